@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::State;
@@ -87,10 +88,23 @@ pub(super) async fn handle(
         Err(refusal) => return Ok(refused(&part, guard, refusal.status, &[], &refusal.message)),
         Ok(()) => part.next_behaviour(),
     };
-    Ok(match behaviour.clone() {
-        Behaviour::StallsBeforeHeaders => std::future::pending().await,
+    if behaviour == Behaviour::StallsBeforeHeaders {
+        return std::future::pending().await;
+    }
+    Ok(begun(&part, guard, number, &behaviour, &answer))
+}
+
+/// The head of an answer, and its body as it will come.
+fn begun(
+    part: &Part,
+    guard: HangUpGuard,
+    number: usize,
+    behaviour: &Behaviour,
+    answer: &Said,
+) -> Response<Body> {
+    match behaviour.clone() {
         Behaviour::Refuses { status, headers } => refused(
-            &part,
+            part,
             guard,
             status,
             &headers,
@@ -107,7 +121,7 @@ pub(super) async fn handle(
             response(200, "text/html", &[], guard, page.boxed())
         }
         Behaviour::RefusesEndlessly(status) => {
-            let body = part.counted_stream(number, &Behaviour::EndlessLine, &answer);
+            let body = part.counted_stream(number, &Behaviour::EndlessLine, answer);
             response(status, "application/json", &[], guard, body)
         }
         Behaviour::SendsAs { kind, body } => {
@@ -132,11 +146,12 @@ pub(super) async fn handle(
         | Behaviour::OneLine(_)
         | Behaviour::FailsAfter(_)
         | Behaviour::GarblesAfter(_)
+        | Behaviour::StallsBeforeHeaders
         | Behaviour::Garbage => {
-            let body = part.counted_stream(number, &behaviour, &answer);
+            let body = part.counted_stream(number, behaviour, answer);
             response(200, "text/event-stream", &[], guard, body)
         }
-    })
+    }
 }
 
 impl Part {
@@ -197,28 +212,17 @@ impl Part {
         let form = self.form;
         let events = events_of(form, number, answer, behaviour.ending());
         let first = |count: usize| events.iter().take(count).cloned().collect::<Vec<_>>();
+        let within = |count: usize| [first(count), vec![half_of(events.get(count))]].concat();
         let endless = |block: String| stream::repeat(block).map(|block| Ok(Bytes::from(block)));
         match *behaviour {
-            Behaviour::BreaksAfter(count) => {
-                let broken = stream::once(async {
-                    // What was said before is flushed when there is nothing more to say.
-                    tokio::task::yield_now().await;
-                    Err(io::Error::other("told to break"))
-                });
-                sent(first(count)).chain(broken).boxed()
-            }
+            Behaviour::BreaksAfter(count) => sent(first(count)).chain(broken()).boxed(),
             Behaviour::EndsAfter(count) => sent(first(count)).boxed(),
-            Behaviour::EndsWithin(count) => sent(first(count))
-                .chain(sent(vec![half_of(events.get(count))]))
-                .boxed(),
-            Behaviour::StallsWithin(count) => sent(first(count))
-                .chain(sent(vec![half_of(events.get(count))]))
-                .chain(stream::pending())
-                .boxed(),
+            Behaviour::EndsWithin(count) => sent(within(count)).boxed(),
+            Behaviour::StallsWithin(count) => sent(within(count)).chain(stream::pending()).boxed(),
             Behaviour::StallsAtByte(length) => {
-                let stream = events.concat();
-                let beginning = stream.get(..length).unwrap_or(&stream).to_owned();
-                sent(vec![beginning]).chain(stream::pending()).boxed()
+                let mut stream = events.concat();
+                stream.truncate(length);
+                sent(vec![stream]).chain(stream::pending()).boxed()
             }
             Behaviour::StallsAfter(count) => sent(first(count)).chain(stream::pending()).boxed(),
             Behaviour::KeepsAlive => endless(": still here\n\n".to_owned()).boxed(),
@@ -227,33 +231,23 @@ impl Part {
                 .boxed(),
             Behaviour::EndlessLine => endless("x".repeat(64 * 1024)).boxed(),
             Behaviour::OneLine(length) => {
-                let mut events = form.opening(number);
-                events.push(form.piece(&"x".repeat(length)));
-                events.extend(form.closing(&[], Ending::Whole));
-                sent(events).boxed()
+                let closing = form.closing(&[], Ending::Whole);
+                let line = vec![form.piece(&"x".repeat(length))];
+                sent([form.opening(number), line, closing].concat()).boxed()
             }
             Behaviour::FailsAfter(count) => sent(first(count))
                 .chain(sent(vec![form.error_event()]))
                 .boxed(),
             Behaviour::GarblesAfter(count) => {
-                let rest = events.iter().skip(count).cloned().collect();
-                sent(first(count))
-                    .chain(sent(vec!["data: {nonsense\n\n".to_owned()]))
-                    .chain(sent(rest))
-                    .boxed()
+                let mut garbled = events;
+                garbled.insert(count, "data: {nonsense\n\n".to_owned());
+                sent(garbled).boxed()
             }
-            Behaviour::AnswersSlowly(each) => sent(events)
-                .then(move |event| async move {
-                    tokio::time::sleep(each).await;
-                    event
-                })
-                .boxed(),
-            Behaviour::Drips(each) => stream::iter(events.concat().into_bytes())
-                .then(move |byte| async move {
-                    tokio::time::sleep(each).await;
-                    Ok(Bytes::from(vec![byte]))
-                })
-                .boxed(),
+            Behaviour::AnswersSlowly(each) => slowly(sent(events), each).boxed(),
+            Behaviour::Drips(each) => {
+                let bytes = stream::iter(events.concat().into_bytes());
+                slowly(bytes.map(|byte| Ok(Bytes::from(vec![byte]))), each).boxed()
+            }
             Behaviour::Garbage => sent(vec![
                 "event: content_block_delta\ndata: {nonsense\n\n".to_owned(),
             ])
@@ -287,6 +281,26 @@ pub(super) fn events_of(
 
 fn sent(events: Vec<String>) -> impl Stream<Item = io::Result<Bytes>> + Send {
     stream::iter(events.into_iter().map(|event| Ok(Bytes::from(event))))
+}
+
+/// A pause before each of these.
+fn slowly<T: Send>(
+    blocks: impl Stream<Item = T> + Send,
+    each: Duration,
+) -> impl Stream<Item = T> + Send {
+    blocks.then(move |block| async move {
+        tokio::time::sleep(each).await;
+        block
+    })
+}
+
+/// A connection that breaks.
+fn broken() -> impl Stream<Item = io::Result<Bytes>> + Send {
+    stream::once(async {
+        // What was said before is flushed when there is nothing more to say.
+        tokio::task::yield_now().await;
+        Err(io::Error::other("told to break"))
+    })
 }
 
 /// The first half of an event.

@@ -18,7 +18,7 @@ pub struct RetryPolicy {
     /// How many tries there are in all, the first one included, where each may cost something, or where the server has
     /// never answered.
     pub tries: usize,
-    /// How long to wait before the second try; later waits double, and each is lengthened at random.
+    /// How long to wait before the second try; each later one is three times as long, and each is lengthened at random.
     pub first_wait: Duration,
     /// The longest wait that is chosen here. A provider may ask for a longer one.
     pub longest_wait: Duration,
@@ -63,6 +63,8 @@ impl Waits {
             backoff: ExponentialBuilder::default()
                 .with_min_delay(policy.first_wait)
                 .with_max_delay(policy.longest_wait)
+                // However they are lengthened, each is longer than the one before.
+                .with_factor(3.0)
                 .with_jitter()
                 .without_max_times()
                 .build(),

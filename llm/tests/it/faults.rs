@@ -122,7 +122,9 @@ fn wire(name: &str, form: WireForm) -> Wire {
         }
         "a content filter" => match form {
             WireForm::Gemini => Behaviour::Withholds,
-            _ => refusal(400, r#"{"error":{"code":"content_filter","message":"no"}}"#),
+            WireForm::OpenAi | WireForm::OpenAiResponses | WireForm::Anthropic => {
+                refusal(400, r#"{"error":{"code":"content_filter","message":"no"}}"#)
+            }
         },
         "a refusal of the model" => refused_by_the_model(form),
         "an error in the midst of a stream" => Behaviour::FailsAfter(events),

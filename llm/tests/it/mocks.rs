@@ -20,14 +20,9 @@ fn model(address: &str, form: WireForm, path: &str) -> Retrying<ProviderModel> {
         silence: STALL / 4,
         ..limits()
     };
-    let policy = RetryPolicy {
-        first_wait: Duration::from_millis(200),
-        longest_wait: Duration::from_secs(2),
-        budget: Duration::from_secs(30),
-        ..RetryPolicy::default()
-    };
     let address = format!("{}{path}", address.trim_end_matches('/'));
-    Retrying::new(model_at(&address, form, "a-key-of-length", limits), policy)
+    let model = model_at(&address, form, "a-key-of-length", limits);
+    Retrying::new(model, RetryPolicy::default())
 }
 
 async fn asked(model: &impl ChatModel, what: &str) -> Result<String, ModelError> {
