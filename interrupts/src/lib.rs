@@ -8,11 +8,14 @@
 //! Owns the meaning of an interrupt's states. Knows nothing of databases, clocks or the network.
 
 mod bell;
+mod canonical;
+pub mod catalogue;
 mod digest;
 pub mod hooks;
 pub mod life;
 pub mod limits;
 pub mod manager;
+mod misfit;
 pub mod money;
 mod names;
 mod own_files;
@@ -23,7 +26,11 @@ pub mod signals;
 pub mod store;
 
 pub use bell::{Bell, NoBell};
+pub use canonical::canonical_json;
 pub use digest::{Digest, EffectId, ParseDigestError};
-pub use names::{ActorName, IdempotencyKey, KindName, NameError, OwnerName, RouteName};
+pub use misfit::{Misfit, SchemaError, ValueSchema};
+pub use names::{
+    ActorName, IdempotencyKey, KindName, NameError, OwnerName, RouteName, WorkflowName,
+};
 pub use own_files::OwnFiles;
 pub use settings::{Problem, SettingsError};

@@ -74,6 +74,8 @@ names! {
     KindName => "kind of agent";
     /// A route: the type of agent that an answer may go to, as it is named on the wire.
     RouteName => "route";
+    /// A workflow, as its catalogue is named.
+    WorkflowName => "workflow";
     /// A worker process that may own runs and deliveries.
     OwnerName => "owner";
     /// Somebody who acts on interrupts: a person, a program, a part of the system.
@@ -86,6 +88,13 @@ names! {
 impl From<OwnerName> for ActorName {
     fn from(owner: OwnerName) -> Self {
         Self(owner.0)
+    }
+}
+
+/// An answer that goes back to whoever asked goes along its kind's name; both kinds of names have the same form.
+impl From<&KindName> for RouteName {
+    fn from(kind: &KindName) -> Self {
+        Self(kind.0.clone())
     }
 }
 

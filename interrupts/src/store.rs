@@ -11,6 +11,7 @@
 mod access;
 mod audit;
 mod binding;
+mod catalogue;
 mod checkpoint;
 mod error;
 mod interrupt;
@@ -28,6 +29,7 @@ pub use audit::{
     Audit, AuditEntry, AuditHead, AuditRow, AuditSubject, MessageEvent, RuleEvent, VerifyError,
 };
 pub use binding::{JournalMark, JournalPlace, JournalSoFar, Verification};
+pub use catalogue::{CatalogueRow, Catalogues, FollowError};
 pub use checkpoint::{Checkpoint, CheckpointDraft, CheckpointError, CheckpointId, Checkpoints};
 pub use error::{ChangeError, StoreError};
 pub use interrupt::{
@@ -51,6 +53,7 @@ pub trait Store:
     + Reroutes
     + Runs
     + Nodes
+    + Catalogues
     + Messages
     + Journal
     + Checkpoints
@@ -68,6 +71,7 @@ impl<S> Store for S where
         + Reroutes
         + Runs
         + Nodes
+        + Catalogues
         + Messages
         + Journal
         + Checkpoints

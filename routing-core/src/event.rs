@@ -13,20 +13,20 @@ use crate::model::Message;
 /// The first line of a message that asks an agent to raise an interrupt.
 pub const INTERRUPT_REQUEST_MARK: &str = "[interrupt request]";
 
-/// A supervisor's wish: that a running agent raises an interrupt, and where its answer shall go.
+/// A [`RequestEvent`] to an agent of an enumeration.
+pub type InterruptRequestEvent<K> = RequestEvent<K, <K as AgentType>::Route>;
+
+/// A supervisor's wish: that a running agent raises an interrupt, and where its answer shall go. It names the kind of
+/// the agent by a `K` and where to go by an `R`: agents of an enumeration, or names of those of any workflow.
 ///
-/// Its JSON is fixed. An absent or null `rerouteToAgentType` means: back to the source. `K` are the kinds of agents and
-/// `R` their routes: types of an orchestrator, or names where its types are not known.
+/// Its JSON is fixed. An absent or null `rerouteToAgentType` means: back to the source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(
     rename_all = "camelCase",
     deny_unknown_fields,
-    bound(
-        serialize = "K: Serialize, R: Serialize",
-        deserialize = "K: DeserializeOwned, R: DeserializeOwned"
-    )
+    bound(deserialize = "K: Deserialize<'de>, R: Deserialize<'de>")
 )]
-pub struct InterruptRequestEvent<K, R = <K as AgentType>::Route> {
+pub struct RequestEvent<K, R> {
     /// Names the event; the same id with the same content is the same event.
     pub event_id: EventId,
     /// When it was published, by the publisher's clock.
@@ -53,7 +53,15 @@ pub struct InterruptRequestEvent<K, R = <K as AgentType>::Route> {
     pub context_for_decision: String,
 }
 
-impl<K: DeserializeOwned, R: DeserializeOwned> InterruptRequestEvent<K, R> {
+impl<K: AgentType> InterruptRequestEvent<K> {
+    /// Where the interrupt's answer shall go.
+    pub fn target(&self) -> K::Route {
+        self.reroute_to_agent_type
+            .unwrap_or_else(|| self.source_agent_type.origin_route())
+    }
+}
+
+impl<K: DeserializeOwned, R: DeserializeOwned> RequestEvent<K, R> {
     /// Reads an event from JSON, strictly.
     ///
     /// # Errors
@@ -65,15 +73,7 @@ impl<K: DeserializeOwned, R: DeserializeOwned> InterruptRequestEvent<K, R> {
     }
 }
 
-impl<K: AgentType> InterruptRequestEvent<K> {
-    /// Where the interrupt's answer shall go.
-    pub fn target(&self) -> K::Route {
-        self.reroute_to_agent_type
-            .unwrap_or_else(|| self.source_agent_type.origin_route())
-    }
-}
-
-impl<K, R> InterruptRequestEvent<K, R> {
+impl<K, R> RequestEvent<K, R> {
     /// The same event with its kind and its target named otherwise.
     ///
     /// # Errors
@@ -83,8 +83,8 @@ impl<K, R> InterruptRequestEvent<K, R> {
         self,
         kind: impl FnOnce(K) -> Result<L, E>,
         target: impl FnOnce(R) -> Result<S, E>,
-    ) -> Result<InterruptRequestEvent<L, S>, E> {
-        Ok(InterruptRequestEvent {
+    ) -> Result<RequestEvent<L, S>, E> {
+        Ok(RequestEvent {
             event_id: self.event_id,
             timestamp: self.timestamp,
             node_id: self.node_id,

@@ -2,6 +2,7 @@
 
 mod access;
 mod audit;
+mod catalogue;
 mod holding;
 mod interrupts;
 mod journal;

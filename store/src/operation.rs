@@ -1,6 +1,7 @@
 //! What the operations of a store mean: synchronous code over the tables, the same for every adapter.
 
 mod admit;
+mod catalogue;
 mod change;
 mod checkpoint;
 mod cursor;
@@ -24,6 +25,7 @@ use interrupts::store::StoreError;
 use crate::tables::{Absent, Failed, Tables};
 
 pub(crate) use admit::{Admit, Raise};
+pub(crate) use catalogue::{FollowCatalogue, KeepCatalogue};
 pub(crate) use change::{Change, ChangeInterrupt, EndOrphan};
 pub(crate) use checkpoint::Save;
 pub(crate) use cursor::Consume;

@@ -2,12 +2,13 @@
 
 use std::future::Future;
 
+use interrupts::catalogue::SharedCatalogue;
 use interrupts::life::{Interrupt, RunState};
 use interrupts::rules::StandingRule;
 use interrupts::store::{
-    AuditHead, AuditRow, Checkpoint, CheckpointId, Consumer, Filter, JournalEntry, NodeRow,
-    OutboxRow, Page, PageBack, Purged, RerouteRow, Run, StoreError, StoredMessage, TokenRow,
-    Verification, VerifyError,
+    AuditHead, AuditRow, CatalogueRow, Checkpoint, CheckpointId, Consumer, Filter, JournalEntry,
+    NodeRow, OutboxRow, Page, PageBack, Purged, RerouteRow, Run, StoreError, StoredMessage,
+    TokenRow, Verification, VerifyError,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::Timestamp;
@@ -103,6 +104,14 @@ pub(crate) trait Backend: Send + Sync + 'static {
         run: RunId,
         page: Page,
     ) -> impl Future<Output = Found<Vec<StoredMessage>>> + Send;
+
+    /// A catalogue, which has the digest.
+    fn catalogue(
+        &self,
+        digest: Digest,
+    ) -> impl Future<Output = Found<Option<SharedCatalogue>>> + Send;
+
+    fn catalogues(&self) -> impl Future<Output = Found<Vec<CatalogueRow>>> + Send;
 
     fn token(&self, digest: Digest) -> impl Future<Output = Found<Option<TokenRow>>> + Send;
 

@@ -16,7 +16,7 @@ use interrupts::store::{
     AuditEntry, AuditRow, AuditSubject, Checkpoint, CheckpointId, Consumer, JournalEntry,
     Notification, OutboxRow, RerouteRow, StoreError, StoredMessage,
 };
-use interrupts::{Digest, EffectId, IdempotencyKey};
+use interrupts::{Digest, EffectId, IdempotencyKey, WorkflowName};
 use jiff::{SignedDuration, Timestamp};
 use routing_core::reroute::RerouteLimits;
 use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId};
@@ -24,8 +24,8 @@ use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId};
 pub(crate) use forget::Forgotten;
 pub(crate) use rest::Rest;
 pub(crate) use row::{
-    Heads, InterruptRow, Kept, KeyRow, PlacedNode, PlacedRule, PlacedToken, RunRow, Slot, Unbound,
-    Written,
+    Heads, InterruptRow, Kept, KeyRow, PlacedCatalogue, PlacedNode, PlacedRule, PlacedToken,
+    RunRow, Slot, Unbound, Written,
 };
 pub(crate) use table::{Absent, Table};
 
@@ -56,6 +56,9 @@ pub(crate) struct Tables {
     pub(crate) checkpoint_ids: Table<CheckpointId, ()>,
     pub(crate) checkpoints: Table<CheckpointId, Checkpoint>,
     pub(crate) cursors: Table<Consumer, u64>,
+    pub(crate) catalogues: Table<Digest, PlacedCatalogue>,
+    /// The last version of each workflow's catalogue: made of the catalogues themselves.
+    pub(crate) versions: Table<WorkflowName, u64>,
     pub(crate) tokens: Table<Digest, PlacedToken>,
     pub(crate) standing: Table<RuleId, PlacedRule>,
     /// The rules about one matter that have not ended, oldest first: made of the rules themselves.
@@ -84,6 +87,8 @@ macro_rules! each_table {
         tables.checkpoint_ids.$call();
         tables.checkpoints.$call();
         tables.cursors.$call();
+        tables.catalogues.$call();
+        tables.versions.$call();
         tables.tokens.$call();
         tables.standing.$call();
         tables.shelves.$call();
@@ -118,6 +123,8 @@ impl Tables {
             checkpoint_ids: Table::default(),
             checkpoints: Table::default(),
             cursors: Table::default(),
+            catalogues: Table::default(),
+            versions: Table::default(),
             tokens: Table::default(),
             standing: Table::default(),
             shelves: Table::default(),

@@ -2,12 +2,9 @@
 
 use std::fmt;
 
-use jsonschema::Validator;
+use interrupts::{Misfit, SchemaError, ValueSchema};
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
-
-/// The most characters of a validator's words that are passed on to the model.
-const LONGEST_REASON: usize = 300;
 
 /// Why arguments are refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -19,39 +16,18 @@ pub struct ArgumentsError {
     pub reason: String,
 }
 
-/// Why a schema cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the schema cannot be used: {reason}")]
-pub struct SchemaError {
-    reason: String,
-}
-
 /// A tool's schema, made ready.
 #[derive(Debug)]
-pub(crate) struct ArgumentsSchema {
-    validator: Validator,
-}
+pub(crate) struct ArgumentsSchema(ValueSchema);
 
 impl ArgumentsSchema {
     pub(crate) fn compile(schema: &Value) -> Result<Self, SchemaError> {
-        // References are never fetched from anywhere.
-        let validator = jsonschema::options()
-            .should_validate_formats(true)
-            .should_ignore_unknown_formats(true)
-            .build(schema)
-            .map_err(|error| SchemaError {
-                reason: error.to_string(),
-            })?;
-        Ok(Self { validator })
+        ValueSchema::compile(schema).map(Self)
     }
 
     pub(crate) fn check(&self, arguments: &Value) -> Result<(), ArgumentsError> {
-        self.validator
-            .validate(arguments)
-            .map_err(|error| ArgumentsError {
-                path: path(error.instance_path().as_str(), arguments),
-                reason: short(&error.masked_with("the value").to_string()),
-            })
+        let fits = self.0.check(arguments);
+        fits.map_err(|Misfit { path, reason, .. }| ArgumentsError { path, reason })
     }
 }
 
@@ -80,26 +56,6 @@ pub(crate) fn read(text: &str) -> Result<Value, ArgumentsError> {
         path: "$".to_owned(),
         reason: format!("they are no JSON that can be used: {error}"),
     })
-}
-
-/// The one text of a value: members sorted by name, no space.
-pub(crate) fn canonical(value: &Value) -> String {
-    match value {
-        Value::Object(members) => {
-            let mut members: Vec<_> = members.iter().collect();
-            members.sort_by_key(|(name, _value)| *name);
-            let members = members.into_iter();
-            let members: Vec<String> = members
-                .map(|(name, value)| format!("{}:{}", Value::from(name.as_str()), canonical(value)))
-                .collect();
-            format!("{{{}}}", members.join(","))
-        }
-        Value::Array(items) => {
-            let items: Vec<String> = items.iter().map(canonical).collect();
-            format!("[{}]", items.join(","))
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.to_string(),
-    }
 }
 
 /// Reads any value, and refuses a member that is given twice.
@@ -165,40 +121,14 @@ impl<'de> Visitor<'de> for Strict {
     }
 }
 
-/// `/a/b/2` in the form `$.a.b[2]`; only the value knows whether `2` is an index or a name.
-fn path(pointer: &str, arguments: &Value) -> String {
-    let mut path = "$".to_owned();
-    let mut at = Some(arguments);
-    for token in pointer.split('/').skip(1) {
-        let name = token.replace("~1", "/").replace("~0", "~");
-        match at {
-            Some(Value::Array(items)) => {
-                path.push_str(&format!("[{name}]"));
-                at = name.parse().ok().and_then(|index: usize| items.get(index));
-            }
-            other => {
-                path.push_str(&format!(".{name}"));
-                at = other.and_then(|value| value.get(&name));
-            }
-        }
-    }
-    path
-}
-
-fn short(text: &str) -> String {
-    let mut short: String = text.chars().take(LONGEST_REASON).collect();
-    if short.len() < text.len() {
-        short.push('\u{2026}');
-    }
-    short
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
-    use super::{ArgumentsSchema, canonical, read};
+    use interrupts::canonical_json as canonical;
+
+    use super::{ArgumentsSchema, read};
 
     fn value() -> impl Strategy<Value = Value> {
         let leaf = prop_oneof![

@@ -25,7 +25,7 @@ mod tool;
 pub mod wording;
 mod workspace;
 
-pub use arguments::{ArgumentsError, SchemaError, check_arguments};
+pub use arguments::{ArgumentsError, check_arguments};
 pub use builtin::{
     LaunchAgent, LaunchRequest, LaunchedAgent, Launcher, LauncherError, ListFiles, ProgramConfig,
     Python, ReadFile, SearchFiles, Shell, built_in_tools, edit_tools,
@@ -42,6 +42,7 @@ pub use controller::{
 pub use counts::{ToolCounter, ToolCounts, reason_label};
 pub use end::{CallEnd, ToolMessage};
 pub use executor::{Executor, ExecutorConfig, TurnEnd};
+pub use interrupts::SchemaError;
 pub use keeper::{
     Exit, Mechanism, ProcessKey, WantedMechanism, main_if_keeper, probe_control_groups,
 };

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Debug};
 use std::sync::Arc;
 
-use crate::arguments::{ArgumentsError, ArgumentsSchema, SchemaError};
+use crate::arguments::{ArgumentsError, ArgumentsSchema};
 use crate::tool::{Tool, ToolName, ToolSpec};
+use interrupts::SchemaError;
 use serde_json::Value;
 
 /// Why a tool was not taken into the registry.

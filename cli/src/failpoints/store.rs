@@ -3,19 +3,20 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use interrupts::catalogue::SharedCatalogue;
 use interrupts::life::{
     Actor, Admission, Choosing, Evidence, Interrupt, Judge, NewAsking, ReviewChange, RunState,
     WithdrawCause,
 };
 use interrupts::rules::StandingRule;
 use interrupts::store::{
-    AdmitError, Admitted, Audit, AuditRow, Begun, ChangeError, Checkpoint, CheckpointDraft,
-    CheckpointError, CheckpointId, Checkpoints, Consumer, Deciding, Delivery, Filter, Intent,
-    Interrupts, Journal, JournalEntry, JournalError, KnownEffect, MessageError, Messages,
-    NewMessage, NewRule, NewRun, NewToken, NodeRow, Nodes, Outbox, OutboxRow, Page, PageBack,
-    Purge, Purged, RaisedQuestion, RerouteRow, Reroutes, RuleError, Run, RunError, Runs,
-    StandingRules, Store, StoreError, StoredMessage, Swept, TogetherError, TokenRow, Tokens,
-    Verification, VerifyError,
+    AdmitError, Admitted, Audit, AuditRow, Begun, CatalogueRow, Catalogues, ChangeError,
+    Checkpoint, CheckpointDraft, CheckpointError, CheckpointId, Checkpoints, Consumer, Deciding,
+    Delivery, Filter, FollowError, Intent, Interrupts, Journal, JournalEntry, JournalError,
+    KnownEffect, MessageError, Messages, NewMessage, NewRule, NewRun, NewToken, NodeRow, Nodes,
+    Outbox, OutboxRow, Page, PageBack, Purge, Purged, RaisedQuestion, RerouteRow, Reroutes,
+    RuleError, Run, RunError, Runs, StandingRules, Store, StoreError, StoredMessage, Swept,
+    TogetherError, TokenRow, Tokens, Verification, VerifyError,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::SignedDuration;
@@ -75,6 +76,12 @@ ports! {
         fn store.interrupt(id: InterruptId) -> Result<Option<Interrupt>, StoreError>;
         fn store.interrupt_of(key: &IdempotencyKey) -> Result<Option<Interrupt>, StoreError>;
         fn store.interrupts(filter: &Filter, page: Page) -> Result<Vec<(u64, Interrupt)>, StoreError>;
+    }
+    Catalogues {
+        fn store.keep_catalogue(catalogue: SharedCatalogue) -> Result<CatalogueRow, StoreError>;
+        fn store.follow_catalogue(run: RunId, epoch: u64, catalogue: SharedCatalogue) -> Result<Run, FollowError>;
+        fn store.catalogue(digest: Digest) -> Result<Option<SharedCatalogue>, StoreError>;
+        fn store.catalogues() -> Result<Vec<CatalogueRow>, StoreError>;
     }
     Reroutes {
         fn store.reroute(event: &EventId) -> Result<Option<RerouteRow>, StoreError>;

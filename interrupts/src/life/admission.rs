@@ -244,6 +244,7 @@ impl Admission {
             run: self.run,
             node: self.node.clone(),
             kind: self.kind.clone(),
+            catalogue: None,
             origin: self.origin.clone(),
             routes: self.routes.clone(),
             interrupt_type: self.interrupt_type,

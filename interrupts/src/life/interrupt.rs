@@ -57,6 +57,9 @@ pub struct Interrupt {
     pub node: NodeId,
     /// The kind of that node.
     pub kind: KindName,
+    /// The catalogue that it was raised under: that of its run, which the store adds. Absent where the run names none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub catalogue: Option<Digest>,
     /// Where the answer goes when nobody sends it elsewhere.
     pub origin: RouteName,
     /// Where the answer may go.

@@ -246,6 +246,18 @@ pub struct Facing {
     pub routes: Vec<RouteName>,
 }
 
+impl Facing {
+    /// Of an agent whose answers go back to it alone.
+    pub fn alone(kind: &KindName) -> Self {
+        let origin = RouteName::from(kind);
+        Self {
+            kind: kind.clone(),
+            routes: vec![origin.clone()],
+            origin,
+        }
+    }
+}
+
 /// Knows the agents of runs: what a stop's interrupt says of kind and routes.
 pub trait Facings: Send + Sync {
     /// The facing of a node; the kind is given where the store knows the node.

@@ -9,6 +9,7 @@ use super::checkpoint::CheckpointId;
 use super::error::StoreError;
 use super::interrupt::{Delivery, Page, PageBack};
 use super::journal::KnownEffect;
+use crate::digest::Digest;
 use crate::life::{Lease, RunState};
 use crate::names::KindName;
 
@@ -46,6 +47,9 @@ pub struct Run {
     /// The node that it begins with, where that was recorded with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<RootNode>,
+    /// The catalogue that it goes on under, once its owner has said which.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub catalogue: Option<Digest>,
     /// When it was created.
     pub created_at: Timestamp,
     /// When it ended, where it has.
@@ -69,6 +73,7 @@ impl Run {
             checkpoint: 0,
             forked_from: None,
             root: new.root,
+            catalogue: None,
             created_at: now,
             ended_at: None,
         }

@@ -29,6 +29,16 @@ impl AnswerSchema {
         Self::render(source::of_type::<T>(name), dialect)
     }
 
+    /// A schema that is known as data alone, [plain](super::SchemaTable::plain) JSON Schema, in a dialect.
+    pub fn from_plain(name: &str, plain: Value, dialect: Dialect) -> Self {
+        let source = Source {
+            name: source::provider_name(name),
+            lenient: plain.clone(),
+            plain,
+        };
+        Self::render(source, dialect)
+    }
+
     /// A schema of ours that every dialect takes as it is.
     pub(crate) fn as_it_is(name: &str, dialect: Dialect, value: Value) -> Self {
         Self {

@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[cfg(debug_assertions)]
 use std::sync::{Mutex, PoisonError};
 
+use serde_json::Value;
+
 use super::source::{self, Source};
 use super::{AnswerSchema, Dialect};
 use crate::route::RouteId;
@@ -79,6 +81,12 @@ impl<R: Routing> SchemaTable<R> {
     pub fn narrowed(&'static self, route: RouteId<R>, dialect: Dialect) -> &'static AnswerSchema {
         self.promise(RouteSet::only(route));
         self.narrowed_unchecked(route, dialect)
+    }
+
+    /// The schema that allows one route alone, as plain JSON Schema: for those who list what routes there are. It is
+    /// made anew, and nothing of it is checked.
+    pub fn plain(&self, route: RouteId<R>) -> Value {
+        source::of_route(route).plain
     }
 
     /// For the reader and the check of it, which hold the promise together.

@@ -2,12 +2,13 @@
 
 use std::cmp::Reverse;
 
+use interrupts::catalogue::SharedCatalogue;
 use interrupts::life::{Interrupt, RunState};
 use interrupts::rules::StandingRule;
 use interrupts::store::{
-    AuditHead, AuditRow, Checkpoint, CheckpointId, Consumer, Filter, JournalEntry, NodeRow,
-    OutboxRow, Page, PageBack, Purged, RerouteRow, Run, StoredMessage, TokenRow, Verification,
-    VerifyError,
+    AuditHead, AuditRow, CatalogueRow, Checkpoint, CheckpointId, Consumer, Filter, JournalEntry,
+    NodeRow, OutboxRow, Page, PageBack, Purged, RerouteRow, Run, StoredMessage, TokenRow,
+    Verification, VerifyError,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::Timestamp;
@@ -190,6 +191,20 @@ impl Backend for Memory {
             .map(|(_key, row)| (row.position, row.clone()));
         let rows = paged(rows.collect(), page);
         Ok(rows.into_iter().map(|(_position, row)| row).collect())
+    }
+
+    async fn catalogue(&self, digest: Digest) -> Found<Option<SharedCatalogue>> {
+        let tables = self.lock();
+        let row = tables.catalogues.row(&digest);
+        Ok(row.and_then(|row| row.content.clone()))
+    }
+
+    async fn catalogues(&self) -> Found<Vec<CatalogueRow>> {
+        let tables = self.lock();
+        let rows = tables.catalogues.rows();
+        let mut rows: Vec<_> = rows.map(|(_digest, it)| it.row.clone()).collect();
+        rows.sort_by_key(|row| row.position);
+        Ok(rows)
     }
 
     async fn token(&self, digest: Digest) -> Found<Option<TokenRow>> {

@@ -167,10 +167,11 @@ pub(super) fn admit(
         let run = admission.run;
         return Err(Halt::Refused(AdmitError::UnknownRun { run }));
     };
-    let state = run.run.state;
-    let step = admission
+    let (state, catalogue) = (run.run.state, run.run.catalogue);
+    let mut step = admission
         .admit(digest, state, &tables.rules.limits, tables.now)
         .map_err(|refused| Halt::Refused(refused.into()))?;
+    step.interrupt.catalogue = catalogue;
     let key = KeyRow {
         interrupt: admission.id,
         digest,

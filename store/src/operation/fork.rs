@@ -83,12 +83,14 @@ impl Operation for Fork {
         })?;
         let left = tables.runs.get(&self.from.run)?;
         let root = left.and_then(|row| row.run.root.clone());
+        let catalogue = left.and_then(|row| row.run.catalogue);
         if let Some(root) = &root {
             node::begin(*id, root.clone(), tables)?;
         }
         let mut run = Run::created(self.new.clone(), tables.now);
         run.forked_from = Some(self.from);
         run.root = root;
+        run.catalogue = catalogue;
         Ok(place(run, tables)?)
     }
 }

@@ -48,6 +48,8 @@ const JOURNAL: &str = "INSERT INTO journal (position, effect, run, done, body, s
 const CHECKPOINTS: &str = "INSERT INTO checkpoints \
     (id, run, number, parent, form, digest, pending, at, journal, seal, content) \
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+const CATALOGUES: &str = "INSERT INTO catalogues (position, digest, name, version, seal, content) \
+    VALUES (?, ?, ?, ?, ?, ?)";
 const CURSORS: &str = "INSERT INTO cursors (consumer, position) VALUES (?, ?) \
     ON CONFLICT (consumer) DO UPDATE SET position = excluded.position";
 const OUTBOX: &str = "INSERT INTO outbox (position, at, heads, body, seal) VALUES (?, ?, ?, ?, ?)";
@@ -268,6 +270,7 @@ fn lists(connection: &Connection, tables: &Tables, said: &mut Said) -> Result<()
             Ok(())
         },
     )?;
+    catalogues(connection, tables, said)?;
     write(
         connection,
         TOKENS,
@@ -300,6 +303,24 @@ fn lists(connection: &Connection, tables: &Tables, said: &mut Said) -> Result<()
             Ok(())
         },
     )
+}
+
+fn catalogues(connection: &Connection, tables: &Tables, said: &mut Said) -> Result<(), StoreError> {
+    let new = tables.catalogues.dirty().filter_map(|(_digest, it, _)| {
+        let content = it.content.as_deref()?;
+        Some((&it.row, content))
+    });
+    write(connection, CATALOGUES, new, |sql, (row, content)| {
+        let cells = [
+            Cell::position(row.position)?,
+            Cell::made(&row.digest),
+            Cell::Text(row.name.as_str()),
+            Cell::position(row.version)?,
+        ];
+        sealed::CATALOGUES.write_columns(sql, &cells, Some(&json(content)?))?;
+        said.new_row(&sealed::CATALOGUES, None);
+        Ok(())
+    })
 }
 
 /// The rows of the outbox, the last of which says where all lists end. Where nothing is told, that has a row of its

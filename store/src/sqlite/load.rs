@@ -9,9 +9,11 @@ use serde::de::DeserializeOwned;
 use super::column::{count, node_key, read_json, read_text, text};
 use super::error::store_error;
 use super::heads;
+use super::read::catalogue_row;
 use super::sealed::{self, Sealed, columns};
 use crate::tables::{
-    InterruptRow, KeyRow, PlacedNode, PlacedRule, PlacedToken, RunRow, Table, Tables,
+    InterruptRow, KeyRow, PlacedCatalogue, PlacedNode, PlacedRule, PlacedToken, RunRow, Table,
+    Tables,
 };
 
 /// Loads what is missing. Says whether anything was.
@@ -132,6 +134,16 @@ impl Loader<'_> {
         )?;
         let sql = "SELECT position FROM cursors WHERE consumer = ?";
         self.table(sql, &mut tables.cursors, ToString::to_string, |row| {
+            Ok((count(row, 0)?, None))
+        })?;
+        let sql =
+            "SELECT position, digest, name, version, '', seal FROM catalogues WHERE digest = ?";
+        self.table(sql, &mut tables.catalogues, ToString::to_string, |row| {
+            let row = catalogue_row(row)?;
+            Ok((PlacedCatalogue { row, content: None }, None))
+        })?;
+        let sql = "SELECT MAX(version) FROM catalogues WHERE name = ? GROUP BY name";
+        self.table(sql, &mut tables.versions, ToString::to_string, |row| {
             Ok((count(row, 0)?, None))
         })?;
         let sql = concat!("SELECT ", columns!(tokens), " FROM tokens WHERE digest = ?");

@@ -2,12 +2,13 @@
 
 mod row;
 
+use interrupts::catalogue::SharedCatalogue;
 use interrupts::life::{Interrupt, RunState};
 use interrupts::rules::StandingRule;
 use interrupts::store::{
-    AuditHead, AuditRow, Checkpoint, CheckpointId, Consumer, Filter, JournalEntry, NodeRow,
-    OutboxRow, Page, PageBack, Purged, RerouteRow, Run, StoredMessage, TokenRow, Verification,
-    VerifyError,
+    AuditHead, AuditRow, CatalogueRow, Checkpoint, CheckpointId, Consumer, Filter, JournalEntry,
+    NodeRow, OutboxRow, Page, PageBack, Purged, RerouteRow, Run, StoredMessage, TokenRow,
+    Verification, VerifyError,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::Timestamp;
@@ -22,7 +23,7 @@ use crate::query::{Backend, Found, JournalPart};
 use crate::tables::{Heads, damaged};
 use row::{body, interrupt_id, list, notification, numbered, rule_id};
 
-pub(super) use row::{audited, checkpoint};
+pub(super) use row::{audited, catalogue, catalogue_row, checkpoint};
 
 /// A checkpoint that somebody may go on from.
 fn whole(found: Option<Checkpoint>) -> Found<Option<Checkpoint>> {
@@ -305,6 +306,21 @@ impl Backend for Sqlite {
         let values = (run.to_string(), position(page.after)?, page.limit);
         self.rows(sql, values, |row| body(row, &sealed::MESSAGES))
             .await
+    }
+
+    async fn catalogue(&self, digest: Digest) -> Found<Option<SharedCatalogue>> {
+        let sql = concat!(
+            "SELECT ",
+            columns!(catalogues),
+            " FROM catalogues WHERE digest = ?"
+        );
+        self.row(sql, (digest.to_string(),), catalogue).await
+    }
+
+    async fn catalogues(&self) -> Found<Vec<CatalogueRow>> {
+        let sql =
+            "SELECT position, digest, name, version, '', seal FROM catalogues ORDER BY position";
+        self.rows(sql, (), catalogue_row).await
     }
 
     async fn token(&self, digest: Digest) -> Found<Option<TokenRow>> {

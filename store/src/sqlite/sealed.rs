@@ -67,6 +67,10 @@ macro_rules! columns {
     (checkpoints) => {
         "id, run, number, parent, form, digest, pending, at, journal, '', seal, content"
     };
+    // Whether the content has the digest is asked where it is read.
+    (catalogues) => {
+        "position, digest, name, version, '', seal, content"
+    };
     (outbox) => {
         "position, at, heads, body, seal"
     };
@@ -98,10 +102,11 @@ table!(CHECKPOINTS, "checkpoints", "checkpoint", 9, named by 0,
     "id, run, number, parent, form, digest, pending, at, journal");
 table!(TOKENS, "tokens", "token", 2, named by 0, "position, digest");
 table!(RULES, "rules", "rule", 6, named by 1, "position, id, matter, run, live, expires_at");
+table!(CATALOGUES, "catalogues", "catalogue", 4, named by 1, "position, digest, name, version");
 table!(OUTBOX, "outbox", "event", 3, named by 0, "position, at, heads");
 
 /// The tables whose rows are counted, in the order of their counts.
-pub(super) const COUNTED: [&Sealed; 11] = [
+pub(super) const COUNTED: [&Sealed; 12] = [
     &INTERRUPTS,
     &JOINED,
     &REROUTES,
@@ -113,6 +118,7 @@ pub(super) const COUNTED: [&Sealed; 11] = [
     &CHECKPOINTS,
     &TOKENS,
     &RULES,
+    &CATALOGUES,
 ];
 
 /// The value of a column that is about to be written.

@@ -16,7 +16,7 @@ use super::checked::{self, MOST_TOLD, damaged};
 use super::column::{each, json, read_json, read_text, text};
 use super::error::store_error;
 use super::heads;
-use super::read::checkpoint;
+use super::read::{catalogue, checkpoint};
 use super::sealed::{self, Sealed, columns};
 use crate::query::Found;
 use vouched::Vouched;
@@ -52,6 +52,7 @@ pub(super) fn whole(connection: &Connection) -> Result<Verification, VerifyError
     interrupts(&snapshot, &mut vouched, &mut look)?;
     runs(&snapshot, &mut vouched, &mut look)?;
     checkpoints(&snapshot, &mut vouched, &mut look)?;
+    catalogues(&snapshot, &mut look)?;
     told(&snapshot, &mut vouched, &mut look)?;
     journal::compare(&snapshot, &heads, &vouched, &mut look)?;
     texts(&snapshot, &mut look)?;
@@ -174,6 +175,12 @@ fn checkpoints(
         compare(said, known.map(|known| known.0), &name, look);
         Ok(())
     })
+}
+
+/// Catalogues, which runs and interrupts name by what they say.
+fn catalogues(connection: &Connection, look: &mut Look) -> Result<(), StoreError> {
+    let sql = concat!("SELECT ", columns!(catalogues), " FROM catalogues");
+    rows(connection, sql, look, |row, _look| catalogue(row).map(drop))
 }
 
 /// Reroutes, messages and rules, of which the audit tells.

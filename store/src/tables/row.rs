@@ -1,9 +1,11 @@
 //! Rows that exist in the store alone.
 
+use interrupts::catalogue::SharedCatalogue;
 use interrupts::life::Interrupt;
 use interrupts::rules::StandingRule;
 use interrupts::store::{
-    AuditHead, AuditRow, AuditSubject, JournalPlace, JournalSoFar, NodeRow, Run, TokenRow,
+    AuditHead, AuditRow, AuditSubject, CatalogueRow, JournalPlace, JournalSoFar, NodeRow, Run,
+    TokenRow,
 };
 use interrupts::{Digest, IdempotencyKey};
 use routing_core::{EventId, InterruptId, RunId};
@@ -28,6 +30,8 @@ pub(crate) struct Heads {
     pub(crate) tokens: u64,
     #[serde(default)]
     pub(crate) rules: u64,
+    #[serde(default)]
+    pub(crate) catalogues: u64,
     /// Where the audit was cut off.
     #[serde(default = "uncut")]
     pub(crate) audit_anchor: AuditHead,
@@ -75,6 +79,7 @@ impl Default for Heads {
             messages: 0,
             tokens: 0,
             rules: 0,
+            catalogues: 0,
             audit_anchor: AuditHead::EMPTY,
             kept: None,
         }
@@ -116,6 +121,13 @@ pub(crate) struct RunRow {
 pub(crate) struct PlacedNode {
     pub(crate) position: u64,
     pub(crate) node: NodeRow,
+}
+
+/// A catalogue; what it says is there where it has just been kept, or where the tables are the store.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct PlacedCatalogue {
+    pub(crate) row: CatalogueRow,
+    pub(crate) content: Option<SharedCatalogue>,
 }
 
 /// A token and its place among all.

@@ -8,6 +8,7 @@
 
 mod admitting;
 mod asking;
+mod catalogues;
 mod deciding;
 mod delivering;
 mod forking;
@@ -64,6 +65,13 @@ conformance! {
         an_admission_is_told_and_audited_in_one_transaction,
         a_refusal_leaves_nothing_behind,
         a_raised_question_is_acknowledged_with_three_audit_rows;
+    catalogues:
+        a_catalogue_that_says_the_same_is_the_same_version,
+        what_a_run_raises_names_the_catalogue_that_it_went_on_under,
+        a_run_goes_on_under_a_catalogue_with_more_in_it_and_the_audit_says_what,
+        a_run_does_not_go_on_under_a_catalogue_that_says_something_else,
+        only_the_owner_of_a_run_says_what_it_goes_on_under,
+        a_fork_goes_on_under_the_catalogue_of_the_run_that_it_leaves;
     delivering:
         a_delivery_fences_off_the_one_before,
         a_lease_is_judged_by_the_clock_of_the_store,

@@ -3,10 +3,9 @@
 use std::fmt::{self, Display};
 use std::path::Path;
 
-use interrupts::Digest;
+use interrupts::{Digest, canonical_json};
 use serde::{Deserialize, Serialize};
 
-use crate::arguments::canonical;
 use crate::tool::{ToolCall, ToolSpec};
 
 /// Stands for one exact call: the tool as it describes itself, its arguments, the call's id, the folder that it works
@@ -18,7 +17,10 @@ pub struct CallDigest(Digest);
 impl CallDigest {
     /// The digest of a call.
     pub fn of(spec: &ToolSpec, call: &ToolCall, workspace: &Path, preview: Option<&str>) -> Self {
-        let (schema, arguments) = (canonical(&spec.arguments), canonical(&call.arguments));
+        let (schema, arguments) = (
+            canonical_json(&spec.arguments),
+            canonical_json(&call.arguments),
+        );
         Self(Digest::of_parts([
             b"tool call".as_slice(),
             spec.name.as_str().as_bytes(),
@@ -40,7 +42,10 @@ impl CallDigest {
         workspace: &Path,
         preview: Option<&str>,
     ) -> Digest {
-        let (schema, arguments) = (canonical(&spec.arguments), canonical(&call.arguments));
+        let (schema, arguments) = (
+            canonical_json(&spec.arguments),
+            canonical_json(&call.arguments),
+        );
         let has_preview = [u8::from(preview.is_some())];
         Digest::of_parts([
             b"recurring tool call".as_slice(),

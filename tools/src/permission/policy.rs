@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use interrupts::canonical_json;
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::paths::{PathRuleConfig, PathRules};
-use crate::arguments::canonical;
 use crate::registry::ToolRegistry;
 use crate::tool::ToolCall;
 
@@ -203,7 +203,7 @@ impl Rule {
                 .iter()
                 .all(|(place, pattern)| match call.arguments.pointer(place) {
                     Some(Value::String(text)) => pattern.is_match(text),
-                    Some(other) => pattern.is_match(&canonical(other)),
+                    Some(other) => pattern.is_match(&canonical_json(other)),
                     None => false,
                 })
     }

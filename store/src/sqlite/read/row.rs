@@ -1,6 +1,8 @@
 //! What the rows of statements say.
 
-use interrupts::store::{AuditRow, Checkpoint, CheckpointId, OutboxRow, StoreError};
+use interrupts::WorkflowName;
+use interrupts::catalogue::{Catalogue, SharedCatalogue};
+use interrupts::store::{AuditRow, CatalogueRow, Checkpoint, CheckpointId, OutboxRow, StoreError};
 use routing_core::{InterruptId, RuleId};
 use rusqlite::Row;
 use serde::de::DeserializeOwned;
@@ -53,6 +55,31 @@ pub(in super::super) fn checkpoint(row: &Row<'_>) -> Found<Checkpoint> {
         String::from_utf8_lossy(content).into_owned(),
     );
     Ok(found.saved_as(read_text("a checkpoint", text(row, 5)?)?))
+}
+
+/// A catalogue without what it says.
+pub(in super::super) fn catalogue_row(row: &Row<'_>) -> Found<CatalogueRow> {
+    sealed::CATALOGUES.body(row)?;
+    Ok(CatalogueRow {
+        position: count(row, 0)?,
+        digest: read_text("a catalogue", text(row, 1)?)?,
+        name: WorkflowName::new(text(row, 2)?).map_err(|error| damaged(&error))?,
+        version: count(row, 3)?,
+    })
+}
+
+/// A catalogue, which has its digest.
+pub(in super::super) fn catalogue(row: &Row<'_>) -> Found<SharedCatalogue> {
+    let CatalogueRow { digest, .. } = catalogue_row(row)?;
+    let misfit = || StoreError::DamagedRow {
+        row: format!("catalogue {digest}"),
+    };
+    let content = text(row, 6).map_err(|_damaged| misfit())?;
+    let found: Catalogue = serde_json::from_str(content).map_err(|_damaged| misfit())?;
+    match found.digest() == digest {
+        true => Ok(SharedCatalogue::new(found)),
+        false => Err(misfit()),
+    }
 }
 
 pub(super) fn notification(row: &Row<'_>) -> Found<OutboxRow> {

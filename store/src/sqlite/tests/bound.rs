@@ -452,7 +452,7 @@ fn older(connection: &Connection) {
     }
     told(
         connection,
-        "ALTER TABLE outbox DROP COLUMN seal; DROP TABLE purged; DROP TABLE store; \
+        "ALTER TABLE outbox DROP COLUMN seal; DROP TABLE purged; DROP TABLE store; DROP TABLE catalogues; \
          PRAGMA user_version = 7",
     );
 }

@@ -1,0 +1,192 @@
+//! What differs between two versions of a catalogue, and whether a run that was begun under one goes on under the other.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use super::Catalogue;
+use super::draft::token;
+
+/// What a run cannot go on under: something that it may have been told, or answered with, is not so any more.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the catalogue of {workflow} has changed at {pointer}: {reason}; go on with the version of the program that began the run"
+)]
+pub struct CatalogueChange {
+    /// The workflow.
+    pub workflow: String,
+    /// Where, as a JSON pointer into the catalogue that the run was begun under.
+    pub pointer: String,
+    /// What is not so any more.
+    pub reason: String,
+}
+
+/// Members of a schema that nothing is checked by: they are read by people and models.
+const TEXTS: [&str; 5] = ["title", "description", "$comment", "examples", "$schema"];
+
+impl Catalogue {
+    /// What is new in this one since another one: nothing where only texts are.
+    ///
+    /// # Errors
+    ///
+    /// [`CatalogueChange`] where more has changed than texts and what was added.
+    pub fn news_since(&self, before: &Self) -> Result<Vec<String>, CatalogueChange> {
+        let compared = self.compare(before);
+        let news = compared.map_err(|(pointer, reason)| CatalogueChange {
+            workflow: before.name.to_string(),
+            pointer,
+            reason,
+        })?;
+        Ok(news)
+    }
+
+    fn compare(&self, before: &Self) -> Result<Vec<String>, Found> {
+        if self.name != before.name {
+            return Err(("/name".to_owned(), format!("it is {} now", self.name)));
+        }
+        if self.record != before.record {
+            let now = format!("it is `{}` now", self.record);
+            return Err(("/record".to_owned(), now));
+        }
+        let names = self.kinds.iter().map(|kind| kind.name.as_str());
+        let names = names.chain(self.routes.iter().map(|route| route.name.as_str()));
+        let compared = Compared {
+            names: names.collect(),
+        };
+        for (place, kind) in before.kinds.iter().enumerate() {
+            let pointer = format!("/kinds/{place}");
+            let Some(now) = self.kind(kind.name.as_str()) else {
+                return Err((pointer, format!("there is no kind {} any more", kind.name)));
+            };
+            if now.origin != kind.origin {
+                let elsewhere = format!("answers to {} go to {} now", kind.name, now.origin);
+                return Err((format!("{pointer}/origin"), elsewhere));
+            }
+            if let Some(gone) = kind.asks.iter().find(|it| !now.asks.contains(it)) {
+                let asks = format!("{} may not ask for {gone} any more", kind.name);
+                return Err((format!("{pointer}/asks"), asks));
+            }
+            if let (Some(was), Some(is)) = (&kind.request, &now.request) {
+                compared.schema(was, is, &format!("{pointer}/request"))?;
+            }
+        }
+        for (place, route) in before.routes.iter().enumerate() {
+            let pointer = format!("/routes/{place}");
+            let Some(now) = self.route(route.name.as_str()) else {
+                return Err((
+                    pointer,
+                    format!("there is no route {} any more", route.name),
+                ));
+            };
+            if now.field != route.field {
+                let field = format!("the field of {} is `{}` now", route.name, now.field);
+                return Err((format!("{pointer}/field"), field));
+            }
+            compared.schema(&route.schema, &now.schema, &format!("{pointer}/schema"))?;
+        }
+        let kinds = self.kinds.iter().map(|kind| kind.name.as_str());
+        let kinds = kinds.filter(|name| before.kind(name).is_none());
+        let routes = self.routes.iter().map(|route| route.name.as_str());
+        let routes = routes.filter(|name| before.route(name).is_none());
+        let kinds = kinds.map(|name| format!("a kind {name}"));
+        let routes = routes.map(|name| format!("a route {name}"));
+        Ok(kinds.chain(routes).collect())
+    }
+}
+
+/// Where something differs, and how.
+type Found = (String, String);
+
+struct Compared<'new> {
+    /// What kinds and routes are called: a list of names may grow by them.
+    names: BTreeSet<&'new str>,
+}
+
+impl Compared<'_> {
+    /// Two versions of a schema: all but their texts is the same.
+    fn schema(&self, was: &Value, is: &Value, pointer: &str) -> Result<(), Found> {
+        match (was, is) {
+            (Value::Object(was), Value::Object(is)) => {
+                let (was, is) = (checked(was), checked(is));
+                both(was, is, pointer, |name, was, is, pointer| {
+                    self.keyword(name, (was, is), pointer)
+                })
+            }
+            (Value::Array(was), Value::Array(is)) if was.len() == is.len() => {
+                for (place, (was, is)) in was.iter().zip(is).enumerate() {
+                    self.schema(was, is, &format!("{pointer}/{place}"))?;
+                }
+                Ok(())
+            }
+            (was, is) => same(was, is, pointer),
+        }
+    }
+
+    fn keyword(&self, name: &str, (was, is): (&Value, &Value), at: &str) -> Result<(), Found> {
+        match (name, was, is) {
+            // Their members are names, whatever they are called.
+            (
+                "properties" | "$defs" | "patternProperties",
+                Value::Object(was),
+                Value::Object(is),
+            ) => both(was.iter(), is.iter(), at, |_name, was, is, at| {
+                self.schema(was, is, at)
+            }),
+            ("enum", Value::Array(was), Value::Array(is)) => self.list(was, is, at),
+            // Values, not schemas.
+            ("const" | "default" | "required" | "dependentRequired", was, is) => same(was, is, at),
+            (_, was, is) => self.schema(was, is, at),
+        }
+    }
+
+    /// Two versions of a list of values: the new one may have more names of agents.
+    fn list(&self, was: &[Value], is: &[Value], pointer: &str) -> Result<(), Found> {
+        if let Some(gone) = was.iter().find(|value| !is.contains(value)) {
+            return Err((pointer.to_owned(), format!("{gone} is not in it any more")));
+        }
+        let are_agents = was.iter().all(|value| self.is_agent(value));
+        let mut added = is.iter().filter(|value| !was.contains(value));
+        match added.find(|value| !are_agents || !self.is_agent(value)) {
+            Some(new) => Err((pointer.to_owned(), format!("{new} is new in it"))),
+            None => Ok(()),
+        }
+    }
+
+    fn is_agent(&self, value: &Value) -> bool {
+        value.as_str().is_some_and(|name| self.names.contains(name))
+    }
+}
+
+/// The members of a schema that something is checked by.
+fn checked(schema: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> + Clone {
+    let members = schema.iter();
+    members.filter(|(name, _value)| !TEXTS.contains(&name.as_str()))
+}
+
+/// Two objects with the same members, each of which is compared.
+fn both<'value>(
+    was: impl Iterator<Item = (&'value String, &'value Value)> + Clone,
+    is: impl Iterator<Item = (&'value String, &'value Value)> + Clone,
+    pointer: &str,
+    compare: impl Fn(&str, &Value, &Value, &str) -> Result<(), Found>,
+) -> Result<(), Found> {
+    let mut new = is.clone();
+    if let Some((name, _value)) = new.find(|(name, _value)| !was.clone().any(|it| it.0 == *name)) {
+        return Err((pointer.to_owned(), format!("`{name}` is new in it")));
+    }
+    for (name, was) in was {
+        let pointer = format!("{pointer}/{}", token(name));
+        let Some((_name, is)) = is.clone().find(|it| it.0 == name) else {
+            return Err((pointer, "it is not there any more".to_owned()));
+        };
+        compare(name, was, is, &pointer)?;
+    }
+    Ok(())
+}
+
+fn same(was: &Value, is: &Value, pointer: &str) -> Result<(), Found> {
+    match was == is {
+        true => Ok(()),
+        false => Err((pointer.to_owned(), format!("it was {was} and is {is}"))),
+    }
+}

@@ -1,0 +1,97 @@
+//! Catalogues of workflows as a store keeps them, and which one a run goes on under.
+
+use async_trait::async_trait;
+use routing_core::RunId;
+use serde::{Deserialize, Serialize};
+
+use super::error::StoreError;
+use super::run::{Run, RunError};
+use crate::catalogue::{CatalogueChange, SharedCatalogue};
+use crate::digest::Digest;
+use crate::names::WorkflowName;
+
+/// A catalogue that is kept, without what it says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CatalogueRow {
+    /// Its place among all.
+    pub position: u64,
+    /// The digest of what it says, which names it.
+    pub digest: Digest,
+    /// The workflow that it is of.
+    pub name: WorkflowName,
+    /// Counts the versions of the workflow's catalogue, from 1.
+    pub version: u64,
+}
+
+/// Why a run does not go on under a catalogue.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FollowError {
+    /// More has changed than texts and what was added.
+    #[error(transparent)]
+    Changed(#[from] CatalogueChange),
+    /// The run was not changed.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+impl From<StoreError> for FollowError {
+    fn from(error: StoreError) -> Self {
+        Self::Run(error.into())
+    }
+}
+
+/// Keeps catalogues. What was kept is never changed, and stays as long as the store does.
+#[async_trait]
+pub trait Catalogues: Send + Sync {
+    /// Keeps a catalogue. What says the same again is the same version; anything else is a new one.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    async fn keep_catalogue(&self, catalogue: SharedCatalogue) -> Result<CatalogueRow, StoreError>;
+
+    /// Lets a run go on under a catalogue, which is kept: the interrupts that it raises from now on name it. The audit
+    /// says what is new in it, where the run went on under another one.
+    ///
+    /// # Errors
+    ///
+    /// [`FollowError::Changed`] where a run that was begun under the other one cannot go on under this one;
+    /// [`RunError::Fenced`] where a newer owner has the run.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    async fn follow_catalogue(
+        &self,
+        run: RunId,
+        epoch: u64,
+        catalogue: SharedCatalogue,
+    ) -> Result<Run, FollowError>;
+
+    /// A catalogue, by its digest.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    async fn catalogue(&self, digest: Digest) -> Result<Option<SharedCatalogue>, StoreError>;
+
+    /// All catalogues, in the order in which they were kept.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    async fn catalogues(&self) -> Result<Vec<CatalogueRow>, StoreError>;
+}

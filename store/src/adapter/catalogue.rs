@@ -1,0 +1,56 @@
+//! The port of catalogues.
+
+use async_trait::async_trait;
+use interrupts::Digest;
+use interrupts::catalogue::SharedCatalogue;
+use interrupts::store::{CatalogueRow, Catalogues, FollowError, Run, RunError, StoreError};
+use routing_core::RunId;
+
+use super::Adapter;
+use crate::operation::{FollowCatalogue, KeepCatalogue};
+use crate::query::Backend;
+
+#[async_trait]
+impl<B: Backend> Catalogues for Adapter<B> {
+    async fn keep_catalogue(&self, catalogue: SharedCatalogue) -> Result<CatalogueRow, StoreError> {
+        self.backend.execute(KeepCatalogue { catalogue }).await
+    }
+
+    async fn follow_catalogue(
+        &self,
+        run: RunId,
+        epoch: u64,
+        catalogue: SharedCatalogue,
+    ) -> Result<Run, FollowError> {
+        let Some(row) = self.backend.run(run).await? else {
+            return Err(RunError::Unknown { run }.into());
+        };
+        let news = match row.catalogue {
+            // Nothing is written for most runs that go on.
+            Some(digest) if digest == catalogue.digest() && row.epoch == epoch => return Ok(row),
+            Some(digest) => {
+                let before = self.backend.catalogue(digest).await?;
+                let before = before.ok_or_else(|| StoreError::Corrupt {
+                    detail: format!("{run} names a catalogue that is not there: {digest}"),
+                })?;
+                Some(catalogue.news_since(&before)?)
+            }
+            None => None,
+        };
+        let follow = FollowCatalogue {
+            run,
+            epoch,
+            catalogue,
+            news,
+        };
+        Ok(self.backend.execute(follow).await?)
+    }
+
+    async fn catalogue(&self, digest: Digest) -> Result<Option<SharedCatalogue>, StoreError> {
+        self.backend.catalogue(digest).await
+    }
+
+    async fn catalogues(&self) -> Result<Vec<CatalogueRow>, StoreError> {
+        self.backend.catalogues().await
+    }
+}

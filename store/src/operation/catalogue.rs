@@ -1,0 +1,114 @@
+//! Catalogues of workflows, and which one a run goes on under.
+
+use interrupts::catalogue::SharedCatalogue;
+use interrupts::store::{AuditSubject, CatalogueRow, Run, RunError, StoreError};
+use routing_core::RunId;
+
+use super::run::check_epoch;
+use super::{Halt, Operation};
+use crate::tables::{Failed, PlacedCatalogue, RunRow, Tables};
+
+/// Keeps a catalogue.
+pub(crate) struct KeepCatalogue {
+    pub(crate) catalogue: SharedCatalogue,
+}
+
+impl Operation for KeepCatalogue {
+    type Output = CatalogueRow;
+    type Error = StoreError;
+
+    fn want(&self, tables: &mut Tables) {
+        want(&self.catalogue, tables);
+    }
+
+    fn run(&self, tables: &mut Tables) -> Result<CatalogueRow, Halt<StoreError>> {
+        Ok(keep(&self.catalogue, tables)?)
+    }
+}
+
+/// Lets a run go on under a catalogue.
+pub(crate) struct FollowCatalogue {
+    pub(crate) run: RunId,
+    pub(crate) epoch: u64,
+    pub(crate) catalogue: SharedCatalogue,
+    /// What is new in it, where the run went on under another one. That one is read before the transaction, for only the
+    /// owner of the run changes which it is.
+    pub(crate) news: Option<Vec<String>>,
+}
+
+impl Operation for FollowCatalogue {
+    type Output = Run;
+    type Error = RunError;
+
+    fn want(&self, tables: &mut Tables) {
+        want(&self.catalogue, tables);
+        tables.runs.want(&self.run);
+    }
+
+    fn run(&self, tables: &mut Tables) -> Result<Run, Halt<RunError>> {
+        let Some(RunRow { position, mut run }) = tables.runs.get(&self.run)?.cloned() else {
+            return Err(Halt::Refused(RunError::Unknown { run: self.run }));
+        };
+        check_epoch(&run, self.epoch)?;
+        let kept = keep(&self.catalogue, tables)?;
+        if run.catalogue == Some(kept.digest) {
+            return Ok(run);
+        }
+        run.catalogue = Some(kept.digest);
+        run.version += 1;
+        tables.audit(AuditSubject::Run {
+            run: run.id,
+            event: "catalogue".to_owned(),
+            state: run.state,
+            epoch: run.epoch,
+            reason: Some(self.in_words(&kept)),
+        })?;
+        let followed = run.clone();
+        tables.runs.put(run.id, RunRow { position, run });
+        Ok(followed)
+    }
+}
+
+impl FollowCatalogue {
+    fn in_words(&self, kept: &CatalogueRow) -> String {
+        let CatalogueRow { name, version, .. } = kept;
+        let news = match self.news.as_deref() {
+            None => String::new(),
+            Some([]) => "; only texts are new in it".to_owned(),
+            Some(news) => format!("; new in it: {}", news.join(", ")),
+        };
+        format!("{name} version {version}, {}{news}", kept.digest)
+    }
+}
+
+fn want(catalogue: &SharedCatalogue, tables: &mut Tables) {
+    tables.heads.want(&());
+    tables.catalogues.want(&catalogue.digest());
+    tables.versions.want(catalogue.name());
+}
+
+/// The row of a catalogue, which is written where it is not there yet.
+fn keep(catalogue: &SharedCatalogue, tables: &mut Tables) -> Result<CatalogueRow, Failed> {
+    let digest = catalogue.digest();
+    if let Some(known) = tables.catalogues.get(&digest)? {
+        return Ok(known.row.clone());
+    }
+    let name = catalogue.name();
+    let version = tables.versions.get(name)?.copied().unwrap_or(0) + 1;
+    tables.versions.put(name.clone(), version);
+    let mut heads = tables.heads()?;
+    heads.catalogues += 1;
+    let row = CatalogueRow {
+        position: heads.catalogues,
+        digest,
+        name: name.clone(),
+        version,
+    };
+    tables.heads.put((), heads);
+    let placed = PlacedCatalogue {
+        row: row.clone(),
+        content: Some(SharedCatalogue::clone(catalogue)),
+    };
+    tables.catalogues.put(digest, placed);
+    Ok(row)
+}

@@ -1,0 +1,245 @@
+//! Catalogues: versions, and what runs and interrupts are raised under.
+
+use interrupts::catalogue::{Catalogue, SharedCatalogue};
+use interrupts::store::{AuditSubject, CheckpointDraft, FollowError, NewRun, Run, RunError, Store};
+use routing_core::RunId;
+use serde_json::{Value, json};
+
+use crate::scene::{ALL, Scene, question};
+
+/// A desk with one route, whose request has a topic of a type.
+fn desk(topic: &Value) -> Value {
+    json!({
+        "name": "desk",
+        "record": "DeskRouting",
+        "kinds": [
+            {"name": "ORCHESTRATOR", "origin": "ORCHESTRATOR", "asks": ["HUMAN_REVIEW"]},
+            {"name": "CLERK", "origin": "ORCHESTRATOR"},
+        ],
+        "routes": [route("ORCHESTRATOR", topic)],
+    })
+}
+
+fn route(name: &str, topic: &Value) -> Value {
+    let field = name.to_lowercase();
+    json!({
+        "name": name, "field": field, "request": "Matter", "description": "Whatever it is.",
+        "schema": {"type": "object", "required": [field], "properties": {
+            (&*field): {"type": "object", "properties": {"description": topic}}}},
+    })
+}
+
+fn catalogue(value: Value) -> SharedCatalogue {
+    SharedCatalogue::new(serde_json::from_value::<Catalogue>(value).unwrap())
+}
+
+fn usual() -> SharedCatalogue {
+    catalogue(desk(&json!({"type": "string"})))
+}
+
+pub(crate) async fn a_catalogue_that_says_the_same_is_the_same_version<S: Store>(scene: Scene<S>) {
+    let store = &scene.store;
+    let first = store.keep_catalogue(usual()).await.unwrap();
+    let again = store.keep_catalogue(usual()).await.unwrap();
+    assert_eq!((first.version, &again), (1, &first));
+    let mut other = desk(&json!({"type": "string"}));
+    other["name"] = "another".into();
+    let of_another = store.keep_catalogue(catalogue(other)).await.unwrap();
+    assert_eq!(
+        of_another.version, 1,
+        "each workflow has versions of its own"
+    );
+    let changed = catalogue(desk(&json!({"type": "integer"})));
+    let second = store
+        .keep_catalogue(SharedCatalogue::clone(&changed))
+        .await
+        .unwrap();
+    assert_eq!(second.version, 2);
+    let read = store.catalogue(second.digest).await.unwrap().unwrap();
+    assert_eq!(read, changed);
+    let all = store.catalogues().await.unwrap();
+    assert_eq!(all, [first, of_another, second]);
+    let unknown = interrupts::Digest::of(b"nothing");
+    assert_eq!(store.catalogue(unknown).await.unwrap(), None);
+    store.verify_audit().await.unwrap();
+}
+
+async fn follow<S: Store>(
+    scene: &Scene<S>,
+    run: &Run,
+    catalogue: &SharedCatalogue,
+) -> Result<Run, FollowError> {
+    let catalogue = SharedCatalogue::clone(catalogue);
+    scene
+        .store
+        .follow_catalogue(run.id, run.epoch, catalogue)
+        .await
+}
+
+pub(crate) async fn what_a_run_raises_names_the_catalogue_that_it_went_on_under<S: Store>(
+    scene: Scene<S>,
+) {
+    let run = scene.run().await;
+    let before = scene.admitted(question(&run, "before")).await;
+    assert_eq!(before.catalogue, None);
+    let first = usual();
+    let followed = follow(&scene, &run, &first).await.unwrap();
+    assert_eq!(followed.catalogue, Some(first.digest()));
+    assert_eq!(
+        scene.store.run(run.id).await.unwrap(),
+        Some(followed.clone())
+    );
+    let asked = scene.admitted(question(&run, "asked")).await;
+    assert_eq!(asked.catalogue, Some(first.digest()));
+    let raised = scene.awaiting(question(&run, "raised")).await;
+    let again = follow(&scene, &run, &first).await.unwrap();
+    assert_eq!(again, followed, "nothing has changed");
+    let mut more = desk(&json!({"type": "string"}));
+    more["routes"][0]["description"] = "In other words.".into();
+    let more = catalogue(more);
+    follow(&scene, &run, &more).await.unwrap();
+    let later = scene.awaiting(question(&run, "later")).await;
+    assert_eq!(later.catalogue, Some(more.digest()));
+    assert_eq!(
+        scene.interrupt(raised.id).await.catalogue,
+        Some(first.digest())
+    );
+    scene.store.verify_audit().await.unwrap();
+}
+
+/// What the audit says of the catalogues of runs.
+async fn told<S: Store>(scene: &Scene<S>) -> Vec<String> {
+    let rows = scene.store.audit(ALL).await.unwrap();
+    let told = rows
+        .iter()
+        .filter_map(|row| match row.read().unwrap().subject {
+            AuditSubject::Run { event, reason, .. } if event == "catalogue" => reason,
+            _ => None,
+        });
+    told.collect()
+}
+
+pub(crate) async fn a_run_goes_on_under_a_catalogue_with_more_in_it_and_the_audit_says_what<
+    S: Store,
+>(
+    scene: Scene<S>,
+) {
+    let run = scene.run().await;
+    let text = json!({"type": "string", "title": "topic"});
+    let first = catalogue(desk(&text));
+    follow(&scene, &run, &first).await.unwrap();
+    let mut other_words =
+        desk(&json!({"type": "string", "title": "matter", "description": "What."}));
+    let words = catalogue(other_words.clone());
+    follow(&scene, &run, &words).await.unwrap();
+    other_words["kinds"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!({"name": "LEGAL", "origin": "LEGAL"}));
+    other_words["routes"]
+        .as_array_mut()
+        .unwrap()
+        .push(route("LEGAL", &text));
+    let more = catalogue(other_words);
+    follow(&scene, &run, &more).await.unwrap();
+    let expected = [
+        format!("desk version 1, {}", first.digest()),
+        format!(
+            "desk version 2, {}; only texts are new in it",
+            words.digest()
+        ),
+        format!(
+            "desk version 3, {}; new in it: a kind LEGAL, a route LEGAL",
+            more.digest()
+        ),
+    ];
+    assert_eq!(told(&scene).await, expected);
+}
+
+pub(crate) async fn a_run_does_not_go_on_under_a_catalogue_that_says_something_else<S: Store>(
+    scene: Scene<S>,
+) {
+    let run = scene.run().await;
+    let first = usual();
+    follow(&scene, &run, &first).await.unwrap();
+    let topic = "/routes/0/schema/properties/orchestrator/properties/description";
+    let changes: [(fn(&mut Value), &str); 6] = [
+        (
+            |it| it["kinds"][1]["origin"] = "CLERK".into(),
+            "/kinds/1/origin",
+        ),
+        (|it| it["kinds"][1]["name"] = "CLERKS".into(), "/kinds/1"),
+        (
+            |it| it["kinds"][0]["asks"] = json!(["STOP"]),
+            "/kinds/0/asks",
+        ),
+        (|it| it["record"] = "Other".into(), "/record"),
+        (|it| it["name"] = "office".into(), "/name"),
+        (
+            |it| {
+                it["routes"][0] = route("ORCHESTRATOR", &json!({"type": "string", "maxLength": 9}))
+            },
+            "",
+        ),
+    ];
+    for (change, pointer) in changes {
+        let mut changed = desk(&json!({"type": "string"}));
+        change(&mut changed);
+        let pointer = if pointer.is_empty() { topic } else { pointer };
+        let refused = follow(&scene, &run, &catalogue(changed)).await.unwrap_err();
+        let FollowError::Changed(change) = refused else {
+            panic!("{refused:?}")
+        };
+        assert_eq!(change.pointer, pointer, "{change}");
+    }
+    // A property is none of the texts of a schema, whatever it is called.
+    let number = catalogue(desk(&json!({"type": "integer"})));
+    let refused = follow(&scene, &run, &number).await.unwrap_err();
+    assert!(
+        refused.to_string().contains(&format!("{topic}/type")),
+        "{refused}"
+    );
+    let kept = scene.store.run(run.id).await.unwrap().unwrap();
+    assert_eq!(kept.catalogue, Some(first.digest()));
+    assert_eq!(scene.store.catalogues().await.unwrap().len(), 1);
+}
+
+pub(crate) async fn only_the_owner_of_a_run_says_what_it_goes_on_under<S: Store>(scene: Scene<S>) {
+    let mut run = scene.run().await;
+    run.epoch -= 1;
+    let refused = follow(&scene, &run, &usual()).await.unwrap_err();
+    let fenced = RunError::Fenced {
+        given: 0,
+        current: 1,
+    };
+    assert_eq!(refused, FollowError::Run(fenced));
+    run.id = RunId::generate();
+    let refused = follow(&scene, &run, &usual()).await.unwrap_err();
+    assert_eq!(refused, FollowError::Run(RunError::Unknown { run: run.id }));
+}
+
+pub(crate) async fn a_fork_goes_on_under_the_catalogue_of_the_run_that_it_leaves<S: Store>(
+    scene: Scene<S>,
+) {
+    let run = scene.run().await;
+    let first = usual();
+    follow(&scene, &run, &first).await.unwrap();
+    let draft = CheckpointDraft {
+        run: run.id,
+        epoch: run.epoch,
+        parent: None,
+        form: 1,
+        content: "{}".to_owned(),
+        intents: Vec::new(),
+        pending: Vec::new(),
+    };
+    let saved = scene.store.save(draft).await.unwrap();
+    let new = NewRun {
+        root: None,
+        id: RunId::generate(),
+        alias: None,
+        content: "{}".to_owned(),
+    };
+    let fork = scene.store.fork_run(saved.id, new).await.unwrap();
+    assert_eq!(fork.catalogue, Some(first.digest()));
+}
