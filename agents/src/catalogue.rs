@@ -3,15 +3,18 @@
 //! For those who do not know the types: command lines, documents, tests over all of them.
 
 mod graph;
+mod registered;
 mod schema;
 mod vocabulary;
 
 pub use graph::{Edge, Place, edges, mermaid};
+pub use registered::{built_in, of_workflow};
 pub use schema::{SchemaError, SchemaQuery, TwoSteps, schema, two_steps};
 pub use vocabulary::script_vocabulary;
 
 use routing_core::schema::AnswerSchema;
 use routing_core::{InterruptRoutes, RouteId, RouteInfo, Routing};
+use serde_json::Value;
 
 use crate::agent_kind::{AgentKind, RouteLevel, RouteType};
 use crate::records::{
@@ -34,6 +37,9 @@ pub enum RecordKind {
     ReviewDecision,
 }
 
+/// The plain schema of the record with a field alone.
+type PlainOf = fn(&str) -> Option<Value>;
+
 /// Makes the two steps of a record's turn.
 type TwoStepsOf = fn(&SchemaQuery) -> Result<TwoSteps, SchemaError>;
 
@@ -47,6 +53,8 @@ pub struct RecordInfo {
     /// Its routes, in the order of their fields; none where it routes nothing.
     pub routes: &'static [RouteInfo],
     schema: fn(&SchemaQuery) -> Result<&'static AnswerSchema, SchemaError>,
+    /// The plain schema of the request in a field, where the record has routes.
+    plain: Option<PlainOf>,
     /// Its turn in two steps, where it has routes to choose from.
     two_steps: Option<TwoStepsOf>,
 }
@@ -58,6 +66,7 @@ impl RecordInfo {
             kind,
             routes: R::ROUTES,
             schema: schema::of_routing::<R>,
+            plain: Some(schema::plain_of::<R>),
             two_steps: Some(schema::steps_of::<R>),
         }
     }
@@ -96,6 +105,7 @@ static RECORDS: [RecordInfo; 19] = [
         kind: RecordKind::ReviewDecision,
         routes: &[],
         schema: schema::of_review_decision,
+        plain: None,
         two_steps: None,
     },
 ];

@@ -9,6 +9,8 @@ use routing_core::model::{Caller, Purpose};
 use routing_core::schema::{AnswerSchema, Dialect};
 use routing_core::{AgentType, NodeId, RouteId, Routing, RoutingKind, RunId};
 
+use serde_json::Value;
+
 use super::records;
 use crate::agent_kind::{AgentKind, RouteType};
 
@@ -142,6 +144,11 @@ pub(super) fn steps_of<R: Routing>(query: &SchemaQuery) -> Result<TwoSteps, Sche
             })
             .collect(),
     })
+}
+
+/// The plain schema of a routing record with a field alone.
+pub(super) fn plain_of<R: Routing>(field: &str) -> Option<Value> {
+    RouteId::<R>::from_field(field).map(|route| R::schemas().plain(route))
 }
 
 /// The schema of a routing record, after the decorators that every call goes through.

@@ -32,9 +32,10 @@ use super::event::{Failure, PlanEvent, Refused};
 use super::news::{PlanNews, PlanStands};
 use super::revision::Unfit;
 use super::state::{Cause, Phase, PlanEnd, PlanExecute, RetryPolicy};
-use crate::run::RunConfig;
+use crate::catalogue::of_workflow;
 use crate::run::handle::worked_since;
 use crate::run::progress::steps_taken;
+use crate::run::{RunConfig, Workflow};
 use crate::workflow::failure::FlowError;
 use engine::durable::checkpoint::Checkpoints;
 use engine::durable::control::{OnlyScope, RunControl};
@@ -172,11 +173,9 @@ impl Driver {
         } = config;
         let control = control_of(&store, scope);
         let model = Arc::new(MeteredModel::new(model));
-        let journal = Arc::new(RunJournal::new(Arc::new(RunRecord::new(
-            run,
-            Kinds::default(),
-            store,
-        ))));
+        let record = RunRecord::new(run, Kinds::default(), store);
+        let record = record.under(of_workflow(Workflow::PlanExecute));
+        let journal = Arc::new(RunJournal::new(Arc::new(record)));
         let root = NodeId::root();
         let recorder = Arc::new(Recorder::new(run, Arc::clone(&clock), observer));
         let tooling = tools.map(|settings| {

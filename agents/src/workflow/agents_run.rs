@@ -13,11 +13,12 @@ use routing_core::{Blackboard, EventId, NodeId};
 use super::failure::FlowError;
 use super::flow::FlowEnd;
 use crate::agent_kind::AgentKind;
+use crate::catalogue::of_workflow;
 use crate::records::{
     DiscoveryCollectorResult, InterruptRequest, InterruptRouting, PlanningCollectorResult,
     Summaries, TicketCollectorResult,
 };
-use crate::run::{Goal, RunConfig};
+use crate::run::{Goal, RunConfig, Workflow};
 use crate::workspace::Workspace;
 
 /// What all flows of a run share.
@@ -69,6 +70,7 @@ impl AgentsRun {
         let live = Arc::new(LiveRun::new(RunParts {
             run,
             kinds: Kinds::of::<AgentKind>(),
+            catalogue: of_workflow(Workflow::Agents),
             model,
             constraints,
             reviewer,

@@ -1,9 +1,11 @@
 //! Why a run could not be kept.
 
 use interrupts::NameError;
+use interrupts::catalogue::CatalogueChange;
 use interrupts::life::State;
 use interrupts::store::{
-    AdmitError, ChangeError, CheckpointError, CheckpointId, JournalError, RunError, StoreError,
+    AdmitError, ChangeError, CheckpointError, CheckpointId, FollowError, JournalError, RunError,
+    StoreError,
 };
 use routing_core::{InterruptId, RunId};
 
@@ -16,6 +18,9 @@ pub enum KeepError {
     Journal(#[from] JournalError),
     #[error("no checkpoint can be saved")]
     Checkpoint(#[from] CheckpointError),
+    /// The workflow says something else of itself than when the run was begun.
+    #[error(transparent)]
+    OtherCatalogue(#[from] CatalogueChange),
     #[error("an interrupt cannot be recorded")]
     Admit(#[from] AdmitError),
     #[error("an interrupt cannot be changed")]
@@ -70,4 +75,16 @@ pub enum KeepError {
     /// A part of the program asked for the journal before it was loaded.
     #[error("the run's journal is not open")]
     NotOpen,
+}
+
+impl From<FollowError> for KeepError {
+    fn from(error: FollowError) -> Self {
+        match error {
+            FollowError::Changed(change) => Self::OtherCatalogue(change),
+            FollowError::Run(error) => Self::Run(error),
+            other => Self::Store(StoreError::Unavailable {
+                detail: other.to_string(),
+            }),
+        }
+    }
 }

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use interrupts::catalogue::SharedCatalogue;
 use interrupts::life::RunState;
 use interrupts::manager::{Times, own_run};
 use interrupts::policy::Policy;
@@ -95,6 +96,8 @@ pub struct RunRecord {
     pub kept: RunStore,
     /// The kinds of its agents.
     pub kinds: Kinds,
+    /// What its workflow says of itself: the run goes on under it.
+    catalogue: Option<SharedCatalogue>,
     epoch: OnceLock<u64>,
     /// The checkpoint that it was forked off at, where it was.
     forked_from: OnceLock<CheckpointId>,
@@ -115,10 +118,16 @@ impl RunRecord {
             run,
             kept,
             kinds,
+            catalogue: None,
             epoch: OnceLock::new(),
             forked_from: OnceLock::new(),
             has_events: AtomicBool::new(false),
         }
+    }
+
+    /// The run goes on under what its workflow says of itself.
+    pub fn under(self, catalogue: Option<SharedCatalogue>) -> Self {
+        Self { catalogue, ..self }
     }
 
     /// A run that this process owns in this epoch and does not work on.
@@ -223,6 +232,10 @@ impl RunRecord {
             return Ok((Standing::GoesOn, checkpoint));
         }
         check_unended(&row)?;
+        if let Some(catalogue) = &self.catalogue {
+            let catalogue = SharedCatalogue::clone(catalogue);
+            self.store().follow_catalogue(run, epoch, catalogue).await?;
+        }
         self.works(&row).await?;
         // A fork is created with a journal, so its own state does not say it.
         let is_new = row.state == RunState::Created && row.forked_from.is_none();

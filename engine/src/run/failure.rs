@@ -171,6 +171,7 @@ impl RunError {
     pub fn stands_because(&self) -> String {
         if let Self::Keep(
             KeepError::OtherForm { .. }
+            | KeepError::OtherCatalogue(_)
             | KeepError::Unreadable { .. }
             | KeepError::OtherSchema { .. }
             | KeepError::Diverged { .. },
@@ -258,6 +259,11 @@ impl RunError {
 
     /// What may help, where something is known to.
     pub fn hint(&self) -> Option<String> {
+        if let Self::Keep(KeepError::OtherCatalogue(_)) = self {
+            let hint =
+                "what was recorded stands; use the version of the program that began the run";
+            return Some(hint.to_owned());
+        }
         if let Self::Keep(KeepError::OtherForm { .. }) = self {
             let hint = "what was recorded stands; use the version of the program that saved the checkpoint";
             return Some(hint.to_owned());

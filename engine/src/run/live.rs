@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use interrupts::catalogue::SharedCatalogue;
 use interrupts::store::CheckpointId;
 use routing_core::answer::ConstraintCheck;
 use routing_core::ask::Asker;
@@ -46,6 +47,8 @@ pub struct RunParts {
     pub run: RunId,
     /// The kinds of its agents.
     pub kinds: Kinds,
+    /// What its workflow says of itself, which is kept in the store for whoever shows the run.
+    pub catalogue: Option<SharedCatalogue>,
     /// Plays the agents.
     pub model: Arc<dyn LanguageModel>,
     /// Checks what schemas say of values beyond their types.
@@ -116,7 +119,7 @@ impl LiveRun {
         let (run, limits, clock) = (parts.run, parts.limits, parts.clock);
         let recorder = Arc::new(Recorder::new(run, Arc::clone(&clock), parts.observer));
         let nodes = Arc::new(NodeDirectory::new(run));
-        let record = Arc::new(RunRecord::new(run, parts.kinds, parts.store));
+        let record = Arc::new(RunRecord::new(run, parts.kinds, parts.store).under(parts.catalogue));
         let journal = Arc::new(RunJournal::new(Arc::clone(&record)));
         let desk = Arc::new(Desk::new(record));
         let reroute_log = Arc::new(RerouteLog::over(&journal, &desk, &nodes, &recorder));

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use interrupts::WorkflowName;
+use interrupts::catalogue::{CatalogueDraft, SharedCatalogue};
 use interrupts::store::StoreError;
 use jiff::SignedDuration;
 use routing_core::answer::ConstraintCheck;
@@ -127,6 +129,7 @@ impl<W: Workflow> Execution<W> {
         let live = Arc::new(LiveRun::new(RunParts {
             run,
             kinds: Kinds::of::<W::Kind>(),
+            catalogue: catalogue_of::<W>(),
             model,
             constraints,
             reviewer,
@@ -305,6 +308,25 @@ impl<W: Workflow> Run<W> {
             routing_core::bus::EventBus::announce(&*self.shared.bus, changed);
         }
         Ok(live.settle_stops_of(node).await?)
+    }
+}
+
+/// What a workflow says of itself, for whoever shows its runs; `None` where a name of it is none of a store's.
+pub fn catalogue_of<W: Workflow>() -> Option<SharedCatalogue> {
+    let made = WorkflowName::new(W::NAME)
+        .map_err(|error| error.to_string())
+        .and_then(|name| {
+            let draft = CatalogueDraft::of::<W::Kind, W::Routing>(name);
+            draft
+                .and_then(CatalogueDraft::check)
+                .map_err(|error| error.to_string())
+        });
+    match made {
+        Ok(catalogue) => Some(SharedCatalogue::new(catalogue)),
+        Err(error) => {
+            tracing::error!(workflow = W::NAME, %error, "the workflow has no catalogue");
+            None
+        }
     }
 }
 

@@ -164,6 +164,7 @@ impl From<KeepError> for PlanEditError {
             | KeepError::Checkpoint(_)
             | KeepError::Admit(_)
             | KeepError::Change(_)
+            | KeepError::OtherCatalogue(_)
             | KeepError::Name(_)
             | KeepError::Unreadable { .. }
             | KeepError::Json(_)
