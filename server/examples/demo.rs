@@ -42,7 +42,8 @@ async fn main() -> Result<(), Failure> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     println!("http://{}/?launch={launch}", listener.local_addr()?);
     let stop = CancellationToken::new();
-    let config = ServerConfig::new(store, Arc::new(NoBell));
+    let mut config = ServerConfig::new(store, Arc::new(NoBell));
+    config.catalogues = agents::catalogue::built_in();
     serve(listener, config, stop).await?;
     Ok(())
 }

@@ -1,7 +1,10 @@
 //! What all handlers share.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use interrupts::catalogue::{CatalogueBook, SharedCatalogue};
+use interrupts::life::Interrupt;
 use interrupts::store::{Run, Store};
 use jiff::Timestamp;
 use routing_core::RunId;
@@ -15,6 +18,7 @@ use crate::feed::Feed;
 use crate::launcher::Holder;
 use crate::metrics::Metrics;
 use crate::problem::{Kind, Problem, of_store};
+use crate::wire::InterruptView;
 
 /// What all handlers share. Cheap to clone.
 #[derive(Clone)]
@@ -23,6 +27,8 @@ pub(crate) struct App(Arc<Shared>);
 /// The parts of it.
 pub(crate) struct Shared {
     pub(crate) config: ServerConfig,
+    /// What workflows say of themselves.
+    pub(crate) catalogues: CatalogueBook,
     pub(crate) feed: Arc<Feed>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) pace: Pace,
@@ -54,6 +60,43 @@ impl App {
     /// The store.
     pub(crate) fn store(&self) -> &dyn Store {
         &*self.config.store
+    }
+
+    /// The catalogue that an interrupt was raised under.
+    pub(crate) async fn catalogue_of(
+        &self,
+        interrupt: &Interrupt,
+    ) -> Result<Option<SharedCatalogue>, Problem> {
+        let found = self.catalogues.of_interrupt(self.store(), interrupt).await;
+        found.map_err(|error| of_store(&error))
+    }
+
+    /// The catalogue that a run goes on under.
+    pub(crate) async fn catalogue_of_run(
+        &self,
+        run: &Run,
+    ) -> Result<Option<SharedCatalogue>, Problem> {
+        let found = self.catalogues.of_run(self.store(), run).await;
+        found.map_err(|error| of_store(&error))
+    }
+
+    /// The kinds of agents of all catalogues, by their names.
+    pub(crate) async fn kinds(&self) -> Result<Vec<String>, Problem> {
+        let all = self.catalogues.all(self.store()).await;
+        let all = all.map_err(|error| of_store(&error))?;
+        let kinds = all.iter().flat_map(|catalogue| catalogue.kinds());
+        let names: BTreeSet<String> = kinds.map(|kind| kind.name.to_string()).collect();
+        Ok(names.into_iter().collect())
+    }
+
+    /// An interrupt as callers see it.
+    pub(crate) async fn shown(&self, interrupt: &Interrupt) -> Result<InterruptView, Problem> {
+        let catalogue = self.catalogue_of(interrupt).await?;
+        Ok(InterruptView::of(
+            interrupt,
+            catalogue.as_deref(),
+            self.now(),
+        ))
     }
 
     /// The time now.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use interrupts::Bell;
+use interrupts::catalogue::SharedCatalogue;
 use interrupts::store::Store;
 use jiff::SignedDuration;
 use routing_core::{Clock, SystemClock};
@@ -119,6 +120,9 @@ pub struct ServerConfig {
     pub store: Arc<dyn Store>,
     /// Rings for the processes that execute runs.
     pub bell: Arc<dyn Bell>,
+    /// What the workflows say of themselves that this program has; first the one of runs that do not say which workflow
+    /// they are of. The store has those of all others.
+    pub catalogues: Vec<SharedCatalogue>,
     /// Executes runs in this process.
     pub launcher: Arc<dyn RunLauncher>,
     /// Where the time comes from. What has a deadline is judged by the store's own clock.
@@ -141,6 +145,7 @@ impl ServerConfig {
         Self {
             store,
             bell,
+            catalogues: Vec::new(),
             launcher: Arc::new(NoLauncher),
             clock: Arc::new(SystemClock),
             instance: "local".to_owned(),

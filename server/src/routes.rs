@@ -33,14 +33,12 @@ pub(crate) use messages::unsent;
 pub(crate) use runs::agents_in;
 pub(crate) use tokens::not_issued;
 
-use ::agents::{AgentKind, RouteType};
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use routing_core::AgentType as _;
 use serde_json::{Value, json};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::set_header::SetResponseHeaderLayer;
@@ -125,6 +123,8 @@ fn records() -> OpenApiRouter<App> {
         .routes(routes!(records::messages))
         .routes(routes!(records::interrupts))
         .routes(routes!(records::interrupt))
+        .routes(routes!(records::catalogue_of_run))
+        .routes(routes!(records::catalogue_of_interrupt))
         .routes(routes!(records::rules))
         .routes(routes!(records::rule))
         .routes(routes!(records::audit))
@@ -175,7 +175,6 @@ fn complete(api: &mut Value) {
     });
     api["servers"] =
         json!([{"url": "/", "description": "The server that this description comes from."}]);
-    name_agents(api);
     bound_batches(api);
     let schemas = api["components"]["schemas"].clone();
     let Some(paths) = api.get_mut("paths").and_then(Value::as_object_mut) else {
@@ -218,17 +217,6 @@ fn operation_id(method: &str, path: &str) -> String {
         .chain(words)
         .collect::<Vec<_>>()
         .join("_")
-}
-
-/// The enumerations of agents, which are those of the workflow that this program knows.
-fn name_agents(api: &mut Value) {
-    let event = &mut api["components"]["schemas"]["InterruptRequestEvent"]["properties"];
-    event["sourceAgentType"]["enum"] = json!(AgentKind::NAMES);
-    let mut routes = json!(RouteType::NAMES);
-    if let Some(routes) = routes.as_array_mut() {
-        routes.push(Value::Null);
-    }
-    event["rerouteToAgentType"]["enum"] = routes;
 }
 
 /// How many events of a batch are possible.

@@ -17,6 +17,7 @@ use crate::connections::Connections;
 use crate::feed::Feed;
 use crate::metrics::Metrics;
 use crate::routes;
+use interrupts::catalogue::CatalogueBook;
 
 /// Why a server did not start.
 #[derive(Debug, thiserror::Error)]
@@ -117,6 +118,7 @@ async fn app_of(
         hosts: HostNames::new(&config.hosts, config.remote.is_secure()),
         session: SessionCookie::new(port, config.remote.is_secure()),
         staying: Staying::default(),
+        catalogues: CatalogueBook::new(config.catalogues.iter().cloned()),
         feed: Arc::new(feed),
         metrics,
         draining: stop.clone(),

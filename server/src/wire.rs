@@ -12,7 +12,7 @@ mod response_schema;
 mod rule;
 mod run;
 
-pub(crate) use agent::{ACTIVITIES, AgentPage, AgentView, TreeNode, agent_kinds, tree_of};
+pub(crate) use agent::{ACTIVITIES, AgentPage, AgentView, TreeNode, tree_of};
 pub(crate) use checkpoint::{CheckpointPage, CheckpointView};
 pub(crate) use history::{HistoryPage, HistoryRow};
 pub(crate) use interrupt::{
@@ -25,7 +25,7 @@ pub(crate) use named::{
 };
 pub(crate) use plan::{ChangedPlanView, PlanView};
 pub(crate) use question::{
-    Offered, Question, label, reason_of, request_schema, routing_schema, target_of,
+    Offered, Question, label, reason_of, request_misfits, request_schema, route_of, target_of,
 };
 pub(crate) use rule::{ReachName, RememberBody, RulePage, RuleView};
 pub(crate) use run::{RunPage, RunView};

@@ -144,6 +144,7 @@ fn config(
     let name = interrupts::OwnerName::new(format!("{}-http", own_name()?))?;
     let bell = bell_at(storage.location(), &name);
     let mut config = ServerConfig::new(Arc::clone(&storage.store), bell);
+    config.catalogues = agents::catalogue::built_in();
     config.hosts.clone_from(&arguments.host);
     config.limits.requests_per_second = arguments.requests_per_second;
     config.limits.request_burst = arguments.requests_per_second.saturating_mul(TWICE);

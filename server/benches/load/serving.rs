@@ -50,6 +50,7 @@ pub(crate) async fn serve(store: &Path, questions: usize) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     println!("{} {token}", listener.local_addr().unwrap());
     let mut config = ServerConfig::new(store, Arc::new(NoBell));
+    config.catalogues = agents::catalogue::built_in();
     config.limits.requests_per_second = u32::MAX.try_into().unwrap();
     config.limits.request_burst = u32::MAX.try_into().unwrap();
     config.limits.requests_at_once = usize::MAX;

@@ -1,7 +1,8 @@
 //! The answer in a decision: checked against what was asked before it reaches the store.
 
-use interrupts::RouteName;
+use interrupts::catalogue::Catalogue;
 use interrupts::life::{Family, Interrupt, Verdict};
+use interrupts::{Misfit, RouteName};
 use routing_core::review::{Answer, Resume};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 use super::decide::DecisionOrder;
 use super::plan::{revises, revision_of};
 use crate::problem::{Kind, Problem};
-use crate::wire::{Offered, request_schema};
+use crate::wire::{Offered, request_misfits};
 
 /// Why a change of a plan is none.
 const NO_CHANGE: &str =
@@ -24,7 +25,11 @@ pub(super) struct Answered {
 }
 
 /// The answer of an order, where it fits the interrupt.
-pub(super) fn answer_of(interrupt: &Interrupt, order: &DecisionOrder) -> Result<Answered, Problem> {
+pub(super) fn answer_of(
+    interrupt: &Interrupt,
+    catalogue: Option<&Catalogue>,
+    order: &DecisionOrder,
+) -> Result<Answered, Problem> {
     let target = target_of(interrupt, order)?;
     if revises(order) {
         return Ok(Answered {
@@ -33,7 +38,7 @@ pub(super) fn answer_of(interrupt: &Interrupt, order: &DecisionOrder) -> Result<
         });
     }
     let content = match interrupt.family() {
-        Family::Question => question(interrupt, order, target.as_ref())?,
+        Family::Question => question((interrupt, catalogue), order, target.as_ref())?,
         Family::Stop => pause(order)?,
     };
     Ok(Answered {
@@ -85,7 +90,7 @@ fn target_of(interrupt: &Interrupt, order: &DecisionOrder) -> Result<Option<Rout
 }
 
 fn question(
-    interrupt: &Interrupt,
+    (interrupt, catalogue): (&Interrupt, Option<&Catalogue>),
     order: &DecisionOrder,
     target: Option<&RouteName>,
 ) -> Result<String, Problem> {
@@ -109,7 +114,8 @@ fn question(
     }
     match (&answer.edited_request, order.verdict) {
         (Some(request), Verdict::Edit | Verdict::Reroute) => {
-            check_request(interrupt, request, target)?;
+            let found = request_misfits(interrupt, catalogue, target, request);
+            check_request(&found)?;
         }
         (Some(_), _) => {
             return Err(misfit(
@@ -201,34 +207,17 @@ fn check_choices(interrupt: &Interrupt, answer: &Answer) -> Result<(), Problem> 
 }
 
 /// A request that a person filled in fits the schema of its target, or is refused with all that is wrong with it.
-fn check_request(
-    interrupt: &Interrupt,
-    request: &Value,
-    target: Option<&RouteName>,
-) -> Result<(), Problem> {
-    let Some(schema) = request_schema(interrupt, target) else {
-        return Ok(());
-    };
-    let validator = match jsonschema::validator_for(&schema) {
-        Ok(validator) => validator,
-        Err(error) => {
-            tracing::error!(%error, "the schema of a request is none");
-            return Ok(());
-        }
-    };
-    let errors: Vec<Value> = validator
-        .iter_errors(request)
-        .take(20)
-        .map(|error| {
-            json!({
-                "pointer": format!("/payload/editedRequest{}", error.instance_path()),
-                "message": error.to_string(),
-            })
-        })
-        .collect();
-    if errors.is_empty() {
+fn check_request(found: &[Misfit]) -> Result<(), Problem> {
+    if found.is_empty() {
         return Ok(());
     }
+    let error = |misfit: &Misfit| {
+        json!({
+            "pointer": format!("/payload/editedRequest{}", misfit.pointer),
+            "message": misfit.reason,
+        })
+    };
+    let errors: Vec<Value> = found.iter().map(error).collect();
     Err(Problem::new(
         Kind::ResponseSchema,
         "the edited request does not fit the schema of its target",

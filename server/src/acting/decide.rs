@@ -172,7 +172,7 @@ async fn prepare(
     refuse_own_question(caller, interrupt)?;
     let version = order.version.ok_or_else(|| version_needed(interrupt))?;
     check_plan(app, interrupt, order).await?;
-    let choosing = choosing(interrupt, id, order)?;
+    let choosing = choosing(app, interrupt, id, order).await?;
     let shown = order
         .shown
         .or(interrupt.review.as_ref().map(|review| review.shown))
@@ -222,9 +222,11 @@ pub(super) async fn made_before(
     else {
         return Ok(None);
     };
-    let same = choosing(interrupt, id, order).is_ok_and(|choosing| {
-        choosing.verdict == decision.verdict && choosing.content == decision.content
-    });
+    let same = choosing(app, interrupt, id, order)
+        .await
+        .is_ok_and(|choosing| {
+            choosing.verdict == decision.verdict && choosing.content == decision.content
+        });
     if same && is_remembered_so(app, id, order.remember.as_ref()).await? {
         return Ok(Some(Decided::Before(interrupt.clone())));
     }
@@ -291,7 +293,8 @@ fn version_needed(interrupt: &Interrupt) -> Problem {
     .with("current_version", interrupt.version)
 }
 
-pub(super) fn choosing(
+pub(super) async fn choosing(
+    app: &App,
     interrupt: &Interrupt,
     id: DecisionId,
     order: &DecisionOrder,
@@ -314,7 +317,8 @@ pub(super) fn choosing(
         )
         .with("allowed_decisions", allowed));
     }
-    let Answered { content, target } = answer_of(interrupt, order)?;
+    let catalogue = app.catalogue_of(interrupt).await?;
+    let Answered { content, target } = answer_of(interrupt, catalogue.as_deref(), order)?;
     Ok(Choosing {
         id,
         verdict: order.verdict,

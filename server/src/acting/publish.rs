@@ -1,15 +1,15 @@
 //! Publishing a supervisor's event: the same as on the bus.
 
-use agents::AgentKind;
-use agents::plan_execute::plan_kind;
+use interrupts::IdempotencyKey;
+use interrupts::catalogue::{Catalogue, EventError, NamedEvent, read_event};
 use interrupts::life::{Admission, ExpiryOutcome, Recurrence, Scope, USUAL_ATTEMPTS};
+use interrupts::manager::Facing;
 use interrupts::store::Admitted;
-use interrupts::{IdempotencyKey, RouteName};
-use routing_core::{AgentType, InterruptId, InterruptType, NodeId, StopMode};
+use routing_core::{InterruptId, InterruptType, NodeId, StopMode};
 
-use routing_core::event::InterruptRequestEvent;
+use serde_json::json;
 
-use super::stop::{refuse_ended, refused, routes_of, source_of};
+use super::stop::{refuse_ended, refused, source_of};
 use crate::access::{Caller, Right};
 use crate::address::Found;
 use crate::app::App;
@@ -19,14 +19,14 @@ use crate::problem::{Kind, Problem};
 /// Publishes an event as it was sent. Its id is its key: sent again, the stored answer is given.
 pub(crate) async fn publish(app: &App, caller: &Caller, json: &[u8]) -> Result<Admitted, Problem> {
     Right::Request.demand(caller)?;
-    let event = InterruptRequestEvent::<AgentKind>::from_json(json).map_err(|e| unread(&e))?;
+    let event = read_event(json).map_err(|e| unread(&e))?;
     if event.reroute_to_agent_type.is_some() {
         // Where agents go is a supervisor's to say.
         Right::Direct.demand(caller)?;
     }
     let agent = caller.agent(app, event.node_id.as_str()).await?;
-    check(&agent, &event)?;
-    let admission = admission(caller, &agent, &event)?;
+    let catalogue = app.catalogue_of_run(&agent.run).await?;
+    let admission = admission(caller, &agent, &event, catalogue.as_deref())?;
     let known = app
         .store()
         .interrupt_of(&admission.key)
@@ -55,43 +55,45 @@ pub(crate) async fn publish(app: &App, caller: &Caller, json: &[u8]) -> Result<A
     Ok(admitted)
 }
 
-fn check(agent: &Found, event: &InterruptRequestEvent<AgentKind>) -> Result<(), Problem> {
-    let kind = agent.node.kind.as_str();
-    if kind == event.source_agent_type.name() {
-        return Ok(());
-    }
-    if plan_kind(kind).is_some() {
-        return Err(Problem::new(
-            Kind::Shape,
-            format!(
-                "$.nodeId: the agent is a {kind} of a plan, which has no routes to choose from"
-            ),
-            "send it a message, which its next replan reads, or interrupt the run",
-        ));
-    }
-    Err(Problem::new(
-        Kind::Shape,
-        format!(
-            "$.sourceAgentType: the agent is a {kind}, and no {}",
-            event.source_agent_type
-        ),
-        "name the agent's own type",
-    ))
+fn misnamed(error: &EventError) -> Problem {
+    let (place, reason) = match error.to_string().split_once(": ") {
+        Some((place, reason)) => (place.to_owned(), reason.to_owned()),
+        None => (String::new(), error.to_string()),
+    };
+    let hint = match error {
+        EventError::NoRoutes { .. } => {
+            "send it a message, which its next replan reads, or interrupt the run"
+        }
+        EventError::OtherKind { .. } => "name the agent's own type",
+        _ => {
+            "name a type of the catalogue of the agent's run; `can_route_to` of the agent lists the routes"
+        }
+    };
+    Problem::new(Kind::Shape, error.to_string(), hint).with(
+        "errors",
+        json!([{"pointer": place.replacen("$.", "/", 1), "message": reason}]),
+    )
 }
 
 fn admission(
     caller: &Caller,
     agent: &Found,
-    event: &InterruptRequestEvent<AgentKind>,
+    event: &NamedEvent,
+    catalogue: Option<&Catalogue>,
 ) -> Result<Admission, Problem> {
-    let (origin, routes) = routes_of(agent)?;
+    let kind = &agent.node.kind;
+    let known = catalogue.and_then(|it| Some((it, it.facing(Some(kind))?)));
+    let Some((catalogue, Facing { origin, routes, .. })) = known else {
+        let kind = kind.clone();
+        return Err(misnamed(&EventError::NoRoutes { kind }));
+    };
+    let reroute = catalogue.check_event(event, kind);
+    let reroute = reroute.map_err(|error| misnamed(&error))?;
     let key = IdempotencyKey::new(event.event_id.as_str())
         .map_err(|error| Problem::new(Kind::Shape, format!("$.eventId: {error}"), "shorten it"))?;
     let mut told = event.clone();
     told.node_id = NodeId::clone(&agent.node.node);
     let content = serde_json::to_string(&told)
-        .map_err(|error| Problem::new(Kind::Internal, error.to_string(), "report this"))?;
-    let reroute = RouteName::new(event.target().name())
         .map_err(|error| Problem::new(Kind::Internal, error.to_string(), "report this"))?;
     Ok(Admission {
         id: InterruptId::generate(),

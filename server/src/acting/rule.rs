@@ -67,7 +67,7 @@ pub(crate) async fn make_rule(
         interrupt: interrupt.id,
         shown,
         // A rule has no decision of its own: each use makes one.
-        choosing: choosing(interrupt, DecisionId::from_uuid(id.uuid()), order)?,
+        choosing: choosing(app, interrupt, DecisionId::from_uuid(id.uuid()), order).await?,
         remember: remember.with(id),
         by: caller.actor.clone(),
     };

@@ -1,13 +1,13 @@
 //! Interrupting an agent or a run.
 
 use agents::plan_execute::plan_kind;
+use interrupts::IdempotencyKey;
 use interrupts::life::{
     Admission, ExpiryOutcome, Family, Interrupt, Recurrence, Scope, USUAL_ATTEMPTS,
 };
-use interrupts::manager::{StopCause, StopNote};
+use interrupts::manager::{Facing, StopCause, StopNote};
 use interrupts::store::{AdmitError, Admitted};
-use interrupts::{IdempotencyKey, RouteName};
-use routing_core::{AgentType, InterruptId, InterruptType, StopMode, StopSource};
+use routing_core::{InterruptId, InterruptType, StopMode, StopSource};
 use serde_json::{Value, json};
 
 use super::request_key;
@@ -90,7 +90,8 @@ pub(crate) async fn stop(
     if known.is_none() {
         refuse_ended(agent)?;
     }
-    let admission = admission(caller, agent, order, key)?;
+    let facing = facing_of(app, agent).await?;
+    let admission = admission(caller, (agent, facing), order, key)?;
     // Its key is kept with the stop that it joins, so that it is answered the same when it is sent again.
     let admitted = match app.store().join(admission).await {
         Ok(admitted) => admitted,
@@ -178,11 +179,11 @@ pub(super) fn refused(error: &AdmitError) -> Problem {
 
 fn admission(
     caller: &Caller,
-    agent: &Found,
+    (agent, facing): (&Found, Facing),
     order: StopOrder,
     key: IdempotencyKey,
 ) -> Result<Admission, Problem> {
-    let (origin, routes) = routes_of(agent)?;
+    let Facing { origin, routes, .. } = facing;
     let note = note(caller, &order)?;
     Ok(Admission {
         id: InterruptId::generate(),
@@ -235,26 +236,13 @@ pub(super) fn source_of(caller: &Caller) -> StopSource {
     }
 }
 
-/// Where the answer to an agent's interrupt goes, and where it may go. An agent of a kind that this program does
-/// not know can only get it back.
-pub(super) fn routes_of(agent: &Found) -> Result<(RouteName, Vec<RouteName>), Problem> {
-    let named = |name: &str| {
-        RouteName::new(name).map_err(|error| Problem::new(Kind::Internal, error.to_string(), ""))
-    };
-    let kind = agent.node.kind.as_str();
-    match kind.parse::<agents::AgentKind>() {
-        Ok(known) => {
-            let routes: Result<Vec<_>, _> = agents::RouteType::NAMES
-                .iter()
-                .map(|&name| named(name))
-                .collect();
-            Ok((named(known.origin_route().name())?, routes?))
-        }
-        Err(_unknown) => {
-            let origin = named(kind)?;
-            Ok((origin.clone(), vec![origin]))
-        }
-    }
+/// Where the answer to an agent's interrupt goes, and where it may go. An agent of a kind that the catalogue of its run
+/// does not have can only get it back.
+pub(super) async fn facing_of(app: &App, agent: &Found) -> Result<Facing, Problem> {
+    let catalogue = app.catalogue_of_run(&agent.run).await?;
+    let kind = &agent.node.kind;
+    let facing = catalogue.and_then(|it| it.facing(Some(kind)));
+    Ok(facing.unwrap_or_else(|| Facing::alone(kind)))
 }
 
 /// The agents that an interrupt concerns: those in its scope that have not ended.

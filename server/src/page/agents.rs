@@ -20,7 +20,7 @@ use crate::parameters::{Parameters, one_of};
 use crate::problem::{Problem, of_store};
 use crate::routes::{AgentQuery, find_agents};
 use crate::visible::visible;
-use crate::wire::{ACTIVITIES, AgentView, RunView, agent_kinds, label};
+use crate::wire::{ACTIVITIES, AgentView, RunView, label};
 
 /// Which agents. All of it is text, so that what is wrong in it is told on a page and not as JSON.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -83,10 +83,14 @@ pub(super) async fn show(
         Ok(list) => list,
         Err(problem) => return refused(&problem, Some(&caller)),
     };
+    let kinds = match app.kinds().await {
+        Ok(kinds) => kinds,
+        Err(problem) => return refused(&problem, Some(&caller)),
+    };
     let body = html! {
         h1 { "Agents" }
         p.hint { "Those of all runs that are not over, in the order in which they came to be." }
-        (conditions(&shown))
+        (conditions(&shown, &kinds))
         // Nothing is read aloud by itself here: what agents do changes all the time.
         div hx-ext="sse" sse-connect="/v1/events?topics=agent.*,interrupt.*,run.*&named=1" {
             div id="agents" hx-get=(shown.address("/agents/list", Some(&shown.cursor))) hx-trigger=(OF_AGENTS) { (list) }
@@ -107,8 +111,8 @@ pub(super) async fn list(
     }
 }
 
-fn conditions(shown: &Shown) -> Markup {
-    let mut kinds = agent_kinds();
+fn conditions(shown: &Shown, kinds: &[String]) -> Markup {
+    let mut kinds: Vec<&str> = kinds.iter().map(|kind| &**kind).collect();
     if !shown.r#type.is_empty() && !kinds.contains(&&*shown.r#type) {
         kinds.push(&shown.r#type);
     }

@@ -10,6 +10,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
 use engine::run::Suggestion;
 use interrupts::Digest;
+use interrupts::catalogue::{Catalogue, SharedCatalogue};
 use interrupts::life::{Family, Interrupt, Verdict};
 use maud::{Markup, html};
 use routing_core::DecisionId;
@@ -78,7 +79,8 @@ pub(super) async fn decide(
     if fields.first("decision") == Some(plan::PREVIEW) {
         return preview(&app, &caller, &interrupt, &fields).await;
     }
-    let decided = match order_of(&interrupt, &fields) {
+    let catalogue = app.catalogue_of(&interrupt).await.ok().flatten();
+    let decided = match order_of(&interrupt, catalogue.as_deref(), &fields) {
         Ok(order) => acting::decide(&app, &caller, &interrupt, order).await,
         Err(problem) => Err(problem),
     };
@@ -108,6 +110,8 @@ struct Shown {
     preview: Option<PlanPreview>,
     /// What the reviewing model would have said, where it was not sure enough.
     suggestion: Option<Suggestion>,
+    /// The catalogue that the interrupt was raised under.
+    catalogue: Option<SharedCatalogue>,
 }
 
 impl Shown {
@@ -126,6 +130,7 @@ impl Shown {
             plan,
             // Without it the question is whole all the same.
             suggestion: Suggestion::of(app.store(), interrupt).await.ok().flatten(),
+            catalogue: app.catalogue_of(interrupt).await.ok().flatten(),
         }
     }
 }
@@ -159,7 +164,11 @@ async fn preview(
     }
 }
 
-fn order_of(interrupt: &Interrupt, fields: &FormFields) -> Result<DecisionOrder, Problem> {
+fn order_of(
+    interrupt: &Interrupt,
+    catalogue: Option<&Catalogue>,
+    fields: &FormFields,
+) -> Result<DecisionOrder, Problem> {
     let named = fields.first("decision").unwrap_or_default();
     let verdict = Verdict::ALL
         .into_iter()
@@ -191,7 +200,7 @@ fn order_of(interrupt: &Interrupt, fields: &FormFields) -> Result<DecisionOrder,
                 .find(|route| route.as_str() == target)
         });
         if matches!(verdict, Verdict::Edit)
-            && let Some(schema) = request_schema(interrupt, target)
+            && let Some(schema) = request_schema(interrupt, catalogue, target)
             && let Some(request) = form::filled_in(&schema, fields)
         {
             payload.insert("editedRequest".to_owned(), request);
@@ -299,6 +308,7 @@ fn body_with(
     let claim = claim_of_another(interrupt, caller, now);
     let may = Right::Decide.is_of(caller.actor.role);
     let ended = not_decided(interrupt, now);
+    let request = request_schema(interrupt, shown.catalogue.as_deref(), None);
     html! {
         p.crumbs { a href="/" { "Inbox" } " / " a href=(format!("/runs/{}", interrupt.run)) { "Run" } " / " (visible(interrupt.node.as_str())) }
         h1 { (visible(&headline(interrupt))) }
@@ -322,7 +332,7 @@ fn body_with(
         @match (DecisionView::of(interrupt), &ended, may) {
             (Some(decision), _, _) => { (result(&decision, interrupt, next, now)) (kept::kept(&question, filled)) }
             (None, Some(problem), _) => { (banner(problem)) (kept::kept(&question, filled)) }
-            (None, None, true) => (answer_form(interrupt, &question, caller, claim, filled)),
+            (None, None, true) => (answer_form(interrupt, (&question, request.as_ref()), caller, claim, filled)),
             (None, None, false) => { p.banner { "Your role only looks. Reviewers can decide." } (kept::kept(&question, filled)) }
         }
         (beside(shown))

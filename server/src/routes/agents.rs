@@ -7,6 +7,7 @@ use axum::Json;
 use axum::extract::{OriginalUri, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use interrupts::catalogue::SharedCatalogue;
 use interrupts::life::{Family, Interrupt, RunState, Scope, State as InterruptState};
 use interrupts::store::{Filter, NodeActivity, NodeRow, Page, Run};
 use routing_core::{InterruptType, RunId, StopMode};
@@ -22,9 +23,7 @@ use crate::app::App;
 use crate::body::StrictJson;
 use crate::parameters::{Parameters, Segment, naming, one_of, page};
 use crate::problem::{Kind, Problem, of_store};
-use crate::wire::{
-    ACTIVITIES, AgentPage, AgentView, InterruptView, ModeName, ScopeName, TypeName, agent_kinds,
-};
+use crate::wire::{ACTIVITIES, AgentPage, AgentView, InterruptView, ModeName, ScopeName, TypeName};
 
 /// How many rows one request looks at when it filters.
 const MOST_ROWS: usize = 10_000;
@@ -44,7 +43,6 @@ pub(crate) struct AgentQuery {
     #[param(schema_with = activity_schema, required = false)]
     pub(crate) status: Option<String>,
     /// Only agents of this kind.
-    #[param(schema_with = kind_schema, required = false)]
     pub(crate) r#type: Option<String>,
     /// Only agents of this run.
     pub(crate) run_id: Option<String>,
@@ -57,10 +55,6 @@ pub(crate) struct AgentQuery {
 
 fn activity_schema() -> Object {
     naming(ACTIVITIES.map(NodeActivity::name))
-}
-
-fn kind_schema() -> Object {
-    naming(agent_kinds())
 }
 
 /// Agents in the order in which they came to be.
@@ -114,11 +108,11 @@ pub(crate) async fn find(
                 .as_deref()
                 .is_none_or(|kind| kind == row.kind.as_str());
             if kind && is_wanted(&row) {
-                let (state, open) = match about.entry(row.run) {
+                let (state, catalogue, open) = match about.entry(row.run) {
                     Entry::Occupied(known) => known.into_mut(),
                     Entry::Vacant(unknown) => unknown.insert(about_run(app, row.run).await?),
                 };
-                let agent = AgentView::of(&row, *state, open);
+                let agent = AgentView::of(&row, *state, catalogue.as_deref(), open);
                 let status = query.status.as_ref();
                 if status.is_none_or(|status| *status == agent.status) {
                     agents.push(agent);
@@ -131,7 +125,9 @@ pub(crate) async fn find(
         if !full {
             // A kind that this program does not know is one where an agent has it, such as of another version.
             if agents.is_empty() {
-                one_of("type", query.r#type.as_deref(), &agent_kinds())?;
+                let kinds = app.kinds().await?;
+                let kinds: Vec<&str> = kinds.iter().map(|kind| &**kind).collect();
+                one_of("type", query.r#type.as_deref(), &kinds)?;
             }
             return Ok((agents, None));
         }
@@ -163,14 +159,20 @@ pub(super) fn state_for_agents(app: &App, run: &Run) -> RunState {
     run.state_for_nodes(app.is_executed(run))
 }
 
-/// Where a run stands for its agents, and its open interrupts.
-async fn about_run(app: &App, run: RunId) -> Result<(RunState, Vec<Interrupt>), Problem> {
-    // Its rows may have been purged since its agents were read.
-    let state = match app.store().run(run).await {
-        Ok(found) => found.map_or(RunState::Cancelled, |run| state_for_agents(app, &run)),
-        Err(error) => return Err(of_store(&error)),
+/// Where a run stands for its agents, what its workflow says of itself, and its open interrupts.
+type AboutRun = (RunState, Option<SharedCatalogue>, Vec<Interrupt>);
+
+async fn about_run(app: &App, run: RunId) -> Result<AboutRun, Problem> {
+    let found = app.store().run(run).await;
+    let (state, catalogue) = match found.map_err(|error| of_store(&error))? {
+        Some(run) => (
+            state_for_agents(app, &run),
+            app.catalogue_of_run(&run).await?,
+        ),
+        // Its rows may have been purged since its agents were read.
+        None => (RunState::Cancelled, None),
     };
-    Ok((state, open_in(app, run).await?))
+    Ok((state, catalogue, open_in(app, run).await?))
 }
 
 /// The open interrupts of a run.
@@ -209,7 +211,9 @@ pub(crate) async fn read(
     let found = caller.agent(&app, &agent).await?;
     let open = open_in(&app, found.run.id).await?;
     let state = state_for_agents(&app, &found.run);
-    Ok(Json(AgentView::of(&found.node, state, &open)))
+    let catalogue = app.catalogue_of_run(&found.run).await?;
+    let catalogue = catalogue.as_deref();
+    Ok(Json(AgentView::of(&found.node, state, catalogue, &open)))
 }
 
 /// An interrupt that shall be requested.
@@ -268,17 +272,17 @@ pub(crate) async fn interrupt(
         key,
     };
     let stopped = stop(&app, &caller, &found, order).await?;
-    Ok(stopped_response(&app, &stopped))
+    stopped_response(&app, &stopped).await
 }
 
 /// The response to a stop that was asked for.
-pub(super) fn stopped_response(app: &App, stopped: &Stopped) -> Response {
+pub(super) async fn stopped_response(app: &App, stopped: &Stopped) -> Result<Response, Problem> {
     let interrupt = stopped.interrupt();
     let status = match stopped {
         Stopped::New(_) => StatusCode::ACCEPTED,
         Stopped::UnderWay(_) => StatusCode::OK,
     };
     let location = [(header::LOCATION, format!("/v1/interrupts/{}", interrupt.id))];
-    let view = InterruptView::of(interrupt, app.now());
-    (status, location, Json(view)).into_response()
+    let view = app.shown(interrupt).await?;
+    Ok((status, location, Json(view)).into_response())
 }

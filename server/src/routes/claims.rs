@@ -106,5 +106,5 @@ async fn change(
         .map_err(|error| of_change(&error, app.now()))?;
     app.feed.nudge();
     let tag = [(header::ETAG, etag(changed.version))];
-    Ok((tag, Json(InterruptView::of(&changed, app.now()))).into_response())
+    Ok((tag, Json(app.shown(&changed).await?)).into_response())
 }

@@ -181,7 +181,7 @@ async fn fate_of(app: &App, interrupt: &Interrupt) -> Result<FateView, Problem> 
         state: interrupt.state.name().to_owned(),
         reroute: reroute.and_then(|row| serde_json::to_value(row.state).ok()),
         target: target.as_str().to_owned(),
-        interrupt: InterruptView::of(interrupt, app.now()),
+        interrupt: app.shown(interrupt).await?,
         decision: DecisionView::of(interrupt),
     })
 }

@@ -20,7 +20,7 @@ use crate::app::App;
 use crate::parameters::{Parameters, Segment, naming, one_of, page, wrong};
 use crate::problem::{Kind, Problem, of_change, of_store};
 use crate::wire::{
-    InterruptPage, InterruptView, KINDS, SOURCES, kind_of, routing_schema, source_name,
+    InterruptPage, InterruptView, KINDS, SOURCES, kind_of, route_of, source_name, target_of,
 };
 
 /// How many rows one request looks at when it filters.
@@ -78,12 +78,11 @@ pub(crate) async fn list(
     let query = bound(&app, &caller, query).await?;
     let reached = |one: &Interrupt| caller.covers(one.run, &one.node);
     let (found, next_cursor) = find_such(&app, &query, reached).await?;
-    let now = app.now();
     // Each is written as it comes: the views of a whole part take many times the memory of its text.
-    let interrupts = found
-        .into_iter()
-        .filter_map(|interrupt| to_raw_value(&InterruptView::of(&interrupt, now)).ok())
-        .collect();
+    let mut interrupts = Vec::with_capacity(found.len());
+    for interrupt in found {
+        interrupts.extend(to_raw_value(&app.shown(&interrupt).await?));
+    }
     let cursor = next_cursor.clone();
     let body = InterruptPage {
         interrupts,
@@ -222,7 +221,7 @@ pub(crate) async fn read(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let interrupt = caller.interrupt(&app, &id).await?;
-    let view = InterruptView::of(&interrupt, app.now());
+    let view = app.shown(&interrupt).await?;
     Ok(versioned(interrupt.version, &headers, view))
 }
 
@@ -246,7 +245,7 @@ pub(crate) async fn withdraw(
         .await
         .map_err(|error| of_change(&error, app.now()))?;
     app.wake_run(withdrawn.run);
-    Ok(Json(InterruptView::of(&withdrawn, app.now())))
+    app.shown(&withdrawn).await.map(Json)
 }
 
 /// Tries a dead-lettered interrupt again.
@@ -264,7 +263,7 @@ pub(crate) async fn redrive(
         .await
         .map_err(|error| of_change(&error, app.now()))?;
     app.wake_run(redriven.run);
-    Ok(Json(InterruptView::of(&redriven, app.now())))
+    app.shown(&redriven).await.map(Json)
 }
 
 /// The schema of the routing record that a model fills in for this interrupt: one property is left.
@@ -277,18 +276,19 @@ pub(crate) async fn routing_schema_of(
     Segment(id): Segment,
 ) -> Result<Response, Problem> {
     let interrupt = caller.interrupt(&app, &id).await?;
-    let Some(schema) = routing_schema(&interrupt, None) else {
+    let catalogue = app.catalogue_of(&interrupt).await?;
+    let Some(route) = route_of(&interrupt, catalogue.as_deref(), None) else {
         return Err(Problem::new(
             Kind::NotFound,
             format!(
-                "this program has no schema for agents of kind `{}`",
-                interrupt.kind
+                "the catalogue of its run has no route `{}`",
+                target_of(&interrupt)
             ),
-            "ask the program that executes the run",
+            "its answer goes back to whoever asked, and is no request",
         ));
     };
     let kind = [(axum::http::header::CONTENT_TYPE, "application/schema+json")];
-    Ok((StatusCode::OK, kind, schema.text().to_owned()).into_response())
+    Ok((StatusCode::OK, kind, route.schema.to_string()).into_response())
 }
 
 /// The interrupts that wait for a person, in the order of their admission: the first 10,000 of them.

@@ -8,6 +8,7 @@ use axum::Json;
 use axum::extract::{OriginalUri, State};
 use axum::response::Response;
 use interrupts::IdempotencyKey;
+use interrupts::catalogue::SharedCatalogue;
 use interrupts::life::{RunState, State as InterruptState};
 use interrupts::store::{Filter, Page, StandingRules};
 use routing_core::NodeId;
@@ -333,6 +334,41 @@ pub(crate) async fn interrupt(
     Segment(id): Segment,
 ) -> Result<Json<Box<RawValue>>, Problem> {
     record(caller.interrupt(&app, &id).await?).map(Json)
+}
+
+/// What the workflow of a run says of itself: its kinds of agents, their routes, and what fits there.
+#[utoipa::path(get, path = "/v1/records/runs/{run_id}/catalogue", params(("run_id" = String, Path)),
+    extensions(("x-right" = json!("read"))), responses((status = 200, body = Object)))]
+pub(crate) async fn catalogue_of_run(
+    State(app): State<App>,
+    Reads(caller): Reads,
+    Segment(run): Segment,
+) -> Result<Json<Box<RawValue>>, Problem> {
+    let run = caller.run(&app, &run).await?;
+    written(app.catalogue_of_run(&run).await?)
+}
+
+/// The catalogue that an interrupt was raised under.
+#[utoipa::path(get, path = "/v1/records/interrupts/{interrupt_id}/catalogue", params(("interrupt_id" = String, Path)),
+    extensions(("x-right" = json!("read"))), responses((status = 200, body = Object)))]
+pub(crate) async fn catalogue_of_interrupt(
+    State(app): State<App>,
+    Reads(caller): Reads,
+    Segment(id): Segment,
+) -> Result<Json<Box<RawValue>>, Problem> {
+    let interrupt = caller.interrupt(&app, &id).await?;
+    written(app.catalogue_of(&interrupt).await?)
+}
+
+fn written(catalogue: Option<SharedCatalogue>) -> Result<Json<Box<RawValue>>, Problem> {
+    let Some(catalogue) = catalogue else {
+        return Err(Problem::new(
+            Kind::NotFound,
+            "nothing is known of the workflow of the run",
+            "ask the program that executes the run",
+        ));
+    };
+    record(&*catalogue).map(Json)
 }
 
 /// The standing rules, in the order in which they were made; those that have ended too.

@@ -233,7 +233,7 @@ pub(crate) async fn cancel(
         key,
     };
     let stopped = acting::stop(&app, &caller, &agent, order).await?;
-    Ok(super::agents::stopped_response(&app, &stopped))
+    super::agents::stopped_response(&app, &stopped).await
 }
 
 /// How a run shall go on.
@@ -347,10 +347,11 @@ pub(crate) async fn agents_in(
     let rows = agents_of(app, run.id).await?;
     let open = super::agents::open_in(app, run.id).await?;
     let state = super::agents::state_for_agents(app, run);
+    let catalogue = app.catalogue_of_run(run).await?;
     Ok(rows
         .iter()
         .filter(|row| caller.covers(row.run, &row.node))
-        .map(|row| AgentView::of(row, state, &open))
+        .map(|row| AgentView::of(row, state, catalogue.as_deref(), &open))
         .collect())
 }
 

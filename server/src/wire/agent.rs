@@ -2,11 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use agents::AgentKind;
-use agents::plan_execute::{PLAN_EXECUTE, PlanRole};
+use interrupts::catalogue::Catalogue;
 use interrupts::life::{Interrupt, RunState};
 use interrupts::store::{NodeActivity, NodeRow};
-use routing_core::{AgentType, NodeId, RunId};
+use routing_core::{NodeId, RunId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -24,19 +23,6 @@ pub(crate) const ACTIVITIES: [NodeActivity; 9] = [
     NodeActivity::Cancelled,
     NodeActivity::Pruned,
 ];
-
-/// The kinds of agents of the workflows that this program knows.
-pub(crate) fn agent_kinds() -> Vec<&'static str> {
-    let mut kinds: Vec<&str> = AgentKind::NAMES.to_vec();
-    kinds.extend(
-        [PLAN_EXECUTE]
-            .into_iter()
-            .chain(PlanRole::ALL.map(PlanRole::name)),
-    );
-    kinds.sort_unstable();
-    kinds.dedup();
-    kinds
-}
 
 /// An agent as callers see it.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -93,7 +79,12 @@ pub(crate) struct TreeNode {
 
 impl AgentView {
     /// An agent of a run that stands so for its agents, with those of the open interrupts that are its own.
-    pub(crate) fn of(row: &NodeRow, run: RunState, open: &[Interrupt]) -> Self {
+    pub(crate) fn of(
+        row: &NodeRow,
+        run: RunState,
+        catalogue: Option<&Catalogue>,
+        open: &[Interrupt],
+    ) -> Self {
         let own = open
             .iter()
             .filter(|one| one.run == row.run && one.node == row.node);
@@ -114,15 +105,17 @@ impl AgentView {
             tokens: row.tokens,
             takes_messages: row.takes_messages,
             open_interrupts: own.map(|interrupt| interrupt.id.to_string()).collect(),
-            can_route_to: routes_of_program(),
+            can_route_to: ways_of(row, catalogue),
         }
     }
 }
 
-fn routes_of_program() -> Vec<String> {
-    <AgentKind as AgentType>::Route::NAMES
+fn ways_of(row: &NodeRow, catalogue: Option<&Catalogue>) -> Vec<String> {
+    let facing = catalogue.and_then(|it| it.facing(Some(&row.kind)));
+    let routes = facing.map_or_else(Vec::new, |facing| facing.routes);
+    routes
         .iter()
-        .map(|&name| name.to_owned())
+        .map(|route| route.as_str().to_owned())
         .collect()
 }
 

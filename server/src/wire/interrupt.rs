@@ -1,6 +1,7 @@
 //! An interrupt as callers see it.
 
 use engine::tools::{ToolMatter, ToolQuestionKind};
+use interrupts::catalogue::Catalogue;
 use interrupts::life::{Asking, AskingId, Decider, Decision, ExpiryOutcome, Interrupt, Lane};
 use interrupts::manager::{StopCause, StopNote};
 use jiff::Timestamp;
@@ -265,9 +266,9 @@ pub(crate) struct InterruptPage {
 
 impl InterruptView {
     /// An interrupt as it is seen at a time.
-    pub(crate) fn of(interrupt: &Interrupt, now: Timestamp) -> Self {
+    pub(crate) fn of(interrupt: &Interrupt, catalogue: Option<&Catalogue>, now: Timestamp) -> Self {
         let question = Question::of(interrupt);
-        let response_schema = ResponseSchema::of(interrupt, &question);
+        let response_schema = ResponseSchema::of(interrupt, catalogue, &question);
         let review = interrupt.review.as_ref();
         let address = AgentAddress {
             run: interrupt.run,

@@ -2,18 +2,13 @@
 
 use std::borrow::Cow;
 
-use agents::catalogue::{SchemaQuery, schema};
-use agents::{AgentKind, RouteType};
 use engine::tools::ToolMatter;
-use interrupts::RouteName;
+use interrupts::catalogue::{Catalogue, RouteEntry, misfits};
 use interrupts::life::Interrupt;
-use routing_core::schema::{AnswerSchema, Dialect};
+use interrupts::{Misfit, RouteName};
 use routing_core::{Choice, ConfirmationItem};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-
-/// The record that answers interrupts.
-const ROUTING_RECORD: &str = "InterruptRouting";
 
 /// Reasons with fewer bytes are kept whole in their row.
 const KEPT_REASON: usize = (16 << 10) - 4;
@@ -141,48 +136,41 @@ pub(crate) fn target_of(interrupt: &Interrupt) -> &RouteName {
     decided.or(bound).unwrap_or(&interrupt.origin)
 }
 
-/// The schema of the routing record, narrowed to the one route that an interrupt's answer may take; `None` where
-/// its kinds of agents are not those of this program.
-pub(crate) fn routing_schema(
+/// The one route that an interrupt's answer may take; `None` where its catalogue has no such route.
+pub(crate) fn route_of<'known>(
     interrupt: &Interrupt,
+    catalogue: Option<&'known Catalogue>,
     reroute_to: Option<&RouteName>,
-) -> Option<&'static AnswerSchema> {
-    let origin: AgentKind = interrupt.kind.as_str().parse().ok()?;
-    let target: RouteType = reroute_to
-        .unwrap_or_else(|| target_of(interrupt))
-        .as_str()
-        .parse()
-        .ok()?;
-    let query = SchemaQuery {
-        origin: Some(origin),
-        reroute_to: Some(target),
-        ..SchemaQuery::new(Dialect::JsonSchema)
-    };
-    schema(ROUTING_RECORD, &query).ok()
-}
-
-/// The field of the routing record that leads to a target.
-pub(crate) fn routing_field(schema: &Value) -> Option<&str> {
-    let properties = schema.get("properties")?.as_object()?;
-    properties.keys().next().map(String::as_str)
+) -> Option<&'known RouteEntry> {
+    let target = reroute_to.unwrap_or_else(|| target_of(interrupt));
+    catalogue?.route(target.as_str())
 }
 
 /// The schema of the request of the one route, with the definitions that it needs.
 pub(crate) fn request_schema(
     interrupt: &Interrupt,
+    catalogue: Option<&Catalogue>,
     reroute_to: Option<&RouteName>,
 ) -> Option<Value> {
     if let Some(matter) = ToolMatter::of(&interrupt.content) {
         // What is edited is the call, wherever its agent's interrupts go.
         return Some(matter.tool_call.schema);
     }
-    let whole = routing_schema(interrupt, reroute_to)?.constraints_schema();
-    let field = routing_field(whole)?;
-    let mut request = whole.get("properties")?.get(field)?.clone();
-    if let (Some(definitions), Value::Object(request)) = (whole.get("$defs"), &mut request) {
-        request.insert("$defs".to_owned(), definitions.clone());
+    route_of(interrupt, catalogue, reroute_to).map(RouteEntry::request_schema)
+}
+
+/// What of a request does not fit where it goes; nothing where it is not known what fits there.
+pub(crate) fn request_misfits(
+    interrupt: &Interrupt,
+    catalogue: Option<&Catalogue>,
+    reroute_to: Option<&RouteName>,
+    request: &Value,
+) -> Vec<Misfit> {
+    if let Some(matter) = ToolMatter::of(&interrupt.content) {
+        return misfits(&matter.tool_call.schema, request);
     }
-    Some(request)
+    let route = route_of(interrupt, catalogue, reroute_to);
+    route.map_or_else(Vec::new, |route| route.misfits(request))
 }
 
 /// Why an interrupt was asked for, whole. The row keeps the beginning of a very long one; its content has all of it.

@@ -4,15 +4,14 @@
 //! The request that a person may edit is described by a schema of tens of kilobytes, which is the same for all
 //! questions with the same origin and target. An inbox shows it with each of them.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::{LazyLock, PoisonError, RwLock};
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
-use agents::{AgentKind, RouteType};
 use engine::tools::ToolMatter;
-use interrupts::RouteName;
+use interrupts::catalogue::Catalogue;
 use interrupts::life::{Family, Interrupt};
-use serde::Serialize;
+use interrupts::{Digest, RouteName};
+use serde::{Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
@@ -27,7 +26,17 @@ pub(crate) struct ResponseSchema {
     additional_properties: bool,
     /// References are read from the top of a schema, so that is where definitions stand.
     #[serde(rename = "$defs", skip_serializing_if = "Option::is_none")]
-    definitions: Option<Cow<'static, RawValue>>,
+    definitions: Option<Text>,
+}
+
+/// A JSON text that many hold.
+#[derive(Debug, Clone)]
+struct Text(Arc<RawValue>);
+
+impl Serialize for Text {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
 }
 
 /// Of a pause the input with which the run goes on, of a question everything else.
@@ -45,23 +54,30 @@ struct Properties {
     #[serde(skip_serializing_if = "Option::is_none")]
     reroute_to: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    edited_request: Option<Cow<'static, RawValue>>,
+    edited_request: Option<Text>,
 }
 
 /// The schema of a request as text, and the definitions that it refers to.
 #[derive(Debug, Clone)]
 struct RequestText {
-    request: Cow<'static, RawValue>,
-    definitions: Option<Cow<'static, RawValue>>,
+    request: Text,
+    definitions: Option<Text>,
 }
 
-/// The texts that are the same for all questions with an origin and a target: there are as many as there are pairs.
-static TEXTS: LazyLock<RwLock<HashMap<(AgentKind, RouteType), RequestText>>> =
+/// How many texts are kept at hand.
+const MOST_KEPT: usize = 1_024;
+
+/// The texts that are the same for all questions of a catalogue with a target.
+static TEXTS: LazyLock<RwLock<HashMap<(Digest, RouteName), RequestText>>> =
     LazyLock::new(RwLock::default);
 
 impl ResponseSchema {
     /// The schema of the answers that fit an interrupt.
-    pub(crate) fn of(interrupt: &Interrupt, question: &Question) -> Self {
+    pub(crate) fn of(
+        interrupt: &Interrupt,
+        catalogue: Option<&Catalogue>,
+        question: &Question,
+    ) -> Self {
         if interrupt.family() == Family::Stop {
             let told = "What the agent is told; without it the agent goes on with what it had.";
             let input = json!({"type": "string", "description": told});
@@ -84,7 +100,7 @@ impl ResponseSchema {
         });
         let items: Map<String, Value> = items.collect();
         let routes: Vec<&str> = interrupt.routes.iter().map(RouteName::as_str).collect();
-        let (edited_request, definitions) = match request_text(interrupt) {
+        let (edited_request, definitions) = match request_text(interrupt, catalogue) {
             Some(text) => (Some(text.request), text.definitions),
             None => (None, None),
         };
@@ -101,7 +117,7 @@ impl ResponseSchema {
         Self::with(properties, definitions)
     }
 
-    const fn with(properties: Properties, definitions: Option<Cow<'static, RawValue>>) -> Self {
+    const fn with(properties: Properties, definitions: Option<Text>) -> Self {
         Self {
             r#type: "object",
             properties,
@@ -112,23 +128,25 @@ impl ResponseSchema {
 }
 
 /// The schema of the request of the one route that an interrupt's answer may take.
-fn request_text(interrupt: &Interrupt) -> Option<RequestText> {
+fn request_text(interrupt: &Interrupt, catalogue: Option<&Catalogue>) -> Option<RequestText> {
     if ToolMatter::of(&interrupt.content).is_some() {
         // It is the tool's, and each tool has its own.
-        return text_of(request_schema(interrupt, None)?);
+        return text_of(request_schema(interrupt, catalogue, None)?);
     }
-    let origin: AgentKind = interrupt.kind.as_str().parse().ok()?;
-    let target: RouteType = target_of(interrupt).as_str().parse().ok()?;
+    let place = (catalogue?.digest(), target_of(interrupt).clone());
     // A whole value is put in, so a panic elsewhere leaves it whole.
     let known = TEXTS.read().unwrap_or_else(PoisonError::into_inner);
-    if let Some(text) = known.get(&(origin, target)) {
+    if let Some(text) = known.get(&place) {
         return Some(text.clone());
     }
     drop(known);
-    let text = text_of(request_schema(interrupt, None)?)?;
+    let text = text_of(request_schema(interrupt, catalogue, None)?)?;
     let mut known = TEXTS.write().unwrap_or_else(PoisonError::into_inner);
-    let kept = known.entry((origin, target));
-    Some(kept.or_insert_with(|| lasting(text)).clone())
+    if known.len() >= MOST_KEPT {
+        known.clear();
+    }
+    known.insert(place, text.clone());
+    Some(text)
 }
 
 fn text_of(mut request: Value) -> Option<RequestText> {
@@ -138,20 +156,9 @@ fn text_of(mut request: Value) -> Option<RequestText> {
             None
         }
     };
-    let text = |value: &Value| to_raw_value(value).ok().map(Cow::Owned);
+    let text = |value: &Value| to_raw_value(value).ok().map(|text| Text(text.into()));
     Some(RequestText {
         request: text(&request)?,
         definitions: definitions.as_ref().and_then(text),
     })
-}
-
-/// A text that is shared from now on, as long as the process lives.
-fn lasting(text: RequestText) -> RequestText {
-    let leaked = |text: Cow<'static, RawValue>| -> Cow<'static, RawValue> {
-        Cow::Borrowed(Box::leak(text.into_owned()))
-    };
-    RequestText {
-        request: leaked(text.request),
-        definitions: text.definitions.map(leaked),
-    }
 }

@@ -64,6 +64,15 @@ async fn what_the_description_names_for_a_filter_is_taken() {
             assert_ne!(parameter["required"], true, "{parameter}");
         }
     }
+    // The kinds of agents are those of catalogues, which the description cannot list.
+    for catalogue in agents::catalogue::built_in() {
+        for kind in catalogue.kinds() {
+            let asked = format!("/v1/agents?type={}", kind.name);
+            let answered = house.get("viewer", &asked).send().await.unwrap();
+            assert_eq!(answered.status(), StatusCode::OK, "{asked}");
+            tried += 1;
+        }
+    }
     assert!(tried > 40, "{tried}");
 }
 

@@ -179,6 +179,7 @@ impl House {
             thoughts: AtomicU32::new(0),
         });
         let mut config = ServerConfig::new(Arc::clone(&store), Arc::new(NoBell));
+        config.catalogues = agents::catalogue::built_in();
         config.launcher = Arc::clone(&launcher) as Arc<dyn RunLauncher>;
         config.limits.feed_poll = Duration::from_millis(5);
         set_up(&mut config);

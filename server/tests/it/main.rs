@@ -15,6 +15,7 @@ mod described;
 mod docs_page;
 mod feed;
 mod filters;
+mod foreign;
 mod history_page;
 mod house;
 mod late;

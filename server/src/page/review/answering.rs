@@ -3,6 +3,7 @@
 use interrupts::life::{Claim, Family, Interrupt, Verdict};
 use maud::{Markup, html};
 use routing_core::{Choice, ConfirmationItem};
+use serde_json::Value;
 
 use super::{CONFIRM, bound_to};
 use crate::access::Caller;
@@ -10,12 +11,12 @@ use crate::body::FormFields;
 use crate::page::quoted::in_quotes;
 use crate::page::{form, rules};
 use crate::visible::visible;
-use crate::wire::{Question, kind_of, label, request_schema, target_of, verdict_name};
+use crate::wire::{Question, kind_of, label, target_of, verdict_name};
 
 /// What one can decide, with all that belongs to it. While somebody else has claimed it, it can be written and not sent.
 pub(super) fn answer_form(
     interrupt: &Interrupt,
-    question: &Question,
+    (question, request): (&Question, Option<&Value>),
     caller: &Caller,
     claim: Option<&Claim>,
     filled: Option<&FormFields>,
@@ -40,7 +41,7 @@ pub(super) fn answer_form(
             (rules::remember(interrupt, caller, filled))
             (buttons(interrupt, claim))
             (elsewhere(interrupt, claim, filled))
-            @if asks && allows(interrupt, Verdict::Edit) && let Some(schema) = request_schema(interrupt, None) {
+            @if asks && allows(interrupt, Verdict::Edit) && let Some(schema) = request {
                 @let is_input = kind_of(interrupt) == "human_input";
                 details open[is_input || filled.is_some_and(|filled| filled.first("decision") == Some("edit"))] {
                     @if is_input {
@@ -49,7 +50,7 @@ pub(super) fn answer_form(
                         summary { "Fill in the agent's request yourself" }
                         p.hint { "No model is asked then." }
                     }
-                    (form::fields(&schema, filled))
+                    (form::fields(schema, filled))
                     button type="submit" name="decision" value="edit" disabled[claim.is_some()] {
                         @if is_input { "Send this" } @else { "Send this request" }
                     }
