@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
+use interrupts::catalogue::SharedCatalogue;
 use interrupts::life::{
     Actor, Admission, Choosing, Evidence, Interrupt, Judge, NewAsking, ReviewChange, RunState,
     WithdrawCause,
@@ -35,6 +36,7 @@ pub struct Mortal {
 }
 
 impl Mortal {
+    /// A store as this process sees it that dies then.
     pub fn new(inner: Arc<dyn Store>, death: Death) -> Arc<Self> {
         Arc::new(Self {
             inner,
@@ -52,7 +54,8 @@ impl Mortal {
     /// Waits for the death.
     pub async fn died(&self) {
         let mut dead = self.dead.subscribe();
-        dead.wait_for(|dead| *dead).await.unwrap();
+        // An error says that the store is gone, and its process with it.
+        let _gone = dead.wait_for(|dead| *dead).await;
     }
 
     async fn die(&self) {
@@ -113,6 +116,12 @@ mortal! {
         fn interrupt(id: InterruptId) -> Result<Option<Interrupt>, StoreError>;
         fn interrupt_of(key: &IdempotencyKey) -> Result<Option<Interrupt>, StoreError>;
         fn interrupts(filter: &Filter, page: Page) -> Result<Vec<(u64, Interrupt)>, StoreError>;
+    }
+    Catalogues {
+        fn keep_catalogue(catalogue: SharedCatalogue) -> Result<CatalogueRow, StoreError>;
+        fn follow_catalogue(run: RunId, epoch: u64, catalogue: SharedCatalogue) -> Result<Run, FollowError>;
+        fn catalogue(digest: Digest) -> Result<Option<SharedCatalogue>, StoreError>;
+        fn catalogues() -> Result<Vec<CatalogueRow>, StoreError>;
     }
     Reroutes {
         fn reroute(event: &EventId) -> Result<Option<RerouteRow>, StoreError>;

@@ -9,10 +9,9 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use agents::run::Workflow;
-use agents::{AgentKind, RouteType};
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use interrupts::RouteName;
 use interrupts::signals::OnHangup;
-use routing_core::AgentType;
 use routing_core::model::Dialect;
 
 use crate::exit::Exit;
@@ -20,6 +19,7 @@ use crate::nearest::nearest;
 use crate::number::{parse_count, parse_number};
 use crate::size::parse_size;
 use crate::time::parse_duration;
+use crate::workflows::{parse_built_in_kind, parse_built_in_route};
 
 pub(crate) use acting::{
     InterruptArguments, PolicyArguments, PolicyCheckArguments, PolicyCommand,
@@ -398,14 +398,14 @@ pub(crate) struct SchemaArguments {
     #[arg(default_value = "InterruptRouting")]
     pub(crate) record: String,
     /// Narrowed for the interrupt of this agent: it leads back to where it came from
-    #[arg(long, value_name = "AGENT_TYPE", value_parser = parse_kind)]
-    pub(crate) origin: Option<AgentKind>,
+    #[arg(long, value_name = "AGENT_TYPE", value_parser = parse_built_in_kind)]
+    pub(crate) origin: Option<RouteName>,
     /// Narrowed for an interrupt that a supervisor sends here
-    #[arg(long, value_name = "AGENT_TYPE", value_parser = parse_route)]
-    pub(crate) reroute_to: Option<RouteType>,
+    #[arg(long, value_name = "AGENT_TYPE", value_parser = parse_built_in_route)]
+    pub(crate) reroute_to: Option<RouteName>,
     /// With only the way back to this caller, for agents that go back to their caller
-    #[arg(long, value_name = "AGENT_TYPE", value_parser = parse_route)]
-    pub(crate) caller: Option<RouteType>,
+    #[arg(long, value_name = "AGENT_TYPE", value_parser = parse_built_in_route)]
+    pub(crate) caller: Option<RouteName>,
     /// In the form that this provider takes: json-schema, openai, anthropic, gemini or grammar
     #[arg(long, value_name = "DIALECT", default_value = "json-schema", value_parser = parse_dialect)]
     pub(crate) dialect: Dialect,
@@ -447,26 +447,6 @@ fn parse_workflow(text: &str) -> Result<Workflow, String> {
     all.into_iter()
         .find(|workflow| workflow.name() == text)
         .ok_or_else(|| "there are `agents` and `plan-execute`".to_owned())
-}
-
-fn parse_kind(text: &str) -> Result<AgentKind, String> {
-    parse_agent_type(text)
-}
-
-fn parse_route(text: &str) -> Result<RouteType, String> {
-    parse_agent_type(text)
-}
-
-/// Reads an agent type's name, in any case and with `-` for `_`.
-fn parse_agent_type<T: AgentType>(text: &str) -> Result<T, String> {
-    let name = text.to_uppercase().replace('-', "_");
-    name.parse().map_err(|_unknown| {
-        let mut message = format!("no agent type `{text}`");
-        if let Some(near) = nearest(&name, T::NAMES) {
-            message.push_str(&format!("; did you mean {near}?"));
-        }
-        format!("{message}\n  known are: {}", T::NAMES.join(", "))
-    })
 }
 
 fn parse_dialect(text: &str) -> Result<Dialect, String> {
@@ -514,19 +494,11 @@ fn chat_after_help() -> String {
 mod tests {
     use clap::CommandFactory;
 
-    use super::{Arguments, parse_agent_type, parse_dialect};
+    use super::{Arguments, parse_dialect};
 
     #[test]
     fn the_command_line_is_consistent() {
         Arguments::command().debug_assert();
-    }
-
-    #[test]
-    fn an_agent_type_is_read_in_any_case_and_a_misspelt_one_is_explained() {
-        let kind = parse_agent_type::<agents::AgentKind>("discovery-agent");
-        assert_eq!(kind, Ok(agents::AgentKind::DiscoveryAgent));
-        let error = parse_agent_type::<agents::RouteType>("MERGE_AGENT").unwrap_err();
-        assert!(error.contains("did you mean MERGER_AGENT?"), "{error}");
     }
 
     #[test]

@@ -1,22 +1,16 @@
 //! The question that a stored interrupt asks, made from its content.
 
-use agents::plan_execute::plan_kind;
-use agents::records::InterruptRouting;
-use agents::{AgentKind, RouteType};
 use engine::tools::ToolMatter;
-use interrupts::RouteName;
+use interrupts::catalogue::misfits;
 use interrupts::life::{Family, Interrupt};
-use routing_core::answer::ConstraintCheck;
-use routing_core::model::Dialect;
 use routing_core::review::{Answer, Question, QuestionKind};
-use routing_core::{
-    AgentType, Choice, ConfirmationItem, InterruptDetails, InterruptId, RouteId, Routing,
-};
+use routing_core::{Choice, ConfirmationItem, InterruptDetails, InterruptId};
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::exit::{Exit, Failure};
 use crate::view::kept_json;
+use crate::workflows::{self, lasting};
 
 /// The shared part of a typed request, as far as it is there.
 #[derive(Debug, Default, Deserialize)]
@@ -64,27 +58,24 @@ pub(crate) fn question(interrupt: &Interrupt) -> Result<Question, Failure> {
         let stop = format!("{} stops, it asks nothing", interrupt.id);
         return Err(Failure::new(Exit::Usage, stop));
     }
-    if let Some(kind) = plan_kind(interrupt.kind.as_str()) {
-        let question = of_plan(interrupt, kind);
+    let catalogue = workflows::of_interrupt(interrupt);
+    let catalogue = catalogue.ok_or_else(|| foreign(interrupt, interrupt.kind.as_str()))?;
+    let kind = catalogue.kind(interrupt.kind.as_str());
+    let kind = kind.ok_or_else(|| foreign(interrupt, interrupt.kind.as_str()))?;
+    if catalogue.route(kind.origin.as_str()).is_none() {
+        let question = back(interrupt);
         return Ok(match matter(interrupt) {
             Some(matter) => matter.shown_in(question),
             None => question,
         });
     }
-    let kind: AgentKind = interrupt
-        .kind
-        .as_str()
-        .parse()
-        .map_err(|_unknown| foreign(interrupt, interrupt.kind.as_str()))?;
     let decided = interrupt.decision.as_ref().map(|decision| &decision.target);
     let bound = interrupt.bound.as_ref().map(|bound| &bound.target);
     let target = decided.or(bound).unwrap_or(&interrupt.origin);
-    let target = route(interrupt, target)?;
-    let routes = interrupt
-        .routes
-        .iter()
-        .map(|name| route(interrupt, name).map(AgentType::name))
-        .collect::<Result<_, _>>()?;
+    let route = catalogue.route(target.as_str());
+    let route = route.ok_or_else(|| foreign(interrupt, target.as_str()))?;
+    let routes = interrupt.routes.iter();
+    let routes = routes.map(|name| lasting(name.as_str())).collect();
     let content = kept_json(&interrupt.content);
     let unfilled: Option<Unfilled> = serde_json::from_value(content.clone()).ok();
     // A request that no model could fill in is a question of its own, about the interrupt that it fills.
@@ -97,19 +88,18 @@ pub(crate) fn question(interrupt: &Interrupt) -> Result<Question, Failure> {
         None => (QuestionKind::HumanReview, content),
     };
     let shared: Shared = serde_json::from_value(payload.clone()).unwrap_or_default();
-    let (field, request_schema) = request_of(target)?;
     let question = Question {
         interrupt: interrupt.id,
         run: interrupt.run,
         node: interrupt.node.clone(),
-        agent_type: kind.name(),
+        agent_type: lasting(kind.name.as_str()),
         kind: why,
         details: shared.details(interrupt),
         payload,
-        target: target.name(),
-        target_field: field,
+        target: lasting(target.as_str()),
+        target_field: lasting(&route.field),
         routes,
-        request_schema,
+        request_schema: route.schema.clone(),
         problem: None,
     };
     Ok(match matter(interrupt) {
@@ -123,8 +113,9 @@ pub(crate) fn matter(interrupt: &Interrupt) -> Option<ToolMatter> {
     ToolMatter::of(&interrupt.content)
 }
 
-/// The question of a plan's agent, or of a plan that cannot go on: its answer goes back to who asks.
-fn of_plan(interrupt: &Interrupt, kind: &'static str) -> Question {
+/// The question of an agent without routes, such as one of a plan: its answer goes back to who asks.
+fn back(interrupt: &Interrupt) -> Question {
+    let kind = lasting(interrupt.kind.as_str());
     let payload = kept_json(&interrupt.content);
     let shared: Shared = serde_json::from_value(payload.clone()).unwrap_or_default();
     Question {
@@ -143,12 +134,6 @@ fn of_plan(interrupt: &Interrupt, kind: &'static str) -> Question {
     }
 }
 
-fn route(interrupt: &Interrupt, name: &RouteName) -> Result<RouteType, Failure> {
-    name.as_str()
-        .parse()
-        .map_err(|_unknown| foreign(interrupt, name.as_str()))
-}
-
 /// The interrupt is of a workflow with other agents than this program's.
 fn foreign(interrupt: &Interrupt, name: &str) -> Failure {
     let text = format!(
@@ -156,18 +141,6 @@ fn foreign(interrupt: &Interrupt, name: &str) -> Failure {
         interrupt.id
     );
     Failure::new(Exit::Failure, text).hint("decide with --decision and --message or --payload")
-}
-
-fn id_of(target: RouteType) -> Result<RouteId<InterruptRouting>, Failure> {
-    let route = RouteId::<InterruptRouting>::from_agent_type(target.name());
-    route.ok_or_else(|| Failure::new(Exit::Failure, format!("no answer leads to {target}")))
-}
-
-/// The field that leads to a target, and the schema of the record with that field alone.
-fn request_of(target: RouteType) -> Result<(&'static str, Value), Failure> {
-    let route = id_of(target)?;
-    let schema = InterruptRouting::schemas().narrowed(route, Dialect::JsonSchema);
-    Ok((route.field(), schema.value().clone()))
 }
 
 /// Whether an answer belongs to its question, the edited request included.
@@ -178,29 +151,26 @@ fn request_of(target: RouteType) -> Result<(&'static str, Value), Failure> {
 pub(crate) fn check(
     answer: &Answer,
     question: &Question,
-    constraints: &dyn ConstraintCheck,
+    interrupt: &Interrupt,
 ) -> Result<(), String> {
     answer.check(question).map_err(|error| error.to_string())?;
     let Some(edited) = &answer.edited_request else {
         return Ok(());
     };
-    if let QuestionKind::Tool { .. } = question.kind {
-        return tools::check_arguments(&question.request_schema, edited)
-            .map_err(|error| format!("the edited request: {error}"));
-    }
-    let target = answer.reroute_to.as_deref().unwrap_or(question.target);
-    let target: RouteType = target
-        .parse()
-        .map_err(|error: routing_core::UnknownAgentType| error.to_string())?;
-    let route = id_of(target).map_err(|failure| failure.to_string())?;
-    let schema = InterruptRouting::schemas().narrowed(route, Dialect::JsonSchema);
-    let fits = |record: &Value| constraints.check(schema, record.to_string().as_bytes());
-    // The request itself is wanted; the record around it, as the schema shows it, is understood too.
-    let bare = serde_json::json!({ route.field(): edited });
-    match fits(&bare) {
-        Ok(()) => Ok(()),
-        Err(error) if fits(edited).is_err() => Err(format!("the edited request: {error}")),
-        Err(_is_the_record) => Ok(()),
+    let found = match question.kind {
+        QuestionKind::Tool { .. } => misfits(&question.request_schema, edited),
+        QuestionKind::HumanReview
+        | QuestionKind::UnsureReview { .. }
+        | QuestionKind::UnfilledRequest { .. } => {
+            let target = answer.reroute_to.as_deref().unwrap_or(question.target);
+            let catalogue = workflows::of_interrupt(interrupt);
+            let route = catalogue.as_deref().and_then(|it| it.route(target));
+            route.map_or_else(Vec::new, |route| route.misfits(edited))
+        }
+    };
+    match found.first() {
+        Some(misfit) => Err(format!("the edited request: {misfit}")),
+        None => Ok(()),
     }
 }
 

@@ -9,18 +9,18 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use agents::AgentKind;
 use async_trait::async_trait;
 use interrupts::KindName;
 use interrupts::hooks::{Hook, HookError, HookStops, Moment};
 use interrupts::manager::{StopCause, StopNote, StopRequest, Target};
 use interrupts::policy::{HookCommand, Policy, Subject};
-use routing_core::{AgentType, RunId};
+use routing_core::RunId;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
 
 use crate::visible::visible_line;
+use crate::workflows;
 
 /// How much of what a failed program said is told.
 const MOST_SAID: u64 = 2_000;
@@ -115,7 +115,10 @@ fn before<'hook>(
         command,
         subject: Subject {
             interrupt_type: request.kind.into(),
-            agent: KindName::new(AgentKind::Orchestrator.name())?,
+            agent: match workflows::leading() {
+                Some(kind) => kind,
+                None => KindName::new("AGENT")?,
+            },
             source: request.source,
         },
         cause: Some(request.cause),

@@ -48,6 +48,7 @@ mod view;
 mod visible;
 mod watch;
 mod withdrawal;
+mod workflows;
 
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;

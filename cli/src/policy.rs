@@ -2,12 +2,10 @@
 
 use std::path::Path;
 
-use agents::plan_execute::{PLAN_EXECUTE, PlanRole};
-use agents::{AgentKind, RouteType};
 use interrupts::policy::{Policy, Vocabulary};
-use routing_core::AgentType;
 
 use crate::exit::{Exit, Failure};
+use crate::workflows;
 
 /// The variable that names the policy file.
 const VARIABLE: &str = "IRQ_POLICY";
@@ -22,13 +20,12 @@ pub(crate) fn read(file: &Path) -> Result<Policy, Failure> {
         let text = format!("cannot read the policy {}: {error}", file.display());
         Failure::new(Exit::NotFound, text)
     })?;
-    let of_plans = PlanRole::ALL.map(PlanRole::name);
-    let agents = AgentKind::NAMES.iter().copied();
-    let agents = agents.chain(of_plans).chain([PLAN_EXECUTE]);
-    let routes = RouteType::NAMES.iter().copied();
+    let known = workflows::built_in().iter();
+    let agents = known.clone().flat_map(|it| it.kinds());
+    let routes = known.flat_map(|it| it.routes());
     let vocabulary = Vocabulary {
-        agents: agents.map(str::to_owned).collect(),
-        routes: routes.map(str::to_owned).collect(),
+        agents: agents.map(|kind| kind.name.to_string()).collect(),
+        routes: routes.map(|route| route.name.to_string()).collect(),
     };
     Policy::from_toml(&text, &vocabulary).map_err(|error| {
         let text = format!("{} is no policy:\n{error}", file.display());

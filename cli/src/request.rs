@@ -1,15 +1,13 @@
 //! Requests to running agents: stops, and events that ask an agent to interrupt itself.
 
-use agents::plan_execute::plan_kind;
-use agents::{AgentKind, RouteType};
+use interrupts::catalogue::{EventError, NamedEvent};
 use interrupts::life::{Actor, Admission, ExpiryOutcome, Recurrence, Scope, USUAL_ATTEMPTS};
-use interrupts::manager::{StopCause, StopNote};
+use interrupts::manager::{Facing, StopCause, StopNote};
 use interrupts::policy::{Policy, Subject};
 use interrupts::store::{NodeRow, Run};
 use interrupts::{IdempotencyKey, KindName, RouteName};
 use jiff::{SignedDuration, Timestamp};
-use routing_core::event::InterruptRequestEvent;
-use routing_core::{AgentType, EventId, InterruptId, InterruptType, NodeId, StopMode, StopSource};
+use routing_core::{EventId, InterruptId, InterruptType, NodeId, StopMode, StopSource};
 use uuid::Uuid;
 
 use crate::address::full;
@@ -17,6 +15,7 @@ use crate::exit::{Exit, Failure};
 use crate::hooks::is_of_hook;
 use crate::installation::Installation;
 use crate::listing;
+use crate::workflows;
 
 /// Whom a request concerns.
 #[derive(Debug, Clone)]
@@ -49,27 +48,16 @@ impl Addressee {
         if let Some(first) = nodes.iter().find(|row| row.node.parent().is_none()) {
             return Ok(Self::agent(run, first));
         }
-        let kind = name(KindName::new(AgentKind::Orchestrator.name()))?;
+        let first = workflows::of_run(&run).and_then(|it| it.facing(None));
+        let kind = match first.map(|facing| facing.kind).or_else(workflows::leading) {
+            Some(kind) => kind,
+            None => name(KindName::new("AGENT"))?,
+        };
         Ok(Self {
             run,
             node: NodeId::root(),
             kind,
         })
-    }
-
-    /// Where the agent's answers go, and all places where they may go. An agent of a workflow that this
-    /// program does not know has its own kind for both.
-    fn routes(&self) -> Result<(RouteName, Vec<RouteName>), Failure> {
-        let Ok(kind) = self.kind.as_str().parse::<AgentKind>() else {
-            let origin = name(RouteName::new(self.kind.as_str()))?;
-            return Ok((origin.clone(), vec![origin]));
-        };
-        let origin = name(RouteName::new(kind.origin_route().name()))?;
-        let routes = RouteType::NAMES
-            .iter()
-            .map(|route| name(RouteName::new(*route)))
-            .collect::<Result<_, _>>()?;
-        Ok((origin, routes))
     }
 }
 
@@ -101,7 +89,7 @@ pub(crate) fn stop(
     policy: &Policy,
     by: Actor,
 ) -> Result<Admission, Failure> {
-    let (origin, routes) = to.routes()?;
+    let Facing { origin, routes, .. } = workflows::facing(&to.run, &to.kind);
     let subject = Subject {
         interrupt_type: stop.interrupt_type,
         agent: to.kind.clone(),
@@ -153,7 +141,8 @@ fn note(limit: Option<SignedDuration>) -> Result<String, Failure> {
 /// Why an agent cannot be asked to interrupt itself.
 fn unasked(to: &Addressee) -> Failure {
     let address = full(to.run.id, &to.node);
-    if plan_kind(to.kind.as_str()).is_none() {
+    let catalogue = workflows::of_run(&to.run);
+    if catalogue.is_none_or(|it| it.kind(to.kind.as_str()).is_none()) {
         let text = format!("this program cannot ask a {} anything", to.kind);
         return Failure::new(Exit::Usage, text);
     }
@@ -176,7 +165,7 @@ pub(crate) struct Wish {
     /// Who answers.
     pub(crate) interrupt_type: InterruptType,
     /// Where the answer goes; back to the agent's origin where it is absent.
-    pub(crate) to: Option<RouteType>,
+    pub(crate) to: Option<RouteName>,
     /// Why.
     pub(crate) reason: String,
 }
@@ -186,30 +175,41 @@ pub(crate) struct Wish {
 /// # Errors
 ///
 /// Where the agent's kind is none of this program's, or the event's id is none.
-pub(crate) fn wished(
-    to: &Addressee,
-    wish: &Wish,
-) -> Result<InterruptRequestEvent<AgentKind>, Failure> {
+pub(crate) fn wished(to: &Addressee, wish: &Wish) -> Result<(NamedEvent, RouteName), Failure> {
     let usage = |text: String| Failure::new(Exit::Usage, text);
-    let kind: AgentKind = to.kind.as_str().parse().map_err(|_unknown| unasked(to))?;
+    let catalogue = workflows::of_run(&to.run).ok_or_else(|| unasked(to))?;
+    let facing = catalogue
+        .facing(Some(&to.kind))
+        .ok_or_else(|| unasked(to))?;
+    if let Some(target) = &wish.to
+        && catalogue.route(facing.origin.as_str()).is_some()
+    {
+        workflows::check_target(target, &facing.routes)?;
+    }
     let event_id = match &wish.event {
         Some(id) => {
             EventId::try_from(id.clone()).map_err(|error| usage(format!("--event-id: {error}")))?
         }
         None => EventId::generate(),
     };
-    Ok(InterruptRequestEvent::<AgentKind> {
+    let event = NamedEvent {
         event_id,
         timestamp: wish.at,
         node_id: to.node.clone(),
-        source_agent_type: kind,
-        reroute_to_agent_type: wish.to,
+        source_agent_type: to.kind.clone(),
+        reroute_to_agent_type: wish.to.clone(),
         interrupt_type: wish.interrupt_type,
         reason: wish.reason.clone(),
         choices: Vec::new(),
         confirmation_items: Vec::new(),
         context_for_decision: String::new(),
-    })
+    };
+    let target = catalogue.check_event(&event, &to.kind);
+    let target = target.map_err(|error| match error {
+        EventError::NoRoutes { .. } => unasked(to),
+        other => usage(other.to_string()),
+    })?;
+    Ok((event, target))
 }
 
 /// The request of a supervisor's event.
@@ -218,9 +218,9 @@ pub(crate) fn wished(
 ///
 /// As [`wished`].
 pub(crate) fn event(to: &Addressee, wish: Wish, by: Actor) -> Result<Admission, Failure> {
-    let event = wished(to, &wish)?;
+    let (event, target) = wished(to, &wish)?;
     let key = name(IdempotencyKey::new(event.event_id.as_str()))?;
-    let (origin, routes) = to.routes()?;
+    let Facing { origin, routes, .. } = workflows::facing(&to.run, &to.kind);
     let content = serde_json::to_string(&event).map_err(|error| {
         Failure::new(Exit::Usage, format!("the event cannot be written: {error}"))
     })?;
@@ -244,6 +244,6 @@ pub(crate) fn event(to: &Addressee, wish: Wish, by: Actor) -> Result<Admission, 
         on_expiry: ExpiryOutcome::Cancel,
         most_attempts: USUAL_ATTEMPTS,
         recurrence: Recurrence::Verbatim,
-        reroute: Some(name(RouteName::new(event.target().name()))?),
+        reroute: Some(target),
     })
 }

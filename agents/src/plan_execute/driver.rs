@@ -155,6 +155,13 @@ fn control_of(store: &RunStore, scope: &StopScope) -> Arc<dyn RunControl> {
     }
 }
 
+/// The journal of a plan's run.
+fn journal_of(run: RunId, store: RunStore) -> Arc<RunJournal> {
+    let record = RunRecord::new(run, Kinds::default(), store);
+    let record = record.under(of_workflow(Workflow::PlanExecute));
+    Arc::new(RunJournal::new(Arc::new(record)))
+}
+
 impl Driver {
     fn new(config: RunConfig, scope: &StopScope) -> Self {
         let RunConfig {
@@ -173,9 +180,7 @@ impl Driver {
         } = config;
         let control = control_of(&store, scope);
         let model = Arc::new(MeteredModel::new(model));
-        let record = RunRecord::new(run, Kinds::default(), store);
-        let record = record.under(of_workflow(Workflow::PlanExecute));
-        let journal = Arc::new(RunJournal::new(Arc::new(record)));
+        let journal = journal_of(run, store);
         let root = NodeId::root();
         let recorder = Arc::new(Recorder::new(run, Arc::clone(&clock), observer));
         let tooling = tools.map(|settings| {

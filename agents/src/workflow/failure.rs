@@ -4,7 +4,11 @@ use routing_core::planner::PlanError;
 
 pub(crate) use engine::run::RunError as FlowError;
 
-/// A failed action is known by its node; whatever else goes wrong in the planner is the planner's fault.
+/// A failed action is known by its node.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "whatever else goes wrong in the planner is the planner's fault"
+)]
 pub(crate) fn of_planner(error: PlanError<FlowError>) -> FlowError {
     match error {
         PlanError::Action { source, .. } => source,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use routing_core::ask::{AskError, Asked};
 use routing_core::context::{DecoratorChain, LlmCallContext, RouteSnapshot};
 use routing_core::model::{Caller, Message, PartialReply, Purpose, TurnForm};
-use routing_core::{AgentType, NodeId, Outcome, RouteId, RouteSet, Routing, StopScope};
+use routing_core::{AgentType, Outcome, RouteId, RouteSet, Routing, StopScope};
 use tracing::Instrument as _;
 
 use super::flow::Flow;

@@ -2,17 +2,17 @@
 
 use std::path::PathBuf;
 
-use agents::RouteType;
 use clap::{Args, Subcommand, ValueEnum};
+use interrupts::RouteName;
 use interrupts::life::{Scope, State, Verdict};
 use interrupts::rules::Reach;
 use jiff::SignedDuration;
 use routing_core::{InterruptType, StopMode};
 
-use super::parse_route;
 use crate::nearest::nearest;
 use crate::number::parse_number;
 use crate::time::parse_duration;
+use crate::workflows::parse_route;
 
 /// The arguments of `irq review`.
 #[derive(Debug, Args)]
@@ -44,7 +44,7 @@ pub(crate) struct ReviewArguments {
     pub(crate) message: Option<String>,
     /// Where to, with --decision reroute
     #[arg(long, value_name = "AGENT_TYPE", value_parser = parse_route, requires = "decision", help_heading = "Deciding")]
-    pub(crate) to: Option<RouteType>,
+    pub(crate) to: Option<RouteName>,
     /// Write the target's request in $VISUAL or $EDITOR, and decide so
     #[arg(long, conflicts_with_all = ["decision", "batch"], help_heading = "Deciding")]
     pub(crate) edit: bool,
@@ -158,7 +158,7 @@ pub(crate) struct RerouteArguments {
     pub(crate) address: String,
     /// Where the answer goes
     #[arg(long, value_name = "AGENT_TYPE", value_parser = parse_route)]
-    pub(crate) to: RouteType,
+    pub(crate) to: RouteName,
     /// Who answers the agent's interrupt: HUMAN_REVIEW or AGENT_REVIEW
     #[arg(long = "type", value_name = "TYPE", default_value = "HUMAN_REVIEW", value_parser = parse_question_type)]
     pub(crate) interrupt_type: InterruptType,

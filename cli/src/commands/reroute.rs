@@ -1,11 +1,9 @@
 //! `irq reroute`: sends an agent's answer elsewhere, or decides an open interrupt so.
 
 use interrupts::IdempotencyKey;
-use interrupts::RouteName;
 use interrupts::life::{Interrupt, Verdict};
 use interrupts::store::{NodeRow, Run};
 use jiff::Timestamp;
-use routing_core::AgentType;
 use routing_core::review::Answer;
 use serde_json::{Value, json};
 
@@ -20,6 +18,7 @@ use crate::keep::has_process;
 use crate::request::{Addressee, Wish};
 use crate::storage::complete;
 use crate::view::{self, json_line, kept_json};
+use crate::workflows::check_target;
 
 /// Reroutes.
 ///
@@ -53,16 +52,15 @@ async fn send(
     arguments: &RerouteArguments,
     interrupt: &Interrupt,
 ) -> anyhow::Result<()> {
-    let target = arguments.to.name();
+    let target = &arguments.to;
+    check_target(target, &interrupt.routes)?;
     let answer = Answer {
-        reroute_to: Some(target.to_owned()),
+        reroute_to: Some(target.to_string()),
         ..Answer::default()
     };
     let chosen = Chosen {
         verdict: Verdict::Reroute,
-        target: Some(
-            RouteName::new(target).map_err(|error| Failure::new(Exit::Usage, error.to_string()))?,
-        ),
+        target: Some(target.clone()),
         content: Some(serde_json::to_string(&answer)?),
     };
     let decided = decide(installation, interrupt, chosen, arguments.if_version, None).await?;
@@ -103,7 +101,7 @@ async fn publish(
             .and_then(published_at)
             .unwrap_or_else(Timestamp::now),
         interrupt_type: arguments.interrupt_type,
-        to: Some(arguments.to),
+        to: Some(arguments.to.clone()),
         reason: arguments.reason.clone(),
     };
     let to = Addressee::agent(run, row);
@@ -124,7 +122,7 @@ async fn publish(
             interrupt.id,
             interrupt.state,
             full(to.run.id, &to.node),
-            arguments.to.name()
+            arguments.to
         )
     };
     print(&text)?;

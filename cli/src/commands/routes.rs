@@ -2,7 +2,6 @@
 
 use std::io;
 
-use agents::AgentKind;
 use agents::catalogue::{self, RouteRow};
 use routing_core::AgentType;
 use serde_json::{Value, json};
@@ -12,6 +11,7 @@ use crate::arguments::{Global, RoutesArguments};
 use crate::exit::Exit;
 use crate::layout::fit;
 use crate::palette::{Palette, Tone};
+use crate::workflows;
 
 /// Prints the routes as a table and a Mermaid graph, or as JSON.
 ///
@@ -41,10 +41,10 @@ fn ended_by_a_line(mut text: String) -> String {
 
 /// The agents whose interrupts go back along a route.
 fn origins(row: &RouteRow) -> Vec<&'static str> {
-    AgentKind::ALL
-        .iter()
-        .filter(|kind| kind.origin_route() == row.agent_type)
-        .map(|kind| kind.name())
+    let kinds = workflows::built_in().iter().flat_map(|it| it.kinds());
+    kinds
+        .filter(|kind| kind.origin.as_str() == row.agent_type.name())
+        .map(|kind| kind.name.as_str())
         .collect()
 }
 

@@ -1,7 +1,10 @@
 //! `irq schema`: a schema as a model would get it.
 
-use agents::catalogue::{self, SchemaError, SchemaQuery};
+use std::fmt::Display;
+use std::str::FromStr;
 
+use agents::catalogue::{self, SchemaError, SchemaQuery};
+use interrupts::RouteName;
 use routing_core::model::{Caller, Purpose, TurnForm};
 use routing_core::{NodeId, RunId};
 use serde_json::{Map, Value, json};
@@ -38,9 +41,9 @@ pub(crate) fn schema(arguments: &SchemaArguments) -> anyhow::Result<Exit> {
         return Ok(Exit::Success);
     }
     let query = SchemaQuery {
-        origin: arguments.origin,
-        reroute_to: arguments.reroute_to,
-        caller: arguments.caller,
+        origin: typed(arguments.origin.as_ref())?,
+        reroute_to: typed(arguments.reroute_to.as_ref())?,
+        caller: typed(arguments.caller.as_ref())?,
         dialect: arguments.dialect,
     };
     let shown = if arguments.turn {
@@ -56,6 +59,13 @@ pub(crate) fn schema(arguments: &SchemaArguments) -> anyhow::Result<Exit> {
     };
     print(&text)?;
     Ok(Exit::Success)
+}
+
+/// An agent type as the built-in workflow has it.
+fn typed<T: FromStr<Err: Display>>(name: Option<&RouteName>) -> Result<Option<T>, Failure> {
+    let read = name.map(|name| name.as_str().parse::<T>());
+    let read = read.transpose();
+    read.map_err(|error| Failure::new(Exit::Usage, error.to_string()))
 }
 
 /// How a turn with the record is asked: in the form that the model is asked in, or in both where none is named.

@@ -5,15 +5,15 @@ use std::time::Duration;
 use agents::plan_execute::{PlanReading, StoredPlan, change_plan};
 use agents::run::RunProgress;
 use async_trait::async_trait;
-use interrupts::IdempotencyKey;
 use interrupts::life::{
     Actor, Choosing, Interrupt, Judge, NewAsking, ReviewChange, RunState, State, WithdrawCause,
 };
 use interrupts::rules::StandingRule;
 use interrupts::store::{
     Admitted, AuditRow, Checkpoint, Deciding, Filter, JournalEntry, NewMessage, NodeRow, Page, Run,
-    StandingRules, Store, StoredMessage, TogetherError, VerifyError,
+    StandingRules, Store, StoreError, StoredMessage, TogetherError, VerifyError,
 };
+use interrupts::{Digest, IdempotencyKey};
 use jiff::{SignedDuration, Timestamp};
 use routing_core::{DecisionId, InterruptId, NodeId, RuleId, RunId, StopMode, StopSource};
 use server::PlanWish;
@@ -30,6 +30,7 @@ use crate::policy;
 use crate::refused::{by_admission, by_change, by_mailbox, by_rule, by_store, no_interrupt};
 use crate::request::{self, Addressee, Stop, Wish};
 use crate::storage::Storage;
+use crate::workflows;
 
 mod given_up;
 mod unowned;
@@ -76,6 +77,25 @@ impl Local {
     /// The store as it was opened.
     pub(crate) const fn storage(&self) -> &Storage {
         &self.storage
+    }
+
+    /// What was read, with the catalogue that it names at hand.
+    async fn reading<T>(
+        &self,
+        read: Result<T, StoreError>,
+        names: impl FnOnce(&T) -> Option<Digest>,
+    ) -> Result<T, Failure> {
+        let read = read.map_err(|error| by_store(&error))?;
+        self.learn(names(&read)).await?;
+        Ok(read)
+    }
+
+    async fn learn(&self, catalogue: Option<Digest>) -> Result<(), Failure> {
+        if let Some(digest) = catalogue {
+            let found = workflows::book().named(self.store(), digest).await;
+            found.map_err(|error| by_store(&error))?;
+        }
+        Ok(())
     }
 
     fn store(&self) -> &dyn Store {
@@ -133,12 +153,15 @@ impl Installation for Local {
     }
 
     async fn run(&self, id: RunId) -> Result<Option<Run>, Failure> {
-        self.store().run(id).await.map_err(|error| by_store(&error))
+        let run = self.store().run(id).await;
+        self.reading(run, |run| run.as_ref().and_then(|run| run.catalogue))
+            .await
     }
 
     async fn run_of(&self, alias: &str) -> Result<Option<Run>, Failure> {
         let run = self.store().run_of(alias).await;
-        run.map_err(|error| by_store(&error))
+        self.reading(run, |run| run.as_ref().and_then(|run| run.catalogue))
+            .await
     }
 
     async fn runs(&self, states: &[RunState], page: Page) -> Result<Vec<(u64, Run)>, Failure> {
@@ -158,12 +181,14 @@ impl Installation for Local {
 
     async fn interrupt(&self, id: InterruptId) -> Result<Option<Interrupt>, Failure> {
         let found = self.store().interrupt(id).await;
-        found.map_err(|error| by_store(&error))
+        self.reading(found, |found| found.as_ref().and_then(|it| it.catalogue))
+            .await
     }
 
     async fn interrupt_of(&self, key: &IdempotencyKey) -> Result<Option<Interrupt>, Failure> {
         let found = self.store().interrupt_of(key).await;
-        found.map_err(|error| by_store(&error))
+        self.reading(found, |found| found.as_ref().and_then(|it| it.catalogue))
+            .await
     }
 
     async fn interrupts(
@@ -172,7 +197,11 @@ impl Installation for Local {
         page: Page,
     ) -> Result<Vec<(u64, Interrupt)>, Failure> {
         let rows = self.store().interrupts(filter, page).await;
-        rows.map_err(|error| by_store(&error))
+        let rows = rows.map_err(|error| by_store(&error))?;
+        for (_position, interrupt) in &rows {
+            self.learn(interrupt.catalogue).await?;
+        }
+        Ok(rows)
     }
 
     async fn journal(&self, run: RunId, page: Page) -> Result<Vec<JournalEntry>, Failure> {

@@ -14,13 +14,14 @@ use std::time::Duration;
 use agents::plan_execute::{PlanReading, StoredPlan};
 use agents::run::RunProgress;
 use async_trait::async_trait;
-use interrupts::IdempotencyKey;
+use interrupts::catalogue::{Catalogue, SharedCatalogue};
 use interrupts::life::{Family, Interrupt, RunState, State};
 use interrupts::rules::StandingRule;
 use interrupts::store::{
     AuditRow, Checkpoint, CheckpointId, Filter, JournalEntry, NodeRow, Page, Run, StoredMessage,
     Verification,
 };
+use interrupts::{Digest, IdempotencyKey};
 use jiff::Timestamp;
 use reqwest::{Method, StatusCode};
 use routing_core::{InterruptId, NodeId, RuleId, RunId, StopMode};
@@ -38,6 +39,7 @@ use crate::exit::{Exit, Failure};
 use crate::plan;
 use crate::refused::{no_interrupt, no_rule};
 use crate::request::{self, Addressee, Wish};
+use crate::workflows;
 
 pub(crate) use address::Token;
 pub(crate) use client::{Client, WhoAmI};
@@ -105,6 +107,29 @@ impl Remote {
         Self { client }
     }
 
+    /// Has the catalogue at hand that something names: the server says which it is.
+    async fn learn(&self, of: [&str; 2], catalogue: Option<Digest>) -> Result<(), Failure> {
+        let book = workflows::book();
+        let is_new = catalogue.is_some_and(|digest| book.at_hand(digest).is_none());
+        if is_new {
+            let [kind, id] = of;
+            let parts = ["v1", "records", kind, id, "catalogue"];
+            let found: Option<Catalogue> = self.client.find(&parts).await?;
+            if let Some(found) = found {
+                book.keep(&SharedCatalogue::new(found));
+            }
+        }
+        Ok(())
+    }
+
+    async fn learn_of(&self, interrupt: Option<&Interrupt>) -> Result<(), Failure> {
+        let Some(interrupt) = interrupt else {
+            return Ok(());
+        };
+        let id = interrupt.id.to_string();
+        self.learn(["interrupts", &id], interrupt.catalogue).await
+    }
+
     /// An interrupt that was just changed, as it stands now.
     async fn now(&self, id: InterruptId) -> Result<Interrupt, Failure> {
         self.interrupt(id).await?.ok_or_else(|| no_interrupt(id))
@@ -131,7 +156,11 @@ impl Installation for Remote {
     }
 
     async fn run_of(&self, alias: &str) -> Result<Option<Run>, Failure> {
-        self.client.find(&["v1", "records", "runs", alias]).await
+        let found: Option<Run> = self.client.find(&["v1", "records", "runs", alias]).await?;
+        if let Some(run) = &found {
+            self.learn(["runs", alias], run.catalogue).await?;
+        }
+        Ok(found)
     }
 
     async fn runs(&self, wanted: &[RunState], page: Page) -> Result<Vec<(u64, Run)>, Failure> {
@@ -155,9 +184,10 @@ impl Installation for Remote {
 
     async fn interrupt(&self, id: InterruptId) -> Result<Option<Interrupt>, Failure> {
         let id = id.to_string();
-        self.client
-            .find(&["v1", "records", "interrupts", &id])
-            .await
+        let parts = ["v1", "records", "interrupts", &id];
+        let found: Option<Interrupt> = self.client.find(&parts).await?;
+        self.learn_of(found.as_ref()).await?;
+        Ok(found)
     }
 
     async fn interrupt_of(&self, key: &IdempotencyKey) -> Result<Option<Interrupt>, Failure> {
@@ -166,7 +196,9 @@ impl Installation for Remote {
         let found = self
             .page(&["v1", "records", "interrupts"], query, page)
             .await?;
-        Ok(rows(found).pop())
+        let found = rows(found).pop();
+        self.learn_of(found.as_ref()).await?;
+        Ok(found)
     }
 
     async fn interrupts(
@@ -181,8 +213,12 @@ impl Installation for Remote {
         if let Some(node) = &filter.node {
             query.push(("node_id", node.to_string()));
         }
-        self.page(&["v1", "records", "interrupts"], query, page)
-            .await
+        let parts = ["v1", "records", "interrupts"];
+        let found: Vec<(u64, Interrupt)> = self.page(&parts, query, page).await?;
+        for (_position, interrupt) in &found {
+            self.learn_of(Some(interrupt)).await?;
+        }
+        Ok(found)
     }
 
     async fn journal(&self, run: RunId, page: Page) -> Result<Vec<JournalEntry>, Failure> {
@@ -396,7 +432,7 @@ impl Installation for Remote {
         wish: Wish,
         known: Option<&Interrupt>,
     ) -> Result<Requested, Failure> {
-        let mut event = request::wished(to, &wish)?;
+        let (mut event, _target) = request::wished(to, &wish)?;
         let address = full(to.run.id, &to.node);
         event.node_id =
             NodeId::new(address).map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;

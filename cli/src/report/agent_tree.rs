@@ -37,7 +37,7 @@ impl AgentTree {
         let at = occurrence.at;
         self.started.get_or_insert(at);
         if let RunEvent::AgentSpawned { node, parent, kind } = &occurrence.event {
-            self.spawn(node, parent.as_ref(), *kind, at);
+            self.spawn(node, parent.as_ref(), kind, at);
             return;
         }
         if let RunEvent::Stopping { reason } = &occurrence.event {

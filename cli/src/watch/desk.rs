@@ -1,6 +1,5 @@
 //! Carries out what the keys ask for, through the installation.
 
-use agents::RouteType;
 use interrupts::life::{Interrupt, Scope, State, Verdict};
 use interrupts::store::{Run, StoredMessage};
 use interrupts::{Digest, IdempotencyKey, RouteName};
@@ -160,12 +159,11 @@ async fn reroute(
     pause: InterruptId,
     target: &RouteName,
 ) -> Result<Done, Failure> {
-    let unknown = |_error| Failure::new(Exit::Usage, format!("{target} is no route"));
     let wish = Wish {
         event: None,
         at: Timestamp::now(),
         interrupt_type: InterruptType::HumanReview,
-        to: Some(target.as_str().parse::<RouteType>().map_err(unknown)?),
+        to: Some(target.clone()),
         reason: "sent elsewhere from the terminal".to_owned(),
     };
     let to = addressee(at, run, Some(node)).await?;

@@ -4,7 +4,6 @@ use std::io;
 
 use engine::tools::ToolQuestionKind;
 use interrupts::life::{Interrupt, Review, Verdict};
-use llm::JsonSchemaConstraints;
 use routing_core::InterruptId;
 use routing_core::review::{Answer, Question};
 
@@ -39,7 +38,8 @@ pub(super) fn edit(state: &State, id: InterruptId) -> Result<Option<Action>, Fai
         edited_request: Some(request),
         ..Answer::default()
     };
-    fits(&answer, &question).map_err(|problem| Failure::new(Exit::Usage, problem))?;
+    asked::check(&answer, &question, interrupt)
+        .map_err(|problem| Failure::new(Exit::Usage, problem))?;
     Ok(Some(decided(interrupt, review, Verdict::Edit, answer)))
 }
 
@@ -52,7 +52,7 @@ fn filled_in(
 ) -> Result<Option<Action>, Failure> {
     let reply = alone
         .answer(question, (&StandardInput, None), |answer| {
-            fits(answer, question)
+            asked::check(answer, question, interrupt)
         })
         .map_err(|error| Failure::new(Exit::Failure, error.to_string()))?;
     let Some(answer) = reply.given() else {
@@ -64,10 +64,6 @@ fn filled_in(
         Verdict::Reject
     };
     Ok(Some(decided(interrupt, review, verdict, answer)))
-}
-
-fn fits(answer: &Answer, question: &Question) -> Result<(), String> {
-    asked::check(answer, question, &JsonSchemaConstraints::new())
 }
 
 fn decided(interrupt: &Interrupt, review: &Review, verdict: Verdict, answer: Answer) -> Action {

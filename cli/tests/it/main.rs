@@ -21,6 +21,7 @@ mod escaping_meets;
 mod events;
 mod following;
 mod following_what_was_shown;
+mod foreign;
 mod given_input;
 mod giving_up;
 mod help;

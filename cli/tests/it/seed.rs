@@ -153,13 +153,18 @@ impl Seed {
 
     /// A question of this content, which may be decided so.
     pub(crate) fn asked(&self, run: &Run, content: String, allowed: Vec<Verdict>) -> Interrupt {
+        self.raised(Admission {
+            content,
+            allowed,
+            ..question(run)
+        })
+    }
+
+    /// A question that waits for a person.
+    pub(crate) fn raised(&self, admission: Admission) -> Interrupt {
         self.wait(async {
             let raised = RaisedQuestion {
-                admission: Admission {
-                    content,
-                    allowed,
-                    ..question(run)
-                },
+                admission,
                 delivery: delivery("process-1", 600),
             };
             let raised = self.store.raise(raised).await.unwrap().into_interrupt();
@@ -268,7 +273,7 @@ pub(crate) fn node(run: &Run, node: &str, kind: &str, activity: NodeActivity) ->
     }
 }
 
-fn question(run: &Run) -> Admission {
+pub(crate) fn question(run: &Run) -> Admission {
     let route = |name: &str| RouteName::new(name).unwrap();
     Admission {
         id: InterruptId::generate(),

@@ -65,7 +65,7 @@ fn misnamed(error: &EventError) -> Problem {
             "send it a message, which its next replan reads, or interrupt the run"
         }
         EventError::OtherKind { .. } => "name the agent's own type",
-        _ => {
+        EventError::Form(_) | EventError::Unknown { .. } | _ => {
             "name a type of the catalogue of the agent's run; `can_route_to` of the agent lists the routes"
         }
     };

@@ -5,9 +5,7 @@ use std::io::Read;
 use agents::plan_execute::{PlanRevision, plan_kind};
 use interrupts::RouteName;
 use interrupts::life::{Family, Interrupt, Verdict};
-use llm::JsonSchemaConstraints;
-use routing_core::AgentType;
-use routing_core::review::{Answer, Question, Resume};
+use routing_core::review::{Answer, Resume};
 use serde_json::Value;
 
 use super::deciding::not_open;
@@ -65,7 +63,7 @@ pub(super) fn of_arguments(
     let parts = Parts {
         payload,
         message: arguments.message.clone(),
-        to: arguments.to.map(|to| to.name().to_owned()),
+        to: arguments.to.as_ref().map(RouteName::to_string),
     };
     Ok(of_parts(interrupt, verdict, parts)?)
 }
@@ -130,7 +128,8 @@ pub(super) fn of_parts(
     }
     demand(verdict, &answer)?;
     if let Ok(question) = asked::question(interrupt) {
-        fits(&answer, &question).map_err(|problem| Failure::new(Exit::Usage, problem))?;
+        asked::check(&answer, &question, interrupt)
+            .map_err(|problem| Failure::new(Exit::Usage, problem))?;
     }
     chosen(verdict, &answer)
 }
@@ -246,10 +245,6 @@ fn demand(verdict: Verdict, answer: &Answer) -> Result<(), Failure> {
     Err(Failure::new(Exit::Usage, wrong))
 }
 
-fn fits(answer: &Answer, question: &Question) -> Result<(), String> {
-    asked::check(answer, question, &JsonSchemaConstraints::new())
-}
-
 /// Whether the interrupt may be decided so.
 fn takes(interrupt: &Interrupt, verdict: Verdict) -> Result<(), String> {
     if interrupt.verdicts().any(|allowed| allowed == verdict) {
@@ -350,7 +345,7 @@ pub(in crate::commands) fn of_person(
     let question = asked::question(interrupt)?;
     let answer = alone.answer(&question, (typed, begun), |answer| {
         takes(interrupt, verdict_of(interrupt, answer)?)?;
-        fits(answer, &question)
+        asked::check(answer, &question, interrupt)
     })?;
     Ok(match answer {
         Reply::Given(answer) => {
@@ -384,6 +379,7 @@ pub(super) fn of_editor(interrupt: &Interrupt, alone: Alone) -> anyhow::Result<O
         edited_request: Some(request),
         ..Answer::default()
     };
-    fits(&answer, &question).map_err(|problem| Failure::new(Exit::Usage, problem))?;
+    asked::check(&answer, &question, interrupt)
+        .map_err(|problem| Failure::new(Exit::Usage, problem))?;
     Ok(Some(chosen(Verdict::Edit, &answer)?))
 }

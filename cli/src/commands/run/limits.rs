@@ -4,7 +4,6 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agents::AgentKind;
 use engine::run::{Allowance, RunUse};
 use interrupts::life::{Actor, Role};
 use interrupts::limits::{LimitGuard, ProcessProbe, ResourceGuard, ResourceLimits, TimeLimit};
@@ -12,16 +11,17 @@ use interrupts::manager::{LimitStops, Target};
 use interrupts::money::{Budget, BudgetConfig, BudgetedModel, CallBound, Money, PriceTable};
 use interrupts::policy::{Policy, Subject};
 use interrupts::signals::{OnHangup, SignalSettings};
-use interrupts::{ActorName, KindName, NameError};
+use interrupts::{ActorName, NameError};
 use jiff::SignedDuration;
 use routing_core::model::LanguageModel;
-use routing_core::{AgentType, InterruptType, StopMode, StopSource, SystemClock};
+use routing_core::{InterruptType, StopMode, StopSource, SystemClock};
 use tokio::runtime::Handle;
 
 use crate::arguments::LimitArguments;
 use crate::exit::{Exit, Failure};
 use crate::keep::Kept;
 use crate::spending::{Spending, amount, no_price, order, prices, spent};
+use crate::workflows;
 
 /// What pauses a run.
 #[derive(Debug, Clone)]
@@ -198,8 +198,7 @@ impl OuterLimits {
     fn grace_of(&self, source: StopSource) -> Result<Option<Duration>, Failure> {
         let subject = Subject {
             interrupt_type: InterruptType::Pause,
-            agent: KindName::new(AgentKind::Orchestrator.name())
-                .map_err(|error| unnamed(&error))?,
+            agent: workflows::leading().ok_or_else(none_built_in)?,
             source,
         };
         let of_policy = || {
@@ -303,6 +302,10 @@ impl OuterLimits {
         }
         Ok(guards)
     }
+}
+
+fn none_built_in() -> Failure {
+    Failure::new(Exit::Failure, "this program has no workflow")
 }
 
 fn unnamed(error: &NameError) -> Failure {

@@ -1,6 +1,5 @@
 //! One agent of the tree.
 
-use agents::AgentKind;
 use engine::run::NodeState;
 use jiff::{SignedDuration, Timestamp};
 use routing_core::NodeId;
@@ -9,6 +8,7 @@ use routing_core::model::{CallNote, TokenUsage};
 use super::words_of;
 use crate::layout::quantity;
 use crate::visible::visible_line;
+use crate::workflows;
 
 /// How long a model may be asked without a word before it is said that it reads.
 const LONG: SignedDuration = SignedDuration::from_secs(10);
@@ -77,7 +77,9 @@ impl AgentRow {
             RowName::Plan(words) => return words.clone(),
         };
         let words = words_of(kind);
-        let is_worker = kind.parse().is_ok_and(AgentKind::is_worker);
+        let kind_of = workflows::with_kind(kind).and_then(|it| it.kind(kind));
+        // A kind whose answers go to another one works for that, beside its like.
+        let is_worker = kind_of.is_some_and(|it| it.origin.as_str() != kind);
         if is_worker || self.number > 1 {
             format!("{words} {}", self.number)
         } else {

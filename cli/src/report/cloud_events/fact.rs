@@ -3,11 +3,12 @@
 use engine::run::RunEvent;
 use llm::{ChatUsage, TokenCount};
 use routing_core::review::Answer;
-use routing_core::{AgentType, InterruptId, InterruptType, NodeId};
+use routing_core::{InterruptId, InterruptType, NodeId};
 use serde_json::{Value, json};
 use tools::CallEnd as ToolEnd;
 
 use crate::model::{CallEnd, CallMoment, CallPhase};
+use crate::workflows;
 
 /// The epoch of a run's first owner.
 const FIRST_EPOCH: u64 = 1;
@@ -385,9 +386,8 @@ fn resolved(event: &RunEvent) -> Vec<Fact> {
         "event_id": reroute,
     });
     let mut facts = vec![Fact::interrupt("interrupt.resolved", *interrupt, way)];
-    let origin_route = origin
-        .parse::<agents::AgentKind>()
-        .map_or(origin.as_str(), |kind| kind.origin_route().name());
+    let kind = workflows::with_kind(origin).and_then(|it| it.kind(origin));
+    let origin_route = kind.map_or(origin.as_str(), |kind| kind.origin.as_str());
     if origin_route != target {
         let rerouted = json!({"from": origin_route, "to": target, "event_id": reroute});
         facts.push(Fact::interrupt("run.rerouted", *interrupt, rerouted));

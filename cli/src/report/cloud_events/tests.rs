@@ -4,9 +4,8 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
 use cloudevents::{AttributesReader, Event};
-use engine::run::{RunEvent, RunOccurrence};
+use engine::run::{NamedEvent, RunEvent, RunOccurrence};
 use jiff::Timestamp;
-use routing_core::event::InterruptRequestEvent;
 use routing_core::handler::{DecidedBy, FilledBy};
 use routing_core::{InterruptDetails, InterruptId, InterruptType, NodeId, RunId};
 use serde_json::{Value, json};
@@ -148,7 +147,7 @@ fn a_supervisors_event_is_carried_as_it_is() {
         "confirmationItems": [],
         "contextForDecision": "",
     });
-    let event = InterruptRequestEvent::from_json(json.to_string().as_bytes()).unwrap();
+    let event = NamedEvent::from_json(json.to_string().as_bytes()).unwrap();
     let published = RunEvent::EventPublished { event };
     let (events, _text) = write_all(RunId::generate(), vec![published]);
     assert_eq!(events[0].ty(), "dev.irq.interrupt.request_event.v1");
