@@ -189,6 +189,12 @@ mortal! {
         fn rule(rule: RuleId) -> Result<Option<StandingRule>, StoreError>;
         fn rules(page: Page) -> Result<Vec<(u64, StandingRule)>, StoreError>;
     }
+    Catalogues {
+        fn keep_catalogue(catalogue: SharedCatalogue) -> Result<CatalogueRow, StoreError>;
+        fn follow_catalogue(run: RunId, epoch: u64, catalogue: SharedCatalogue) -> Result<Run, FollowError>;
+        fn catalogue(digest: Digest) -> Result<Option<SharedCatalogue>, StoreError>;
+        fn catalogues() -> Result<Vec<CatalogueRow>, StoreError>;
+    }
     Tokens {
         fn put_token(token: NewToken) -> Result<TokenRow, StoreError>;
         fn use_token(digest: Digest) -> Result<Option<TokenRow>, StoreError>;

@@ -4,19 +4,20 @@ use std::sync::Arc;
 use std::sync::Mutex;
 
 use async_trait::async_trait;
+use interrupts::catalogue::SharedCatalogue;
 use interrupts::life::{
     Actor, Admission, Choosing, Evidence, Interrupt, Judge, NewAsking, ReviewChange, RunState,
     WithdrawCause,
 };
 use interrupts::rules::StandingRule;
 use interrupts::store::{
-    AdmitError, Admitted, Audit, AuditRow, Begun, ChangeError, Checkpoint, CheckpointDraft,
-    CheckpointError, CheckpointId, Checkpoints, Consumer, Deciding, Delivery, Filter, Intent,
-    Interrupts, Journal, JournalEntry, JournalError, KnownEffect, MessageError, Messages,
-    NewMessage, NewRule, NewRun, NewToken, NodeRow, Nodes, Outbox, OutboxRow, Page, PageBack,
-    Purge, Purged, RaisedQuestion, RerouteRow, Reroutes, RuleError, Run, RunError, Runs,
-    StandingRules, StoreError, StoredMessage, Swept, TogetherError, TokenRow, Tokens, Verification,
-    VerifyError,
+    AdmitError, Admitted, Audit, AuditRow, Begun, CatalogueRow, Catalogues, ChangeError,
+    Checkpoint, CheckpointDraft, CheckpointError, CheckpointId, Checkpoints, Consumer, Deciding,
+    Delivery, Filter, FollowError, Intent, Interrupts, Journal, JournalEntry, JournalError,
+    KnownEffect, MessageError, Messages, NewMessage, NewRule, NewRun, NewToken, NodeRow, Nodes,
+    Outbox, OutboxRow, Page, PageBack, Purge, Purged, RaisedQuestion, RerouteRow, Reroutes,
+    RuleError, Run, RunError, Runs, StandingRules, StoreError, StoredMessage, Swept, TogetherError,
+    TokenRow, Tokens, Verification, VerifyError,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::SignedDuration;
@@ -214,6 +215,12 @@ ports! {
         fn expire_rules(limit: u32) -> Result<Vec<RuleId>, StoreError>;
         fn rule(rule: RuleId) -> Result<Option<StandingRule>, StoreError>;
         fn rules(page: Page) -> Result<Vec<(u64, StandingRule)>, StoreError>;
+    }
+    Catalogues {
+        fn keep_catalogue(catalogue: SharedCatalogue) -> Result<CatalogueRow, StoreError>;
+        fn follow_catalogue(run: RunId, epoch: u64, catalogue: SharedCatalogue) -> Result<Run, FollowError>;
+        fn catalogue(digest: Digest) -> Result<Option<SharedCatalogue>, StoreError>;
+        fn catalogues() -> Result<Vec<CatalogueRow>, StoreError>;
     }
     Tokens {
         fn put_token(token: NewToken) -> Result<TokenRow, StoreError>;
