@@ -117,12 +117,6 @@ mortal! {
         fn interrupt_of(key: &IdempotencyKey) -> Result<Option<Interrupt>, StoreError>;
         fn interrupts(filter: &Filter, page: Page) -> Result<Vec<(u64, Interrupt)>, StoreError>;
     }
-    Catalogues {
-        fn keep_catalogue(catalogue: SharedCatalogue) -> Result<CatalogueRow, StoreError>;
-        fn follow_catalogue(run: RunId, epoch: u64, catalogue: SharedCatalogue) -> Result<Run, FollowError>;
-        fn catalogue(digest: Digest) -> Result<Option<SharedCatalogue>, StoreError>;
-        fn catalogues() -> Result<Vec<CatalogueRow>, StoreError>;
-    }
     Reroutes {
         fn reroute(event: &EventId) -> Result<Option<RerouteRow>, StoreError>;
         fn turn_ignored(run: RunId, node: &NodeId) -> Result<Option<RerouteRow>, StoreError>;

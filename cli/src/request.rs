@@ -205,9 +205,12 @@ pub(crate) fn wished(to: &Addressee, wish: &Wish) -> Result<(NamedEvent, RouteNa
         context_for_decision: String::new(),
     };
     let target = catalogue.check_event(&event, &to.kind);
-    let target = target.map_err(|error| match error {
-        EventError::NoRoutes { .. } => unasked(to),
-        other => usage(other.to_string()),
+    let target = target.map_err(|error| {
+        if let EventError::NoRoutes { .. } = error {
+            unasked(to)
+        } else {
+            usage(error.to_string())
+        }
     })?;
     Ok((event, target))
 }

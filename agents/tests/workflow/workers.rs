@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agents::AgentKind;
 use async_trait::async_trait;
 use engine::run::{InterruptResult, NodeState, RunEvent, RunObserver, RunOccurrence};
 use routing_core::model::ModelCall;

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use engine::run::{NodeState, RunEvent, RunOccurrence};
 use jiff::Timestamp;
 use routing_core::model::TokenUsage;
-use routing_core::{AgentType, InterruptId, NodeId, StopMode};
+use routing_core::{InterruptId, NodeId, StopMode};
 
 use crate::visible::visible_line;
 

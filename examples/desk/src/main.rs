@@ -5,9 +5,6 @@
 //! $ cargo run -- resume run_…
 //! ```
 
-mod desk;
-mod shop;
-
 use std::error::Error;
 use std::sync::Arc;
 
@@ -22,8 +19,7 @@ use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewe
 use routing_core::{Outcome, RunId, StopScope, SystemClock};
 use store::{StoreLocation, StoreSettings, bell_at};
 
-use desk::{Desk, Ticket};
-use shop::{Shop, ShopError};
+use desk::{Desk, Shop, ShopError, Ticket};
 
 /// A shop in which an order costs its number in euros.
 struct CornerShop;

@@ -7,6 +7,9 @@ use serde_json::{Value, json};
 
 use crate::scene::{ALL, Scene, question};
 
+/// What is changed of a catalogue.
+type Change = fn(&mut Value);
+
 /// A desk with one route, whose request has a topic of a type.
 fn desk(topic: &Value) -> Value {
     json!({
@@ -163,7 +166,7 @@ pub(crate) async fn a_run_does_not_go_on_under_a_catalogue_that_says_something_e
     let first = usual();
     follow(&scene, &run, &first).await.unwrap();
     let topic = "/routes/0/schema/properties/orchestrator/properties/description";
-    let changes: [(fn(&mut Value), &str); 6] = [
+    let changes: [(Change, &str); 6] = [
         (
             |it| it["kinds"][1]["origin"] = "CLERK".into(),
             "/kinds/1/origin",

@@ -20,8 +20,8 @@ use routing_core::{Outcome, RunId, StopScope, SystemClock};
 use store::{MemoryStore, StoreSettings};
 use tokio::sync::Notify;
 
-use crate::desk::{Desk, Ticket};
-use crate::shop::{Shop, ShopError};
+use desk::{Desk, Ticket};
+use desk::{Shop, ShopError};
 
 /// The bank keeps what it has paid, by its key.
 #[derive(Default)]

@@ -42,7 +42,7 @@ async fn killed(counter: &Counter, death: Death) -> Vec<String> {
             let last = saved.last().expect("a run that is done has a checkpoint");
             let content: serde_json::Value = serde_json::from_str(&last.content).unwrap();
             let result = content["result"].as_str().expect("a result").to_owned();
-            serde_json::from_str::<crate::desk::Receipt>(&result)
+            serde_json::from_str::<desk::Receipt>(&result)
                 .unwrap()
                 .lines
         }

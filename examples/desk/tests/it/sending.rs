@@ -13,7 +13,7 @@ use routing_core::{EventId, InterruptType, NodeId, StopScope};
 use tokio::sync::Notify;
 
 use crate::counter::{Counter, Person, REFUND};
-use crate::desk::Colleague;
+use desk::Colleague;
 
 #[tokio::test]
 async fn a_supervisors_event_sets_the_target_of_the_agents_next_interrupt() {

@@ -15,7 +15,7 @@ use routing_core::{DecisionId, InterruptId, InterruptType, NodeId, StopMode, Sto
 use tokio::sync::Notify;
 
 use crate::counter::{Counter, Person, REFUND, owner};
-use crate::desk::Desk;
+use desk::Desk;
 
 fn ann() -> Actor {
     Actor {
@@ -32,7 +32,7 @@ fn waiting_at_the_bank() -> (Counter, Arc<Notify>) {
 }
 
 /// Executes the run as a process of this name.
-async fn kept(counter: &Counter, name: &str) -> engine::Executed<crate::desk::Receipt> {
+async fn kept(counter: &Counter, name: &str) -> engine::Executed<desk::Receipt> {
     let store = Arc::clone(&counter.store);
     let name = OwnerName::new(name).unwrap();
     let keeper = Keeper::named::<Desk>(store, Arc::new(NoBell), name).unwrap();
@@ -165,7 +165,7 @@ async fn a_run_has_one_process_at_a_time() {
         let (desk, settings) = counter.equipment(kept, Arc::clone(&counter.log) as Arc<_>);
         let refused = keeper.begin(desk, settings, &Counter::ticket()).await;
         opens.notify_one();
-        refused.err().expect("it is executed elsewhere").to_string()
+        refused.expect_err("it is executed elsewhere").to_string()
     };
     let (executed, refused) = tokio::join!(kept(&counter, "desk-1"), second);
     assert!(refused.contains("cannot be taken"), "{refused}");
