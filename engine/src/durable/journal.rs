@@ -408,6 +408,15 @@ impl RunJournal {
         times.get(node).copied().unwrap_or(Timestamp::UNIX_EPOCH)
     }
 
+    /// The same, or that of the nearest node above it that has one.
+    pub fn time_near(&self, node: &NodeId) -> Timestamp {
+        let own = self.time_of(node);
+        match node.parent() {
+            Some(above) if own == Timestamp::UNIX_EPOCH => self.time_near(&above),
+            Some(_) | None => own,
+        }
+    }
+
     /// Says how the turn begins whose first call follows.
     pub fn turn_begins(&self, node: &NodeId, start: TurnStart) {
         self.starts().insert(node.clone(), start);

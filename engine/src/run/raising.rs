@@ -94,7 +94,7 @@ impl LiveRun {
         let interrupt = match begun {
             Some(interrupt) => interrupt,
             None => {
-                let at = journal.time_of(node);
+                let at = journal.time_near(node);
                 let (interrupt, event) = self.desk.id_for(node, turn, at).await?;
                 let intent = InterruptIntent {
                     interrupt,
