@@ -31,8 +31,9 @@ const ENDPOINTS: [&str; 3] = [
 const FLUSHED_WITHIN: Duration = Duration::from_secs(2);
 
 /// Our own spans, and none of those that libraries make on the way to a server.
-const TRACED: [&str; 8] = [
+const TRACED: [&str; 9] = [
     "agents",
+    "engine",
     "interrupts",
     "irq",
     "llm",
