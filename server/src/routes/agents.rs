@@ -123,12 +123,6 @@ pub(crate) async fn find(
             }
         }
         if !full {
-            // A kind that this program does not know is one where an agent has it, such as of another version.
-            if agents.is_empty() {
-                let kinds = app.kinds().await?;
-                let kinds: Vec<&str> = kinds.iter().map(|kind| &**kind).collect();
-                one_of("type", query.r#type.as_deref(), &kinds)?;
-            }
             return Ok((agents, None));
         }
     }

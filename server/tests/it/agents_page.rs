@@ -227,12 +227,6 @@ async fn a_filter_that_means_nothing_is_refused_with_what_would_do() {
             "waiting_review",
         ),
         (
-            "type=BAKER",
-            StatusCode::BAD_REQUEST,
-            "type: there is no `BAKER`",
-            "TICKET_ORCHESTRATOR",
-        ),
-        (
             "cursor=next",
             StatusCode::BAD_REQUEST,
             "cursor: ",

@@ -19,7 +19,6 @@ async fn a_filter_that_nothing_can_fit_is_refused_with_what_would_do() {
         ("/v1/interrupts", "kind", "humanreview", "human_review"),
         ("/v1/interrupts", "source", "person", "user"),
         ("/v1/agents", "status", "busy", "running"),
-        ("/v1/agents", "type", "BAKER", "TICKET_ORCHESTRATOR"),
         ("/v1/history", "kind", "decisions", "interrupt"),
         ("/v1/events", "topics", "interrupts.*", "/docs"),
         (
