@@ -1,4 +1,4 @@
-//! What the agents of this house are offered of tools, where nobody says otherwise.
+//! The default tools of each kind of agent.
 
 use engine::tools::ToolAccess;
 use routing_core::AgentType as _;
@@ -12,9 +12,9 @@ const READING: [&str; 3] = ["list_files", "read_file", "search_files"];
 /// Tools that change the workspace.
 const EDITING: [&str; 3] = ["edit_file", "undo_edit", "write_file"];
 
-/// Workers of discovery and planning, and whoever looks for context, may look; a review may run programs too; a
-/// merge may change files too; who works on tickets, or carries out a step of a plan, may use all there is. Agents of a
-/// plan launch nobody.
+/// The default tools of each kind: discovery and planning workers and the context manager read; a review also runs
+/// programs; a merge also changes files; ticket workers and a plan's executor use every tool. Agents of a plan cannot
+/// launch others.
 pub fn usual_access() -> ToolAccess {
     let plan = PlanRole::ALL.map(PlanRole::name);
     let all = || vec!["*".to_owned()];

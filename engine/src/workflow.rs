@@ -27,7 +27,7 @@ use crate::run::{LiveRun, NodeDirectory, RunInbox};
 
 pub use agent::{Agent, Effect};
 pub use decided::{Decided, Routed};
-pub use executing::{Executed, Execution, RunSettings, catalogue_of};
+pub use executing::{Executed, Execution, RunSettings, WorkflowMistake, catalogue_of};
 pub use exit::Exit;
 
 /// An orchestrator: who its agents are, where their interrupts go, and what a run of it does.

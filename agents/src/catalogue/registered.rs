@@ -1,4 +1,4 @@
-//! The workflows as their catalogues: what the store is told of them, and whoever shows their runs reads.
+//! The catalogues of the built-in workflows, as the store keeps them.
 
 use std::sync::LazyLock;
 
@@ -62,7 +62,7 @@ fn agents() -> Result<Catalogue, Unmade> {
     Ok(draft.check()?)
 }
 
-/// A plan's agents have no routes to choose from: answers go back to whoever asks.
+/// The agents of a plan have no routes: the answer goes back to the agent that asked.
 fn plan_execute() -> Result<Catalogue, Unmade> {
     let names = [PLAN_EXECUTE]
         .into_iter()

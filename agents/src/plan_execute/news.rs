@@ -1,4 +1,4 @@
-//! What whoever watches a plan is told as it happens.
+//! Events of a plan, for observers.
 
 use engine::run::RunEvent;
 use routing_core::NodeId;

@@ -1,11 +1,10 @@
 //! The kinds of a workflow's agents and where their interrupts may go, by their names.
 
 use interrupts::{KindName, NameError, RouteName};
-use routing_core::event::{InterruptRequestEvent, RequestEvent};
+use routing_core::event::InterruptRequestEvent;
 use routing_core::{AgentType, UnknownAgentType};
 
-/// A supervisor's event as a run keeps it: its kind and its target by their names.
-pub type NamedEvent = RequestEvent<KindName, RouteName>;
+pub use interrupts::catalogue::NamedEvent;
 
 /// The event with names in the place of the orchestrator's types.
 pub fn named<K: AgentType>(event: InterruptRequestEvent<K>) -> Result<NamedEvent, NameError> {

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use interrupts::catalogue::SharedCatalogue;
 use interrupts::life::Actor;
 use interrupts::manager::{
     Facing, Facings, InterruptManager, KeepError, KeptRun, ManagerSettings, RunEnd, Taking,
 };
 use interrupts::store::{NewRun, RootNode, RunError, Store, StoreError};
-use interrupts::{Bell, KindName, NameError, OwnerName, RouteName};
+use interrupts::{Bell, KindName, OwnerName, RouteName};
 use routing_core::{AgentType as _, NodeId, RunId};
 use tokio::runtime::Handle;
 
@@ -15,8 +16,8 @@ use super::control::Control;
 use super::inbox::LateInbox;
 use super::owner::{gone_owner, own_name};
 use super::pulse::PulseBell;
-use crate::run::{Hold, Kinds, RunStatus, RunStore, WorkError, Working};
-use crate::workflow::{Executed, Execution, RunSettings, Workflow};
+use crate::run::{Hold, RunStatus, RunStore, WorkError, Working};
+use crate::workflow::{Executed, Execution, RunSettings, Workflow, WorkflowMistake, catalogue_of};
 
 /// Executes runs of workflows in code, as many as you like at once, so that other processes reach them: `irq stop`, `pause`,
 /// `send`, `reroute` and `review`, the page and REST work on them as on any other run of the store.
@@ -52,47 +53,40 @@ pub enum KeepRunError {
     /// The store cannot be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Its input cannot be written as JSON.
-    #[error("the input cannot be written as JSON")]
-    Input(#[source] serde_json::Error),
     /// That this process works on it cannot be recorded.
     #[error(transparent)]
     Work(#[from] WorkError),
-    /// A name of the workflow is none of the store's.
+    /// The workflow, or its input, is none that a store keeps.
     #[error(transparent)]
-    Name(#[from] NameError),
+    Workflow(#[from] WorkflowMistake),
 }
 
-/// Whom stops of a workflow's agents concern, by the names of its kinds.
+/// Whom stops of a workflow's agents concern, as its catalogue says.
 struct OfWorkflow {
-    kinds: Kinds,
+    catalogue: SharedCatalogue,
     first: Facing,
 }
 
 impl OfWorkflow {
-    fn of<W: Workflow>() -> Result<Self, NameError> {
-        let kinds = Kinds::of::<W::Kind>();
+    fn of<W: Workflow>() -> Result<Self, WorkflowMistake> {
+        let catalogue = catalogue_of::<W>()?;
         let first = Facing {
             kind: KindName::new(W::FIRST.name())?,
             origin: RouteName::new(W::FIRST.origin_route().name())?,
-            routes: kinds.routes()?,
+            routes: catalogue
+                .routes()
+                .iter()
+                .map(|it| it.name.clone())
+                .collect(),
         };
-        Ok(Self { kinds, first })
+        Ok(Self { catalogue, first })
     }
 }
 
 impl Facings for OfWorkflow {
     fn facing(&self, _run: RunId, _node: &NodeId, kind: Option<&KindName>) -> Facing {
-        let Some(kind) = kind else {
-            return self.first.clone();
-        };
-        // What is no route is none of this workflow's: its stops go where the first agent's do.
-        let origin = RouteName::new(self.kinds.origin_of(kind.as_str()));
-        Facing {
-            kind: kind.clone(),
-            origin: origin.unwrap_or_else(|_none| self.first.origin.clone()),
-            routes: self.first.routes.clone(),
-        }
+        let known = kind.and_then(|kind| self.catalogue.facing(Some(kind)));
+        known.unwrap_or_else(|| self.first.clone())
     }
 }
 
@@ -102,8 +96,11 @@ impl Keeper {
     ///
     /// # Errors
     ///
-    /// [`NameError`] where this process can be given no name, or a kind's name is none of the store's.
-    pub fn new<W: Workflow>(store: Arc<dyn Store>, bell: Arc<dyn Bell>) -> Result<Self, NameError> {
+    /// [`WorkflowMistake`] where this process can be given no name, or the workflow cannot be described.
+    pub fn new<W: Workflow>(
+        store: Arc<dyn Store>,
+        bell: Arc<dyn Bell>,
+    ) -> Result<Self, WorkflowMistake> {
         Self::named::<W>(store, bell, own_name()?)
     }
 
@@ -111,12 +108,12 @@ impl Keeper {
     ///
     /// # Errors
     ///
-    /// [`NameError`] where a kind's name is none of the store's.
+    /// [`WorkflowMistake`] where the workflow cannot be described.
     pub fn named<W: Workflow>(
         store: Arc<dyn Store>,
         bell: Arc<dyn Bell>,
         owner: OwnerName,
-    ) -> Result<Self, NameError> {
+    ) -> Result<Self, WorkflowMistake> {
         let facings = Arc::new(OfWorkflow::of::<W>()?);
         let mut settings = ManagerSettings::new(Arc::clone(&store), owner.clone(), facings);
         settings.bell = bell;
@@ -156,10 +153,11 @@ impl Keeper {
         if self.store.run(settings.run).await?.is_none() {
             self.create::<W>(settings.run, input).await?;
         }
-        self.resume(workflow, settings).await
+        self.execute(workflow, settings, None).await
     }
 
-    /// A run that is in the store goes on, to its end or until it rests; as [`Keeper::begin`].
+    /// A run that is in the store goes on because somebody says so: what has paused it, a person or anything else, ends
+    /// by that. Otherwise as [`Keeper::begin`], which lets a paused run stand.
     ///
     /// # Errors
     ///
@@ -171,7 +169,17 @@ impl Keeper {
     pub async fn resume<W: Workflow>(
         &self,
         workflow: Arc<W>,
+        settings: RunSettings,
+        by: &Actor,
+    ) -> Result<Executed<W::Output>, KeepRunError> {
+        self.execute(workflow, settings, Some(by)).await
+    }
+
+    async fn execute<W: Workflow>(
+        &self,
+        workflow: Arc<W>,
         mut settings: RunSettings,
+        by: Option<&Actor>,
     ) -> Result<Executed<W::Output>, KeepRunError> {
         let run = settings.run;
         let row = self.store.run(run).await?;
@@ -187,11 +195,15 @@ impl Keeper {
         };
         let taken = self.manager.take(taking).await;
         let kept = Arc::new(taken.map_err(|error| not_taken(run, error))?);
+        if let Some(by) = by {
+            let lifted = kept.resume(by, None).await;
+            lifted.map_err(|error| not_taken(run, error))?;
+        }
         let control = Arc::new(Control::new(&kept, self.manager.clone()));
         let begun = Working::begin(&*self.store, run, kept.epoch(), &NodeId::root(), None).await?;
         control.works(begun);
         settings.store = self.kept_by(settings.store, &kept, &control);
-        let execution = Execution::resume(workflow, settings);
+        let execution = Execution::resume(workflow, settings)?;
         inbox.open(execution.run().inbox());
         let executed = execution.execute(&kept.scope()).await;
         inbox.close();
@@ -207,11 +219,11 @@ impl Keeper {
         let new = NewRun {
             root: Some(RootNode {
                 node: NodeId::root(),
-                kind: KindName::new(W::FIRST.name())?,
+                kind: KindName::new(W::FIRST.name()).map_err(WorkflowMistake::from)?,
             }),
             id: run,
             alias: None,
-            content: Execution::<W>::order(input).map_err(KeepRunError::Input)?,
+            content: Execution::<W>::order(input)?,
         };
         let created = self.store.create_run(new).await;
         created.map(drop).map_err(KeepRunError::Create)

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use interrupts::catalogue::SharedCatalogue;
-use interrupts::store::CheckpointId;
+use interrupts::store::{CheckpointId, Page};
 use routing_core::answer::ConstraintCheck;
 use routing_core::ask::Asker;
 use routing_core::context::DecoratorChain;
@@ -38,8 +38,11 @@ use crate::durable::letter::Letter;
 use crate::durable::model::JournalledModel;
 use crate::durable::record::{RunRecord, RunStore, Standing};
 use crate::durable::reroutes::StoreReroutes;
-use crate::durable::unread::Unread;
+use crate::durable::unread::{Unread, message_letter};
 use crate::tools::{AgentTools, ToolUsingModel, Tooling, ToolingParts};
+
+/// How many messages are looked at together.
+const MESSAGES: u32 = 500;
 
 /// What a run is made of, whatever its workflow.
 pub struct RunParts {
@@ -277,6 +280,27 @@ impl LiveRun {
                 .is_none_or(|place| !withdrawn.contains(&place))
         });
         Ok(())
+    }
+
+    /// The messages for a node that the store has accepted and nobody has read, which are read by this.
+    pub async fn messages_left_for(&self, node: &NodeId) -> Result<Vec<Letter>, KeepError> {
+        let store = self.journal.record.store();
+        let (mut left, mut after) = (Vec::new(), 0);
+        loop {
+            let page = Page {
+                after,
+                limit: MESSAGES,
+            };
+            let messages = store.messages(self.run, page).await?;
+            let Some(last) = messages.last() else { break };
+            after = last.position;
+            let own = messages
+                .iter()
+                .filter(|it| it.message.node == *node && it.state.is_waiting());
+            left.extend(own.map(|it| message_letter(it.position, &it.message.text)));
+        }
+        self.leave_out_withdrawn(&mut left).await?;
+        Ok(left)
     }
 
     async fn withdrawn(&self, mut messages: Vec<u64>) -> Result<Vec<u64>, KeepError> {

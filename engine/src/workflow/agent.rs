@@ -106,22 +106,6 @@ impl<W: Workflow> Agent<W> {
         Ok(Self::new(self.run.clone(), id, kind))
     }
 
-    /// The agent has done its work.
-    ///
-    /// # Errors
-    ///
-    /// Where that cannot be recorded.
-    ///
-    /// # Cancel safety
-    ///
-    /// Safe: it is done again when the run goes on.
-    pub async fn finish(self) -> Result<(), Exit> {
-        self.run
-            .end(&self.id, self.kind.name(), NodeState::Completed)
-            .await?;
-        Ok(())
-    }
-
     /// Ends here where the agent is to stop, or nothing more was recorded of a run that is only shown. A stop takes hold
     /// at the next of these: each method that does something begins with it.
     ///

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use interrupts::WorkflowName;
-use interrupts::catalogue::{CatalogueDraft, SharedCatalogue};
+use interrupts::catalogue::{CatalogueDraft, CatalogueError, SharedCatalogue};
 use interrupts::store::StoreError;
+use interrupts::{NameError, WorkflowName};
 use jiff::SignedDuration;
 use routing_core::answer::ConstraintCheck;
-use routing_core::bus::{DEFAULT_BACKLOG, InProcessBus};
+use routing_core::bus::{BusEvent, DEFAULT_BACKLOG, EventBus as _, InProcessBus};
 use routing_core::handler::{Branches, HandlerPolicy};
 use routing_core::model::LanguageModel;
 use routing_core::review::Reviewer;
-use routing_core::{Blackboard, Clock, NodeId, RunId, StopScope};
+use routing_core::{Blackboard, Clock, EventId, NodeId, RunId, StopScope};
 use serde::{Deserialize, Serialize};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -74,6 +74,21 @@ struct Order<I> {
     input: I,
 }
 
+/// What of a workflow, or of its input, no store keeps.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorkflowMistake {
+    /// A name of it.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// What it says of itself.
+    #[error(transparent)]
+    Catalogue(#[from] CatalogueError),
+    /// Its input.
+    #[error("the input cannot be written as JSON")]
+    Input(#[from] serde_json::Error),
+}
+
 /// A run is not this workflow's.
 #[derive(Debug, thiserror::Error)]
 #[error("the run is one of the workflow `{found}`, and this is `{own}`")]
@@ -87,17 +102,17 @@ impl<W: Workflow> Execution<W> {
     ///
     /// # Errors
     ///
-    /// Where the input cannot be written as JSON.
+    /// [`WorkflowMistake`]. Nothing was begun then.
     pub fn begin(
         workflow: Arc<W>,
         mut settings: RunSettings,
         input: &W::Input,
-    ) -> Result<Self, serde_json::Error> {
+    ) -> Result<Self, WorkflowMistake> {
         let order = Self::order(input)?;
         if let Hold::Own { content, .. } = &mut settings.store.hold {
             *content = order;
         }
-        Ok(Self::resume(workflow, settings))
+        Self::resume(workflow, settings)
     }
 
     /// What the store keeps of a run that begins with this input.
@@ -105,15 +120,19 @@ impl<W: Workflow> Execution<W> {
     /// # Errors
     ///
     /// Where the input cannot be written as JSON.
-    pub fn order(input: &W::Input) -> Result<String, serde_json::Error> {
-        serde_json::to_string(&Order {
+    pub fn order(input: &W::Input) -> Result<String, WorkflowMistake> {
+        Ok(serde_json::to_string(&Order {
             workflow: W::NAME.to_owned(),
             input,
-        })
+        })?)
     }
 
     /// A run that goes on.
-    pub fn resume(workflow: Arc<W>, settings: RunSettings) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// [`WorkflowMistake`]. Nothing was done then.
+    pub fn resume(workflow: Arc<W>, settings: RunSettings) -> Result<Self, WorkflowMistake> {
         let RunSettings {
             run,
             model,
@@ -129,7 +148,7 @@ impl<W: Workflow> Execution<W> {
         let live = Arc::new(LiveRun::new(RunParts {
             run,
             kinds: Kinds::of::<W::Kind>(),
-            catalogue: catalogue_of::<W>(),
+            catalogue: Some(catalogue_of::<W>()?),
             model,
             constraints,
             reviewer,
@@ -154,7 +173,7 @@ impl<W: Workflow> Execution<W> {
         let run = Run {
             shared: Arc::new(shared),
         };
-        Self { workflow, run }
+        Ok(Self { workflow, run })
     }
 
     /// The run, for whoever reaches it from outside while it is executed.
@@ -303,31 +322,28 @@ impl<W: Workflow> Run<W> {
             });
         }
         let given_up = live.reroutes.node_ended(live.run, node).await?;
-        for (event, state) in live.tell_ended(given_up).await? {
-            let changed = routing_core::bus::BusEvent::RerouteChanged { event, state };
-            routing_core::bus::EventBus::announce(&*self.shared.bus, changed);
-        }
+        self.tell_ended(given_up).await?;
         Ok(live.settle_stops_of(node).await?)
+    }
+
+    /// Tells the observer and the bus what became of events that no decision used.
+    pub(super) async fn tell_ended(&self, events: Vec<EventId>) -> Result<(), RunError> {
+        for (event, state) in self.shared.live.tell_ended(events).await? {
+            let changed = BusEvent::RerouteChanged { event, state };
+            self.shared.bus.announce(changed);
+        }
+        Ok(())
     }
 }
 
-/// What a workflow says of itself, for whoever shows its runs; `None` where a name of it is none of a store's.
-pub fn catalogue_of<W: Workflow>() -> Option<SharedCatalogue> {
-    let made = WorkflowName::new(W::NAME)
-        .map_err(|error| error.to_string())
-        .and_then(|name| {
-            let draft = CatalogueDraft::of::<W::Kind, W::Routing>(name);
-            draft
-                .and_then(CatalogueDraft::check)
-                .map_err(|error| error.to_string())
-        });
-    match made {
-        Ok(catalogue) => Some(SharedCatalogue::new(catalogue)),
-        Err(error) => {
-            tracing::error!(workflow = W::NAME, %error, "the workflow has no catalogue");
-            None
-        }
-    }
+/// What a workflow says of itself, for whoever shows its runs.
+///
+/// # Errors
+///
+/// [`WorkflowMistake`] names what no store keeps.
+pub fn catalogue_of<W: Workflow>() -> Result<SharedCatalogue, WorkflowMistake> {
+    let draft = CatalogueDraft::of::<W::Kind, W::Routing>(WorkflowName::new(W::NAME)?)?;
+    Ok(SharedCatalogue::new(draft.check()?))
 }
 
 impl From<StoreError> for RunError {

@@ -1,7 +1,7 @@
 //! A customers' desk: six agents, where each one's interrupts may go, and what a run does.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use engine::{Agent, Effect, Exit, Workflow};
@@ -154,6 +154,8 @@ pub struct Walk<'a> {
     ticket: &'a Ticket,
     cents: u32,
     stations: AtomicU32,
+    /// What was written to colleagues who had done their work by then.
+    unread: Mutex<Vec<String>>,
 }
 
 /// Where a colleague leaves it.
@@ -170,6 +172,13 @@ impl Walk<'_> {
         let station = self.stations.fetch_add(1, Ordering::Relaxed) + 1;
         let name = kind.name().to_lowercase().replace('_', "-");
         self.front.child(kind, &format!("{name}-{station}"))
+    }
+
+    /// A colleague has done the work. What came too late for that is kept for whoever reads the receipt.
+    async fn leaves(&self, colleague: Agent<Desk>) -> Result<(), Exit> {
+        let late = colleague.finish().await?;
+        self.unread.lock().expect("nobody panics").extend(late);
+        Ok(())
     }
 }
 
@@ -197,6 +206,7 @@ impl Workflow for Desk {
             ticket: &ticket,
             cents,
             stations: AtomicU32::new(0),
+            unread: Mutex::default(),
         };
         let mut lines = Vec::new();
         loop {
@@ -208,7 +218,8 @@ impl Workflow for Desk {
                 }
             }
         }
-        front.finish().await?;
+        lines.extend(walk.unread.into_inner().expect("nobody panics"));
+        lines.extend(front.finish().await?);
         Ok(Receipt { lines })
     }
 }
@@ -222,7 +233,7 @@ impl Colleagues<Walk<'_>> for Desk {
         // Durable: asked once, whoever restarts. The answer's route is the only one left.
         let asked = DeskQuestion::Orchestrator(question(inquiry.question));
         let next = agent.interrupt(asked).await?.routed()?;
-        agent.finish().await?;
+        walk.leaves(agent).await?;
         Ok(Step::Next(Box::new(next.routing)))
     }
 
@@ -230,7 +241,7 @@ impl Colleagues<Walk<'_>> for Desk {
         let mut agent = walk.colleague(Colleague::ReviewAgent)?;
         let asked = DeskQuestion::ReviewAgent(question(check.doubt));
         let next = agent.interrupt(asked).await?.routed()?;
-        agent.finish().await?;
+        walk.leaves(agent).await?;
         Ok(Step::Next(Box::new(next.routing)))
     }
 
@@ -238,7 +249,7 @@ impl Colleagues<Walk<'_>> for Desk {
         let mut agent = walk.colleague(Colleague::Refunds)?;
         let look = |_: Effect| self.shop.is_paid_back(walk.ticket.order);
         if agent.effect("look at the account", look).await? {
-            agent.finish().await?;
+            walk.leaves(agent).await?;
             return Ok(Step::Done("was paid back before".to_owned()));
         }
         if walk.cents > LARGE {
@@ -248,7 +259,7 @@ impl Colleagues<Walk<'_>> for Desk {
             };
             let decided = agent.interrupt(asked).await?.routed()?;
             if decided.target != Colleague::Refunds {
-                agent.finish().await?;
+                walk.leaves(agent).await?;
                 return Ok(Step::Next(Box::new(decided.routing)));
             }
         }
@@ -256,25 +267,25 @@ impl Colleagues<Walk<'_>> for Desk {
         // The effect's id is the same in every process, so the bank pays once.
         let pay = |effect: Effect| self.shop.pay_back(effect.id().to_string(), order, cents);
         let paid: String = agent.effect("pay back", pay).await?;
-        agent.finish().await?;
+        walk.leaves(agent).await?;
         Ok(Step::Done(paid))
     }
 
     async fn object(&self, objection: Objection, walk: &Walk<'_>) -> Result<Step, Exit> {
         let agent = walk.colleague(Colleague::Legal)?;
-        agent.finish().await?;
+        walk.leaves(agent).await?;
         Ok(Step::Done(format!("objected: {}", objection.ground)))
     }
 
     async fn send(&self, parcel: Parcel, walk: &Walk<'_>) -> Result<Step, Exit> {
         let agent = walk.colleague(Colleague::Shipping)?;
-        agent.finish().await?;
+        walk.leaves(agent).await?;
         Ok(Step::Done(format!("sent: {}", parcel.label)))
     }
 
     async fn file(&self, note: Note, walk: &Walk<'_>) -> Result<Step, Exit> {
         let agent = walk.colleague(Colleague::Archive)?;
-        agent.finish().await?;
+        walk.leaves(agent).await?;
         Ok(Step::Done(format!("filed: {}", note.text)))
     }
 }

@@ -6,17 +6,25 @@
 //! ```
 
 use std::error::Error;
+use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use engine::keeping::own_name;
 use engine::run::{RunEvent, RunLimits, RunObserver, RunOccurrence, RunStatus, RunStore};
 use engine::{Keeper, RunSettings};
+use interrupts::ActorName;
+use interrupts::life::{Actor, Role};
+use interrupts::manager::StopHandle;
+use interrupts::signals::{
+    Leaving, OnHangup, OsSignals, Signal, SignalListener, SignalSettings, listen,
+};
 use llm::{RehearsalConfig, RehearsalModel};
 use routing_core::answer::TypesOnly;
 use routing_core::handler::HandlerPolicy;
 use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
-use routing_core::{Outcome, RunId, StopScope, SystemClock};
+use routing_core::{Outcome, RunId, StopMode, StopScope, SystemClock};
 use store::{StoreLocation, StoreSettings, bell_at};
 
 use desk::{Desk, Shop, ShopError, Ticket};
@@ -27,6 +35,8 @@ struct CornerShop;
 #[async_trait]
 impl Shop for CornerShop {
     async fn cents_of(&self, order: u32) -> Result<u32, ShopError> {
+        // It has to look into its books: time enough for Ctrl+C.
+        tokio::time::sleep(Duration::from_secs(1)).await;
         order
             .checked_mul(100)
             .ok_or_else(|| ShopError(format!("there is no order {order}")))
@@ -77,20 +87,72 @@ impl RunObserver for Lines {
     }
 }
 
+/// Ctrl+C pauses the run at its agent's next call; once more, at once; a third time leaves.
+struct Aloud;
+
+impl SignalListener for Aloud {
+    fn asked(&mut self, _signal: Signal, _mode: StopMode, _handle: StopHandle) {
+        println!("  pausing: what was begun is finished first");
+    }
+
+    fn leave(&mut self, _leaving: Leaving) {
+        std::process::exit(130);
+    }
+}
+
+const USAGE: &str = "desk new ORDER WISH    begin a ticket
+desk resume RUN        go on with one
+
+The store is $DESK_STORE, or sqlite:desk.db where that is not set.";
+
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn Error>> {
+async fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match desk(&arguments).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            let mut cause = error.source();
+            while let Some(error) = cause {
+                eprintln!("  because: {error}");
+                cause = error.source();
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Who types here.
+fn person() -> Result<Actor, Box<dyn Error>> {
+    Ok(Actor {
+        name: ActorName::new("terminal")?,
+        role: Role::Operator,
+    })
+}
+
+async fn desk(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
+    let (run, ticket) = match arguments {
+        ["new", order, wish] => {
+            let order = order
+                .parse()
+                .map_err(|_none| format!("`{order}` is no number of an order"))?;
+            let wish = (*wish).to_owned();
+            (RunId::generate(), Some(Ticket { order, wish }))
+        }
+        ["resume", run] => (run.parse()?, None),
+        ["help" | "--help" | "-h"] => {
+            println!("{USAGE}");
+            return Ok(());
+        }
+        _ => return Err(USAGE.into()),
+    };
     let path = std::env::var("DESK_STORE").unwrap_or_else(|_unset| "sqlite:desk.db".to_owned());
     let location: StoreLocation = path.parse()?;
     let store = location.open(StoreSettings::default()).await?;
     let owner = own_name()?;
     let bell = bell_at(&location, &owner);
     let keeper = Keeper::named::<Desk>(Arc::clone(&store), bell, owner.clone())?;
-    let run = match arguments.as_slice() {
-        ["resume", run] => run.parse()?,
-        _ => RunId::generate(),
-    };
     let settings = RunSettings {
         run,
         model: Arc::new(RehearsalModel::new(RehearsalConfig::default())),
@@ -107,16 +169,21 @@ async fn main() -> Result<(), Box<dyn Error>> {
         shop: Arc::new(CornerShop),
     });
     println!("{run}");
-    let executed = match arguments.as_slice() {
-        ["new", order, wish] => {
-            let ticket = Ticket {
-                order: order.parse()?,
-                wish: (*wish).to_owned(),
-            };
-            keeper.begin(desk, settings, &ticket).await?
-        }
-        ["resume", _run] => keeper.resume(desk, settings).await?,
-        _ => return Err("say `new ORDER WISH` or `resume RUN`".into()),
+    let settings_of_signals = SignalSettings {
+        by: person()?,
+        patience: None,
+        drain: None,
+        on_hangup: OnHangup::Pause,
+    };
+    let _listening = listen(
+        OsSignals::listen()?,
+        keeper.manager(),
+        settings_of_signals,
+        Aloud,
+    );
+    let executed = match ticket {
+        Some(ticket) => keeper.begin(desk, settings, &ticket).await?,
+        None => keeper.resume(desk, settings, &person()?).await?,
     };
     match (executed.output, executed.report.status) {
         (Some(receipt), _) => println!("done: {}", receipt.lines.join("; ")),
@@ -126,7 +193,16 @@ async fn main() -> Result<(), Box<dyn Error>> {
             }
             println!("then: desk resume {run}");
         }
-        (None, status) => println!("{status:?}"),
+        (None, RunStatus::Paused { reason }) => println!("paused: {reason}; desk resume {run}"),
+        (None, RunStatus::Cancelled { reason, .. }) => println!("cancelled: {reason}"),
+        (None, RunStatus::Failed { error, hint, .. }) => {
+            return Err(format!(
+                "{error}{}",
+                hint.map_or(String::new(), |it| format!("; {it}"))
+            )
+            .into());
+        }
+        (None, RunStatus::Completed { summary }) => println!("done: {summary}"),
     }
     Ok(())
 }

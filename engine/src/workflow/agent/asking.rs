@@ -52,25 +52,64 @@ impl<W: Workflow> Agent<W> {
             Some(mail) => mail,
             None => {
                 self.boundary()?;
-                let mail = Mail {
-                    letters: self.take_letters().await?,
-                };
-                let content = serde_json::to_string(&mail)?;
-                let journal = &self.live().journal;
-                journal.begin(&self.id, MAIL, &place, &content).await?;
-                journal.finish(&self.id, &place, "{}".to_owned()).await?;
-                mail
+                let letters = self.take_letters().await?;
+                self.keep_mail(&place, letters).await?
             }
         };
         self.read(&mail.letters);
         Ok(mail.letters.into_iter().map(|letter| letter.text).collect())
     }
 
+    /// The agent has done its work, and takes no message any more. What had been accepted for it by then and was not read
+    /// is returned: no message is lost without a word.
+    ///
+    /// # Errors
+    ///
+    /// Where that cannot be recorded, or the agent is to stop.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it is done again when the run goes on.
+    pub async fn finish(mut self) -> Result<Vec<String>, Exit> {
+        let place = format!("{}#mail/last", self.id);
+        let mail = match self.live().journal.intent::<Mail>(&place)? {
+            Some(mail) => mail,
+            None => {
+                self.boundary()?;
+                let letters = self.last_letters().await?;
+                self.keep_mail(&place, letters).await?
+            }
+        };
+        self.read(&mail.letters);
+        let kind = self.kind.name();
+        self.run.end(&self.id, kind, NodeState::Completed).await?;
+        Ok(mail.letters.into_iter().map(|letter| letter.text).collect())
+    }
+
+    /// What has come for the agent by the moment from which the store accepts nothing for it any more.
+    async fn last_letters(&self) -> Result<Vec<Letter>, RunError> {
+        let mut letters = self.take_letters().await?;
+        let live = self.live();
+        live.nodes.close(&self.id);
+        live.keep_nodes().await?;
+        letters.extend(live.messages_left_for(&self.id).await?);
+        Ok(letters)
+    }
+
+    async fn keep_mail(&self, place: &str, letters: Vec<Letter>) -> Result<Mail, Exit> {
+        let mail = Mail { letters };
+        let content = serde_json::to_string(&mail)?;
+        let journal = &self.live().journal;
+        journal.begin(&self.id, MAIL, place, &content).await?;
+        journal.finish(&self.id, place, "{}".to_owned()).await?;
+        Ok(mail)
+    }
+
     async fn take_letters(&self) -> Result<Vec<Letter>, RunError> {
         let live = self.live();
         live.journal.go_live();
         let expired = live.reroutes.expire().await?;
-        live.tell_ended(expired).await?;
+        self.run.tell_ended(expired).await?;
         live.nodes.restore_letters(&self.id);
         let mut letters = {
             let _held = live.reroute_log.hold().await;

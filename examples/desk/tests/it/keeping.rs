@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use engine::RunSettings;
 use engine::keeping::Keeper;
 use engine::run::{RunStatus, RunStore};
 use interrupts::life::{
@@ -31,15 +32,20 @@ fn waiting_at_the_bank() -> (Counter, Arc<Notify>) {
     (counter, opens)
 }
 
-/// Executes the run as a process of this name.
-async fn kept(counter: &Counter, name: &str) -> engine::Executed<desk::Receipt> {
+/// A process of this name that may execute the run, and what it needs for that.
+fn keeper(counter: &Counter, name: &str) -> (Keeper, Arc<Desk>, RunSettings) {
     let store = Arc::clone(&counter.store);
     let name = OwnerName::new(name).unwrap();
     let keeper = Keeper::named::<Desk>(store, Arc::new(NoBell), name).unwrap();
     let kept = RunStore::new(Arc::clone(&counter.store), owner(), "");
     let (desk, settings) = counter.equipment(kept, Arc::clone(&counter.log) as Arc<_>);
-    let ticket = Counter::ticket();
-    let executed = keeper.begin(desk, settings, &ticket).await;
+    (keeper, desk, settings)
+}
+
+/// Executes the run as a process of this name.
+async fn kept(counter: &Counter, name: &str) -> engine::Executed<desk::Receipt> {
+    let (keeper, desk, settings) = keeper(counter, name);
+    let executed = keeper.begin(desk, settings, &Counter::ticket()).await;
     executed.expect("nobody else has the run")
 }
 
@@ -130,12 +136,34 @@ async fn another_process_pauses_a_run_and_it_goes_on_once_somebody_says_so() {
     opens.notify_one();
     let executed = kept(&counter, "desk-2").await;
     let receipt = executed.output.expect("it is done");
-    assert_eq!(receipt.lines, ["paid back 500 cents for order 17"]);
+    assert_eq!(receipt.lines[0], "paid back 500 cents for order 17");
+    assert!(receipt.lines[1].contains("pay quickly"), "{receipt:?}");
     assert_eq!(row(&counter, id).await.state, State::Resolved);
 }
 
 #[tokio::test]
-async fn a_message_reaches_an_agent_while_its_run_is_executed() {
+async fn a_paused_run_stands_until_a_person_says_that_it_goes_on() {
+    let (counter, opens) = waiting_at_the_bank();
+    let asking = async {
+        comes(&counter, "root/refunds-1").await;
+        let id = pause(&counter).await;
+        while row(&counter, id).await.state == State::Requested {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        opens.notify_one();
+    };
+    tokio::join!(kept(&counter, "desk-1"), asking);
+    let begun = kept(&counter, "desk-2").await;
+    let stands = begun.report.status;
+    assert!(matches!(stands, RunStatus::Paused { .. }), "{stands:?}");
+    let (keeper, desk, settings) = keeper(&counter, "desk-3");
+    opens.notify_one();
+    let executed = keeper.resume(desk, settings, &ann()).await.unwrap();
+    assert!(executed.output.is_some(), "{:?}", executed.report.status);
+}
+
+#[tokio::test]
+async fn a_message_that_was_accepted_for_an_agent_is_read_however_late_it_came() {
     let (counter, opens) = waiting_at_the_bank();
     let writing = async {
         comes(&counter, "root/refunds-1").await;
@@ -150,7 +178,8 @@ async fn a_message_reaches_an_agent_while_its_run_is_executed() {
         opens.notify_one();
     };
     let (executed, ()) = tokio::join!(kept(&counter, "desk-1"), writing);
-    assert!(executed.output.is_some(), "{:?}", executed.report.status);
+    let receipt = executed.output.expect("it is done");
+    assert!(receipt.lines[1].contains("is a friend"), "{receipt:?}");
 }
 
 #[tokio::test]
@@ -158,11 +187,7 @@ async fn a_run_has_one_process_at_a_time() {
     let (counter, opens) = waiting_at_the_bank();
     let second = async {
         comes(&counter, "root/refunds-1").await;
-        let store = Arc::clone(&counter.store);
-        let name = OwnerName::new("desk-2").unwrap();
-        let keeper = Keeper::named::<Desk>(store, Arc::new(NoBell), name).unwrap();
-        let kept = RunStore::new(Arc::clone(&counter.store), owner(), "");
-        let (desk, settings) = counter.equipment(kept, Arc::clone(&counter.log) as Arc<_>);
+        let (keeper, desk, settings) = keeper(&counter, "desk-2");
         let refused = keeper.begin(desk, settings, &Counter::ticket()).await;
         opens.notify_one();
         refused.expect_err("it is executed elsewhere").to_string()
