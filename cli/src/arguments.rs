@@ -19,6 +19,7 @@ use crate::nearest::nearest;
 use crate::number::{parse_count, parse_number};
 use crate::size::parse_size;
 use crate::time::parse_duration;
+use crate::workflows;
 use crate::workflows::{parse_built_in_kind, parse_built_in_route};
 
 pub(crate) use acting::{
@@ -59,7 +60,7 @@ pub(crate) struct Arguments {
 }
 
 /// What holds for every command.
-#[derive(Debug, Clone, Copy, Args)]
+#[derive(Debug, Clone, Copy, Default, Args)]
 pub(crate) struct Global {
     /// Show only questions, errors and the result
     #[arg(
@@ -147,15 +148,16 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 #[command(after_help = run_after_help())]
 pub(crate) struct RunArguments {
-    /// What shall be done; `-`, or nothing where standard input is no terminal, reads it from there
+    /// What shall be done, or the input of a workflow of one's own as JSON; `-`, or nothing where standard input is no
+    /// terminal, reads it from there
     pub(crate) goal: Option<String>,
     /// What is executed: the agents of discovery, planning and tickets, or a plan that is made, carried out step
     /// by step, and changed on the way
     #[arg(
         long,
         value_name = "NAME",
-        default_value = "agents",
-        value_parser = parse_workflow,
+        default_value_t = workflows::usual(),
+        value_parser = workflows::parse_workflow,
         help_heading = "The work"
     )]
     pub(crate) workflow: Workflow,
@@ -440,13 +442,6 @@ pub(crate) struct RoutesArguments {
     /// As JSON
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-fn parse_workflow(text: &str) -> Result<Workflow, String> {
-    let all = [Workflow::Agents, Workflow::PlanExecute];
-    all.into_iter()
-        .find(|workflow| workflow.name() == text)
-        .ok_or_else(|| "there are `agents` and `plan-execute`".to_owned())
 }
 
 fn parse_dialect(text: &str) -> Result<Dialect, String> {

@@ -31,9 +31,10 @@ use crate::exit::{Exit, Failure, causes};
 use crate::listing;
 use crate::refused::{by_run, by_store};
 use crate::storage::Storage;
+use crate::workflows;
 
 pub(crate) use checkpoint::{refuse_over, refuse_unread};
-pub(crate) use given::known_to_fork;
+pub(crate) use given::{known_to_fork, refuse_fork, refuse_said};
 pub(crate) use spoken::{SeenSignal, Spoken, words};
 
 pub(crate) use engine::keeping::{
@@ -63,29 +64,27 @@ const FIRST_NODE: &str = "orchestrator";
 const AFTER_ITS_TIME: Duration = Duration::from_secs(2);
 
 /// The node that stands for a whole run of a workflow.
-fn first_node(workflow: Workflow) -> Result<NodeId, Failure> {
+fn first_node(workflow: &Workflow) -> Result<NodeId, Failure> {
     match workflow {
         Workflow::Agents => {
             NodeId::new(FIRST_NODE).map_err(|error| Failure::new(Exit::Failure, error.to_string()))
         }
-        Workflow::PlanExecute => Ok(NodeId::root()),
+        Workflow::PlanExecute | Workflow::Embedded(_) => Ok(NodeId::root()),
     }
 }
 
 /// Whether a workflow goes on without an agent that is stopped for good. The agents of a plan work one after the
 /// other on one thing.
-const fn leaves_agents_out(workflow: Workflow) -> bool {
+const fn leaves_agents_out(workflow: &Workflow) -> bool {
     match workflow {
         Workflow::Agents => true,
-        Workflow::PlanExecute => false,
+        Workflow::PlanExecute | Workflow::Embedded(_) => false,
     }
 }
 
 /// The workflow of a run.
 pub(crate) fn workflow_of(run: &Run) -> Workflow {
-    // An order that cannot be read is of the workflow that orders had before they named one.
-    let order = RunOrder::from_content(&run.content);
-    order.map_or_else(|_unreadable| Workflow::default(), |order| order.workflow)
+    RunOrder::workflow_in(&run.content)
 }
 
 /// Whether whoever holds a run that nobody executes can let a stop of it take hold. An agent is cut off by its
@@ -94,9 +93,9 @@ pub(crate) fn workflow_of(run: &Run) -> Workflow {
 pub(crate) fn is_for_whoever_holds(stop: &Interrupt, run: &Run) -> bool {
     let is_whole = || {
         let workflow = workflow_of(run);
-        let first = first_node(workflow);
+        let first = first_node(&workflow);
         stop.scope == Scope::Run
-            || !leaves_agents_out(workflow)
+            || !leaves_agents_out(&workflow)
             || first.is_ok_and(|first| first == stop.node)
     };
     match stop.interrupt_type {
@@ -114,6 +113,7 @@ pub(crate) fn is_for_whoever_holds(stop: &Interrupt, run: &Run) -> bool {
 /// The manager of this process, over a store.
 pub(crate) struct Keeping {
     pub(crate) manager: InterruptManager,
+    facings: Arc<AgentFacings>,
     storage: Storage,
     owner: OwnerName,
 }
@@ -156,13 +156,15 @@ impl Keeping {
     fn with_times(storage: Storage, times: Times) -> Result<Self, NameError> {
         let owner = own_name()?;
         let facings = Arc::new(AgentFacings::new()?);
-        let mut settings = ManagerSettings::new(Arc::clone(&storage.store), owner.clone(), facings);
+        let known = Arc::clone(&facings) as Arc<_>;
+        let mut settings = ManagerSettings::new(Arc::clone(&storage.store), owner.clone(), known);
         settings.bell = bell_at(storage.location(), &owner);
         settings.heritage = Arc::new(Unread);
         settings.remains = Arc::new(LeftOut);
         settings.times = times;
         Ok(Self {
             manager: InterruptManager::new(settings, Handle::current()),
+            facings,
             storage,
             owner,
         })
@@ -206,7 +208,8 @@ impl Keeping {
     /// Dropped, the run may be owned for some seconds more; whoever owns it next goes on with its stops.
     pub(crate) async fn carry_out(&self, run: &Run) -> Result<bool, Failure> {
         let workflow = workflow_of(run);
-        let (node, leaves_out) = (first_node(workflow)?, leaves_agents_out(workflow));
+        let (node, leaves_out) = (first_node(&workflow)?, leaves_agents_out(&workflow));
+        self.facings.know(run.id, &workflow);
         let save = |epoch| save_standing(self.store(), run, epoch);
         let carried = self
             .manager
@@ -227,12 +230,18 @@ impl Keeping {
     /// As [`Keeping::carry_out`].
     pub(crate) async fn give_up(&self, run: &Run, because: GivenUp) -> Result<bool, Failure> {
         let workflow = workflow_of(run);
-        let (node, leaves_out) = (first_node(workflow)?, leaves_agents_out(workflow));
+        let (node, leaves_out) = (first_node(&workflow)?, leaves_agents_out(&workflow));
+        self.facings.know(run.id, &workflow);
         let given_up = self
             .manager
             .give_up(run.id, node, gone_owner(run), leaves_out, because)
             .await;
         could_be_taken(run, given_up)
+    }
+
+    /// A run that this process had is let go.
+    pub(crate) fn forget(&self, run: RunId) {
+        self.facings.forget(run);
     }
 
     /// Lets the stops take hold that came between the last look of a run's owner and its release.
@@ -298,7 +307,7 @@ impl Keeping {
     /// Dropped, the run was created or not.
     pub(crate) async fn create(&self, id: RunId, order: &RunOrder) -> anyhow::Result<Run> {
         let new = NewRun {
-            root: order.workflow.root(),
+            root: workflows::root_of(&order.workflow),
             id,
             alias: None,
             content: order.to_content()?,
@@ -316,7 +325,7 @@ impl Keeping {
     /// # Cancel safety
     ///
     /// Dropped, the run may be owned for some seconds more.
-    pub(crate) async fn take(&self, run: RunId, workflow: Workflow) -> Result<Kept, Failure> {
+    pub(crate) async fn take(&self, run: RunId, workflow: &Workflow) -> Result<Kept, Failure> {
         let taken = self.try_to_take(run, workflow).await?;
         taken.map_err(|error| not_taken(run, &error))
     }
@@ -334,7 +343,7 @@ impl Keeping {
     pub(crate) async fn take_soon(
         &self,
         run: RunId,
-        workflow: Workflow,
+        workflow: &Workflow,
         told: impl FnOnce(&OwnerName),
     ) -> Result<Kept, Failure> {
         let began = Instant::now();
@@ -377,14 +386,15 @@ impl Keeping {
     async fn try_to_take(
         &self,
         run: RunId,
-        workflow: Workflow,
+        workflow: &Workflow,
     ) -> Result<Result<Kept, KeepError>, Failure> {
         // What has waited too long is over before the run looks at it.
         self.storage.sweep().await?;
         let inbox = Arc::new(match workflow {
-            Workflow::Agents => LateInbox::closed_yet(),
+            Workflow::Agents | Workflow::Embedded(_) => LateInbox::closed_yet(),
             Workflow::PlanExecute => LateInbox::unused(),
         });
+        self.facings.know(run, workflow);
         let taking = Taking {
             run,
             node: first_node(workflow)?,
@@ -418,7 +428,7 @@ impl Keeping {
     pub(crate) async fn work_begins(
         &self,
         kept: &Kept,
-        workflow: Workflow,
+        workflow: &Workflow,
         changed: Option<&Allowance>,
     ) -> Result<(), Failure> {
         let node = first_node(workflow)?;

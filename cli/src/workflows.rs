@@ -2,19 +2,132 @@
 //! says which they are.
 
 use std::collections::BTreeSet;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
+use agents::run::Workflow;
+use engine::ErasedWorkflow;
 use interrupts::catalogue::{Catalogue, CatalogueBook, SharedCatalogue};
 use interrupts::life::Interrupt;
 use interrupts::manager::Facing;
-use interrupts::store::Run;
-use interrupts::{KindName, RouteName};
+use interrupts::store::{RootNode, Run};
+use interrupts::{KindName, RouteName, WorkflowName};
+use serde_json::Value;
 
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, causes};
 use crate::nearest::nearest;
 
-static BOOK: LazyLock<CatalogueBook> =
-    LazyLock::new(|| CatalogueBook::new(agents::catalogue::built_in()));
+/// The workflows that this program has beside the built-in ones, with their catalogues.
+static EMBEDDED: OnceLock<Vec<Embedded>> = OnceLock::new();
+
+struct Embedded {
+    workflow: Arc<dyn ErasedWorkflow>,
+    catalogue: SharedCatalogue,
+}
+
+static BOOK: LazyLock<CatalogueBook> = LazyLock::new(|| {
+    let own = all_embedded().iter().map(|it| it.catalogue.clone());
+    CatalogueBook::new(agents::catalogue::built_in().into_iter().chain(own))
+});
+
+fn all_embedded() -> &'static [Embedded] {
+    EMBEDDED.get().map_or(&[], Vec::as_slice)
+}
+
+/// Gives this program workflows of its own, before anything else is done.
+///
+/// # Errors
+///
+/// [`Exit::Usage`] where one cannot be described, or two have one name.
+pub(crate) fn embed(workflows: Vec<Arc<dyn ErasedWorkflow>>) -> Result<(), Failure> {
+    let mut all: Vec<Embedded> = Vec::new();
+    for workflow in workflows {
+        let name = workflow.workflow_name();
+        let catalogue = workflow.catalogue().map_err(|error| {
+            let text = format!(
+                "the workflow `{name}` cannot be described: {}",
+                causes(&error)
+            );
+            Failure::new(Exit::Usage, text)
+        })?;
+        let is_built_in = !matches!(Workflow::named(name), Ok(Workflow::Embedded(_)));
+        if is_built_in || all.iter().any(|it| it.catalogue.name() == catalogue.name()) {
+            let text = format!("this program has two workflows called `{name}`");
+            return Err(Failure::new(Exit::Usage, text).hint("give one of them another NAME"));
+        }
+        all.push(Embedded {
+            workflow,
+            catalogue,
+        });
+    }
+    // A second program in one process has what the first one has.
+    let _first_wins = EMBEDDED.set(all);
+    Ok(())
+}
+
+/// The catalogue of a workflow that this program has.
+pub(crate) fn named(name: &WorkflowName) -> Option<SharedCatalogue> {
+    built_in().iter().find(|it| it.name() == name).cloned()
+}
+
+/// The workflow of this program's own that has a name.
+///
+/// # Errors
+///
+/// [`Exit::NotFound`] where it has none such: another program does.
+pub(crate) fn embedded(name: &WorkflowName) -> Result<Arc<dyn ErasedWorkflow>, Failure> {
+    let mut all = all_embedded().iter();
+    let found = all.find(|it| it.catalogue.name() == name);
+    found.map(|it| Arc::clone(&it.workflow)).ok_or_else(|| {
+        let text = format!("this program has no workflow `{name}`");
+        Failure::new(Exit::NotFound, text).hint("use the program that has it")
+    })
+}
+
+/// What `run` executes where nothing is said.
+pub(crate) fn usual() -> Workflow {
+    let own = all_embedded().first();
+    own.map_or_else(Workflow::default, |it| {
+        Workflow::Embedded(it.catalogue.name().clone())
+    })
+}
+
+/// Reads the name of a workflow that this program has.
+pub(crate) fn parse_workflow(text: &str) -> Result<Workflow, String> {
+    let all: Vec<&str> = built_in().iter().map(|it| it.name().as_str()).collect();
+    if all.contains(&text) {
+        return Workflow::named(text).map_err(|error| error.to_string());
+    }
+    Err(format!("there are {}", all.join(", ")))
+}
+
+/// The input of an embedded workflow that these words are; the others have a goal alone.
+///
+/// # Errors
+///
+/// Which part of it does not fit, or that this program has no such workflow.
+pub(crate) fn input_of(workflow: &Workflow, words: &str) -> Result<Option<Value>, Failure> {
+    let Workflow::Embedded(name) = workflow else {
+        return Ok(None);
+    };
+    let read = embedded(name)?.read_input(words);
+    read.map(Some).map_err(|error| {
+        let text = format!(
+            "this is no input of `{name}`: {}: {}",
+            error.path(),
+            error.reason()
+        );
+        Failure::new(Exit::Usage, text)
+            .hint("the input is JSON in the form that the workflow reads")
+    })
+}
+
+/// The agent with which a run of a workflow begins, where this program has that workflow.
+pub(crate) fn root_of(workflow: &Workflow) -> Option<RootNode> {
+    match workflow {
+        Workflow::Embedded(name) => embedded(name).ok()?.root().ok(),
+        Workflow::Agents | Workflow::PlanExecute => workflow.root(),
+    }
+}
 
 /// All that is at hand.
 pub(crate) fn book() -> &'static CatalogueBook {
@@ -30,6 +143,14 @@ pub(crate) fn built_in() -> &'static [SharedCatalogue] {
 pub(crate) fn with_kind(kind: &str) -> Option<&'static Catalogue> {
     let mut all = built_in().iter();
     all.find(|it| it.kind(kind).is_some()).map(|it| &**it)
+}
+
+/// As [`with_kind`], for what a run is shown with that this process executes: its own workflows' kinds come first, for a
+/// name may be one of both.
+pub(crate) fn with_shown_kind(kind: &str) -> Option<&'static Catalogue> {
+    let mut own = all_embedded().iter().map(|it| &*it.catalogue);
+    own.find(|it| it.kind(kind).is_some())
+        .or_else(|| with_kind(kind))
 }
 
 /// The kind of agent that stands for a run of which nothing else is known.

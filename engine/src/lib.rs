@@ -11,5 +11,6 @@ pub mod workflow;
 pub use keeping::Keeper;
 pub use tool_desk::ExecutorDesk;
 pub use workflow::{
-    Agent, Decided, Effect, Executed, Execution, Exit, Routed, Run, RunSettings, Workflow,
+    Agent, Decided, Effect, ErasedWorkflow, Executed, Execution, Exit, Routed, Run, RunSettings,
+    Workflow,
 };

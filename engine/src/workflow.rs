@@ -8,6 +8,7 @@
 
 mod agent;
 mod decided;
+mod erased;
 mod executing;
 mod exit;
 mod ground;
@@ -27,6 +28,7 @@ use crate::run::{LiveRun, NodeDirectory, RunInbox};
 
 pub use agent::{Agent, Effect};
 pub use decided::{Decided, Routed};
+pub use erased::ErasedWorkflow;
 pub use executing::{Executed, Execution, RunSettings, WorkflowMistake, catalogue_of};
 pub use exit::Exit;
 

@@ -33,19 +33,20 @@ static CATALOGUES: LazyLock<[Option<SharedCatalogue>; 2]> = LazyLock::new(|| {
     })
 });
 
-/// The catalogue of a workflow. It is made once, and always there.
-pub fn of_workflow(workflow: Workflow) -> Option<SharedCatalogue> {
+/// The catalogue of a workflow that is built in. It is made once, and always there.
+pub fn of_workflow(workflow: &Workflow) -> Option<SharedCatalogue> {
     let [agents, plans] = &*CATALOGUES;
     match workflow {
         Workflow::Agents => agents.clone(),
         Workflow::PlanExecute => plans.clone(),
+        Workflow::Embedded(_) => None,
     }
 }
 
 /// The catalogues of the workflows that are built in: first the one of runs that do not say which they are of.
 pub fn built_in() -> Vec<SharedCatalogue> {
     let all = [Workflow::Agents, Workflow::PlanExecute];
-    all.into_iter().filter_map(of_workflow).collect()
+    all.iter().filter_map(of_workflow).collect()
 }
 
 /// The field of each agent's record with which it raises an interrupt.
@@ -116,7 +117,7 @@ mod tests {
 
     #[test]
     fn what_a_catalogue_shows_of_a_route_is_what_a_model_gets() {
-        let agents = of_workflow(Workflow::Agents).unwrap();
+        let agents = of_workflow(&Workflow::Agents).unwrap();
         for route in agents.routes() {
             for dialect in routing_core::schema::Dialect::ALL {
                 let query = crate::catalogue::SchemaQuery {

@@ -158,7 +158,7 @@ fn control_of(store: &RunStore, scope: &StopScope) -> Arc<dyn RunControl> {
 /// The journal of a plan's run.
 fn journal_of(run: RunId, store: RunStore) -> Arc<RunJournal> {
     let record = RunRecord::new(run, Kinds::default(), store);
-    let record = record.under(of_workflow(Workflow::PlanExecute));
+    let record = record.under(of_workflow(&Workflow::PlanExecute));
     Arc::new(RunJournal::new(Arc::new(record)))
 }
 

@@ -1,9 +1,12 @@
 //! What a run is to do, as the store keeps it: everything that is needed to begin it again.
 
-use interrupts::KindName;
+use std::fmt;
+
 use interrupts::store::RootNode;
+use interrupts::{KindName, NameError, WorkflowName};
 use routing_core::{AgentType as _, NodeId};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::agent_kind::AgentKind;
 use crate::plan_execute::PLAN_EXECUTE;
@@ -12,34 +15,54 @@ use engine::run::{Allowance, RunLimits};
 use engine::tools::ToolPermissions;
 
 /// The newest version of the form.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// The version of the form in which orders speak of tools.
 const WITH_TOOLS: u32 = 3;
 
+/// The version of the form in which orders are of workflows that a program has beside these two.
+const EMBEDDED: u32 = 4;
+
 /// Which workflow a run executes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub enum Workflow {
     /// The agents: discovery, planning, tickets.
     #[default]
     Agents,
     /// A plan, made, carried out step by step, and changed on the way.
     PlanExecute,
+    /// One that only the program which embeds it knows.
+    Embedded(WorkflowName),
 }
 
 impl Workflow {
     /// The name on command lines and in orders.
-    pub const fn name(self) -> &'static str {
+    pub fn name(&self) -> &str {
         match self {
             Self::Agents => "agents",
             Self::PlanExecute => "plan-execute",
+            Self::Embedded(name) => name.as_str(),
         }
     }
 
-    /// The node that a run of it begins with. Always there: these ids and kinds fit.
-    pub fn root(self) -> Option<RootNode> {
+    /// The workflow of this name.
+    ///
+    /// # Errors
+    ///
+    /// [`NameError`] where no workflow has such a name.
+    pub fn named(name: &str) -> Result<Self, NameError> {
+        let mut built_in = [Self::Agents, Self::PlanExecute].into_iter();
+        match built_in.find(|it| it.name() == name) {
+            Some(built_in) => Ok(built_in),
+            None => WorkflowName::new(name).map(Self::Embedded),
+        }
+    }
+
+    /// The node that a run of it begins with. `None` of an embedded one, whose program knows it.
+    pub fn root(&self) -> Option<RootNode> {
         let (node, kind) = match self {
+            Self::Embedded(_) => return None,
             Self::Agents => {
                 let first = AgentKind::Orchestrator;
                 (NodeId::new(place(first).1), first.name())
@@ -54,15 +77,36 @@ impl Workflow {
 
     /// The version of the form that an order of this workflow has: the oldest one that knows it, so that an
     /// older program refuses what it would carry out as something else.
-    pub const fn form(self) -> u32 {
+    pub const fn form(&self) -> u32 {
         match self {
             Self::Agents => 1,
             Self::PlanExecute => 2,
+            Self::Embedded(_) => EMBEDDED,
         }
     }
 
     const fn is_agents(&self) -> bool {
         matches!(self, Self::Agents)
+    }
+}
+
+impl fmt::Display for Workflow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl From<Workflow> for String {
+    fn from(workflow: Workflow) -> Self {
+        workflow.name().to_owned()
+    }
+}
+
+impl TryFrom<String> for Workflow {
+    type Error = NameError;
+
+    fn try_from(name: String) -> Result<Self, NameError> {
+        Self::named(&name)
     }
 }
 
@@ -76,6 +120,9 @@ pub struct RunOrder {
     pub workflow: Workflow,
     /// The goal, in a person's words.
     pub goal: String,
+    /// The input of an embedded workflow, in the form that it keeps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Value>,
     /// The path of the folder that it speaks about.
     pub workspace: String,
     /// The model, as the caller named it.
@@ -131,11 +178,21 @@ pub enum OrderError {
 
 impl RunOrder {
     /// The version of the form of an order of this workflow, with tools or without: the oldest one that knows both.
-    pub const fn form(workflow: Workflow, tools: Option<&ToolOrder>) -> u32 {
-        match tools {
-            Some(_) => WITH_TOOLS,
-            None => workflow.form(),
+    pub fn form(workflow: &Workflow, tools: Option<&ToolOrder>) -> u32 {
+        let with_tools = tools.map_or(0, |_| WITH_TOOLS);
+        workflow.form().max(with_tools)
+    }
+
+    /// The workflow of a run that has this content, whether its order can be read whole or not. One that names none is of
+    /// the workflow that orders had before they named one.
+    pub fn workflow_in(content: &str) -> Workflow {
+        #[derive(Default, Deserialize)]
+        struct Named {
+            #[serde(default)]
+            workflow: Workflow,
         }
+        let named: Named = serde_json::from_str(content).unwrap_or_default();
+        named.workflow
     }
 
     /// The newest version that this program reads.

@@ -12,7 +12,7 @@ use crate::plan_execute::{Phase, PlanEnd, PlanStanding};
 ///
 /// [`UnreadCheckpoint`] where this program does not read all of it.
 pub fn check_checkpoint(
-    workflow: Workflow,
+    workflow: &Workflow,
     checkpoint: &Checkpoint,
 ) -> Result<(), UnreadCheckpoint> {
     match workflow {
@@ -22,6 +22,8 @@ pub fn check_checkpoint(
         Workflow::PlanExecute => {
             PlanStanding::read(checkpoint.id, checkpoint.form, &checkpoint.content)?;
         }
+        // Its code is executed from the start, beside the journal.
+        Workflow::Embedded(_) => {}
     }
     Ok(())
 }
@@ -32,7 +34,7 @@ pub fn check_checkpoint(
 /// # Errors
 ///
 /// [`UnreadCheckpoint`] where this program does not read all of it.
-pub fn ends_at(workflow: Workflow, checkpoint: &Checkpoint) -> Result<bool, UnreadCheckpoint> {
+pub fn ends_at(workflow: &Workflow, checkpoint: &Checkpoint) -> Result<bool, UnreadCheckpoint> {
     Ok(match workflow {
         Workflow::Agents => {
             let snapshot = RunSnapshot::of(checkpoint)?;
@@ -48,5 +50,6 @@ pub fn ends_at(workflow: Workflow, checkpoint: &Checkpoint) -> Result<bool, Unre
                 Phase::Ended(PlanEnd::Cancelled { .. })
             )
         }
+        Workflow::Embedded(_) => false,
     })
 }

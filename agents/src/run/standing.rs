@@ -38,8 +38,7 @@ pub async fn save_standing(
     epoch: u64,
 ) -> Result<Option<CheckpointId>, CheckpointError> {
     let worked = matches!(run.state, RunState::Running | RunState::Stopping);
-    let workflow = RunOrder::from_content(&run.content).map(|order| order.workflow);
-    if !worked || workflow.unwrap_or_default() != Workflow::Agents {
+    if !worked || RunOrder::workflow_in(&run.content) != Workflow::Agents {
         return Ok(None);
     }
     let done = Done::of(store, run.id).await?;

@@ -70,7 +70,7 @@ impl AgentsRun {
         let live = Arc::new(LiveRun::new(RunParts {
             run,
             kinds: Kinds::of::<AgentKind>(),
-            catalogue: of_workflow(Workflow::Agents),
+            catalogue: of_workflow(&Workflow::Agents),
             model,
             constraints,
             reviewer,

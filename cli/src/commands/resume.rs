@@ -10,7 +10,7 @@ use crate::address::find_run;
 use crate::arguments::{ForkArguments, Global, LimitArguments, ResumeArguments, StoreArguments};
 use crate::exit::{Exit, Failure};
 use crate::installation::{Local, Whereabouts};
-use crate::keep::{known_to_fork, refuse_over, refuse_unread};
+use crate::keep::{known_to_fork, refuse_fork, refuse_over, refuse_said, refuse_unread};
 use crate::refused::{by_run, by_store};
 use crate::storage::Storage;
 
@@ -39,7 +39,8 @@ pub(crate) fn resume(
         let storage = local.into_storage();
         let talk = Talk::of(&arguments.talk);
         let (order, work) = to_go_on(&storage, &run, &arguments.limits, &talk).await?;
-        refuse_unread(&*storage.store, order.workflow, run.goes_on_from()).await?;
+        refuse_said(&order.workflow, arguments.message.as_deref())?;
+        refuse_unread(&*storage.store, &order.workflow, run.goes_on_from()).await?;
         let begin = Begin::GoesOn {
             input: arguments.message.clone(),
         };
@@ -76,11 +77,12 @@ pub(crate) fn fork(
         let storage = local.into_storage();
         let talk = Talk::of(&arguments.talk);
         let (order, work) = to_go_on(&storage, &from, &arguments.limits, &talk).await?;
+        refuse_fork(&order.workflow)?;
         let checkpoint = CheckpointId {
             run: from.id,
             number: arguments.at.unwrap_or(from.checkpoint),
         };
-        refuse_unread(&*storage.store, order.workflow, Some(checkpoint)).await?;
+        refuse_unread(&*storage.store, &order.workflow, Some(checkpoint)).await?;
         let id = RunId::generate();
         let new = NewRun {
             root: None,
@@ -90,10 +92,10 @@ pub(crate) fn fork(
             content: order.allowance.written_into(&from.content)?,
         };
         // What is said to it is created with it: it never goes on without, however soon this process dies.
-        let (left, fork) = ((&from, checkpoint), (id, order.workflow));
+        let (left, fork) = ((&from, checkpoint), (id, &order.workflow));
         let input = arguments.message.as_deref();
         let known = known_to_fork(&*storage.store, left, fork, input).await?;
-        refuse_over(&*storage.store, order.workflow, checkpoint, &known).await?;
+        refuse_over(&*storage.store, &order.workflow, checkpoint, &known).await?;
         let forked = storage.store.fork_run_with(checkpoint, new, known).await;
         let forked = forked.map_err(|error| {
             by_run(&error).hint(format!("`irq checkpoints {}` lists them", from.id))

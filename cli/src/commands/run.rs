@@ -33,6 +33,7 @@ use crate::installation::{Local, Whereabouts};
 use crate::report::Tally;
 use crate::storage::Storage;
 use crate::tooling;
+use crate::workflows;
 
 use by_itself::Waited;
 use escape::Escape;
@@ -203,8 +204,9 @@ fn order(arguments: &RunArguments, source: GoalSource) -> Result<RunOrder, Failu
     let defaults = RunLimits::default();
     let tools = tooling::order(&arguments.tools)?;
     Ok(RunOrder {
-        version: RunOrder::form(arguments.workflow, tools.as_ref()),
-        workflow: arguments.workflow,
+        version: RunOrder::form(&arguments.workflow, tools.as_ref()),
+        input: workflows::input_of(&arguments.workflow, goal.as_str())?,
+        workflow: arguments.workflow.clone(),
         goal: goal.as_str().to_owned(),
         workspace: workspace.to_string_lossy().into_owned(),
         model: model.to_owned(),

@@ -32,6 +32,7 @@ use crate::hooks::CommandHook;
 use crate::keep::{Keeping, own_name};
 use crate::refused::by_store;
 use crate::storage::Storage;
+use crate::workflows;
 
 use launcher::Launcher;
 use order::Defaults;
@@ -144,7 +145,7 @@ fn config(
     let name = interrupts::OwnerName::new(format!("{}-http", own_name()?))?;
     let bell = bell_at(storage.location(), &name);
     let mut config = ServerConfig::new(Arc::clone(&storage.store), bell);
-    config.catalogues = agents::catalogue::built_in();
+    config.catalogues = workflows::built_in().to_vec();
     config.hosts.clone_from(&arguments.host);
     config.limits.requests_per_second = arguments.requests_per_second;
     config.limits.request_burst = arguments.requests_per_second.saturating_mul(TWICE);

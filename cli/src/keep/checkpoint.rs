@@ -17,7 +17,7 @@ use crate::refused::by_store;
 /// Safe: it only reads.
 pub(crate) async fn refuse_unread(
     store: &dyn Store,
-    workflow: Workflow,
+    workflow: &Workflow,
     place: Option<CheckpointId>,
 ) -> Result<(), Failure> {
     let Some(place) = place else { return Ok(()) };
@@ -47,7 +47,7 @@ pub(crate) async fn refuse_unread(
 /// Safe: it only reads.
 pub(crate) async fn refuse_over(
     store: &dyn Store,
-    workflow: Workflow,
+    workflow: &Workflow,
     from: CheckpointId,
     known: &[KnownEffect],
 ) -> Result<(), Failure> {
@@ -62,7 +62,7 @@ pub(crate) async fn refuse_over(
         return Ok(());
     }
     let run = from.run;
-    if workflow == Workflow::Agents {
+    if *workflow == Workflow::Agents {
         let worker = ended_by_worker(store, &found).await;
         if let Some(worker) = worker.map_err(|error| by_store(&error))? {
             let text = format!(

@@ -1,7 +1,12 @@
 //! The agents of the workflows, as the interrupts that stop them name them.
 
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use agents::run::Workflow;
+use interrupts::catalogue::SharedCatalogue;
 use interrupts::manager::{Facing, Facings};
-use interrupts::{KindName, NameError};
+use interrupts::{KindName, NameError, WorkflowName};
 use routing_core::{NodeId, RunId};
 
 use crate::workflows;
@@ -11,6 +16,8 @@ use crate::workflows;
 pub(super) struct AgentFacings {
     /// Of an agent that nobody knows.
     first: Facing,
+    /// The catalogues of the runs of embedded workflows: their kinds may have names that others have, too.
+    embedded: Mutex<HashMap<RunId, SharedCatalogue>>,
 }
 
 impl AgentFacings {
@@ -27,12 +34,37 @@ impl AgentFacings {
                 Some(first) => first,
                 None => Facing::alone(&KindName::new("AGENT")?),
             },
+            embedded: Mutex::default(),
         })
+    }
+
+    /// A run is one of this workflow.
+    pub(super) fn know(&self, run: RunId, workflow: &Workflow) {
+        let Workflow::Embedded(name) = workflow else {
+            return;
+        };
+        if let Some(catalogue) = workflows::named(name) {
+            self.embedded().insert(run, catalogue);
+        }
+    }
+
+    /// A run is let go.
+    pub(super) fn forget(&self, run: RunId) {
+        self.embedded().remove(&run);
+    }
+
+    fn embedded(&self) -> std::sync::MutexGuard<'_, HashMap<RunId, SharedCatalogue>> {
+        // A whole value is put in, so a panic elsewhere leaves it whole.
+        self.embedded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Facings for AgentFacings {
-    fn facing(&self, _run: RunId, node: &NodeId, kind: Option<&KindName>) -> Facing {
+    fn facing(&self, run: RunId, node: &NodeId, kind: Option<&KindName>) -> Facing {
+        if let Some(catalogue) = self.embedded().get(&run) {
+            let known = catalogue.facing(kind).or_else(|| catalogue.facing(None));
+            return known.unwrap_or_else(|| self.first.clone());
+        }
         let known = match kind {
             Some(kind) => {
                 let catalogue = workflows::with_kind(kind.as_str());
@@ -40,8 +72,8 @@ impl Facings for AgentFacings {
             }
             // The first agent of a plan is known when the plan begins.
             None if *node == NodeId::root() => {
-                let mut plans = workflows::built_in().iter();
-                let plans = plans.find(|it| it.routes().is_empty());
+                let plans = WorkflowName::new(Workflow::PlanExecute.name());
+                let plans = plans.ok().and_then(|name| workflows::named(&name));
                 plans.and_then(|it| it.facing(None))
             }
             None => None,

@@ -24,7 +24,7 @@ impl Keeping {
     pub(crate) async fn keep_input(
         &self,
         kept: &Kept,
-        workflow: Workflow,
+        workflow: &Workflow,
         input: &str,
     ) -> Result<(), Failure> {
         let node = first_node(workflow)?;
@@ -45,13 +45,45 @@ impl Keeping {
     pub(crate) async fn keep_request(
         &self,
         kept: &Kept,
-        workflow: Workflow,
+        workflow: &Workflow,
         request: &ResumeRequest,
     ) -> Result<(), Failure> {
         let node = first_node(workflow)?;
         let (run, epoch) = (kept.run.run(), kept.run.epoch());
         let asked = request.keep(self.store(), run, epoch, &node).await;
         asked.map_err(|error| Failure::new(Exit::Failure, causes(&error)))
+    }
+}
+
+/// Refuses words for whoever has the turn where code has it, which reads messages to its agents alone.
+///
+/// # Errors
+///
+/// [`Exit::Usage`] with the way to say them.
+pub(crate) fn refuse_said(workflow: &Workflow, words: Option<&str>) -> Result<(), Failure> {
+    match (workflow, words) {
+        (Workflow::Embedded(name), Some(_)) => {
+            let text = format!("`{name}` is code, which takes no message as it goes on");
+            Err(Failure::new(Exit::Usage, text)
+                .hint("say it to one of its agents: irq send AGENT TEXT"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a fork where code would have to be executed from the middle.
+///
+/// # Errors
+///
+/// [`Exit::Conflict`].
+pub(crate) fn refuse_fork(workflow: &Workflow) -> Result<(), Failure> {
+    match workflow {
+        Workflow::Embedded(name) => {
+            let text =
+                format!("`{name}` is code, which is executed from its start: it cannot be forked");
+            Err(Failure::new(Exit::Conflict, text).hint("begin another run with the same input"))
+        }
+        Workflow::Agents | Workflow::PlanExecute => Ok(()),
     }
 }
 
@@ -83,7 +115,7 @@ impl Heritage for Unread {
 pub(crate) async fn known_to_fork(
     store: &dyn Store,
     (left, from): (&Run, CheckpointId),
-    (fork, workflow): (RunId, Workflow),
+    (fork, workflow): (RunId, &Workflow),
     input: Option<&str>,
 ) -> Result<Vec<KnownEffect>, Failure> {
     let known = handed_on(store, left, from).await;

@@ -38,7 +38,7 @@ pub(super) async fn refuse_unread(
     let Some(found) = found.map_err(|error| of_store(&error))? else {
         return Ok(());
     };
-    check_checkpoint(order.workflow, &found).map_err(|error| {
+    check_checkpoint(&order.workflow, &found).map_err(|error| {
         tracing::warn!(%error, "a run cannot go on");
         Problem::new(
             Kind::NotInState,

@@ -8,6 +8,7 @@ use agents::plan_execute::execute_plan;
 use agents::run::{Goal, Run, RunConfig, RunOrder, Workflow};
 use agents::workspace::Workspace;
 use engine::run::{RunObserver, RunReport, RunUse};
+use engine::{ErasedWorkflow, RunSettings};
 use interrupts::manager::{KeptRun, RunEnd};
 use llm::{JsonSchemaConstraints, Pace, Script};
 use routing_core::SystemClock;
@@ -22,10 +23,13 @@ use crate::keep::{Keeping, Kept, not_taken};
 use crate::model::{ModelChoice, Rehearsal};
 use crate::refused::by_store;
 use crate::tooling::{OpenedTools, PreparedTools};
+use crate::workflows;
 
 /// Everything that was checked before a run is taken.
 pub(in crate::commands) struct Prepared {
     order: RunOrder,
+    /// The workflow, where it is one that only this program has.
+    embedded: Option<Arc<dyn ErasedWorkflow>>,
     goal: Goal,
     workspace: Workspace,
     model: Arc<dyn LanguageModel>,
@@ -60,6 +64,10 @@ impl Prepared {
         pace: u32,
     ) -> Result<Self, Failure> {
         let usage = |text: String| Failure::new(Exit::Usage, text);
+        let embedded = match &order.workflow {
+            Workflow::Embedded(name) => Some(workflows::embedded(name)?),
+            Workflow::Agents | Workflow::PlanExecute => None,
+        };
         let choice = ModelChoice::parse(&order.model, order.base_url.clone())?;
         let goal = Goal::new(order.goal.clone()).map_err(|error| usage(error.to_string()))?;
         let script = order
@@ -83,6 +91,7 @@ impl Prepared {
         let tools = order.tools.as_ref().map(PreparedTools::of).transpose()?;
         Ok(Self {
             order,
+            embedded,
             goal,
             workspace,
             model,
@@ -94,8 +103,8 @@ impl Prepared {
     }
 
     /// Which workflow it is.
-    pub(in crate::commands) const fn workflow(&self) -> Workflow {
-        self.order.workflow
+    pub(in crate::commands) const fn workflow(&self) -> &Workflow {
+        &self.order.workflow
     }
 
     /// What it is to do.
@@ -164,7 +173,7 @@ impl Prepared {
         let used = RunUse::of(keeping.store(), kept.run.run()).await;
         let used = used.map_err(|error| by_store(&error))?;
         keeping
-            .work_begins(kept, self.order.workflow, self.limits.changed())
+            .work_begins(kept, &self.order.workflow, self.limits.changed())
             .await?;
         let tools = match self.tools {
             Some(prepared) => {
@@ -194,15 +203,23 @@ impl Prepared {
         };
         let watched = self.limits.watch(kept, &used)?;
         let scope = kept.run.scope();
-        let report = match self.order.workflow {
-            Workflow::Agents => {
+        let report = match (&self.order.workflow, self.embedded) {
+            (_, Some(embedded)) => {
+                let reached = |inbox| kept.inbox.open(inbox);
+                let report = embedded
+                    .execute_stored(settings(config), &reached, &scope)
+                    .await;
+                kept.inbox.close();
+                report.map_err(|error| Failure::new(Exit::Failure, causes(&error)))?
+            }
+            (Workflow::PlanExecute, None) => execute_plan(config, &scope).await,
+            (Workflow::Agents | Workflow::Embedded(_), None) => {
                 let run = Run::new(config);
                 kept.inbox.open(run.inbox());
                 let report = run.execute(&scope).await;
                 kept.inbox.close();
                 report
             }
-            Workflow::PlanExecute => execute_plan(config, &scope).await,
         };
         drop(watched);
         kept.control.work_ends().await;
@@ -210,6 +227,22 @@ impl Prepared {
             tools.close(&*note).await;
         }
         Ok(report)
+    }
+}
+
+/// What a workflow in code needs. Its goal is its input, and what it speaks about is its own.
+fn settings(config: RunConfig) -> RunSettings {
+    RunSettings {
+        run: config.run,
+        model: config.model,
+        constraints: config.constraints,
+        reviewer: config.reviewer,
+        observer: config.observer,
+        limits: config.limits,
+        policy: config.policy,
+        clock: config.clock,
+        tools: config.tools,
+        store: config.store,
     }
 }
 
@@ -252,5 +285,6 @@ pub(in crate::commands) async fn settle(
         settled.map_err(|error| not_taken(id, &error))?;
     }
     keeping.carry_out_late(id).await?;
+    keeping.forget(id);
     Ok(())
 }

@@ -24,6 +24,7 @@ use crate::installation::{Client, Installation, NewRun, Remote, Resumption, Serv
 use crate::keep::has_process;
 use crate::listing;
 use crate::view::json_line;
+use crate::workflows;
 
 use follow::Following;
 pub(in crate::commands) use story::Event;
@@ -222,7 +223,7 @@ fn options(arguments: &RunArguments) -> Result<Map<String, Value>, Failure> {
     if let Some(base_url) = &arguments.base_url {
         say("base_url", json!(base_url));
     }
-    if arguments.workflow != agents::run::Workflow::default() {
+    if arguments.workflow != workflows::usual() {
         say("workflow", json!(arguments.workflow));
     }
     if arguments.seed != 1 {

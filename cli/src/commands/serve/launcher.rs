@@ -26,7 +26,7 @@ use super::work::Work;
 use crate::actor::actor;
 use crate::due::{Due, is_free, let_go_on};
 use crate::exit::{Exit, Failure};
-use crate::keep::{Keeping, Kept, not_taken, refuse_unread};
+use crate::keep::{Keeping, Kept, not_taken, refuse_said, refuse_unread};
 use crate::refused::by_store;
 
 /// Executes runs. Clones share them.
@@ -219,6 +219,7 @@ impl Launcher {
                 .hint("it is of another workflow than this program's")
         })?;
         let work = self.0.prepare(order, &run.content)?;
+        refuse_said(work.workflow(), asked.and_then(|it| it.input.as_deref()))?;
         refuse_unread(self.0.store(), work.workflow(), run.goes_on_from()).await?;
         let mut kept = self.0.keeping.take(run.id, work.workflow()).await?;
         if word == Word::Policy {

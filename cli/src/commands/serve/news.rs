@@ -33,7 +33,7 @@ pub(super) async fn has_news(store: &dyn Store, run: &Run) -> Result<bool, Store
     }
     let open = of_run(store, run, vec![State::Acknowledged, State::AwaitingReview]).await?;
     let nodes = nodes(store, run).await?;
-    let works = |node: &NodeRow| can_work(node, workflow_of(run), &open);
+    let works = |node: &NodeRow| can_work(node, &workflow_of(run), &open);
     let was_stopped = |node: &NodeRow| works(node) && !has_live_below(&nodes, node);
     Ok(open.len() < waiting_nodes(&nodes) || nodes.iter().any(was_stopped))
 }
@@ -91,12 +91,12 @@ fn waiting_nodes(nodes: &[NodeRow]) -> usize {
 }
 
 /// Whether a node has work that waits for nobody, unless that is with the nodes below it.
-fn can_work(node: &NodeRow, workflow: Workflow, open: &[Interrupt]) -> bool {
+fn can_work(node: &NodeRow, workflow: &Workflow, open: &[Interrupt]) -> bool {
     let was_at_it = node.activity == NodeActivity::Running;
     match node.stands(RunState::Waiting, open) {
         NodeActivity::Running => true,
         // Of the agents of a plan one has the turn, and the others are ready for theirs.
-        NodeActivity::Pending | NodeActivity::Ready => workflow == Workflow::Agents || was_at_it,
+        NodeActivity::Pending | NodeActivity::Ready => *workflow == Workflow::Agents || was_at_it,
         NodeActivity::WaitingReview
         | NodeActivity::Paused
         | NodeActivity::Completed
@@ -128,6 +128,7 @@ mod tests {
 
     fn order(workflow: Workflow) -> RunOrder {
         RunOrder {
+            input: None,
             version: RunOrder::VERSION,
             workflow,
             goal: "Describe the bakery".to_owned(),

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use agents::catalogue;
-use agents::run::{Goal, RunOrder, ToolOrder, Workflow};
+use agents::run::{Goal, RunOrder, ToolOrder};
 use engine::run::{Allowance, RunLimits};
 use interrupts::Digest;
 use interrupts::life::{Actor, RunState};
@@ -23,6 +23,7 @@ use crate::exit::{Exit, Failure};
 use crate::model::ModelChoice;
 use crate::spending::amount;
 use crate::tooling;
+use crate::workflows;
 
 /// The field of a stored order that names who launched the run. Readers of older programs pass over it.
 const LAUNCHED_BY: &str = "launched_by";
@@ -63,7 +64,7 @@ struct OwnLimits {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Options {
-    workflow: Option<Workflow>,
+    workflow: Option<String>,
     workspace: Option<PathBuf>,
     model: Option<String>,
     seed: Option<u64>,
@@ -113,7 +114,13 @@ impl Defaults {
         let (model, base_url) = self.model_of(options.model)?;
         let script = options.script.as_ref().map(script_of).transpose()?;
         let defaults = RunLimits::default();
-        let workflow = options.workflow.unwrap_or_default();
+        let workflow = match options.workflow {
+            Some(name) => workflows::parse_workflow(&name)
+                .map_err(|error| wrong("options.workflow", error))?,
+            None => workflows::usual(),
+        };
+        let input = workflows::input_of(&workflow, goal.as_str());
+        let input = input.map_err(|error| wrong("goal", error))?;
         let most_steps = [self.max_steps, options.max_steps].into_iter().flatten();
         let own = OwnLimits {
             timeout_s: options.timeout_s.map(NonZeroU32::get),
@@ -122,7 +129,8 @@ impl Defaults {
         self.tightened(&own)
             .map_err(|error| wrong("options.budget_usd", error))?;
         let order = RunOrder {
-            version: RunOrder::form(workflow, self.tools.as_ref()),
+            version: RunOrder::form(&workflow, self.tools.as_ref()),
+            input,
             workflow,
             goal: goal.as_str().to_owned(),
             workspace: workspace.to_string_lossy().into_owned(),

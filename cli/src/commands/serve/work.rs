@@ -38,7 +38,7 @@ impl Work {
     }
 
     /// Which workflow it is.
-    pub(super) const fn workflow(&self) -> Workflow {
+    pub(super) const fn workflow(&self) -> &Workflow {
         self.prepared.workflow()
     }
 
@@ -59,7 +59,7 @@ impl Work {
     /// Dropped, the run stands in the store as if this process had died.
     pub(super) async fn execute(self, keeping: &Keeping, kept: Kept) -> anyhow::Result<RunReport> {
         let standstill = Arc::new(match self.workflow() {
-            Workflow::Agents => Standstill::of_nodes(),
+            Workflow::Agents | Workflow::Embedded(_) => Standstill::of_nodes(),
             Workflow::PlanExecute => Standstill::of_one_line(),
         });
         let beside = Beside {

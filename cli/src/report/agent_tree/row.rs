@@ -77,7 +77,7 @@ impl AgentRow {
             RowName::Plan(words) => return words.clone(),
         };
         let words = words_of(kind);
-        let kind_of = workflows::with_kind(kind).and_then(|it| it.kind(kind));
+        let kind_of = workflows::with_shown_kind(kind).and_then(|it| it.kind(kind));
         // A kind whose answers go to another one works for that, beside its like.
         let is_worker = kind_of.is_some_and(|it| it.origin.as_str() != kind);
         if is_worker || self.number > 1 {

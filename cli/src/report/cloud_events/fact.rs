@@ -386,7 +386,7 @@ fn resolved(event: &RunEvent) -> Vec<Fact> {
         "event_id": reroute,
     });
     let mut facts = vec![Fact::interrupt("interrupt.resolved", *interrupt, way)];
-    let kind = workflows::with_kind(origin).and_then(|it| it.kind(origin));
+    let kind = workflows::with_shown_kind(origin).and_then(|it| it.kind(origin));
     let origin_route = kind.map_or(origin.as_str(), |kind| kind.origin.as_str());
     if origin_route != target {
         let rerouted = json!({"from": origin_route, "to": target, "event_id": reroute});

@@ -14,9 +14,10 @@ use server::{Holder, LaunchError, LaunchOrder, PlanOrder, PlanOrderError, PlanWi
 use super::{Launcher, Word};
 use crate::commands::serve::order::{is_asked, launched, waits_for_server};
 use crate::exit::{Exit, Failure};
-use crate::keep::{known_to_fork, refuse_over, refuse_unread};
+use crate::keep::{known_to_fork, refuse_fork, refuse_over, refuse_unread};
 use crate::plan;
 use crate::refused::by_run;
+use crate::workflows;
 
 impl Launcher {
     async fn row(&self, run: RunId) -> Result<Run, LaunchError> {
@@ -84,7 +85,7 @@ impl RunLauncher for Launcher {
             };
         }
         let (run_order, content) = self.0.defaults.order(&order)?;
-        let root = run_order.workflow.root();
+        let root = workflows::root_of(&run_order.workflow);
         let work = self
             .0
             .prepare(run_order, &content)
@@ -163,6 +164,7 @@ impl RunLauncher for Launcher {
             })?;
         let work = self.0.prepare(order, &from.content);
         let work = work.map_err(|it| refused(&it))?;
+        refuse_fork(work.workflow()).map_err(|it| refused(&it))?;
         let read = refuse_unread(store, work.workflow(), Some(checkpoint)).await;
         read.map_err(|it| refused(&it))?;
         let new = NewRun {

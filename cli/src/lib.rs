@@ -1,0 +1,242 @@
+//! What the program `irq` does, for a program of your own that has workflows of your own beside the built-in ones: all its
+//! commands, the page and REST.
+//!
+//! ```no_run
+//! # struct Desk;
+//! # fn with(desk: impl engine::Workflow) -> std::process::ExitCode {
+//! irq::program().workflow(desk).main()
+//! # }
+//! ```
+
+mod actor;
+mod address;
+mod advice;
+mod arguments;
+mod asked;
+mod asking;
+mod audited;
+mod authority;
+mod branched;
+mod browser;
+mod commands;
+mod detached;
+mod due;
+mod exit;
+#[cfg(feature = "failpoints")]
+mod failpoints;
+mod hooks;
+mod http_log;
+mod installation;
+mod keep;
+mod keyboard;
+mod layout;
+mod listing;
+mod model;
+mod nearest;
+mod number;
+mod palette;
+mod plan;
+mod policy;
+mod program;
+mod progress;
+mod refused;
+mod report;
+mod request;
+mod reviewer;
+mod size;
+mod spending;
+mod stage;
+mod stands;
+mod storage;
+mod table;
+mod telemetry;
+mod terminal_events;
+mod time;
+mod tooling;
+mod view;
+mod visible;
+mod watch;
+mod withdrawal;
+mod workflows;
+
+use std::io::{self, ErrorKind, Write};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{ColorChoice, CommandFactory, FromArgMatches};
+
+use advice::advised;
+use arguments::{Arguments, Command, Global, StoreArguments};
+use exit::{Exit, Failure, causes};
+use installation::Whereabouts;
+use palette::{Palette, Tone};
+use telemetry::{Logged, Telemetry};
+use visible::visible_lines;
+
+/// How long the file of a store may take to be closed.
+const CLOSING: Duration = Duration::from_secs(3);
+
+pub use program::{Program, program};
+
+/// Does what the command line says.
+fn run_command_line() -> ExitCode {
+    let (arguments, name) = match parse() {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            // Help that nobody reads to its end is no failure.
+            let _ = error.print();
+            return match error.exit_code() {
+                0 => Exit::Success.into(),
+                _ => Exit::Usage.into(),
+            };
+        }
+    };
+    advice::remember(&arguments.store);
+    let global = arguments.global;
+    let serves = matches!(arguments.command, Command::Serve(_));
+    let shows = matches!(
+        arguments.command,
+        Command::Run(_) | Command::Resume(_) | Command::Fork(_)
+    );
+    let logged = match (serves, shows) {
+        (true, _) => Logged::OfServer,
+        (false, true) => Logged::OfRun,
+        (false, false) => Logged::Nothing,
+    };
+    if let Some(file) = &arguments.debug_http
+        && let Err(failure) = http_log::begin(file)
+    {
+        return fail(&anyhow::Error::from(failure), global).into();
+    }
+    let telemetry = Telemetry::begin(telemetry::log_filter(global, logged));
+    // A server's own span would last for days.
+    let span = (!serves).then(|| tracing::info_span!("irq", command = name).entered());
+    let exit = match perform(arguments.command, &arguments.store, global) {
+        Ok(exit) => exit,
+        Err(error) => fail(&error, global),
+    };
+    drop(span);
+    telemetry.end(global);
+    // A disk that does not answer holds nobody here: all of it is durable already.
+    store::until_closed(CLOSING);
+    exit.into()
+}
+
+/// Refuses a server for what cannot be done through one.
+fn demand_store(command: &Command, store: &StoreArguments) -> Result<(), Failure> {
+    let (name, instead) = match command {
+        Command::Serve(_) => ("serve", "leave --server out: this is the server"),
+        Command::Purge(_) => (
+            "purge",
+            "purge beside the server's store, with --store PATH",
+        ),
+        Command::Chat(_)
+        | Command::Run(_)
+        | Command::Resume(_)
+        | Command::Fork(_)
+        | Command::Ps(_)
+        | Command::Watch(_)
+        | Command::Interrupt(_)
+        | Command::Review(_)
+        | Command::Reroute(_)
+        | Command::Send(_)
+        | Command::Withdraw(_)
+        | Command::Redrive(_)
+        | Command::Checkpoints(_)
+        | Command::Replay(_)
+        | Command::History(_)
+        | Command::Stats(_)
+        | Command::Policy(_)
+        | Command::Rules(_)
+        | Command::Token(_)
+        | Command::Plan(_)
+        | Command::Schema(_)
+        | Command::BenchModel(_)
+        | Command::Routes(_)
+        | Command::Doctor(_)
+        | Command::Config(_)
+        | Command::Completions(_)
+        | Command::Man(_) => return Ok(()),
+    };
+    Whereabouts::demand_store(store, name, instead)
+}
+
+fn perform(command: Command, store: &StoreArguments, global: Global) -> anyhow::Result<Exit> {
+    demand_store(&command, store)?;
+    match command {
+        Command::Run(run) => commands::run(&run, store, global),
+        Command::Resume(resume) => commands::resume(&resume, store, global),
+        Command::Fork(fork) => commands::fork(&fork, store, global),
+        Command::Chat(chat) => commands::chat(&chat, store, global),
+        Command::Serve(serve) => commands::serve(&serve, store),
+        Command::Rules(rules) => commands::rules(&rules, store, global),
+        Command::Token(token) => commands::token(&token, store, global),
+        Command::Ps(ps) => commands::ps(&ps, store, global),
+        Command::Watch(watch) => watch::watch(&watch, store, global),
+        Command::Interrupt(interrupt) => commands::interrupt(&interrupt, store, global),
+        Command::Review(review) => commands::review(&review, store, global),
+        Command::Reroute(reroute) => commands::reroute(&reroute, store),
+        Command::Send(send) => commands::send(&send, store),
+        Command::Withdraw(withdraw) => commands::withdraw(&withdraw, store),
+        Command::Redrive(redrive) => commands::redrive(&redrive, store),
+        Command::Plan(plan) => commands::plan(&plan, store, global),
+        Command::Checkpoints(of) => commands::checkpoints(&of, store, global),
+        Command::Replay(replay) => commands::replay(&replay, store, global),
+        Command::History(history) => commands::history(&history, store, global),
+        Command::Stats(stats) => commands::stats(&stats, store, global),
+        Command::Purge(purge) => commands::purge(&purge, store, global),
+        Command::Policy(policy) => commands::policy(&policy, store),
+        Command::Schema(schema) => commands::schema(&schema),
+        Command::BenchModel(bench) => commands::bench_model(&bench, global),
+        Command::Routes(routes) => commands::routes(&routes, global),
+        Command::Doctor(doctor) => commands::doctor(&doctor, store, global),
+        Command::Config(config) => commands::config(&config, store, global),
+        Command::Completions(completions) => commands::completions(&completions),
+        Command::Man(man) => commands::man(&man),
+    }
+}
+
+/// The arguments, and the name of the command.
+fn parse() -> Result<(Arguments, String), clap::Error> {
+    // Clap writes help and errors before it has told us whether colours are refused.
+    let refused = std::env::args_os().any(|argument| argument == "--no-color");
+    let colours = if refused {
+        ColorChoice::Never
+    } else {
+        ColorChoice::Auto
+    };
+    let matches = Arguments::command().color(colours).try_get_matches()?;
+    let name = matches.subcommand_name().unwrap_or_default().to_owned();
+    Ok((Arguments::from_arg_matches(&matches)?, name))
+}
+
+/// Says what went wrong, once, and what may help.
+fn fail(error: &anyhow::Error, global: Global) -> Exit {
+    let is_broken_pipe = error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .any(|cause| cause.kind() == ErrorKind::BrokenPipe);
+    if is_broken_pipe {
+        // Whoever read has read enough.
+        return Exit::Success;
+    }
+    let failure = error.downcast_ref::<Failure>();
+    let palette = Palette::for_stream(&io::stderr(), global.no_color);
+    // A run that stopped to ask has not failed.
+    let (tone, label) = match failure.map(|failure| failure.exit) {
+        Some(Exit::Asking) => (Tone::Waiting, "waiting"),
+        Some(_) | None => (Tone::Bad, "error"),
+    };
+    let mut text = labelled(palette, tone, label, &causes(error.as_ref()));
+    if let Some(hint) = failure.and_then(Failure::advice) {
+        text.push_str(&labelled(palette, Tone::Strong, "hint", &advised(hint)));
+    }
+    // Where even this cannot be written, the exit code still says it.
+    let _ = io::stderr().write_all(text.as_bytes());
+    failure.map_or(Exit::Failure, |failure| failure.exit)
+}
+
+fn labelled(palette: Palette, tone: Tone, label: &str, text: &str) -> String {
+    let text = visible_lines(text).join("\n       ");
+    format!("{} {text}\n", palette.paint(tone, &format!("{label}:")))
+}

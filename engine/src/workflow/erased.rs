@@ -1,0 +1,100 @@
+//! A workflow among others, for a program that has several and knows none of them by its type.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use interrupts::catalogue::SharedCatalogue;
+use interrupts::store::RootNode;
+use interrupts::{KindName, NameError};
+use routing_core::answer::{AnswerError, read_strictly};
+use routing_core::{AgentType as _, NodeId, StopScope};
+use serde_json::Value;
+
+use super::{Execution, RunSettings, Workflow, WorkflowMistake, catalogue_of};
+use crate::run::{RunInbox, RunReport};
+
+/// Any [`Workflow`], whatever its types.
+#[async_trait]
+pub trait ErasedWorkflow: Send + Sync {
+    /// The name under which its runs are kept.
+    fn workflow_name(&self) -> &'static str;
+
+    /// What it says of itself.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkflowMistake`] names what no store keeps.
+    fn catalogue(&self) -> Result<SharedCatalogue, WorkflowMistake>;
+
+    /// The agent with which its runs begin.
+    ///
+    /// # Errors
+    ///
+    /// [`NameError`] where its kind has a name that no store keeps.
+    fn root(&self) -> Result<RootNode, NameError>;
+
+    /// Reads an input: JSON, or plain words where it takes a text.
+    ///
+    /// # Errors
+    ///
+    /// [`AnswerError`] with the path of what does not fit.
+    fn read_input(&self, text: &str) -> Result<Value, AnswerError>;
+
+    /// Executes a run that is in the store, to its end or until it rests. `reached` is handed the way of what comes from
+    /// outside, before anything is executed.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkflowMistake`]. Nothing was executed then.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`Execution::execute`].
+    async fn execute_stored(
+        self: Arc<Self>,
+        settings: RunSettings,
+        reached: &(dyn Fn(RunInbox) + Send + Sync),
+        scope: &StopScope,
+    ) -> Result<RunReport, WorkflowMistake>;
+}
+
+#[async_trait]
+impl<W: Workflow> ErasedWorkflow for W {
+    fn workflow_name(&self) -> &'static str {
+        W::NAME
+    }
+
+    fn catalogue(&self) -> Result<SharedCatalogue, WorkflowMistake> {
+        catalogue_of::<W>()
+    }
+
+    fn root(&self) -> Result<RootNode, NameError> {
+        Ok(RootNode {
+            node: NodeId::root(),
+            kind: KindName::new(W::FIRST.name())?,
+        })
+    }
+
+    fn read_input(&self, text: &str) -> Result<Value, AnswerError> {
+        let read = match read_strictly::<W::Input>(text.as_bytes()) {
+            Ok(read) => read,
+            Err(error) => {
+                let words = Value::String(text.to_owned());
+                serde_json::from_value(words).map_err(|_no_text| error)?
+            }
+        };
+        // What cannot be written again is what was said: whoever executes it says why it cannot be read.
+        Ok(serde_json::to_value(&read).unwrap_or_else(|_none| Value::String(text.to_owned())))
+    }
+
+    async fn execute_stored(
+        self: Arc<Self>,
+        settings: RunSettings,
+        reached: &(dyn Fn(RunInbox) + Send + Sync),
+        scope: &StopScope,
+    ) -> Result<RunReport, WorkflowMistake> {
+        let execution = Execution::resume(self, settings)?;
+        reached(execution.run().inbox());
+        Ok(execution.execute(scope).await.report)
+    }
+}
