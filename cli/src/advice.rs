@@ -4,6 +4,7 @@
 use std::sync::OnceLock;
 
 use crate::arguments::StoreArguments;
+use crate::workflows;
 
 /// What this process was started with, once it is known.
 static OPTIONS: OnceLock<Options> = OnceLock::new();
@@ -52,6 +53,7 @@ pub(crate) fn remember(arguments: &StoreArguments) {
         .map(|file| file.to_string_lossy());
     // Nobody looks at it before it is there, and it is there once.
     let _ = OPTIONS.set(Options {
+        program: workflows::program_name(),
         store: given(arguments.store.as_deref(), "IRQ_STORE"),
         server: given(arguments.server.as_deref(), "IRQ_SERVER"),
         token_file: given(token_file.as_deref(), "IRQ_TOKEN_FILE"),
@@ -69,6 +71,8 @@ pub(crate) fn advised(text: &str) -> String {
 /// Options as a shell reads them, where the command line said them.
 #[derive(Debug, Default)]
 struct Options {
+    /// What this program is called, where that is not `irq`.
+    program: Option<String>,
     store: Option<String>,
     server: Option<String>,
     token_file: Option<String>,
@@ -80,7 +84,9 @@ impl Options {
         let mut told = String::new();
         let mut rest = text;
         while let Some((before, after)) = next_command(rest) {
-            told.push_str(before);
+            told.push_str(before.strip_suffix(PROGRAM).unwrap_or(before));
+            told.push_str(self.program.as_deref().unwrap_or("irq"));
+            told.push(' ');
             let name_ends = after.find(|letter: char| !letter.is_ascii_lowercase());
             let (name, arguments) = after.split_at(name_ends.unwrap_or(after.len()));
             told.push_str(name);
@@ -117,9 +123,11 @@ impl Options {
     }
 }
 
+/// How each command begins in the texts that are told.
+const PROGRAM: &str = "irq ";
+
 /// What stands before the next command, with its `irq `, and what begins with the command's name.
 fn next_command(text: &str) -> Option<(&str, &str)> {
-    const PROGRAM: &str = "irq ";
     let is_apart = |at: &usize| {
         let before = text[..*at].chars().next_back();
         before.is_none_or(|letter| letter.is_whitespace() || "`(".contains(letter))
@@ -162,6 +170,18 @@ mod tests {
             token_file: token_file.map(quoted),
             ..Options::default()
         }
+    }
+
+    #[test]
+    fn a_program_with_workflows_of_its_own_tells_its_own_commands() {
+        let options = Options {
+            program: Some("desk".to_owned()),
+            ..beside("a.db")
+        };
+        assert_eq!(
+            options.put_into("`irq ps run_1` says who; irq token create"),
+            "`desk ps --store a.db run_1` says who; desk token --store a.db create"
+        );
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! says which they are.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 use agents::run::Workflow;
@@ -62,6 +63,14 @@ pub(crate) fn embed(workflows: Vec<Arc<dyn ErasedWorkflow>>) -> Result<(), Failu
     // A second program in one process has what the first one has.
     let _first_wins = EMBEDDED.set(all);
     Ok(())
+}
+
+/// What this program is called, where it has workflows of its own: another one called `irq` has them not.
+pub(crate) fn program_name() -> Option<String> {
+    all_embedded().first()?;
+    let called = std::env::args_os().next()?;
+    let name = Path::new(&called).file_name()?;
+    Some(name.to_string_lossy().into_owned())
 }
 
 /// The catalogue of a workflow that this program has.

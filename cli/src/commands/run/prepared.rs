@@ -117,6 +117,11 @@ impl Prepared {
         &self.workspace
     }
 
+    /// Whether its agents speak about the folder: what those of an embedded workflow speak about is its own.
+    pub(super) const fn speaks_of_a_folder(&self) -> bool {
+        self.embedded.is_none()
+    }
+
     /// The model of the order.
     pub(in crate::commands) fn model(&self) -> Arc<dyn LanguageModel> {
         Arc::clone(&self.model)

@@ -161,7 +161,11 @@ impl Work {
         let is_watched = io::stdout().is_terminal() && io::stderr().is_terminal();
         let default_pace = if is_watched { WATCHED_PACE } else { 0 };
         let prepared = Prepared::of(order, limits, talk.pace.unwrap_or(default_pace))?;
-        let notes = notes::notes(prepared.workspace(), prepared.is_deaf());
+        let notes = if prepared.speaks_of_a_folder() {
+            notes::notes(prepared.workspace(), prepared.is_deaf())
+        } else {
+            Vec::new()
+        };
         Ok(Self { prepared, notes })
     }
 }

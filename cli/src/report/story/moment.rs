@@ -78,12 +78,12 @@ pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<Moment> {
             model,
             workspace,
         } => {
-            let what = format!(
-                "“{}” on {} with {}",
-                line(goal),
-                line(workspace),
-                line(model)
-            );
+            // A workflow that speaks about no folder names none.
+            let on = match workspace.as_str() {
+                "" => String::new(),
+                folder => format!(" on {}", line(folder)),
+            };
+            let what = format!("“{}”{on} with {}", line(goal), line(model));
             Moment::of_run("▶", Tone::Active, what)
         }
         RunEvent::AgentSpawned { node, .. } => Moment::change(tree.label(node), "is there"),

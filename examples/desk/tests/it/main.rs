@@ -9,5 +9,6 @@ mod answering;
 mod counter;
 mod dying;
 mod keeping;
+mod program;
 mod sending;
 mod stopping;

@@ -1,0 +1,247 @@
+//! The desk's own program: a few lines of code, and all commands, with the desk as its workflow.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+const DESK: &str = env!("CARGO_BIN_EXE_desk");
+
+const TICKET: &str = r#"{"order": 17, "wish": "The cup is broken"}"#;
+
+/// What the shop prints when the bank pays.
+const PAID: &str = "the bank pays 1700 cents for order 17";
+
+/// How long is waited for what comes within moments on an idle machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A folder with a store of its own.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(DESK);
+        command
+            .args(arguments)
+            .current_dir(self.0.path())
+            .env(
+                "IRQ_STORE",
+                format!("sqlite:{}", self.path("desk.db").display()),
+            )
+            .env("NO_COLOR", "1")
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn desk(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    /// Its one run, as `ps` shows it.
+    fn run(&self) -> Option<Value> {
+        let listed = self.desk(&["ps", "--all", "--json"]);
+        let text = String::from_utf8(listed.stdout).unwrap();
+        let runs: Vec<Value> = text
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        assert!(runs.len() <= 1, "{text}");
+        runs.into_iter().next()
+    }
+
+    /// Its run, once it is as wanted.
+    fn once(&self, is_wanted: impl Fn(&Value) -> bool) -> Value {
+        let began = Instant::now();
+        loop {
+            let run = self.run();
+            if let Some(run) = run.as_ref().filter(|run| is_wanted(run)) {
+                return run.clone();
+            }
+            assert!(began.elapsed() < PATIENCE, "{run:?}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+fn open_question(run: &Value) -> Option<&str> {
+    run["open_interrupts"][0].as_str()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn a_ticket_is_begun_decided_and_done_with_the_commands_of_the_desks_program() {
+    let place = Place::new();
+    let begun = place.desk(&["run", TICKET]);
+    assert_eq!(begun.status.code(), Some(5), "{}", stderr(&begun));
+    let told = stderr(&begun);
+    assert!(told.contains("desk review"), "its own commands: {told}");
+    let run = place.run().unwrap();
+    let (id, question) = (run["id"].as_str().unwrap(), open_question(&run).unwrap());
+
+    let nowhere = place.desk(&[
+        "review",
+        question,
+        "--decision",
+        "reroute",
+        "--to",
+        "MERGER_AGENT",
+    ]);
+    assert_eq!(nowhere.status.code(), Some(2));
+    let routes = stderr(&nowhere);
+    assert!(
+        routes.contains("REFUNDS") && !routes.contains("DISCOVERY"),
+        "{routes}"
+    );
+
+    let decided = place.desk(&[
+        "review",
+        question,
+        "--decision",
+        "reroute",
+        "--to",
+        "REFUNDS",
+    ]);
+    assert!(decided.status.success(), "{}", stderr(&decided));
+    let done = place.desk(&["resume", id]);
+    assert!(done.status.success(), "{}", stderr(&done));
+    assert!(
+        stdout(&done).contains("paid back 1700 cents"),
+        "{}",
+        stdout(&done)
+    );
+    assert_eq!(stderr(&done).matches(PAID).count(), 1);
+}
+
+#[test]
+fn what_the_desk_cannot_do_is_refused_before_anything_is_begun() {
+    let place = Place::new();
+    let wrong = place.desk(&["run", r#"{"order": 17}"#]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(stderr(&wrong).contains("$.wish"), "{}", stderr(&wrong));
+    let other = place.desk(&["run", "--workflow", "counter", TICKET]);
+    assert_eq!(other.status.code(), Some(2));
+    assert!(
+        stderr(&other).contains("agents, plan-execute, desk"),
+        "{}",
+        stderr(&other)
+    );
+    assert_eq!(place.run(), None);
+
+    assert_eq!(place.desk(&["run", TICKET]).status.code(), Some(5));
+    let run = place.run().unwrap();
+    let id = run["id"].as_str().unwrap();
+    let said = place.desk(&["resume", id, "--message", "hurry"]);
+    assert_eq!(said.status.code(), Some(2));
+    assert!(stderr(&said).contains("desk send"), "{}", stderr(&said));
+    let forked = place.desk(&["fork", id]);
+    assert_eq!(forked.status.code(), Some(4), "{}", stderr(&forked));
+    assert_eq!(place.run(), Some(run), "nothing has changed");
+}
+
+/// A server of the desk's program, which dies with the test.
+struct Server {
+    process: Child,
+    log: PathBuf,
+    address: String,
+}
+
+impl Server {
+    fn start(place: &Place, log: &str) -> Self {
+        let log = place.path(log);
+        let file = File::create(&log).unwrap();
+        let process = place
+            .command(&["serve", "--listen", "127.0.0.1:0"])
+            .stdout(file.try_clone().unwrap())
+            .stderr(file)
+            .spawn()
+            .unwrap();
+        let mut server = Self {
+            process,
+            log,
+            address: String::new(),
+        };
+        let began = Instant::now();
+        while server.address.is_empty() {
+            assert!(began.elapsed() < PATIENCE, "{}", server.told());
+            std::thread::sleep(Duration::from_millis(20));
+            let told = server.told();
+            let address = told.split("Serving on ").nth(1);
+            let address = address.and_then(|rest| rest.split(". ").next());
+            server.address = address.unwrap_or_default().to_owned();
+        }
+        server
+    }
+
+    fn told(&self) -> String {
+        fs::read_to_string(&self.log).unwrap()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have been killed already.
+        let _gone = self.process.kill();
+        let _gone = self.process.wait();
+    }
+}
+
+fn token(place: &Place, file: &Path) {
+    let made = place.desk(&["token", "create", "--name", "ann", "--role", "admin"]);
+    assert!(made.status.success(), "{}", stderr(&made));
+    fs::write(file, stdout(&made).trim()).unwrap();
+}
+
+#[test]
+fn a_ticket_goes_on_at_the_next_server_when_its_own_is_killed_and_is_paid_back_once() {
+    let place = Place::new();
+    let secret = place.path("token");
+    token(&place, &secret);
+    let mut first = Server::start(&place, "first.log");
+    let secret = secret.to_str().unwrap();
+    let through = ["--server", &first.address, "--token-file", secret];
+    let started = place
+        .command(&["run", "--detach", TICKET])
+        .env_remove("IRQ_STORE")
+        .args(through)
+        .output()
+        .unwrap();
+    assert!(started.status.success(), "{}", stderr(&started));
+    // It looks into the shop's books, which takes a second.
+    place.once(|run| run["state"] == "running");
+    first.process.kill().unwrap();
+    first.process.wait().unwrap();
+
+    let second = Server::start(&place, "second.log");
+    let run = place.once(|run| open_question(run).is_some());
+    let question = open_question(&run).unwrap();
+    let decided = place.desk(&[
+        "review",
+        question,
+        "--decision",
+        "reroute",
+        "--to",
+        "REFUNDS",
+    ]);
+    assert!(decided.status.success(), "{}", stderr(&decided));
+    place.once(|run| run["state"] == "completed");
+    let told = first.told() + &second.told();
+    assert_eq!(told.matches(PAID).count(), 1, "{told}");
+}
