@@ -207,31 +207,40 @@ impl Prepared {
             store: keeping.run_store(kept, self.limits.policy()),
         };
         let watched = self.limits.watch(kept, &used)?;
-        let scope = kept.run.scope();
-        let report = match (&self.order.workflow, self.embedded) {
-            (_, Some(embedded)) => {
-                let reached = |inbox| kept.inbox.open(inbox);
-                let report = embedded
-                    .execute_stored(settings(config), &reached, &scope)
-                    .await;
-                kept.inbox.close();
-                report.map_err(|error| Failure::new(Exit::Failure, causes(&error)))?
-            }
-            (Workflow::PlanExecute, None) => execute_plan(config, &scope).await,
-            (Workflow::Agents | Workflow::Embedded(_), None) => {
-                let run = Run::new(config);
-                kept.inbox.open(run.inbox());
-                let report = run.execute(&scope).await;
-                kept.inbox.close();
-                report
-            }
-        };
+        let report = executed(&self.order.workflow, self.embedded, config, kept).await;
         drop(watched);
         kept.control.work_ends().await;
         if let Some(tools) = tools {
             tools.close(&*note).await;
         }
-        Ok(report)
+        report
+    }
+}
+
+/// Executes a run as its workflow does, to its end or to where it stops.
+async fn executed(
+    workflow: &Workflow,
+    embedded: Option<Arc<dyn ErasedWorkflow>>,
+    config: RunConfig,
+    kept: &Kept,
+) -> Result<RunReport, Failure> {
+    let scope = kept.run.scope();
+    match (workflow, embedded) {
+        (_, Some(embedded)) => {
+            let reached = |inbox| kept.inbox.open(inbox);
+            let settings = settings(config);
+            let report = embedded.execute_stored(settings, &reached, &scope).await;
+            kept.inbox.close();
+            report.map_err(|error| Failure::new(Exit::Failure, causes(&error)))
+        }
+        (Workflow::PlanExecute, None) => Ok(execute_plan(config, &scope).await),
+        (Workflow::Agents | Workflow::Embedded(_), None) => {
+            let run = Run::new(config);
+            kept.inbox.open(run.inbox());
+            let report = run.execute(&scope).await;
+            kept.inbox.close();
+            Ok(report)
+        }
     }
 }
 
