@@ -130,6 +130,7 @@ async fn whoever_stops_an_agent_gracefully_at_its_last_step_is_told_when_it_leav
             let told = told
                 .exits_with(4)
                 .says("came too late")
+                .says("`--mode immediate` stops within a step")
                 .says("is completed");
             let id = told.output.split(' ').next().unwrap().to_owned();
             let place = &meanwhile.place;

@@ -40,6 +40,18 @@ async fn how_a_program_ended_is_told() {
 }
 
 #[tokio::test]
+async fn what_is_said_of_control_groups_is_what_a_program_gets() {
+    let own = std::fs::read_to_string("/proc/self/cgroup").unwrap();
+    let end = run(shell("cat /proc/self/cgroup")).await;
+    let are_said_to_be_had = tools::probe_control_groups().is_ok();
+    assert_eq!(end.stdout.text() != own, are_said_to_be_had, "{own}");
+    assert_eq!(
+        end.report.mechanism == Mechanism::Cgroup,
+        are_said_to_be_had
+    );
+}
+
+#[tokio::test]
 async fn what_cannot_be_run_is_refused_with_the_reason() {
     let refused = |command: ContainedCommand| async {
         let outcome = containment(WantedMechanism::Best)
