@@ -396,9 +396,8 @@ pub(crate) struct ChatArguments {
 /// The arguments of `irq schema`.
 #[derive(Debug, Args)]
 pub(crate) struct SchemaArguments {
-    /// The routing record
-    #[arg(default_value = "InterruptRouting")]
-    pub(crate) record: String,
+    /// The routing record; the one that answers interrupts where none is named
+    pub(crate) record: Option<String>,
     /// Narrowed for the interrupt of this agent: it leads back to where it came from
     #[arg(long, value_name = "AGENT_TYPE", value_parser = parse_built_in_kind)]
     pub(crate) origin: Option<RouteName>,

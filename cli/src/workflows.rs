@@ -65,6 +65,11 @@ pub(crate) fn embed(workflows: Vec<Arc<dyn ErasedWorkflow>>) -> Result<(), Failu
     Ok(())
 }
 
+/// The catalogues of this program's own workflows.
+pub(crate) fn own() -> impl Iterator<Item = &'static Catalogue> {
+    all_embedded().iter().map(|it| &*it.catalogue)
+}
+
 /// What this program is called, where it has workflows of its own: another one called `irq` has them not.
 pub(crate) fn program_name() -> Option<String> {
     all_embedded().first()?;
@@ -157,8 +162,8 @@ pub(crate) fn with_kind(kind: &str) -> Option<&'static Catalogue> {
 /// As [`with_kind`], for what a run is shown with that this process executes: its own workflows' kinds come first, for a
 /// name may be one of both.
 pub(crate) fn with_shown_kind(kind: &str) -> Option<&'static Catalogue> {
-    let mut own = all_embedded().iter().map(|it| &*it.catalogue);
-    own.find(|it| it.kind(kind).is_some())
+    own()
+        .find(|it| it.kind(kind).is_some())
         .or_else(|| with_kind(kind))
 }
 

@@ -2,13 +2,15 @@
 
 use std::io;
 
-use agents::catalogue::{self, RouteRow};
+use agents::catalogue;
+use agents::run::Workflow;
+use interrupts::catalogue::Catalogue;
 use routing_core::AgentType;
 use serde_json::{Value, json};
 
 use super::print;
 use crate::arguments::{Global, RoutesArguments};
-use crate::exit::Exit;
+use crate::exit::{Exit, Failure};
 use crate::layout::fit;
 use crate::palette::{Palette, Tone};
 use crate::workflows;
@@ -19,14 +21,20 @@ use crate::workflows;
 ///
 /// Where nobody reads the output.
 pub(crate) fn routes(arguments: &RoutesArguments, global: Global) -> anyhow::Result<Exit> {
+    let agents = agents::catalogue::of_workflow(&Workflow::Agents);
+    let agents =
+        agents.ok_or_else(|| Failure::new(Exit::Failure, "the agents have no catalogue"))?;
     let text = if arguments.json {
-        format!("{}\n", serde_json::to_string_pretty(&as_json())?)
+        format!("{}\n", serde_json::to_string_pretty(&as_json(&agents))?)
     } else if arguments.mermaid {
         ended_by_a_line(catalogue::mermaid())
     } else {
         let palette = Palette::for_stream(&io::stdout(), global.no_color);
         let graph = ended_by_a_line(catalogue::mermaid());
-        format!("{}\n```mermaid\n{graph}```\n", table(palette))
+        let own: String = workflows::own()
+            .map(|own| format!("{}\n", table(palette, own)))
+            .collect();
+        format!("{own}{}\n```mermaid\n{graph}```\n", table(palette, &agents))
     };
     print(&text)?;
     Ok(Exit::Success)
@@ -40,45 +48,52 @@ fn ended_by_a_line(mut text: String) -> String {
 }
 
 /// The agents whose interrupts go back along a route.
-fn origins(row: &RouteRow) -> Vec<&'static str> {
-    let kinds = workflows::built_in().iter().flat_map(|it| it.kinds());
+fn origins<'of>(of: &'of Catalogue, route: &str) -> Vec<&'of str> {
+    let kinds = of.kinds().iter();
     kinds
-        .filter(|kind| kind.origin.as_str() == row.agent_type.name())
+        .filter(|kind| kind.origin.as_str() == route)
         .map(|kind| kind.name.as_str())
         .collect()
 }
 
-fn table(palette: Palette) -> String {
+/// The routes of a workflow, as its record has them.
+fn table(palette: Palette, of: &Catalogue) -> String {
     const AGENT_TYPE: usize = 22;
     const FIELD: usize = 28;
     let head = format!(
         "{}  {}  ANSWERS INTERRUPTS OF",
         fit("AGENT TYPE", AGENT_TYPE),
-        fit("FIELD OF InterruptRouting", FIELD)
+        fit(&format!("FIELD OF {}", of.record()), FIELD)
     );
     let mut text = format!("{}\n", palette.paint(Tone::Strong, &head));
-    for row in catalogue::routes() {
-        let origins: Vec<&str> = origins(&row)
-            .into_iter()
-            .map(|origin| {
-                if origin == row.agent_type.name() {
-                    "itself"
-                } else {
-                    origin
-                }
-            })
-            .collect();
+    for route in of.routes() {
+        let name = route.name.as_str();
+        let itself = |origin| if origin == name { "itself" } else { origin };
+        let origins: Vec<&str> = origins(of, name).into_iter().map(itself).collect();
         text.push_str(&format!(
             "{}  {}  {}\n",
-            palette.paint(Tone::Route, &fit(row.agent_type.name(), AGENT_TYPE)),
-            fit(row.field, FIELD),
+            palette.paint(Tone::Route, &fit(name, AGENT_TYPE)),
+            fit(&route.field, FIELD),
             origins.join(", ")
         ));
     }
     text
 }
 
-fn as_json() -> Value {
+/// The routes of one of this program's own workflows.
+fn own_as_json(own: &Catalogue) -> Value {
+    let routes = own.routes().iter().map(|route| {
+        json!({
+            "agentType": route.name,
+            "field": route.field,
+            "request": route.request,
+            "origins": origins(own, route.name.as_str()),
+        })
+    });
+    json!({"workflow": own.name(), "record": own.record(), "routes": routes.collect::<Vec<_>>()})
+}
+
+fn as_json(agents: &Catalogue) -> Value {
     let rows: Vec<Value> = catalogue::routes()
         .iter()
         .map(|row| {
@@ -88,7 +103,7 @@ fn as_json() -> Value {
                 "marker": row.marker,
                 "request": row.request,
                 "lastRequest": row.last_request,
-                "origins": origins(row),
+                "origins": origins(agents, row.agent_type.name()),
             })
         })
         .collect();
@@ -103,5 +118,10 @@ fn as_json() -> Value {
             })
         })
         .collect();
-    json!({"routes": rows, "edges": edges})
+    let own: Vec<Value> = workflows::own().map(own_as_json).collect();
+    let mut all = json!({"routes": rows, "edges": edges});
+    if !own.is_empty() {
+        all["workflows"] = own.into();
+    }
+    all
 }

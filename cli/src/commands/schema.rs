@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use agents::catalogue::{self, SchemaError, SchemaQuery};
 use interrupts::RouteName;
+use interrupts::catalogue::{Catalogue, RouteEntry};
 use routing_core::model::{Caller, Purpose, TurnForm};
 use routing_core::{NodeId, RunId};
 use serde_json::{Map, Value, json};
@@ -15,6 +16,10 @@ use crate::exit::{Exit, Failure};
 use crate::model::{ModelChoice, Rehearsal};
 use crate::nearest::nearest;
 use crate::view::json_line;
+use crate::workflows;
+
+/// The record that answers the interrupts of the built-in agents.
+const USUAL: &str = "InterruptRouting";
 
 /// Prints the schema of a record, or the names of all records.
 ///
@@ -23,23 +28,21 @@ use crate::view::json_line;
 /// Where there is no such record, the situation means nothing to it, or nobody reads the output.
 pub(crate) fn schema(arguments: &SchemaArguments) -> anyhow::Result<Exit> {
     if arguments.list {
-        let names: Vec<&str> = catalogue::records()
-            .iter()
-            .map(|record| record.name)
-            .collect();
-        let lines: String = names
-            .into_iter()
-            .map(|name| {
-                if arguments.json {
-                    json_line(&name.into())
-                } else {
-                    format!("{name}\n")
-                }
-            })
-            .collect();
-        print(&lines)?;
+        let own = workflows::own().map(Catalogue::record);
+        let built_in = catalogue::records().iter().map(|record| record.name);
+        let line = |name: &str| match arguments.json {
+            true => json_line(&name.into()),
+            false => format!("{name}\n"),
+        };
+        print(&own.chain(built_in).map(line).collect::<String>())?;
         return Ok(Exit::Success);
     }
+    let record = arguments.record.as_deref();
+    let mut own = workflows::own();
+    if let Some(own) = own.find(|it| record.is_none_or(|record| record == it.record())) {
+        return show(arguments, &of_own(own, arguments)?);
+    }
+    let record = record.unwrap_or(USUAL);
     let query = SchemaQuery {
         origin: typed(arguments.origin.as_ref())?,
         reroute_to: typed(arguments.reroute_to.as_ref())?,
@@ -47,18 +50,56 @@ pub(crate) fn schema(arguments: &SchemaArguments) -> anyhow::Result<Exit> {
         dialect: arguments.dialect,
     };
     let shown = if arguments.turn {
-        turn(arguments, query)?
+        turn(arguments, record, query)?
     } else {
-        let schema = catalogue::schema(&arguments.record, &query);
+        let schema = catalogue::schema(record, &query);
         schema.map_err(|error| explained(&error))?.value().clone()
     };
+    show(arguments, &shown)
+}
+
+fn show(arguments: &SchemaArguments, shown: &Value) -> anyhow::Result<Exit> {
     let text = if arguments.json {
-        json_line(&shown)
+        json_line(shown)
     } else {
-        serde_json::to_string_pretty(&shown)? + "\n"
+        serde_json::to_string_pretty(shown)? + "\n"
     };
     print(&text)?;
     Ok(Exit::Success)
+}
+
+/// What a model is shown of the record of one of this program's own workflows: narrowed to a route, or each route's by its
+/// name.
+fn of_own(own: &Catalogue, arguments: &SchemaArguments) -> Result<Value, Failure> {
+    let record = own.record();
+    if arguments.turn || arguments.caller.is_some() {
+        let text = format!("--turn and --caller are of the built-in records, and {record} is not");
+        return Err(Failure::new(Exit::Usage, text).hint("name one of them: irq schema --list"));
+    }
+    let unknown = |name: &RouteName| {
+        let known: Vec<&str> = own.routes().iter().map(|it| it.name.as_str()).collect();
+        let text = format!("{record} has no way to {name}");
+        Failure::new(Exit::Usage, text).hint(format!("known are: {}", known.join(", ")))
+    };
+    let origin = match &arguments.origin {
+        Some(kind) => {
+            let found = own.kind(kind.as_str()).ok_or_else(|| unknown(kind))?;
+            Some(&found.origin)
+        }
+        None => None,
+    };
+    let shown = |route: &RouteEntry| route.schema_in(record, arguments.dialect).value().clone();
+    match arguments.reroute_to.as_ref().or(origin) {
+        Some(name) => {
+            let route = own.route(name.as_str()).ok_or_else(|| unknown(name))?;
+            Ok(shown(route))
+        }
+        None => {
+            let all = own.routes().iter();
+            let all = all.map(|route| (route.name.to_string(), shown(route)));
+            Ok(Value::Object(all.collect()))
+        }
+    }
 }
 
 /// An agent type as the built-in workflow has it.
@@ -69,7 +110,11 @@ fn typed<T: FromStr<Err: Display>>(name: Option<&RouteName>) -> Result<Option<T>
 }
 
 /// How a turn with the record is asked: in the form that the model is asked in, or in both where none is named.
-fn turn(arguments: &SchemaArguments, mut query: SchemaQuery) -> Result<Value, Failure> {
+fn turn(
+    arguments: &SchemaArguments,
+    record: &str,
+    mut query: SchemaQuery,
+) -> Result<Value, Failure> {
     let mut form = None;
     if let Some(name) = &arguments.model {
         let choice = ModelChoice::parse(name, arguments.base_url.clone())?;
@@ -87,12 +132,12 @@ fn turn(arguments: &SchemaArguments, mut query: SchemaQuery) -> Result<Value, Fa
     let mut shown = Map::new();
     shown.insert("dialect".to_owned(), query.dialect.name().into());
     if form != Some(TurnForm::RouteFirst) {
-        let schema = catalogue::schema(&arguments.record, &query);
+        let schema = catalogue::schema(record, &query);
         let schema = schema.map_err(|error| explained(&error))?.value().clone();
         shown.insert(TurnForm::OneStep.name().to_owned(), schema);
     }
     if form != Some(TurnForm::OneStep) {
-        let steps = catalogue::two_steps(&arguments.record, &query);
+        let steps = catalogue::two_steps(record, &query);
         let steps = steps.map_err(|error| explained(&error))?;
         let requests: Map<String, Value> = steps
             .requests

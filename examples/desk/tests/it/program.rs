@@ -131,6 +131,34 @@ fn a_ticket_is_begun_decided_and_done_with_the_commands_of_the_desks_program() {
 }
 
 #[test]
+fn its_routes_and_schemas_are_shown_as_models_get_them() {
+    let place = Place::new();
+    let routes = stdout(&place.desk(&["routes"]));
+    let first = routes.lines().next().unwrap();
+    assert!(
+        first.contains("NextColleague"),
+        "its own come first: {first}"
+    );
+    assert!(routes.contains("InterruptRouting"), "{routes}");
+
+    let narrowed = |arguments: &[&str]| {
+        let shown = place.desk(&[&["schema", "--json"], arguments].concat());
+        assert!(shown.status.success(), "{}", stderr(&shown));
+        let schema: Value = serde_json::from_str(&stdout(&shown)).unwrap();
+        let properties = schema["properties"].as_object().unwrap();
+        properties.keys().cloned().collect::<Vec<_>>()
+    };
+    assert_eq!(narrowed(&["--origin", "REVIEW_AGENT"]), ["check"]);
+    let reroute = ["--origin", "REVIEW_AGENT", "--reroute-to", "LEGAL"];
+    assert_eq!(narrowed(&reroute), ["object"]);
+    // The kinds of both have a name in common: what is meant is the record's.
+    let built_in = ["InterruptRouting", "--origin", "REVIEW_AGENT"];
+    assert_eq!(narrowed(&built_in), ["reviewRequest"]);
+    let nowhere = place.desk(&["schema", "--origin", "DISCOVERY_AGENT"]);
+    assert_eq!(nowhere.status.code(), Some(2));
+}
+
+#[test]
 fn what_the_desk_cannot_do_is_refused_before_anything_is_begun() {
     let place = Place::new();
     let wrong = place.desk(&["run", r#"{"order": 17}"#]);
