@@ -129,6 +129,7 @@ pub use stop::{StopMode, StopReason, StopScope, StopSource};
 /// | `route = Type` | enum | the routes are another enumeration; without it each agent is its own route |
 /// | `origin = Variant` | variant | the route of this agent's interrupts; without it the one of the same name |
 /// | `rename = "..."` | variant | the name on the wire; without it the variant's, in `SCREAMING_SNAKE_CASE` |
+/// | `crate = "..."` | enum | the path of this crate, where it has another name than `routing_core` |
 ///
 /// An agent without an origin route does not compile.
 pub use routing_derive::AgentType;
@@ -179,6 +180,8 @@ pub use routing_derive::AgentType;
 /// assert!(serde_json::to_string(&raised)?.starts_with(r#"{"kind":"PLANNER","request":{"#));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
+///
+/// `#[interrupt(crate = "...")]` names the path of this crate, where it has another name than `routing_core`.
 ///
 /// Variants are named after the kinds. A kind without a variant does not compile, nor does a variant
 /// without a kind. A payload type that one variant alone carries is made into the enumeration by
@@ -255,6 +258,7 @@ pub use routing_derive::InterruptRequest;
 /// | --- | --- |
 /// | `agent_types = Type` | the record answers interrupts: each field leads to an agent type, each type has one field ([`InterruptRoutes`]) |
 /// | `rename = "..."` | the record's name in schemas |
+/// | `crate = "..."` | the path of this crate, where it has another name than `routing_core` |
 /// | `rename_all = "..."` | the casing of the fields in JSON; without it `camelCase` |
 /// | `actions = Name` | the name of the actions' trait; without it the record's, followed by `Actions` |
 ///

@@ -5,6 +5,7 @@ mod derive {
     mod agent_types;
     mod interrupt_request;
     mod records;
+    mod renamed;
     mod sizes;
     mod strictness;
     mod workflow;

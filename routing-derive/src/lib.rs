@@ -12,6 +12,7 @@ mod docs;
 mod errors;
 mod interrupt_request;
 mod nearest;
+mod renamed;
 mod routing;
 mod type_name;
 
@@ -21,17 +22,20 @@ use syn::{DeriveInput, parse_macro_input};
 /// The macro itself is in `routing-derive`; only `routing-core` is meant to depend on it.
 #[proc_macro_derive(AgentType, attributes(agent_type, serde, schemars))]
 pub fn agent_type(input: TokenStream) -> TokenStream {
-    agent_type::derive(&parse_macro_input!(input as DeriveInput)).into()
+    let input = parse_macro_input!(input as DeriveInput);
+    renamed::renamed(agent_type::derive(&input), &input.attrs, "agent_type").into()
 }
 
 /// The macro itself is in `routing-derive`; only `routing-core` is meant to depend on it.
 #[proc_macro_derive(Routing, attributes(routing, route, serde, schemars))]
 pub fn routing(input: TokenStream) -> TokenStream {
-    routing::derive(&parse_macro_input!(input as DeriveInput)).into()
+    let input = parse_macro_input!(input as DeriveInput);
+    renamed::renamed(routing::derive(&input), &input.attrs, "routing").into()
 }
 
 /// The macro itself is in `routing-derive`; only `routing-core` is meant to depend on it.
 #[proc_macro_derive(InterruptRequest, attributes(interrupt, serde, schemars))]
 pub fn interrupt_request(input: TokenStream) -> TokenStream {
-    interrupt_request::derive(&parse_macro_input!(input as DeriveInput)).into()
+    let input = parse_macro_input!(input as DeriveInput);
+    renamed::renamed(interrupt_request::derive(&input), &input.attrs, "interrupt").into()
 }

@@ -2,10 +2,10 @@
 
 use syn::{Data, DeriveInput, Ident, LitStr, Path, Variant};
 
-use crate::attr::{self, Form, Known, Options};
+use crate::attr::{self, CRATE, Form, Known, Options};
 use crate::errors::Errors;
 
-const ENUM_OPTIONS: &[Known] = &[("route", Form::Path)];
+const ENUM_OPTIONS: &[Known] = &[("route", Form::Path), CRATE];
 const VARIANT_OPTIONS: &[Known] = &[("rename", Form::Text), ("origin", Form::Path)];
 
 /// What to write in place of an attribute of serde or schemars.

@@ -4,10 +4,10 @@ use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::{Data, DeriveInput, Path, Variant};
 
-use crate::attr::{self, Form, Known, Options};
+use crate::attr::{self, CRATE, Form, Known, Options};
 use crate::errors::Errors;
 
-const OPTIONS: &[Known] = &[("kind", Form::Path)];
+const OPTIONS: &[Known] = &[("kind", Form::Path), CRATE];
 
 /// A sealed interrupt request as it was written.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use syn::{Data, DeriveInput, Fields, Ident, LitStr, Path, Type};
 
-use crate::attr::{self, Form, Known, Options};
+use crate::attr::{self, CRATE, Form, Known, Options};
 use crate::errors::Errors;
 
 const RECORD_OPTIONS: &[Known] = &[
@@ -10,6 +10,7 @@ const RECORD_OPTIONS: &[Known] = &[
     ("rename_all", Form::Text),
     ("rename", Form::Text),
     ("actions", Form::Path),
+    CRATE,
 ];
 const FIELD_OPTIONS: &[Known] = &[
     ("marker", Form::Path),
