@@ -40,7 +40,9 @@ fn replaced(tokens: TokenStream, path: &TokenStream) -> TokenStream {
                 inner.set_span(group.span());
                 done.push(inner.into());
             }
-            token => done.push(token),
+            token @ (TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_)) => {
+                done.push(token);
+            }
         }
     }
     done.into_iter().collect()
