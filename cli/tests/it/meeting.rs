@@ -423,9 +423,19 @@ fn where_only_a_resume_lets_a_stop_take_hold_it_is_named() {
 fn died_at_work(place: &Place, steps: u64) -> String {
     let mut owner = spawn(&mut place.run(&["--pace", "20"]));
     place.wait_for_steps(steps);
+    let run = place.only_run();
+    // A step is shown a moment before its call is recorded.
+    let begun = || {
+        let moments = place.journal(&run);
+        let is_call = |it: &&Value| it["kind"] == "model_call" && it["what"] == "effect_begun";
+        moments.iter().filter(is_call).count() as u64
+    };
+    while begun() < steps {
+        assert!(owner.try_wait().unwrap().is_none(), "it has ended");
+    }
     owner.kill().unwrap();
     owner.wait().unwrap();
-    place.only_run()
+    run
 }
 
 #[test]
