@@ -24,7 +24,6 @@ use crate::installation::{Client, Installation, NewRun, Remote, Resumption, Serv
 use crate::keep::has_process;
 use crate::listing;
 use crate::view::json_line;
-use crate::workflows;
 
 use follow::Following;
 pub(in crate::commands) use story::Event;
@@ -223,9 +222,8 @@ fn options(arguments: &RunArguments) -> Result<Map<String, Value>, Failure> {
     if let Some(base_url) = &arguments.base_url {
         say("base_url", json!(base_url));
     }
-    if arguments.workflow != workflows::usual() {
-        say("workflow", json!(arguments.workflow));
-    }
+    // Always: the server may be of a program whose usual workflow is another one.
+    say("workflow", json!(arguments.workflow));
     if arguments.seed != 1 {
         say("seed", json!(arguments.seed));
     }
@@ -252,4 +250,21 @@ fn options(arguments: &RunArguments) -> Result<Map<String, Value>, Failure> {
         say("timeout_s", json!(timeout.as_secs()));
     }
     Ok(options)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::options;
+    use crate::arguments::{Arguments, Command};
+
+    #[test]
+    fn a_server_of_another_program_is_told_which_workflow_is_meant() {
+        let given = Arguments::try_parse_from(["irq", "run", "Describe this folder"]).unwrap();
+        let Command::Run(run) = given.command else {
+            panic!("another command was read")
+        };
+        assert_eq!(options(&run).unwrap()["workflow"], "agents");
+    }
 }
