@@ -14,6 +14,7 @@ use crate::address::full;
 use crate::exit::{Exit, Failure};
 use crate::hooks::is_of_hook;
 use crate::installation::Installation;
+use crate::keep::{refuse_fork, workflow_of};
 use crate::listing;
 use crate::workflows;
 
@@ -82,13 +83,16 @@ pub(crate) struct Stop {
 ///
 /// # Errors
 ///
-/// Where a name cannot be kept.
+/// Where a name cannot be kept, or a run of code would be forked.
 pub(crate) fn stop(
     to: &Addressee,
     stop: &Stop,
     policy: &Policy,
     by: Actor,
 ) -> Result<Admission, Failure> {
+    if stop.interrupt_type == InterruptType::Branch {
+        refuse_fork(&workflow_of(&to.run))?;
+    }
     let Facing { origin, routes, .. } = workflows::facing(&to.run, &to.kind);
     let subject = Subject {
         interrupt_type: stop.interrupt_type,

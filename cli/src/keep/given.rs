@@ -55,7 +55,7 @@ impl Keeping {
     }
 }
 
-/// Refuses words for whoever has the turn where code has it, which reads messages to its agents alone.
+/// Refuses a message on resume to an embedded workflow: its code reads only messages that are sent to its agents.
 ///
 /// # Errors
 ///

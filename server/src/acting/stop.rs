@@ -1,6 +1,7 @@
 //! Interrupting an agent or a run.
 
 use agents::plan_execute::plan_kind;
+use agents::run::{RunOrder, Workflow};
 use interrupts::IdempotencyKey;
 use interrupts::life::{
     Admission, ExpiryOutcome, Family, Interrupt, Recurrence, Scope, USUAL_ATTEMPTS,
@@ -77,6 +78,9 @@ pub(crate) async fn stop(
             "leave `scope` out, or end the whole run with the type STOP",
         ));
     }
+    if order.interrupt_type == InterruptType::Branch {
+        refuse_branch_of_code(agent)?;
+    }
     if order.scope == Scope::Run {
         caller.demand_whole_run()?;
     }
@@ -115,6 +119,18 @@ fn ends_run(agent: &Found, order: &StopOrder) -> bool {
     let is_root = agent.node.node.parent().is_none();
     let is_of_a_plan = plan_kind(agent.node.kind.as_str()).is_some();
     ends && (order.scope == Scope::Run || is_root || is_of_a_plan)
+}
+
+/// Refuses to fork a run of code: it is executed from its start, so a fork would do again what was done.
+fn refuse_branch_of_code(agent: &Found) -> Result<(), Problem> {
+    match RunOrder::workflow_in(&agent.run.content) {
+        Workflow::Embedded(name) => Err(Problem::new(
+            Kind::NotInState,
+            format!("`{name}` is code, which is executed from its start: it cannot be forked"),
+            "begin another run with the same input",
+        )),
+        Workflow::Agents | Workflow::PlanExecute => Ok(()),
+    }
 }
 
 /// Refuses what is asked of a run that has ended.

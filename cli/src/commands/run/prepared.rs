@@ -68,6 +68,11 @@ impl Prepared {
             Workflow::Embedded(name) => Some(workflows::embedded(name)?),
             Workflow::Agents | Workflow::PlanExecute => None,
         };
+        if let (Workflow::Embedded(name), Some(_)) = (&order.workflow, &order.script) {
+            let text =
+                format!("a script steers the built-in workflows, and `{name}` is none of them");
+            return Err(Failure::new(Exit::Usage, text).hint("leave the script out"));
+        }
         let choice = ModelChoice::parse(&order.model, order.base_url.clone())?;
         let goal = Goal::new(order.goal.clone()).map_err(|error| usage(error.to_string()))?;
         let script = order

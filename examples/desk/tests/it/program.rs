@@ -48,6 +48,13 @@ impl Place {
         self.command(arguments).output().unwrap()
     }
 
+    /// A person sends the ticket of a question to the colleague who pays back.
+    fn send_to_refunds(&self, question: &str) {
+        let decision = ["--decision", "reroute", "--to", "REFUNDS"];
+        let decided = self.desk(&[&["review", question], &decision[..]].concat());
+        assert!(decided.status.success(), "{}", stderr(&decided));
+    }
+
     /// Its one run, as `ps` shows it.
     fn run(&self) -> Option<Value> {
         let listed = self.desk(&["ps", "--all", "--json"]);
@@ -111,15 +118,7 @@ fn a_ticket_is_begun_decided_and_done_with_the_commands_of_the_desks_program() {
         "{routes}"
     );
 
-    let decided = place.desk(&[
-        "review",
-        question,
-        "--decision",
-        "reroute",
-        "--to",
-        "REFUNDS",
-    ]);
-    assert!(decided.status.success(), "{}", stderr(&decided));
+    place.send_to_refunds(question);
     let done = place.desk(&["resume", id]);
     assert!(done.status.success(), "{}", stderr(&done));
     assert!(
@@ -164,6 +163,10 @@ fn what_the_desk_cannot_do_is_refused_before_anything_is_begun() {
     let wrong = place.desk(&["run", r#"{"order": 17}"#]);
     assert_eq!(wrong.status.code(), Some(2));
     assert!(stderr(&wrong).contains("$.wish"), "{}", stderr(&wrong));
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts/tour.json");
+    let scripted = place.desk(&["run", TICKET, "--script", script]);
+    assert_eq!(scripted.status.code(), Some(2), "{}", stderr(&scripted));
+    assert!(stderr(&scripted).contains("`desk` is none of them"));
     let other = place.desk(&["run", "--workflow", "counter", TICKET]);
     assert_eq!(other.status.code(), Some(2));
     assert!(
@@ -179,8 +182,11 @@ fn what_the_desk_cannot_do_is_refused_before_anything_is_begun() {
     let said = place.desk(&["resume", id, "--message", "hurry"]);
     assert_eq!(said.status.code(), Some(2));
     assert!(stderr(&said).contains("desk send"), "{}", stderr(&said));
-    let forked = place.desk(&["fork", id]);
-    assert_eq!(forked.status.code(), Some(4), "{}", stderr(&forked));
+    for command in [&["fork", id][..], &["interrupt", id, "--type", "BRANCH"]] {
+        let forked = place.desk(command);
+        assert_eq!(forked.status.code(), Some(4), "{}", stderr(&forked));
+        assert!(stderr(&forked).contains("cannot be forked"));
+    }
     assert_eq!(place.run(), Some(run), "nothing has changed");
 }
 
@@ -245,12 +251,12 @@ fn a_ticket_goes_on_at_the_next_server_when_its_own_is_killed_and_is_paid_back_o
     let mut first = Server::start(&place, "first.log");
     let secret = secret.to_str().unwrap();
     let through = ["--server", &first.address, "--token-file", secret];
-    let started = place
-        .command(&["run", "--detach", TICKET])
-        .env_remove("IRQ_STORE")
-        .args(through)
-        .output()
-        .unwrap();
+    let there = |arguments: &[&str]| {
+        let mut command = place.command(arguments);
+        command.env_remove("IRQ_STORE").args(through);
+        command.output().unwrap()
+    };
+    let started = there(&["run", "--detach", TICKET]);
     assert!(started.status.success(), "{}", stderr(&started));
     // It looks into the shop's books, which takes a second.
     place.once(|run| run["state"] == "running");
@@ -259,16 +265,23 @@ fn a_ticket_goes_on_at_the_next_server_when_its_own_is_killed_and_is_paid_back_o
 
     let second = Server::start(&place, "second.log");
     let run = place.once(|run| open_question(run).is_some());
+    let id = run["id"].as_str().unwrap();
+    let forked = place
+        .command(&[
+            "interrupt",
+            id,
+            "--type",
+            "BRANCH",
+            "--server",
+            &second.address,
+        ])
+        .args(["--token-file", secret])
+        .env_remove("IRQ_STORE")
+        .output()
+        .unwrap();
+    assert_eq!(forked.status.code(), Some(4), "{}", stderr(&forked));
     let question = open_question(&run).unwrap();
-    let decided = place.desk(&[
-        "review",
-        question,
-        "--decision",
-        "reroute",
-        "--to",
-        "REFUNDS",
-    ]);
-    assert!(decided.status.success(), "{}", stderr(&decided));
+    place.send_to_refunds(question);
     place.once(|run| run["state"] == "completed");
     let told = first.told() + &second.told();
     assert_eq!(told.matches(PAID).count(), 1, "{told}");
