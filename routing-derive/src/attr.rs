@@ -23,7 +23,7 @@ pub(crate) enum Form {
 /// An option that an attribute has.
 pub(crate) type Known = (&'static str, Form);
 
-/// Where the derives find `routing_core`, for whoever has it under another name.
+/// The path of `routing_core`, where the crate that derives has it under another name.
 pub(crate) const CRATE: Known = ("crate", Form::Text);
 
 /// The options that were given in all attributes of one name: known, well-formed, none twice.

@@ -83,7 +83,7 @@ impl<W: Workflow> ErasedWorkflow for W {
                 serde_json::from_value(words).map_err(|_no_text| error)?
             }
         };
-        // What cannot be written again is what was said: whoever executes it says why it cannot be read.
+        // An input that cannot be written as JSON is kept as it was typed; executing it then reports the error.
         Ok(serde_json::to_value(&read).unwrap_or_else(|_none| Value::String(text.to_owned())))
     }
 

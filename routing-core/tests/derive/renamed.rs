@@ -1,4 +1,4 @@
-//! The router under another name, as whoever passes it on to his own users has it.
+//! The derives where the router's crate has another name.
 
 use routing_core::schema::Dialect;
 use routing_core::{InterruptType, Route as _, SealedInterrupt as _};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::workflow::details;
 
-/// A crate of somebody's own, as its users see it.
+/// A crate that re-exports the router.
 pub(crate) mod facade {
     pub(crate) use routing_core as router;
 }
