@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
+use tests::collector::{Collector, CollectorManner};
 use tests::processes::{Process, working_in};
 
 use super::{Place, Running};
@@ -63,8 +64,10 @@ fn ctrl_c_ends_a_stubborn_tool_says_so_and_the_run_goes_on() {
     let place = Place::new();
     let goal = format!("Do `{STUBBORN}`");
     let allowed = place.all_allowed();
-    let mut run =
-        Running::start(&mut place.run(&goal, &["--no-input", "-v", "--permissions", &allowed]));
+    let collector = Collector::start(CollectorManner::Takes).unwrap();
+    let mut command = place.run(&goal, &["--no-input", "-v", "--permissions", &allowed]);
+    command.env("OTEL_EXPORTER_OTLP_ENDPOINT", collector.endpoint());
+    let mut run = Running::start(&mut command);
     run.wait_for("atwork");
     let at_work = working_in(place.folder.path());
     assert!(!at_work.is_empty());
@@ -87,6 +90,15 @@ fn ctrl_c_ends_a_stubborn_tool_says_so_and_the_run_goes_on() {
         "{seen}"
     );
     assert_none_is_left(&at_work, place.folder.path());
+    let counts = collector.collected().counts;
+    let mut counts = counts.iter();
+    let interrupts = counts
+        .find(|it| it.name == "tool_interrupts_total")
+        .unwrap();
+    let by = [("reason", "user"), ("tool", "shell")].map(|(name, of)| (name.into(), of.into()));
+    let mut attributes = interrupts.attributes.clone();
+    attributes.sort();
+    assert_eq!(attributes, by, "counted by nothing else");
     // The agent goes on from what had happened, and does not run it again by itself.
     let id = place.only_run();
     place.end(&["resume", &id, "--no-input"]).exits_with(0);
