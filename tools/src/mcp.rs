@@ -17,6 +17,7 @@ mod elicitation;
 mod error;
 mod form;
 mod limits;
+mod listening;
 mod name;
 mod process;
 mod server;

@@ -16,6 +16,7 @@ use super::client::Client;
 use super::config::{HttpServer, ProcessServer, Reach};
 use super::content::bounded;
 use super::error::McpError;
+use super::listening;
 use super::process::{Process, ProcessEnd};
 use super::server::Server;
 use super::transport;
@@ -93,13 +94,16 @@ impl Connection {
 
     async fn to_address(server: &Arc<Server>, address: &HttpServer) -> Result<Self, McpError> {
         let limits = &server.config.limits;
-        let inner = transport::http(address, limits)
+        let (inner, own_stream) = transport::http(address, limits)
             .map_err(|error| server.connect(words(&error), String::new()))?;
         let book = Arc::new(Book::new(Arc::clone(&server.shared.counter), true));
         let client = Client::new(server, Arc::clone(&book));
         let serving = client.serve(Watched::new(inner, Arc::clone(&book)));
         match tokio::time::timeout(limits.start, serving).await {
-            Ok(Ok(service)) => Ok(Self::new(service, book, None)),
+            Ok(Ok(service)) => {
+                listening::settled(own_stream).await;
+                Ok(Self::new(service, book, None))
+            }
             Ok(Err(error)) => Err(server.connect(greeting(&error), String::new())),
             Err(_late) => Err(server.late("to start", limits.start, "start", String::new())),
         }

@@ -9,9 +9,11 @@ use rmcp::transport::common::client_side_sse::ExponentialBackoff;
 use rmcp::transport::streamable_http_client::{
     StreamableHttpClientTransportConfig, StreamableHttpError,
 };
+use tokio::sync::watch;
 
 use super::config::HttpServer;
 use super::limits::McpLimits;
+use super::listening::{Listening, OwnStream};
 
 /// How many requests may be on their way at once.
 const AT_ONCE: usize = 64;
@@ -23,7 +25,13 @@ const RECONNECTS: usize = 6;
 pub(super) fn http(
     server: &HttpServer,
     limits: &McpLimits,
-) -> Result<StreamableHttpClientTransport<reqwest::Client>, reqwest::Error> {
+) -> Result<
+    (
+        StreamableHttpClientTransport<Listening>,
+        watch::Receiver<OwnStream>,
+    ),
+    reqwest::Error,
+> {
     let client = reqwest::Client::builder()
         // A redirect could take the headers elsewhere.
         .redirect(reqwest::redirect::Policy::none())
@@ -41,7 +49,9 @@ pub(super) fn http(
         .max_concurrent_requests(AT_ONCE)
         .control_request_timeout(limits.cancel);
     config.retry_config = Arc::new(backoff);
-    Ok(StreamableHttpClientTransport::with_client(client, config))
+    let (client, own_stream) = Listening::new(client);
+    let transport = StreamableHttpClientTransport::with_client(client, config);
+    Ok((transport, own_stream))
 }
 
 /// What the way itself failed by. The library shows the error of the client below it, and hides what caused that.

@@ -71,6 +71,10 @@ log(`started ${process.pid}`);
 if (process.argv[2] === 'http') {
   const sessions = new Map();
   const listener = createServer(async (request, response) => {
+    if (request.method === 'GET' && process.env.LATE_STREAM) {
+      // Something between delays the stream, and whatever comes before it.
+      await new Promise((go) => setTimeout(go, Number(process.env.LATE_STREAM)));
+    }
     let transport = sessions.get(request.headers['mcp-session-id']);
     if (!transport) {
       transport = new StreamableHTTPServerTransport({

@@ -145,6 +145,20 @@ async fn withdrawn(sdk: Sdk, way: Way) {
         .await;
 }
 
+#[tokio::test]
+async fn a_question_of_the_first_call_waits_for_the_stream_that_carries_it() {
+    let person = Person::new(vec![accept(json!({"colour": "red", "number": 7}))], AT_ONCE);
+    let setting = Setting {
+        elicitor: Arc::clone(&person) as Arc<dyn Elicitor>,
+        // The server drops a question that it has while the stream is not open.
+        variables: vec![("LATE_STREAM", "1000")],
+        ..Setting::default()
+    };
+    let stage = Stage::with(Sdk::Node, Way::Http, setting).await;
+    let message = stage.call("ask", json!({"question": "Which one?"})).await;
+    assert_eq!(finished(&message), "red 7");
+}
+
 async fn nobody(sdk: Sdk, way: Way) {
     let stage = Stage::new(sdk, way).await;
     let message = stage.call("ask", json!({"question": "Which one?"})).await;

@@ -116,6 +116,8 @@ pub(crate) struct Setting {
     pub(crate) elicitor: Arc<dyn Elicitor>,
     /// The limit of a call.
     pub(crate) limit: Duration,
+    /// Variables of a server on the network.
+    pub(crate) variables: Vec<(&'static str, &'static str)>,
 }
 
 impl Default for Setting {
@@ -124,6 +126,7 @@ impl Default for Setting {
             more: "limits = { cancel = \"1s\" }".to_owned(),
             elicitor: Arc::new(NobodyToAsk),
             limit: Duration::from_secs(60),
+            variables: Vec::new(),
         }
     }
 }
@@ -146,7 +149,7 @@ impl Stage {
                 (reach, None)
             }
             Way::Http => {
-                let (port, elsewhere) = serve(&command, &log, &[]);
+                let (port, elsewhere) = serve(&command, &log, &setting.variables);
                 let reach = format!("url = \"http://127.0.0.1:{port}/mcp\"");
                 (reach, Some(elsewhere))
             }

@@ -1,0 +1,152 @@
+//! When the stream is open on which a server asks and tells by itself.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::stream::BoxStream;
+use http::{HeaderName, HeaderValue};
+use rmcp::model::ClientJsonRpcMessage;
+use rmcp::transport::streamable_http_client::{
+    StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
+};
+use sse_stream::{Error as SseError, Sse};
+use tokio::sync::watch;
+
+/// The longest that a first call waits for the stream. Something between may hold its head back until an event comes.
+const LONGEST: Duration = Duration::from_secs(3);
+
+/// The stream that a client opens with a GET, beside those that answer its requests.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum OwnStream {
+    /// The server has no session, so there is none.
+    None,
+    /// The session has begun, and the stream is being opened.
+    Opening,
+    /// The server opened it, or refused to.
+    Settled,
+}
+
+/// Waits until the stream is open. A server may drop what it has to say while it is not, so a question of the first call
+/// would be lost.
+///
+/// <https://modelcontextprotocol.io/specification/2025-06-18/basic/transports#listening-for-messages-from-the-server>
+pub(super) async fn settled(mut stream: watch::Receiver<OwnStream>) {
+    let settled = stream.wait_for(|stream| *stream != OwnStream::Opening);
+    let _late = tokio::time::timeout(LONGEST, settled).await;
+}
+
+/// A client that tells how far that stream is.
+#[derive(Clone)]
+pub(super) struct Listening {
+    inner: reqwest::Client,
+    stream: watch::Sender<OwnStream>,
+}
+
+impl Listening {
+    pub(super) fn new(inner: reqwest::Client) -> (Self, watch::Receiver<OwnStream>) {
+        let (stream, watched) = watch::channel(OwnStream::None);
+        (Self { inner, stream }, watched)
+    }
+
+    fn turns(&self, from: OwnStream, to: OwnStream) {
+        self.stream.send_if_modified(|stream| {
+            let turns = *stream == from;
+            if turns {
+                *stream = to;
+            }
+            turns
+        });
+    }
+}
+
+type Failure = StreamableHttpError<reqwest::Error>;
+type Headers = HashMap<HeaderName, HeaderValue>;
+
+impl StreamableHttpClient for Listening {
+    type Error = reqwest::Error;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        token: Option<String>,
+        headers: Headers,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        self.post_message_with_max_sse_event_size(uri, message, session, token, headers, usize::MAX)
+            .await
+    }
+
+    async fn post_message_with_max_sse_event_size(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        token: Option<String>,
+        headers: Headers,
+        longest: usize,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        let answer = self
+            .inner
+            .post_message_with_max_sse_event_size(uri, message, session, token, headers, longest)
+            .await?;
+        if let StreamableHttpPostResponse::Json(_, Some(_))
+        | StreamableHttpPostResponse::Sse(_, Some(_)) = &answer
+        {
+            self.turns(OwnStream::None, OwnStream::Opening);
+        }
+        Ok(answer)
+    }
+
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session: Arc<str>,
+        token: Option<String>,
+        headers: Headers,
+    ) -> Result<(), Failure> {
+        self.inner
+            .delete_session(uri, session, token, headers)
+            .await
+    }
+
+    async fn get_stream(
+        &self,
+        uri: Arc<str>,
+        session: Option<Arc<str>>,
+        last_event: Option<String>,
+        token: Option<String>,
+        headers: Headers,
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
+        self.get_stream_with_max_sse_event_size(
+            uri,
+            session,
+            last_event,
+            token,
+            headers,
+            usize::MAX,
+        )
+        .await
+    }
+
+    async fn get_stream_with_max_sse_event_size(
+        &self,
+        uri: Arc<str>,
+        session: Option<Arc<str>>,
+        last_event: Option<String>,
+        token: Option<String>,
+        headers: Headers,
+        longest: usize,
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
+        let own = last_event.is_none();
+        let opened = self
+            .inner
+            .get_stream_with_max_sse_event_size(uri, session, last_event, token, headers, longest)
+            .await;
+        if own {
+            self.turns(OwnStream::Opening, OwnStream::Settled);
+        }
+        opened
+    }
+}
