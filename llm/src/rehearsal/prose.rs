@@ -1,37 +1,31 @@
-//! Sentences for the fields of an agent's answer, by what the field is called.
+//! Sentences for the fields of an agent's answer, by what the field is called: each says what a model would say there.
+//! Nothing was thought about, so nothing is claimed about the workspace.
 //!
-//! Placeholders: `{goal}` the goal, `{file}` and `{other}` two files, `{part}` a heading or folder,
-//! `{number}` a count from 1, `{said}` what a person or supervisor last decided, `{name}` the field.
+//! Placeholders: `{goal}` the goal, `{file}` a file, `{part}` a folder or heading, `{number}` a count from 1, `{said}`
+//! what a person or supervisor last decided, `{name}` the field.
 
 use super::facts::Facts;
 use super::random::Random;
 
 /// What is said in fields whose name ends in one of these words, first match first.
 const SENTENCES: &[(&[&str], &[&str])] = &[
+    (&["feedback"], &["{said} Go on with {part}."]),
     (
-        &["feedback"],
         &[
-            "{said} Start from {file} and keep the rest of {part} as it is.",
-            "{said} {file} matters most; {other} can wait until that is settled.",
+            "focus",
+            "boundaries",
+            "boundary",
+            "partitioning",
+            "scope",
+            "coverage",
         ],
+        &["{part}"],
     ),
+    (&["title"], &["Change {file}"]),
     (
-        &["focus", "boundaries", "boundary", "partitioning"],
-        &[
-            "{part}, with {file} at its centre",
-            "what {file} and {other} share",
-            "{part} and its edges towards {other}",
-        ],
+        &["ticketid", "id", "dependencies", "dependency"],
+        &["T-{number}"],
     ),
-    (
-        &["title"],
-        &[
-            "Bring {file} in line with the goal",
-            "Separate {part} from {other}",
-            "Cover {file} with tests",
-        ],
-    ),
-    (&["ticketid", "id"], &["T-{number}"]),
     (&["path", "filepath"], &["tickets/T-{number}.md"]),
     (&["source", "origin", "author"], &["rehearsal"]),
     (
@@ -50,20 +44,10 @@ const SENTENCES: &[(&[&str], &[&str])] = &[
         &["options"],
         &["go on to the next phase", "go back to {part}", "stop here"],
     ),
-    (
-        &["criteria", "criterion"],
-        &[
-            "{file} still does what it did before, and {goal} is reached there.",
-            "Every change outside of {file} can be explained by the goal.",
-        ],
-    ),
+    (&["criteria", "criterion"], &["The tests of {file} pass."]),
     (
         &["findings", "observations", "results", "result", "context"],
-        &[
-            "{file} is where most of the work for \u{201c}{goal}\u{201d} lies; {other} only refers to it.",
-            "Seen from {part}, {file} and {other} are coupled more closely than their names suggest.",
-            "{part} is described in {file}, and nothing in {other} contradicts it.",
-        ],
+        &["Here a model says what it found in {part}."],
     ),
     (
         &[
@@ -74,10 +58,7 @@ const SENTENCES: &[(&[&str], &[&str])] = &[
             "status",
             "verification",
         ],
-        &[
-            "Looked at {part} with the goal \u{201c}{goal}\u{201d}: {file} carries it, {other} follows.",
-            "The parts agree: {file} first, then {other}; nothing in {part} stands against it.",
-        ],
+        &["Here a model sums up what it knows of {part}."],
     ),
     (
         &[
@@ -87,10 +68,7 @@ const SENTENCES: &[(&[&str], &[&str])] = &[
             "recommendation",
             "recommendations",
         ],
-        &[
-            "{file} and {other} can be worked on apart, so the work is split along {part}.",
-            "What is known of {file} is enough to go on; what is open in {other} does not block it.",
-        ],
+        &["Here a model says why it goes on with {part}."],
     ),
     (
         &[
@@ -100,56 +78,34 @@ const SENTENCES: &[(&[&str], &[&str])] = &[
             "breakdown",
             "decomposition",
         ],
-        &[
-            "Begin with {file}, check the result against {part}, then carry it over to {other}.",
-            "One small change at a time: {file}, its tests, and only then {other}.",
-        ],
+        &["Here a model says in which steps it changes {part}."],
     ),
     (
         &["assignments", "distribution", "workload"],
-        &[
-            "worker {number} takes {file}",
-            "{part} goes to worker {number}",
-        ],
+        &["worker {number} takes {part}"],
     ),
     (
         &["tasks", "task", "ups"],
-        &[
-            "Read {file} and note what {goal} touches.",
-            "Change {file} in small steps.",
-            "Compare {other} with the new {file}.",
-        ],
+        &["Read {file}.", "Change {file}.", "Test {file}."],
     ),
-    (&["dependencies", "dependency"], &["T-{number}"]),
     (
         &["conflicts", "conflict"],
-        &["{file} and {other} both claim {part}."],
+        &["Here a model names what does not fit together in {part}."],
     ),
     (&["estimate"], &["half a day", "a day", "two days"]),
     (
-        &["description", "details", "design"],
-        &[
-            "Work on {file} towards \u{201c}{goal}\u{201d}, without changing what {other} relies on.",
-            "{part}: make {file} say what it does, and let {other} use that.",
-        ],
-    ),
-    (
-        &["scope", "coverage", "implementation"],
-        &["{file}, {other} and what {part} names; nothing else."],
+        &["description", "details", "design", "implementation"],
+        &["Here a model says what to change in {file} for \u{201c}{goal}\u{201d}."],
     ),
     (&["label", "value"], &["go on", "go back"]),
-    (
-        &["text", "answer", "comment"],
-        &["Go on with {file}; {part} is fine as it is."],
-    ),
+    (&["text", "answer", "comment"], &["Go on with {part}."]),
 ];
 
 /// What is said where the field's name tells nothing.
-const ANYTHING: &[&str] = &[
-    "On {name}: {file} is the place to look, with {part} in mind.",
-    "On {name}: nothing in {file} stands against \u{201c}{goal}\u{201d}.",
-    "On {name}: {file} and {other} tell the same story about {part}.",
-];
+const ANYTHING: &[&str] = &["Here a model writes the {name}, about {part}."];
+
+/// What is spoken of where nothing in it has a name.
+const FOLDER: &str = "the folder";
 
 /// Writes sentences; counts on through the material so that two of them seldom speak of one file.
 #[derive(Debug)]
@@ -231,9 +187,8 @@ impl Prose {
         } else {
             self.next
         };
-        let part = at(&facts.parts, which).map_or_else(|| "the workspace".to_owned(), quoted);
+        let part = at(&facts.parts, which).map_or_else(|| FOLDER.to_owned(), quoted);
         let file = self.file(facts);
-        let other = self.file(facts);
         let said = ["answer", "decision", "chosen", "feedback", "reason"]
             .iter()
             .find_map(|label| facts.labelled(label))
@@ -242,7 +197,6 @@ impl Prose {
         let number = (index + 1).to_string();
         let values = [
             ("{file}", file.as_str()),
-            ("{other}", other.as_str()),
             ("{part}", part.as_str()),
             ("{number}", number.as_str()),
             ("{name}", name),
@@ -255,9 +209,7 @@ impl Prose {
     /// The next file of the material.
     fn file(&mut self, facts: &Facts) -> String {
         self.next += 1;
-        at(&facts.files, self.next)
-            .unwrap_or("the workspace's root")
-            .to_owned()
+        at(&facts.files, self.next).unwrap_or(FOLDER).to_owned()
     }
 }
 
