@@ -4,7 +4,7 @@ use engine::tools::ToolAccess;
 use routing_core::AgentType as _;
 
 use crate::agent_kind::AgentKind;
-use crate::plan_execute::PlanRole;
+use planning::PlanRole;
 
 /// Tools that only look.
 const READING: [&str; 3] = ["list_files", "read_file", "search_files"];

@@ -8,10 +8,10 @@ mod serving;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-use agents::run::Workflow;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use interrupts::RouteName;
 use interrupts::signals::OnHangup;
+use journal::Workflow;
 use routing_core::model::Dialect;
 
 use crate::exit::Exit;

@@ -1,8 +1,8 @@
 //! The question that a stored interrupt asks, made from its content.
 
-use engine::tools::ToolMatter;
 use interrupts::catalogue::misfits;
 use interrupts::life::{Family, Interrupt};
+use journal::tool::ToolMatter;
 use routing_core::review::{Answer, Question, QuestionKind};
 use routing_core::{Choice, ConfirmationItem, InterruptDetails, InterruptId};
 use serde::Deserialize;

@@ -10,9 +10,8 @@ mod whereabouts;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agents::plan_execute::{PlanReading, StoredPlan};
-use agents::run::RunProgress;
 use async_trait::async_trait;
+use control::RunProgress;
 use interrupts::life::{Family, Interrupt, RunState, Scope, Verdict};
 use interrupts::rules::{Remember, StandingRule};
 use interrupts::store::{
@@ -20,6 +19,7 @@ use interrupts::store::{
 };
 use interrupts::{Digest, IdempotencyKey, RouteName};
 use jiff::Timestamp;
+use planning::{PlanReading, StoredPlan};
 use routing_core::{InterruptId, InterruptType, NodeId, RuleId, RunId, StopMode};
 use server::PlanWish;
 

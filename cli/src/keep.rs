@@ -24,8 +24,10 @@ use store::bell_at;
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
-use agents::run::{RunOrder, Workflow, save_standing};
-use engine::run::{Allowance, Hold, RunStore, Working};
+use agents::run::{RunOrder, save_standing};
+use engine::run::{Hold, RunStore, Working};
+use journal::Allowance;
+use journal::Workflow;
 
 use crate::exit::{Exit, Failure, causes};
 use crate::listing;
@@ -84,7 +86,7 @@ const fn leaves_agents_out(workflow: &Workflow) -> bool {
 
 /// The workflow of a run.
 pub(crate) fn workflow_of(run: &Run) -> Workflow {
-    RunOrder::workflow_in(&run.content)
+    Workflow::in_content(&run.content)
 }
 
 /// Whether whoever holds a run that nobody executes can let a stop of it take hold. An agent is cut off by its

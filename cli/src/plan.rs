@@ -7,16 +7,16 @@ mod view;
 use std::sync::Arc;
 
 use agents::catalogue;
-use agents::plan_execute::{
-    PlanBench, PlanChange, PlanEditError, PlanPreview, PlanReadError, PlanReading, PlanRevision,
-    StoredPlan, is_plan,
-};
+use agents::plan_execute::{PlanBench, PlanChange};
 use agents::run::RunOrder;
 use agents::workspace::Workspace;
 use interrupts::Digest;
 use interrupts::life::{Actor, Interrupt, Verdict};
 use interrupts::store::{ChangeError, CheckpointId, Page as Rows, Run, Store};
 use llm::{JsonSchemaConstraints, Pace, Script};
+use planning::{
+    PlanEditError, PlanPreview, PlanReadError, PlanReading, PlanRevision, StoredPlan, is_plan,
+};
 use routing_core::SystemClock;
 use routing_core::model::LanguageModel;
 use server::PlanWish;
@@ -360,10 +360,8 @@ pub(crate) async fn checked(
     let plan = saved(at, &run).await?.ok_or_else(|| no_plan(run.id))?;
     let preview = revision.check(plan.state()).map_err(|unfit| {
         let exit = match unfit {
-            agents::plan_execute::Unfit::Other { .. } => Exit::Conflict,
-            agents::plan_execute::Unfit::Refused(_) | agents::plan_execute::Unfit::Empty | _ => {
-                Exit::Usage
-            }
+            planning::Unfit::Other { .. } => Exit::Conflict,
+            planning::Unfit::Refused(_) | planning::Unfit::Empty | _ => Exit::Usage,
         };
         Failure::new(exit, format!("plan: {unfit}")).hint(format!(
             "`irq plan {} --preview` shows what steps would do",

@@ -1,9 +1,10 @@
 //! How far runs have come and what they have used, across all processes that executed them.
 
-use agents::run::{RunProgress, Steps};
+use control::RunProgress;
 use engine::run::{CallEnd, RunUse};
 use interrupts::store::Run;
 use jiff::SignedDuration;
+use journal::Steps;
 use routing_core::model::TokenUsage;
 use serde_json::{Value, json};
 

@@ -1,7 +1,8 @@
 //! What may be spent: an amount, and the prices of models.
 
-use engine::run::{BudgetOrder, CallEnd, CallUse, Prompt};
+use engine::run::{CallEnd, CallUse};
 use interrupts::money::{CallBound, ModelPrice, Money, PriceTable, Usage};
+use journal::{BudgetOrder, Prompt};
 use routing_core::model::TokenUsage;
 
 use crate::arguments::BudgetArguments;

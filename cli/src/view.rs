@@ -210,6 +210,7 @@ pub(crate) fn agent(row: &NodeRow) -> Value {
         "tokens": row.tokens,
         "current_step": row.step,
         "since": row.since,
+        "waits": row.waits,
     })
 }
 

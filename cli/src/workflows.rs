@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
-use agents::run::Workflow;
 use engine::ErasedWorkflow;
 use interrupts::catalogue::{Catalogue, CatalogueBook, SharedCatalogue};
 use interrupts::life::Interrupt;
 use interrupts::manager::Facing;
 use interrupts::store::{RootNode, Run};
 use interrupts::{KindName, RouteName, WorkflowName};
+use journal::Workflow;
 use serde_json::Value;
 
 use crate::exit::{Exit, Failure, causes};
@@ -139,7 +139,7 @@ pub(crate) fn input_of(workflow: &Workflow, words: &str) -> Result<Option<Value>
 pub(crate) fn root_of(workflow: &Workflow) -> Option<RootNode> {
     match workflow {
         Workflow::Embedded(name) => embedded(name).ok()?.root().ok(),
-        Workflow::Agents | Workflow::PlanExecute => workflow.root(),
+        Workflow::Agents | Workflow::PlanExecute => agents::run::root_of(workflow),
     }
 }
 

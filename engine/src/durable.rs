@@ -5,23 +5,16 @@
 //! place in the run and read, not produced again. Between two such places the code does the same each time,
 //! so it arrives where the run stood, and goes on from there.
 
-pub mod allowance;
-pub mod attempts;
 pub mod checkpoint;
 pub mod control;
 pub mod decisions;
 pub mod desk;
-pub mod entry;
-pub mod error;
 pub mod given_up;
 pub mod handed;
 pub mod handed_event;
-pub mod input;
 pub mod journal;
 pub mod kinds;
-pub mod letter;
 pub mod model;
-pub mod place;
 pub mod record;
 pub mod recorded;
 pub mod replay;

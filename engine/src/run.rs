@@ -7,7 +7,6 @@
 pub mod ending;
 pub mod event;
 pub mod failure;
-pub mod going_on;
 #[doc(hidden)]
 pub mod ignored;
 pub mod inbox;
@@ -34,28 +33,25 @@ pub mod settling;
 pub mod spans;
 #[doc(hidden)]
 pub mod stoppable_reviewer;
-mod suggestion;
 pub mod used;
+#[doc(hidden)]
+pub mod waits;
 pub mod working;
 
-pub use crate::durable::allowance::{Allowance, BudgetOrder};
-pub use crate::durable::checkpoint::{NodeSnapshot, RunSnapshot, UnreadCheckpoint};
 pub use crate::durable::control::{RunControl, StepsTaken, Stopped, Trouble};
-pub use crate::durable::entry::Prompt;
 pub use crate::durable::given_up::given_up_because;
 pub use crate::durable::kinds::{Kinds, NamedEvent};
 pub use crate::durable::record::{Hold, RunStore};
 pub use ending::RunEnd;
-pub use event::{NodeState, RunEvent, RunObserver, RunOccurrence};
+pub use event::{RunEvent, RunObserver, RunOccurrence};
 pub use failure::{RunError, StepLimitReached};
-pub use going_on::{ResumeRequest, said_to_fork};
 pub use inbox::RunInbox;
+pub use journal::{NodeSnapshot, RunSnapshot, UnreadCheckpoint};
 pub use left::leave_out_of_ended;
 pub use limits::RunLimits;
 #[doc(hidden)]
 pub use live::{LiveRun, RunParts};
 pub use nodes::{NodeDirectory, NodeView};
 pub use report::{InterruptRecord, InterruptResult, RunReport, RunStatus};
-pub use suggestion::Suggestion;
 pub use used::{CallEnd, CallUse, RunUse};
 pub use working::{WorkError, Working, keep_input};

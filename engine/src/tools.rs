@@ -14,10 +14,8 @@ mod elicitor;
 mod excerpt;
 mod exchange;
 mod held_back;
-mod kept_call;
 mod launching;
 mod ledger;
-mod matter;
 mod model;
 mod permissions;
 mod round;
@@ -27,9 +25,7 @@ pub mod tooling;
 
 pub use access::ToolAccess;
 pub use elicitor::RunElicitor;
-pub use kept_call::{KeptCall, KeptCallEnd};
 pub use launching::{Ground, LaunchRound};
-pub use matter::{CHOICE_NO, CHOICE_YES, ToolMatter, ToolQuestion, ToolQuestionKind};
 pub use permissions::{PermissionsError, ToolPermissions};
 pub use settings::AgentTools;
 

@@ -40,7 +40,7 @@ pub use journal::{
     Begun, Intent, Journal, JournalEntry, JournalError, JournalResult, KnownEffect, Repeating,
 };
 pub use message::{MessageError, MessageState, Messages, NewMessage, StoredMessage};
-pub use node::{NodeActivity, NodeRow, Nodes};
+pub use node::{CallWait, NodeActivity, NodeRow, Nodes};
 pub use outbox::{Consumer, Notification, Outbox, OutboxRow};
 pub use purge::{Purge, Purged};
 pub use reroute::{RerouteRow, Reroutes};

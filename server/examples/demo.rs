@@ -85,6 +85,7 @@ async fn running(store: &dyn Store) -> Result<Run, Failure> {
             step: 1,
             tokens: 0,
             since: Timestamp::UNIX_EPOCH,
+            waits: None,
         });
     }
     store.put_nodes(run.id, run.epoch, rows).await?;

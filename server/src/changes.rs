@@ -7,10 +7,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use agents::plan_execute::StoredPlan;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use interrupts::Digest;
+use planning::StoredPlan;
 use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;

@@ -1,12 +1,12 @@
 //! The port behind which runs are executed.
 
-use agents::plan_execute::{PlanEditError, StoredPlan};
 use async_trait::async_trait;
-use engine::run::ResumeRequest;
 use interrupts::Digest;
 use interrupts::life::Actor;
 use interrupts::store::{CheckpointId, Run};
 use jiff::Timestamp;
+use journal::ResumeRequest;
+use planning::{PlanEditError, StoredPlan};
 use routing_core::RunId;
 use serde_json::{Map, Value, json};
 

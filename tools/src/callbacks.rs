@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::end::{CallEnd, ToolMessage};
 use crate::tool::{ProgressSink, ToolCall, ToolOutput};
+use journal::tool::{CallEnd, ToolMessage};
 
 /// Is told of each call. Nothing that it does changes how a call ended.
 #[async_trait]

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 pub use command::ContainedCommand;
-pub use end::{ContainedEnd, ContainmentError, ContainmentReport};
+pub use end::{ContainedEnd, ContainmentError};
 pub use environment::{ALLOWED_VARIABLES, ToolEnvironment};
 pub use output::KeptOutput;
 pub use talk::ContainedTalk;

@@ -15,13 +15,13 @@ use tokio::sync::Semaphore;
 use crate::callbacks::{NoCallbacks, ToolCallbacks};
 use crate::controller::{ControllerConfig, InterruptController};
 use crate::counts::{ToolCounter, ToolCounts};
-use crate::end::ToolMessage;
 use crate::ledger::{CallLedger, CallPlace, LedgerError, NoLedger};
 use crate::limit::CallLimits;
 use crate::permission::{Approver, NobodyToAsk, Permission, PermissionPolicy};
 use crate::registry::ToolRegistry;
 use crate::tool::{NoProgress, ProgressSink, RequestedCall};
 use crate::workspace::Workspace;
+use journal::tool::ToolMessage;
 
 use one_call::OneCall;
 

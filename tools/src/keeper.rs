@@ -20,13 +20,14 @@ use std::process::ExitCode;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
+use journal::tool::{Mechanism, ProcessKey};
 use rustix::process::{Pid, WaitOptions, WaitStatus, getpid, set_child_subreaper, wait};
 use serde::Serialize;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 pub(crate) use cgroup::Cgroup;
-pub use order::{Exit, Mechanism, ProcessKey, WantedMechanism};
+pub use order::{Exit, WantedMechanism};
 pub(crate) use order::{FromKeeper, Input, KeeperEnd, Order, ToKeeper};
 
 use launch::{LAUNCH, LaunchFault};

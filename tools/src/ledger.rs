@@ -5,8 +5,8 @@ use interrupts::Digest;
 use interrupts::store::Repeating;
 use serde_json::Value;
 
-use crate::end::ToolMessage;
 use crate::tool::{CallId, RequestedCall, ToolCall};
+use journal::tool::ToolMessage;
 
 /// The place of a call among the calls that a model asked for at once.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

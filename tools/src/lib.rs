@@ -13,7 +13,6 @@ mod callbacks;
 mod containment;
 mod controller;
 mod counts;
-mod end;
 mod executor;
 mod keeper;
 mod ledger;
@@ -22,7 +21,6 @@ mod mcp;
 mod permission;
 mod registry;
 mod tool;
-pub mod wording;
 mod workspace;
 
 pub use arguments::{ArgumentsError, check_arguments};
@@ -33,19 +31,19 @@ pub use builtin::{
 pub use callbacks::{NoCallbacks, ToolCallbacks};
 pub use containment::{
     ALLOWED_VARIABLES, ContainedCommand, ContainedEnd, ContainedTalk, Containment,
-    ContainmentConfig, ContainmentError, ContainmentReport, KeptOutput, ToolEnvironment,
+    ContainmentConfig, ContainmentError, KeptOutput, ToolEnvironment,
 };
 pub use controller::{
     Asked, Cancellation, Cleanup, ControllerConfig, Driven, Fenced, InterruptController,
     NonInterruptible, Registration, Requested, RunningCall, StoppedCall, Turn,
 };
 pub use counts::{ToolCounter, ToolCounts, reason_label};
-pub use end::{CallEnd, ToolMessage};
 pub use executor::{Executor, ExecutorConfig, TurnEnd};
 pub use interrupts::SchemaError;
-pub use keeper::{
-    Exit, Mechanism, ProcessKey, WantedMechanism, main_if_keeper, probe_control_groups,
+pub use journal::tool::{
+    CallDigest, CallEnd, ContainmentReport, Mechanism, ProcessKey, ToolMessage, wording,
 };
+pub use keeper::{Exit, WantedMechanism, main_if_keeper, probe_control_groups};
 pub use ledger::{BegunCall, CallLedger, CallPlace, LedgerError, NoLedger};
 pub use limit::{CallLimit, CallLimits, LimitPause};
 pub use mcp::{
@@ -55,9 +53,8 @@ pub use mcp::{
     ServerNameError,
 };
 pub use permission::{
-    Approval, Approver, CallDigest, NobodyToAsk, PathRuleConfig, PathRules, Permission,
-    PermissionAnswer, PermissionPolicy, PermissionRequest, PolicyConfig, PolicyError, RuleConfig,
-    VoidApproval,
+    Approval, Approver, NobodyToAsk, PathRuleConfig, PathRules, Permission, PermissionAnswer,
+    PermissionPolicy, PermissionRequest, PolicyConfig, PolicyError, RuleConfig, VoidApproval,
 };
 pub use registry::{RegisterError, ToolRegistry};
 pub use tool::{

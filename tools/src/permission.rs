@@ -5,7 +5,7 @@ mod approver;
 mod paths;
 mod policy;
 
-pub use approval::{Approval, CallDigest, VoidApproval};
+pub use approval::{Approval, VoidApproval};
 pub use approver::{Approver, NobodyToAsk, PermissionAnswer, PermissionRequest};
 pub use paths::{PathRuleConfig, PathRules};
 pub use policy::{Permission, PermissionPolicy, PolicyConfig, PolicyError, RuleConfig};

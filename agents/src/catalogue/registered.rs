@@ -10,9 +10,9 @@ use routing_core::{AgentType as _, InterruptType};
 
 use super::{RecordKind, records};
 use crate::agent_kind::AgentKind;
-use crate::plan_execute::{PLAN_EXECUTE, PlanRole};
 use crate::records::InterruptRouting;
-use crate::run::Workflow;
+use journal::Workflow;
+use planning::{PLAN_EXECUTE, PlanRole};
 
 /// Why a workflow has no catalogue. It is a mistake in the workflow, and a test finds it.
 #[derive(Debug, thiserror::Error)]

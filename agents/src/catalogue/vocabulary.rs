@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{RecordKind, SchemaQuery, records, schema};
 use crate::agent_kind::{AgentKind, RouteType};
-use crate::plan_execute::PlanRole;
+use planning::PlanRole;
 
 /// The field of every agent's record in which its interrupts stand.
 const INTERRUPT_FIELD: &str = "interruptRequest";

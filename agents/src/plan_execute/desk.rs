@@ -1,53 +1,21 @@
 //! Where the workflow's agents sit: effects that ask a model in, the events that follow out.
 
+use std::sync::Arc;
+
+use engine::run::recorder::{CallNotes, Recorder};
+use planning::PlanRole;
 use routing_core::answer::AnswerError;
 use routing_core::ask::{AskError, Asker, CorrectionObserver};
 use routing_core::context::{LlmCallContext, RouteSnapshot};
-use routing_core::model::{Caller, Message, ModelError, Purpose};
+use routing_core::model::{Caller, ChunkSink, Message, ModelError, Purpose};
 use routing_core::{InterruptDetails, NodeId, Outcome, ParseNodeIdError, Routing, RunId};
-use serde::{Deserialize, Serialize};
 
-use super::effect::Asking;
-use super::event::{Failure, PlanEvent};
-use super::plan::PlanStep;
 use super::prompts;
 use super::records::{ExecutorRouting, PlannerRouting, ReplannerRouting};
-use super::state::PlanExecute;
-
-/// The agents of the workflow.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum PlanRole {
-    /// Makes the first plan.
-    Planner,
-    /// Carries out a step.
-    Executor,
-    /// Looks at the plan again.
-    Replanner,
-}
-
-impl PlanRole {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Planner, Self::Executor, Self::Replanner];
-
-    /// The name of the kind of agent on the wire.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Planner => "PLANNER",
-            Self::Executor => "EXECUTOR",
-            Self::Replanner => "REPLANNER",
-        }
-    }
-
-    /// The last segment of the ids of its nodes.
-    pub const fn segment(self) -> &'static str {
-        match self {
-            Self::Planner => "planner",
-            Self::Executor => "executor",
-            Self::Replanner => "replanner",
-        }
-    }
-}
+use planning::Asking;
+use planning::PlanExecute;
+use planning::PlanStep;
+use planning::{Failure, PlanEvent};
 
 /// Why a model gave no event.
 #[derive(Debug, thiserror::Error)]
@@ -72,6 +40,8 @@ pub struct PlanDesk {
     pub run: RunId,
     /// The run's first node; the agents' are below it.
     pub root: NodeId,
+    /// Is told what is to be known of calls under way.
+    pub recorder: Option<Arc<Recorder>>,
 }
 
 impl PlanDesk {
@@ -158,7 +128,12 @@ impl PlanDesk {
             correction: 0,
         };
         let messages: Vec<Message> = prompts::conversation(role, state, task);
-        let context = LlmCallContext::<R>::new(caller, messages, RouteSnapshot::default());
+        let node = caller.node.clone();
+        let mut context = LlmCallContext::<R>::new(caller, messages, RouteSnapshot::default());
+        context.chunks = self.recorder.as_ref().map(|recorder| {
+            let recorder = Arc::clone(recorder);
+            Arc::new(CallNotes { recorder, node }) as Arc<dyn ChunkSink>
+        });
         let asked = self.asker.ask(&context, &Corrections, scope).await;
         Ok(match asked {
             Ok(Outcome::Completed(asked)) => Reached::Answer(asked.routing),

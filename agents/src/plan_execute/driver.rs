@@ -27,19 +27,13 @@ use tokio::time::Instant;
 use tracing::Instrument as _;
 
 use super::desk::PlanDesk;
-use super::effect::{PersonAsked, PlanEffect};
-use super::event::{Failure, PlanEvent, Refused};
 use super::news::{PlanNews, PlanStands};
-use super::revision::Unfit;
-use super::state::{Cause, Phase, PlanEnd, PlanExecute, RetryPolicy};
 use crate::catalogue::of_workflow;
+use crate::run::RunConfig;
 use crate::run::handle::worked_since;
-use crate::run::progress::steps_taken;
-use crate::run::{RunConfig, Workflow};
 use crate::workflow::failure::FlowError;
 use engine::durable::checkpoint::Checkpoints;
 use engine::durable::control::{OnlyScope, RunControl};
-use engine::durable::error::KeepError;
 use engine::durable::journal::RunJournal;
 use engine::durable::kinds::Kinds;
 use engine::durable::model::JournalledModel;
@@ -50,11 +44,16 @@ use engine::run::recorder::Recorder;
 use engine::run::spans::RunSpans;
 use engine::run::{RunEvent, RunLimits, RunReport, RunStore};
 use engine::tools::{Tooling, ToolingParts};
+use journal::Workflow;
+use journal::error::KeepError;
+use journal::steps_of;
+use planning::PlanStanding;
+use planning::Unfit;
+use planning::{Cause, Phase, PlanEnd, PlanExecute, RetryPolicy};
+use planning::{Failure, PlanEvent, Refused};
+use planning::{PersonAsked, PlanEffect};
 
-pub use editor::{PlanBench, PlanChange, PlanEditError, change_plan};
-pub use nodes::PLAN_EXECUTE;
-pub use question::plan_kind;
-pub use standing::{OpenQuestion, PlanStanding, Unfinished};
+pub use editor::{PlanBench, PlanChange, change_plan};
 
 /// Runs a plan, or goes on with it, and reports what became of it. All that it started has ended then, and what
 /// the report says is recorded. Of the configuration, the workspace and the supervisor's steps have no use here.
@@ -77,7 +76,8 @@ async fn executed(mut driver: Driver) -> RunReport {
     driver.spans.end(&status);
     driver.recorder.record(status.last_event());
     // As of any run: a call that a budget refused was not made.
-    let steps = steps_taken(driver.journal.record.store(), driver.run).await;
+    let steps = steps_of(driver.journal.record.store(), driver.run).await;
+    let steps = steps.map(|steps| steps.total);
     RunReport {
         run: driver.run,
         status,
@@ -202,7 +202,7 @@ impl Driver {
         Self {
             run,
             limits,
-            recorder,
+            recorder: Arc::clone(&recorder),
             tooling,
             clock,
             model,
@@ -212,6 +212,7 @@ impl Driver {
             control,
             reviewer,
             desk: Arc::new(PlanDesk {
+                recorder: Some(recorder),
                 asker,
                 run,
                 root: root.clone(),

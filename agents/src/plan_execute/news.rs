@@ -5,9 +5,9 @@ use routing_core::NodeId;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::desk::PlanRole;
-use super::effect::Fact;
-use super::plan::{FinishedStep, PlanStep};
+use planning::Fact;
+use planning::PlanRole;
+use planning::{FinishedStep, PlanStep};
 
 /// The names of what is told.
 const TOLD: &str = "run.plan_told";

@@ -6,9 +6,9 @@
 use routing_core::model::Message;
 use serde_json::json;
 
-use super::desk::PlanRole;
-use super::plan::PlanStep;
-use super::state::PlanExecute;
+use planning::PlanExecute;
+use planning::PlanRole;
+use planning::PlanStep;
 
 /// What is true for every agent.
 const RULES: &str = "Answer with one JSON object that has exactly one of the fields of its schema, and nothing \

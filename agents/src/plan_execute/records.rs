@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::records::NonEmptyText;
+use planning::StepOutcome;
 
 /// The steps that are left to do, in their order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -19,16 +20,6 @@ impl PlanDraft {
     pub fn into_tasks(self) -> Vec<String> {
         self.steps.into_iter().map(String::from).collect()
     }
-}
-
-/// Whether the plan still holds after a step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum StepOutcome {
-    /// The next step can begin.
-    Proceed,
-    /// The result asks for another plan.
-    Replan,
 }
 
 /// What came of a step.

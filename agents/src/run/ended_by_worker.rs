@@ -7,10 +7,10 @@ use interrupts::store::{Checkpoint, JournalEntry, Page, Store, StoreError};
 use routing_core::NodeId;
 
 use crate::agent_kind::AgentKind;
-use engine::durable::entry::{InterruptEnd, InterruptOutcome};
-use engine::durable::journal::{INTERRUPT, MODEL_CALL};
-use engine::durable::place;
-use engine::run::RunSnapshot;
+use journal::RunSnapshot;
+use journal::entry::{InterruptEnd, InterruptOutcome};
+use journal::kind::{INTERRUPT, MODEL_CALL};
+use journal::place;
 
 /// How many entries of the journal are read together.
 const PAGE: u32 = 500;

@@ -10,14 +10,14 @@ use routing_core::reroute::RerouteState;
 use routing_core::{EventId, InterruptId, InterruptType};
 use serde_json::Value;
 
-use crate::plan_execute::{PlanStanding, is_plan};
-use engine::durable::entry::InterruptIntent;
 use engine::durable::handed::{DECIDED, HandedDecision, asked_at, filled_by, place_in_fork};
 use engine::durable::handed_event::{EVENT, HandedEvent, came_with};
-use engine::durable::input::{INPUT, content_of_decision, said_with};
-use engine::durable::journal::INTERRUPT;
-use engine::durable::place;
 use engine::durable::unread::event_of;
+use journal::entry::InterruptIntent;
+use journal::input::{INPUT, content_of_decision, said_with};
+use journal::kind::INTERRUPT;
+use journal::place;
+use planning::{PlanStanding, is_plan};
 
 /// How many rows are read together.
 const PAGE: u32 = 500;

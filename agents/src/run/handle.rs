@@ -14,7 +14,6 @@ use tokio::time::Instant;
 use tracing::Instrument as _;
 
 use super::config::RunConfig;
-use super::progress::steps_taken;
 use crate::agent_kind::AgentKind;
 use crate::records::{NonEmptyText, OrchestratorRequest, OrchestratorRoute, Phase};
 use crate::workflow::agents_run::AgentsRun;
@@ -24,6 +23,7 @@ use crate::workflow::plan::planner;
 use engine::durable::replay::Replay;
 use engine::run::ending::conclude;
 use engine::run::{NodeDirectory, RunEnd, RunEvent, RunInbox, RunReport};
+use journal::steps_of;
 
 /// A run. While it is executed, its bus takes events and its directory knows its nodes.
 pub struct Run {
@@ -96,7 +96,8 @@ impl Run {
         engine.spans.end(&status);
         engine.recorder.record(status.last_event());
         // What the journal says counts no call that a budget refused; where it cannot be read, what is known here does.
-        let steps = steps_taken(engine.journal.record.store(), engine.run).await;
+        let steps = steps_of(engine.journal.record.store(), engine.run).await;
+        let steps = steps.map(|steps| steps.total);
         RunReport {
             run: engine.run,
             status,

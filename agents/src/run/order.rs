@@ -1,113 +1,36 @@
 //! What a run is to do, as the store keeps it: everything that is needed to begin it again.
 
-use std::fmt;
-
+use interrupts::KindName;
 use interrupts::store::RootNode;
-use interrupts::{KindName, NameError, WorkflowName};
+use journal::{OrderError, RunHeader, Workflow};
 use routing_core::{AgentType as _, NodeId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::agent_kind::AgentKind;
-use crate::plan_execute::PLAN_EXECUTE;
 use crate::workflow::kinds::place;
-use engine::run::{Allowance, RunLimits};
+use engine::run::RunLimits;
 use engine::tools::ToolPermissions;
-
-/// The newest version of the form.
-const VERSION: u32 = 4;
+use journal::Allowance;
+use planning::PLAN_EXECUTE;
 
 /// The version of the form in which orders speak of tools.
 const WITH_TOOLS: u32 = 3;
 
-/// The version of the form in which orders are of workflows that a program has beside these two.
-const EMBEDDED: u32 = 4;
-
-/// Which workflow a run executes.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub enum Workflow {
-    /// The agents: discovery, planning, tickets.
-    #[default]
-    Agents,
-    /// A plan, made, carried out step by step, and changed on the way.
-    PlanExecute,
-    /// One that only the program which embeds it knows.
-    Embedded(WorkflowName),
-}
-
-impl Workflow {
-    /// The name on command lines and in orders.
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Agents => "agents",
-            Self::PlanExecute => "plan-execute",
-            Self::Embedded(name) => name.as_str(),
+/// The node that a run of a workflow begins with. `None` of an embedded one, whose program knows it.
+pub fn root_of(workflow: &Workflow) -> Option<RootNode> {
+    let (node, kind) = match workflow {
+        Workflow::Embedded(_) => return None,
+        Workflow::Agents => {
+            let first = AgentKind::Orchestrator;
+            (NodeId::new(place(first).1), first.name())
         }
-    }
-
-    /// The workflow of this name.
-    ///
-    /// # Errors
-    ///
-    /// [`NameError`] where no workflow has such a name.
-    pub fn named(name: &str) -> Result<Self, NameError> {
-        let mut built_in = [Self::Agents, Self::PlanExecute].into_iter();
-        match built_in.find(|it| it.name() == name) {
-            Some(built_in) => Ok(built_in),
-            None => WorkflowName::new(name).map(Self::Embedded),
-        }
-    }
-
-    /// The node that a run of it begins with. `None` of an embedded one, whose program knows it.
-    pub fn root(&self) -> Option<RootNode> {
-        let (node, kind) = match self {
-            Self::Embedded(_) => return None,
-            Self::Agents => {
-                let first = AgentKind::Orchestrator;
-                (NodeId::new(place(first).1), first.name())
-            }
-            Self::PlanExecute => (Ok(NodeId::root()), PLAN_EXECUTE),
-        };
-        Some(RootNode {
-            node: node.ok()?,
-            kind: KindName::new(kind).ok()?,
-        })
-    }
-
-    /// The version of the form that an order of this workflow has: the oldest one that knows it, so that an
-    /// older program refuses what it would carry out as something else.
-    pub const fn form(&self) -> u32 {
-        match self {
-            Self::Agents => 1,
-            Self::PlanExecute => 2,
-            Self::Embedded(_) => EMBEDDED,
-        }
-    }
-
-    const fn is_agents(&self) -> bool {
-        matches!(self, Self::Agents)
-    }
-}
-
-impl fmt::Display for Workflow {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl From<Workflow> for String {
-    fn from(workflow: Workflow) -> Self {
-        workflow.name().to_owned()
-    }
-}
-
-impl TryFrom<String> for Workflow {
-    type Error = NameError;
-
-    fn try_from(name: String) -> Result<Self, NameError> {
-        Self::named(&name)
-    }
+        Workflow::PlanExecute => (Ok(NodeId::root()), PLAN_EXECUTE),
+    };
+    Some(RootNode {
+        node: node.ok()?,
+        kind: KindName::new(kind).ok()?,
+    })
 }
 
 /// What a run is to do: everything that is needed to begin it, or go on with it, in another process.
@@ -159,23 +82,6 @@ pub struct ToolOrder {
     pub mcp: Option<String>,
 }
 
-/// A stored order that this version cannot carry out.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum OrderError {
-    /// It is no order.
-    #[error("what the run is to do cannot be read")]
-    Unreadable(#[source] serde_json::Error),
-    /// A newer version of the program wrote it.
-    #[error(
-        "the run was begun by a newer version: its order has form {found}, this one knows {VERSION}"
-    )]
-    Newer {
-        /// The version of its form.
-        found: u32,
-    },
-}
-
 impl RunOrder {
     /// The version of the form of an order of this workflow, with tools or without: the oldest one that knows both.
     pub fn form(workflow: &Workflow, tools: Option<&ToolOrder>) -> u32 {
@@ -183,20 +89,8 @@ impl RunOrder {
         workflow.form().max(with_tools)
     }
 
-    /// The workflow of a run that has this content, whether its order can be read whole or not. One that names none is of
-    /// the workflow that orders had before they named one.
-    pub fn workflow_in(content: &str) -> Workflow {
-        #[derive(Default, Deserialize)]
-        struct Named {
-            #[serde(default)]
-            workflow: Workflow,
-        }
-        let named: Named = serde_json::from_str(content).unwrap_or_default();
-        named.workflow
-    }
-
     /// The newest version that this program reads.
-    pub const VERSION: u32 = VERSION;
+    pub const VERSION: u32 = RunHeader::VERSION;
 
     /// As the store keeps it.
     ///
@@ -213,16 +107,7 @@ impl RunOrder {
     ///
     /// [`OrderError`].
     pub fn from_content(content: &str) -> Result<Self, OrderError> {
-        #[derive(Deserialize)]
-        struct Form {
-            version: u32,
-        }
-        let form: Form = serde_json::from_str(content).map_err(OrderError::Unreadable)?;
-        if form.version > VERSION {
-            return Err(OrderError::Newer {
-                found: form.version,
-            });
-        }
+        RunHeader::from_content(content)?;
         serde_json::from_str(content).map_err(OrderError::Unreadable)
     }
 }

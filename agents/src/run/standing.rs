@@ -9,11 +9,11 @@ use interrupts::store::{
 };
 use routing_core::{InterruptId, RunId};
 
-use super::{RunOrder, Workflow};
-use engine::durable::journal::{DISPATCH, MODEL_CALL};
-use engine::durable::place;
 use engine::run::nodes::state_of;
-use engine::run::{NodeSnapshot, RunSnapshot};
+use journal::Workflow;
+use journal::kind::{DISPATCH, MODEL_CALL};
+use journal::place;
+use journal::{NodeSnapshot, RunSnapshot};
 
 /// How many rows are read together.
 const PAGE: u32 = 500;
@@ -38,7 +38,7 @@ pub async fn save_standing(
     epoch: u64,
 ) -> Result<Option<CheckpointId>, CheckpointError> {
     let worked = matches!(run.state, RunState::Running | RunState::Stopping);
-    if !worked || RunOrder::workflow_in(&run.content) != Workflow::Agents {
+    if !worked || Workflow::in_content(&run.content) != Workflow::Agents {
         return Ok(None);
     }
     let done = Done::of(store, run.id).await?;

@@ -18,8 +18,9 @@ use crate::records::{
     DiscoveryCollectorResult, InterruptRequest, InterruptRouting, PlanningCollectorResult,
     Summaries, TicketCollectorResult,
 };
-use crate::run::{Goal, RunConfig, Workflow};
+use crate::run::{Goal, RunConfig};
 use crate::workspace::Workspace;
+use journal::Workflow;
 
 /// What all flows of a run share.
 pub(crate) struct AgentsRun {

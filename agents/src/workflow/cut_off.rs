@@ -8,8 +8,9 @@ use super::failure::FlowError;
 use super::flow::{Flow, FlowEnd, Next};
 use super::node::Path;
 use super::resume::resume;
-use engine::durable::entry::CutOff;
-use engine::run::{NodeState, RunEvent};
+use engine::run::RunEvent;
+use journal::NodeState;
+use journal::entry::CutOff;
 
 /// Whether a node of the flow is to be cut off instead of taking this turn; that is recorded then. Of
 /// several, the highest one counts: the others are below it.

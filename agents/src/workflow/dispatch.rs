@@ -27,8 +27,8 @@ use super::station::Batch;
 use super::step::turn;
 use crate::prompts;
 use engine::durable::replay::{self, Replay};
-use engine::run::NodeState;
 use engine::run::failure::panicked;
+use journal::NodeState;
 
 /// The action of a batch: its dispatch node starts the workers, waits for all of them, and takes its turn.
 pub(super) fn dispatch<'a, B: Batch>(batch: B, flow: &'a Flow) -> Action<'a> {

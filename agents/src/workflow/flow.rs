@@ -15,8 +15,9 @@ use super::kinds::{Place, place};
 use super::node::{Node, Path};
 use crate::agent_kind::AgentKind;
 use crate::records::InterruptRouting;
-use engine::durable::entry::FlowPlace;
-use engine::run::{NodeState, RunEvent};
+use engine::run::RunEvent;
+use journal::NodeState;
+use journal::entry::FlowPlace;
 
 /// The planner of the workflow.
 pub(crate) type Planner = BlackboardRoutingPlanner<Flow, FlowEnd, FlowError>;

@@ -16,10 +16,10 @@ use super::results::hears_more;
 use super::resume::resume;
 use crate::agent_kind::RouteType;
 use crate::records::InterruptRouting;
-use engine::durable::entry::{InterruptEnd, InterruptOutcome};
-use engine::durable::error::KeepError;
-use engine::durable::place;
 use engine::run::{InterruptResult, RunEvent};
+use journal::entry::{InterruptEnd, InterruptOutcome};
+use journal::error::KeepError;
+use journal::place;
 
 /// Counts interrupts of one type in a row, but those that a supervisor asked for.
 fn count(node: &mut Node, interrupt_type: InterruptType, requested: bool) {

@@ -1,8 +1,8 @@
 //! From an agent's interrupt to where its flow goes on.
 
-use engine::durable::entry::{CutOff, InterruptOutcome};
 use engine::durable::model::end_of_what_was_recorded;
 use engine::run::raising::{Around, Handled, Raiser};
+use journal::entry::{CutOff, InterruptOutcome};
 use routing_core::{
     AgentType as _, InterruptDetails, InterruptId, InterruptType, SealedInterrupt, StopReason,
 };

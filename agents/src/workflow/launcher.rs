@@ -16,10 +16,10 @@ use crate::workflow::agents_run::AgentsRun;
 use crate::workflow::dispatch::{Launch, launch};
 use crate::workflow::failure::FlowError;
 use crate::workflow::flow::{FlowEnd, Planner};
-use engine::durable::error::KeepError;
 use engine::durable::model::end_of_what_was_recorded;
 use engine::durable::replay::Replay;
 use engine::tools::{Ground, LaunchRound};
+use journal::error::KeepError;
 
 /// The kinds of agents that can be launched: those that do work of their own.
 const LAUNCHED: [AgentKind; 3] = [

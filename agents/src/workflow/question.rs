@@ -11,9 +11,9 @@ use tracing::Instrument as _;
 use super::flow::Flow;
 use super::kinds::{INTERRUPT_FIELD, comes_back, forward_field};
 use super::node::Node;
-use engine::durable::error::KeepError;
 use engine::run::recorder::{AnswerChunks, Corrections};
 use engine::run::spans::failed;
+use journal::error::KeepError;
 
 /// After so many calls of nodes that come back, in a row, a node is offered none.
 const MOST_CALLS: u32 = 2;

@@ -9,8 +9,8 @@ use super::flow::{Flow, FlowEnd, Next, Role};
 use super::node::Node;
 use super::resume::{Action, resume};
 use crate::records::*;
-use engine::durable::entry::FlowPlace;
-use engine::run::NodeState;
+use journal::NodeState;
+use journal::entry::FlowPlace;
 
 /// The action of a worker's result: the worker's flow ends with it.
 pub(super) fn worker_result<'a, T>(result: T, flow: &'a Flow) -> Action<'a>

@@ -20,13 +20,14 @@ use super::node::{Node, Path};
 use super::question;
 use crate::agent_kind::{AgentKind, RouteType};
 use crate::prompts;
-use engine::durable::entry::{CutOff, TurnStart};
-use engine::durable::error::KeepError;
-use engine::durable::letter::Letter;
 use engine::durable::model::end_of_what_was_recorded;
-use engine::durable::place;
-use engine::run::{NodeState, RunEvent};
+use engine::run::RunEvent;
 use engine::tools::Parked;
+use journal::NodeState;
+use journal::entry::{CutOff, TurnStart};
+use journal::error::KeepError;
+use journal::letter::Letter;
+use journal::place;
 
 /// After so many interrupts of one type in a row a node is told to go on instead.
 const LONGEST_STREAK: u32 = 2;

@@ -1,6 +1,6 @@
 //! Steps that a person applied: each is carried out, or a person takes it out again. A model never does.
 
-use agents::plan_execute::{Cause, FactKind, Phase, PlanEffect, PlanEnd, PlanEvent, StepOutcome};
+use planning::{Cause, FactKind, Phase, PlanEffect, PlanEnd, PlanEvent, StepOutcome};
 
 use crate::scene::{Scene, interrupt, modify, tasks};
 

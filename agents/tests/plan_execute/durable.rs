@@ -1,9 +1,9 @@
 //! Plans that outlive their process.
 
-use agents::plan_execute::{FactKind, Phase, PlanExecute, PlanStanding};
 use engine::run::{RunReport, RunStatus};
 use interrupts::life::{RunState, State};
 use interrupts::store::{Checkpoint, CheckpointDraft, Filter, NewRun, NodeActivity, Page};
+use planning::{FactKind, Phase, PlanExecute, PlanStanding};
 use routing_core::RunId;
 use serde_json::json;
 

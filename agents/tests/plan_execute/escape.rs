@@ -1,6 +1,6 @@
 //! A person interrupts: before the next step, never in one, and without side effects.
 
-use agents::plan_execute::{
+use planning::{
     Activity, Asking, Cause, FactKind, PersonAsked, Phase, PlanEffect, PlanEnd, PlanEvent,
     StepOutcome,
 };

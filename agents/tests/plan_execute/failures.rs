@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agents::plan_execute::{Cause, FactKind, Failure, Phase, PlanEffect, PlanEvent};
+use planning::{Cause, FactKind, Failure, Phase, PlanEffect, PlanEvent};
 
 use crate::scene::{Scene, interrupt};
 

@@ -1,11 +1,11 @@
 //! Forks of plans that had asked: each asks for itself, once.
 
-use agents::plan_execute::FactKind;
 use agents::run::handed_on;
 use engine::run::RunStatus;
 use interrupts::ActorName;
 use interrupts::life::{Actor, Choosing, Interrupt, Judge, Role, State, Verdict, WithdrawCause};
 use interrupts::store::NewRun;
+use planning::FactKind;
 use routing_core::{DecisionId, InterruptId, RunId};
 use serde_json::json;
 

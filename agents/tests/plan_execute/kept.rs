@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use agents::plan_execute::{Fact, FactKind, PlanStanding, execute_plan, told_facts};
+use agents::plan_execute::execute_plan;
 use agents::run::{Goal, RunConfig};
 use agents::workspace::Workspace;
 use async_trait::async_trait;
@@ -13,6 +13,7 @@ use interrupts::life::{Actor, Role};
 use interrupts::store::{MessageError, NewMessage, Store, StoredMessage};
 use interrupts::{ActorName, IdempotencyKey, OwnerName};
 use llm::{RehearsalConfig, RehearsalModel};
+use planning::{Fact, FactKind, PlanStanding, told_facts};
 use routing_core::answer::TypesOnly;
 use routing_core::handler::HandlerPolicy;
 use routing_core::model::{

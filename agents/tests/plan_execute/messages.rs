@@ -1,8 +1,8 @@
 //! Messages to a plan: read at the next boundary, by the replan.
 
-use agents::plan_execute::{FactKind, PlanEvent};
 use engine::run::RunStatus;
 use interrupts::store::MessageError;
+use planning::{FactKind, PlanEvent};
 
 use crate::kept::{Act, Kept, send};
 use crate::mortal::{Death, Mortal};

@@ -1,7 +1,7 @@
 //! A model that would end a plan over a step which a person applied: the run waits for the person, and names the step.
 
-use agents::plan_execute::{Phase, PlanEnd};
 use engine::run::RunStatus;
+use planning::{Phase, PlanEnd};
 use routing_core::review::Answer;
 use serde_json::json;
 

@@ -1,6 +1,6 @@
 //! Plans, and the differences between them.
 
-use agents::plan_execute::{Plan, PlanError, PlanEvent, PlanPreview, QuestionFate};
+use planning::{Plan, PlanError, PlanEvent, PlanPreview, QuestionFate};
 
 use crate::scene::{Scene, interrupt, question, tasks};
 

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use agents::plan_execute::{
-    FactKind, Failure, Phase, PlanEffect, PlanEvent, PlanExecute, StepOutcome,
-};
+use planning::{FactKind, Failure, Phase, PlanEffect, PlanEvent, PlanExecute, StepOutcome};
 use proptest::prelude::*;
 
 use crate::scene::{Scene, interrupt, modify, question, tasks};

@@ -1,6 +1,6 @@
 //! An agent asks; and a person interrupts while it does.
 
-use agents::plan_execute::{FactKind, PersonAsked, Phase, PlanEffect, PlanEvent};
+use planning::{FactKind, PersonAsked, Phase, PlanEffect, PlanEvent};
 
 use crate::scene::{Scene, interrupt, modify, question};
 

@@ -2,12 +2,11 @@
 
 use std::sync::{Arc, Mutex};
 
-use agents::plan_execute::{
-    FactKind, Phase, PlanDesk, PlanEffect, PlanEnd, PlanEvent, PlanExecute, RetryPolicy,
-};
+use agents::plan_execute::PlanDesk;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use llm::{JsonSchemaConstraints, RehearsalConfig, RehearsalModel};
+use planning::{FactKind, Phase, PlanEffect, PlanEnd, PlanEvent, PlanExecute, RetryPolicy};
 use routing_core::ask::Asker;
 use routing_core::model::{
     Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply,
@@ -62,6 +61,7 @@ impl Run {
         Self {
             state: PlanExecute::new("Write the manual", RetryPolicy::default()),
             desk: PlanDesk {
+                recorder: None,
                 asker: Asker {
                     model: Arc::<Listening>::clone(&model),
                     constraints: Arc::new(JsonSchemaConstraints::new()),
@@ -187,7 +187,7 @@ async fn a_stopped_call_comes_back_as_such() {
         message: "now".to_owned(),
         timestamp: Timestamp::UNIX_EPOCH,
     });
-    let asking = agents::plan_execute::Asking::Plan;
+    let asking = planning::Asking::Plan;
     let event = run.desk.ask(&run.state, &asking, 1, &scope).await.unwrap();
     assert_eq!(event, PlanEvent::CallStopped);
 }

@@ -1,6 +1,6 @@
 //! A person reviews the plan while the workflow stands still: suggestions, edits, undo and redo.
 
-use agents::plan_execute::{Asking, FactKind, Failure, Phase, PlanEffect, PlanEvent, Refused};
+use planning::{Asking, FactKind, Failure, Phase, PlanEffect, PlanEvent, Refused};
 
 use crate::scene::{Scene, interrupt, modify, tasks};
 

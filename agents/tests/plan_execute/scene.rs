@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use agents::plan_execute::{
+use jiff::Timestamp;
+use planning::{
     Fact, FactKind, Phase, PlanEffect, PlanEvent, PlanExecute, Refused, RetryPolicy, StepId,
     StepOutcome,
 };
-use jiff::Timestamp;
 use routing_core::{InterruptDetails, InterruptType};
 
 /// A workflow, and what it has wanted done since it was last looked at.

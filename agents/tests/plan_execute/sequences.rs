@@ -4,9 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use agents::plan_execute::{
-    PlanBench, PlanChange, PlanEditError, PlanPreview, StoredPlan, change_plan,
-};
+use agents::plan_execute::{PlanBench, PlanChange, change_plan};
 use agents::run::handed_on;
 use engine::run::{RunReport, RunStatus};
 use interrupts::life::{
@@ -16,6 +14,7 @@ use interrupts::life::{
 use interrupts::store::{Delivery, NewRun};
 use interrupts::{ActorName, IdempotencyKey, KindName, OwnerName, RouteName};
 use jiff::SignedDuration;
+use planning::{PlanEditError, PlanPreview, StoredPlan};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use routing_core::{

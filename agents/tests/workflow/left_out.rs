@@ -144,7 +144,7 @@ async fn a_call_that_was_left_out_is_no_answer_and_costs_what_it_cost() {
         .filter(|entry| entry.intent.kind.as_str() == "model_call")
         .count();
     assert_eq!(used.calls.len(), calls, "it is counted once: {used:#?}");
-    let progress = agents::run::RunProgress::of(&*stage.store, stage.run, |_run| true);
+    let progress = control::RunProgress::of(&*stage.store, stage.run, |_run| true);
     let steps = progress.await.unwrap().unwrap().steps;
     assert_eq!(
         (steps.total, steps.completed),

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use agents::run::handed_on;
-use engine::run::{ResumeRequest, RunStatus, said_to_fork};
+use engine::run::RunStatus;
 use interrupts::OwnerName;
 use interrupts::store::{CheckpointId, Delivery, NewRun, Store};
 use jiff::SignedDuration;
+use journal::{ResumeRequest, said_to_fork};
 use routing_core::review::Answer;
 use routing_core::{NodeId, RunId};
 use uuid::Uuid;

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use engine::run::{NodeState, RunEvent, RunReport, RunStatus};
+use engine::run::{RunEvent, RunReport, RunStatus};
 use jiff::Timestamp;
+use journal::NodeState;
 use routing_core::model::{ModelCall, ModelError};
 use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
 use routing_core::{Outcome, StopMode, StopReason, StopScope, StopSource};

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use engine::run::{NodeState, RunEvent, RunReport, RunStatus};
+use engine::run::{RunEvent, RunReport, RunStatus};
+use journal::NodeState;
 use routing_core::event::INTERRUPT_REQUEST_MARK;
 use serde_json::{Value, json};
 

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use engine::run::{InterruptResult, NodeState, RunEvent, RunObserver, RunOccurrence};
+use engine::run::{InterruptResult, RunEvent, RunObserver, RunOccurrence};
+use journal::NodeState;
 use routing_core::model::ModelCall;
 use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
 use routing_core::{Outcome, StopScope};

@@ -4,9 +4,9 @@ mod given;
 
 use std::io::{self, IsTerminal};
 
-use agents::plan_execute::{PlanEditError, PlanPreview, StoredPlan};
 use interrupts::life::Interrupt;
 use interrupts::store::Run;
+use planning::{PlanEditError, PlanPreview, StoredPlan};
 use serde_json::{Value, json};
 use server::PlanWish;
 

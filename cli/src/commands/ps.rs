@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::io::{self, IsTerminal};
 
-use agents::run::{RunProgress, Steps};
+use control::RunProgress;
 use interrupts::life::{Interrupt, RunState, State};
 use interrupts::store::{Filter, NodeActivity, NodeRow, Run};
 use jiff::Timestamp;
+use journal::Steps;
 use routing_core::NodeId;
 use serde_json::json;
 
@@ -279,7 +280,7 @@ impl Page {
                     row.node,
                     age(row.since, self.now),
                     self.palette
-                        .paint(doing_tone(row.activity), doing(row.activity)),
+                        .paint(doing_tone(row.activity), &doing(row, self.now)),
                 )
                 .trim_end()
                 .to_owned(),
@@ -366,7 +367,14 @@ fn leads(listed: &[&NodeRow]) -> HashMap<NodeId, String> {
 }
 
 /// What an agent does.
-const fn doing(activity: NodeActivity) -> &'static str {
+fn doing(row: &NodeRow, now: Timestamp) -> String {
+    match row.waits.as_ref().and_then(|it| it.at(now)) {
+        Some(waits) => visible_line(&waits),
+        None => activity_words(row.activity).to_owned(),
+    }
+}
+
+const fn activity_words(activity: NodeActivity) -> &'static str {
     match activity {
         NodeActivity::Pending => "not begun",
         NodeActivity::Ready => "ready",

@@ -2,11 +2,12 @@
 
 use std::io;
 
-use agents::plan_execute::{Fact, facts_in};
-use agents::run::{RunOrder, Workflow};
-use engine::tools::KeptCall;
+use agents::run::RunOrder;
 use interrupts::store::{JournalEntry, Repeating, Run};
 use jiff::Timestamp;
+use journal::Workflow;
+use journal::tool::KeptCall;
+use planning::{Fact, facts_in};
 use routing_core::NodeId;
 use serde_json::{Value, json};
 

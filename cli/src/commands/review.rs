@@ -9,10 +9,10 @@ mod shown;
 
 use std::io::{self, IsTerminal};
 
-use engine::run::Suggestion;
 use interrupts::life::{Interrupt, State};
 use interrupts::rules::Remember;
 use interrupts::store::Filter;
+use journal::Suggestion;
 use routing_core::{InterruptType, RuleId};
 use serde_json::Value;
 

@@ -3,8 +3,8 @@
 use std::io;
 
 use agents::catalogue;
-use agents::run::Workflow;
 use interrupts::catalogue::Catalogue;
+use journal::Workflow;
 use routing_core::AgentType;
 use serde_json::{Value, json};
 

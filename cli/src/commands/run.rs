@@ -17,11 +17,12 @@ mod work;
 use std::num::NonZeroU32;
 
 use agents::run::RunOrder;
-use engine::run::{Allowance, RunLimits};
+use engine::run::RunLimits;
 use futures_util::FutureExt;
 use interrupts::policy::Policy;
 use interrupts::signals::{OsSignals, SignalSource};
 use jiff::Timestamp;
+use journal::Allowance;
 use routing_core::RunId;
 
 use super::resume::to_go_on;

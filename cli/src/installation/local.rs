@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use agents::plan_execute::{PlanReading, StoredPlan, change_plan};
-use agents::run::RunProgress;
+use agents::plan_execute::change_plan;
 use async_trait::async_trait;
+use control::RunProgress;
 use interrupts::life::{
     Actor, Choosing, Interrupt, Judge, NewAsking, ReviewChange, RunState, State, WithdrawCause,
 };
@@ -15,6 +15,7 @@ use interrupts::store::{
 };
 use interrupts::{Digest, IdempotencyKey};
 use jiff::{SignedDuration, Timestamp};
+use planning::{PlanReading, StoredPlan};
 use routing_core::{DecisionId, InterruptId, NodeId, RuleId, RunId, StopMode, StopSource};
 use server::PlanWish;
 

@@ -11,9 +11,8 @@ mod tokens;
 
 use std::time::Duration;
 
-use agents::plan_execute::{PlanReading, StoredPlan};
-use agents::run::RunProgress;
 use async_trait::async_trait;
+use control::RunProgress;
 use interrupts::catalogue::{Catalogue, SharedCatalogue};
 use interrupts::life::{Family, Interrupt, RunState, State};
 use interrupts::rules::StandingRule;
@@ -23,6 +22,7 @@ use interrupts::store::{
 };
 use interrupts::{Digest, IdempotencyKey};
 use jiff::Timestamp;
+use planning::{PlanReading, StoredPlan};
 use reqwest::{Method, StatusCode};
 use routing_core::{InterruptId, NodeId, RuleId, RunId, StopMode};
 use serde::Deserialize;

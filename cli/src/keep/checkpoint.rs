@@ -1,7 +1,9 @@
 //! Checkpoints that runs go on from: what this program does not read all of is refused before anything is begun.
 
-use agents::run::{Workflow, check_checkpoint, ended_by_worker, ends_at, is_said};
+use agents::run::{ended_by_worker, is_said};
+use control::{check_checkpoint, ends_at};
 use interrupts::store::{CheckpointId, KnownEffect, Store};
+use journal::Workflow;
 
 use crate::exit::{Exit, Failure, causes};
 use crate::refused::by_store;

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use agents::run::Workflow;
 use interrupts::catalogue::SharedCatalogue;
 use interrupts::manager::{Facing, Facings};
 use interrupts::{KindName, NameError, WorkflowName};
+use journal::Workflow;
 use routing_core::{NodeId, RunId};
 
 use crate::workflows;

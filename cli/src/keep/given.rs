@@ -1,10 +1,12 @@
 //! What is said to a run that this process goes on with, or forks off.
 
-use agents::run::{Workflow, handed_on};
+use agents::run::handed_on;
 use async_trait::async_trait;
-use engine::run::{ResumeRequest, keep_input, said_to_fork};
+use engine::run::keep_input;
 use interrupts::manager::Heritage;
 use interrupts::store::{CheckpointId, KnownEffect, Run, Store, StoreError};
+use journal::Workflow;
+use journal::{ResumeRequest, said_to_fork};
 use routing_core::RunId;
 
 use super::{Keeping, Kept, first_node};

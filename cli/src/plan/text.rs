@@ -1,13 +1,13 @@
 //! Plans and changes of plans, for people.
 
-use agents::plan_execute::{
-    Activity, Cause, DiffLine, FactKind, Phase, PlanDiff, PlanEnd, PlanPreview, PlanRevision,
-    PlanStep, PlanVersion, QuestionFate, StoredPlan,
-};
 use interrupts::Digest;
 use interrupts::life::{Interrupt, RunState};
 use interrupts::store::Run;
 use jiff::Timestamp;
+use planning::{
+    Activity, Cause, DiffLine, FactKind, Phase, PlanDiff, PlanEnd, PlanPreview, PlanRevision,
+    PlanStep, PlanVersion, QuestionFate, StoredPlan,
+};
 
 use crate::advice::advised;
 use crate::arguments::verdict_name;

@@ -1,7 +1,7 @@
 //! Plans as JSON.
 
-use agents::plan_execute::{Phase, PlanPreview, PlanReading, PlanStep, PlanVersion};
 use interrupts::store::Run;
+use planning::{Phase, PlanPreview, PlanReading, PlanStep, PlanVersion};
 use serde_json::{Value, json};
 
 use crate::view::{decision, goal};

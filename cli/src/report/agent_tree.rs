@@ -6,8 +6,9 @@ mod row;
 
 use std::collections::HashMap;
 
-use engine::run::{NodeState, RunEvent, RunOccurrence};
+use engine::run::{RunEvent, RunOccurrence};
 use jiff::Timestamp;
+use journal::NodeState;
 use routing_core::model::TokenUsage;
 use routing_core::{InterruptId, NodeId, StopMode};
 

@@ -3,7 +3,7 @@
 mod form;
 mod page;
 
-use engine::tools::{CHOICE_NO, CHOICE_YES, ToolQuestionKind};
+use journal::tool::{CHOICE_NO, CHOICE_YES, ToolQuestionKind};
 use routing_core::review::{Answer, Question};
 use serde_json::Value;
 

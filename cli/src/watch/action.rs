@@ -1,9 +1,9 @@
 //! What the keys ask for.
 
-use agents::plan_execute::PlanPreview;
 use interrupts::life::{Scope, Verdict};
 use interrupts::store::StoredMessage;
 use interrupts::{Digest, RouteName};
+use planning::PlanPreview;
 use routing_core::review::Answer;
 use routing_core::{InterruptId, NodeId, RunId, StopMode};
 

@@ -2,8 +2,8 @@
 
 use std::io;
 
-use engine::tools::ToolQuestionKind;
 use interrupts::life::{Interrupt, Review, Verdict};
+use journal::tool::ToolQuestionKind;
 use routing_core::InterruptId;
 use routing_core::review::{Answer, Question};
 

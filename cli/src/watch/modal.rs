@@ -1,9 +1,9 @@
 //! The window that opens when an agent is interrupted. It opens at once, and never waits for the stop.
 
-use agents::plan_execute::PlanPreview;
 use interrupts::Digest;
 use interrupts::life::{Interrupt, State};
 use jiff::Timestamp;
+use planning::PlanPreview;
 use routing_core::{InterruptId, NodeId, RunId};
 use tui_input::Input;
 

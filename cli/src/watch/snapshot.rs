@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
-use agents::plan_execute::{StoredPlan, is_plan};
 use interrupts::life::{Interrupt, RunState, State};
 use interrupts::store::{AuditRow, Filter, JournalEntry, NodeRow, Page, Run, StoredMessage};
 use jiff::Timestamp;
+use planning::{StoredPlan, is_plan};
 use routing_core::{InterruptId, NodeId, RunId};
 use serde_json::Value;
 

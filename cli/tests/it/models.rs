@@ -7,7 +7,8 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 use tests::providers::{Behaviour, ProviderDouble, RIGHT_KEY, WireForm};
 
-use crate::program::{Ended, irq};
+use crate::program::{Ended, end, irq, spawn, until, workspace};
+use crate::watching::{leave, start_with};
 
 async fn double(behaviours: impl IntoIterator<Item = Behaviour>) -> ProviderDouble {
     ProviderDouble::answering(WireForm::OpenAi, behaviours, |_| "Hello.".to_owned())
@@ -70,6 +71,46 @@ async fn a_wait_is_shown_with_its_end() {
         "{ended:#?}"
     );
     assert!(ended.output.contains("Hello."), "{ended:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_waits_for_its_model_is_seen_to_wait_from_elsewhere() {
+    for workflow in ["agents", "plan-execute"] {
+        let double = double([Behaviour::asks_to_wait("250")]).await;
+        let folder = workspace();
+        let mut command = run(
+            folder.path(),
+            &[
+                "--model",
+                "openai:some-model",
+                "--base-url",
+                double.address(),
+                "--workflow",
+                workflow,
+            ],
+        );
+        let mut child = spawn(command.env("OPENAI_API_KEY", RIGHT_KEY));
+        let store = folder.path().join("irq.db");
+        let asked = |arguments: &[&str]| {
+            let mut command = irq();
+            command.args(arguments).env("IRQ_STORE", &store);
+            end(&mut command).output
+        };
+        until("an agent is seen to wait", || {
+            asked(&["ps", "--json"]).contains(r#""why":"rate limited""#)
+        });
+        let listed = asked(&["ps"]);
+        assert!(listed.contains("rate limited, goes on in 2"), "{listed}");
+        if workflow == "agents" {
+            let mut screen = start_with(&format!("--silent --store {}", store.display()));
+            for word in ["rate", "limited,", "goes"] {
+                screen.exp_string(word).unwrap();
+            }
+            leave(&mut screen);
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

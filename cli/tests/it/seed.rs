@@ -270,6 +270,7 @@ pub(crate) fn node(run: &Run, node: &str, kind: &str, activity: NodeActivity) ->
         step: 2,
         tokens: 0,
         since: Timestamp::now(),
+        waits: None,
     }
 }
 

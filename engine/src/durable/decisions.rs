@@ -18,10 +18,10 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::desk::{Desk, MOST_AT_ONCE, machinery, missing, shortened, sweep_due};
-use super::error::KeepError;
 use super::given_up::given_up_because;
 use super::handed::decide_as_before;
-use super::place;
+use journal::error::KeepError;
+use journal::place;
 
 /// The decisions of a run in its store.
 pub struct StoreDecisions {

@@ -20,11 +20,11 @@ use routing_core::{
 };
 use serde_json::Value;
 
-use super::error::KeepError;
 use super::handed::decide_as_before;
 use super::kinds::NamedEvent;
-use super::place;
 use super::record::RunRecord;
+use journal::error::KeepError;
+use journal::place;
 
 pub use events::{event_key, published};
 

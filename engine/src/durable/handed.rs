@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::desk::missing;
-use super::error::KeepError;
 use super::given_up::given_up_because;
 use super::record::RunRecord;
+use journal::error::KeepError;
 
 /// The kind of the journal's entries that hold it.
 pub const DECIDED: &str = "decided";

@@ -10,8 +10,8 @@ use routing_core::{EventId, RunId};
 use serde::{Deserialize, Serialize};
 
 use super::desk::{Desk, event_key, is_other_content, published};
-use super::error::KeepError;
 use super::kinds::NamedEvent;
+use journal::error::KeepError;
 
 /// The kind of the journal's entries that hold it.
 pub const EVENT: &str = "event";

@@ -14,26 +14,19 @@ use routing_core::{InterruptId, NodeId};
 use serde::de::DeserializeOwned;
 use tokio::sync::watch;
 
-use super::attempts::Tries;
-use super::entry::{
-    CallResult, CutOff, FlowPlace, InterruptIntent, InterruptOutcome, LeftOut, TurnStart,
-};
-use super::error::KeepError;
 use super::handed_event::HandedEvent;
-use super::input::GivenInput;
-use super::letter::Origin;
-use super::place;
 use super::record::RunRecord;
 use super::replay;
+use journal::attempts::Tries;
+use journal::entry::{
+    CallResult, CutOff, FlowPlace, InterruptIntent, InterruptOutcome, LeftOut, TurnStart,
+};
+use journal::error::KeepError;
+use journal::input::GivenInput;
+use journal::kind::CUT_OFF;
+use journal::letter::Origin;
+use journal::place;
 use past::Past;
-
-/// The kinds of effects in the journal.
-pub const MODEL_CALL: &str = "model_call";
-pub const INTERRUPT: &str = "interrupt";
-pub const TOOL_CALL: &str = "tool_call";
-pub const CUT_OFF: &str = "cut_off";
-pub const DISPATCH: &str = "dispatch";
-pub const MAIL: &str = "mail";
 
 /// An effect that was begun before.
 #[derive(Debug, Clone)]

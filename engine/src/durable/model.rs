@@ -12,11 +12,12 @@ use routing_core::model::{
 };
 use routing_core::{Outcome, StopMode, StopReason, StopScope, StopSource};
 
-use super::attempts::AttemptEnd;
-use super::entry::{CallIntent, CallResult, Prompt};
-use super::error::KeepError;
-use super::journal::{MODEL_CALL, RunJournal};
-use super::place;
+use super::journal::RunJournal;
+use journal::attempts::AttemptEnd;
+use journal::entry::{CallIntent, CallResult, Prompt};
+use journal::error::KeepError;
+use journal::kind::MODEL_CALL;
+use journal::place;
 
 use crate::run::RunEvent;
 use crate::run::metered_model::MeteredModel;

@@ -16,11 +16,11 @@ use interrupts::{Bell, Digest, IdempotencyKey, NoBell, OwnerName};
 use jiff::{SignedDuration, Timestamp};
 use routing_core::{InterruptId, NodeId, RunId, SystemClock};
 
-use super::checkpoint::RunSnapshot;
 use super::control::RunControl;
-use super::error::KeepError;
-use super::input;
 use super::kinds::Kinds;
+use journal::RunSnapshot;
+use journal::error::KeepError;
+use journal::input;
 
 /// How many nodes are read together.
 const NODES: u32 = 1_000;

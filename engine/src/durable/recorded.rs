@@ -10,8 +10,8 @@ use routing_core::{Outcome, StopScope};
 
 use super::journal::RunJournal;
 use super::model::{end_of_what_was_recorded, unrecorded};
-use super::place;
 use crate::run::metered_model::MeteredModel;
+use journal::place;
 
 /// A model that gives the answers which were recorded, and is stopped where one is missing: nothing is asked, and no
 /// tool is used.

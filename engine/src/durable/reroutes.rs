@@ -11,8 +11,8 @@ use routing_core::reroute::{ConsumeError, PendingReroutes, StoreError, Stored, S
 use routing_core::{AgentType, DecisionId, EventId, InterruptId, NodeId, RunId};
 
 use super::desk::{Desk, in_words, is_other_content, machinery};
-use super::error::KeepError;
 use super::kinds::{NamedEvent, named, typed};
+use journal::error::KeepError;
 
 /// How many reroutes are expired together.
 const MOST_AT_ONCE: u32 = 100;

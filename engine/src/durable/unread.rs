@@ -7,12 +7,12 @@ use interrupts::store::{Filter, MessageState, Page};
 use routing_core::{EventId, InterruptType, NodeId};
 
 use super::desk::Desk;
-use super::error::KeepError;
 use super::given_up::given_up_because;
-use super::input::{self, GivenInput, said_with};
 use super::journal::RunJournal;
 use super::kinds::NamedEvent;
-use super::letter::{Letter, Origin};
+use journal::error::KeepError;
+use journal::input::{self, GivenInput, said_with};
+use journal::letter::{Letter, Origin};
 
 const PAGE: u32 = 1_000;
 

@@ -7,7 +7,7 @@ use super::failure::RunError;
 use super::live::LiveRun;
 use super::report::RunStatus;
 use crate::durable::control::{Stopped, Trouble};
-use crate::durable::error::KeepError;
+use journal::error::KeepError;
 
 /// How the work of a run came to its end, for now or for good.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,51 +2,13 @@
 
 use crate::durable::kinds::NamedEvent;
 use jiff::Timestamp;
+use journal::NodeState;
 use routing_core::handler::{DecidedBy, FilledBy};
 use routing_core::model::{CallNote, Caller, TokenUsage};
 use routing_core::review::{Answer, Question};
 use routing_core::{EventId, InterruptDetails, InterruptId, NodeId, RunId, StopReason};
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tools::{Progress, ToolMessage};
-
-/// What a node does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum NodeState {
-    /// It is known and has nothing to do yet.
-    Pending,
-    /// It has its request and waits for its turn.
-    Ready,
-    /// It works.
-    Running,
-    /// Its interrupt waits for a decision.
-    WaitingReview,
-    /// It is paused and waits for somebody to resume it.
-    WaitingInput,
-    /// It has done its work.
-    Completed,
-    /// It failed.
-    Failed,
-    /// It was stopped.
-    Canceled,
-    /// It was cut off, with all below it.
-    Pruned,
-}
-
-impl NodeState {
-    /// Whether a node that does this is at its end.
-    pub const fn has_ended(self) -> bool {
-        match self {
-            Self::Completed | Self::Failed | Self::Canceled | Self::Pruned => true,
-            Self::Pending
-            | Self::Ready
-            | Self::Running
-            | Self::WaitingReview
-            | Self::WaitingInput => false,
-        }
-    }
-}
 
 /// Something that happened in a run.
 #[derive(Debug, Clone, PartialEq)]

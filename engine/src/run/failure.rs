@@ -12,7 +12,7 @@ use routing_core::reroute::StoreError;
 use tokio::task::JoinError;
 
 use crate::durable::control::{StepsTaken, Trouble};
-use crate::durable::error::KeepError;
+use journal::error::KeepError;
 
 /// Why a run fails.
 #[derive(Debug, thiserror::Error)]

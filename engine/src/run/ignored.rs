@@ -6,8 +6,8 @@ use routing_core::{EventId, NodeId};
 use serde::{Deserialize, Serialize};
 
 use super::reroute_log::RerouteLog;
-use crate::durable::error::KeepError;
-use crate::durable::place;
+use journal::error::KeepError;
+use journal::place;
 
 /// The kind of such entries in the journal.
 const IGNORED: &str = "turn_ignored";

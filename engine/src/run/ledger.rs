@@ -7,10 +7,11 @@ use routing_core::handler::{InterruptMoment, InterruptObserver};
 use routing_core::review::Question;
 use routing_core::{EventId, InterruptId, NodeId};
 
-use super::event::{NodeState, RunEvent};
+use super::event::RunEvent;
 use super::nodes::NodeDirectory;
 use super::recorder::Recorder;
 use super::report::{InterruptRecord, InterruptResult};
+use journal::NodeState;
 
 /// Keeps the run's interrupts, and tells the observer what happens to them.
 pub struct Ledger {

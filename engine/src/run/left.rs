@@ -9,9 +9,9 @@ use routing_core::RunId;
 use super::RunStore;
 use super::settling::{Begun, RUN_HAS_ENDED, leave_out};
 use super::working::end_work_of_the_dead;
-use crate::durable::error::KeepError;
 use crate::durable::journal::RunJournal;
 use crate::durable::record::RunRecord;
+use journal::error::KeepError;
 
 /// Says in the journal of a run that is about to be over of all that its processes had begun before they died that
 /// nobody goes on with it. Nobody learns what came of it any more. This process owns the run in an epoch, and nobody

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use interrupts::catalogue::SharedCatalogue;
-use interrupts::store::{CheckpointId, Page};
+use interrupts::store::{CheckpointId, NodeActivity, Page};
 use routing_core::answer::ConstraintCheck;
 use routing_core::ask::Asker;
 use routing_core::context::DecoratorChain;
@@ -27,19 +27,20 @@ use super::recorder::Recorder;
 use super::reroute_log::{RerouteLog, words};
 use super::spans::RunSpans;
 use super::stoppable_reviewer::StoppableReviewer;
-use crate::durable::checkpoint::{Checkpoints, NodeSnapshot, RunSnapshot};
+use crate::durable::checkpoint::Checkpoints;
 use crate::durable::control::{OnlyScope, RunControl};
 use crate::durable::decisions::StoreDecisions;
 use crate::durable::desk::Desk;
-use crate::durable::error::KeepError;
 use crate::durable::journal::RunJournal;
 use crate::durable::kinds::Kinds;
-use crate::durable::letter::Letter;
 use crate::durable::model::JournalledModel;
 use crate::durable::record::{RunRecord, RunStore, Standing};
 use crate::durable::reroutes::StoreReroutes;
 use crate::durable::unread::{Unread, message_letter};
 use crate::tools::{AgentTools, ToolUsingModel, Tooling, ToolingParts};
+use journal::error::KeepError;
+use journal::letter::Letter;
+use journal::{NodeSnapshot, RunSnapshot};
 
 /// How many messages are looked at together.
 const MESSAGES: u32 = 500;
@@ -320,11 +321,20 @@ impl LiveRun {
             return Ok(());
         }
         let _in_order = self.telling.lock().await;
+        let waits = self.recorder.waits();
         for node in self.model.take_touched() {
             self.nodes.touch(&node);
         }
+        for node in waits.take_changed() {
+            self.nodes.touch(&node);
+        }
         let tokens = |node: &NodeId| self.model.tokens_of(node);
-        let rows = self.nodes.changed_rows(self.clock.now(), tokens)?;
+        let mut rows = self.nodes.changed_rows(self.clock.now(), tokens)?;
+        for row in &mut rows {
+            if row.activity == NodeActivity::Running {
+                row.waits = waits.of(&row.node);
+            }
+        }
         if !rows.is_empty() {
             record
                 .store()
@@ -352,7 +362,9 @@ impl LiveRun {
         let snapshot = RunSnapshot {
             reason: reason.to_owned(),
             steps: self.steps(),
-            nodes: nodes.map(NodeSnapshot::of).collect::<Result<_, _>>()?,
+            nodes: nodes
+                .map(|view| NodeSnapshot::new(view.node, view.kind, view.state))
+                .collect::<Result<_, _>>()?,
             interrupts: self.ledger.open(),
             result,
         };
@@ -432,6 +444,10 @@ impl LiveRun {
                 }
                 reason = scope.stopped_now(), if told != Some(StopMode::Immediate) => reason,
                 reason = scope.stopping(), if told.is_none() => reason,
+                () = self.recorder.waits().news() => {
+                    self.keep_nodes().await?;
+                    continue;
+                }
                 () = tokio::time::sleep(lease / 3) => {
                     if !record.is_watched_only() {
                         record.renew().await?;

@@ -11,8 +11,8 @@ use jiff::Timestamp;
 use routing_core::bus::{AgentDirectory, NodeStatus};
 use routing_core::{AgentType, NodeId, RunId};
 
-use super::event::NodeState;
-use crate::durable::letter::{Letter, Origin};
+use journal::NodeState;
+use journal::letter::{Letter, Origin};
 
 /// A node as it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -232,6 +232,7 @@ impl NodeDirectory {
             step: entry.step,
             tokens,
             since: now,
+            waits: None,
         })
     }
 
@@ -335,7 +336,8 @@ mod tests {
     use jiff::Timestamp;
     use routing_core::{NodeId, RunId};
 
-    use super::{NodeDirectory, NodeState};
+    use super::NodeDirectory;
+    use journal::NodeState;
 
     #[test]
     fn a_node_that_stands_as_the_store_was_told_before_is_no_news() {

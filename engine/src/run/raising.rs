@@ -16,10 +16,10 @@ use super::failure::RunError;
 use super::live::LiveRun;
 use super::report::{InterruptRecord, InterruptResult};
 use crate::durable::desk::Raising;
-use crate::durable::entry::{InterruptEnd, InterruptIntent, InterruptOutcome};
-use crate::durable::error::KeepError;
-use crate::durable::journal::INTERRUPT;
-use crate::durable::place;
+use journal::entry::{InterruptEnd, InterruptIntent, InterruptOutcome};
+use journal::error::KeepError;
+use journal::kind::INTERRUPT;
+use journal::place;
 
 /// The node that raises an interrupt, in the turn in which it does.
 #[derive(Clone, Copy)]

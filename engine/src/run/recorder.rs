@@ -9,6 +9,7 @@ use routing_core::model::{CallNote, ChunkSink};
 use routing_core::{Clock, NodeId, RunId};
 
 use super::event::{RunEvent, RunObserver, RunOccurrence};
+use super::waits::CallWaits;
 use crate::durable::replay;
 
 /// Gives each event its place and hands it on, one at a time.
@@ -17,6 +18,7 @@ pub struct Recorder {
     clock: Arc<dyn Clock>,
     observer: Arc<dyn RunObserver>,
     last: Mutex<u64>,
+    waits: CallWaits,
 }
 
 impl Recorder {
@@ -26,7 +28,13 @@ impl Recorder {
             clock,
             observer,
             last: Mutex::new(0),
+            waits: CallWaits::default(),
         }
+    }
+
+    /// The calls that wait for their next try.
+    pub const fn waits(&self) -> &CallWaits {
+        &self.waits
     }
 
     /// Records what happened. The observer is called under the lock that gives the place, so it sees
@@ -37,6 +45,9 @@ impl Recorder {
 
     /// Records what happened now, or what had happened when something was recorded.
     pub fn record_since(&self, event: RunEvent, recorded: Option<Timestamp>) {
+        if let RunEvent::ModelNoted { node, note } = &event {
+            self.waits.noted(node, note, self.clock.now());
+        }
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         *last += 1;
         self.observer.observe(&RunOccurrence {
@@ -62,6 +73,23 @@ impl CorrectionObserver for Corrections {
             correction,
             path: error.path().to_owned(),
             reason: error.reason().to_owned(),
+        });
+    }
+}
+
+/// Records what is to be known of one node's call, and no piece of its answer.
+pub struct CallNotes {
+    pub recorder: Arc<Recorder>,
+    pub node: NodeId,
+}
+
+impl ChunkSink for CallNotes {
+    fn chunk(&self, _text: &str) {}
+
+    fn noted(&self, note: &CallNote) {
+        self.recorder.record(RunEvent::ModelNoted {
+            node: self.node.clone(),
+            note: note.clone(),
         });
     }
 }

@@ -14,11 +14,11 @@ use super::event::RunEvent;
 use super::nodes::NodeDirectory;
 use super::recorder::Recorder;
 use crate::durable::desk::{Desk, event_key, in_words, is_other_content};
-use crate::durable::error::KeepError;
 use crate::durable::journal::RunJournal;
 use crate::durable::kinds::{NamedEvent, named};
 use crate::durable::reroutes::StoreReroutes;
 use crate::durable::unread::{event_letter, event_of};
+use journal::error::KeepError;
 
 /// Admits events, and tells the observer of each. An event is stored before its agent is told.
 pub struct RerouteLog {

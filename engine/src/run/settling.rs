@@ -6,12 +6,13 @@ use routing_core::{InterruptId, NodeId};
 use serde::Deserialize;
 
 use super::live::LiveRun;
-use crate::durable::entry::{InterruptEnd, InterruptIntent, InterruptOutcome, LeftOut};
-use crate::durable::error::KeepError;
-use crate::durable::journal::{CUT_OFF, DISPATCH, INTERRUPT, MODEL_CALL, RunJournal, TOOL_CALL};
+use crate::durable::journal::RunJournal;
 use crate::durable::record::RunRecord;
 use crate::run::InterruptResult;
 use crate::tools::left_out_call;
+use journal::entry::{InterruptEnd, InterruptIntent, InterruptOutcome, LeftOut};
+use journal::error::KeepError;
+use journal::kind::{CUT_OFF, DISPATCH, INTERRUPT, MODEL_CALL, TOOL_CALL};
 
 /// Why what was begun and has no result is not gone on with once its run is over.
 pub const RUN_HAS_ENDED: &str = "its run has ended";

@@ -11,15 +11,15 @@ use routing_core::RunId;
 use routing_core::model::TokenUsage;
 use serde::Deserialize;
 
-use crate::durable::allowance::{ALLOWANCE, Allowance};
-use crate::durable::attempts::{ATTEMPT, AttemptEnd, AttemptIntent};
-use crate::durable::entry::Prompt;
 use crate::durable::handed::DECIDED;
 use crate::durable::handed_event::EVENT;
-use crate::durable::input::INPUT;
-use crate::durable::journal::{DISPATCH, MODEL_CALL};
-use crate::run::going_on::RESUMED;
 use crate::run::working::{WORK, Worked};
+use journal::RESUMED;
+use journal::allowance::{ALLOWANCE, Allowance};
+use journal::attempts::{ATTEMPT, AttemptEnd, AttemptIntent};
+use journal::entry::Prompt;
+use journal::input::INPUT;
+use journal::kind::{DISPATCH, MODEL_CALL};
 
 /// How many entries are read together.
 const PAGE: u32 = 1_000;

@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::going_on::RESUMED;
 use super::used::work_of;
-use crate::durable::allowance::{ALLOWANCE, Allowance};
-use crate::durable::error::KeepError;
-use crate::durable::input;
+use journal::RESUMED;
+use journal::allowance::{ALLOWANCE, Allowance};
+use journal::error::KeepError;
+use journal::input;
 
 /// How many entries of the journal are looked at together.
 const PAGE: u32 = 200;

@@ -10,12 +10,12 @@ use tools::{Approver, CallDigest, PermissionAnswer, PermissionRequest};
 
 use super::asking::{Asker, Asking, Heard};
 use super::excerpt;
-use super::matter::{ToolMatter, ToolQuestion, ToolQuestionKind};
 use super::round::RoundState;
 use super::tooling::Tooling;
 use crate::durable::decisions::answer;
-use crate::durable::error::KeepError;
-use crate::durable::place;
+use journal::error::KeepError;
+use journal::place;
+use journal::tool::{ToolMatter, ToolQuestion, ToolQuestionKind};
 
 /// The most characters of a call's arguments in the sentence that asks about it.
 const LONGEST_GIST: usize = 120;

@@ -14,12 +14,12 @@ use routing_core::review::{Answer, Question, QuestionKind, Reviewer};
 use routing_core::{InterruptId, InterruptType, NodeId, Outcome, StopReason, StopScope};
 
 use super::launching::Ground;
-use super::matter::ToolMatter;
 use crate::durable::desk::Desk;
-use crate::durable::error::KeepError;
 use crate::durable::record::RunRecord;
 use crate::run::ledger::Ledger;
 use crate::run::recorder::Recorder;
+use journal::error::KeepError;
+use journal::tool::ToolMatter;
 use waiting::WaitingNodes;
 
 /// How often somebody who answers unclearly is asked again.

@@ -13,9 +13,9 @@ use tools::{
 
 use super::asking::{Asking, Heard};
 use super::excerpt;
-use super::matter::{ToolMatter, ToolQuestion, ToolQuestionKind};
 use super::tooling::Tooling;
 use crate::durable::decisions::answer;
+use journal::tool::{ToolMatter, ToolQuestion, ToolQuestionKind};
 
 /// Asks people on behalf of a run's tools. Made before the run, which it serves from its start to its end.
 #[derive(Clone, Default)]

@@ -7,7 +7,7 @@ use routing_core::model::Caller;
 use tools::Launcher;
 
 use super::round::RoundState;
-use crate::durable::error::KeepError;
+use journal::error::KeepError;
 
 /// The calls of one round, for whoever launches agents for some of them.
 #[derive(Debug, Clone)]

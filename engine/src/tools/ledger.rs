@@ -8,9 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use interrupts::Digest;
 use interrupts::store::Repeating;
+use journal::tool::ToolIntent;
 use routing_core::StopScope;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use tools::{
     BegunCall, CallEnd, CallLedger, CallPlace, LedgerError, RequestedCall, ToolCall, ToolMessage,
 };
@@ -18,25 +17,10 @@ use tools::{
 use super::asking::Asker;
 use super::round::RoundState;
 use super::tooling::{RunningCall, Tooling};
-use crate::durable::error::KeepError;
-use crate::durable::journal::TOOL_CALL;
-use crate::durable::place;
 use crate::run::RunEvent;
-
-/// A call, as the journal keeps it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct ToolIntent {
-    /// As the model asked for it.
-    pub call: RequestedCall,
-    /// The arguments that it runs with; absent where it never ran.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub arguments: Option<Value>,
-    /// What may be done where nobody knows what came of it.
-    pub repeating: Repeating,
-    /// What it was to leave behind, where its tool could tell.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub leaves: Option<Digest>,
-}
+use journal::error::KeepError;
+use journal::kind::TOOL_CALL;
+use journal::place;
 
 /// The ledger of one round.
 pub(super) struct JournalLedger {

@@ -8,7 +8,7 @@ use routing_core::model::ToolRequest;
 use routing_core::review::Question;
 use tools::{LedgerError, RequestedCall, ToolMessage};
 
-use crate::durable::error::KeepError;
+use journal::error::KeepError;
 
 /// How a round ended.
 #[derive(Debug)]

@@ -19,13 +19,13 @@ use super::ledger::JournalLedger;
 use super::round::{RoundEnd, RoundState, calls_of};
 use super::settings::AgentTools;
 use super::told::ToldCalls;
-use crate::durable::error::KeepError;
 use crate::durable::journal::RunJournal;
 use crate::durable::model::end_of_what_was_recorded;
-use crate::durable::place;
 use crate::run::RunEvent;
 use crate::run::ledger::Ledger;
 use crate::run::recorder::Recorder;
+use journal::error::KeepError;
+use journal::place;
 
 pub use super::round::Parked;
 

@@ -14,7 +14,8 @@ use super::exit::Exit;
 use super::{Run, Shared, Workflow};
 use crate::durable::model::end_of_what_was_recorded;
 use crate::run::raising::Raiser;
-use crate::run::{LiveRun, NodeState, RunEvent};
+use crate::run::{LiveRun, RunEvent};
+use journal::NodeState;
 
 pub use effect::Effect;
 

@@ -19,14 +19,15 @@ use tracing::Instrument as _;
 
 use super::exit::Exit;
 use super::{Agent, Run, Shared, Workflow};
-use crate::durable::error::KeepError;
 use crate::durable::replay::Replay;
 use crate::run::ending::conclude;
 use crate::run::{
-    Hold, Kinds, LiveRun, NodeState, RunEnd, RunError, RunEvent, RunLimits, RunObserver, RunParts,
-    RunReport, RunStatus, RunStore,
+    Hold, Kinds, LiveRun, RunEnd, RunError, RunEvent, RunLimits, RunObserver, RunParts, RunReport,
+    RunStatus, RunStore,
 };
 use crate::tools::AgentTools;
+use journal::NodeState;
+use journal::error::KeepError;
 
 /// What an execution of a run needs beside its workflow.
 pub struct RunSettings {

@@ -5,8 +5,8 @@ use std::fmt;
 
 use routing_core::{DispatchError, StopReason};
 
-use crate::durable::error::KeepError;
 use crate::run::{RunEnd, RunError, StepLimitReached};
+use journal::error::KeepError;
 
 /// Why the code of a workflow is left before its end. Pass it on with `?`.
 ///

@@ -5,9 +5,9 @@ use std::sync::{Arc, Weak};
 use async_trait::async_trait;
 use tools::Launcher;
 
-use crate::durable::error::KeepError;
 use crate::run::LiveRun;
 use crate::tools::{Ground, LaunchRound};
+use journal::error::KeepError;
 
 /// The run that tools are used in.
 pub(super) struct OfRun(pub(super) Weak<LiveRun>);

@@ -84,6 +84,26 @@ pub struct NodeRow {
     pub tokens: u64,
     /// Since when it does this, by the store's clock.
     pub since: Timestamp,
+    /// What the call to its model waits for, where it waits for its next try.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits: Option<CallWait>,
+}
+
+/// A call to a model that failed and is made again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallWait {
+    /// Why, in a few words.
+    pub why: String,
+    /// When it is made again.
+    pub until: Timestamp,
+}
+
+impl CallWait {
+    /// What it is at a time, in words; `None` once it is over.
+    pub fn at(&self, now: Timestamp) -> Option<String> {
+        let seconds = self.until.duration_since(now).as_secs_f64().ceil();
+        (seconds > 0.0).then(|| format!("{}, goes on in {seconds} s", self.why))
+    }
 }
 
 impl NodeRow {

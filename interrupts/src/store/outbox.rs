@@ -10,7 +10,7 @@ use super::audit::RuleEvent;
 use super::checkpoint::CheckpointId;
 use super::error::StoreError;
 use super::interrupt::{Page, PageBack};
-use super::node::NodeActivity;
+use super::node::{CallWait, NodeActivity};
 use crate::digest::EffectId;
 use crate::life::{Notice, RunState, State};
 use crate::names::{KindName, OwnerName};
@@ -60,6 +60,9 @@ pub enum Notification {
         activity: NodeActivity,
         /// The step of the run that it took last.
         step: u32,
+        /// What the call to its model waits for now.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        waits: Option<CallWait>,
     },
     /// An effect of a run began or has its result; its journal says what it is.
     Effect {

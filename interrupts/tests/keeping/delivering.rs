@@ -222,6 +222,7 @@ async fn messages_reach_their_node_in_order_from_where_the_workflow_had_read() {
         step: 1,
         tokens: 0,
         since: Timestamp::UNIX_EPOCH,
+        waits: None,
     };
     scene
         .store

@@ -50,6 +50,7 @@ async fn agent(scene: &Scene, kept: &KeptRun, name: &str) {
         step: 1,
         tokens: 0,
         since: Timestamp::UNIX_EPOCH,
+        waits: None,
     };
     let put = scene.store.put_nodes(kept.run(), kept.epoch(), vec![row]);
     put.await.unwrap();

@@ -177,6 +177,7 @@ async fn a_stop_of_an_agent_that_has_ended_is_refused_and_holds_nothing() {
             step: 1,
             tokens: 0,
             since: Timestamp::UNIX_EPOCH,
+            waits: None,
         };
         let put = scene.store.put_nodes(run, kept.epoch(), vec![row]);
         put.await.unwrap();

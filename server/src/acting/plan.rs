@@ -1,7 +1,7 @@
 //! Changes of a plan's steps: checked against the plan as it stands before they are decided.
 
-use agents::plan_execute::{PlanPreview, PlanRevision, StoredPlan, Unfit, is_plan};
 use interrupts::life::{Interrupt, Verdict};
+use planning::{PlanPreview, PlanRevision, StoredPlan, Unfit, is_plan};
 use serde::Deserialize as _;
 use serde_json::Value;
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use agents::plan_execute::{PlanReading, StoredPlan, is_plan};
 use interrupts::Digest;
 use interrupts::store::Run;
+use planning::{PlanReading, StoredPlan, is_plan};
 use uuid::Uuid;
 
 use super::keyed;

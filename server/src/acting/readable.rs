@@ -1,7 +1,8 @@
 //! Whether a run can go on from a checkpoint: looked at before anything is lifted, kept or forked.
 
-use agents::run::{RunOrder, check_checkpoint};
+use control::check_checkpoint;
 use interrupts::store::{CheckpointId, Run};
+use journal::RunHeader;
 
 use crate::app::App;
 use crate::problem::{Kind, Problem, of_store};
@@ -21,7 +22,7 @@ pub(super) async fn refuse_unread(
     run: &Run,
     number: Option<u64>,
 ) -> Result<(), Problem> {
-    let Ok(order) = RunOrder::from_content(&run.content) else {
+    let Ok(header) = RunHeader::from_content(&run.content) else {
         // It is none that agents carry out: whoever executes it says so.
         return Ok(());
     };
@@ -38,7 +39,7 @@ pub(super) async fn refuse_unread(
     let Some(found) = found.map_err(|error| of_store(&error))? else {
         return Ok(());
     };
-    check_checkpoint(&order.workflow, &found).map_err(|error| {
+    check_checkpoint(&header.workflow, &found).map_err(|error| {
         tracing::warn!(%error, "a run cannot go on");
         Problem::new(
             Kind::NotInState,

@@ -1,8 +1,8 @@
 //! Going on with a run that stands still.
 
-use engine::run::ResumeRequest;
 use interrupts::life::{Family, Interrupt, RunState, State, Verdict};
 use interrupts::store::{CheckpointId, Filter, Page, Run};
+use journal::ResumeRequest;
 use routing_core::RunId;
 use serde_json::Value;
 use uuid::Uuid;

@@ -1,13 +1,13 @@
 //! Interrupting an agent or a run.
 
-use agents::plan_execute::plan_kind;
-use agents::run::{RunOrder, Workflow};
 use interrupts::IdempotencyKey;
 use interrupts::life::{
     Admission, ExpiryOutcome, Family, Interrupt, Recurrence, Scope, USUAL_ATTEMPTS,
 };
 use interrupts::manager::{Facing, StopCause, StopNote};
 use interrupts::store::{AdmitError, Admitted};
+use journal::Workflow;
+use planning::plan_kind;
 use routing_core::{InterruptId, InterruptType, StopMode, StopSource};
 use serde_json::{Value, json};
 
@@ -123,7 +123,7 @@ fn ends_run(agent: &Found, order: &StopOrder) -> bool {
 
 /// Refuses to fork a run of code: it is executed from its start, so a fork would do again what was done.
 fn refuse_branch_of_code(agent: &Found) -> Result<(), Problem> {
-    match RunOrder::workflow_in(&agent.run.content) {
+    match Workflow::in_content(&agent.run.content) {
         Workflow::Embedded(name) => Err(Problem::new(
             Kind::NotInState,
             format!("`{name}` is code, which is executed from its start: it cannot be forked"),

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use engine::tools::KeptCall;
 use futures_util::{StreamExt, stream};
 use interrupts::EffectId;
 use interrupts::store::{Notification, OutboxRow, Store};
+use journal::tool::KeptCall;
 
 /// The kind of effects that are calls of tools.
 const TOOL_CALL: &str = "tool_call";

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use engine::tools::KeptCall;
 use interrupts::life::{
     AskingId, Decider, Decision, Interrupt, Notice, ReviewStep, RunState, State,
 };
 use interrupts::store::{NodeActivity, Notification, OutboxRow, RuleEvent};
 use jiff::Timestamp;
+use journal::tool::KeptCall;
 use routing_core::reroute::RerouteState;
 use routing_core::{InterruptId, NodeId, RuleId, RunId};
 use serde::Serialize;
@@ -224,7 +224,14 @@ impl Told {
                 kind,
                 activity,
                 step,
-            } => Self::node(*run, node, kind.as_str(), *activity, *step),
+                waits,
+            } => {
+                let mut told = Self::node(*run, node, kind.as_str(), *activity, *step);
+                if let (Value::Object(data), Some(waits)) = (&mut told.data, waits) {
+                    data.insert("waits".to_owned(), json!(waits));
+                }
+                told
+            }
             Notification::Effect {
                 run,
                 node,

@@ -223,6 +223,7 @@ fn card(row: &Row, now: Timestamp) -> Markup {
             } }
             p.facts {
                 (state(&agent.status))
+                @if let Some(waits) = waits(agent, now) { span { (waits) } }
                 span { (visible(&agent.node_id)) }
                 @if agent.current_step > 0 { span { "step " (agent.current_step) } }
                 @if agent.tokens > 0 { span { (agent.tokens) " tokens" } }
@@ -265,4 +266,10 @@ fn nothing(shown: &Shown) -> Markup {
             @else { "No run is under way. To see agents, start a run that waits for you: " code { (EXAMPLE) } }
         }
     }
+}
+
+/// What the call to its model waits for.
+pub(super) fn waits(agent: &AgentView, now: Timestamp) -> Option<Markup> {
+    let waits = agent.waits.as_ref()?;
+    Some(html! { (visible(&waits.why)) ", goes on " (time_text(&waits.until, now)) })
 }

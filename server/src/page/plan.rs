@@ -1,8 +1,8 @@
 //! The plan on the page of a review: what is done, what is next, and a change of it, shown before it is applied.
 
-use agents::plan_execute::{DiffLine, PlanPreview, PlanRevision, StoredPlan};
 use interrupts::life::{Claim, Interrupt, Verdict};
 use maud::{Markup, html};
+use planning::{DiffLine, PlanPreview, PlanRevision, StoredPlan};
 use serde_json::{Value, json};
 
 use super::review::bound_to;

@@ -5,14 +5,14 @@ mod claiming;
 mod kept;
 mod standing;
 
-use agents::plan_execute::{PlanPreview, StoredPlan};
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
-use engine::run::Suggestion;
 use interrupts::Digest;
 use interrupts::catalogue::{Catalogue, SharedCatalogue};
 use interrupts::life::{Family, Interrupt, Verdict};
+use journal::Suggestion;
 use maud::{Markup, html};
+use planning::{PlanPreview, StoredPlan};
 use routing_core::DecisionId;
 use serde_json::{Map, Value, json};
 

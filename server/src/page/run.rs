@@ -4,14 +4,16 @@ mod controls;
 mod messages;
 mod timeline;
 
-use agents::plan_execute::{StoredPlan, is_plan};
 use axum::extract::State;
 use axum::response::{Html, IntoResponse, Response};
 use interrupts::life::{Interrupt, RunState};
 use interrupts::store::{Checkpoint, Page, PageBack, Run};
+use jiff::Timestamp;
 use maud::{Markup, html};
+use planning::{StoredPlan, is_plan};
 use serde::Deserialize;
 
+use super::agents::waits;
 use super::layout::{OF_AGENTS, Place, banner, page, refused, state, time};
 use super::plan;
 use super::quoted::{asks, one_line, said};
@@ -253,7 +255,7 @@ async fn parts(app: &App, run: &Run, agents: Vec<AgentView>, may: bool) -> Resul
         @if let Some(plan) = &plan { (plan::current(plan)) }
         section aria-labelledby="agents" { h2 id="agents" { "Agents" }
             @if tree.is_empty() { p { "None yet." } }
-            (branch(&tree, &open))
+            (branch(&tree, &open, now))
         }
         (messages::waiting(app, run, may).await?)
         (soon_again(app, run, "live"))
@@ -284,15 +286,16 @@ async fn plan_of_run(app: &App, run: &Run) -> Option<StoredPlan> {
     }
 }
 
-fn branch(nodes: &[TreeNode], open: &[Interrupt]) -> Markup {
+fn branch(nodes: &[TreeNode], open: &[Interrupt], now: Timestamp) -> Markup {
     html! {
         ul.tree { @for node in nodes {
             @let asks = open.iter().find(|one| one.node.as_str() == node.agent.node_id);
             li data-testid="agent" data-state=(node.agent.status) {
                 strong { (label(&node.agent.agent_type)) } " " (state(&node.agent.status))
+                @if let Some(waits) = waits(&node.agent, now) { " " (waits) }
                 " " span.hint { (visible(&node.agent.node_id)) @if node.agent.current_step > 0 { ", step " (node.agent.current_step) } @if node.agent.tokens > 0 { ", " (node.agent.tokens) " tokens" } }
                 @if let Some(asks) = asks { " " a href=(format!("/review/{}", asks.id)) { (said(asks)) } }
-                @if !node.children.is_empty() { (branch(&node.children, open)) }
+                @if !node.children.is_empty() { (branch(&node.children, open, now)) }
             }
         } }
     }

@@ -2,9 +2,9 @@
 
 use std::error::Error;
 
-use agents::plan_execute::{PlanEditError, PlanReadError, is_plan};
 use interrupts::store::{ChangeError, Run};
 use jiff::Timestamp;
+use planning::{PlanEditError, PlanReadError, is_plan};
 use routing_core::RunId;
 
 use super::{Kind, Problem, of_change, of_launch, of_store};

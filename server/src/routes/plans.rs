@@ -1,8 +1,8 @@
 //! Plans of runs: read, and changed while they stand still. A decision applies what is proposed.
 
-use ::agents::plan_execute::is_plan;
 use axum::Json;
 use axum::extract::State;
+use planning::is_plan;
 use serde::Deserialize;
 use utoipa::ToSchema;
 

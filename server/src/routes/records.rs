@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 use utoipa::{IntoParams, ToSchema};
 
-use ::agents::run::RunProgress;
+use control::RunProgress;
 
 use super::list::listed;
 use crate::access::{Reads, Surveys};

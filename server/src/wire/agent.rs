@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use interrupts::catalogue::Catalogue;
 use interrupts::life::{Interrupt, RunState};
-use interrupts::store::{NodeActivity, NodeRow};
+use interrupts::store::{CallWait, NodeActivity, NodeRow};
 use routing_core::{NodeId, RunId};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -48,12 +48,33 @@ pub(crate) struct AgentView {
     pub(crate) turn: u32,
     /// The tokens that its model calls have read and written, as far as the provider said.
     pub(crate) tokens: u64,
+    /// What the call to its model waits for, where it is made again after a wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) waits: Option<WaitView>,
     /// Whether a message or an event can reach it.
     pub(crate) takes_messages: bool,
     /// Its open interrupts.
     pub(crate) open_interrupts: Vec<String>,
     /// Where an answer to its interrupt may be sent.
     pub(crate) can_route_to: Vec<String>,
+}
+
+/// A call to a model that failed and is made again.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(crate) struct WaitView {
+    /// Why, in a few words.
+    pub(crate) why: String,
+    /// When it is made again.
+    pub(crate) until: String,
+}
+
+impl WaitView {
+    fn of(wait: &CallWait) -> Self {
+        Self {
+            why: wait.why.clone(),
+            until: wait.until.to_string(),
+        }
+    }
 }
 
 /// A part of the list of agents.
@@ -103,6 +124,7 @@ impl AgentView {
             current_step: row.step,
             turn: row.turn,
             tokens: row.tokens,
+            waits: row.waits.as_ref().map(WaitView::of),
             takes_messages: row.takes_messages,
             open_interrupts: own.map(|interrupt| interrupt.id.to_string()).collect(),
             can_route_to: ways_of(row, catalogue),

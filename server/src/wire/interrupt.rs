@@ -1,10 +1,10 @@
 //! An interrupt as callers see it.
 
-use engine::tools::{ToolMatter, ToolQuestionKind};
 use interrupts::catalogue::Catalogue;
 use interrupts::life::{Asking, AskingId, Decider, Decision, ExpiryOutcome, Interrupt, Lane};
 use interrupts::manager::{StopCause, StopNote};
 use jiff::Timestamp;
+use journal::tool::{ToolMatter, ToolQuestionKind};
 use routing_core::{InterruptId, InterruptType, StopSource};
 use serde::Serialize;
 use serde_json::value::RawValue;

@@ -1,9 +1,9 @@
 //! A plan as callers see it: what is done, what is next, and a change that nobody has applied.
 
-use agents::plan_execute::{
+use interrupts::store::Run;
+use planning::{
     DiffLine, Phase, PlanPreview, PlanReading, PlanStep, PlanVersion, QuestionFate, StoredPlan,
 };
-use interrupts::store::Run;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -57,7 +57,7 @@ pub(crate) struct PlanVersionView {
     at: String,
     /// `plan_changed`, `undone` or `redone`.
     #[schema(value_type = String)]
-    kind: agents::plan_execute::FactKind,
+    kind: planning::FactKind,
     /// What a person wanted, where it was said.
     #[serde(skip_serializing_if = "Option::is_none")]
     request: Option<String>,

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use engine::tools::ToolMatter;
 use interrupts::catalogue::{Catalogue, RouteEntry, misfits};
 use interrupts::life::Interrupt;
 use interrupts::{Misfit, RouteName};
+use journal::tool::ToolMatter;
 use routing_core::{Choice, ConfirmationItem};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};

@@ -7,10 +7,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
-use engine::tools::ToolMatter;
 use interrupts::catalogue::Catalogue;
 use interrupts::life::{Family, Interrupt};
 use interrupts::{Digest, RouteName};
+use journal::tool::ToolMatter;
 use serde::{Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};

@@ -1,11 +1,13 @@
 //! The page of the agents: who is there, where one gets from it, what it refuses.
 
 use interrupts::life::{Role, RunState};
-use interrupts::store::{NewRun, NodeActivity, Run, Store};
+use interrupts::store::{CallWait, NewRun, NodeActivity, NodeRow, Run, Store};
+use jiff::{SignedDuration, Timestamp};
 use reqwest::StatusCode;
 use routing_core::RunId;
 use serde_json::json;
 
+use crate::feed::{Events, stream};
 use crate::house::House;
 use crate::page::Browser;
 use crate::scene::{DISCOVERY, awaiting, delivery, node, question, running};
@@ -353,5 +355,46 @@ async fn text_of_models_is_shown_as_text() {
         let times = page.matches(shown).count();
         assert_eq!(times, 2, "as the goal and as the question: {page}");
         assert_eq!(page.matches("\\u{202e}evil\\u{200b}").count(), 2, "{page}");
+    }
+}
+
+#[tokio::test]
+async fn an_agent_whose_model_asks_it_to_wait_says_so_until_it_goes_on() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let agent = node(run.id, "orchestrator", "ORCHESTRATOR");
+    let until = Timestamp::now() + SignedDuration::from_secs(90);
+    let wait = CallWait {
+        why: "rate limited".to_owned(),
+        until,
+    };
+    let browser = Browser::of(&house, "alex", Role::Observer).await;
+    let mut events = Events::of(stream(&house, "", None).await);
+    for waits in [Some(wait), None] {
+        let row = NodeRow {
+            waits: waits.clone(),
+            ..agent.clone()
+        };
+        let put = house.store.put_nodes(run.id, run.epoch, vec![row]);
+        put.await.unwrap();
+        let told = waits
+            .as_ref()
+            .map(|it| json!({"why": it.why, "until": it.until}));
+        let agents = house.read("/v1/agents").await;
+        assert_eq!(agents["agents"][0].get("waits"), told.as_ref());
+        for path in ["/agents".to_owned(), format!("/runs/{}", run.id)] {
+            let (_, page) = browser.get(&path).await;
+            let says = page.contains("rate limited, goes on <time");
+            assert_eq!(says, waits.is_some(), "{path}: {page}");
+        }
+        // What is told of the agent before it waits is passed over.
+        loop {
+            let event = events.next().await.unwrap().data;
+            let is_its = event["type"] == "dev.irq.agent.status_changed.v1"
+                && event["data"]["agent_id"] == format!("{}/orchestrator", run.id);
+            if is_its && event["data"].get("waits") == told.as_ref() {
+                break;
+            }
+        }
     }
 }

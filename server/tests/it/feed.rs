@@ -78,7 +78,7 @@ impl Events {
     }
 }
 
-async fn stream(house: &House, query: &str, last: Option<&str>) -> Response {
+pub(crate) async fn stream(house: &House, query: &str, last: Option<&str>) -> Response {
     let mut request = house.get("viewer", &format!("/v1/events{query}"));
     if let Some(last) = last {
         request = request.header("Last-Event-ID", last);

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use agents::plan_execute::{PlanBench, PlanChange, StoredPlan, change_plan};
+use agents::plan_execute::{PlanBench, PlanChange, change_plan};
 use async_trait::async_trait;
-use engine::run::ResumeRequest;
 use interrupts::NoBell;
 use interrupts::life::{Actor, Role};
 use interrupts::store::{CheckpointId, NewRun, Store, TokenScope};
 use interrupts::{ActorName, OwnerName};
+use journal::ResumeRequest;
+use planning::StoredPlan;
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use routing_core::{NodeId, RunId, SystemClock};
 use serde_json::Value;

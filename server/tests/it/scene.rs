@@ -1,6 +1,5 @@
 //! Runs, agents and questions, put into a store as a workflow would.
 
-use agents::plan_execute::{PlanEvent, PlanExecute, RetryPolicy, StepOutcome};
 use engine::run::RunLimits;
 use interrupts::life::{
     Actor, Admission, Evidence, ExpiryOutcome, Interrupt, Recurrence, Role, RunState, Scope,
@@ -10,6 +9,7 @@ use interrupts::store::{
 };
 use interrupts::{ActorName, Digest, IdempotencyKey, KindName, OwnerName, RouteName};
 use jiff::{SignedDuration, Timestamp};
+use planning::{PlanEvent, PlanExecute, RetryPolicy, StepOutcome};
 use routing_core::{InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
 use serde_json::json;
 
@@ -57,6 +57,7 @@ pub(crate) fn node(run: RunId, id: &str, kind: &str) -> NodeRow {
         step: 1,
         tokens: 0,
         since: Timestamp::UNIX_EPOCH,
+        waits: None,
     }
 }
 

@@ -64,13 +64,14 @@ fn put(row: &NodeRow, tables: &mut Tables) -> Result<(), Halt<RunError>> {
     if known.as_ref().is_some_and(|known| known.node == node) {
         return Ok(());
     }
-    if unchanged.is_none() {
+    if unchanged.is_none_or(|known| known.node.waits != row.waits) {
         tables.tell(Notification::Node {
             run: row.run,
             node: row.node.clone(),
             kind: row.kind.clone(),
             activity: row.activity,
             step: row.step,
+            waits: row.waits.clone(),
         })?;
     }
     let position = match &known {
@@ -102,6 +103,7 @@ pub(super) fn begin(run: RunId, root: RootNode, tables: &mut Tables) -> Result<(
         step: 0,
         tokens: 0,
         since: tables.now,
+        waits: None,
     };
     let position = next_position(tables)?;
     tables.nodes.put(key, PlacedNode { position, node });

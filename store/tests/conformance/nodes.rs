@@ -23,6 +23,7 @@ pub(crate) fn node(run: &Run, name: &str, activity: NodeActivity) -> NodeRow {
         step: 0,
         tokens: 0,
         since: Timestamp::UNIX_EPOCH,
+        waits: None,
     }
 }
 

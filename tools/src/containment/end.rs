@@ -1,29 +1,11 @@
 //! How a contained program ended.
 
 use std::io;
-use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use journal::tool::ContainmentReport;
 
 use super::output::KeptOutput;
-use crate::keeper::{Exit, Mechanism, ProcessKey};
-
-/// What is known of the death of a program's processes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ContainmentReport {
-    /// What held them together.
-    pub mechanism: Mechanism,
-    /// Whether it was seen that none of them is alive.
-    pub verified: bool,
-    /// Whether any had to be killed after the grace.
-    pub forced: bool,
-    /// How many the program's first process had left running when it ended.
-    pub leftovers: usize,
-    /// Those that are known to be alive.
-    pub survivors: Vec<ProcessKey>,
-    /// From the request to stop until the keeper's word on their death; `None` where the program ended by itself.
-    pub took: Option<Duration>,
-}
+use crate::keeper::Exit;
 
 /// The end of a contained program.
 #[derive(Debug, Clone, PartialEq, Eq)]

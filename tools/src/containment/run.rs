@@ -16,14 +16,11 @@ use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::{
-    ContainedCommand, ContainedEnd, Containment, ContainmentConfig, ContainmentError,
-    ContainmentReport, KeptOutput,
+    ContainedCommand, ContainedEnd, Containment, ContainmentConfig, ContainmentError, KeptOutput,
 };
-use crate::keeper::{
-    Cgroup, FromKeeper, Input, KEEPER, KeeperEnd, Mechanism, Order, ProcessKey, ToKeeper,
-    write_line,
-};
+use crate::keeper::{Cgroup, FromKeeper, Input, KEEPER, KeeperEnd, Order, ToKeeper, write_line};
 use crate::tool::{Progress, ProgressSink, Stream};
+use journal::tool::{ContainmentReport, Mechanism, ProcessKey};
 
 /// How long the last output may take to arrive once everything that could write is dead.
 const DRAINED_WITHIN: Duration = Duration::from_millis(500);

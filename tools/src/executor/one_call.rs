@@ -14,10 +14,10 @@ use crate::arguments;
 use crate::callbacks::tell;
 use crate::controller::{Asked, Driven, Registration, RunningCall, Turn};
 use crate::counts::{count_interrupt, reason_label};
-use crate::end::{CallEnd, ToolMessage};
 use crate::ledger::{CallPlace, LedgerError};
 use crate::limit::CallLimit;
 use crate::tool::{PartialOutput, RequestedCall, ToolCall, ToolContext, ToolError, ToolOutput};
+use journal::tool::{CallEnd, ToolMessage};
 
 /// What a tool gives back.
 type Returned = Result<Outcome<ToolOutput, PartialOutput>, ToolError>;

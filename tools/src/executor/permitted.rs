@@ -7,14 +7,12 @@ use serde_json::Value;
 
 use crate::arguments;
 use crate::controller::Turn;
-use crate::end::CallEnd;
 use crate::executor::ExecutorConfig;
-use crate::permission::{
-    Approval, CallDigest, Permission, PermissionAnswer, PermissionRequest, VoidApproval,
-};
+use crate::permission::{Approval, Permission, PermissionAnswer, PermissionRequest, VoidApproval};
 use crate::registry::Registered;
 use crate::tool::{RequestedCall, Tool, ToolCall, ToolContext};
 use crate::workspace::WorkspaceError;
+use journal::tool::{CallDigest, CallEnd};
 
 /// A call that may run, once.
 pub(super) struct Permitted {

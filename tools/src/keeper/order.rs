@@ -4,27 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use journal::tool::{Mechanism, ProcessKey};
 use serde::{Deserialize, Serialize};
-
-/// How a tool's processes are held together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Mechanism {
-    /// A control group of its own (version 2), which the kernel kills as a whole.
-    Cgroup,
-    /// The keeper adopts every orphan, and kills its descendants until it has none.
-    Sweep,
-}
-
-impl Mechanism {
-    /// The word for it in logs.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Cgroup => "cgroup",
-            Self::Sweep => "sweep",
-        }
-    }
-}
 
 /// Which mechanism is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -37,15 +18,6 @@ pub enum WantedMechanism {
     Cgroup,
     /// The sweep, also where a control group could be had.
     Sweep,
-}
-
-/// Names one process for good: a pid is used again, a pid with its start time is not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct ProcessKey {
-    /// The process id.
-    pub pid: i32,
-    /// When it started, in clock ticks since the machine did.
-    pub started: u64,
 }
 
 /// How a process ended.

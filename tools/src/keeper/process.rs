@@ -8,7 +8,7 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, kill_process, kill_process_group, pidfd_open, pidfd_send_signal,
 };
 
-use super::order::ProcessKey;
+use journal::tool::ProcessKey;
 
 /// A process that was alive when the table was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,10 +10,11 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::containment::{
-    ContainedCommand, ContainedEnd, ContainedTalk, Containment, ContainmentError, ContainmentReport,
+    ContainedCommand, ContainedEnd, ContainedTalk, Containment, ContainmentError,
 };
 use crate::keeper::Exit;
 use crate::tool::{Progress, ProgressSink, Stream};
+use journal::tool::ContainmentReport;
 
 /// How much is kept of the end of a server's standard error.
 const KEPT_STDERR: usize = 4 * 1024;

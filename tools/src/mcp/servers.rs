@@ -13,12 +13,13 @@ use super::error::McpError;
 use super::name::ServerName;
 use super::server::{Server, Shared};
 use super::tool::McpTool;
-use crate::containment::{Containment, ContainmentReport};
+use crate::containment::Containment;
 use crate::counts::{ToolCounter, ToolCounts};
 use crate::limit::CallLimits;
 use crate::permission::NobodyToAsk;
 use crate::registry::{RegisterError, ToolRegistry};
 use crate::tool::{Tool, ToolName};
+use journal::tool::ContainmentReport;
 
 /// What servers are run with.
 #[derive(Clone)]

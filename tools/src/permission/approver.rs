@@ -6,8 +6,8 @@ use routing_core::StopScope;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::approval::CallDigest;
 use crate::tool::ToolCall;
+use journal::tool::CallDigest;
 
 /// What a person is asked about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -9,11 +9,11 @@ use super::Driver;
 use super::begin::REQUESTED;
 use super::call::{Call, unasked};
 use crate::plan_execute::desk::PlanDesk;
-use crate::plan_execute::effect::PlanEffect;
-use crate::plan_execute::event::PlanEvent;
-use crate::plan_execute::state::Phase;
 use crate::workflow::failure::FlowError;
 use engine::durable::recorded::RecordedModel;
+use planning::Phase;
+use planning::PlanEffect;
+use planning::PlanEvent;
 
 impl Driver {
     /// The plan takes in what its agents had answered by the time its process died, before what somebody says now is
@@ -70,6 +70,7 @@ impl Driver {
             rounds: tooling.map_or(0, |tooling| tooling.rounds()),
         };
         let desk = PlanDesk {
+            recorder: None,
             asker: Asker {
                 model: Arc::new(model),
                 ..self.desk.asker.clone()

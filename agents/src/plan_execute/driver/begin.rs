@@ -8,16 +8,17 @@ use routing_core::{InterruptId, InterruptType, StopSource};
 use serde_json::Value;
 
 use super::Driver;
-use super::standing::{PlanStanding, Taken};
-use crate::plan_execute::effect::PlanEffect;
-use crate::plan_execute::event::PlanEvent;
-use crate::plan_execute::revision::{PlanRevision, Unfit};
-use crate::plan_execute::state::{Phase, PlanExecute};
+use super::standing::{decided_question, pass_over_what_was_asked};
 use crate::workflow::failure::FlowError;
-use engine::durable::error::KeepError;
-use engine::durable::input::GivenInput;
 use engine::durable::journal::RunJournal;
 use engine::durable::record::RunRecord;
+use journal::error::KeepError;
+use journal::input::GivenInput;
+use planning::PlanEffect;
+use planning::PlanEvent;
+use planning::{Phase, PlanExecute};
+use planning::{PlanRevision, Unfit};
+use planning::{PlanStanding, Taken};
 
 /// How many interrupts are read together.
 const PAGE: u32 = 1_000;
@@ -212,8 +213,7 @@ impl Driver {
     pub(super) fn carry_out(&mut self, decided: Decided) -> Result<Vec<PlanEffect>, FlowError> {
         let mut effects = Vec::new();
         if decided.says_something() {
-            self.standing
-                .pass_over_what_was_asked(&self.journal, &self.root)?;
+            pass_over_what_was_asked(&mut self.standing, &self.journal, &self.root)?;
         }
         if !decided.cancelled {
             effects.extend(self.stand_still(REQUESTED)?);
@@ -283,7 +283,7 @@ impl Driver {
     /// What was answered about a failure, where a pause came between the answer and its carrying out.
     async fn take_answer(&mut self, decided: &mut Decided) -> Result<(), KeepError> {
         let record = std::sync::Arc::clone(&self.journal.record);
-        if let Some(decision) = self.standing.decided_question(&record).await? {
+        if let Some(decision) = decided_question(&self.standing, &record).await? {
             let mut both = Decided::of(&decision);
             both.join(std::mem::take(decided));
             *decided = both;

@@ -5,19 +5,20 @@ use std::sync::Arc;
 use routing_core::StopScope;
 use tracing::Instrument as _;
 
-use super::standing::Unfinished;
 use super::{Driver, Next, Rest};
-use crate::plan_execute::desk::{DeskError, PlanDesk, PlanRole};
-use crate::plan_execute::effect::Asking;
-use crate::plan_execute::event::PlanEvent;
+use crate::plan_execute::desk::{DeskError, PlanDesk};
 use crate::plan_execute::news::{PlanNews, PlanStepStarted};
-use crate::plan_execute::plan::PlanStep;
-use crate::plan_execute::state::PlanExecute;
 use crate::workflow::failure::FlowError;
-use engine::durable::place;
 use engine::run::spans::failed;
 use engine::run::{RunEvent, StepLimitReached};
 use engine::tools::Parked;
+use journal::place;
+use planning::Asking;
+use planning::PlanEvent;
+use planning::PlanExecute;
+use planning::PlanRole;
+use planning::PlanStep;
+use planning::Unfinished;
 
 /// What a model is asked for.
 pub(super) enum Call {
@@ -163,6 +164,7 @@ impl Driver {
         let asked = call.at(&desk, &state, turn, scope).instrument(span.clone());
         tokio::pin!(asked);
         let mut is_told = self.is_interrupted();
+        let recorder = Arc::clone(&self.recorder);
         loop {
             tokio::select! {
                 biased;
@@ -180,6 +182,7 @@ impl Driver {
                         self.interrupted(scope)?;
                     }
                 }
+                () = recorder.waits().news() => self.keep_nodes().await?,
             }
         }
     }

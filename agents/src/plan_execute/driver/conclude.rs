@@ -5,13 +5,13 @@ use routing_core::StopMode;
 use routing_core::review::Question;
 
 use super::{Driver, Rest};
-use crate::plan_execute::event::PlanEvent;
-use crate::plan_execute::state::PlanEnd;
 use crate::workflow::failure::FlowError;
 use engine::durable::control::Stopped;
 use engine::run::RunStatus;
 use engine::run::ending::failed;
 use engine::run::settling::{Begun, RUN_HAS_ENDED, leave_out};
+use planning::PlanEnd;
+use planning::PlanEvent;
 
 impl Driver {
     /// Records how the run ended, and says it. Where that cannot be recorded, that is what is said.

@@ -8,21 +8,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use interrupts::OwnerName;
-use interrupts::life::{Actor, Interrupt, Lease, Refusal, ReviewChange, RunState};
-use interrupts::store::{ChangeError, CheckpointId, Run, RunError, Store, StoreError};
+use interrupts::life::{Actor, Interrupt, Refusal, ReviewChange, RunState};
+use interrupts::store::{ChangeError, CheckpointId, Run, RunError, Store};
 use jiff::{SignedDuration, Timestamp};
 use routing_core::answer::ConstraintCheck;
 use routing_core::model::LanguageModel;
 use routing_core::{Clock, RunId};
 
 use super::table::Table;
-use crate::plan_execute::event::Refused;
-use crate::plan_execute::observer::PlanReadError;
-use crate::plan_execute::stored::{StoredPlan, escape_taking_hold};
-use engine::durable::error::KeepError;
 use engine::durable::journal::RunJournal;
 use engine::durable::kinds::Kinds;
 use engine::durable::record::{RunRecord, RunStore};
+use journal::error::KeepError;
+use planning::PlanEditError;
+use planning::{StoredPlan, escape_taking_hold};
 
 /// How long nobody else may decide meanwhile; given back when the change is made.
 const CLAIM: SignedDuration = SignedDuration::from_mins(5);
@@ -77,106 +76,6 @@ impl PlanChange {
         match self {
             Self::Undo | Self::Redo => true,
             Self::Propose { .. } | Self::Suggest { .. } => false,
-        }
-    }
-}
-
-/// Why a plan was not changed.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum PlanEditError {
-    /// There is no such run.
-    #[error("there is no {run}")]
-    NoRun {
-        /// The run.
-        run: RunId,
-    },
-    /// The run has saved no plan.
-    #[error("{run} has no plan yet")]
-    NoPlan {
-        /// The run.
-        run: RunId,
-    },
-    /// It does not stand still for a person.
-    #[error("{run} is {state}, and does not stand still for a person")]
-    NotHeld {
-        /// The run.
-        run: RunId,
-        /// How it stands.
-        state: RunState,
-    },
-    /// Another process has the run.
-    #[error("{} has the run until {}", lease.owner, lease.until)]
-    Owned {
-        /// Which, and until when.
-        lease: Lease,
-    },
-    /// The plan is not what was looked at.
-    #[error("the plan has version {current} now, not {given}")]
-    OtherVersion {
-        /// What was looked at.
-        given: usize,
-        /// What it is.
-        current: usize,
-    },
-    /// The interrupt could not be claimed.
-    #[error("{interrupt} cannot be claimed")]
-    Unclaimed {
-        /// The interrupt on which the plan stands still.
-        interrupt: routing_core::InterruptId,
-        /// Why not.
-        #[source]
-        source: ChangeError,
-    },
-    /// Something was decided that only the run can carry out, and it has not gone on since.
-    #[error("what was decided about the plan of {run} is not carried out yet")]
-    NotCarriedOut {
-        /// The run.
-        run: RunId,
-    },
-    /// The change does not fit the plan.
-    #[error(transparent)]
-    Refused(#[from] Refused),
-    /// The model gave no suggestion.
-    #[error("the model suggests nothing: {reason}")]
-    NoSuggestion {
-        /// Why.
-        reason: String,
-    },
-    /// What is stored cannot be read as a plan.
-    #[error(transparent)]
-    Unreadable(#[from] PlanReadError),
-    /// The store cannot be read.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// What was done could not be recorded.
-    #[error("the change of the plan is not recorded")]
-    Unrecorded(#[source] Box<dyn std::error::Error + Send + Sync>),
-}
-
-impl From<KeepError> for PlanEditError {
-    fn from(error: KeepError) -> Self {
-        match error {
-            KeepError::Run(RunError::Owned { lease }) => Self::Owned { lease },
-            KeepError::Store(error) => Self::Store(error),
-            other @ (KeepError::Run(_)
-            | KeepError::Journal(_)
-            | KeepError::Checkpoint(_)
-            | KeepError::Admit(_)
-            | KeepError::Change(_)
-            | KeepError::OtherCatalogue(_)
-            | KeepError::Name(_)
-            | KeepError::Unreadable { .. }
-            | KeepError::Json(_)
-            | KeepError::OtherSchema { .. }
-            | KeepError::Diverged { .. }
-            | KeepError::OtherForm { .. }
-            | KeepError::Ended { .. }
-            | KeepError::NoRun { .. }
-            | KeepError::NotOpenYet { .. }
-            | KeepError::DeadLettered { .. }
-            | KeepError::Launched { .. }
-            | KeepError::NotOpen) => Self::Unrecorded(Box::new(other)),
         }
     }
 }

@@ -4,11 +4,11 @@ use interrupts::store::Page;
 
 use super::Driver;
 use super::begin::is_recorded;
-use crate::plan_execute::effect::{Asking, FactKind, PlanEffect};
-use crate::plan_execute::event::PlanEvent;
-use crate::plan_execute::state::PlanEnd;
 use crate::workflow::failure::FlowError;
-use engine::durable::error::KeepError;
+use journal::error::KeepError;
+use planning::PlanEnd;
+use planning::PlanEvent;
+use planning::{Asking, FactKind, PlanEffect};
 
 /// How many messages are read together.
 const PAGE: u32 = 500;

@@ -3,17 +3,14 @@
 use std::collections::BTreeMap;
 
 use interrupts::KindName;
-use interrupts::store::{NodeActivity, NodeRow};
+use interrupts::store::{CallWait, NodeActivity, NodeRow};
 use routing_core::NodeId;
 
 use super::Driver;
-use crate::plan_execute::desk::PlanRole;
-use crate::plan_execute::state::{Activity, Phase, PlanEnd};
 use crate::workflow::failure::FlowError;
-use engine::durable::error::KeepError;
-
-/// The kind of the node that stands for the whole plan.
-pub const PLAN_EXECUTE: &str = "PLAN_EXECUTE";
+use journal::error::KeepError;
+use planning::{Activity, Phase, PlanEnd};
+use planning::{PLAN_EXECUTE, PlanRole};
 
 /// What the store was told of the plan's nodes.
 #[derive(Debug, Default)]
@@ -95,7 +92,8 @@ impl Driver {
             let is_known = told.is_some_and(|told| {
                 let stands = told.activity == does && told.step == step;
                 let takes = told.takes_messages == self.takes_messages(does);
-                stands && takes && told.tokens == self.model.tokens_of(&node)
+                let waits = told.waits == self.waits_of(&node, does);
+                stands && takes && waits && told.tokens == self.model.tokens_of(&node)
             });
             if is_known {
                 continue;
@@ -118,6 +116,13 @@ impl Driver {
         self.put(rows).await
     }
 
+    fn waits_of(&self, node: &NodeId, activity: NodeActivity) -> Option<CallWait> {
+        let waits = self.recorder.waits();
+        waits
+            .of(node)
+            .filter(|_wait| activity == NodeActivity::Running)
+    }
+
     const fn takes_messages(&self, activity: NodeActivity) -> bool {
         !self.told.box_is_closed && !activity.is_final()
     }
@@ -138,6 +143,7 @@ impl Driver {
         activity: NodeActivity,
         (turn, step): (u32, u32),
     ) -> Result<NodeRow, KeepError> {
+        let waits = self.waits_of(&node, activity);
         Ok(NodeRow {
             run: self.run,
             tokens: self.model.tokens_of(&node),
@@ -148,6 +154,7 @@ impl Driver {
             turn,
             step,
             since: self.now(),
+            waits,
         })
     }
 }

@@ -13,19 +13,19 @@ use routing_core::{
 use serde_json::json;
 
 use super::Driver;
-use super::nodes::{PLAN_EXECUTE, role_of};
-use super::standing::OpenQuestion;
-use crate::plan_execute::desk::PlanRole;
-use crate::plan_execute::plan::PlanStep;
-use crate::plan_execute::state::{Activity, Cause, Held, Phase};
+use super::nodes::role_of;
 use crate::workflow::failure::FlowError;
 use engine::durable::decisions::name_of;
 use engine::durable::desk::{
     decide_by_policy, decide_by_rule, machinery, missing, set_terms, shortened, sweep_due,
 };
-use engine::durable::error::KeepError;
 use engine::durable::handed::decide_as_before;
-use engine::durable::place;
+use journal::error::KeepError;
+use journal::place;
+use planning::OpenQuestion;
+use planning::PLAN_EXECUTE;
+use planning::PlanStep;
+use planning::{Activity, Cause, Held, Phase};
 
 /// What may be decided about an agent's question: it is answered, and no reason to change the plan.
 const OF_AGENT: [Verdict; 5] = [
@@ -417,10 +417,4 @@ impl Driver {
             }
         }
     }
-}
-
-/// The kinds of a plan's nodes, of which a store knows the names alone.
-pub fn plan_kind(name: &str) -> Option<&'static str> {
-    let roles = PlanRole::ALL.into_iter().map(PlanRole::name);
-    roles.chain([PLAN_EXECUTE]).find(|kind| *kind == name)
 }

@@ -8,13 +8,13 @@ use routing_core::review::{Answer, Question, ReviewError};
 
 use super::begin::Decided;
 use super::{Driver, Next, Rest};
-use crate::plan_execute::effect::PlanEffect;
-use crate::plan_execute::event::PlanEvent;
-use crate::plan_execute::state::Phase;
 use crate::workflow::failure::FlowError;
 use engine::durable::decisions::{answer, words};
-use engine::durable::error::KeepError;
 use engine::run::RunEvent;
+use journal::error::KeepError;
+use planning::Phase;
+use planning::PlanEffect;
+use planning::PlanEvent;
 
 /// What has ended the waiting for an answer.
 enum Heard {

@@ -1,214 +1,53 @@
-//! Where a plan stands, as its checkpoints hold it.
+//! What a plan's standing means beside the journal of its run.
 
-use interrupts::EffectId;
 use interrupts::life::Decision;
-use interrupts::store::CheckpointId;
-use routing_core::{InterruptId, NodeId};
-use serde::{Deserialize, Serialize};
+use planning::{Phase, PlanRole, PlanStanding};
+use routing_core::NodeId;
 
-use crate::plan_execute::desk::PlanRole;
-use crate::plan_execute::effect::Fact;
-use crate::plan_execute::plan::PlanStep;
-use crate::plan_execute::state::{Phase, PlanExecute};
-use engine::durable::error::KeepError;
 use engine::durable::journal::RunJournal;
-use engine::durable::place;
 use engine::durable::record::RunRecord;
+use journal::{KeepError, place};
 
-/// A question that is open, or waits behind a person's interrupt.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OpenQuestion {
-    /// Its interrupt.
-    pub interrupt: InterruptId,
-    /// Who asks.
-    pub node: NodeId,
-    /// How many answers the run had asked for then.
-    pub turn: u32,
+/// What is asked from here on is something else than what a process that died had asked for last: the numbers of its
+/// calls are taken, so that no answer to them is read as one to what is asked now.
+pub(super) fn pass_over_what_was_asked(
+    standing: &mut PlanStanding,
+    journal: &RunJournal,
+    root: &NodeId,
+) -> Result<(), KeepError> {
+    let agents = PlanRole::ALL.into_iter();
+    // An agent whose id would be too long was never asked.
+    let agents: Vec<NodeId> = agents
+        .filter_map(|role| root.child(role.segment()).ok())
+        .collect();
+    loop {
+        let next = standing.asked.saturating_add(1);
+        let mut is_taken = false;
+        for agent in &agents {
+            is_taken |= journal.at(&place::turn(agent, next))?.is_some();
+        }
+        if !is_taken || next == u32::MAX {
+            return Ok(());
+        }
+        standing.asked = next;
+    }
 }
 
-/// A step of the plan that was stopped among its tools.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Unfinished {
-    /// How many answers the run had asked for then.
-    pub turn: u32,
-    /// The step.
-    pub step: PlanStep,
-}
-
-/// What of what was said and decided a plan has taken in.
-#[derive(Debug, Default)]
-pub(super) struct Taken {
-    pub(super) inputs: Vec<EffectId>,
-    pub(super) applied: Vec<InterruptId>,
-    pub(super) dispatched: Vec<EffectId>,
-}
-
-/// Where a plan stands: the content of its checkpoints, in the form [`PlanExecute::FORM`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PlanStanding {
-    /// Why it was saved.
-    pub reason: String,
-    /// How many answers the run has asked for.
-    #[serde(rename = "steps")]
-    pub asked: u32,
-    /// The open interrupts.
-    pub interrupts: Vec<InterruptId>,
-    /// The workflow.
-    pub state: PlanExecute,
-    /// The question that is open.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub question: Option<OpenQuestion>,
-    /// What the observer was told since the checkpoint before.
-    pub facts: Vec<Fact>,
-    /// The step that was stopped among its tools: carried on, it reads what they had done.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub unfinished: Option<Unfinished>,
-    /// The person's interrupts whose decisions have been carried out.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub applied: Vec<InterruptId>,
-    /// The inputs that came with resumings and were taken in.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub inputs: Vec<EffectId>,
-    /// The decisions that are carried out by what this holds.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub dispatched: Vec<EffectId>,
-    /// The place of the last message that was read, among all messages of the store.
-    #[serde(default, skip_serializing_if = "is_none_read")]
-    pub read: u64,
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde gives a reference to the field"
-)]
-const fn is_none_read(read: &u64) -> bool {
-    *read == 0
-}
-
-impl PlanStanding {
-    pub(super) const fn new(state: PlanExecute) -> Self {
-        Self {
-            reason: String::new(),
-            asked: 0,
-            interrupts: Vec::new(),
-            state,
-            question: None,
-            unfinished: None,
-            facts: Vec::new(),
-            applied: Vec::new(),
-            inputs: Vec::new(),
-            dispatched: Vec::new(),
-            read: 0,
-        }
-    }
-
-    /// The next checkpoint says that this was taken in.
-    pub(super) fn has_taken(&mut self, taken: Taken) {
-        self.inputs.extend(taken.inputs);
-        self.applied.extend(taken.applied);
-        self.dispatched.extend(taken.dispatched);
-    }
-
-    /// Reads what a checkpoint holds.
-    pub(crate) fn read(
-        checkpoint: CheckpointId,
-        form: u32,
-        content: &str,
-    ) -> Result<Self, KeepError> {
-        if form != PlanExecute::FORM {
-            return Err(KeepError::OtherForm {
-                checkpoint,
-                found: form,
-                known: PlanExecute::FORM,
-            });
-        }
-        serde_json::from_str(content).map_err(|source| KeepError::Unreadable {
-            place: format!("checkpoint {checkpoint}"),
-            source,
-        })
-    }
-
-    /// Whether the plan itself asks how to go on.
-    pub(crate) fn asks_how_to_go_on(&self) -> bool {
-        match self.state.phase() {
-            Phase::Held(held) => held.cause.is_question(),
-            Phase::Created
-            | Phase::Working { .. }
-            | Phase::Asking { .. }
-            | Phase::BackingOff { .. }
-            | Phase::Ended(_) => false,
-        }
-    }
-
-    /// What is asked from here on is something else than what a process that died had asked for last: the numbers of its
-    /// calls are taken, so that no answer to them is read as one to what is asked now.
-    pub(super) fn pass_over_what_was_asked(
-        &mut self,
-        journal: &RunJournal,
-        root: &NodeId,
-    ) -> Result<(), KeepError> {
-        let agents = PlanRole::ALL.into_iter();
-        // An agent whose id would be too long was never asked.
-        let agents: Vec<NodeId> = agents
-            .filter_map(|role| root.child(role.segment()).ok())
-            .collect();
-        loop {
-            let next = self.asked.saturating_add(1);
-            let mut is_taken = false;
-            for agent in &agents {
-                is_taken |= journal.at(&place::turn(agent, next))?.is_some();
-            }
-            if !is_taken || next == u32::MAX {
-                return Ok(());
-            }
-            self.asked = next;
-        }
-    }
-
-    /// What was answered to the plan's own question how to go on, where it has not gone on with the answer yet.
-    pub(super) async fn decided_question(
-        &self,
-        record: &RunRecord,
-    ) -> Result<Option<Decision>, KeepError> {
-        let Phase::Held(held) = self.state.phase() else {
-            return Ok(None);
-        };
-        let Some(open) = self.question.as_ref().filter(|_| held.cause.is_question()) else {
-            return Ok(None);
-        };
-        let row = record.store().interrupt(open.interrupt).await?;
-        Ok(row.and_then(|row| row.decision))
-    }
-
-    /// What a checkpoint is to hold.
-    pub(super) fn snapshot(&self) -> Self {
-        let question = self.question.as_ref().map(|question| question.interrupt);
-        Self {
-            interrupts: question.into_iter().collect(),
-            ..self.clone()
-        }
-    }
-
-    /// Why it is saved where it rests on a question.
-    pub(super) const fn rests_because(&self) -> &'static str {
-        match self.state.phase() {
-            Phase::Held(_) => "held",
-            Phase::Created
-            | Phase::Working { .. }
-            | Phase::Asking { .. }
-            | Phase::BackingOff { .. }
-            | Phase::Ended(_) => "asking",
-        }
-    }
-
-    /// Whether the workflow has a question that is open, or waits behind a person's interrupt.
-    pub(super) fn wants_question(&self) -> bool {
-        match self.state.phase() {
-            Phase::Asking { .. } => true,
-            Phase::Held(held) => held.cause.is_question() || held.question.is_some(),
-            Phase::Created | Phase::Working { .. } | Phase::BackingOff { .. } | Phase::Ended(_) => {
-                false
-            }
-        }
-    }
+/// What was answered to the plan's own question how to go on, where it has not gone on with the answer yet.
+pub(super) async fn decided_question(
+    standing: &PlanStanding,
+    record: &RunRecord,
+) -> Result<Option<Decision>, KeepError> {
+    let Phase::Held(held) = standing.state.phase() else {
+        return Ok(None);
+    };
+    let Some(open) = standing
+        .question
+        .as_ref()
+        .filter(|_| held.cause.is_question())
+    else {
+        return Ok(None);
+    };
+    let row = record.store().interrupt(open.interrupt).await?;
+    Ok(row.and_then(|row| row.decision))
 }

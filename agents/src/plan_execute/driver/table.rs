@@ -9,19 +9,21 @@ use routing_core::model::LanguageModel;
 use routing_core::{Clock, NodeId, RunId, StopScope};
 
 use super::begin::{Decided, decided_pauses, read_standing, untaken};
-use super::editor::{PlanBench, PlanChange, PlanEditError};
-use super::standing::PlanStanding;
+use super::editor::{PlanBench, PlanChange};
+use super::standing::{decided_question, pass_over_what_was_asked};
 use crate::plan_execute::desk::PlanDesk;
-use crate::plan_execute::effect::PlanEffect;
-use crate::plan_execute::event::{PlanEvent, Refused};
-use crate::plan_execute::state::{Phase, PlanExecute};
-use crate::plan_execute::stored::{StoredPlan, plan_versions};
 use engine::durable::checkpoint::Checkpoints;
-use engine::durable::error::KeepError;
 use engine::durable::journal::RunJournal;
 use engine::durable::model::JournalledModel;
 use engine::run::metered_model::MeteredModel;
 use engine::run::working::end_work_of_the_dead;
+use journal::error::KeepError;
+use planning::PlanEditError;
+use planning::PlanEffect;
+use planning::PlanStanding;
+use planning::{Phase, PlanExecute};
+use planning::{PlanEvent, Refused};
+use planning::{StoredPlan, plan_versions};
 
 /// A plan on the table, while this process owns its run.
 pub(super) struct Table {
@@ -91,7 +93,7 @@ impl Table {
         }
         // What was answered to the plan's own question, and what was decided about the run that this one was forked off.
         let mut of_run = Decided::default();
-        let answered = self.standing.decided_question(&record).await?;
+        let answered = decided_question(&self.standing, &record).await?;
         if let Some(decision) = &answered {
             of_run.take(decision);
         }
@@ -147,10 +149,8 @@ impl Table {
     }
 
     fn asks_something_else(&mut self) -> Result<(), PlanEditError> {
-        let passed = self
-            .standing
-            .pass_over_what_was_asked(&self.journal, &NodeId::root());
-        Ok(passed?)
+        pass_over_what_was_asked(&mut self.standing, &self.journal, &NodeId::root())?;
+        Ok(())
     }
 
     /// A run that lost its process at work was stopped by nobody but the interrupt.
@@ -239,6 +239,7 @@ impl Table {
         self.save("suggesting").await?;
         let model = Arc::new(MeteredModel::new(model));
         let desk = PlanDesk {
+            recorder: None,
             asker: Asker {
                 model: Arc::new(JournalledModel::new(&model, &self.journal)),
                 constraints,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use engine::run::RunEvent;
-use engine::tools::{ToolMatter, ToolQuestionKind};
+use journal::tool::{ToolMatter, ToolQuestionKind};
 use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
 use routing_core::{Outcome, RunId, StopScope};
 

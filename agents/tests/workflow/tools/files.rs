@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use engine::run::RunEvent;
-use engine::tools::{ToolMatter, ToolQuestionKind};
 use interrupts::store::{Filter, Page, Store};
+use journal::tool::{ToolMatter, ToolQuestionKind};
 use routing_core::{RunId, StopScope};
 use serde_json::json;
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use engine::run::RunStatus;
-use engine::tools::ToolMatter;
 use interrupts::ActorName;
 use interrupts::life::{Actor, Choosing, Interrupt, Judge, Role, State, Verdict};
 use interrupts::store::{Filter, Page, Store};
+use journal::tool::ToolMatter;
 use routing_core::review::{Answer, QuestionKind};
 use routing_core::{DecisionId, RunId};
 use serde_json::json;

@@ -2,9 +2,9 @@
 
 use std::io::Read;
 
-use agents::plan_execute::{PlanRevision, plan_kind};
 use interrupts::RouteName;
 use interrupts::life::{Family, Interrupt, Verdict};
+use planning::{PlanRevision, plan_kind};
 use routing_core::review::{Answer, Resume};
 use serde_json::Value;
 

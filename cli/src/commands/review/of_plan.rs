@@ -1,8 +1,8 @@
 //! A conversation about a plan that stands still: a change is shown before it is applied.
 
-use agents::plan_execute::{PlanPreview, is_plan};
 use interrupts::life::{Interrupt, Verdict};
 use interrupts::store::Run;
+use planning::{PlanPreview, is_plan};
 use routing_core::InterruptType;
 
 use super::chosen::Chosen;

@@ -1,7 +1,7 @@
 //! One interrupt as people see it.
 
-use engine::run::Suggestion;
 use interrupts::life::{ExpiryOutcome, Family, Interrupt, State, Verdict};
+use journal::Suggestion;
 use routing_core::handler::ReviewDecision;
 
 use crate::address::full;

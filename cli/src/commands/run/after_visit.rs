@@ -1,6 +1,6 @@
 //! What a person has made of a run in its window, once its process has let it go.
 
-use agents::run::RunProgress;
+use control::RunProgress;
 use engine::run::{RunReport, RunStatus};
 use interrupts::life::{Family, RunState, State};
 use interrupts::store::{Filter, Run, Store};

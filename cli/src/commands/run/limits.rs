@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::run::{Allowance, RunUse};
+use engine::run::RunUse;
 use interrupts::life::{Actor, Role};
 use interrupts::limits::{LimitGuard, ProcessProbe, ResourceGuard, ResourceLimits, TimeLimit};
 use interrupts::manager::{LimitStops, Target};
@@ -13,6 +13,7 @@ use interrupts::policy::{Policy, Subject};
 use interrupts::signals::{OnHangup, SignalSettings};
 use interrupts::{ActorName, NameError};
 use jiff::SignedDuration;
+use journal::Allowance;
 use routing_core::model::LanguageModel;
 use routing_core::{InterruptType, StopMode, StopSource, SystemClock};
 use tokio::runtime::Handle;

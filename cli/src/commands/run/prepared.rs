@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use agents::catalogue;
 use agents::plan_execute::execute_plan;
-use agents::run::{Goal, Run, RunConfig, RunOrder, Workflow};
+use agents::run::{Goal, Run, RunConfig, RunOrder};
 use agents::workspace::Workspace;
 use engine::run::{RunObserver, RunReport, RunUse};
 use engine::{ErasedWorkflow, RunSettings};
 use interrupts::manager::{KeptRun, RunEnd};
+use journal::Workflow;
 use llm::{JsonSchemaConstraints, Pace, Script};
 use routing_core::SystemClock;
 use routing_core::handler::HandlerPolicy;

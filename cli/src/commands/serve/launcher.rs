@@ -8,11 +8,12 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agents::run::RunOrder;
-use engine::run::{ResumeRequest, RunStatus};
+use engine::run::RunStatus;
 use interrupts::life::RunState;
 use interrupts::policy::Policy;
 use interrupts::store::{Run, Store};
 use jiff::Timestamp;
+use journal::ResumeRequest;
 use routing_core::RunId;
 use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;

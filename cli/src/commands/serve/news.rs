@@ -1,8 +1,8 @@
 //! Whether there is something to do for a run that waits for people.
 
-use agents::run::Workflow;
 use interrupts::life::{Interrupt, RunState, State};
 use interrupts::store::{Filter, NodeActivity, NodeRow, Page, Run, Store, StoreError};
+use journal::Workflow;
 
 use crate::keep::workflow_of;
 use crate::listing::interrupts_in;
@@ -114,12 +114,14 @@ fn has_live_below(nodes: &[NodeRow], node: &NodeRow) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use agents::run::{RunOrder, Workflow};
-    use engine::run::{Allowance, RunLimits};
+    use agents::run::RunOrder;
+    use engine::run::RunLimits;
     use interrupts::KindName;
     use interrupts::life::RunState;
     use interrupts::store::{Delivery, NewRun, NodeActivity, NodeRow, Nodes as _, Runs as _};
     use jiff::{SignedDuration, Timestamp};
+    use journal::Allowance;
+    use journal::Workflow;
     use routing_core::{NodeId, RunId};
     use store::{MemoryStore, StoreSettings};
 
@@ -169,6 +171,7 @@ mod tests {
             step: 1,
             tokens: 0,
             since: Timestamp::UNIX_EPOCH,
+            waits: None,
         };
         let rows = nodes.iter().map(row).collect();
         store.put_nodes(run, epoch, rows).await.unwrap();

@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use agents::catalogue;
 use agents::run::{Goal, RunOrder, ToolOrder};
-use engine::run::{Allowance, RunLimits};
+use engine::run::RunLimits;
 use interrupts::Digest;
 use interrupts::life::{Actor, RunState};
 use interrupts::store::Run;
+use journal::Allowance;
 use llm::Script;
 use routing_core::answer::read_strictly;
 use serde::{Deserialize, Serialize};

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use engine::run::{NodeState, RunEvent, RunObserver, RunOccurrence};
+use engine::run::{RunEvent, RunObserver, RunOccurrence};
+use journal::NodeState;
 use routing_core::NodeId;
 use tokio::sync::watch;
 
@@ -107,7 +108,7 @@ fn has_live_below(nodes: &HashMap<NodeId, Known>, node: &NodeId) -> bool {
 mod tests {
     use std::collections::HashMap;
 
-    use engine::run::NodeState;
+    use journal::NodeState;
     use routing_core::NodeId;
 
     use super::{Known, stand_still};

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agents::run::{RunOrder, Workflow};
+use agents::run::RunOrder;
 use engine::run::RunReport;
+use journal::Workflow;
 use tools::ToolCounts;
 
 use super::awaiting::Awaiting;

@@ -1,10 +1,10 @@
 //! A run that was given up while no process runs it: this process owns it for a moment, and ends it.
 
-use agents::run::Workflow;
 use engine::run::given_up_because;
 use interrupts::life::Interrupt;
 use interrupts::manager::GivenUp;
 use interrupts::policy::Policy;
+use journal::Workflow;
 
 use crate::exit::{Exit, Failure};
 use crate::keep::{Keeping, has_process, workflow_of};

@@ -1,7 +1,7 @@
 //! The tree as lines of text that fit a screen.
 
-use engine::run::NodeState;
 use jiff::Timestamp;
+use journal::NodeState;
 use routing_core::{NodeId, StopMode};
 
 use super::{AgentRow, AgentTree};

@@ -1,10 +1,10 @@
 //! A plan in the tree: its steps below it, each with what it does.
 
-use agents::plan_execute::{
-    Fact, FactKind, FinishedStep, PlanNews, PlanStands, PlanStep, PlanStepStarted, StepId,
-};
-use engine::run::{NodeState, RunEvent};
+use agents::plan_execute::{PlanNews, PlanStands, PlanStepStarted};
+use engine::run::RunEvent;
 use jiff::Timestamp;
+use journal::NodeState;
+use planning::{Fact, FactKind, FinishedStep, PlanStep, StepId};
 use routing_core::NodeId;
 
 use super::row::RowName;

@@ -1,7 +1,7 @@
 //! One agent of the tree.
 
-use engine::run::NodeState;
 use jiff::{SignedDuration, Timestamp};
+use journal::NodeState;
 use routing_core::NodeId;
 use routing_core::model::{CallNote, TokenUsage};
 

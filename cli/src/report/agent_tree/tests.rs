@@ -1,9 +1,11 @@
 //! Each test tells what happened and compares the picture.
 
-use agents::plan_execute::{PlanNews, PlanRole, PlanStands, PlanStepStarted};
-use engine::run::{NodeState, RunEvent, RunOccurrence};
+use agents::plan_execute::{PlanNews, PlanStands, PlanStepStarted};
+use engine::run::{RunEvent, RunOccurrence};
 use expect_test::{Expect, expect};
 use jiff::Timestamp;
+use journal::NodeState;
+use planning::PlanRole;
 use routing_core::model::TokenUsage;
 use routing_core::{
     InterruptDetails, InterruptId, InterruptType, NodeId, RunId, StopMode, StopReason, StopSource,

@@ -1,7 +1,9 @@
 //! One occurrence in words.
 
-use agents::plan_execute::{Fact, FactKind, PlanNews, PlanStepStarted};
-use engine::run::{NamedEvent, NodeState, RunEvent};
+use agents::plan_execute::{PlanNews, PlanStepStarted};
+use engine::run::{NamedEvent, RunEvent};
+use journal::NodeState;
+use planning::{Fact, FactKind};
 use routing_core::NodeId;
 use routing_core::event::INTERRUPT_REQUEST_MARK;
 use routing_core::handler::{DecidedBy, FilledBy};

@@ -1,6 +1,6 @@
 //! What a question looks like.
 
-use engine::tools::ToolQuestionKind;
+use journal::tool::ToolQuestionKind;
 use routing_core::review::{Question, QuestionKind};
 
 use super::super::consent::CONSENTS;

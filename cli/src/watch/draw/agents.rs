@@ -1,8 +1,8 @@
 //! The tree of agents, and one run with its stream.
 
-use agents::plan_execute::{DiffLine, Phase, PlanPreview, StoredPlan};
 use interrupts::life::RunState;
 use interrupts::store::{NodeActivity, NodeRow};
+use planning::{DiffLine, Phase, PlanPreview, StoredPlan};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
@@ -154,7 +154,11 @@ fn node_line(view: &RunView, node: &NodeRow, state: &State, look: Look) -> Line<
         Span::raw(name.to_owned()),
     ];
     if asks.is_none() {
-        spans.push(Span::styled(format!("  {}", words(node.activity)), style));
+        let doing = match node.waits.as_ref().and_then(|it| it.at(state.now)) {
+            Some(waits) => visible_line(&waits),
+            None => words(node.activity).to_owned(),
+        };
+        spans.push(Span::styled(format!("  {doing}"), style));
     }
     if node.step > 0 {
         spans.push(Span::styled(format!("  step {}", node.step), look.faint()));

@@ -10,11 +10,11 @@ use routing_core::reroute::RerouteState;
 use routing_core::{EventId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
 
 use super::{Desk, machinery, set_terms, shortened};
-use crate::durable::entry::InterruptIntent;
-use crate::durable::error::KeepError;
-use crate::durable::journal::INTERRUPT;
 use crate::durable::kinds::NamedEvent;
 use crate::durable::unread::event_of;
+use journal::entry::InterruptIntent;
+use journal::error::KeepError;
+use journal::kind::INTERRUPT;
 
 /// How many interrupts of a node are looked at together.
 const PAGE: u32 = 100;

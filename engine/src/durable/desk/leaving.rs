@@ -5,7 +5,7 @@ use interrupts::store::{ChangeError, Filter, Page};
 use routing_core::NodeId;
 
 use super::{Desk, machinery};
-use crate::durable::error::KeepError;
+use journal::error::KeepError;
 
 /// How many interrupts of a run are looked at together.
 const PAGE: u32 = 100;

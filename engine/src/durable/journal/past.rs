@@ -10,16 +10,15 @@ use routing_core::{InterruptId, NodeId};
 use serde_json::Value;
 use tokio::task::JoinHandle;
 
-use super::{CUT_OFF, Came, DISPATCH, INTERRUPT, MAIL, MODEL_CALL, Recorded, RunJournal, read};
-use crate::durable::attempts::{ATTEMPT, AttemptEnd, AttemptIntent, PastTries};
-use crate::durable::entry::{
-    CallIntent, CallResult, CutOff, FlowPlace, InterruptIntent, TurnStart,
-};
-use crate::durable::error::KeepError;
+use super::{Came, Recorded, RunJournal, read};
 use crate::durable::handed::DECIDED;
 use crate::durable::handed_event::{EVENT, HandedEvent, came_with};
-use crate::durable::input::GivenInput;
-use crate::durable::letter::{Mail, Origin};
+use journal::attempts::{ATTEMPT, AttemptEnd, AttemptIntent, PastTries};
+use journal::entry::{CallIntent, CallResult, CutOff, FlowPlace, InterruptIntent, TurnStart};
+use journal::error::KeepError;
+use journal::input::GivenInput;
+use journal::kind::{CUT_OFF, DISPATCH, INTERRUPT, MAIL, MODEL_CALL};
+use journal::letter::{Mail, Origin};
 
 /// How many entries are read at a time.
 const PAGE: u32 = 1_000;

@@ -4,10 +4,10 @@ use interrupts::EffectId;
 use routing_core::NodeId;
 
 use super::RunJournal;
-use crate::durable::attempts::{ATTEMPT, AttemptEnd, AttemptIntent, Tries, Unended};
-use crate::durable::entry::Prompt;
-use crate::durable::error::KeepError;
-use crate::durable::place;
+use journal::attempts::{ATTEMPT, AttemptEnd, AttemptIntent, Tries, Unended};
+use journal::entry::Prompt;
+use journal::error::KeepError;
+use journal::place;
 
 impl RunJournal {
     /// Ends the tries that died with the process that made them.

@@ -4,7 +4,7 @@ use routing_core::NodeId;
 use routing_core::bus::NodeEnded;
 
 use super::{Letters, NodeDirectory, Nodes};
-use crate::durable::letter::{Letter, Origin};
+use journal::letter::{Letter, Origin};
 
 impl NodeDirectory {
     /// Letters with these origins were read already.

@@ -9,8 +9,8 @@ use routing_core::{DecisionId, InterruptId};
 use super::{Asker, ToolDesk};
 use crate::durable::decisions::name_of;
 use crate::durable::desk::{machinery, missing};
-use crate::durable::error::KeepError;
-use crate::tools::matter::ToolMatter;
+use journal::error::KeepError;
+use journal::tool::ToolMatter;
 
 /// How many interrupts a look at the deadlines ends at most.
 const MOST_AT_ONCE: u32 = 100;

@@ -11,8 +11,8 @@ use routing_core::{InterruptId, InterruptType, StopMode, StopSource};
 
 use super::{Asker, Asking, ToolDesk};
 use crate::durable::desk::{decide_by_rule, machinery, shortened};
-use crate::durable::error::KeepError;
-use crate::tools::matter::{ToolMatter, ToolQuestionKind};
+use journal::error::KeepError;
+use journal::tool::{ToolMatter, ToolQuestionKind};
 
 /// How many questions of a node are looked at together.
 const PAGE: u32 = 100;

@@ -6,9 +6,9 @@ use routing_core::handler::{DecidedBy, FilledBy, InterruptMoment, InterruptObser
 
 use super::{Asker, Heard, ToolDesk, question};
 use crate::durable::decisions::answer;
-use crate::durable::error::KeepError;
 use crate::run::{InterruptRecord, InterruptResult, RunEvent};
-use crate::tools::matter::ToolMatter;
+use journal::error::KeepError;
+use journal::tool::ToolMatter;
 
 impl ToolDesk {
     /// The question has ended: its dispatch is done, for the call follows at once, and whoever watches is told.

@@ -7,7 +7,7 @@ use interrupts::store::NodeActivity;
 use routing_core::{InterruptId, NodeId};
 
 use super::{Asker, ToolDesk};
-use crate::durable::error::KeepError;
+use journal::error::KeepError;
 
 /// The questions about calls that wait for answers, each with its node.
 #[derive(Debug, Default)]

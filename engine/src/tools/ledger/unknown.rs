@@ -6,10 +6,10 @@ use tools::{CallEnd, CallPlace, LedgerError, RequestedCall, ToolMessage, ToolOut
 
 use super::{JournalLedger, ToolIntent};
 use crate::durable::decisions::answer;
-use crate::durable::error::KeepError;
 use crate::tools::asking::{Asking, Heard};
 use crate::tools::excerpt;
-use crate::tools::matter::{ToolMatter, ToolQuestion, ToolQuestionKind};
+use journal::error::KeepError;
+use journal::tool::{ToolMatter, ToolQuestion, ToolQuestionKind};
 
 /// The name of the question about a call whose outcome is unknown, below the call's place.
 const UNKNOWN: &str = "unknown";

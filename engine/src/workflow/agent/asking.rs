@@ -10,15 +10,16 @@ use routing_core::{AgentType, Outcome, RouteId, Routing};
 use tracing::Instrument as _;
 
 use super::Agent;
-use crate::durable::entry::{FlowPlace, TurnStart};
-use crate::durable::journal::MAIL;
-use crate::durable::letter::{Letter, Mail};
-use crate::durable::place;
 use crate::run::recorder::{AnswerChunks, Corrections};
 use crate::run::spans::failed;
-use crate::run::{NodeState, RunError, RunEvent};
+use crate::run::{RunError, RunEvent};
 use crate::workflow::Workflow;
 use crate::workflow::exit::Exit;
+use journal::NodeState;
+use journal::entry::{FlowPlace, TurnStart};
+use journal::kind::MAIL;
+use journal::letter::{Letter, Mail};
+use journal::place;
 
 impl<W: Workflow> Agent<W> {
     /// Tells the agent something that its model reads in its next turn.

@@ -9,15 +9,16 @@ use routing_core::{
 use serde_json::json;
 
 use super::Agent;
-use crate::durable::entry::{InterruptEnd, InterruptOutcome};
-use crate::durable::error::KeepError;
 use crate::durable::model::end_of_what_was_recorded;
-use crate::durable::place;
 use crate::run::raising::{Around, Handled};
-use crate::run::{InterruptResult, NodeState, RunEvent};
+use crate::run::{InterruptResult, RunEvent};
 use crate::workflow::Workflow;
 use crate::workflow::decided::{Decided, Routed};
 use crate::workflow::exit::Exit;
+use journal::NodeState;
+use journal::entry::{InterruptEnd, InterruptOutcome};
+use journal::error::KeepError;
+use journal::place;
 
 impl<W: Workflow> Agent<W> {
     /// Raises an interrupt, and waits for its decision: asked once, whoever restarts, and decided once, whoever answers.

@@ -1,6 +1,6 @@
 //! How a run on a server ended, for people and for the shell.
 
-use agents::run::RunProgress;
+use control::RunProgress;
 use interrupts::life::{Family, Interrupt, RunState};
 use interrupts::manager::{StopCause, StopNote};
 use interrupts::store::Run;

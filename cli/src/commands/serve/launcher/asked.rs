@@ -1,13 +1,14 @@
 //! What the server asks of whoever executes its runs.
 
-use agents::plan_execute::{PlanChange, PlanEditError, StoredPlan, change_plan, open_escape};
+use agents::plan_execute::{PlanChange, change_plan};
 use agents::run::RunOrder;
 use async_trait::async_trait;
-use engine::run::ResumeRequest;
 use interrupts::Digest;
 use interrupts::life::{Actor, RunState};
 use interrupts::store::{CheckpointId, NewRun, Run, RunError};
 use jiff::Timestamp;
+use journal::ResumeRequest;
+use planning::{PlanEditError, StoredPlan, open_escape};
 use routing_core::RunId;
 use server::{Holder, LaunchError, LaunchOrder, PlanOrder, PlanOrderError, PlanWish, RunLauncher};
 

@@ -1,0 +1,149 @@
+//! What is said to a run that goes on: kept in its journal, so that it outlives whatever happens before it is read. It
+//! has a place there that no other words have, in whatever run: so a fork takes it over that begins before it was read,
+//! and knows it again where it was.
+
+use interrupts::store::{Intent, JournalEntry, Repeating, Store};
+use interrupts::{EffectId, KindName};
+use routing_core::{InterruptId, NodeId, RunId};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::error::KeepError;
+use crate::letter::{Letter, Origin};
+
+/// The kind of the journal's entries that hold it.
+pub const INPUT: &str = "input";
+
+/// The content of such an entry.
+#[derive(Debug, Serialize, Deserialize)]
+struct Content {
+    input: String,
+    /// What was decided about the plan of the run that this one was forked off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    decided: Option<Value>,
+}
+
+/// Input that was given along when the run was resumed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GivenInput {
+    /// Its entry, which no other run has.
+    pub effect: EffectId,
+    /// Its place, which it keeps in forks; `None` where an earlier version kept it.
+    pub place: Option<String>,
+    /// What it says.
+    pub text: String,
+    /// What was decided about the plan of the run that this one was forked off, and not carried out there by then.
+    pub decided: Option<Value>,
+}
+
+impl GivenInput {
+    /// Reads an entry of the journal; `None` where it holds something else.
+    pub fn of(entry: &JournalEntry) -> Option<Self> {
+        if entry.intent.kind.as_str() != INPUT {
+            return None;
+        }
+        let content: Content = serde_json::from_str(&entry.intent.content).ok()?;
+        Some(Self {
+            effect: entry.intent.effect,
+            place: entry.intent.place.clone(),
+            text: content.input,
+            decided: content.decided,
+        })
+    }
+
+    /// What its reader is told.
+    pub fn letter(&self) -> Letter {
+        let origin = match &self.place {
+            Some(place) => Origin::Said {
+                place: place.clone(),
+            },
+            None => Origin::Input {
+                effect: self.effect,
+            },
+        };
+        Letter::input(origin, &self.text)
+    }
+
+    /// The entry of the same words in another run of which this one is a fork.
+    pub fn effect_in(&self, run: RunId) -> Option<EffectId> {
+        let place = self.place.as_ref()?;
+        Some(EffectId::in_run(run, place))
+    }
+}
+
+/// The content of an entry that holds these words.
+pub fn content_of(text: &str) -> Result<String, KeepError> {
+    Ok(serde_json::to_string(&Content {
+        input: text.to_owned(),
+        decided: None,
+    })?)
+}
+
+/// The content of an entry that holds what a decision says; `None` where that is nothing. The words alone, or all of it
+/// for a plan.
+pub fn content_of_decision(said: &Value, is_plan: bool) -> Option<String> {
+    let input = said.get("input").and_then(Value::as_str);
+    let content = if is_plan {
+        let says = |field: &str| said.get(field).is_some_and(|it| !it.is_null());
+        ["plan", "input", "text"]
+            .into_iter()
+            .any(says)
+            .then_some(Content {
+                input: input.unwrap_or_default().to_owned(),
+                decided: Some(said.clone()),
+            })
+    } else {
+        input.map(|input| Content {
+            input: input.to_owned(),
+            decided: None,
+        })
+    };
+    serde_json::to_string(&content?).ok()
+}
+
+/// The place of what was said when the decision about a pause was made.
+pub fn said_with(pause: InterruptId) -> String {
+    format!("{INPUT}/{pause}")
+}
+
+/// Records new input for a run in the epoch in which this process owns it: one for each epoch, however often this
+/// is repeated.
+pub async fn record(
+    store: &dyn Store,
+    run: RunId,
+    epoch: u64,
+    node: &NodeId,
+    text: &str,
+) -> Result<(), KeepError> {
+    let place = format!("{INPUT}/{run}/{epoch}");
+    keep(store, (run, epoch), node, place, text).await?;
+    Ok(())
+}
+
+/// Keeps what was said to a run that this process owns in an epoch, once for each place.
+pub async fn keep(
+    store: &dyn Store,
+    (run, epoch): (RunId, u64),
+    node: &NodeId,
+    place: String,
+    text: &str,
+) -> Result<GivenInput, KeepError> {
+    let effect = EffectId::in_run(run, &place);
+    let intent = Intent {
+        effect,
+        run,
+        node: node.clone(),
+        kind: KindName::new(INPUT)?,
+        repeating: Repeating::Idempotent,
+        content: content_of(text)?,
+        place: Some(place.clone()),
+    };
+    store.begin(epoch, intent).await?;
+    store.finish(epoch, effect, "{}".to_owned()).await?;
+    Ok(GivenInput {
+        effect,
+        place: Some(place),
+        text: text.to_owned(),
+        decided: None,
+    })
+}

@@ -1,0 +1,14 @@
+//! The kinds of entries.
+
+/// A model was called.
+pub const MODEL_CALL: &str = "model_call";
+/// An interrupt was raised.
+pub const INTERRUPT: &str = "interrupt";
+/// A tool was called.
+pub const TOOL_CALL: &str = "tool_call";
+/// An agent was cut off.
+pub const CUT_OFF: &str = "cut_off";
+/// What was decided is carried out.
+pub const DISPATCH: &str = "dispatch";
+/// A message was read.
+pub const MAIL: &str = "mail";

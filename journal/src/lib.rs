@@ -1,0 +1,34 @@
+//! What a run leaves in its store: the entries of its journal, its checkpoints, its tool calls, and how they are read.
+//!
+//! Whoever executes a run writes these forms; whoever looks at one reads them here. Knows no workflow, no model and no tool.
+
+#[doc(hidden)]
+pub mod allowance;
+#[doc(hidden)]
+pub mod attempts;
+#[doc(hidden)]
+pub mod entry;
+#[doc(hidden)]
+pub mod error;
+mod header;
+#[doc(hidden)]
+pub mod input;
+pub mod kind;
+#[doc(hidden)]
+pub mod letter;
+#[doc(hidden)]
+pub mod place;
+mod resume_request;
+mod snapshot;
+mod steps;
+mod suggestion;
+pub mod tool;
+
+pub use allowance::{Allowance, BudgetOrder};
+pub use entry::Prompt;
+pub use error::KeepError;
+pub use header::{OrderError, RunHeader, Workflow};
+pub use resume_request::{RESUMED, ResumeRequest, said_to_fork};
+pub use snapshot::{NodeSnapshot, NodeState, RunSnapshot, UnreadCheckpoint};
+pub use steps::{Steps, steps_of};
+pub use suggestion::Suggestion;

@@ -1,0 +1,169 @@
+//! How a call ended, and the one message that says so in the history.
+
+use std::time::Duration;
+
+use routing_core::StopReason;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::call::CallId;
+use super::output::{PartialOutput, Stopped, ToolOutput};
+use super::wording;
+
+/// The most bytes of a result that a model is given, whatever tool it is of.
+const LARGEST_RESULT: usize = 256 * 1024;
+
+/// Truncates a text that is too long, and appends its true length.
+fn truncate(text: &mut String) {
+    let whole = text.len();
+    if whole > LARGEST_RESULT {
+        text.truncate(text.floor_char_boundary(LARGEST_RESULT));
+        let kept = text.len();
+        text.push_str(&format!("\n[truncated: the first {kept} of {whole} bytes]"));
+    }
+}
+
+/// How a call ended. Each call has exactly one of these.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "end", rename_all = "snake_case")]
+pub enum CallEnd {
+    /// It ran to its end.
+    Finished {
+        /// Its result.
+        output: ToolOutput,
+    },
+    /// There is no result: the call could not be made, or the tool failed.
+    Failed {
+        /// Why, for the model that asked for it.
+        reason: String,
+    },
+    /// It was not allowed, and did not start.
+    Denied {
+        /// Why.
+        reason: String,
+    },
+    /// It was stopped while it ran.
+    Interrupted {
+        /// Who stopped it, and why.
+        reason: StopReason,
+        /// What there is of it, and whether everything of it has ended.
+        partial: PartialOutput,
+    },
+    /// It was to be stopped, and had already run to its end, or could not be stopped in between.
+    FinishedAnyway {
+        /// Who wanted to stop it, and why.
+        reason: StopReason,
+        /// Its result.
+        output: ToolOutput,
+    },
+    /// It was to be stopped, and failed on its own.
+    FailedAnyway {
+        /// Who wanted to stop it, and why.
+        stop: StopReason,
+        /// Why it failed.
+        reason: String,
+    },
+    /// It never started, for an interrupt came first.
+    Skipped {
+        /// Who interrupted, and why.
+        reason: StopReason,
+    },
+    /// It took longer than it may.
+    TimedOut {
+        /// Its limit.
+        limit: Duration,
+        /// What there is of it, and whether everything of it has ended.
+        partial: PartialOutput,
+    },
+}
+
+impl CallEnd {
+    /// The interrupt that the call met, if any.
+    pub fn interrupt(&self) -> Option<&StopReason> {
+        match self {
+            Self::Interrupted { reason, .. }
+            | Self::FinishedAnyway { reason, .. }
+            | Self::FailedAnyway { stop: reason, .. }
+            | Self::Skipped { reason } => Some(reason),
+            Self::Finished { .. }
+            | Self::Failed { .. }
+            | Self::Denied { .. }
+            | Self::TimedOut { .. } => None,
+        }
+    }
+
+    /// Whether something of the call may still go on.
+    pub fn left_behind(&self) -> bool {
+        match self {
+            Self::Interrupted { partial, .. } | Self::TimedOut { partial, .. } => {
+                matches!(partial.stopped, Stopped::LeftBehind { .. })
+            }
+            Self::Finished { output } | Self::FinishedAnyway { output, .. } => output
+                .containment
+                .as_ref()
+                .is_some_and(|report| !report.verified),
+            Self::Failed { .. }
+            | Self::FailedAnyway { .. }
+            | Self::Denied { .. }
+            | Self::Skipped { .. } => false,
+        }
+    }
+
+    /// Truncates the texts of it to what a model is given.
+    #[must_use]
+    pub fn within_limit(mut self) -> Self {
+        match &mut self {
+            Self::Finished { output } | Self::FinishedAnyway { output, .. } => {
+                truncate(&mut output.text);
+            }
+            Self::Interrupted { partial, .. } | Self::TimedOut { partial, .. } => {
+                truncate(&mut partial.text);
+            }
+            Self::Failed { reason }
+            | Self::Denied { reason }
+            | Self::FailedAnyway { reason, .. } => truncate(reason),
+            Self::Skipped { .. } => {}
+        }
+        self
+    }
+
+    /// The word for it, for logs.
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Finished { .. } => "finished",
+            Self::Failed { .. } => "failed",
+            Self::Denied { .. } => "denied",
+            Self::Interrupted { .. } => "interrupted",
+            Self::FinishedAnyway { .. } => "finished_anyway",
+            Self::FailedAnyway { .. } => "failed_anyway",
+            Self::Skipped { .. } => "skipped",
+            Self::TimedOut { .. } => "timed_out",
+        }
+    }
+}
+
+/// The message of a call in the history: there is exactly one for each.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolMessage {
+    /// The call's id, as the model gave it.
+    pub call: CallId,
+    /// The tool's name, as the model gave it.
+    pub tool: String,
+    /// The arguments that it ran with, where a person changed them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edited: Option<Value>,
+    /// How it ended.
+    #[serde(flatten)]
+    pub end: CallEnd,
+}
+
+impl ToolMessage {
+    /// What the model reads: never empty.
+    pub fn text(&self) -> String {
+        let text = wording::result(&self.end);
+        match &self.edited {
+            Some(arguments) => format!("A person changed the arguments to: {arguments}\n{text}"),
+            None => text,
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Plan and execute as a pure machine, and a plan as the store keeps it.
+//!
+//! [`PlanExecute`] is a workflow as a synchronous value: a [`PlanEvent`] and a time go in, the next state and its
+//! [`PlanEffect`]s come out. It can be written down at any moment and read again. Whoever runs it performs the effects.
+//!
+//! What a person may do: interrupt at any time, which takes hold before the next step; then change the plan in
+//! words, which forces a replan that sees the request, the plan and the finished steps; or edit it himself,
+//! look at the difference first, undo and redo it; or go on unchanged; or cancel. An agent's question is no
+//! reason to change a plan. Where the two meet, the person goes first and the question is held.
+
+mod diff;
+mod edit_error;
+mod effect;
+mod event;
+mod history;
+mod machine;
+mod observer;
+mod plan;
+mod preview;
+mod reading;
+mod revision;
+mod role;
+mod standing;
+mod state;
+mod step_outcome;
+mod stored;
+
+pub use diff::{DiffLine, PlanDiff};
+pub use edit_error::PlanEditError;
+pub use effect::{Asking, Fact, FactKind, PersonAsked, PlanEffect};
+pub use event::{Failure, PlanEvent, Refused};
+pub use history::PlanHistory;
+pub use machine::PlanTurn;
+pub use observer::{PlanReadError, facts_in, told_facts};
+pub use plan::{FinishedStep, Plan, PlanError, PlanStep, StepId};
+pub use preview::{PlanPreview, QuestionFate};
+pub use reading::PlanReading;
+pub use revision::{PlanRevision, Unfit};
+pub use role::{PLAN_EXECUTE, PlanRole, plan_kind};
+pub use standing::{OpenQuestion, PlanStanding, Taken, Unfinished};
+pub use state::{Activity, Cause, Flags, Held, Phase, PlanEnd, PlanExecute, RetryPolicy};
+pub use step_outcome::StepOutcome;
+pub use stored::{
+    PlanVersion, StoredPlan, decided_escape, escape_taking_hold, is_plan, open_escape,
+    plan_versions, unread_messages,
+};

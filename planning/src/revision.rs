@@ -1,0 +1,64 @@
+//! What a decision says about a plan that stands still.
+
+use interrupts::Digest;
+use serde::{Deserialize, Serialize};
+
+use crate::event::Refused;
+use crate::preview::PlanPreview;
+use crate::state::PlanExecute;
+
+/// The content of a decision that changes a plan: its steps, or a request in words, or both.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct PlanRevision {
+    /// The steps that are to be left, in their order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Vec<String>>,
+    /// What else is wanted, in words: the plan is made anew with it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
+    /// The change as it was previewed, by its digest. Where the plan has changed since, nothing is decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub previewed: Option<Digest>,
+}
+
+/// Why a revision does not fit its plan.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unfit {
+    /// Its steps make no plan, or the plan is over.
+    #[error(transparent)]
+    Refused(#[from] Refused),
+    /// It is not the change that was previewed.
+    #[error("the plan has changed since the preview {previewed}; look at it again")]
+    Other {
+        /// What was previewed.
+        previewed: Digest,
+    },
+    /// It says nothing.
+    #[error("it changes nothing: say `plan`, the steps that are to be left, or `input`, in words")]
+    Empty,
+}
+
+impl PlanRevision {
+    /// What it would do to the steps, where it says which are to be left.
+    ///
+    /// # Errors
+    ///
+    /// [`Unfit`] where it does not fit the plan as it stands.
+    pub fn check(&self, state: &PlanExecute) -> Result<Option<PlanPreview>, Unfit> {
+        let Some(tasks) = &self.plan else {
+            let says_something = self.input.as_ref().is_some_and(|it| !it.trim().is_empty());
+            return if says_something {
+                Ok(None)
+            } else {
+                Err(Unfit::Empty)
+            };
+        };
+        let preview = PlanPreview::of(state, tasks)?;
+        match self.previewed {
+            Some(previewed) if previewed != preview.digest => Err(Unfit::Other { previewed }),
+            Some(_) | None => Ok(Some(preview)),
+        }
+    }
+}

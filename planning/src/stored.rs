@@ -1,0 +1,372 @@
+//! A plan as the store keeps it, for whoever looks at it: in any process, also after restarts.
+
+use std::time::Duration;
+
+use interrupts::life::{Interrupt, State, Verdict};
+use interrupts::store::{
+    Checkpoint, CheckpointId, Filter, MessageState, Page, Run, Store, StoreError, StoredMessage,
+};
+use jiff::Timestamp;
+use journal::{RunHeader, Workflow};
+use routing_core::InterruptType;
+use serde::{Deserialize, Serialize};
+
+use crate::diff::PlanDiff;
+use crate::effect::{Fact, FactKind};
+use crate::event::Refused;
+use crate::observer::PlanReadError;
+use crate::plan::PlanStep;
+use crate::preview::PlanPreview;
+use crate::role::PLAN_EXECUTE;
+use crate::standing::PlanStanding;
+use crate::state::{Activity, Phase, PlanExecute};
+
+/// How many rows are read together.
+const PAGE: u32 = 500;
+
+/// How long a pause that has taken hold may need until it can be decided, and how often that is looked at.
+const TAKING_HOLD: Duration = Duration::from_secs(3);
+const LOOK: Duration = Duration::from_millis(50);
+
+/// The most runs that a run is forked off in a row and still tells the versions of.
+const MOST_ANCESTORS: usize = 64;
+
+/// A plan as its last checkpoint holds it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StoredPlan {
+    /// The checkpoint; of another run for a fork that has not gone on yet.
+    pub checkpoint: CheckpointId,
+    /// When it was saved.
+    pub at: Timestamp,
+    /// Where the plan stands.
+    pub standing: PlanStanding,
+}
+
+/// A plan that was made or changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanVersion {
+    /// Its number, from 1. An undone change is a version of its own.
+    pub number: usize,
+    /// When.
+    pub at: Timestamp,
+    /// Whether the plan was changed, or a change taken back or made again.
+    pub kind: FactKind,
+    /// What a person wanted, where it was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<String>,
+    /// How many steps were done by then.
+    pub completed_steps: usize,
+    /// The steps that were left then.
+    pub plan: Vec<String>,
+    /// The difference to what was left before.
+    pub diff: PlanDiff,
+}
+
+/// Whether a run carries out a plan.
+pub fn is_plan(run: &Run) -> bool {
+    RunHeader::from_content(&run.content).is_ok_and(|it| it.workflow == Workflow::PlanExecute)
+}
+
+impl StoredPlan {
+    /// Reads the plan of a run; `None` where the run has saved none yet.
+    ///
+    /// # Errors
+    ///
+    /// [`PlanReadError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    pub async fn read(store: &dyn Store, run: &Run) -> Result<Option<Self>, PlanReadError> {
+        let Some(id) = run.goes_on_from() else {
+            return Ok(None);
+        };
+        let Some(checkpoint) = store.checkpoint(id).await? else {
+            return Ok(None);
+        };
+        Self::of(&checkpoint).map(Some)
+    }
+
+    /// The plan that a checkpoint holds.
+    ///
+    /// # Errors
+    ///
+    /// [`PlanReadError`] where it is of another form, or of another workflow.
+    pub fn of(checkpoint: &Checkpoint) -> Result<Self, PlanReadError> {
+        Ok(Self {
+            checkpoint: checkpoint.id,
+            at: checkpoint.at,
+            standing: PlanStanding::of(checkpoint)?,
+        })
+    }
+
+    /// The workflow.
+    pub const fn state(&self) -> &PlanExecute {
+        &self.standing.state
+    }
+
+    /// The step that is carried out, or would be when the workflow goes on as it stands.
+    pub fn now(&self) -> Option<&PlanStep> {
+        let state = self.state();
+        let activity = match state.phase() {
+            Phase::Working { activity }
+            | Phase::Asking { activity, .. }
+            | Phase::BackingOff { activity, .. } => Some(activity),
+            Phase::Held(held) => Some(&held.then),
+            Phase::Created | Phase::Ended(_) => None,
+        };
+        match activity? {
+            Activity::Executing { step } => state.plan().left().iter().find(|it| it.id == *step),
+            Activity::Planning
+            | Activity::Replanning
+            | Activity::ForcedReplanning
+            | Activity::Finishing { .. } => None,
+        }
+    }
+
+    /// The change that is proposed and not applied.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`] where it makes no plan any more.
+    pub fn proposal(&self) -> Result<Option<PlanPreview>, Refused> {
+        let Phase::Held(held) = self.state().phase() else {
+            return Ok(None);
+        };
+        held.suggestion
+            .as_ref()
+            .map(|tasks| PlanPreview::of(self.state(), tasks))
+            .transpose()
+    }
+}
+
+/// The interrupt on which a plan stands still and whose decision may change it: a pause that has taken hold, or the
+/// question about what failed.
+///
+/// # Errors
+///
+/// [`StoreError`].
+///
+/// # Cancel safety
+///
+/// Safe: it only reads.
+pub async fn open_escape(store: &dyn Store, run: &Run) -> Result<Option<Interrupt>, StoreError> {
+    let filter = Filter {
+        run: Some(run.id),
+        node: None,
+        states: vec![State::AwaitingReview],
+    };
+    let mut after = 0;
+    let mut failure = None;
+    loop {
+        let page = Page { after, limit: PAGE };
+        let found = store.interrupts(&filter, page).await?;
+        let Some((last, _)) = found.last() else {
+            return Ok(failure);
+        };
+        after = *last;
+        for (_, interrupt) in found {
+            if !interrupt.allowed.contains(&Verdict::ModifyPlan) {
+                continue;
+            }
+            // A person's interrupt goes first.
+            if interrupt.interrupt_type == InterruptType::Pause {
+                return Ok(Some(interrupt));
+            }
+            if interrupt.kind.as_str() == PLAN_EXECUTE {
+                failure = Some(interrupt);
+            }
+        }
+    }
+}
+
+/// As [`open_escape`]; a pause that has just taken hold is waited for until it can be decided, some seconds at most.
+///
+/// # Errors
+///
+/// [`StoreError`].
+///
+/// # Cancel safety
+///
+/// Safe: it only reads.
+pub async fn escape_taking_hold(
+    store: &dyn Store,
+    run: &Run,
+) -> Result<Option<Interrupt>, StoreError> {
+    let begun = tokio::time::Instant::now();
+    let taken_hold = Filter {
+        run: Some(run.id),
+        node: None,
+        states: vec![State::Acknowledged],
+    };
+    loop {
+        let open = open_escape(store, run).await?;
+        if open.is_some() || begun.elapsed() > TAKING_HOLD {
+            return Ok(open);
+        }
+        let page = Page {
+            after: 0,
+            limit: PAGE,
+        };
+        let found = store.interrupts(&taken_hold, page).await?;
+        let is_pause = |it: &Interrupt| it.interrupt_type == InterruptType::Pause;
+        if !found.iter().any(|(_, interrupt)| is_pause(interrupt)) {
+            // It may have been opened between the two looks.
+            return open_escape(store, run).await;
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+/// The pause that somebody has decided and the plan has not carried out yet: it does when its run goes on.
+///
+/// # Errors
+///
+/// [`StoreError`].
+///
+/// # Cancel safety
+///
+/// Safe: it only reads.
+pub async fn decided_escape(
+    store: &dyn Store,
+    run: &Run,
+    plan: &StoredPlan,
+) -> Result<Option<Interrupt>, StoreError> {
+    if run.state.is_final() {
+        return Ok(None);
+    }
+    let filter = Filter {
+        run: Some(run.id),
+        node: None,
+        states: vec![State::Resolved, State::Rerouted],
+    };
+    let mut after = 0;
+    let mut decided = None;
+    loop {
+        let page = Page { after, limit: PAGE };
+        let found = store.interrupts(&filter, page).await?;
+        let Some((last, _)) = found.last() else {
+            return Ok(decided);
+        };
+        after = *last;
+        let is_left = |interrupt: &Interrupt| {
+            interrupt.interrupt_type == InterruptType::Pause
+                && !plan.standing.applied.contains(&interrupt.id)
+        };
+        let mut left = found.into_iter().map(|(_, interrupt)| interrupt);
+        decided = left.rfind(is_left).or(decided);
+    }
+}
+
+/// How many messages have come for a plan that it has not read yet.
+///
+/// # Errors
+///
+/// [`StoreError`].
+///
+/// # Cancel safety
+///
+/// Safe: it only reads.
+pub async fn unread_messages(
+    store: &dyn Store,
+    run: &Run,
+    plan: &StoredPlan,
+) -> Result<usize, StoreError> {
+    let mut after = plan.standing.read;
+    let mut count = 0;
+    loop {
+        let page = Page { after, limit: PAGE };
+        let found = store.messages(run.id, page).await?;
+        let Some(last) = found.last() else {
+            return Ok(count);
+        };
+        after = last.position;
+        let is_unread =
+            |stored: &&StoredMessage| !matches!(stored.state, MessageState::Withdrawn { .. });
+        count += found.iter().filter(is_unread).count();
+    }
+}
+
+/// The versions of a plan, the first one first, those of the runs included that it was forked off.
+///
+/// # Errors
+///
+/// [`PlanReadError`].
+///
+/// # Cancel safety
+///
+/// Safe: it only reads.
+pub async fn plan_versions(
+    store: &dyn Store,
+    run: &Run,
+) -> Result<Vec<PlanVersion>, PlanReadError> {
+    let mut lines = vec![facts_until(store, run, u64::MAX).await?];
+    let mut from = run.forked_from;
+    while let Some(id) = from.filter(|_| lines.len() < MOST_ANCESTORS) {
+        let Some(ancestor) = store.run(id.run).await? else {
+            break;
+        };
+        lines.push(facts_until(store, &ancestor, id.number).await?);
+        from = ancestor.forked_from;
+    }
+    let facts = lines.into_iter().rev().flatten();
+    Ok(versions_of(facts))
+}
+
+async fn facts_until(store: &dyn Store, run: &Run, last: u64) -> Result<Vec<Fact>, PlanReadError> {
+    let mut facts = Vec::new();
+    let mut after = 0;
+    loop {
+        let page = Page { after, limit: PAGE };
+        let found = store.checkpoints(run.id, page).await?;
+        let Some(end) = found.last() else {
+            return Ok(facts);
+        };
+        after = end.id.number;
+        for checkpoint in found.iter().filter(|it| it.id.number <= last) {
+            facts.extend(PlanStanding::of(checkpoint)?.facts);
+        }
+        if after >= last {
+            return Ok(facts);
+        }
+    }
+}
+
+fn versions_of(facts: impl Iterator<Item = Fact>) -> Vec<PlanVersion> {
+    let mut versions = Vec::new();
+    let mut request = None;
+    let mut before = Vec::new();
+    for fact in facts {
+        match fact.kind {
+            FactKind::ModificationRequested | FactKind::Told => request = fact.reason,
+            FactKind::PlanChanged | FactKind::Undone | FactKind::Redone => {
+                versions.push(PlanVersion {
+                    number: versions.len() + 1,
+                    at: fact.time,
+                    kind: fact.kind,
+                    request: request
+                        .take()
+                        .filter(|_| fact.kind == FactKind::PlanChanged),
+                    completed_steps: fact.completed_steps,
+                    diff: PlanDiff::of_tasks(&before, &fact.current_plan),
+                    plan: fact.current_plan.clone(),
+                });
+            }
+            FactKind::UserEscape
+            | FactKind::HumanInput
+            | FactKind::SystemError
+            | FactKind::OpenSteps
+            | FactKind::Retry
+            | FactKind::Clash
+            | FactKind::Answered
+            | FactKind::QuestionShownAgain
+            | FactKind::QuestionWithdrawn
+            | FactKind::Resumed
+            | FactKind::StepDone
+            | FactKind::Completed
+            | FactKind::Cancelled => {}
+        }
+        before = fact.current_plan;
+    }
+    versions
+}
