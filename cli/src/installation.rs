@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use control::RunProgress;
-use interrupts::life::{Family, Interrupt, RunState, Scope, Verdict};
+use control::{RunProgress, StopOrder};
+use interrupts::life::{Family, Interrupt, RunState, Verdict};
 use interrupts::rules::{Remember, StandingRule};
 use interrupts::store::{
     AuditRow, Checkpoint, Filter, JournalEntry, NodeRow, Page, Run, StoredMessage, Verification,
@@ -20,7 +20,7 @@ use interrupts::store::{
 use interrupts::{Digest, IdempotencyKey, RouteName};
 use jiff::Timestamp;
 use planning::{PlanReading, StoredPlan};
-use routing_core::{InterruptId, InterruptType, NodeId, RuleId, RunId, StopMode};
+use routing_core::{InterruptId, NodeId, RuleId, RunId};
 use server::PlanWish;
 
 use crate::arguments::StoreArguments;
@@ -55,19 +55,6 @@ pub(crate) struct NewDecision {
 
 /// Decisions that were refused, each with its place among those that were wanted.
 pub(crate) type RefusedDecisions = Vec<(usize, Failure)>;
-
-/// A stop that somebody wants.
-#[derive(Debug, Clone)]
-pub(crate) struct NewStop {
-    /// What it does.
-    pub(crate) interrupt_type: InterruptType,
-    /// How.
-    pub(crate) mode: StopMode,
-    /// How far it reaches.
-    pub(crate) scope: Scope,
-    /// Why.
-    pub(crate) reason: String,
-}
 
 /// A message that somebody wants to send.
 #[derive(Debug, Clone)]
@@ -204,7 +191,7 @@ pub(crate) trait Installation: Send + Sync {
     async fn claim(&self, id: InterruptId, version: u64, take: bool) -> Result<Interrupt, Failure>;
 
     /// Asks for a stop. While the same one is under way, that one is returned, as hard as the hardest request.
-    async fn stop(&self, to: &Addressee, stop: &NewStop) -> Result<Requested, Failure>;
+    async fn stop(&self, to: &Addressee, stop: &StopOrder) -> Result<Requested, Failure>;
 
     /// Lets a stop take hold whose run nobody has any more, where nobody else sees to that. Safe to repeat.
     async fn see_to(&self, stop: &Interrupt) -> Result<(), Failure>;

@@ -1,5 +1,6 @@
 //! What a store refuses, as failures with an exit code and a way out.
 
+use control::NotAsked;
 use interrupts::life::AdmissionError;
 use interrupts::life::{Decider, Decision, Refusal, Verdict};
 use interrupts::store::{
@@ -66,6 +67,24 @@ pub(crate) fn by_change(interrupt: InterruptId, error: &ChangeError) -> Failure 
             Failure::new(Exit::Usage, text).hint("decide without remembering; nothing was changed")
         }
         _ => Failure::new(Exit::Failure, error.to_string()),
+    }
+}
+
+/// What cannot be asked.
+pub(crate) fn by_asking(error: &NotAsked) -> Failure {
+    let text = error.to_string();
+    match error {
+        NotAsked::Fork { .. } => {
+            Failure::new(Exit::Conflict, text).hint("begin another run with the same input")
+        }
+        NotAsked::PruneOfRun => {
+            Failure::new(Exit::Usage, text).hint("name an agent, RUN/AGENT; `irq ps` lists them")
+        }
+        NotAsked::Question(_)
+        | NotAsked::Event(_)
+        | NotAsked::EventId(_)
+        | NotAsked::Json(_)
+        | _ => Failure::new(Exit::Usage, text),
     }
 }
 

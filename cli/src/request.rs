@@ -1,21 +1,22 @@
 //! Requests to running agents: stops, and events that ask an agent to interrupt itself.
 
-use interrupts::catalogue::{EventError, NamedEvent};
-use interrupts::life::{Actor, Admission, ExpiryOutcome, Recurrence, Scope, USUAL_ATTEMPTS};
-use interrupts::manager::{Facing, StopCause, StopNote};
+use control::{Asker, StopOrder, Target, event_admission};
+use interrupts::catalogue::{Catalogue, EventError, NamedEvent};
+use interrupts::life::{Actor, Admission};
+use interrupts::manager::StopCause;
 use interrupts::policy::{Policy, Subject};
 use interrupts::store::{NodeRow, Run};
 use interrupts::{IdempotencyKey, KindName, RouteName};
 use jiff::{SignedDuration, Timestamp};
-use routing_core::{EventId, InterruptId, InterruptType, NodeId, StopMode, StopSource};
+use routing_core::{EventId, InterruptType, NodeId, StopMode, StopSource};
 use uuid::Uuid;
 
 use crate::address::full;
 use crate::exit::{Exit, Failure};
 use crate::hooks::is_of_hook;
 use crate::installation::Installation;
-use crate::keep::{refuse_fork, workflow_of};
 use crate::listing;
+use crate::refused::by_asking;
 use crate::workflows;
 
 /// Whom a request concerns.
@@ -62,38 +63,33 @@ impl Addressee {
     }
 }
 
-fn name<T>(made: Result<T, interrupts::NameError>) -> Result<T, Failure> {
-    made.map_err(|error| Failure::new(Exit::Usage, error.to_string()))
+impl Addressee {
+    /// It as the one who is asked something.
+    fn target<'a>(&'a self, catalogue: Option<&'a Catalogue>) -> Target<'a> {
+        Target {
+            run: &self.run,
+            node: &self.node,
+            kind: &self.kind,
+            catalogue,
+        }
+    }
 }
 
-/// What a stop shall do.
-#[derive(Debug, Clone)]
-pub(crate) struct Stop {
-    /// What it does.
-    pub(crate) interrupt_type: InterruptType,
-    /// How.
-    pub(crate) mode: StopMode,
-    /// How far it reaches.
-    pub(crate) scope: Scope,
-    /// Why.
-    pub(crate) reason: String,
+fn name<T>(made: Result<T, interrupts::NameError>) -> Result<T, Failure> {
+    made.map_err(|error| Failure::new(Exit::Usage, error.to_string()))
 }
 
 /// The request for a stop.
 ///
 /// # Errors
 ///
-/// Where a name cannot be kept, or a run of code would be forked.
+/// Where it cannot be asked.
 pub(crate) fn stop(
     to: &Addressee,
-    stop: &Stop,
+    stop: &StopOrder,
     policy: &Policy,
     by: Actor,
 ) -> Result<Admission, Failure> {
-    if stop.interrupt_type == InterruptType::Branch {
-        refuse_fork(&workflow_of(&to.run))?;
-    }
-    let Facing { origin, routes, .. } = workflows::facing(&to.run, &to.kind);
     let subject = Subject {
         interrupt_type: stop.interrupt_type,
         agent: to.kind.clone(),
@@ -102,44 +98,29 @@ pub(crate) fn stop(
     let limit = policy
         .grace(&subject)
         .filter(|_| stop.mode == StopMode::Graceful);
-    Ok(Admission {
-        id: InterruptId::generate(),
-        run: to.run.id,
-        node: to.node.clone(),
-        kind: to.kind.clone(),
-        origin,
-        routes,
-        interrupt_type: stop.interrupt_type,
-        source: StopSource::User,
-        requested_by: by,
-        mode: stop.mode,
-        scope: stop.scope,
-        reason: stop.reason.clone(),
-        content: note(limit)?,
-        key: name(IdempotencyKey::new(format!("stop-{}", Uuid::now_v7())))?,
-        allowed: Vec::new(),
-        patience: None,
-        on_expiry: ExpiryOutcome::Cancel,
-        most_attempts: USUAL_ATTEMPTS,
-        recurrence: Recurrence::Verbatim,
-        reroute: None,
-    })
+    let in_ms =
+        |limit: SignedDuration| u64::try_from(limit.unsigned_abs().as_millis()).unwrap_or(u64::MAX);
+    let stop = StopOrder {
+        limit_ms: limit.map(in_ms),
+        ..stop.clone()
+    };
+    let catalogue = workflows::of_run(&to.run);
+    let key = name(IdempotencyKey::new(format!("stop-{}", Uuid::now_v7())))?;
+    let admission = stop.admission(&to.target(catalogue.as_deref()), asker(by), key);
+    admission.map_err(|error| by_asking(&error))
 }
 
-/// What is kept beside the reason of a person's stop.
-fn note(limit: Option<SignedDuration>) -> Result<String, Failure> {
-    let note = StopNote {
-        // A program that a hook started is no person at a key.
+/// A person; or a program that a hook started, which is no person at a key.
+fn asker(actor: Actor) -> Asker {
+    Asker {
+        actor,
+        source: StopSource::User,
         cause: if is_of_hook() {
             StopCause::Hook
         } else {
             StopCause::UserEscape
         },
-        limit_ms: limit
-            .map(|limit| u64::try_from(limit.unsigned_abs().as_millis()).unwrap_or(u64::MAX)),
-        metadata: None,
-    };
-    serde_json::to_string(&note).map_err(|error| Failure::new(Exit::Failure, error.to_string()))
+    }
 }
 
 /// Why an agent cannot be asked to interrupt itself.
@@ -225,32 +206,8 @@ pub(crate) fn wished(to: &Addressee, wish: &Wish) -> Result<(NamedEvent, RouteNa
 ///
 /// As [`wished`].
 pub(crate) fn event(to: &Addressee, wish: Wish, by: Actor) -> Result<Admission, Failure> {
-    let (event, target) = wished(to, &wish)?;
-    let key = name(IdempotencyKey::new(event.event_id.as_str()))?;
-    let Facing { origin, routes, .. } = workflows::facing(&to.run, &to.kind);
-    let content = serde_json::to_string(&event).map_err(|error| {
-        Failure::new(Exit::Usage, format!("the event cannot be written: {error}"))
-    })?;
-    Ok(Admission {
-        id: InterruptId::generate(),
-        run: to.run.id,
-        node: to.node.clone(),
-        kind: to.kind.clone(),
-        origin,
-        routes,
-        interrupt_type: wish.interrupt_type,
-        source: StopSource::User,
-        requested_by: by,
-        mode: StopMode::Graceful,
-        scope: Scope::Agent,
-        reason: wish.reason,
-        content,
-        key,
-        allowed: Vec::new(),
-        patience: None,
-        on_expiry: ExpiryOutcome::Cancel,
-        most_attempts: USUAL_ATTEMPTS,
-        recurrence: Recurrence::Verbatim,
-        reroute: Some(target),
-    })
+    let (event, _target) = wished(to, &wish)?;
+    let catalogue = workflows::of_run(&to.run);
+    let admission = event_admission(&event, &to.target(catalogue.as_deref()), asker(by));
+    admission.map_err(|error| by_asking(&error))
 }

@@ -8,7 +8,6 @@ use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use engine::ErasedWorkflow;
 use interrupts::catalogue::{Catalogue, CatalogueBook, SharedCatalogue};
 use interrupts::life::Interrupt;
-use interrupts::manager::Facing;
 use interrupts::store::{RootNode, Run};
 use interrupts::{KindName, RouteName, WorkflowName};
 use journal::Workflow;
@@ -192,12 +191,6 @@ pub(crate) fn of_run(run: &Run) -> Option<SharedCatalogue> {
         Some(digest) => BOOK.at_hand(digest),
         None => BOOK.of_content(&run.content),
     }
-}
-
-/// What a stop says of an agent of a run. The answers of one of an unknown kind go back to it alone.
-pub(crate) fn facing(run: &Run, kind: &KindName) -> Facing {
-    let known = of_run(run).and_then(|it| it.facing(Some(kind)));
-    known.unwrap_or_else(|| Facing::alone(kind))
 }
 
 /// A name of a catalogue, for as long as the process lives. Each is kept once, and there are few.

@@ -16,7 +16,7 @@ pub(crate) use plan_change::{PlanChangeOrder, change_plan, reading_of};
 pub(crate) use publish::publish;
 pub(crate) use resume::{ResumeOrder, resume};
 pub(crate) use rule::{RememberOrder, make_rule, revoke_rule, rule_named};
-pub(crate) use stop::{StopOrder, Stopped, affected, stop};
+pub(crate) use stop::{Stopped, affected, stop};
 
 use interrupts::{Digest, IdempotencyKey};
 use routing_core::{InterruptId, RunId};

@@ -2,6 +2,8 @@
 
 use std::fmt::{self, Display};
 
+use control::Target;
+use interrupts::catalogue::Catalogue;
 use interrupts::life::RunState;
 use interrupts::store::{NodeRow, Page, Run};
 use routing_core::{NodeId, RunId};
@@ -47,6 +49,16 @@ impl Found {
         AgentAddress {
             run: self.run.id,
             node: self.node.node.clone(),
+        }
+    }
+
+    /// It as the one who is asked something, with the catalogue of its run.
+    pub(crate) fn target<'a>(&'a self, catalogue: Option<&'a Catalogue>) -> Target<'a> {
+        Target {
+            run: &self.run,
+            node: &self.node.node,
+            kind: &self.node.kind,
+            catalogue,
         }
     }
 }

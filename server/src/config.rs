@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
+use control::CLAIM;
 use interrupts::Bell;
 use interrupts::catalogue::SharedCatalogue;
 use interrupts::store::Store;
@@ -107,7 +108,7 @@ impl Default for ServerLimits {
             feed_lag: 20_000,
             heartbeat: Duration::from_secs(15),
             feed_poll: Duration::from_millis(25),
-            claim: SignedDuration::from_mins(5),
+            claim: CLAIM,
             session: SignedDuration::from_hours(12),
         }
     }

@@ -17,7 +17,7 @@ use crate::address::{Address, find, full};
 use crate::advice::advised;
 use crate::arguments::{Global, InterruptArguments, ScopeChoice, StoreArguments};
 use crate::exit::{Exit, Failure};
-use crate::installation::{self, Installation, NewStop, Requested};
+use crate::installation::{self, Installation, Requested};
 use crate::keep::has_process;
 use crate::listing;
 use crate::palette::Palette;
@@ -26,6 +26,7 @@ use crate::request::{Addressee, Wish};
 use crate::reviewer::Alone;
 use crate::storage::complete;
 use crate::view::{self, json_line};
+use control::StopOrder;
 
 /// One request before it is made.
 struct Plan {
@@ -284,12 +285,12 @@ async fn make(
         refuse_damaged(installation, &run).await?;
     }
     let requested = if Family::of(arguments.interrupt_type) == Family::Stop {
-        let stop = NewStop {
-            interrupt_type: arguments.interrupt_type,
-            mode: arguments.mode.into(),
+        let stop = StopOrder::new(
+            arguments.interrupt_type,
+            arguments.mode.into(),
             scope,
-            reason: arguments.reason.clone(),
-        };
+            arguments.reason.clone(),
+        );
         installation.stop(&to, &stop).await?
     } else {
         let wish = Wish {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use agents::plan_execute::change_plan;
 use async_trait::async_trait;
-use control::RunProgress;
+use control::{CLAIM, RunProgress, StopOrder, may_answer};
 use interrupts::life::{
     Actor, Choosing, Interrupt, Judge, NewAsking, ReviewChange, RunState, State, WithdrawCause,
 };
@@ -14,14 +14,12 @@ use interrupts::store::{
     StandingRules, Store, StoreError, StoredMessage, TogetherError, VerifyError,
 };
 use interrupts::{Digest, IdempotencyKey};
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use planning::{PlanReading, StoredPlan};
 use routing_core::{DecisionId, InterruptId, NodeId, RuleId, RunId, StopMode, StopSource};
 use server::PlanWish;
 
-use super::{
-    Installation, NewDecision, NewStop, NewText, RefusedDecisions, Requested, SentText, Verified,
-};
+use super::{Installation, NewDecision, NewText, RefusedDecisions, Requested, SentText, Verified};
 use crate::actor::actor;
 use crate::arguments::StoreArguments;
 use crate::exit::{Exit, Failure};
@@ -29,15 +27,13 @@ use crate::keep::has_process;
 use crate::plan;
 use crate::policy;
 use crate::refused::{by_admission, by_change, by_mailbox, by_rule, by_store, no_interrupt};
-use crate::request::{self, Addressee, Stop, Wish};
+use crate::request::{self, Addressee, Wish};
 use crate::storage::Storage;
 use crate::workflows;
 
 mod given_up;
 mod unowned;
 
-/// How long a claim holds.
-const CLAIM: SignedDuration = SignedDuration::from_mins(5);
 /// How often the store is looked at while something is waited for.
 const PACE: Duration = Duration::from_millis(50);
 
@@ -117,14 +113,8 @@ impl Local {
         Ok(())
     }
 
-    async fn admit(&self, to: &Addressee, stop: &NewStop) -> Result<Requested, Failure> {
-        let wanted = Stop {
-            interrupt_type: stop.interrupt_type,
-            mode: stop.mode,
-            scope: stop.scope,
-            reason: stop.reason.clone(),
-        };
-        let admission = request::stop(to, &wanted, &policy::of_environment()?, me()?)?;
+    async fn admit(&self, to: &Addressee, stop: &StopOrder) -> Result<Requested, Failure> {
+        let admission = request::stop(to, stop, &policy::of_environment()?, me()?)?;
         let admitted = self.store().join(admission).await;
         admitted
             .map(requested)
@@ -285,6 +275,13 @@ impl Installation for Local {
         decisions: Vec<NewDecision>,
     ) -> Result<Result<Vec<Interrupt>, RefusedDecisions>, Failure> {
         let by = me()?;
+        for (place, decision) in decisions.iter().enumerate() {
+            let interrupt = self.interrupt(decision.interrupt).await?;
+            if let Some(Err(own)) = interrupt.map(|it| may_answer(&by, &it)) {
+                let refused = Failure::new(Exit::NotAuthorised, own.to_string());
+                return Ok(Err(vec![(place, refused.hint("let somebody else decide"))]));
+            }
+        }
         let deciding = decisions.into_iter().map(|decision| Deciding {
             interrupt: decision.interrupt,
             judge: Judge::Person {
@@ -334,7 +331,7 @@ impl Installation for Local {
         changed.map_err(|error| by_change(id, &error))
     }
 
-    async fn stop(&self, to: &Addressee, stop: &NewStop) -> Result<Requested, Failure> {
+    async fn stop(&self, to: &Addressee, stop: &StopOrder) -> Result<Requested, Failure> {
         let mut made = self.admit(to, stop).await?;
         // Its owner may have left it since it was looked up: one that leaves later looks once more.
         let found = self.store().run(to.run.id).await;

@@ -12,7 +12,7 @@ mod tokens;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use control::RunProgress;
+use control::{RunProgress, StopOrder};
 use interrupts::catalogue::{Catalogue, SharedCatalogue};
 use interrupts::life::{Family, Interrupt, RunState, State};
 use interrupts::rules::StandingRule;
@@ -31,8 +31,8 @@ use serde_json::json;
 use server::PlanWish;
 
 use super::{
-    Installation, NewDecision, NewStop, NewText, RefusedDecisions, Requested, SentText,
-    ServerPlace, Verified,
+    Installation, NewDecision, NewText, RefusedDecisions, Requested, SentText, ServerPlace,
+    Verified,
 };
 use crate::address::full;
 use crate::exit::{Exit, Failure};
@@ -374,7 +374,7 @@ impl Installation for Remote {
         self.now(id).await
     }
 
-    async fn stop(&self, to: &Addressee, stop: &NewStop) -> Result<Requested, Failure> {
+    async fn stop(&self, to: &Addressee, stop: &StopOrder) -> Result<Requested, Failure> {
         let address = full(to.run.id, &to.node);
         let parts = ["v1", "agents", &address, "interrupts"];
         let mode = match stop.mode {
@@ -417,12 +417,12 @@ impl Installation for Remote {
             kind: stop.kind,
         };
         // The same stop again, and harder: the server makes the one that is under way immediate.
-        let harder = NewStop {
-            interrupt_type: stop.interrupt_type,
-            mode: StopMode::Immediate,
-            scope: stop.scope,
-            reason: stop.reason,
-        };
+        let harder = StopOrder::new(
+            stop.interrupt_type,
+            StopMode::Immediate,
+            stop.scope,
+            stop.reason,
+        );
         self.stop(&to, &harder).await.map(|_requested| ())
     }
 

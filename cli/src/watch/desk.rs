@@ -14,13 +14,14 @@ use crate::address::full;
 use crate::advice::advised;
 use crate::asking;
 use crate::exit::{Exit, Failure};
-use crate::installation::{Installation, NewDecision, NewStop, NewText, goes_on_there};
+use crate::installation::{Installation, NewDecision, NewText, goes_on_there};
 use crate::keep::has_process;
 use crate::plan;
 use crate::refused::no_interrupt;
 use crate::request::{Addressee, Wish};
 use crate::stands::stands;
 use crate::withdrawal;
+use control::StopOrder;
 
 /// What is said where this process goes on with what was decided.
 const GOES_ON: &str = "Decided; it goes on.";
@@ -111,12 +112,12 @@ async fn interrupt(
         Scope::Run
     };
     let to = addressee(at, run, node).await?;
-    let wanted = NewStop {
-        interrupt_type: InterruptType::Pause,
+    let wanted = StopOrder::new(
+        InterruptType::Pause,
         mode,
         scope,
-        reason: "interrupted from the terminal".to_owned(),
-    };
+        "interrupted from the terminal".to_owned(),
+    );
     let interrupt = at.stop(&to, &wanted).await?.interrupt;
     Ok(Done::Interrupted {
         interrupt: interrupt.id,
@@ -125,12 +126,12 @@ async fn interrupt(
 
 async fn stop(at: &dyn Installation, run: RunId, scope: Scope) -> Result<Done, Failure> {
     let to = addressee(at, run, None).await?;
-    let wanted = NewStop {
-        interrupt_type: InterruptType::Stop,
-        mode: StopMode::Immediate,
+    let wanted = StopOrder::new(
+        InterruptType::Stop,
+        StopMode::Immediate,
         scope,
-        reason: "ended from the terminal".to_owned(),
-    };
+        "ended from the terminal".to_owned(),
+    );
     let interrupt = at.stop(&to, &wanted).await?.interrupt;
     Ok(Done::Told(format!(
         "{run} is being cancelled ({})",

@@ -36,7 +36,7 @@ impl CallWaits {
             CallNote::GoesOn => {
                 waits.of.remove(node);
             }
-            _ => return,
+            CallNote::Cut { .. } | _ => return,
         }
         waits.changed.insert(node.clone());
         self.news.notify_one();

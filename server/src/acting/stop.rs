@@ -1,42 +1,17 @@
 //! Interrupting an agent or a run.
 
-use interrupts::IdempotencyKey;
-use interrupts::life::{
-    Admission, ExpiryOutcome, Family, Interrupt, Recurrence, Scope, USUAL_ATTEMPTS,
-};
-use interrupts::manager::{Facing, StopCause, StopNote};
+use control::{Asker, NotAsked, StopOrder};
+use interrupts::life::{Interrupt, Scope};
+use interrupts::manager::StopCause;
 use interrupts::store::{AdmitError, Admitted};
-use journal::Workflow;
-use planning::plan_kind;
-use routing_core::{InterruptId, InterruptType, StopMode, StopSource};
-use serde_json::{Value, json};
+use routing_core::StopSource;
 
+use super::publish::misnamed;
 use super::request_key;
 use crate::access::{Caller, Right};
 use crate::address::{AgentAddress, Found, agents_of};
 use crate::app::App;
 use crate::problem::{Kind, Problem, of_refusal, of_store};
-
-/// A stop that somebody wants.
-#[derive(Debug, Clone)]
-pub(crate) struct StopOrder {
-    /// What it does.
-    pub(crate) interrupt_type: InterruptType,
-    /// How.
-    pub(crate) mode: StopMode,
-    /// How far it reaches.
-    pub(crate) scope: Scope,
-    /// Why.
-    pub(crate) reason: String,
-    /// Words beside the reason.
-    pub(crate) message: Option<String>,
-    /// After how many milliseconds a graceful stop becomes immediate.
-    pub(crate) limit_ms: Option<u64>,
-    /// Whatever the caller wants to keep with it.
-    pub(crate) metadata: Option<Value>,
-    /// What makes it the same request when it is sent again.
-    pub(crate) key: Option<String>,
-}
 
 /// What asking for a stop did.
 #[derive(Debug)]
@@ -62,40 +37,27 @@ pub(crate) async fn stop(
     caller: &Caller,
     agent: &Found,
     order: StopOrder,
+    key: Option<String>,
 ) -> Result<Stopped, Problem> {
     Right::Request.demand(caller)?;
-    if Family::of(order.interrupt_type) == Family::Question {
-        return Err(Problem::new(
-            Kind::Shape,
-            format!("{} asks a question", order.interrupt_type),
-            "publish it as an event: `POST /v1/interrupt-requests`",
-        ));
-    }
-    if order.interrupt_type == InterruptType::Prune && order.scope == Scope::Run {
-        return Err(Problem::new(
-            Kind::Shape,
-            "PRUNE concerns an agent, not a whole run",
-            "leave `scope` out, or end the whole run with the type STOP",
-        ));
-    }
-    if order.interrupt_type == InterruptType::Branch {
-        refuse_branch_of_code(agent)?;
-    }
+    let catalogue = app.catalogue_of_run(&agent.run).await?;
+    let target = agent.target(catalogue.as_deref());
+    order.check(&target).map_err(|error| not_asked(&error))?;
     if order.scope == Scope::Run {
         caller.demand_whole_run()?;
     }
-    if ends_run(agent, &order) {
+    if order.ends_run(&target) {
         Right::Direct.demand(caller)?;
     }
-    let key = request_key(caller, "stop", order.key.as_deref())?;
+    let key = request_key(caller, "stop", key.as_deref())?;
     let known = app.store().interrupt_of(&key).await;
     let known = known.map_err(|error| of_store(&error))?;
     // What was asked for before is answered whatever became of its run since, and whatever else is under way.
     if known.is_none() {
         refuse_ended(agent)?;
     }
-    let facing = facing_of(app, agent).await?;
-    let admission = admission(caller, (agent, facing), order, key)?;
+    let admission = order.admission(&target, asker(caller), key);
+    let admission = admission.map_err(|error| not_asked(&error))?;
     // Its key is kept with the stop that it joins, so that it is answered the same when it is sent again.
     let admitted = match app.store().join(admission).await {
         Ok(admitted) => admitted,
@@ -109,27 +71,28 @@ pub(crate) async fn stop(
     })
 }
 
-/// Whether a whole run ends with a stop: it is meant so, or concerns the agent that stands for the run, or one of a plan,
-/// of which none can be left out.
-fn ends_run(agent: &Found, order: &StopOrder) -> bool {
-    let ends = matches!(
-        order.interrupt_type,
-        InterruptType::Stop | InterruptType::Prune
-    );
-    let is_root = agent.node.node.parent().is_none();
-    let is_of_a_plan = plan_kind(agent.node.kind.as_str()).is_some();
-    ends && (order.scope == Scope::Run || is_root || is_of_a_plan)
-}
-
-/// Refuses to fork a run of code: it is executed from its start, so a fork would do again what was done.
-fn refuse_branch_of_code(agent: &Found) -> Result<(), Problem> {
-    match Workflow::in_content(&agent.run.content) {
-        Workflow::Embedded(name) => Err(Problem::new(
+/// The problem that something cannot be asked.
+pub(super) fn not_asked(error: &NotAsked) -> Problem {
+    let detail = error.to_string();
+    match error {
+        NotAsked::Question(_) => Problem::new(
+            Kind::Shape,
+            detail,
+            "publish it as an event: `POST /v1/interrupt-requests`",
+        ),
+        NotAsked::PruneOfRun => Problem::new(
+            Kind::Shape,
+            detail,
+            "leave `scope` out, or end the whole run with the type STOP",
+        ),
+        NotAsked::Fork { .. } => Problem::new(
             Kind::NotInState,
-            format!("`{name}` is code, which is executed from its start: it cannot be forked"),
+            detail,
             "begin another run with the same input",
-        )),
-        Workflow::Agents | Workflow::PlanExecute => Ok(()),
+        ),
+        NotAsked::Event(error) => misnamed(error),
+        NotAsked::EventId(_) => Problem::new(Kind::Shape, detail, "shorten it"),
+        NotAsked::Json(_) | _ => Problem::new(Kind::Internal, detail, "report this"),
     }
 }
 
@@ -193,72 +156,26 @@ pub(super) fn refused(error: &AdmitError) -> Problem {
     }
 }
 
-fn admission(
-    caller: &Caller,
-    (agent, facing): (&Found, Facing),
-    order: StopOrder,
-    key: IdempotencyKey,
-) -> Result<Admission, Problem> {
-    let Facing { origin, routes, .. } = facing;
-    let note = note(caller, &order)?;
-    Ok(Admission {
-        id: InterruptId::generate(),
-        run: agent.run.id,
-        node: agent.node.node.clone(),
-        kind: agent.node.kind.clone(),
-        origin,
-        routes,
-        interrupt_type: order.interrupt_type,
-        source: source_of(caller),
-        requested_by: caller.actor.clone(),
-        mode: order.mode,
-        scope: order.scope,
-        reason: order.reason,
-        content: note,
-        key,
-        allowed: Vec::new(),
-        patience: None,
-        on_expiry: ExpiryOutcome::Cancel,
-        most_attempts: USUAL_ATTEMPTS,
-        recurrence: Recurrence::Verbatim,
-        reroute: None,
-    })
-}
-
-/// What is kept beside the reason.
-fn note(caller: &Caller, order: &StopOrder) -> Result<String, Problem> {
-    let mut metadata = order.metadata.clone();
-    if let Some(message) = &order.message {
-        metadata = Some(json!({"message": message, "metadata": metadata}));
-    }
-    let note = StopNote {
-        cause: match source_of(caller) {
+/// Who asks, as the store keeps it.
+pub(super) fn asker(caller: &Caller) -> Asker {
+    let source = source_of(caller);
+    Asker {
+        actor: caller.actor.clone(),
+        source,
+        cause: match source {
             StopSource::User => StopCause::UserEscape,
             StopSource::Programmatic | StopSource::System => StopCause::Code,
         },
-        limit_ms: order.limit_ms,
-        metadata,
-    };
-    serde_json::to_string(&note)
-        .map_err(|error| Problem::new(Kind::Internal, error.to_string(), "report this"))
+    }
 }
 
 /// An agent's token speaks for a program, all others for people.
-pub(super) fn source_of(caller: &Caller) -> StopSource {
+fn source_of(caller: &Caller) -> StopSource {
     if caller.actor.role == interrupts::life::Role::Requester {
         StopSource::Programmatic
     } else {
         StopSource::User
     }
-}
-
-/// Where the answer to an agent's interrupt goes, and where it may go. An agent of a kind that the catalogue of its run
-/// does not have can only get it back.
-pub(super) async fn facing_of(app: &App, agent: &Found) -> Result<Facing, Problem> {
-    let catalogue = app.catalogue_of_run(&agent.run).await?;
-    let kind = &agent.node.kind;
-    let facing = catalogue.and_then(|it| it.facing(Some(kind)));
-    Ok(facing.unwrap_or_else(|| Facing::alone(kind)))
 }
 
 /// The agents that an interrupt concerns: those in its scope that have not ended.

@@ -7,10 +7,11 @@ use axum::Json;
 use axum::extract::{OriginalUri, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use control::StopOrder;
 use interrupts::catalogue::SharedCatalogue;
-use interrupts::life::{Family, Interrupt, RunState, Scope, State as InterruptState};
+use interrupts::life::{Interrupt, RunState, State as InterruptState};
 use interrupts::store::{Filter, NodeActivity, NodeRow, Page, Run};
-use routing_core::{InterruptType, RunId, StopMode};
+use routing_core::{InterruptType, RunId};
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::openapi::Object;
@@ -18,11 +19,11 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::list::{RequestKey, listed};
 use crate::access::{Reads, Requests};
-use crate::acting::{StopOrder, Stopped, stop};
+use crate::acting::{Stopped, stop};
 use crate::app::App;
 use crate::body::StrictJson;
 use crate::parameters::{Parameters, Segment, naming, one_of, page};
-use crate::problem::{Kind, Problem, of_store};
+use crate::problem::{Problem, of_store};
 use crate::wire::{ACTIVITIES, AgentPage, AgentView, InterruptView, ModeName, ScopeName, TypeName};
 
 /// How many rows one request looks at when it filters.
@@ -248,24 +249,18 @@ pub(crate) async fn interrupt(
 ) -> Result<Response, Problem> {
     let found = caller.agent(&app, &agent).await?;
     let interrupt_type = InterruptType::from(body.r#type);
-    if Family::of(interrupt_type) == Family::Question {
-        return Err(Problem::new(
-            Kind::Shape,
-            format!("{interrupt_type} asks a question"),
-            "publish it as an event: `POST /v1/interrupt-requests`",
-        ));
-    }
     let order = StopOrder {
-        interrupt_type,
-        mode: StopMode::from(body.mode),
-        scope: Scope::from(body.scope),
-        reason: body.reason,
         message: body.message,
         limit_ms: body.deadline_ms.map(u64::from),
         metadata: body.metadata,
-        key,
+        ..StopOrder::new(
+            interrupt_type,
+            body.mode.into(),
+            body.scope.into(),
+            body.reason,
+        )
     };
-    let stopped = stop(&app, &caller, &found, order).await?;
+    let stopped = stop(&app, &caller, &found, order, key).await?;
     stopped_response(&app, &stopped).await
 }
 

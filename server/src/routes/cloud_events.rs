@@ -6,8 +6,8 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use interrupts::life::{Family, Interrupt, Scope};
-use routing_core::{InterruptType, StopMode};
+use interrupts::life::{Family, Interrupt};
+use routing_core::InterruptType;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -16,11 +16,12 @@ use utoipa::ToSchema;
 use super::agents::InterruptBody;
 use super::decisions::{DecisionBody, RerouteBody};
 use crate::access::{Caller, Reads, Right};
-use crate::acting::{self, ResumeOrder, StopOrder, interrupt_named};
+use crate::acting::{self, ResumeOrder, interrupt_named};
 use crate::app::App;
 use crate::body::{from_value, parse, read};
 use crate::metrics::Way;
 use crate::problem::{Kind, Problem};
+use control::StopOrder;
 use envelope::{CloudEvent, Mode};
 
 /// The most events of a batch.
@@ -280,17 +281,18 @@ async fn interrupt(
         ));
     }
     let order = StopOrder {
-        interrupt_type,
-        mode: StopMode::from(body.mode),
-        scope: Scope::from(body.scope),
-        reason: body.reason,
         message: body.message,
         limit_ms: body.deadline_ms.map(u64::from),
         metadata: body.metadata,
-        key,
+        ..StopOrder::new(
+            interrupt_type,
+            body.mode.into(),
+            body.scope.into(),
+            body.reason,
+        )
     };
     let agent = caller.agent(app, &agent_id).await?;
-    let stopped = acting::stop(app, caller, &agent, order).await?;
+    let stopped = acting::stop(app, caller, &agent, order, key).await?;
     Ok(stopped.interrupt().clone())
 }
 

@@ -16,7 +16,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::list::{RequestKey, listed, next_link};
 use crate::access::{Caller, Directs, Reads};
-use crate::acting::{self, ResumeOrder, StopOrder};
+use crate::acting::{self, ResumeOrder};
 use crate::address::{agents_of, first_of};
 use crate::app::App;
 use crate::body::StrictJson;
@@ -29,6 +29,7 @@ use crate::wire::{
     AgentView, CheckpointPage, CheckpointView, InterruptView, ModeName, RunPage, RunView, TreeNode,
     tree_of,
 };
+use control::StopOrder;
 
 /// Which runs.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -222,17 +223,13 @@ pub(crate) async fn cancel(
 ) -> Result<Response, Problem> {
     let run = app.run_named(&run).await?;
     let agent = first_of(&app, run).await?;
-    let order = StopOrder {
-        interrupt_type: InterruptType::Stop,
-        mode: body.mode.into(),
-        scope: Scope::Run,
-        reason: body.reason,
-        message: None,
-        limit_ms: None,
-        metadata: None,
-        key,
-    };
-    let stopped = acting::stop(&app, &caller, &agent, order).await?;
+    let order = StopOrder::new(
+        InterruptType::Stop,
+        body.mode.into(),
+        Scope::Run,
+        body.reason,
+    );
+    let stopped = acting::stop(&app, &caller, &agent, order, key).await?;
     super::agents::stopped_response(&app, &stopped).await
 }
 

@@ -7,10 +7,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use control::CLAIM;
 use interrupts::OwnerName;
 use interrupts::life::{Actor, Interrupt, Refusal, ReviewChange, RunState};
 use interrupts::store::{ChangeError, CheckpointId, Run, RunError, Store};
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use routing_core::answer::ConstraintCheck;
 use routing_core::model::LanguageModel;
 use routing_core::{Clock, RunId};
@@ -22,9 +23,6 @@ use engine::durable::record::{RunRecord, RunStore};
 use journal::error::KeepError;
 use planning::PlanEditError;
 use planning::{StoredPlan, escape_taking_hold};
-
-/// How long nobody else may decide meanwhile; given back when the change is made.
-const CLAIM: SignedDuration = SignedDuration::from_mins(5);
 
 /// How long a process may take to give up a run that it has paused, and how often that is looked at.
 const GIVING_UP: Duration = Duration::from_secs(3);
@@ -110,6 +108,7 @@ pub async fn change_plan(
         .as_ref()
         .and_then(|it| it.claim_at(now))
         .cloned();
+    // Nobody else may decide meanwhile; it is given back when the change is made.
     let until = now.checked_add(CLAIM).unwrap_or(Timestamp::MAX);
     let claim = ReviewChange::Claim { until };
     let claimed = store.review(escape.id, bench.by.clone(), escape.version, claim);

@@ -11,8 +11,8 @@ use super::frame_type::FrameType;
 use super::subscriptions::Subscriptions;
 use crate::access::{Caller, Right};
 use crate::acting::{
-    DecisionOrder, ResumeOrder, StopOrder, Stopped, affected, checked_key, decide, interrupt_named,
-    resume, stop,
+    DecisionOrder, ResumeOrder, Stopped, affected, checked_key, decide, interrupt_named, resume,
+    stop,
 };
 use crate::address::{Found, first_of};
 use crate::app::App;
@@ -22,6 +22,7 @@ use crate::metrics::Way;
 use crate::problem::{Kind, Problem};
 use crate::routes::digest;
 use crate::wire::{DecisionName, ModeName, RememberBody, ScopeName, scope_name};
+use control::StopOrder;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -280,16 +281,16 @@ async fn asked(
         caller.demand_whole_run()?;
     }
     let order = StopOrder {
-        interrupt_type: InterruptType::Pause,
-        mode: wanted.mode.map_or(StopMode::Graceful, StopMode::from),
-        scope: wanted.scope.map_or(usual_scope, Scope::from),
-        reason: wanted.reason,
         message: wanted.message,
-        limit_ms: None,
-        metadata: None,
-        key: checked_key(wanted.idempotency_key.as_deref())?,
+        ..StopOrder::new(
+            InterruptType::Pause,
+            wanted.mode.map_or(StopMode::Graceful, StopMode::from),
+            wanted.scope.map_or(usual_scope, Scope::from),
+            wanted.reason,
+        )
     };
-    let stopped = stop(app, caller, &agent, order).await?;
+    let key = checked_key(wanted.idempotency_key.as_deref())?;
+    let stopped = stop(app, caller, &agent, order, key).await?;
     let affected = affected(app, stopped.interrupt()).await?;
     Ok((stopped, affected))
 }
@@ -356,18 +357,15 @@ async fn cancelled(
     let wanted: CancelAsked = payload_of(payload)?;
     let run = app.run_named(&wanted.run_id).await?;
     let agent = first_of(app, run).await?;
-    let order = StopOrder {
-        interrupt_type: InterruptType::Stop,
-        mode: wanted.mode.map_or(StopMode::Graceful, StopMode::from),
-        scope: Scope::Run,
-        reason: wanted.reason,
-        message: None,
-        limit_ms: None,
-        metadata: None,
-        key: checked_key(wanted.idempotency_key.as_deref())?,
-    };
+    let order = StopOrder::new(
+        InterruptType::Stop,
+        wanted.mode.map_or(StopMode::Graceful, StopMode::from),
+        Scope::Run,
+        wanted.reason,
+    );
+    let key = checked_key(wanted.idempotency_key.as_deref())?;
     subscriptions.listen();
-    let stopped = stop(app, caller, &agent, order).await?;
+    let stopped = stop(app, caller, &agent, order, key).await?;
     subscriptions.follow(stopped.interrupt().clone());
     Ok(json!({
         "run_id": wanted.run_id,

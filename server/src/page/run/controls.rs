@@ -9,7 +9,7 @@ use routing_core::{InterruptType, NodeId, RunId, StopMode};
 
 use super::shown;
 use crate::access::{Caller, Right};
-use crate::acting::{self, ResumeOrder, StopOrder, message_key, stop as ask_to_stop};
+use crate::acting::{self, ResumeOrder, message_key, stop as ask_to_stop};
 use crate::address::{Found, first_of, in_run};
 use crate::app::App;
 use crate::body::FormFields;
@@ -20,6 +20,7 @@ use crate::problem::{Kind, Problem};
 use crate::routes::unsent;
 use crate::visible::visible;
 use crate::wire::{AgentView, label};
+use control::StopOrder;
 
 /// What is said in a list of an agent that cannot be stopped any more.
 const ENDED: &str = "which has ended";
@@ -250,29 +251,21 @@ async fn stopped(
     if fields.first("node").is_some() && agent.node.activity.is_final() {
         return Err(ended(&agent));
     }
-    let order = StopOrder {
-        interrupt_type: match fields.first("type") {
-            Some("STOP") => InterruptType::Stop,
-            _ => InterruptType::Pause,
-        },
-        mode: match fields.first("mode") {
-            Some("immediate") => StopMode::Immediate,
-            _ => StopMode::Graceful,
-        },
-        scope: match fields.first("node") {
-            Some(_) => Scope::Agent,
-            None => Scope::Run,
-        },
-        reason: fields
-            .first("reason")
-            .unwrap_or("asked for on the page")
-            .to_owned(),
-        message: None,
-        limit_ms: None,
-        metadata: None,
-        key: None,
+    let interrupt_type = match fields.first("type") {
+        Some("STOP") => InterruptType::Stop,
+        _ => InterruptType::Pause,
     };
-    ask_to_stop(app, caller, &agent, order).await?;
+    let mode = match fields.first("mode") {
+        Some("immediate") => StopMode::Immediate,
+        _ => StopMode::Graceful,
+    };
+    let scope = match fields.first("node") {
+        Some(_) => Scope::Agent,
+        None => Scope::Run,
+    };
+    let reason = fields.first("reason").unwrap_or("asked for on the page");
+    let order = StopOrder::new(interrupt_type, mode, scope, reason);
+    ask_to_stop(app, caller, &agent, order, None).await?;
     Ok(agent.run.id)
 }
 

@@ -9,9 +9,10 @@ use routing_core::{InterruptType, RunId, StopMode};
 use super::{Beside, Following};
 use crate::advice::advised;
 use crate::exit::{Exit, Failure};
-use crate::installation::{Installation, NewStop, Remote};
+use crate::installation::{Installation, Remote};
 use crate::keep::words;
 use crate::request::Addressee;
+use control::StopOrder;
 
 impl Following {
     /// What a signal does: the first one asks for a graceful stop, the second for one at once, the third leaves.
@@ -62,12 +63,7 @@ async fn stop_there(
         return Ok(());
     };
     let to = Addressee::whole(remote, run).await?;
-    let stop = NewStop {
-        interrupt_type: InterruptType::Pause,
-        mode,
-        scope: Scope::Run,
-        reason: reason.to_owned(),
-    };
+    let stop = StopOrder::new(InterruptType::Pause, mode, Scope::Run, reason.to_owned());
     match remote.stop(&to, &stop).await {
         Ok(_requested) => Ok(()),
         Err(failure) if failure.exit == Exit::Conflict => Ok(()),

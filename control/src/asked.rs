@@ -1,0 +1,68 @@
+//! Who asks what of whom, and why it cannot be asked.
+
+use interrupts::NameError;
+use interrupts::catalogue::{Catalogue, EventError};
+use interrupts::life::Actor;
+use interrupts::manager::{Facing, StopCause};
+use interrupts::store::Run;
+use interrupts::{KindName, WorkflowName};
+use routing_core::{InterruptType, NodeId, StopSource};
+
+/// Who asks.
+#[derive(Debug, Clone)]
+pub struct Asker {
+    /// By name and role.
+    pub actor: Actor,
+    /// What is behind it.
+    pub source: StopSource,
+    /// By what it was caused.
+    pub cause: StopCause,
+}
+
+/// The agent that is asked; of a whole run, its first one.
+#[derive(Debug, Clone, Copy)]
+pub struct Target<'a> {
+    /// Its run.
+    pub run: &'a Run,
+    /// Its id.
+    pub node: &'a NodeId,
+    /// Its kind.
+    pub kind: &'a KindName,
+    /// The catalogue of its run, where that is known.
+    pub catalogue: Option<&'a Catalogue>,
+}
+
+impl Target<'_> {
+    /// Where its answers go, and where they may go. Those of a kind that the catalogue does not have only come back.
+    pub fn facing(&self) -> Facing {
+        let known = self.catalogue.and_then(|it| it.facing(Some(self.kind)));
+        known.unwrap_or_else(|| Facing::alone(self.kind))
+    }
+}
+
+/// Why something cannot be asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotAsked {
+    /// It is a question, which is published as an event.
+    #[error("{0} asks a question")]
+    Question(InterruptType),
+    /// PRUNE leaves an agent out, and a run is more than that.
+    #[error("PRUNE concerns an agent, not a whole run")]
+    PruneOfRun,
+    /// The run is code, and a fork of it would do again what was done.
+    #[error("`{workflow}` is code, which is executed from its start: it cannot be forked")]
+    Fork {
+        /// Its workflow.
+        workflow: WorkflowName,
+    },
+    /// The event does not fit its agent.
+    #[error(transparent)]
+    Event(#[from] EventError),
+    /// The event's id cannot be kept.
+    #[error("$.eventId: {0}")]
+    EventId(NameError),
+    /// It cannot be written down.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+}

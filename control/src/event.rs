@@ -1,0 +1,69 @@
+//! A supervisor's event: it asks an agent to interrupt itself, and says where the answer goes.
+
+use interrupts::IdempotencyKey;
+use interrupts::catalogue::{EventError, NamedEvent};
+use interrupts::life::{Admission, ExpiryOutcome, Recurrence, Scope, USUAL_ATTEMPTS};
+use interrupts::manager::Facing;
+use routing_core::{InterruptId, InterruptType, NodeId, StopMode};
+
+use crate::asked::{Asker, NotAsked, Target};
+
+/// What the store is asked to admit for an event. Its id is its key.
+///
+/// # Errors
+///
+/// [`NotAsked`] where it does not fit its agent.
+pub fn event_admission(
+    event: &NamedEvent,
+    to: &Target<'_>,
+    by: Asker,
+) -> Result<Admission, NotAsked> {
+    let known = to
+        .catalogue
+        .and_then(|it| Some((it, it.facing(Some(to.kind))?)));
+    let Some((catalogue, Facing { origin, routes, .. })) = known else {
+        let kind = to.kind.clone();
+        return Err(EventError::NoRoutes { kind }.into());
+    };
+    let reroute = catalogue.check_event(event, to.kind)?;
+    let key = IdempotencyKey::new(event.event_id.as_str()).map_err(NotAsked::EventId)?;
+    let told = NamedEvent {
+        node_id: NodeId::clone(to.node),
+        ..event.clone()
+    };
+    Ok(Admission {
+        id: InterruptId::generate(),
+        run: to.run.id,
+        node: to.node.clone(),
+        kind: to.kind.clone(),
+        origin,
+        routes,
+        interrupt_type: asked_type(event.interrupt_type),
+        source: by.source,
+        requested_by: by.actor,
+        mode: StopMode::Graceful,
+        scope: Scope::Agent,
+        reason: event.reason.clone(),
+        content: serde_json::to_string(&told)?,
+        key,
+        allowed: Vec::new(),
+        patience: None,
+        on_expiry: ExpiryOutcome::Reject,
+        most_attempts: USUAL_ATTEMPTS,
+        recurrence: Recurrence::Verbatim,
+        reroute: Some(reroute),
+    })
+}
+
+/// In the store an event is a question, whatever it asks for: nothing is stopped by it before the agent has said so
+/// itself, in the request that it raises.
+const fn asked_type(wanted: InterruptType) -> InterruptType {
+    match wanted {
+        InterruptType::AgentReview => InterruptType::AgentReview,
+        InterruptType::HumanReview
+        | InterruptType::Pause
+        | InterruptType::Stop
+        | InterruptType::Prune
+        | InterruptType::Branch => InterruptType::HumanReview,
+    }
+}

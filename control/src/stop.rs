@@ -1,0 +1,128 @@
+//! A stop of an agent or a run.
+
+use interrupts::IdempotencyKey;
+use interrupts::life::{Admission, ExpiryOutcome, Family, Recurrence, Scope, USUAL_ATTEMPTS};
+use interrupts::manager::{Facing, StopNote};
+use journal::Workflow;
+use planning::plan_kind;
+use routing_core::{InterruptId, InterruptType, StopMode};
+use serde_json::{Value, json};
+
+use crate::asked::{Asker, NotAsked, Target};
+
+/// A stop that somebody wants.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StopOrder {
+    /// What it does.
+    pub interrupt_type: InterruptType,
+    /// How.
+    pub mode: StopMode,
+    /// How far it reaches.
+    pub scope: Scope,
+    /// Why.
+    pub reason: String,
+    /// Words beside the reason.
+    pub message: Option<String>,
+    /// After how many milliseconds a graceful stop becomes immediate.
+    pub limit_ms: Option<u64>,
+    /// Whatever the caller wants to keep with it.
+    pub metadata: Option<Value>,
+}
+
+impl StopOrder {
+    /// A stop with a reason and nothing beside it.
+    pub fn new(
+        interrupt_type: InterruptType,
+        mode: StopMode,
+        scope: Scope,
+        reason: impl Into<String>,
+    ) -> Self {
+        Self {
+            interrupt_type,
+            mode,
+            scope,
+            reason: reason.into(),
+            message: None,
+            limit_ms: None,
+            metadata: None,
+        }
+    }
+
+    /// Whether a whole run ends with it: it is meant so, or concerns the agent that stands for the run, or one of a plan,
+    /// of which none can be left out.
+    pub fn ends_run(&self, of: &Target<'_>) -> bool {
+        let ends = matches!(
+            self.interrupt_type,
+            InterruptType::Stop | InterruptType::Prune
+        );
+        let is_root = of.node.parent().is_none();
+        let is_of_a_plan = plan_kind(of.kind.as_str()).is_some();
+        ends && (self.scope == Scope::Run || is_root || is_of_a_plan)
+    }
+
+    /// Whether it can be asked at all.
+    ///
+    /// # Errors
+    ///
+    /// [`NotAsked`].
+    pub fn check(&self, of: &Target<'_>) -> Result<(), NotAsked> {
+        if Family::of(self.interrupt_type) == Family::Question {
+            return Err(NotAsked::Question(self.interrupt_type));
+        }
+        if self.interrupt_type == InterruptType::Prune && self.scope == Scope::Run {
+            return Err(NotAsked::PruneOfRun);
+        }
+        if self.interrupt_type == InterruptType::Branch
+            && let Workflow::Embedded(workflow) = Workflow::in_content(&of.run.content)
+        {
+            return Err(NotAsked::Fork { workflow });
+        }
+        Ok(())
+    }
+
+    /// What the store is asked to admit.
+    ///
+    /// # Errors
+    ///
+    /// [`NotAsked`].
+    pub fn admission(
+        &self,
+        of: &Target<'_>,
+        by: Asker,
+        key: IdempotencyKey,
+    ) -> Result<Admission, NotAsked> {
+        self.check(of)?;
+        let Facing { origin, routes, .. } = of.facing();
+        let metadata = match &self.message {
+            Some(message) => Some(json!({"message": message, "metadata": self.metadata})),
+            None => self.metadata.clone(),
+        };
+        let note = StopNote {
+            cause: by.cause,
+            limit_ms: self.limit_ms,
+            metadata,
+        };
+        Ok(Admission {
+            id: InterruptId::generate(),
+            run: of.run.id,
+            node: of.node.clone(),
+            kind: of.kind.clone(),
+            origin,
+            routes,
+            interrupt_type: self.interrupt_type,
+            source: by.source,
+            requested_by: by.actor,
+            mode: self.mode,
+            scope: self.scope,
+            reason: self.reason.clone(),
+            content: serde_json::to_string(&note)?,
+            key,
+            allowed: Vec::new(),
+            patience: None,
+            on_expiry: ExpiryOutcome::Cancel,
+            most_attempts: USUAL_ATTEMPTS,
+            recurrence: Recurrence::Verbatim,
+            reroute: None,
+        })
+    }
+}
