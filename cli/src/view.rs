@@ -199,7 +199,7 @@ pub(crate) fn goal(run: &Run) -> Option<String> {
 
 /// An agent.
 pub(crate) fn agent(row: &NodeRow) -> Value {
-    json!({
+    let mut agent = json!({
         "address": full(row.run, &row.node),
         "agent_id": row.node,
         "agent_type": row.kind,
@@ -210,8 +210,11 @@ pub(crate) fn agent(row: &NodeRow) -> Value {
         "tokens": row.tokens,
         "current_step": row.step,
         "since": row.since,
-        "waits": row.waits,
-    })
+    });
+    if let (Value::Object(agent), Some(waits)) = (&mut agent, &row.waits) {
+        agent.insert("waits".to_owned(), json!(waits));
+    }
+    agent
 }
 
 /// A value for people: the names and values of its fields, and of lists how long they are.

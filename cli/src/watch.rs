@@ -138,7 +138,7 @@ impl Desk {
         let told = match self.installation.page() {
             Some(page) => match open_in_browser(format!("{page}{path}")) {
                 Ok(()) => Done::Told(format!("Opened {page}{path}")),
-                Err(error) => Done::Refused(format!("no browser: {error} — open {page}{path}")),
+                Err(_none) => Done::Refused(format!("no browser; open {page}{path}")),
             },
             None => {
                 Done::Refused("no page: `irq serve` has one; watch it with --server".to_owned())

@@ -13,5 +13,5 @@ pub use asked::{Asker, NotAsked, Target};
 pub use checkpoint::{check_checkpoint, ends_at};
 pub use event::event_admission;
 pub use progress::{LastInterrupt, PlannedNode, RunProgress};
-pub use review::{CLAIM, OwnQuestion, may_answer};
+pub use review::CLAIM;
 pub use stop::StopOrder;

@@ -16,7 +16,7 @@ const BELOW: [&str; 2] = ["routing-core", "interrupts"];
 const LAYERS: [(&str, &[&str]); 13] = [
     ("routing-derive", &[]),
     ("routing-core", &["routing-derive"]),
-    ("interrupts", &[]),
+    ("interrupts", &["routing-core"]),
     ("store", &[]),
     ("journal", &[]),
     ("planning", &["journal"]),

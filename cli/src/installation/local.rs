@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use agents::plan_execute::change_plan;
 use async_trait::async_trait;
-use control::{CLAIM, RunProgress, StopOrder, may_answer};
+use control::{CLAIM, RunProgress, StopOrder};
 use interrupts::life::{
     Actor, Choosing, Interrupt, Judge, NewAsking, ReviewChange, RunState, State, WithdrawCause,
 };
@@ -275,13 +275,6 @@ impl Installation for Local {
         decisions: Vec<NewDecision>,
     ) -> Result<Result<Vec<Interrupt>, RefusedDecisions>, Failure> {
         let by = me()?;
-        for (place, decision) in decisions.iter().enumerate() {
-            let interrupt = self.interrupt(decision.interrupt).await?;
-            if let Some(Err(own)) = interrupt.map(|it| may_answer(&by, &it)) {
-                let refused = Failure::new(Exit::NotAuthorised, own.to_string());
-                return Ok(Err(vec![(place, refused.hint("let somebody else decide"))]));
-            }
-        }
         let deciding = decisions.into_iter().map(|decision| Deciding {
             interrupt: decision.interrupt,
             judge: Judge::Person {

@@ -1,8 +1,7 @@
 //! Deciding an interrupt.
 
-use control::may_answer;
 use interrupts::Digest;
-use interrupts::life::{Choosing, Family, Interrupt, Judge, Verdict};
+use interrupts::life::{Choosing, Family, Interrupt, Judge, Role, Verdict};
 use interrupts::store::{ChangeError, Deciding, TogetherError};
 use routing_core::{DecisionId, InterruptId, RuleId};
 use serde_json::Value;
@@ -267,14 +266,19 @@ async fn lost(app: &App, interrupt: InterruptId, error: ChangeError) -> Problem 
     }
 }
 
+/// Whoever raised a question must not answer it, under whatever role.
 fn refuse_own_question(caller: &Caller, interrupt: &Interrupt) -> Result<(), Problem> {
-    may_answer(&caller.actor, interrupt).map_err(|error| {
-        Problem::new(
+    let asker = &interrupt.requested_by;
+    let own = asker.role == Role::Requester && asker.name == caller.actor.name;
+    let is_agent = caller.actor.name.as_str() == interrupt.node.as_str();
+    if own || is_agent {
+        return Err(Problem::new(
             Kind::Forbidden,
-            error.to_string(),
+            "whoever asks a question cannot answer it",
             "let somebody else decide",
-        )
-    })
+        ));
+    }
+    Ok(())
 }
 
 fn version_needed(interrupt: &Interrupt) -> Problem {
