@@ -46,6 +46,7 @@ pub use ending::RunEnd;
 pub use event::{RunEvent, RunObserver, RunOccurrence};
 pub use failure::{RunError, StepLimitReached};
 pub use inbox::RunInbox;
+pub use journal::{Allowance, BudgetOrder, NodeState, Prompt};
 pub use journal::{NodeSnapshot, RunSnapshot, UnreadCheckpoint};
 pub use left::leave_out_of_ended;
 pub use limits::RunLimits;

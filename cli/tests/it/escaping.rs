@@ -144,7 +144,7 @@ fn esc_in_the_window_lets_the_run_go_on_unchanged() {
 #[test]
 fn a_change_of_the_plan_is_seen_and_applied_in_the_window() {
     let desk = Desk::new();
-    let arguments = desk.run("--workflow plan-execute --pace 40");
+    let arguments = desk.run("--workflow plan-execute --pace 15");
     let (mut screen, _shell) = start(&arguments, "");
     screen.exp_string("plan 0/").unwrap();
     press(&mut screen, "\x1b");

@@ -1,8 +1,8 @@
 //! Sentences for the fields of an agent's answer, by what the field is called: each says what a model would say there.
 //! Nothing was thought about, so nothing is claimed about the workspace.
 //!
-//! Placeholders: `{goal}` the goal, `{file}` a file, `{part}` a folder or heading, `{number}` a count from 1, `{said}`
-//! what a person or supervisor last decided, `{name}` the field.
+//! Placeholders: `{goal}` the goal, `{file}` a file, `{such}` one as an example, `{part}` a folder or heading, `{number}` a
+//! count from 1, `{said}` what a person or supervisor last decided, `{name}` the field.
 
 use super::facts::Facts;
 use super::random::Random;
@@ -47,7 +47,7 @@ const SENTENCES: &[(&[&str], &[&str])] = &[
     (&["criteria", "criterion"], &["The tests of {file} pass."]),
     (
         &["findings", "observations", "results", "result", "context"],
-        &["Here a model says what it found in {part}."],
+        &["Here a model says what it found in {part}{such}."],
     ),
     (
         &[
@@ -85,8 +85,12 @@ const SENTENCES: &[(&[&str], &[&str])] = &[
         &["worker {number} takes {part}"],
     ),
     (
-        &["tasks", "task", "ups"],
-        &["Read {file}.", "Change {file}.", "Test {file}."],
+        &["tasks", "task", "ups", "steps"],
+        &[
+            "Read {file} and what it relies on.",
+            "Change {file} in small steps.",
+            "Test {file} with what relies on it.",
+        ],
     ),
     (
         &["conflicts", "conflict"],
@@ -189,6 +193,11 @@ impl Prose {
         };
         let part = at(&facts.parts, which).map_or_else(|| FOLDER.to_owned(), quoted);
         let file = self.file(facts);
+        let such = if facts.files.is_empty() {
+            String::new()
+        } else {
+            format!(", such as in {file}")
+        };
         let said = ["answer", "decision", "chosen", "feedback", "reason"]
             .iter()
             .find_map(|label| facts.labelled(label))
@@ -197,6 +206,7 @@ impl Prose {
         let number = (index + 1).to_string();
         let values = [
             ("{file}", file.as_str()),
+            ("{such}", such.as_str()),
             ("{part}", part.as_str()),
             ("{number}", number.as_str()),
             ("{name}", name),
