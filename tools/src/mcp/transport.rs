@@ -18,6 +18,9 @@ use super::listening::{Listening, OwnStream};
 /// How many requests may be on their way at once.
 const AT_ONCE: usize = 64;
 
+/// How long a connection that nobody uses stays open: many calls at once open many.
+const IDLE: Duration = Duration::from_secs(10);
+
 /// How often a stream that broke off is taken up again, from where it stood.
 const RECONNECTS: usize = 6;
 
@@ -36,6 +39,7 @@ pub(super) fn http(
         // A redirect could take the headers elsewhere.
         .redirect(reqwest::redirect::Policy::none())
         .connect_timeout(limits.start)
+        .pool_idle_timeout(IDLE)
         .build()?;
     let mut backoff = ExponentialBackoff::default();
     backoff.max_times = Some(RECONNECTS);
