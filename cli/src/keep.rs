@@ -26,8 +26,7 @@ use tokio::time::Instant;
 
 use agents::run::{RunOrder, save_standing};
 use engine::run::{Hold, RunStore, Working};
-use journal::Allowance;
-use journal::Workflow;
+use journal::{Allowance, Workflow};
 
 use crate::exit::{Exit, Failure, causes};
 use crate::listing;

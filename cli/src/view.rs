@@ -4,6 +4,8 @@ use interrupts::life::{BoundReroute, Decider, Decision, ExpiryOutcome, Family, I
 use interrupts::store::{NodeRow, Run};
 use serde_json::{Map, Value, json};
 
+use jiff::Timestamp;
+
 use crate::address::full;
 use crate::arguments::verdict_name;
 use crate::visible::visible_json;
@@ -211,7 +213,9 @@ pub(crate) fn agent(row: &NodeRow) -> Value {
         "current_step": row.step,
         "since": row.since,
     });
-    if let (Value::Object(agent), Some(waits)) = (&mut agent, &row.waits) {
+    if let (Value::Object(agent), Some(waits)) =
+        (&mut agent, row.waits_at(row.activity, Timestamp::now()))
+    {
         agent.insert("waits".to_owned(), json!(waits));
     }
     agent

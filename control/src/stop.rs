@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::asked::{Asker, NotAsked, Target};
 
-/// A stop that somebody wants.
+/// A stop to ask for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StopOrder {
     /// What it does.

@@ -20,7 +20,7 @@ mod run;
 mod state;
 mod table;
 
-pub use admission::{Admission, AdmissionError, Limits, USUAL_ATTEMPTS};
+pub use admission::{Admission, AdmissionError, Limits, USUAL_ATTEMPTS, USUAL_CLAIM};
 pub use asking::{
     Asking, AskingId, FIRST_ASKING, MOST_ASKINGS, NewAsking, ParseAskingIdError, TakenBack,
 };

@@ -1,6 +1,6 @@
 //! What a run leaves in its store: the entries of its journal, its checkpoints, its tool calls, and how they are read.
 //!
-//! Whoever executes a run writes these forms; whoever looks at one reads them here. Knows no workflow, no model and no tool.
+//! The engine writes these forms; viewers of a run read them here. Executes nothing, and calls no model and no tool.
 
 #[doc(hidden)]
 pub mod allowance;

@@ -22,12 +22,12 @@ pub struct Steps {
     pub completed: u32,
     /// How many have begun, the completed ones included.
     pub total: u32,
-    /// How many it may take at most, as it was ordered or as whoever resumed it last has changed that; `None` where
+    /// How many it may take at most, as it was ordered or as the last resume has changed that; `None` where
     /// its order cannot be read.
     pub most: Option<u32>,
 }
 
-/// The steps of a run, in whatever processes; `most` where whoever resumed it has changed that.
+/// The steps of a run, in all processes that had it; `most` where a resume has changed it.
 ///
 /// # Errors
 ///

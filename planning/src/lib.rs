@@ -1,7 +1,7 @@
 //! Plan and execute as a pure machine, and a plan as the store keeps it.
 //!
 //! [`PlanExecute`] is a workflow as a synchronous value: a [`PlanEvent`] and a time go in, the next state and its
-//! [`PlanEffect`]s come out. It can be written down at any moment and read again. Whoever runs it performs the effects.
+//! [`PlanEffect`]s come out. It can be written down at any moment and read again. The driver performs the effects.
 //!
 //! What a person may do: interrupt at any time, which takes hold before the next step; then change the plan in
 //! words, which forces a replan that sees the request, the plan and the finished steps; or edit it himself,

@@ -4,9 +4,9 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use control::CLAIM;
 use interrupts::Bell;
 use interrupts::catalogue::SharedCatalogue;
+use interrupts::life::USUAL_CLAIM;
 use interrupts::store::Store;
 use jiff::SignedDuration;
 use routing_core::{Clock, SystemClock};
@@ -108,7 +108,7 @@ impl Default for ServerLimits {
             feed_lag: 20_000,
             heartbeat: Duration::from_secs(15),
             feed_poll: Duration::from_millis(25),
-            claim: CLAIM,
+            claim: USUAL_CLAIM,
             session: SignedDuration::from_hours(12),
         }
     }

@@ -24,10 +24,7 @@ const LAYERS: [(&str, &[&str]); 13] = [
     ("llm", &[]),
     ("tools", &["journal"]),
     ("engine", &["journal", "llm", "tools"]),
-    (
-        "agents",
-        &["journal", "planning", "control", "llm", "tools", "engine"],
-    ),
+    ("agents", &["journal", "planning", "llm", "tools", "engine"]),
     ("server", &["journal", "planning", "control"]),
     (
         "irq",

@@ -12,10 +12,7 @@ use routing_core::{InterruptDetails, NodeId, Outcome, ParseNodeIdError, Routing,
 
 use super::prompts;
 use super::records::{ExecutorRouting, PlannerRouting, ReplannerRouting};
-use planning::Asking;
-use planning::PlanExecute;
-use planning::PlanStep;
-use planning::{Failure, PlanEvent};
+use planning::{Asking, Failure, PlanEvent, PlanExecute, PlanStep};
 
 /// Why a model gave no event.
 #[derive(Debug, thiserror::Error)]
@@ -40,7 +37,7 @@ pub struct PlanDesk {
     pub run: RunId,
     /// The run's first node; the agents' are below it.
     pub root: NodeId,
-    /// Is told what is to be known of calls under way.
+    /// Is told of calls that wait for their next try.
     pub recorder: Option<Arc<Recorder>>,
 }
 

@@ -47,11 +47,10 @@ use engine::tools::{Tooling, ToolingParts};
 use journal::Workflow;
 use journal::error::KeepError;
 use journal::steps_of;
-use planning::PlanStanding;
-use planning::Unfit;
-use planning::{Cause, Phase, PlanEnd, PlanExecute, RetryPolicy};
-use planning::{Failure, PlanEvent, Refused};
-use planning::{PersonAsked, PlanEffect};
+use planning::{
+    Cause, Failure, PersonAsked, Phase, PlanEffect, PlanEnd, PlanEvent, PlanExecute, PlanStanding,
+    Refused, RetryPolicy, Unfit,
+};
 
 pub use editor::{PlanBench, PlanChange, change_plan};
 

@@ -5,9 +5,7 @@ use routing_core::NodeId;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use planning::Fact;
-use planning::PlanRole;
-use planning::{FinishedStep, PlanStep};
+use planning::{Fact, FinishedStep, PlanRole, PlanStep};
 
 /// The names of what is told.
 const TOLD: &str = "run.plan_told";

@@ -6,9 +6,7 @@
 use routing_core::model::Message;
 use serde_json::json;
 
-use planning::PlanExecute;
-use planning::PlanRole;
-use planning::PlanStep;
+use planning::{PlanExecute, PlanRole, PlanStep};
 
 /// What is true for every agent.
 const RULES: &str = "Answer with one JSON object that has exactly one of the fields of its schema, and nothing \

@@ -12,8 +12,7 @@ use routing_core::{InterruptId, RunId};
 use engine::run::nodes::state_of;
 use journal::Workflow;
 use journal::kind::{DISPATCH, MODEL_CALL};
-use journal::place;
-use journal::{NodeSnapshot, RunSnapshot};
+use journal::{NodeSnapshot, RunSnapshot, place};
 
 /// How many rows are read together.
 const PAGE: u32 = 500;

@@ -368,8 +368,8 @@ fn leads(listed: &[&NodeRow]) -> HashMap<NodeId, String> {
 
 /// What an agent does.
 fn doing(row: &NodeRow, now: Timestamp) -> String {
-    match row.waits.as_ref().and_then(|it| it.at(now)) {
-        Some(waits) => visible_line(&waits),
+    match row.waits_at(row.activity, now) {
+        Some(waits) => visible_line(&waits.at(now)),
         None => activity_words(row.activity).to_owned(),
     }
 }

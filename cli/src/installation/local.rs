@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use agents::plan_execute::change_plan;
 use async_trait::async_trait;
-use control::{CLAIM, RunProgress, StopOrder};
+use control::{RunProgress, StopOrder};
 use interrupts::life::{
-    Actor, Choosing, Interrupt, Judge, NewAsking, ReviewChange, RunState, State, WithdrawCause,
+    Actor, Choosing, Interrupt, Judge, NewAsking, ReviewChange, RunState, State, USUAL_CLAIM,
+    WithdrawCause,
 };
 use interrupts::rules::StandingRule;
 use interrupts::store::{
@@ -313,7 +314,7 @@ impl Installation for Local {
 
     async fn claim(&self, id: InterruptId, version: u64, take: bool) -> Result<Interrupt, Failure> {
         let until = Timestamp::now()
-            .checked_add(CLAIM)
+            .checked_add(USUAL_CLAIM)
             .unwrap_or(Timestamp::MAX);
         let change = if take {
             ReviewChange::Claim { until }

@@ -2,16 +2,16 @@
 
 use agents::run::handed_on;
 use async_trait::async_trait;
+use control::NotAsked;
 use engine::run::keep_input;
 use interrupts::manager::Heritage;
 use interrupts::store::{CheckpointId, KnownEffect, Run, Store, StoreError};
-use journal::Workflow;
-use journal::{ResumeRequest, said_to_fork};
+use journal::{ResumeRequest, Workflow, said_to_fork};
 use routing_core::RunId;
 
 use super::{Keeping, Kept, first_node};
 use crate::exit::{Exit, Failure, causes};
-use crate::refused::by_store;
+use crate::refused::{by_asking, by_store};
 
 impl Keeping {
     /// Keeps new input for the agent that has the turn, so that it outlives this process until it is read.
@@ -81,9 +81,8 @@ pub(crate) fn refuse_said(workflow: &Workflow, words: Option<&str>) -> Result<()
 pub(crate) fn refuse_fork(workflow: &Workflow) -> Result<(), Failure> {
     match workflow {
         Workflow::Embedded(name) => {
-            let text =
-                format!("`{name}` is code, which is executed from its start: it cannot be forked");
-            Err(Failure::new(Exit::Conflict, text).hint("begin another run with the same input"))
+            let workflow = name.clone();
+            Err(by_asking(&NotAsked::Fork { workflow }))
         }
         Workflow::Agents | Workflow::PlanExecute => Ok(()),
     }

@@ -77,7 +77,7 @@ impl CorrectionObserver for Corrections {
     }
 }
 
-/// Records what is to be known of one node's call, and no piece of its answer.
+/// Records the notes on one node's call, and no piece of its answer.
 pub struct CallNotes {
     pub recorder: Arc<Recorder>,
     pub node: NodeId,

@@ -1,4 +1,4 @@
-//! Which calls to models wait for their next try, for whoever looks at the run from elsewhere.
+//! Which calls to models wait for their next try, as other processes are shown it.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -23,7 +23,7 @@ struct Waits {
 }
 
 impl CallWaits {
-    /// Something is to be known of a call of this node.
+    /// A call of this node waits, or goes on.
     pub(super) fn noted(&self, node: &NodeId, note: &CallNote, now: Timestamp) {
         let mut waits = self.lock();
         match note {
@@ -47,7 +47,7 @@ impl CallWaits {
         self.lock().of.get(node).cloned()
     }
 
-    /// The nodes whose calls wait, or go on, since this was asked last.
+    /// The nodes whose calls wait, or go on, since the last time.
     pub fn take_changed(&self) -> BTreeSet<NodeId> {
         std::mem::take(&mut self.lock().changed)
     }
@@ -56,7 +56,7 @@ impl CallWaits {
     ///
     /// # Cancel safety
     ///
-    /// Safe: news that nobody took are there for the next one.
+    /// Safe: news that was not taken is there for the next call.
     pub async fn news(&self) {
         self.news.notified().await;
     }

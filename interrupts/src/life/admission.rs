@@ -89,6 +89,9 @@ pub struct Admission {
 /// The number of deliveries that are tried where nobody says otherwise.
 pub const USUAL_ATTEMPTS: u32 = 8;
 
+/// How long a claim of a review holds unless its claimer says how long.
+pub const USUAL_CLAIM: SignedDuration = SignedDuration::from_mins(5);
+
 /// Why an interrupt was not admitted. Nothing was recorded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

@@ -99,14 +99,21 @@ pub struct CallWait {
 }
 
 impl CallWait {
-    /// What it is at a time, in words; `None` once it is over.
-    pub fn at(&self, now: Timestamp) -> Option<String> {
+    /// What it is at a time, in words.
+    pub fn at(&self, now: Timestamp) -> String {
         let seconds = self.until.duration_since(now).as_secs_f64().ceil();
-        (seconds > 0.0).then(|| format!("{}, goes on in {seconds} s", self.why))
+        format!("{}, goes on in {seconds} s", self.why)
     }
 }
 
 impl NodeRow {
+    /// What the call to its model waits for at a time, where the node does this: one that no process executes, or that
+    /// stands still, waits for nothing.
+    pub fn waits_at(&self, does: NodeActivity, now: Timestamp) -> Option<&CallWait> {
+        let waits = self.waits.as_ref()?;
+        (does == NodeActivity::Running && waits.until > now).then_some(waits)
+    }
+
     /// What the node does, as others see it. Its owner writes what it does by itself: a question that waits for a
     /// person, and the end of its run or of a pause, may come after the last that was written. `interrupts` are those
     /// of its run that have not ended, and `run` is where that stands for its nodes: see [`Run::state_for_nodes`].

@@ -113,7 +113,7 @@ pub(crate) async fn find(
                     Entry::Occupied(known) => known.into_mut(),
                     Entry::Vacant(unknown) => unknown.insert(about_run(app, row.run).await?),
                 };
-                let agent = AgentView::of(&row, *state, catalogue.as_deref(), open);
+                let agent = AgentView::of(&row, *state, catalogue.as_deref(), open, app.now());
                 let status = query.status.as_ref();
                 if status.is_none_or(|status| *status == agent.status) {
                     agents.push(agent);
@@ -208,7 +208,13 @@ pub(crate) async fn read(
     let state = state_for_agents(&app, &found.run);
     let catalogue = app.catalogue_of_run(&found.run).await?;
     let catalogue = catalogue.as_deref();
-    Ok(Json(AgentView::of(&found.node, state, catalogue, &open)))
+    Ok(Json(AgentView::of(
+        &found.node,
+        state,
+        catalogue,
+        &open,
+        app.now(),
+    )))
 }
 
 /// An interrupt that shall be requested.

@@ -348,7 +348,7 @@ pub(crate) async fn agents_in(
     Ok(rows
         .iter()
         .filter(|row| caller.covers(row.run, &row.node))
-        .map(|row| AgentView::of(row, state, catalogue.as_deref(), &open))
+        .map(|row| AgentView::of(row, state, catalogue.as_deref(), &open, app.now()))
         .collect())
 }
 

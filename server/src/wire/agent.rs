@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use interrupts::catalogue::Catalogue;
 use interrupts::life::{Interrupt, RunState};
 use interrupts::store::{CallWait, NodeActivity, NodeRow};
+use jiff::Timestamp;
 use routing_core::{NodeId, RunId};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -105,7 +106,9 @@ impl AgentView {
         run: RunState,
         catalogue: Option<&Catalogue>,
         open: &[Interrupt],
+        now: Timestamp,
     ) -> Self {
+        let activity = row.stands(run, open);
         let own = open
             .iter()
             .filter(|one| one.run == row.run && one.node == row.node);
@@ -119,12 +122,12 @@ impl AgentView {
             agent_type: row.kind.as_str().to_owned(),
             parent_id: row.node.parent().map(|parent| at(&parent).to_string()),
             run_id: row.run.to_string(),
-            status: row.stands(run, open).name().to_owned(),
+            status: activity.name().to_owned(),
             since: row.since.to_string(),
             current_step: row.step,
             turn: row.turn,
             tokens: row.tokens,
-            waits: row.waits.as_ref().map(WaitView::of),
+            waits: row.waits_at(activity, now).map(WaitView::of),
             takes_messages: row.takes_messages,
             open_interrupts: own.map(|interrupt| interrupt.id.to_string()).collect(),
             can_route_to: ways_of(row, catalogue),

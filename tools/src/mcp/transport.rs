@@ -18,7 +18,7 @@ use super::listening::{Listening, OwnStream};
 /// How many requests may be on their way at once.
 const AT_ONCE: usize = 64;
 
-/// How long a connection that nobody uses stays open: many calls at once open many.
+/// How long an idle connection stays open: many calls at once open many.
 const IDLE: Duration = Duration::from_secs(10);
 
 /// How often a stream that broke off is taken up again, from where it stood.

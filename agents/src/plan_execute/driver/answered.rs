@@ -11,9 +11,7 @@ use super::call::{Call, unasked};
 use crate::plan_execute::desk::PlanDesk;
 use crate::workflow::failure::FlowError;
 use engine::durable::recorded::RecordedModel;
-use planning::Phase;
-use planning::PlanEffect;
-use planning::PlanEvent;
+use planning::{Phase, PlanEffect, PlanEvent};
 
 impl Driver {
     /// The plan takes in what its agents had answered by the time its process died, before what somebody says now is

@@ -14,11 +14,9 @@ use engine::durable::journal::RunJournal;
 use engine::durable::record::RunRecord;
 use journal::error::KeepError;
 use journal::input::GivenInput;
-use planning::PlanEffect;
-use planning::PlanEvent;
-use planning::{Phase, PlanExecute};
-use planning::{PlanRevision, Unfit};
-use planning::{PlanStanding, Taken};
+use planning::{
+    Phase, PlanEffect, PlanEvent, PlanExecute, PlanRevision, PlanStanding, Taken, Unfit,
+};
 
 /// How many interrupts are read together.
 const PAGE: u32 = 1_000;

@@ -13,12 +13,7 @@ use engine::run::spans::failed;
 use engine::run::{RunEvent, StepLimitReached};
 use engine::tools::Parked;
 use journal::place;
-use planning::Asking;
-use planning::PlanEvent;
-use planning::PlanExecute;
-use planning::PlanRole;
-use planning::PlanStep;
-use planning::Unfinished;
+use planning::{Asking, PlanEvent, PlanExecute, PlanRole, PlanStep, Unfinished};
 
 /// What a model is asked for.
 pub(super) enum Call {

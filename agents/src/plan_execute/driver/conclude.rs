@@ -10,8 +10,7 @@ use engine::durable::control::Stopped;
 use engine::run::RunStatus;
 use engine::run::ending::failed;
 use engine::run::settling::{Begun, RUN_HAS_ENDED, leave_out};
-use planning::PlanEnd;
-use planning::PlanEvent;
+use planning::{PlanEnd, PlanEvent};
 
 impl Driver {
     /// Records how the run ended, and says it. Where that cannot be recorded, that is what is said.

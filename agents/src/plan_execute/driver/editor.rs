@@ -7,9 +7,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use control::CLAIM;
 use interrupts::OwnerName;
-use interrupts::life::{Actor, Interrupt, Refusal, ReviewChange, RunState};
+use interrupts::life::{Actor, Interrupt, Refusal, ReviewChange, RunState, USUAL_CLAIM};
 use interrupts::store::{ChangeError, CheckpointId, Run, RunError, Store};
 use jiff::Timestamp;
 use routing_core::answer::ConstraintCheck;
@@ -21,8 +20,7 @@ use engine::durable::journal::RunJournal;
 use engine::durable::kinds::Kinds;
 use engine::durable::record::{RunRecord, RunStore};
 use journal::error::KeepError;
-use planning::PlanEditError;
-use planning::{StoredPlan, escape_taking_hold};
+use planning::{PlanEditError, StoredPlan, escape_taking_hold};
 
 /// How long a process may take to give up a run that it has paused, and how often that is looked at.
 const GIVING_UP: Duration = Duration::from_secs(3);
@@ -108,8 +106,8 @@ pub async fn change_plan(
         .as_ref()
         .and_then(|it| it.claim_at(now))
         .cloned();
-    // Nobody else may decide meanwhile; it is given back when the change is made.
-    let until = now.checked_add(CLAIM).unwrap_or(Timestamp::MAX);
+    // The claim keeps others from deciding; it is released when the change is made.
+    let until = now.checked_add(USUAL_CLAIM).unwrap_or(Timestamp::MAX);
     let claim = ReviewChange::Claim { until };
     let claimed = store.review(escape.id, bench.by.clone(), escape.version, claim);
     let claimed = claimed.await.map_err(|source| PlanEditError::Unclaimed {

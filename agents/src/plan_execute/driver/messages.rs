@@ -6,9 +6,7 @@ use super::Driver;
 use super::begin::is_recorded;
 use crate::workflow::failure::FlowError;
 use journal::error::KeepError;
-use planning::PlanEnd;
-use planning::PlanEvent;
-use planning::{Asking, FactKind, PlanEffect};
+use planning::{Asking, FactKind, PlanEffect, PlanEnd, PlanEvent};
 
 /// How many messages are read together.
 const PAGE: u32 = 500;

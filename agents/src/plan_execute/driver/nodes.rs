@@ -9,8 +9,7 @@ use routing_core::NodeId;
 use super::Driver;
 use crate::workflow::failure::FlowError;
 use journal::error::KeepError;
-use planning::{Activity, Phase, PlanEnd};
-use planning::{PLAN_EXECUTE, PlanRole};
+use planning::{Activity, PLAN_EXECUTE, Phase, PlanEnd, PlanRole};
 
 /// What the store was told of the plan's nodes.
 #[derive(Debug, Default)]

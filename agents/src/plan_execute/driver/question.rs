@@ -22,10 +22,7 @@ use engine::durable::desk::{
 use engine::durable::handed::decide_as_before;
 use journal::error::KeepError;
 use journal::place;
-use planning::OpenQuestion;
-use planning::PLAN_EXECUTE;
-use planning::PlanStep;
-use planning::{Activity, Cause, Held, Phase};
+use planning::{Activity, Cause, Held, OpenQuestion, PLAN_EXECUTE, Phase, PlanStep};
 
 /// What may be decided about an agent's question: it is answered, and no reason to change the plan.
 const OF_AGENT: [Verdict; 5] = [

@@ -12,9 +12,7 @@ use crate::workflow::failure::FlowError;
 use engine::durable::decisions::{answer, words};
 use engine::run::RunEvent;
 use journal::error::KeepError;
-use planning::Phase;
-use planning::PlanEffect;
-use planning::PlanEvent;
+use planning::{Phase, PlanEffect, PlanEvent};
 
 /// What has ended the waiting for an answer.
 enum Heard {

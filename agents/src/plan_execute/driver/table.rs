@@ -18,12 +18,10 @@ use engine::durable::model::JournalledModel;
 use engine::run::metered_model::MeteredModel;
 use engine::run::working::end_work_of_the_dead;
 use journal::error::KeepError;
-use planning::PlanEditError;
-use planning::PlanEffect;
-use planning::PlanStanding;
-use planning::{Phase, PlanExecute};
-use planning::{PlanEvent, Refused};
-use planning::{StoredPlan, plan_versions};
+use planning::{
+    Phase, PlanEditError, PlanEffect, PlanEvent, PlanExecute, PlanStanding, Refused, StoredPlan,
+    plan_versions,
+};
 
 /// A plan on the table, while this process owns its run.
 pub(super) struct Table {

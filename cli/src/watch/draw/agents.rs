@@ -154,8 +154,8 @@ fn node_line(view: &RunView, node: &NodeRow, state: &State, look: Look) -> Line<
         Span::raw(name.to_owned()),
     ];
     if asks.is_none() {
-        let doing = match node.waits.as_ref().and_then(|it| it.at(state.now)) {
-            Some(waits) => visible_line(&waits),
+        let doing = match node.waits_at(node.activity, state.now) {
+            Some(waits) => visible_line(&waits.at(state.now)),
             None => words(node.activity).to_owned(),
         };
         spans.push(Span::styled(format!("  {doing}"), style));
