@@ -110,6 +110,10 @@ async fn a_run_that_waits_for_its_model_is_seen_to_wait_from_elsewhere() {
         }
         child.kill().unwrap();
         child.wait().unwrap();
+        // No process is there that would call again.
+        let left = asked(&["ps", "--json"]);
+        assert!(left.contains("agent_id"), "{left}");
+        assert!(!left.contains("rate limited"), "{left}");
     }
 }
 
