@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use interrupts::life::{Family, Interrupt, Lease, RunState, Scope, State};
 use interrupts::manager::{
-    GivenUp, InterruptManager, KeepError, KeptRun, ManagerSettings, Taking, Times,
+    GivenUp, InterruptManager, KeepError, KeptRun, ManagerSettings, RunEnd, Taking, Times,
 };
 use interrupts::policy::Policy;
 use interrupts::signals::{Listening, OsSignals, SignalSettings, listen};
@@ -238,6 +238,27 @@ impl Keeping {
             .give_up(run.id, node, gone_owner(run), leaves_out, because)
             .await;
         could_be_taken(run, given_up)
+    }
+
+    /// Lets a run go as it stands, for whoever executes it.
+    ///
+    /// # Errors
+    ///
+    /// Where the store cannot be written; the lease runs out then.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, the run may be owned for some seconds more.
+    pub(crate) async fn let_go(&self, kept: Kept) -> Result<(), Failure> {
+        let Kept { run, control, .. } = kept;
+        let id = run.run();
+        drop(control);
+        if let Ok(run) = Arc::<KeptRun>::try_unwrap(run) {
+            let settled = run.settle(RunEnd::Stopped).await;
+            settled.map_err(|error| not_taken(id, &error))?;
+        }
+        self.forget(id);
+        Ok(())
     }
 
     /// A run that this process had is let go.

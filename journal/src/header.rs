@@ -158,3 +158,14 @@ impl Workflow {
         named.workflow
     }
 }
+
+/// Whether a worker executes a run that has this content, and no process of ours does.
+pub fn executed_by_worker(content: &str) -> bool {
+    #[derive(Default, Deserialize)]
+    struct Executed {
+        #[serde(default)]
+        executor: Option<String>,
+    }
+    let executed: Executed = serde_json::from_str(content).unwrap_or_default();
+    executed.executor.as_deref() == Some("worker")
+}

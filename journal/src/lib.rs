@@ -27,7 +27,7 @@ pub mod tool;
 pub use allowance::{Allowance, BudgetOrder};
 pub use entry::Prompt;
 pub use error::KeepError;
-pub use header::{OrderError, RunHeader, Workflow};
+pub use header::{OrderError, RunHeader, Workflow, executed_by_worker};
 pub use resume_request::{RESUMED, ResumeRequest, said_to_fork};
 pub use snapshot::{NodeSnapshot, NodeState, RunSnapshot, UnreadCheckpoint};
 pub use steps::{Steps, steps_of};

@@ -19,9 +19,8 @@ pub(crate) use gate::{Ticket, admit_only_the_known, refuse_foreign_sites, takes_
 pub(crate) use head::refuse_large_heads;
 pub(crate) use host::HostNames;
 pub(crate) use pace::{Pace, Peer, keep_the_pace};
-pub(crate) use right::{Decides, Directs, Operates, Reads, Requests, Right, Surveys};
+pub(crate) use right::{Decides, Directs, Operates, Reads, Requests, Right, Surveys, Works};
 pub(crate) use session::{SessionCookie, begin_session, end_session};
 pub(crate) use staying::{Stay, Staying};
-pub use token::agent_of;
 pub use token::{IssueError, Issued, TokenOrder, issue_token};
 pub(crate) use token::{digest_of_presented, issue_ticket};

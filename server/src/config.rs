@@ -7,6 +7,7 @@ use std::time::Duration;
 use interrupts::Bell;
 use interrupts::catalogue::SharedCatalogue;
 use interrupts::life::USUAL_CLAIM;
+use interrupts::policy::Policy;
 use interrupts::store::Store;
 use jiff::SignedDuration;
 use routing_core::{Clock, SystemClock};
@@ -124,6 +125,8 @@ pub struct ServerConfig {
     /// What the workflows say of themselves that this program has; first the one of runs that do not say which workflow
     /// they are of. The store has those of all others.
     pub catalogues: Vec<SharedCatalogue>,
+    /// What holds for the questions of workers: how long one waits, and which ones no person is asked.
+    pub policy: Arc<Policy>,
     /// Executes runs in this process.
     pub launcher: Arc<dyn RunLauncher>,
     /// Where the time comes from. What has a deadline is judged by the store's own clock.
@@ -147,6 +150,7 @@ impl ServerConfig {
             store,
             bell,
             catalogues: Vec::new(),
+            policy: Arc::default(),
             launcher: Arc::new(NoLauncher),
             clock: Arc::new(SystemClock),
             instance: "local".to_owned(),

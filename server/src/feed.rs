@@ -92,6 +92,11 @@ impl Feed {
         *self.latest.borrow()
     }
 
+    /// Changes whenever there is news.
+    pub(crate) fn news(&self) -> watch::Receiver<u64> {
+        self.latest.subscribe()
+    }
+
     /// Says that there may be news.
     pub(crate) fn nudge(&self) {
         self.rung.notify_one();

@@ -28,7 +28,7 @@ mod tls;
 mod visible;
 mod wire;
 
-pub use access::{IssueError, Issued, TokenOrder, agent_of, issue_token, role_name};
+pub use access::{IssueError, Issued, TokenOrder, issue_token, role_name};
 pub use config::{Remote, ServerConfig, ServerLimits};
 pub use launcher::{
     Holder, LaunchError, LaunchOrder, NoLauncher, PlanOrder, PlanOrderError, PlanWish, RunLauncher,

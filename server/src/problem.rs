@@ -3,6 +3,7 @@
 mod kind;
 mod planned;
 mod refused;
+mod worked;
 
 use axum::http::{HeaderName, HeaderValue, Uri, header};
 use axum::response::{IntoResponse, Response};
@@ -16,6 +17,7 @@ pub(crate) use refused::{
     decider, no_interrupt, no_rule, not_decided, of_change, of_launch, of_refusal, of_rule,
     of_store, of_verify,
 };
+pub(crate) use worked::{of_registration, of_work};
 
 /// Why a request was not carried out.
 #[derive(Debug, Clone)]

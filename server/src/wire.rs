@@ -11,6 +11,7 @@ mod question;
 mod response_schema;
 mod rule;
 mod run;
+mod work;
 
 pub(crate) use agent::{ACTIVITIES, AgentPage, AgentView, TreeNode, tree_of};
 pub(crate) use checkpoint::{CheckpointPage, CheckpointView};
@@ -29,3 +30,7 @@ pub(crate) use question::{
 };
 pub(crate) use rule::{ReachName, RememberBody, RulePage, RuleView};
 pub(crate) use run::{RunPage, RunView};
+pub(crate) use work::{
+    CheckpointStateView, EffectView, LeaseView, RegisteredView, SchemaView, SignalsView,
+    WorkQuestionView, WorkView, WorkflowView,
+};

@@ -146,6 +146,9 @@ pub(crate) struct TokenCreateArguments {
     /// With the role `agent`, the agent that it is bound to, with those that it started: RUN/AGENT, or with --run its id there
     #[arg(long, value_name = "AGENT")]
     pub(crate) agent: Option<String>,
+    /// With the role `worker`, the workflow whose runs its holder executes
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["run", "agent"])]
+    pub(crate) workflow: Option<String>,
     /// How long it holds: 12h, 30d [default: for ever]
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) lifetime: Option<SignedDuration>,
@@ -189,6 +192,8 @@ pub(crate) enum RoleChoice {
     Admin,
     /// Is an agent of a run, named by --run or --agent: asks for interrupts there, never decides.
     Agent,
+    /// Executes the runs of a workflow, named by --workflow: asks for their agents, never decides.
+    Worker,
 }
 
 impl RoleChoice {
@@ -200,6 +205,7 @@ impl RoleChoice {
             Self::Supervisor => Role::Supervisor,
             Self::Admin => Role::Operator,
             Self::Agent => Role::Requester,
+            Self::Worker => Role::Worker,
         }
     }
 }

@@ -82,6 +82,7 @@ async fn until_stopped(
     }
     let launcher = Arc::new(Launcher::new(Arc::clone(&keeping), defaults));
     let config = ServerConfig {
+        policy,
         launcher: Arc::clone(&launcher) as Arc<_>,
         ..config
     };

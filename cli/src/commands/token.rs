@@ -85,6 +85,7 @@ async fn list(
     let mut table = Table::new(&["ID", "ROLE", "MADE", "ENDS", "STATE", "BOUND TO", "NAME"]);
     for token in &tokens {
         let bound = token.agent_id.as_ref().or(token.run_id.as_ref());
+        let bound = bound.or(token.workflow.as_ref());
         let bound = bound.map_or("-", String::as_str);
         let ends = token.expires_at.map_or_else(|| "-".to_owned(), instant);
         table.row(vec![
@@ -158,6 +159,7 @@ fn as_json(token: &TokenLine) -> Value {
         "role": token.role,
         "run_id": token.run_id,
         "agent_id": token.agent_id,
+        "workflow": token.workflow,
         "created_at": token.created_at,
         "expires_at": token.expires_at,
         "once": token.once,

@@ -20,6 +20,8 @@ pub enum Role {
     Observer,
     /// An agent or a program that raises interrupts, and may withdraw its own.
     Requester,
+    /// A program that executes runs of one workflow over the network: it raises their interrupts as their agents do.
+    Worker,
     /// Answers interrupts.
     Reviewer,
     /// Directs agents: publishes, withdraws, assigns.

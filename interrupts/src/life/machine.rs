@@ -209,7 +209,7 @@ impl Interrupt {
             Role::Operator => true,
             Role::Supervisor | Role::System => self.state != State::DeadLettered,
             Role::Requester => self.state != State::DeadLettered && *actor == self.requested_by,
-            Role::Observer | Role::Reviewer => false,
+            Role::Observer | Role::Worker | Role::Reviewer => false,
         };
         if !may {
             return Err(Refusal::Role {
@@ -252,7 +252,7 @@ impl Interrupt {
         if self.family() != Family::Stop {
             return Err(Refusal::NotAStop);
         }
-        if matches!(actor.role, Role::Observer) {
+        if matches!(actor.role, Role::Observer | Role::Worker) {
             return Err(Refusal::Role {
                 role: actor.role,
                 event: "raise_mode",

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::error::StoreError;
 use crate::digest::Digest;
 use crate::life::{Actor, Role};
-use crate::names::ActorName;
+use crate::names::{ActorName, WorkflowName};
 
 /// How many digits of its digest name a token.
 const SHORT_NAME: usize = 16;
@@ -20,21 +20,62 @@ pub fn short_name(digest: Digest) -> String {
     name
 }
 
-/// What the token of an agent is bound to: its holder sees this and acts on this, and on nothing else.
+/// What a token is bound to: its holder sees this and acts on this, and on nothing else.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TokenScope {
-    /// The run.
-    pub run: RunId,
-    /// The agent, with those that it started; all agents of the run where it is absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub node: Option<NodeId>,
+#[serde(untagged)]
+pub enum TokenScope {
+    /// That of an agent: a run, or an agent of it.
+    Run {
+        /// The run.
+        run: RunId,
+        /// The agent, with those that it started; all agents of the run where it is absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        node: Option<NodeId>,
+    },
+    /// That of a worker: the runs of its workflow.
+    Workflow {
+        /// The workflow.
+        workflow: WorkflowName,
+    },
 }
 
 impl TokenScope {
-    /// Whether an agent of a run lies in it.
+    /// Whether an agent of a run lies in it. What a worker may do with a run it does by the worker protocol alone.
     pub fn covers(&self, run: RunId, node: &NodeId) -> bool {
-        let within = self.node.as_ref().is_none_or(|own| node.is_within(own));
-        run == self.run && within
+        match self {
+            Self::Run { run: own, node: bound } => {
+                let within = bound.as_ref().is_none_or(|own| node.is_within(own));
+                run == *own && within
+            }
+            Self::Workflow { .. } => false,
+        }
+    }
+
+    /// The run that it is bound to, where it is bound to one.
+    pub const fn run(&self) -> Option<RunId> {
+        match self {
+            Self::Run { run, .. } => Some(*run),
+            Self::Workflow { .. } => None,
+        }
+    }
+
+    /// The address of the agent that it is bound to, where it is bound to one.
+    pub fn agent(&self) -> Option<String> {
+        match self {
+            Self::Run {
+                run,
+                node: Some(node),
+            } => Some(format!("{run}/{node}")),
+            Self::Run { node: None, .. } | Self::Workflow { .. } => None,
+        }
+    }
+
+    /// The workflow that it is bound to, where it is bound to one.
+    pub const fn workflow(&self) -> Option<&WorkflowName> {
+        match self {
+            Self::Run { .. } => None,
+            Self::Workflow { workflow } => Some(workflow),
+        }
     }
 }
 

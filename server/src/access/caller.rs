@@ -28,7 +28,7 @@ pub(crate) struct Caller {
     pub(crate) actor: Actor,
     /// How he showed it.
     pub(crate) credential: Credential,
-    /// What he is bound to: an agent's token sees and reaches nothing else.
+    /// What he is bound to: a token that is bound sees and reaches nothing else.
     pub(crate) scope: Option<TokenScope>,
     /// The digest of what lets him stay: what he showed, or what his ticket was bought with.
     lasting: Digest,
@@ -91,6 +91,7 @@ pub const fn role_name(role: Role) -> &'static str {
     match role {
         Role::Observer => "viewer",
         Role::Requester => "agent",
+        Role::Worker => "worker",
         Role::Reviewer => "reviewer",
         Role::Supervisor => "supervisor",
         Role::Operator => "admin",

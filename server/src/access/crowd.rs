@@ -11,6 +11,7 @@ use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::Response;
 use hyper::body::{Frame, SizeHint};
+use interrupts::life::Role;
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 
@@ -26,7 +27,24 @@ pub(super) fn is_for_a_list(request: &Request) -> bool {
     let path = request.extensions().get::<MatchedPath>();
     let ends_in_a_name = path.is_some_and(|path| !path.as_str().ends_with('}'));
     // A stream or a socket lasts as long as it is read.
-    request.method() == Method::GET && ends_in_a_name && !takes_tickets(request.uri().path())
+    let address = request.uri().path();
+    // What a worker asks of its run is of one run, and it may wait for news.
+    let is_of_one_run = address.starts_with("/v1/work/");
+    request.method() == Method::GET && ends_in_a_name && !is_of_one_run && !takes_tickets(address)
+}
+
+/// How many requests of a caller may be under way for one of a person's. Behind the token of a worker are many agents,
+/// and each of them waits.
+pub(super) fn share(caller: &Caller) -> usize {
+    match caller.actor.role {
+        Role::Worker => 16,
+        Role::Observer
+        | Role::Requester
+        | Role::Reviewer
+        | Role::Supervisor
+        | Role::Operator
+        | Role::System => 1,
+    }
 }
 
 /// Counts the requests that are under way.
@@ -89,10 +107,11 @@ impl Crowd {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         let count = under_way.entry(name.to_owned()).or_default();
-        if *count >= self.most {
+        let most = self.most * share(caller);
+        if *count >= most {
             let problem = Problem::new(
                 Kind::RateLimited,
-                format!("{} of your requests are under way already", self.most),
+                format!("{most} of your requests are under way already"),
                 "read the answers to the end, and ask one after the other",
             );
             return Err(problem.header(header::RETRY_AFTER, HeaderValue::from_static("1")));

@@ -1,5 +1,6 @@
 //! How fast a caller may ask.
 
+use std::num::NonZeroU32;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
 use super::caller::Caller;
-use super::crowd::{holding, is_for_a_list};
+use super::crowd::{holding, is_for_a_list, share};
 use crate::app::App;
 use crate::config::ServerLimits;
 use crate::problem::{Kind, Problem};
@@ -23,6 +24,8 @@ pub(crate) struct Peer(pub(crate) SocketAddr);
 /// Counts what callers do.
 pub(crate) struct Pace {
     requests: DefaultKeyedRateLimiter<String>,
+    /// Those of workers, behind each of which are many agents.
+    of_workers: DefaultKeyedRateLimiter<String>,
     failures: DefaultKeyedRateLimiter<IpAddr>,
     clock: DefaultClock,
 }
@@ -31,8 +34,12 @@ impl Pace {
     pub(crate) fn new(limits: &ServerLimits) -> Self {
         let requests =
             Quota::per_second(limits.requests_per_second).allow_burst(limits.request_burst);
+        let times = NonZeroU32::new(16).unwrap_or(NonZeroU32::MIN);
+        let of_workers = Quota::per_second(limits.requests_per_second.saturating_mul(times))
+            .allow_burst(limits.request_burst.saturating_mul(times));
         Self {
             requests: RateLimiter::keyed(requests),
+            of_workers: RateLimiter::keyed(of_workers),
             failures: RateLimiter::keyed(Quota::per_minute(limits.failures_per_minute)),
             clock: DefaultClock::default(),
         }
@@ -41,7 +48,11 @@ impl Pace {
     /// One more request of a caller.
     pub(crate) fn request(&self, caller: &Caller) -> Result<(), Problem> {
         let name = caller.actor.name.as_str().to_owned();
-        self.requests
+        let requests = match share(caller) {
+            1 => &self.requests,
+            _more => &self.of_workers,
+        };
+        requests
             .check_key(&name)
             .map_err(|until| too_fast(until.wait_time_from(self.clock.now())))
     }
@@ -56,6 +67,7 @@ impl Pace {
     /// Forgets those who were quiet.
     pub(crate) fn forget_the_quiet(&self) {
         self.requests.retain_recent();
+        self.of_workers.retain_recent();
         self.failures.retain_recent();
     }
 }

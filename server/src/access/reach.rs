@@ -27,23 +27,26 @@ impl Caller {
         let Some(scope) = &self.scope else {
             return true;
         };
-        let within = match (&scope.node, node) {
+        let TokenScope::Run { run: bound, node: own } = scope else {
+            return false;
+        };
+        let within = match (own, node) {
             (None, _) => true,
             (Some(own), Some(node)) => node.is_within(own),
             (Some(_), None) => false,
         };
-        within && run == Some(scope.run)
+        within && run == Some(*bound)
     }
 
     /// The run that he is bound to, where he is bound to one.
     pub(crate) fn bound_run(&self) -> Option<RunId> {
-        self.scope.as_ref().map(|scope| scope.run)
+        self.scope.as_ref().and_then(TokenScope::run)
     }
 
     /// Refuses what concerns a whole run to whoever is bound to an agent of it.
     pub(crate) fn demand_whole_run(&self) -> Result<(), Problem> {
         match &self.scope {
-            Some(TokenScope {
+            Some(TokenScope::Run {
                 run,
                 node: Some(node),
             }) => Err(Problem::new(
@@ -51,7 +54,7 @@ impl Caller {
                 format!("this is of a whole run; your token is bound to the agent {run}/{node}"),
                 "use a token that is bound to the run: `irq token create --name NAME --role agent --run RUN`",
             )),
-            Some(TokenScope { node: None, .. }) | None => Ok(()),
+            Some(TokenScope::Run { node: None, .. } | TokenScope::Workflow { .. }) | None => Ok(()),
         }
     }
 
@@ -153,9 +156,9 @@ impl Caller {
         agent: Option<&str>,
     ) -> Result<FeedFilter, Problem> {
         let mut filter = filter;
-        if let Some(scope) = &self.scope {
-            filter.run = Some(scope.run);
-            filter.node.clone_from(&scope.node);
+        if let Some(TokenScope::Run { run, node }) = &self.scope {
+            filter.run = Some(*run);
+            filter.node.clone_from(node);
         }
         if let Some(run) = run {
             filter.run = Some(self.run(app, run).await?.id);

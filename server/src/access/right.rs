@@ -23,6 +23,8 @@ pub(crate) enum Right {
     Direct,
     /// To run the installation.
     Operate,
+    /// To execute the runs of a workflow.
+    Work,
 }
 
 impl Right {
@@ -45,6 +47,7 @@ impl Right {
             Self::Request => matches!(role, Role::Requester | Role::Supervisor | Role::Operator),
             Self::Direct => matches!(role, Role::Supervisor | Role::Operator),
             Self::Operate => matches!(role, Role::Operator),
+            Self::Work => matches!(role, Role::Worker),
         }
     }
 
@@ -57,6 +60,7 @@ impl Right {
             Self::Request,
             Self::Direct,
             Self::Operate,
+            Self::Work,
         ];
         all.into_iter().find(|right| right.name() == name)
     }
@@ -70,6 +74,7 @@ impl Right {
             Self::Request => "request",
             Self::Direct => "direct",
             Self::Operate => "operate",
+            Self::Work => "work",
         }
     }
 
@@ -131,4 +136,6 @@ proofs! {
     Directs => Direct;
     /// A caller who runs the installation.
     Operates => Operate;
+    /// A caller who executes the runs of a workflow.
+    Works => Work;
 }

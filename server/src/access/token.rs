@@ -23,7 +23,7 @@ pub struct TokenOrder {
     pub lifetime: Option<SignedDuration>,
     /// Whether it is void after its first use.
     pub once: bool,
-    /// What it is bound to: that of an agent, and no other.
+    /// What it is bound to: that of an agent or a worker, and no other.
     pub scope: Option<TokenScope>,
     /// Who makes it: this stands in the audit.
     pub by: Option<Actor>,
@@ -60,8 +60,11 @@ pub enum IssueError {
     /// The token of an agent would reach every run.
     #[error("the token of an agent is bound to a run, or to an agent of one")]
     Unbound,
-    /// Only what agents do is bound to a run.
-    #[error("only the token of an agent is bound to a run")]
+    /// The token of a worker would reach every workflow.
+    #[error("the token of a worker is bound to a workflow")]
+    NoWorkflow,
+    /// Only what agents and workers do is bound to anything.
+    #[error("only the token of an agent is bound to a run, and only that of a worker to a workflow")]
     Bound,
     /// The store failed.
     #[error(transparent)]
@@ -111,10 +114,13 @@ async fn issue(
     if order.role == Role::System {
         return Err(IssueError::SystemRole);
     }
-    match (order.role == Role::Requester, order.scope.is_some()) {
-        (true, false) => return Err(IssueError::Unbound),
-        (false, true) => return Err(IssueError::Bound),
-        (true, true) | (false, false) => {}
+    match (order.role, &order.scope) {
+        (Role::Requester, Some(TokenScope::Run { .. }))
+        | (Role::Worker, Some(TokenScope::Workflow { .. })) => {}
+        (Role::Requester, _) => return Err(IssueError::Unbound),
+        (Role::Worker, _) => return Err(IssueError::NoWorkflow),
+        (_, Some(_)) => return Err(IssueError::Bound),
+        (_, None) => {}
     }
     let secret = new_secret(prefix)?;
     let row = tokens
@@ -130,12 +136,6 @@ async fn issue(
         })
         .await?;
     Ok(Issued { secret, row })
-}
-
-/// The address of the agent that a token is bound to, where it is bound to one.
-pub fn agent_of(scope: &TokenScope) -> Option<String> {
-    let node = scope.node.as_ref()?;
-    Some(format!("{}/{node}", scope.run))
 }
 
 /// 256 random bits, as text.

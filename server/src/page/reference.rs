@@ -20,9 +20,10 @@ use crate::routes::openapi;
 use schemas::kind;
 
 /// The roles that people and programs have.
-const ROLES: [Role; 5] = [
+const ROLES: [Role; 6] = [
     Role::Observer,
     Role::Requester,
+    Role::Worker,
     Role::Reviewer,
     Role::Supervisor,
     Role::Operator,

@@ -129,6 +129,26 @@ kinds! {
     IdempotencyConflict => UNPROCESSABLE_ENTITY, "idempotency-conflict", "The key belongs to another request";
     /// The version that was shown is not named.
     PreconditionRequired => PRECONDITION_REQUIRED, "precondition-required", "Say which version you saw";
+    /// There is no such workflow.
+    WorkflowNotFound => NOT_FOUND, "workflow-not-found", "There is no such workflow";
+    /// What is said of a workflow does not hold.
+    WorkflowRefused => UNPROCESSABLE_ENTITY, "workflow-refused", "The workflow cannot be registered";
+    /// The workflow was changed since its run began.
+    WorkflowChanged => CONFLICT, "workflow-changed", "The workflow was changed";
+    /// The worker has the run no longer.
+    LeaseLost => CONFLICT, "lease-lost", "You do not have the run any more";
+    /// Another worker has the run.
+    RunOwned => CONFLICT, "run-owned", "Another worker has the run";
+    /// A person has to resume the run.
+    RunPaused => CONFLICT, "run-paused", "The run is paused";
+    /// Nothing was asked with the key.
+    QuestionNotFound => NOT_FOUND, "question-not-found", "There is no such question";
+    /// The question waits for its decision.
+    NotDecided => CONFLICT, "not-decided", "The question is not decided";
+    /// The model's answer does not fit the one route.
+    AnswerRejected => UNPROCESSABLE_ENTITY, "answer-rejected", "The answer does not fit its route";
+    /// Nothing was begun with the key.
+    EffectNotFound => NOT_FOUND, "effect-not-found", "There is no such effect";
     /// Too many requests.
     RateLimited => TOO_MANY_REQUESTS, "rate-limited", "Too many requests";
     /// Something failed that should not.

@@ -96,7 +96,7 @@ pub(crate) struct NewRunBody {
 }
 
 /// Whether a run can have this name, and be found by it.
-fn check_name(name: &str) -> Result<(), Problem> {
+pub(super) fn check_name(name: &str) -> Result<(), Problem> {
     let reason = if name.trim().is_empty() {
         "a name that says nothing finds no run; leave it out where there is none"
     } else if name.chars().count() > LONGEST_NAME {

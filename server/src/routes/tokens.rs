@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use interrupts::ActorName;
+use interrupts::{ActorName, WorkflowName};
 use interrupts::life::Role;
 use interrupts::store::{TokenRow, TokenScope};
 use jiff::SignedDuration;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::list::RequestKey;
-use crate::access::{Caller, IssueError, Operates, TokenOrder, agent_of, issue_token, role_name};
+use crate::access::{Caller, IssueError, Operates, TokenOrder, issue_token, role_name};
 use crate::app::App;
 use crate::body::StrictJson;
 use crate::parameters::{Segment, wrong};
@@ -35,6 +35,8 @@ pub(crate) enum RoleName {
     Admin,
     /// Is an agent: looks at its run, asks for interrupts there, withdraws its own, and never decides.
     Agent,
+    /// Executes the runs of a workflow by the worker protocol, and never decides.
+    Worker,
 }
 
 impl From<RoleName> for Role {
@@ -45,6 +47,7 @@ impl From<RoleName> for Role {
             RoleName::Supervisor => Self::Supervisor,
             RoleName::Admin => Self::Operator,
             RoleName::Agent => Self::Requester,
+            RoleName::Worker => Self::Worker,
         }
     }
 }
@@ -64,6 +67,9 @@ pub(crate) struct TokenView {
     /// The agent of that run that it is bound to, with those that it started.
     #[serde(skip_serializing_if = "Option::is_none")]
     agent_id: Option<String>,
+    /// The workflow that it is bound to: that of a worker.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workflow: Option<String>,
     /// When it was made.
     created_at: String,
     /// When it ends.
@@ -91,8 +97,9 @@ impl TokenView {
             id: row.short_name(),
             name: row.name.as_str().to_owned(),
             role: role_name(row.role).to_owned(),
-            run_id: row.scope.as_ref().map(|scope| scope.run.to_string()),
-            agent_id: row.scope.as_ref().and_then(agent_of),
+            run_id: row.scope.as_ref().and_then(|it| Some(it.run()?.to_string())),
+            agent_id: row.scope.as_ref().and_then(TokenScope::agent),
+            workflow: row.scope.as_ref().and_then(|it| Some(it.workflow()?.to_string())),
             created_at: row.created_at.to_string(),
             expires_at: row.expires_at.map(|end| end.to_string()),
             once: row.once,
@@ -137,6 +144,10 @@ pub(crate) struct TokenBody {
     /// the run that `run_id` names.
     #[serde(default)]
     agent_id: Option<String>,
+    /// With the role `worker`, the workflow that it is bound to.
+    #[serde(default)]
+    #[schema(min_length = 1, max_length = 200)]
+    workflow: Option<String>,
     /// How long it holds, in seconds; for ever where it is absent.
     #[serde(default)]
     #[schema(minimum = 1, maximum = 2147483647)]
@@ -203,8 +214,11 @@ async fn scope_of(
         Some(run) => Some(app.run_named(run).await?.id),
         None => None,
     };
+    if let Some(name) = &body.workflow {
+        return workflow_scope(name, run.is_some() || body.agent_id.is_some()).map(Some);
+    }
     let Some(agent) = &body.agent_id else {
-        return Ok(run.map(|run| TokenScope { run, node: None }));
+        return Ok(run.map(|run| TokenScope::Run { run, node: None }));
     };
     let address = match run {
         Some(run) if !agent.starts_with("run_") => format!("{run}/{agent}"),
@@ -218,10 +232,21 @@ async fn scope_of(
             "leave `run_id` away where `agent_id` is a whole address",
         ));
     }
-    Ok(Some(TokenScope {
+    Ok(Some(TokenScope::Run {
         run: found.run.id,
         node: Some(found.node.node),
     }))
+}
+
+fn workflow_scope(name: &str, and_run: bool) -> Result<TokenScope, Problem> {
+    let shape = |detail: String| Problem::new(Kind::Shape, detail, "correct the field");
+    if and_run {
+        let both = "$.workflow: a token is bound to a workflow, or to a run, and not to both";
+        return Err(shape(both.to_owned()));
+    }
+    let workflow = WorkflowName::new(name);
+    let workflow = workflow.map_err(|error| shape(format!("$.workflow: {error}")))?;
+    Ok(TokenScope::Workflow { workflow })
 }
 
 /// Makes a token void.
@@ -259,6 +284,11 @@ pub(crate) fn not_issued(error: &IssueError) -> Problem {
             Kind::Shape,
             format!("$.run_id: {error}"),
             "name `run_id`, `agent_id` or both with the role `agent`, and neither with another role",
+        ),
+        IssueError::NoWorkflow => Problem::new(
+            Kind::Shape,
+            format!("$.workflow: {error}"),
+            "name `workflow` with the role `worker`",
         ),
         IssueError::NoRandomness(_) | IssueError::SystemRole => {
             tracing::error!(%error, "no token was made");

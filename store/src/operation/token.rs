@@ -135,11 +135,12 @@ fn audit(
         (None, false) => "a token",
     };
     let bound = match &token.scope {
-        Some(TokenScope { run, node: None }) => format!(", bound to {run}"),
-        Some(TokenScope {
+        Some(TokenScope::Run { run, node: None }) => format!(", bound to {run}"),
+        Some(TokenScope::Run {
             run,
             node: Some(node),
         }) => format!(", bound to {run}/{node}"),
+        Some(TokenScope::Workflow { workflow }) => format!(", bound to the workflow {workflow}"),
         None => String::new(),
     };
     let until = match token.expires_at {

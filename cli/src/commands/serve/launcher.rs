@@ -1,6 +1,7 @@
 //! Runs that this process executes beside the server.
 
 mod asked;
+mod for_workers;
 mod leases;
 mod orphaned;
 
@@ -13,7 +14,7 @@ use interrupts::life::RunState;
 use interrupts::policy::Policy;
 use interrupts::store::{Run, Store};
 use jiff::Timestamp;
-use journal::ResumeRequest;
+use journal::{ResumeRequest, executed_by_worker};
 use routing_core::RunId;
 use tokio::sync::Notify;
 use tokio_util::task::TaskTracker;
@@ -199,6 +200,9 @@ impl Launcher {
         if !is_live(run) {
             let text = format!("{} is {}; it has ended", run.id, run.state);
             return Err(Failure::new(Exit::Conflict, text));
+        }
+        if executed_by_worker(&run.content) {
+            return self.see_to_work(run, word, asked).await;
         }
         if self.0.keeping.is_held_elsewhere(run) {
             return self.goes_on_already(run, asked).await;

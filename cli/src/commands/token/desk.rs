@@ -1,9 +1,9 @@
 //! Where tokens are made: in the store of this machine, or by a server.
 
-use interrupts::ActorName;
+use interrupts::{ActorName, WorkflowName};
 use interrupts::store::{TokenRow, TokenScope};
 use jiff::Timestamp;
-use server::{TokenOrder, agent_of, issue_token, role_name};
+use server::{TokenOrder, issue_token, role_name};
 
 use crate::actor::actor;
 use crate::address::{agent_in, find_agent, find_run};
@@ -27,8 +27,9 @@ fn line(row: &TokenRow, all: &[TokenRow]) -> TokenLine {
         id: row.short_name(),
         name: row.name.as_str().to_owned(),
         role: role_name(row.role).to_owned(),
-        run_id: row.scope.as_ref().map(|scope| scope.run.to_string()),
-        agent_id: row.scope.as_ref().and_then(agent_of),
+        run_id: row.scope.as_ref().and_then(|it| Some(it.run()?.to_string())),
+        agent_id: row.scope.as_ref().and_then(TokenScope::agent),
+        workflow: row.scope.as_ref().and_then(|it| Some(it.workflow()?.to_string())),
         created_at: row.created_at,
         expires_at: row.expires_at,
         once: row.once,
@@ -109,6 +110,26 @@ impl Desk {
     async fn scope(&self, wanted: &TokenCreateArguments) -> Result<Option<TokenScope>, Failure> {
         let named = wanted.run.is_some() || wanted.agent.is_some();
         let usage = |text: &str, hint: &str| Failure::new(Exit::Usage, text).hint(hint);
+        match (wanted.role == RoleChoice::Worker, &wanted.workflow) {
+            (true, Some(name)) => {
+                let workflow = WorkflowName::new(name);
+                let workflow = workflow.map_err(|error| usage(&error.to_string(), "choose another name"))?;
+                return Ok(Some(TokenScope::Workflow { workflow }));
+            }
+            (true, None) => {
+                return Err(usage(
+                    "the token of a worker is bound to a workflow, and none is named",
+                    "--workflow NAME names it: the name that the worker registers",
+                ));
+            }
+            (false, Some(_)) => {
+                return Err(usage(
+                    "only the token of a worker is bound to a workflow",
+                    "leave out --workflow, or say --role worker",
+                ));
+            }
+            (false, None) => {}
+        }
         match (wanted.role == RoleChoice::Agent, named) {
             (true, true) => {}
             (false, false) => return Ok(None),
@@ -176,7 +197,7 @@ async fn scope_in(
             (of, Some(row.node))
         }
     };
-    Ok(Some(TokenScope { run: run.id, node }))
+    Ok(Some(TokenScope::Run { run: run.id, node }))
 }
 
 /// What a command does to the tokens.

@@ -1,11 +1,11 @@
 //! Tokens of a server, for those who run it.
 
+use interrupts::WorkflowName;
 use interrupts::store::TokenScope;
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use serde::Deserialize;
 use serde_json::json;
-use server::agent_of;
 
 use super::client::{Ask, Client};
 use crate::exit::Failure;
@@ -25,6 +25,9 @@ pub(crate) struct TokenLine {
     /// The agent of that run that it is bound to.
     #[serde(default)]
     pub(crate) agent_id: Option<String>,
+    /// The workflow that it is bound to: that of a worker.
+    #[serde(default)]
+    pub(crate) workflow: Option<String>,
     /// When it was made.
     pub(crate) created_at: Timestamp,
     /// When it ends.
@@ -87,8 +90,9 @@ impl Client {
         let parts = ["v1", "tokens"];
         let mut body = json!({"name": name, "role": role});
         if let Some(scope) = scope {
-            body["run_id"] = json!(scope.run.to_string());
-            body["agent_id"] = json!(agent_of(scope));
+            body["run_id"] = json!(scope.run().map(|run| run.to_string()));
+            body["agent_id"] = json!(scope.agent());
+            body["workflow"] = json!(scope.workflow().map(WorkflowName::as_str));
         }
         if let Some(lifetime) = lifetime {
             body["lifetime_s"] = json!(lifetime.as_secs());

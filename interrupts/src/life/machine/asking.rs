@@ -18,7 +18,7 @@ impl Interrupt {
         if self.family() != Family::Stop {
             return Err(Refusal::NotAStop);
         }
-        if new.by.role == Role::Observer {
+        if matches!(new.by.role, Role::Observer | Role::Worker) {
             return Err(Refusal::Role {
                 role: new.by.role,
                 event: "ask",
@@ -173,7 +173,7 @@ fn check_above(actor: &Actor, asking: &Asking) -> Result<(), Refusal> {
         Role::Supervisor | Role::Operator => Ok(()),
         Role::System if asking.source == StopSource::User => Err(Refusal::AskedByPerson),
         Role::System => Ok(()),
-        Role::Observer | Role::Requester | Role::Reviewer => Err(Refusal::Role {
+        Role::Observer | Role::Requester | Role::Worker | Role::Reviewer => Err(Refusal::Role {
             role: actor.role,
             event: "withdraw",
         }),

@@ -1,0 +1,54 @@
+//! Runs that workers execute: while no worker has one, this server lets its stops take hold, and lets it go on.
+
+use interrupts::life::RunState;
+use interrupts::store::Run;
+use journal::ResumeRequest;
+
+use super::{Launcher, Word};
+use crate::commands::serve::predecessor::hindrance;
+use crate::exit::{Exit, Failure};
+use crate::keep::{not_taken, refuse_said, workflow_of};
+use crate::refused::by_store;
+
+impl Launcher {
+    /// Sees to a run that a worker executes. Whoever has it is told by the store of what has come.
+    pub(super) async fn see_to_work(
+        &self,
+        run: &Run,
+        word: Word,
+        asked: Option<&ResumeRequest>,
+    ) -> Result<(), Failure> {
+        let keeping = &self.0.keeping;
+        let workflow = workflow_of(run);
+        refuse_said(&workflow, asked.and_then(|it| it.input.as_deref()))?;
+        if keeping.is_held_elsewhere(run) {
+            return Ok(());
+        }
+        let Some(_here) = self.claim(run.id)? else {
+            return Ok(());
+        };
+        if keeping.is_told_to_stop(run).await? {
+            keeping.carry_out(run).await?;
+            return Ok(());
+        }
+        // The worker died after it was told to stop, and before it had.
+        if run.state == RunState::Stopping {
+            keeping.carry_out(run).await?;
+            return Ok(());
+        }
+        if run.state != RunState::Paused {
+            return Ok(());
+        }
+        let found = hindrance(self.0.store(), run).await;
+        let found = found.map_err(|error| by_store(&error))?;
+        if !word.overcomes(found) {
+            let text = format!("{} is paused", run.id);
+            let hint = format!("irq resume {} lets its worker go on", run.id);
+            return Err(Failure::new(Exit::Conflict, text).hint(hint));
+        }
+        let kept = keeping.take(run.id, &workflow).await?;
+        let begun = kept.run.begin().await;
+        begun.map_err(|error| not_taken(run.id, &error))?;
+        keeping.let_go(kept).await
+    }
+}

@@ -1,0 +1,272 @@
+"""An agent of a run: asks people, does effects, reads what people write to it."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import time
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
+from urllib.parse import quote
+
+from .errors import EffectUnknown, RouterError, RunFinished, Unanswered
+from .invoke import invoke
+from .lease import OVER, Lease
+from .question import Choice, Confirmation, Question, question_body
+from .routed import Routed
+from .schema.decode import decode
+from .signals import InterruptRequest, Message
+from .stop import Parked, Stop, Stopped
+from .transport import LONGEST_WAIT
+from .uncancelled import to_its_end
+
+if TYPE_CHECKING:
+    from .run import Run
+
+T = TypeVar("T")
+
+Status: TypeAlias = Literal["pending", "ready", "running", "completed", "failed", "cancelled", "pruned"]
+
+
+class Agent:
+    """An agent of a run that this worker owns.
+
+    Each call that has a key names a place in your code: it asks and does things once, however often the code runs again
+    after a crash. Every call raises `Stopped` when the agent or its run was told to stop.
+    """
+
+    def __init__(self, run: Run, agent_id: str, kind: str) -> None:
+        self.run = run
+        """Its run."""
+        self.id = agent_id
+        """Its id: ``root``, or below it ``root/refunds``."""
+        self.kind = kind
+        """Its kind."""
+        self._has_ended = False
+        self._ended_by: Stop | None = None
+
+    @property
+    def lease(self) -> Lease:
+        """The lease of its run."""
+        return self.run.lease
+
+    def check(self) -> None:
+        """Raises `Stopped` where the agent was told to stop, and `LeaseLost` where another worker has the run."""
+        if self._ended_by is not None:
+            raise Stopped(self._ended_by)
+        self.run.watch.check(self.id)
+
+    async def open(self) -> None:
+        """Tells people that it works. One that had ended before a crash only repeats what it did then."""
+        try:
+            await self._tell("running")
+        except RunFinished:
+            if (await self.lease.row())["state"] in OVER:
+                raise
+            self._has_ended = True
+            if not await self._has_ended_as("completed") and not await self._has_ended_as("failed"):
+                self._ended_by = Stop("", "PRUNE", "graceful", "agent", self.id, "it was stopped before")
+
+    async def _has_ended_as(self, status: Status) -> bool:
+        """Whether an agent that has ended did so in this way: then it may be told again."""
+        try:
+            await self._tell(status)
+        except RunFinished:
+            return False
+        return True
+
+    def agent(self, kind: str, name: str | None = None) -> OpeningAgent:
+        """Starts an agent below this one; see `Run.agent`."""
+        return OpeningAgent(Agent(self.run, f"{self.id}/{name or slug(kind)}", kind))
+
+    async def ask(
+        self,
+        question: str,
+        *,
+        key: str,
+        context: str | None = None,
+        choices: Sequence[str | Choice] = (),
+        confirmations: Sequence[Confirmation] = (),
+        fields: Mapping[str, Any] | None = None,
+        deadline: datetime.timedelta | None = None,
+    ) -> Routed:
+        """Asks a person, once, and waits for the decision. A rule or the policy may decide without a person.
+
+        Asked again with the same key, it is the question that is there, with the words that were asked first. Raises
+        `Unanswered` where the deadline passes or the question is withdrawn without a decision.
+        """
+        self.check()
+        body = question_body(
+            self.id,
+            self.kind,
+            question,
+            context=context,
+            choices=choices,
+            confirmations=confirmations,
+            fields=fields,
+            deadline=deadline,
+        )
+        asked = decode(Question, await self.lease.put(self.question_path(key), body))
+        decided = await self.wait_for(key, asked)
+        if decided.decision is None:
+            raise Unanswered(key, decided.state)
+        return Routed(self, decided, decided.decision)
+
+    async def withdraw(self, key: str) -> None:
+        """Withdraws a question that need not be answered any more."""
+        await self.lease.delete(self.question_path(key))
+
+    async def wait_for(self, key: str, question: Question | None = None) -> Question:
+        """Waits until a question is decided, expired or withdrawn."""
+        parks_at = time.monotonic() + self.run.park_after
+        while question is None or question.state == "open":
+            left = parks_at - time.monotonic()
+            if question is not None and left <= 0 and not self.run.is_busy:
+                raise Parked(key)
+            wait = LONGEST_WAIT if self.run.is_busy else max(min(LONGEST_WAIT, left), 0.0)
+            # With the epoch, a decision counts as taken, and is no news any more.
+            asking = self.lease.get(self.question_path(key), wait=wait, epoch=self.lease.epoch)
+            question = decode(Question, await self.run.watch.guard(self.id, asking))
+        self.check()
+        return question
+
+    @overload
+    async def effect(
+        self,
+        key: str,
+        function: Callable[..., Awaitable[T]],
+        *args: Any,
+        repeatable: bool = False,
+        lookup: Callable[..., Any] | None = None,
+    ) -> T: ...
+
+    @overload
+    async def effect(
+        self,
+        key: str,
+        function: Callable[..., T],
+        *args: Any,
+        repeatable: bool = False,
+        lookup: Callable[..., Any] | None = None,
+    ) -> T: ...
+
+    async def effect(
+        self,
+        key: str,
+        function: Callable[..., Any],
+        *args: Any,
+        repeatable: bool = False,
+        lookup: Callable[..., Any] | None = None,
+    ) -> Any:
+        """Calls a function once, whatever crashes, and returns its result: JSON, which the server keeps.
+
+        Where a worker began it and died, the server does not know whether it happened. With `repeatable` it is done
+        again. With `lookup`, a function with the same arguments finds out: it returns the result, or None where it did
+        not happen, and only then it is done. With neither, `EffectUnknown` is raised.
+
+        A stop or a cancellation does not cut it: it ends, its result is kept, and the next call raises.
+        """
+        self.check()
+        with self.run.busy():
+            return await to_its_end(self._effect(key, function, args, repeatable=repeatable, lookup=lookup))
+
+    async def _effect(
+        self,
+        key: str,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        *,
+        repeatable: bool,
+        lookup: Callable[..., Any] | None,
+    ) -> Any:
+        path = f"effects/{quote(key, safe='')}"
+        effect = await self.lease.put(path, {"agent_id": self.id, "repeatable": repeatable})
+        if effect["state"] == "finished":
+            return effect["result"]
+        result = None
+        if effect["state"] == "unknown":
+            if lookup is None:
+                raise EffectUnknown(
+                    f"the effect `{key}` was begun by a worker that died, and may have happened",
+                    hint="give `effect` a `lookup` that finds out, or `repeatable=True` where twice is harmless",
+                )
+            result = await invoke(lookup, *args)
+        if result is None:
+            result = await invoke(function, *args)
+        # What the first caller gets is what a later one reads: a tuple is a list for both.
+        kept = json.loads(json.dumps(result))
+        await self.lease.put(f"{path}/result", {"result": kept})
+        return kept
+
+    async def messages(self) -> list[Message]:
+        """What people wrote to this agent since it looked last. The server then shows it as read."""
+        self.check()
+        signals = await self.run.watch.signals()
+        own = [message for message in signals.messages if message.agent_id == self.id]
+        if own:
+            await self.lease.post("messages/read", {"positions": [message.position for message in own]})
+        return own
+
+    async def interrupt_request(self) -> InterruptRequest | None:
+        """A supervisor's request to interrupt itself, if there is one. The agent's next question takes it."""
+        self.check()
+        signals = await self.run.watch.signals()
+        return next((request for request in signals.asked if request.agent_id == self.id), None)
+
+    async def report(self, status: Status = "running", *, step: int | None = None, tokens: int | None = None) -> None:
+        """Tells people what the agent does, which step it is at, and how many tokens its model calls took."""
+        if not self._has_ended:
+            await self._tell(status, step=step, tokens=tokens)
+
+    async def _tell(self, status: Status, *, step: int | None = None, tokens: int | None = None) -> None:
+        said = {"agent_id": self.id, "kind": self.kind, "status": status, "step": step, "tokens": tokens}
+        await self.lease.put("agents", {"agents": [{key: value for key, value in said.items() if value is not None}]})
+
+    def question_path(self, key: str) -> str:
+        """Where a question of the run is."""
+        return f"questions/{quote(key, safe='')}"
+
+
+class OpeningAgent:
+    """An agent that starts when it is awaited, or entered: then it ends with the block.
+
+    ``agent = await run.agent("LEGAL")`` starts it. ``async with run.agent("LEGAL") as agent:`` ends it, too: completed, or
+    failed with an exception. A stop that concerns this agent alone ends the block without an exception.
+    """
+
+    def __init__(self, agent: Agent) -> None:
+        self._agent = agent
+
+    def __await__(self) -> Generator[Any, None, Agent]:
+        return self._open().__await__()
+
+    async def __aenter__(self) -> Agent:
+        return await self._open()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        agent = self._agent
+        if error is None:
+            await agent.report("completed")
+        elif isinstance(error, Stopped) and error.stop.concerns_agent_alone and error.stop.concerns(agent.id):
+            if error.stop.agent_id != agent.id:
+                return False  # it concerns an agent above, too, which tells the server
+            await agent.lease.post("stopped", {"agent_id": agent.id})
+            return True
+        elif isinstance(error, Exception) and not isinstance(error, (Stopped, Parked, RouterError)):
+            await agent.report("failed")
+        return False
+
+    async def _open(self) -> Agent:
+        # A stop of this agent is raised by its first call, within the block that it ends.
+        await self._agent.open()
+        return self._agent
+
+
+def slug(kind: str) -> str:
+    """A kind as a part of an agent's id: letters, digits, ``-`` and ``_``."""
+    return "".join(
+        letter if letter.isascii() and (letter.isalnum() or letter in "-_") else "-" for letter in kind.lower()
+    )

@@ -1,0 +1,94 @@
+"""The feed: what happens, as it happens, without gaps over reconnects."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from .backoff import Backoff
+from .errors import RateLimited, RouterError, Unavailable
+from .sse import SseParser
+from .transport import Transport, refusal
+
+log = logging.getLogger("interrupt_router")
+
+SILENCE = 60.0
+"""After so many seconds without a sign of life the connection is given up. The server sends one every few seconds."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """A CloudEvent of the feed."""
+
+    cursor: str
+    """Its position: ``Feed(after=cursor)`` goes on behind it."""
+    type: str
+    """What happened: ``dev.irq.interrupt.resolved.v1``."""
+    data: Any
+    raw: dict[str, Any]
+    """The whole event."""
+
+
+class Feed:
+    """Events, from a position on or from now on. Iterate over it with ``async for``.
+
+    It reconnects by itself. It ends only where it follows one run, and that run has ended and has no more to tell. Keep
+    `cursor` to go on in another process.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        *,
+        topics: str | None = None,
+        run_id: str | None = None,
+        agent_id: str | None = None,
+        after: str | None = None,
+    ) -> None:
+        self._transport = transport
+        self._params = {"topics": topics, "run_id": run_id, "agent_id": agent_id}
+        self.cursor = after
+        """The position that was read last."""
+
+    async def __aiter__(self) -> AsyncIterator[Event]:
+        backoff = Backoff()
+        if self.cursor is None:
+            # "From now on" is a position, too: a connection that breaks before the first event misses nothing.
+            self.cursor = (await self._transport.get("/v1/whoami"))["seq"]
+        while True:
+            retry_after = None
+            try:
+                async with self._transport.stream(
+                    "/v1/events", {**self._params, "after_seq": self.cursor}, silence=SILENCE
+                ) as response:
+                    if response.status_code == httpx.codes.NO_CONTENT:
+                        return
+                    if not response.is_success:
+                        raise refusal(response)
+                    async for event in _events(response):
+                        backoff.reset()
+                        self.cursor = event.cursor
+                        yield event
+            except (Unavailable, RateLimited) as error:
+                retry_after = error.retry_after
+                log.debug("the feed is read again: %s", error)
+            except httpx.TransportError as error:
+                log.debug("the feed is read again: %s", error)
+            await asyncio.sleep(backoff.next_delay(retry_after))
+
+
+async def _events(response: httpx.Response) -> AsyncIterator[Event]:
+    parser = SseParser()
+    async for line in response.aiter_lines():
+        if (message := parser.line(line)) is None:
+            continue
+        raw = json.loads(message.data)
+        if message.id is None:
+            raise RouterError("the feed sent an event without a position")
+        yield Event(message.id, raw.get("type", ""), raw.get("data"), raw)

@@ -1,0 +1,72 @@
+"""The lease of a run: the right to write to it, in an epoch."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+
+from .errors import LeaseLost, RouterError, RunFinished, Unavailable
+from .transport import Transport
+
+log = logging.getLogger("interrupt_router")
+
+
+OVER = ("completed", "failed", "cancelled")
+"""States of a run that has ended."""
+
+
+class Lease:
+    """A run that this worker owns. Each request that writes names the epoch: a worker that lost the run writes nothing."""
+
+    def __init__(self, transport: Transport, run_id: str, epoch: int, worker: str, seconds: float) -> None:
+        self.run_id = run_id
+        self.epoch = epoch
+        self.worker = worker
+        """The name of this worker."""
+        self._transport = transport
+        self._seconds = seconds
+
+    @staticmethod
+    async def take(transport: Transport, run_id: str, worker: str, seconds: float) -> tuple[Lease, dict[str, Any]]:
+        """Takes a run; returns how it stands, too."""
+        body = {"worker": worker, "lease_ms": round(seconds * 1000)}
+        run = await transport.post(f"/v1/work/{run_id}/lease", body)
+        return Lease(transport, run_id, run["epoch"], worker, seconds), run
+
+    async def row(self) -> dict[str, Any]:
+        """How the run stands."""
+        row: dict[str, Any] = await self._transport.get(f"/v1/work/{self.run_id}")
+        return row
+
+    async def get(self, path: str, *, wait: float = 0.0, **params: object) -> Any:
+        """Reads something of the run."""
+        return await self._transport.get(f"/v1/work/{self.run_id}/{path}", wait=wait, **params)
+
+    async def put(self, path: str, body: object) -> Any:
+        """Writes something of the run."""
+        return await self._transport.put(f"/v1/work/{self.run_id}/{path}", body, epoch=self.epoch)
+
+    async def post(self, path: str, body: object) -> Any:
+        """Writes something of the run."""
+        return await self._transport.post(f"/v1/work/{self.run_id}/{path}", body, epoch=self.epoch)
+
+    async def delete(self, path: str, **params: object) -> Any:
+        """Removes something of the run."""
+        return await self._transport.delete(f"/v1/work/{self.run_id}/{path}", epoch=self.epoch, **params)
+
+    async def keep(self) -> RouterError:
+        """Renews the lease at a third of its time until it is lost; returns why."""
+        while True:
+            await asyncio.sleep(self._seconds / 3)
+            try:
+                await self.put("lease", {"lease_ms": round(self._seconds * 1000)})
+            except Unavailable as error:
+                # The server decides whether the lease has run out. If no worker took the run meanwhile, it still holds.
+                log.warning("the lease of %s is not renewed: %s", self.run_id, error)
+            except (LeaseLost, RunFinished) as error:
+                return error
+
+    async def release(self, *, waiting: bool = False) -> None:
+        """Gives the run back. With `waiting`, it is taken again once none of its questions is open."""
+        await self.delete("lease", waiting=waiting or None)

@@ -1,0 +1,79 @@
+"""Owning a run for the time of a block: takes it, watches it, and says how it ended."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from types import TracebackType
+
+from .errors import Forbidden, LeaseLost, RateLimited, RouterError, RunFinished, Unauthenticated, Unavailable
+from .run import Run
+from .stop import Parked, Stopped
+from .uncancelled import to_its_end
+
+log = logging.getLogger("interrupt_router")
+
+# After these the worker cannot go on, and another one can: they say nothing about the run.
+_OF_THE_WORKER = (Unavailable, RateLimited, Unauthenticated, Forbidden)
+_ALREADY_OVER = (LeaseLost, RunFinished)
+
+
+class Ownership:
+    """The block of ``async with router.run(...) as run``.
+
+    The run is completed when the block returns, failed when it raises, and given back when the worker is stopped or cannot
+    go on. A stop that people asked for is reported, and only then they are told that the run has stopped.
+    """
+
+    def __init__(self, take: Callable[[], Awaitable[Run]]) -> None:
+        self._take = take
+        self._run: Run | None = None
+
+    async def __aenter__(self) -> Run:
+        self._run = await self._take()
+        self._run.watch.start()
+        return self._run
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        run = self._run
+        assert run is not None
+        try:
+            await to_its_end(_settle(run, error))
+        finally:
+            await run.watch.close()
+
+
+async def _settle(run: Run, error: BaseException | None) -> None:
+    if error is None:
+        await run.end("completed")
+        return
+    try:
+        await _settle_error(run, error)
+    except RouterError as second:
+        # The first error is the one to tell; the lease runs out by itself.
+        log.warning("how %s ended could not be reported: %s", run.id, second)
+
+
+async def _settle_error(run: Run, error: BaseException) -> None:
+    if isinstance(error, _ALREADY_OVER):
+        return
+    if isinstance(error, Stopped):
+        await _settle_stop(run, error)
+    elif isinstance(error, Parked):
+        await run.lease.release(waiting=True)
+    elif isinstance(error, _OF_THE_WORKER) or not isinstance(error, Exception):
+        await run.lease.release()
+    else:
+        await run.end("failed", f"{type(error).__name__}: {error}"[:500])
+
+
+async def _settle_stop(run: Run, stopped: Stopped) -> None:
+    stop = stopped.stop
+    if not stop.concerns_agent_alone:
+        await run.lease.post("stopped", {})
+        return
+    # The code did not go on without that agent, so there is nothing left to do.
+    await run.lease.post("stopped", {"agent_id": stop.agent_id})
+    await run.cancel(f"{stop.agent_id} was stopped: {stop.reason}")

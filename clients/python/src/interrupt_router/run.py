@@ -1,0 +1,107 @@
+"""A run that this worker owns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from .agent import Agent, OpeningAgent
+from .errors import NotFound, RunFinished
+from .lease import Lease
+from .schema.decode import decode
+from .signals import Signals
+from .watch import Watch
+from .workflow import Workflow
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A state that was kept."""
+
+    state: Any
+    number: int = 0
+    reason: str = ""
+
+
+class Run:
+    """A run that this worker owns, until the block of ``router.run(...)`` ends."""
+
+    def __init__(self, workflow: Workflow, lease: Lease, row: dict[str, Any], *, park_after: float = math.inf) -> None:
+        self.workflow = workflow
+        self.lease = lease
+        """The right to write to it."""
+        self.watch = Watch(lease)
+        """What has come for it in the background."""
+        self.park_after = park_after
+        """After how many seconds a question that waits for people raises `Parked`."""
+        self.id: str = row["run_id"]
+        """Its id."""
+        self.alias: str | None = row["thread_id"]
+        """Your name for it."""
+        self.input: Any = row["input"]
+        """What it works on."""
+        self.root = Agent(self, "root", workflow.root_kind)
+        """Its own agent, of the workflow's first kind. It is there from the beginning."""
+        self.result: Any = None
+        """What comes of it. Set it before the block ends; people and `Router.result` read it."""
+        self._busy = 0
+        self._has_ended = False
+
+    def agent(self, kind: str, name: str | None = None) -> OpeningAgent:
+        """Starts an agent below ``root``, called like its kind unless `name` says otherwise. Await it, or enter it."""
+        return self.root.agent(kind, name)
+
+    async def signals(self) -> Signals:
+        """What has come: stops, requests to interrupt, messages, decisions."""
+        return await self.watch.signals()
+
+    async def interrupted(self) -> bool:
+        """Whether the run was told to stop. Ask between the steps of long work of your own."""
+        return (await self.watch.signals()).stop_of(self.root.id) is not None
+
+    async def checkpoint(self, state: Any, reason: str = "") -> int:
+        """Keeps a state, as JSON; returns its number. People see it in the run's history."""
+        self.root.check()
+        kept = await self.lease.post("checkpoints", {"state": state, "reason": reason})
+        return int(kept["number"])
+
+    async def last_checkpoint(self) -> Checkpoint | None:
+        """The state that was kept last, also by an earlier worker; None before the first."""
+        try:
+            return decode(Checkpoint, await self.lease.get("checkpoints/last"))
+        except NotFound:
+            return None
+
+    async def cancel(self, reason: str = "") -> None:
+        """Ends the run as cancelled."""
+        await self.end("cancelled", reason)
+
+    async def end(self, state: str, reason: str = "") -> None:
+        """Ends the run: ``completed`` with its `result`, ``failed`` or ``cancelled``. The block does so by itself."""
+        if self._has_ended:
+            return
+        body = {"state": state, "reason": reason or None, "result": self.result if state == "completed" else None}
+        try:
+            await self.lease.post("end", {key: value for key, value in body.items() if value is not None})
+        except RunFinished:
+            # The answer to an earlier attempt was lost.
+            if (await self.lease.row())["state"] != state:
+                raise
+        self._has_ended = True
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether an effect or a model's answer is under way."""
+        return self._busy > 0
+
+    @contextmanager
+    def busy(self) -> Iterator[None]:
+        """Something is under way that is worth waiting for."""
+        self._busy += 1
+        try:
+            yield
+        finally:
+            self._busy -= 1

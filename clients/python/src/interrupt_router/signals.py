@@ -1,0 +1,61 @@
+"""What has come for a run while its worker was busy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from .schema.decode import decode
+from .stop import Stop
+
+
+@dataclass(frozen=True)
+class InterruptRequest:
+    """A supervisor wants an agent to interrupt itself. The agent's next question takes it, and goes to its target."""
+
+    interrupt_id: str
+    agent_id: str
+    reason: str = ""
+    reroute_to: str | None = None
+    """The route of the answer; without one it is that of the agent's kind."""
+
+
+@dataclass(frozen=True)
+class Message:
+    """What a person wrote to an agent."""
+
+    position: int
+    agent_id: str
+    text: str
+    sender: str
+    """Who wrote it."""
+
+
+@dataclass(frozen=True)
+class Signals:
+    """All that has come."""
+
+    stopping: bool = False
+    """Whether the run was told to stop."""
+    stops: list[Stop] = field(default_factory=list)
+    asked: list[InterruptRequest] = field(default_factory=list)
+    messages: list[Message] = field(default_factory=list)
+    decided: list[str] = field(default_factory=list)
+    """Keys of questions that are decided."""
+
+    @staticmethod
+    def of_json(body: dict[str, Any]) -> Signals:
+        """The signals of a response."""
+        # `from` is a keyword of Python.
+        messages = [{**message, "sender": message.get("from")} for message in body.get("messages", ())]
+        return decode(Signals, {**body, "messages": messages})
+
+    def stop_of(self, agent_id: str) -> Stop | None:
+        """The hardest stop that concerns an agent."""
+        concerning = [stop for stop in self.stops if stop.concerns(agent_id)]
+        return max(concerning, key=lambda stop: stop.is_immediate, default=None)
+
+    @property
+    def are_persistent(self) -> bool:
+        """Whether the server repeats them in each answer until the run's code has done something about them."""
+        return bool(self.stops or self.asked or self.messages)

@@ -1,0 +1,88 @@
+"""Makes blocking methods of asynchronous ones.
+
+There is one implementation, the asynchronous one. A facade holds an object of it, and `blocking` turns each method into one
+that waits; type checkers see the same parameters and results. Generating a second source instead would double what is to
+be read and tested, and the lease would still need a thread: it is renewed while the caller's code works.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
+
+from ..errors import RouterError
+from .portal import Portal
+
+A = TypeVar("A")
+P = ParamSpec("P")
+R = TypeVar("R")
+W = TypeVar("W")
+
+
+class Facade(Generic[A]):
+    """A blocking view of an asynchronous object."""
+
+    def __init__(self, inner: A, portal: Portal | None = None) -> None:
+        self._inner = inner
+        self._opened = portal
+
+    @property
+    def _portal(self) -> Portal:
+        if self._opened is None:
+            raise RouterError("the client is not open", hint=f"use `with {type(self).__name__}(...) as ...`")
+        return self._opened
+
+
+def blocking(
+    method: Callable[Concatenate[A, P], Coroutine[Any, Any, R]],
+) -> Callable[Concatenate[Facade[A], P], R]:
+    """The method that waits for the result."""
+
+    @functools.wraps(method)
+    def call(self: Facade[A], /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self._portal.call(method(self._inner, *args, **kwargs))
+
+    return call
+
+
+def wrapping(
+    method: Callable[Concatenate[A, P], Coroutine[Any, Any, R]], facade: Callable[[R, Portal], W]
+) -> Callable[Concatenate[Facade[A], P], W]:
+    """The method that waits for the result, of which it returns a blocking view."""
+
+    @functools.wraps(method)
+    def call(self: Facade[A], /, *args: P.args, **kwargs: P.kwargs) -> W:
+        return facade(self._portal.call(method(self._inner, *args, **kwargs)), self._portal)
+
+    return call
+
+
+def iterating(
+    method: Callable[Concatenate[A, P], AsyncIterator[R]],
+) -> Callable[Concatenate[Facade[A], P], Iterator[R]]:
+    """The method that waits for each entry."""
+
+    @functools.wraps(method)
+    def call(self: Facade[A], /, *args: P.args, **kwargs: P.kwargs) -> Iterator[R]:
+        return each(self._portal, method(self._inner, *args, **kwargs))
+
+    return call
+
+
+def each(portal: Portal, entries: AsyncIterator[R]) -> Iterator[R]:
+    """Waits for each entry of an asynchronous generator, and closes it with the loop that reads them."""
+
+    async def following() -> R:
+        return await entries.__anext__()
+
+    async def close() -> None:
+        await entries.aclose()  # type: ignore[attr-defined]  # callers annotate generators as iterators
+
+    try:
+        while True:
+            yield portal.call(following())
+    except StopAsyncIteration:
+        return
+    finally:
+        portal.call(close())

@@ -1,0 +1,131 @@
+"""A run that this worker owns, its agents and their answers, without ``async``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, TypeVar
+
+from .. import agent, routed, run
+from ..question import Decision, TakenRoute
+from .facade import Facade, blocking, wrapping
+
+T = TypeVar("T")
+
+
+class Routed(Facade[routed.Routed]):
+    """A decision, and the route that it leaves; see `interrupt_router.Routed`."""
+
+    schema = blocking(routed.Routed.schema)
+    submit = blocking(routed.Routed.submit)
+    fill = blocking(routed.Routed.fill)
+
+    @property
+    def key(self) -> str:
+        """The question's key."""
+        return self._inner.key
+
+    @property
+    def decision(self) -> Decision:
+        """What was decided."""
+        return self._inner.decision
+
+    @property
+    def route(self) -> TakenRoute | None:
+        """The one route that the answer takes."""
+        return self._inner.route
+
+    @property
+    def request(self) -> Any:
+        """The request, as the type of the route; None until it is filled in."""
+        return self._inner.request
+
+
+class Agent(Facade[agent.Agent]):
+    """An agent of a run; see `interrupt_router.Agent`. As a context manager it ends with the block."""
+
+    withdraw = blocking(agent.Agent.withdraw)
+    messages = blocking(agent.Agent.messages)
+    interrupt_request = blocking(agent.Agent.interrupt_request)
+    report = blocking(agent.Agent.report)
+    ask = wrapping(agent.Agent.ask, Routed)
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        return self._inner.id
+
+    @property
+    def kind(self) -> str:
+        """Its kind."""
+        return self._inner.kind
+
+    def agent(self, kind: str, name: str | None = None) -> Agent:
+        """Starts an agent below this one."""
+        return _opened(self._inner.agent(kind, name), self)
+
+    def effect(
+        self,
+        key: str,
+        function: Callable[..., T],
+        *args: Any,
+        repeatable: bool = False,
+        lookup: Callable[..., Any] | None = None,
+    ) -> T:
+        """Calls a function once, whatever crashes, in this thread; see `interrupt_router.Agent.effect`."""
+        return self._portal.call(self._inner.effect(key, function, *args, repeatable=repeatable, lookup=lookup))
+
+    def __enter__(self) -> Agent:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        return self._portal.call(agent.OpeningAgent(self._inner).__aexit__(kind, error, trace))
+
+
+class Run(Facade[run.Run]):
+    """A run that this worker owns; see `interrupt_router.Run`."""
+
+    signals = blocking(run.Run.signals)
+    interrupted = blocking(run.Run.interrupted)
+    checkpoint = blocking(run.Run.checkpoint)
+    last_checkpoint = blocking(run.Run.last_checkpoint)
+    cancel = blocking(run.Run.cancel)
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        return self._inner.id
+
+    @property
+    def alias(self) -> str | None:
+        """Your name for it."""
+        return self._inner.alias
+
+    @property
+    def input(self) -> Any:
+        """What it works on."""
+        return self._inner.input
+
+    @property
+    def result(self) -> Any:
+        """What comes of it. Set it before the block ends."""
+        return self._inner.result
+
+    @result.setter
+    def result(self, result: Any) -> None:
+        self._inner.result = result
+
+    @property
+    def root(self) -> Agent:
+        """Its own agent, of the workflow's first kind."""
+        return Agent(self._inner.root, self._portal)
+
+    def agent(self, kind: str, name: str | None = None) -> Agent:
+        """Starts an agent below ``root``, called like its kind unless `name` says otherwise."""
+        return self.root.agent(kind, name)
+
+
+def _opened(opening: agent.OpeningAgent, parent: Agent) -> Agent:
+    return Agent(parent._portal.call(opening.__aenter__()), parent._portal)

@@ -1,0 +1,111 @@
+"""Watches a run in the background: keeps its lease, and hears of stops."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from .errors import LeaseLost, RouterError, RunFinished, Unavailable
+from .lease import Lease
+from .signals import Signals
+from .stop import Stopped
+from .transport import LONGEST_WAIT
+
+log = logging.getLogger("interrupt_router")
+
+T = TypeVar("T")
+
+PAUSE = 1.0
+"""How long to wait in seconds before signals are read again which the server repeats in each answer."""
+
+
+class Watch:
+    """Two background tasks of an owned run, and what they have found."""
+
+    def __init__(self, lease: Lease) -> None:
+        self._lease = lease
+        self._signals = Signals()
+        self._lost: RouterError | None = None
+        self._changed = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def start(self) -> None:
+        """Begins to watch."""
+        self._tasks = [asyncio.create_task(self._keep()), asyncio.create_task(self._listen())]
+
+    async def close(self) -> None:
+        """Ends both tasks."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def signals(self) -> Signals:
+        """Asks the server what has come."""
+        self._set_signals(Signals.of_json(await self._lease.get("signals", epoch=self._lease.epoch)))
+        return self._signals
+
+    def check(self, agent_id: str, *, immediate_only: bool = False) -> None:
+        """Raises where the agent must not go on."""
+        if self._lost is not None:
+            raise self._lost
+        stop = self._signals.stop_of(agent_id)
+        if stop is not None and (stop.is_immediate or not immediate_only):
+            raise Stopped(stop)
+
+    async def guard(self, agent_id: str, work: Coroutine[Any, Any, T], *, immediate_only: bool = False) -> T:
+        """Does something that may take long. A stop of the agent cancels it, and is raised."""
+        doing = asyncio.ensure_future(work)
+        waking = asyncio.ensure_future(self._stopped(agent_id, immediate_only=immediate_only))
+        try:
+            await asyncio.wait({doing, waking}, return_when=asyncio.FIRST_COMPLETED)
+            if not doing.done():
+                await waking
+            return await doing
+        finally:
+            doing.cancel()
+            waking.cancel()
+            await asyncio.gather(doing, waking, return_exceptions=True)
+
+    async def _stopped(self, agent_id: str, *, immediate_only: bool) -> None:
+        """Raises as soon as the agent must not go on."""
+        while True:
+            changed = self._changed
+            self.check(agent_id, immediate_only=immediate_only)
+            await changed.wait()
+
+    async def _keep(self) -> None:
+        self._lose(await self._lease.keep())
+
+    async def _listen(self) -> None:
+        known: set[str] = set()
+        while True:
+            try:
+                body = await self._lease.get(
+                    "signals", wait=LONGEST_WAIT, epoch=self._lease.epoch, known=",".join(sorted(known)) or None
+                )
+            except Unavailable as error:
+                log.warning("the signals of %s are not read: %s", self._lease.run_id, error)
+                continue
+            except (LeaseLost, RunFinished) as error:
+                self._lose(error)
+                return
+            signals = Signals.of_json(body)
+            known.update(signals.decided)
+            self._set_signals(signals)
+            if signals.are_persistent:
+                await asyncio.sleep(PAUSE)
+
+    def _set_signals(self, signals: Signals) -> None:
+        self._signals = signals
+        self._notify()
+
+    def _lose(self, error: RouterError) -> None:
+        log.warning("%s is lost: %s", self._lease.run_id, error.detail)
+        self._lost = error
+        self._notify()
+
+    def _notify(self) -> None:
+        changed, self._changed = self._changed, asyncio.Event()
+        changed.set()

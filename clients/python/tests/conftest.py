@@ -1,0 +1,45 @@
+"""What the tests share: the real program, a server for each test, and an event loop."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from interrupt_router import Router
+from interrupt_router.local import LocalServer
+
+REPOSITORY = Path(__file__).parents[3]
+BINARY = Path(os.environ.get("IRQ_BINARY") or REPOSITORY / "target" / "debug" / "irq")
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def binary(monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The program that is tested. A test that needs it fails where it is missing."""
+    for name in ("IRQ_SERVER", "IRQ_TOKEN", "IRQ_TOKEN_FILE", "IRQ_STORE"):
+        monkeypatch.delenv(name, raising=False)
+    assert BINARY.is_file(), f"build it with `cargo build -p irq`, or set IRQ_BINARY: {BINARY} is missing"
+    return BINARY
+
+
+@pytest.fixture
+async def server(binary: Path, tmp_path: Path) -> AsyncIterator[LocalServer]:
+    """A server of its own for the test."""
+    server = LocalServer(binary=binary, store=tmp_path / "irq.db")
+    await server.start()
+    yield server
+    await server.close()
+
+
+@pytest.fixture
+async def router(binary: Path, tmp_path: Path) -> AsyncIterator[Router]:
+    """A router with a server of its own."""
+    async with Router.local(tmp_path / "irq.db", binary=binary) as router:
+        yield router

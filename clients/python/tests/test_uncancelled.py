@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from interrupt_router.uncancelled import to_its_end
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_cancellation_waits_for_the_end() -> None:
+    begun, may_end, ended = asyncio.Event(), asyncio.Event(), False
+
+    async def work() -> None:
+        nonlocal ended
+        begun.set()
+        await may_end.wait()
+        ended = True
+
+    task = asyncio.create_task(to_its_end(work()))
+    await begun.wait()
+    task.cancel()
+    await asyncio.sleep(0)
+    assert not task.done()
+    may_end.set()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert ended
+
+
+async def test_a_second_cancellation_cuts_it() -> None:
+    begun, cut = asyncio.Event(), asyncio.Event()
+
+    async def work() -> None:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cut.set()
+
+    task = asyncio.create_task(to_its_end(work()))
+    await begun.wait()
+    task.cancel()
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await asyncio.wait_for(cut.wait(), 5)
+
+
+async def test_a_result_and_an_error_pass() -> None:
+    async def fine() -> int:
+        return 7
+
+    async def wrong() -> int:
+        raise ValueError("no")
+
+    assert await to_its_end(fine()) == 7
+    with pytest.raises(ValueError, match="no"):
+        await to_its_end(wrong())

@@ -1,0 +1,125 @@
+import { RouterError, Transient } from '../errors.js';
+import type { JsonObject } from '../json.js';
+import { Backoff } from '../wire/backoff.js';
+import { Deadline } from '../wire/deadline.js';
+import { sleep } from '../wire/sleep.js';
+import { SseParser } from '../wire/sse.js';
+import type { Query, Transport } from '../wire/transport.js';
+
+/** What happened, as a CloudEvent. The names in `data` are those of the server. */
+export interface FeedEvent {
+  /** Its position in the feed: go on after it with `after`. */
+  readonly id: string;
+  /** `dev.irq.interrupt.resolved.v1` */
+  readonly type: string;
+  readonly source: string;
+  readonly subject?: string;
+  readonly time: string;
+  readonly data: JsonObject;
+}
+
+/** Which events to follow, and from where. */
+export interface FeedOptions {
+  /** The id of the last event that was read; `'0'` begins with the oldest. From now on where it is absent. */
+  readonly after?: string;
+  /** Patterns of names: `['interrupt.*', 'run.completed']`. */
+  readonly topics?: readonly string[];
+  readonly runId?: string;
+  readonly agentId?: string;
+  /** Ends the feed; iterating it then returns. */
+  readonly signal?: AbortSignal;
+}
+
+/** The server sends a sign of life every few seconds; a connection that is silent for longer is dead. */
+const SILENCE_MS = 60_000;
+
+/**
+ * The feed of the server, in order and without gaps: a connection that breaks is opened again after the last event. The feed of one
+ * run ends with the run.
+ */
+export class Feed implements AsyncIterable<FeedEvent> {
+  private position: string | undefined;
+
+  constructor(
+    private readonly transport: Transport,
+    private readonly options: FeedOptions = {},
+  ) {
+    this.position = options.after;
+  }
+
+  /** The id of the last event that was read. */
+  get cursor(): string | undefined {
+    return this.position;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<FeedEvent, void, undefined> {
+    const { signal } = this.options;
+    const backoff = new Backoff();
+    let lastSuccess = performance.now();
+    try {
+      // Events that come before the first connection breaks must not be missed, even if there was none yet.
+      this.position ??= await this.now();
+      for (;;) {
+        try {
+          const outcome = yield* this.connection(() => {
+            backoff.reset();
+            lastSuccess = performance.now();
+          });
+          if (outcome === 'over') return;
+          await sleep(backoff.next(), signal);
+        } catch (error) {
+          if (signal?.aborted || !this.isTemporary(error)) throw error;
+          if (performance.now() - lastSuccess > this.transport.settings.patienceMs) throw error;
+          await sleep(Math.max(backoff.next(), retryAfter(error)), signal);
+        }
+      }
+    } catch (error) {
+      if (!signal?.aborted) throw error;
+    }
+  }
+
+  private async now(): Promise<string> {
+    const call = { method: 'GET', path: '/v1/whoami', signal: this.options.signal } as const;
+    return (await this.transport.body<{ seq: string }>(call)).seq;
+  }
+
+  /** Reads one connection to its end. A server that restarts ends it; `over` says that the run has ended and all of it was read. */
+  private async *connection(alive: () => void): AsyncGenerator<FeedEvent, 'over' | 'again', undefined> {
+    const deadline = new Deadline(this.transport.settings.timeoutMs, this.options.signal);
+    try {
+      const call = { method: 'GET', path: '/v1/events', query: this.query() } as const;
+      const response = await this.transport.open(call, deadline.signal);
+      if (response.status === 204 || response.body === null) return 'over';
+      const parser = new SseParser();
+      const reader = response.body.getReader();
+      for (;;) {
+        deadline.restart(SILENCE_MS);
+        const { done, value } = await reader.read();
+        if (done) return 'again';
+        alive();
+        for (const { id, data } of parser.push(value)) {
+          const event = JSON.parse(data) as FeedEvent;
+          this.position = id ?? event.id;
+          yield event;
+        }
+      }
+    } finally {
+      // Whoever leaves the loop over the feed closes its connection.
+      deadline.abort();
+    }
+  }
+
+  private query(): Query {
+    const { topics, runId, agentId } = this.options;
+    return { topics: topics?.join(','), run_id: runId, agent_id: agentId, after_seq: this.position };
+  }
+
+  /** What is no problem of the server is a connection that broke. */
+  private isTemporary(error: unknown): boolean {
+    return error instanceof Transient || !(error instanceof RouterError || error instanceof SyntaxError);
+  }
+}
+
+function retryAfter(error: unknown): number {
+  return error instanceof Transient ? (error.retryAfterMs ?? 0) : 0;
+}

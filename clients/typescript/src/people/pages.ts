@@ -1,0 +1,14 @@
+import type { Query, Transport } from '../wire/transport.js';
+
+/** Reads a list to its end, part by part. */
+export async function pages<T>(transport: Transport, path: string, member: string, query: Query): Promise<T[]> {
+  const entries: T[] = [];
+  let cursor: string | undefined;
+  do {
+    const call = { method: 'GET', path, query: { limit: 500, ...query, cursor } } as const;
+    const page = await transport.body<Record<string, unknown>>(call);
+    entries.push(...(page[member] as T[]));
+    cursor = (page['nextCursor'] as string | null | undefined) ?? undefined;
+  } while (cursor !== undefined);
+  return entries;
+}

@@ -1,0 +1,121 @@
+import { RunFinished } from './errors.js';
+import { Agents } from './people/agents.js';
+import { Feed, type FeedOptions } from './people/feed.js';
+import { Interrupts } from './people/interrupts.js';
+import { Runs } from './people/runs.js';
+import type { WhoAmI } from './people/views.js';
+import { acquire } from './worker/acquire.js';
+import { type Handler, execute } from './worker/execution.js';
+import type { WorkView } from './worker/views.js';
+import type { RegisteredWorkflow, Workflow } from './worker/workflow.js';
+import { type WorkOptions, work } from './worker/work.js';
+import { path } from './wire/path.js';
+import { randomId } from './wire/random-id.js';
+import { type Settings, effective } from './wire/settings.js';
+import { Transport } from './wire/transport.js';
+
+/** How a router reaches its server, and how it works there. */
+export interface RouterOptions extends Settings {
+  /** The name of this worker, as people see it. Random where it is absent. */
+  readonly worker?: string;
+  /** How long a run stays without an owner after its worker died, in milliseconds: 30,000 by default. */
+  readonly leaseMs?: number;
+}
+
+/** Which run to work on. */
+export interface RunOrder<I> {
+  /** Your name for the run. With the same alias and input it is the same run; without one, each call is another run. */
+  readonly alias?: string;
+  /** What it works on, as JSON. */
+  readonly input: I;
+  /** Lets the run go at its next boundary, for another worker. */
+  readonly signal?: AbortSignal;
+}
+
+/** A server of Interrupt Router: for orchestrators, and for the people who answer them. */
+export class Router {
+  /** The questions and stops of all runs. */
+  readonly interrupts: Interrupts;
+  /** All runs. */
+  readonly runs: Runs;
+  /** The agents of all runs. */
+  readonly agents: Agents;
+  private readonly transport: Transport;
+  private readonly worker: string;
+  private readonly leaseMs: number;
+  private readonly registered = new WeakMap<Workflow, Promise<RegisteredWorkflow>>();
+
+  constructor(options: RouterOptions = {}) {
+    this.transport = new Transport(effective(options));
+    this.worker = options.worker ?? `worker-${randomId().slice(0, 8)}`;
+    this.leaseMs = options.leaseMs ?? 30_000;
+    this.interrupts = new Interrupts(this.transport);
+    this.runs = new Runs(this.transport);
+    this.agents = new Agents(this.transport);
+  }
+
+  /**
+   * Creates a run, or takes it where it is there, does the work, and ends the run: completed with what the code returns, failed with
+   * an error. Gives the result, also where an earlier worker completed the run.
+   *
+   * Throws `Stopped` where a person stopped the run, `RunPaused` where it waits to be resumed, `RunOwned` where another worker has it,
+   * and `RunFinished` where it failed or was cancelled before.
+   */
+  async run<W extends Workflow, I, T>(workflow: W, order: RunOrder<I>, handler: Handler<W, I, T>): Promise<T> {
+    await this.register(workflow);
+    const { alias, input, signal } = order;
+    const created = await this.transport.body<WorkView>({
+      method: 'POST',
+      path: path`/v1/workflows/${workflow.name}/runs`,
+      body: { input, threadId: alias },
+      signal,
+    });
+    const { worker, leaseMs, transport } = this;
+    try {
+      const view = await acquire(transport, created.runId, { worker, leaseMs, signal });
+      return await execute(transport, workflow, view, { leaseMs, signal }, handler);
+    } catch (error) {
+      return this.resultOf<T>(created.runId, error);
+    }
+  }
+
+  /**
+   * Takes runs of a workflow, whichever can go on next, and works on them until the signal of the options fires. A run that a person
+   * resumes or whose worker died is one of them.
+   */
+  async work<W extends Workflow, I, T>(workflow: W, handler: Handler<W, I, T>, options: WorkOptions = {}): Promise<void> {
+    await this.register(workflow);
+    const { transport, worker, leaseMs } = this;
+    await work({ transport, workflow, worker, leaseMs }, handler, options);
+  }
+
+  /** Registers a workflow; `run` and `work` do so themselves. */
+  register(workflow: Workflow): Promise<RegisteredWorkflow> {
+    const known = this.registered.get(workflow);
+    if (known !== undefined) return known;
+    const call = { method: 'PUT', path: path`/v1/workflows/${workflow.name}`, body: workflow.registration } as const;
+    const registering = this.transport.body<RegisteredWorkflow>(call);
+    this.registered.set(workflow, registering);
+    registering.catch(() => this.registered.delete(workflow));
+    return registering;
+  }
+
+  /** The feed of events: `for await (const event of router.events({ after })) …` */
+  events(options: FeedOptions = {}): Feed {
+    return new Feed(this.transport, options);
+  }
+
+  /** Whose token this is. */
+  whoami(): Promise<WhoAmI> {
+    return this.transport.body({ method: 'GET', path: '/v1/whoami' });
+  }
+
+  /** The result of a run that was completed before this worker could take it. */
+  private async resultOf<T>(runId: string, error: unknown): Promise<T> {
+    if (!(error instanceof RunFinished)) throw error;
+    const view = await this.transport.body<WorkView>({ method: 'GET', path: path`/v1/work/${runId}` });
+    if (view.state === 'completed') return view.result as T;
+    const reason = view.reason ? `: ${view.reason}` : '';
+    throw new RunFinished({ ...error.problem, detail: `the run is ${view.state}${reason}`, cause: error });
+  }
+}

@@ -1,0 +1,47 @@
+import { isObject } from '../json.js';
+
+/**
+ * Members that hold the data of users, models or schemas. What is below them keeps its names.
+ * The list uses the names of the wire.
+ */
+const OPAQUE = new Set([
+  'answer',
+  'confirmations',
+  'data',
+  'entry',
+  'fields',
+  'input',
+  'metadata',
+  'options',
+  'payload',
+  'request',
+  'response_schema',
+  'result',
+  'schema',
+  'state',
+]);
+
+/** Renames the members of a response: `run_id` becomes `runId`. */
+export function camelize(value: unknown): unknown {
+  return rename(value, toCamel, (key) => OPAQUE.has(key));
+}
+
+/** Renames the members of a body: `threadId` becomes `thread_id`. */
+export function snakify(value: unknown): unknown {
+  return rename(value, toSnake, (key) => OPAQUE.has(toSnake(key)));
+}
+
+function rename(value: unknown, to: (key: string) => string, isOpaque: (key: string) => boolean): unknown {
+  if (Array.isArray(value)) return value.map((it: unknown) => rename(it, to, isOpaque));
+  if (!isObject(value)) return value;
+  const entries = Object.entries(value).map(([key, it]) => [to(key), isOpaque(key) ? it : rename(it, to, isOpaque)]);
+  return Object.fromEntries(entries) as unknown;
+}
+
+function toCamel(key: string): string {
+  return key.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function toSnake(key: string): string {
+  return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

@@ -1,0 +1,155 @@
+import type { JsonObject } from '../json.js';
+import { path } from '../wire/path.js';
+import type { AgentContext, RunContext } from './context.js';
+import { type Effect, type EffectOptions, perform } from './effect.js';
+import { Stopped, concernsAgentAlone } from './halt.js';
+import type { Halting } from './halting.js';
+import { checked } from './keys.js';
+import { type AnyRouted, Routed } from './routed.js';
+import type { InterruptRequest, Message, QuestionView } from './views.js';
+import { untilDecided } from './waiting.js';
+import type { KindOf, Workflow } from './workflow.js';
+
+/** A question to a person. */
+export interface Question {
+  /** Names the place in the code. The same key is the same question, however often the code runs. */
+  readonly key: string;
+  /** What is asked. */
+  readonly reason: string;
+  /** What one needs to know to decide. */
+  readonly context?: string;
+  readonly choices?: readonly (string | { readonly value: string; readonly label?: string; readonly description?: string })[];
+  readonly confirmations?: readonly { readonly id: string; readonly prompt: string }[];
+  /** Data that people see beside the question. */
+  readonly fields?: JsonObject;
+  /** How long there is to answer. */
+  readonly deadlineMs?: number;
+}
+
+/** What an agent does, as people see it. */
+export interface AgentReport {
+  readonly status?: 'pending' | 'ready' | 'running' | 'completed' | 'failed' | 'cancelled' | 'pruned';
+  readonly step?: number;
+  readonly tokens?: number;
+}
+
+/**
+ * An agent of a run. Each call that has a key names a place in the code: it asks and does things once, however often the code runs
+ * again after a crash. Each call throws `Stopped` where the agent or its run was told to stop.
+ */
+export class Agent<W extends Workflow = Workflow> {
+  private readonly context: AgentContext;
+
+  constructor(
+    run: RunContext,
+    /** Its id in the run: `root`, or below it `root/refunds`. */
+    readonly id: string,
+    readonly kind: KindOf<W>,
+    halting: Halting,
+  ) {
+    this.context = { ...run, halting };
+  }
+
+  /** Fires when the agent is told to stop, or the run. */
+  get signal(): AbortSignal {
+    return this.context.halting.signal;
+  }
+
+  /** Fires when the work has to end at once: at an immediate stop, or when the run was lost. */
+  get immediate(): AbortSignal {
+    return this.context.halting.immediate;
+  }
+
+  /**
+   * Asks a person, once, and returns when it is decided. A standing rule or the policy may decide without a person. Throws `Unanswered`
+   * where the time runs out or the question is withdrawn.
+   */
+  async ask(question: Question): Promise<AnyRouted<W>> {
+    this.signal.throwIfAborted();
+    const { key, choices, fields, ...rest } = question;
+    const body = {
+      agentId: this.id,
+      kind: this.kind,
+      ...rest,
+      choices: choices?.map((it) => (typeof it === 'string' ? { value: it } : it)),
+      fields,
+    };
+    const asked = await this.context.owned.write<QuestionView>('PUT', questionPath(key), { body });
+    const decided = await untilDecided(this.context, asked, question.deadlineMs);
+    return new Routed(this.context, decided) as AnyRouted<W>;
+  }
+
+  /** Withdraws a question that need not be answered any more. */
+  async withdraw(key: string): Promise<void> {
+    await this.context.owned.write('DELETE', questionPath(key));
+  }
+
+  /**
+   * Does something that must not happen twice, and gives its result: the one that is kept, where it was done before. A graceful stop
+   * lets it end. Throws `EffectUnknown` where a worker began it and died, unless the options say what to do then.
+   */
+  async effect<T>(key: string, work: (effect: Effect) => T | Promise<T>, options: EffectOptions<T> = {}): Promise<T> {
+    this.signal.throwIfAborted();
+    const { effects, busy } = this.context;
+    const doing = effects.get(key) ?? busy.during(() => perform(this.context, this.id, checked(key), work, options));
+    effects.set(key, doing);
+    doing.catch(() => effects.delete(key));
+    return doing as Promise<T>;
+  }
+
+  /** Tells people what the agent does. */
+  async report(report: AgentReport): Promise<void> {
+    this.signal.throwIfAborted();
+    await this.tell(report);
+  }
+
+  /** Tells people that the agent has done its work. That is true whether or not it was told to stop meanwhile. */
+  finish(): Promise<void> {
+    return this.tell({ status: 'completed' });
+  }
+
+  /**
+   * Does the work of this agent to its end. Where a person stops this agent alone, its work ends and the run goes on; the result is
+   * `undefined` then.
+   */
+  async task<T>(work: () => Promise<T>): Promise<T | undefined> {
+    let result: T;
+    try {
+      result = await work();
+    } catch (error) {
+      const isItsOwn = error instanceof Stopped && concernsAgentAlone(error.stop) && error.stop.agentId === this.id;
+      if (!isItsOwn) throw error;
+      await this.context.owned.write('POST', '/stopped', { body: { agentId: this.id } });
+      return undefined;
+    }
+    await this.finish();
+    return result;
+  }
+
+  /** What people have written to this agent since it read its messages last. The server shows them as read from now on. */
+  async messages(): Promise<readonly Message[]> {
+    this.signal.throwIfAborted();
+    const { owned } = this.context;
+    const { messages } = await owned.signals();
+    const own = messages.filter((it) => it.agentId === this.id);
+    const positions = own.map((it) => it.position);
+    if (positions.length > 0) await owned.write('POST', '/messages/read', { body: { positions } });
+    return own;
+  }
+
+  /** A supervisor's request to interrupt itself, if there is one. The next question of this agent takes it. */
+  async interruptRequest(): Promise<InterruptRequest | null> {
+    this.signal.throwIfAborted();
+    const { asked } = await this.context.owned.signals();
+    return asked.find((it) => it.agentId === this.id) ?? null;
+  }
+
+  private async tell(report: AgentReport): Promise<void> {
+    const agents = [{ agentId: this.id, kind: this.kind, status: 'running', ...report }];
+    await this.context.owned.write('PUT', '/agents', { body: { agents } });
+  }
+}
+
+function questionPath(key: string): string {
+  return path`/questions/${checked(key)}`;
+}

@@ -1,0 +1,44 @@
+import { throughJson } from '../json.js';
+import { path } from '../wire/path.js';
+import type { AgentContext } from './context.js';
+import { EffectUnknown } from './halt.js';
+import type { EffectView } from './views.js';
+
+/** An effect that is done now. */
+export interface Effect {
+  /** The same in every worker that ever does it: hand it to other systems as their idempotency key. */
+  readonly id: string;
+  /** Fires when the work has to end at once. A graceful stop lets the effect finish. */
+  readonly signal: AbortSignal;
+}
+
+/** What to do where a worker began the effect and died, so that it may have happened or not. */
+export interface EffectOptions<T> {
+  /** A second time does no harm: do it again. */
+  readonly repeatable?: boolean;
+  /** Finds out. It gives the result, or `undefined` where it did not happen; only then it is done. */
+  readonly lookup?: (effect: Effect) => T | undefined | Promise<T | undefined>;
+}
+
+/** Does something once, whatever crashes, and gives what JSON keeps of its result. */
+export async function perform<T>(
+  context: AgentContext,
+  agentId: string,
+  key: string,
+  work: (effect: Effect) => T | Promise<T>,
+  options: EffectOptions<T>,
+): Promise<T> {
+  const { owned, halting } = context;
+  const below = path`/effects/${key}`;
+  const { repeatable = false, lookup } = options;
+  // No stop may cut this off: the effect would be begun, and nothing would know that it never happened.
+  const { state, result } = await owned.write<EffectView>('PUT', below, { body: { agentId, repeatable } });
+  if (state === 'finished') return result as T;
+  if (state === 'unknown' && lookup === undefined) throw new EffectUnknown(key);
+  const effect = { id: `${owned.view.runId}:${key}`, signal: halting.immediate };
+  const found = state === 'unknown' ? await lookup?.(effect) : undefined;
+  // The first caller gets what a later worker reads.
+  const kept = throughJson(found === undefined ? await work(effect) : found);
+  await owned.write('PUT', `${below}/result`, { body: { result: kept } });
+  return kept as T;
+}

@@ -1,0 +1,127 @@
+import { Forbidden, Internal, LeaseLost, RunFinished, Transient, Unauthenticated } from '../errors.js';
+import { throughJson } from '../json.js';
+import type { Transport } from '../wire/transport.js';
+import { Busy } from './busy.js';
+import type { RunContext } from './context.js';
+import { Cancelled, Parked, Released, Stopped, concernsAgentAlone } from './halt.js';
+import { Lease } from './lease.js';
+import { OwnedRun } from './owned-run.js';
+import { Run } from './run.js';
+import { SignalWatch } from './signal-watch.js';
+import type { WorkView } from './views.js';
+import type { Workflow } from './workflow.js';
+
+/** The code of an orchestrator. What it returns is the result of the run. */
+export type Handler<W extends Workflow, I, T> = (run: Run<W, I>) => Promise<T>;
+
+/** How to work on a run. */
+export interface ExecutionOptions {
+  readonly leaseMs: number;
+  /** Lets the run go at its next boundary. */
+  readonly signal?: AbortSignal | undefined;
+  /** How long a question may be open before the worker lets the run go. */
+  readonly parkAfterMs?: number | undefined;
+}
+
+type Outcome<T> = { readonly result: T } | { readonly error: unknown };
+
+/** The most of an error's words that a run keeps. */
+const MOST_REASON = 500;
+
+/** Works on a run that was taken, and ends it, lets it go, or says that it has stopped. */
+export async function execute<W extends Workflow, I, T>(
+  transport: Transport,
+  workflow: W,
+  view: WorkView,
+  options: ExecutionOptions,
+  handler: Handler<W, I, T>,
+): Promise<T> {
+  const owned = new OwnedRun(transport, view);
+  const haltings: RunContext['haltings'] = new Map();
+  const watch = new SignalWatch(owned, haltings);
+  const parkAfterMs = options.parkAfterMs ?? Infinity;
+  const context = { owned, watch, haltings, effects: new Map(), busy: new Busy(), parkAfterMs };
+  const lease = new Lease(owned, options.leaseMs);
+  const release = (): void => owned.halting.halt(new Released(), false);
+  if (options.signal?.aborted) release();
+  options.signal?.addEventListener('abort', release, { once: true });
+  lease.keep();
+  const following = watch.follow();
+  try {
+    const outcome = await outcomeOf(handler, new Run<W, I>(context, workflow));
+    return await conclude(owned, outcome);
+  } finally {
+    options.signal?.removeEventListener('abort', release);
+    lease.end();
+    watch.end();
+    await following;
+  }
+}
+
+async function outcomeOf<W extends Workflow, I, T>(handler: Handler<W, I, T>, run: Run<W, I>): Promise<Outcome<T>> {
+  try {
+    return { result: throughJson(await handler(run)) as T };
+  } catch (error) {
+    // What is cut off fails in many ways, and a library that was given the signal throws an AbortError of its own.
+    const isCutOff = run.immediate.aborted || (run.signal.aborted && error instanceof Error && error.name === 'AbortError');
+    return { error: isCutOff ? run.signal.reason : error };
+  }
+}
+
+async function conclude<T>(owned: OwnedRun, outcome: Outcome<T>): Promise<T> {
+  if ('result' in outcome) {
+    await end(owned, 'completed', { result: outcome.result });
+    return outcome.result;
+  }
+  const { error } = outcome;
+  if (error instanceof Stopped) await stopped(owned, error);
+  else if (error instanceof Cancelled) await end(owned, 'cancelled', { reason: error.detail });
+  else if (error instanceof Parked || error instanceof Released) await release(owned, error instanceof Parked);
+  // The first error is the one to tell: where the server does not hear of it, the lease runs out and another worker goes on.
+  else if (isOfWorker(error)) await release(owned, false).catch(() => undefined);
+  else await end(owned, 'failed', { reason: String(error).slice(0, MOST_REASON) }).catch(() => undefined);
+  throw error;
+}
+
+/** This worker cannot go on, and another one can: the error says nothing about the run. */
+function isOfWorker(error: unknown): boolean {
+  const classes = [Transient, Internal, Unauthenticated, Forbidden, LeaseLost, RunFinished];
+  return classes.some((it) => error instanceof it);
+}
+
+async function stopped(owned: OwnedRun, { stop }: Stopped): Promise<void> {
+  if (!concernsAgentAlone(stop)) {
+    return settle(owned, ['paused', 'cancelled'], () => owned.write('POST', '/stopped', { body: {} }));
+  }
+  // The code did not go on without that agent, so there is nothing left to do.
+  await owned.write('POST', '/stopped', { body: { agentId: stop.agentId } });
+  await end(owned, 'cancelled', { reason: `${stop.agentId} was stopped: ${stop.reason}` });
+}
+
+async function release(owned: OwnedRun, waiting: boolean): Promise<void> {
+  try {
+    await owned.write('DELETE', '/lease', { query: { waiting: waiting || undefined } });
+  } catch (error) {
+    // Then there is nothing left to let go: the first answer got lost, or the lease ran out.
+    if (!isOver(error)) throw error;
+  }
+}
+
+function isOver(error: unknown): boolean {
+  return error instanceof LeaseLost || error instanceof RunFinished;
+}
+
+function end(owned: OwnedRun, state: 'completed' | 'failed' | 'cancelled', more: object): Promise<void> {
+  return settle(owned, [state], () => owned.write('POST', '/end', { body: { state, ...more } }));
+}
+
+/** Ends the lease by a request. Where its first answer got lost, the second one says that there is no lease any more. */
+async function settle(owned: OwnedRun, states: readonly string[], request: () => Promise<unknown>): Promise<void> {
+  try {
+    await request();
+  } catch (error) {
+    if (!isOver(error)) throw error;
+    const view = await owned.read<WorkView>('');
+    if (view.epoch !== owned.view.epoch || !states.includes(view.state)) throw error;
+  }
+}

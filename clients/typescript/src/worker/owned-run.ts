@@ -1,0 +1,51 @@
+import { LeaseLost, RunFinished } from '../errors.js';
+import { path } from '../wire/path.js';
+import type { Call, Query, Transport } from '../wire/transport.js';
+import { Halting } from './halting.js';
+import type { Signals, WorkView } from './views.js';
+
+/** What a request below a run consists of. */
+interface Part {
+  readonly body?: unknown;
+  readonly query?: Query;
+  readonly waitMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** A run that this worker owns, in an epoch. */
+export class OwnedRun {
+  readonly halting = new Halting();
+  private readonly base: string;
+
+  constructor(
+    private readonly transport: Transport,
+    readonly view: WorkView,
+  ) {
+    this.base = path`/v1/work/${view.runId}`;
+  }
+
+  /** Reads something of the run; that needs no lease. */
+  read<T>(below: string, part: Part = {}): Promise<T> {
+    return this.transport.body<T>({ ...part, method: 'GET', path: this.base + below });
+  }
+
+  /** Writes something of the run, in its epoch. */
+  write<T>(method: Exclude<Call['method'], 'GET'>, below: string, part: Part = {}): Promise<T> {
+    return this.owned<T>({ ...part, method, path: this.base + below });
+  }
+
+  /** What came from outside; with `waitMs`, once there is something. */
+  signals(part: Part = {}): Promise<Signals> {
+    return this.owned<Signals>({ ...part, method: 'GET', path: `${this.base}/signals` });
+  }
+
+  private async owned<T>(call: Call): Promise<T> {
+    try {
+      return await this.transport.body<T>({ ...call, query: { epoch: this.view.epoch, ...call.query } });
+    } catch (error) {
+      // Whatever the work does from now on is written nowhere.
+      if (error instanceof LeaseLost || error instanceof RunFinished) this.halting.halt(error, true);
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import { AnswerRejected, Conflict } from '../errors.js';
+import { path } from '../wire/path.js';
+import type { AgentContext } from './context.js';
+import { Unfilled } from './halt.js';
+import { rejection, task } from './prompt.js';
+import type { Decision, Dialect, Model, NarrowedSchema, QuestionView } from './views.js';
+import { type Decided, readQuestion, untilDecided } from './waiting.js';
+import type { RequestOf, RoutesOf, Workflow } from './workflow.js';
+
+/** A decision, and the one route that it leaves. */
+export class Routed<Field extends string | null = string | null, Request = unknown> {
+  /** What the person, the policy or a standing rule decided. */
+  readonly decision: Decision;
+  /** The field of the route. `null` where the answer only goes back to the agent: then the decision is all there is. */
+  readonly field: Field;
+  /** The name of the route, as people choose it. */
+  readonly route: Field extends string ? string : null;
+  /** Whether the answer goes elsewhere than where the question came from. */
+  readonly rerouted: boolean;
+
+  constructor(
+    private readonly context: AgentContext,
+    private question: Decided,
+  ) {
+    const { decision, route } = question;
+    this.decision = decision;
+    this.field = (route?.field ?? null) as Field;
+    this.route = (route?.name ?? null) as Field extends string ? string : null;
+    this.rerouted = route?.rerouted ?? false;
+  }
+
+  /** The key of the question. */
+  get key(): string {
+    return this.question.key;
+  }
+
+  /** The id by which people know the question. */
+  get interruptId(): string {
+    return this.question.interruptId;
+  }
+
+  /** The request, once a model or a person has filled it in; `null` before. */
+  get request(): Request | null {
+    return this.question.request as Request | null;
+  }
+
+  /** The schema to hand to a model: it has one property, the field of the route. */
+  schema(dialect: Dialect = 'json-schema'): Promise<NarrowedSchema> {
+    const { signal } = this.context.halting;
+    return this.context.owned.read<NarrowedSchema>(path`/questions/${this.key}/schema`, { query: { dialect }, signal });
+  }
+
+  /**
+   * Submits what a model said, an object or its text as it came, and gives the request. Throws `AnswerRejected` with the places that do
+   * not fit. Gives `null` where the model has failed too often: a person is asked then, and `fill` waits for that.
+   */
+  async submit(answer: unknown): Promise<Request | null> {
+    const below = path`/questions/${this.key}/request`;
+    const question = await this.context.owned.write<QuestionView>('POST', below, { body: { answer } });
+    return this.keep(question);
+  }
+
+  /**
+   * Lets a model fill in the request, explains its mistakes to it, and waits for a person where it keeps failing. No model is called
+   * where there is a request already, because a person or an earlier worker filled it in.
+   */
+  async fill(model: Model, dialect: Dialect = 'json-schema'): Promise<Request> {
+    if (this.field === null) throw noRoute(this.key);
+    if (this.request === null && !this.question.asked) await this.context.busy.during(() => this.askModel(model, dialect));
+    return this.request ?? this.askPerson();
+  }
+
+  private async askModel(model: Model, dialect: Dialect): Promise<void> {
+    const { signal, immediate } = this.context.halting;
+    const schema = await this.schema(dialect);
+    const messages = [task(schema.field, this.question, this.decision)];
+    for (;;) {
+      signal.throwIfAborted();
+      const answer: unknown = await model({ ...schema, messages: [...messages], signal: immediate });
+      try {
+        await this.submit(answer);
+        return;
+      } catch (error) {
+        if (!(error instanceof AnswerRejected)) throw error;
+        messages.push(...rejection(answer, error.errors));
+      }
+    }
+  }
+
+  private async askPerson(): Promise<Request> {
+    const key = this.question.asked ?? `${this.key}:request`;
+    await untilDecided(this.context, await readQuestion(this.context, key));
+    const request = this.keep(await readQuestion(this.context, this.key));
+    if (request === null) throw new Unfilled(this.key);
+    return request;
+  }
+
+  private keep(question: QuestionView): Request | null {
+    this.question = { ...question, decision: this.decision };
+    return this.request;
+  }
+}
+
+function noRoute(key: string): Conflict {
+  const detail = `the answer to ${key} takes no route, so there is no request`;
+  return new Conflict({ code: 'no-route', detail, hint: 'read `decision`; give the kind a route in the workflow' });
+}
+
+/** The answers that a question of a workflow can have: one for each route, and one that only goes back. */
+export type AnyRouted<W extends Workflow> = RoutedBy<RoutesOf<W>> | Routed<null, never>;
+
+type RoutedBy<R> = { [F in keyof R & string]: Routed<F, RequestOf<R[F]>> }[keyof R & string];

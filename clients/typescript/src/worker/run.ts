@@ -1,0 +1,119 @@
+import { NotFound } from '../errors.js';
+import { Agent } from './agent.js';
+import type { RunContext } from './context.js';
+import { Cancelled } from './halt.js';
+import type { Halting } from './halting.js';
+import type { OwnedRun } from './owned-run.js';
+import type { Checkpoint, Signals, WorkView } from './views.js';
+import type { KindOf, Workflow } from './workflow.js';
+
+const ROOT = 'root';
+
+/** A run that this worker works on. */
+export class Run<W extends Workflow = Workflow, I = unknown> {
+  /** The first agent, of the first kind of the workflow. It is there from the beginning. */
+  readonly root: Agent<W>;
+  private readonly owned: OwnedRun;
+  private readonly agents = new Map<string, Agent<W>>();
+
+  constructor(
+    private readonly context: RunContext,
+    workflow: W,
+  ) {
+    this.owned = context.owned;
+    this.root = this.begin(ROOT, workflow.rootKind as KindOf<W>, this.owned.halting);
+  }
+
+  get id(): string {
+    return this.owned.view.runId;
+  }
+
+  /** Your name for it, or its id. */
+  get alias(): string {
+    return this.owned.view.threadId;
+  }
+
+  /** What it works on. */
+  get input(): I {
+    return this.owned.view.input as I;
+  }
+
+  /** How it stood when this worker took it. */
+  get view(): WorkView {
+    return this.owned.view;
+  }
+
+  /**
+   * Fires as soon as the run is told to stop, or was lost to another worker. A graceful stop lets the current step end: what must not
+   * be cut off uses `immediate` instead.
+   */
+  get signal(): AbortSignal {
+    return this.owned.halting.signal;
+  }
+
+  /** Fires when the work has to end at once: at an immediate stop, or when the run was lost to another worker. */
+  get immediate(): AbortSignal {
+    return this.owned.halting.immediate;
+  }
+
+  /**
+   * Starts an agent below `root`, or below another one, called like its kind unless a name is given. The same name is the same agent
+   * whenever the code runs.
+   */
+  async agent(kind: KindOf<W>, name: string = slug(kind), above: Agent<W> = this.root): Promise<Agent<W>> {
+    this.signal.throwIfAborted();
+    const id = `${above.id}/${name}`;
+    const known = this.agents.get(id);
+    if (known !== undefined) return known;
+    const agent = this.begin(id, kind, this.context.haltings.get(above.id) ?? this.owned.halting);
+    await agent.report({ status: 'running' });
+    return agent;
+  }
+
+  /** What has come and is not dealt with: stops, requests to interrupt, messages, decisions. */
+  async signals(): Promise<Signals> {
+    const signals = await this.owned.signals();
+    this.context.watch.take(signals);
+    return signals;
+  }
+
+  /** Whether the run was told to stop. It asks the server; ask between the steps of long work of your own. */
+  async interrupted(): Promise<boolean> {
+    return (await this.signals()).stopping;
+  }
+
+  /** Keeps a state, as JSON. People see it in the history of the run. */
+  async checkpoint(state: unknown, reason?: string): Promise<void> {
+    this.signal.throwIfAborted();
+    await this.owned.write('POST', '/checkpoints', { body: { state, reason } });
+  }
+
+  /** The state that was kept last, also by an earlier worker; `null` before the first one. */
+  async lastCheckpoint<S = unknown>(): Promise<Checkpoint<S> | null> {
+    try {
+      return await this.owned.read<Checkpoint<S>>('/checkpoints/last');
+    } catch (error) {
+      if (error instanceof NotFound) return null;
+      throw error;
+    }
+  }
+
+  /** Ends the run as cancelled. It does so by an error that has to pass through the code. */
+  cancel(reason: string): never {
+    throw new Cancelled(reason);
+  }
+
+  private begin(id: string, kind: KindOf<W>, above: Halting): Agent<W> {
+    const halting = above.child();
+    const agent = new Agent<W>(this.context, id, kind, halting);
+    this.agents.set(id, agent);
+    this.context.haltings.set(id, halting);
+    this.context.watch.halt();
+    return agent;
+  }
+}
+
+/** A kind as a part of an agent's id. */
+function slug(kind: string): string {
+  return kind.toLowerCase().replace(/[^a-z0-9_-]/g, '-');
+}

@@ -1,0 +1,93 @@
+import { Transient } from '../errors.js';
+import { sleep } from '../wire/sleep.js';
+import { Stopped, concernsAgentAlone } from './halt.js';
+import type { Halting } from './halting.js';
+import type { OwnedRun } from './owned-run.js';
+import type { Signals, Stop } from './views.js';
+
+const WAIT_MS = 25_000;
+/** What was told and is not dealt with comes back at once, so the watch asks for it at leisure. */
+const REPEAT_MS = 500;
+/** Keys of decisions that fit into an address. */
+const MOST_KNOWN = 6_000;
+
+/** Follows what comes from outside while a run is worked on: stops wake its work, decisions wake those who wait for them. */
+export class SignalWatch {
+  private readonly ending = new AbortController();
+  private readonly known = new Set<string>();
+  /** Decisions that were told and that the work has not looked at. */
+  private readonly fresh = new Set<string>();
+  private readonly waiters = new Map<string, () => void>();
+  private stops: readonly Stop[] = [];
+
+  constructor(
+    private readonly run: OwnedRun,
+    private readonly agents: ReadonlyMap<string, Halting>,
+  ) {}
+
+  /** Follows until `end`. */
+  async follow(): Promise<void> {
+    const { signal } = this.ending;
+    let last = '';
+    while (!signal.aborted) {
+      try {
+        const startedAt = performance.now();
+        const signals = await this.run.signals({ ...this.news(), signal });
+        this.take(signals);
+        const told = JSON.stringify(signals);
+        if (told === last && performance.now() - startedAt < REPEAT_MS) await sleep(REPEAT_MS, signal);
+        last = told;
+      } catch (error) {
+        if (signal.aborted || error instanceof Transient) continue;
+        return this.run.halting.halt(error as Error, true);
+      }
+    }
+  }
+
+  end(): void {
+    this.ending.abort();
+  }
+
+  /** Carries out what signals say. */
+  take(signals: Signals): void {
+    this.stops = signals.stops;
+    this.halt();
+    for (const key of signals.decided) {
+      if (this.known.has(key)) continue;
+      this.known.add(key);
+      this.fresh.add(key);
+      this.waiters.get(key)?.();
+    }
+  }
+
+  /** Tells stops to those that they concern; an agent may have begun after its stop came. */
+  halt(): void {
+    for (const stop of this.stops) {
+      const concerned = concernsAgentAlone(stop) ? this.agents.get(stop.agentId) : this.run.halting;
+      concerned?.halt(new Stopped(stop), stop.mode === 'immediate');
+    }
+  }
+
+  /** Waits until a question may have been decided, and at most for a time. */
+  async decision(key: string, ms: number, signal: AbortSignal): Promise<void> {
+    const woken = new AbortController();
+    const wake = (): void => woken.abort();
+    this.waiters.set(key, wake);
+    signal.addEventListener('abort', wake, { once: true });
+    try {
+      if (!signal.aborted && !this.fresh.has(key)) await sleep(ms, woken.signal).catch(() => undefined);
+      signal.throwIfAborted();
+      this.fresh.delete(key);
+    } finally {
+      signal.removeEventListener('abort', wake);
+      this.waiters.delete(key);
+    }
+  }
+
+  /** What the next request waits for. */
+  private news(): { waitMs?: number; query: { known?: string } } {
+    const known = [...this.known].join(',');
+    if (known.length > MOST_KNOWN) return { query: {} };
+    return { waitMs: WAIT_MS, query: known === '' ? {} : { known } };
+  }
+}

@@ -1,0 +1,80 @@
+import { LeaseLost, RunFinished, Transient } from '../errors.js';
+import { path } from '../wire/path.js';
+import type { Transport } from '../wire/transport.js';
+import { type Handler, execute } from './execution.js';
+import { Parked, Released, Stopped } from './halt.js';
+import type { WorkView } from './views.js';
+import type { Workflow } from './workflow.js';
+
+const WAIT_MS = 25_000;
+
+/** How to work on many runs. */
+export interface WorkOptions {
+  /** How many runs at once: one by default. */
+  readonly workers?: number;
+  /** Ends the work: no further run is taken, and those under way are let go at their next boundary, for another worker. */
+  readonly signal?: AbortSignal;
+  /**
+   * How long a question may wait for a person before the worker lets the run go, in milliseconds. The run is taken again once it is
+   * answered. By default a worker keeps its run.
+   */
+  readonly parkAfterMs?: number;
+  /** Told of each run that failed, and why. The run keeps the reason, too. */
+  readonly onFailure?: (error: unknown, run: WorkView) => void;
+}
+
+/** Who works, and where. */
+interface Bench<W extends Workflow> {
+  readonly transport: Transport;
+  readonly workflow: W;
+  readonly worker: string;
+  readonly leaseMs: number;
+}
+
+/** Takes runs and works on them, as many at once as the options say. What stops one of them from taking runs stops all. */
+export async function work<W extends Workflow, I, T>(bench: Bench<W>, handler: Handler<W, I, T>, options: WorkOptions): Promise<void> {
+  const ending = new AbortController();
+  const end = (): void => ending.abort();
+  if (options.signal?.aborted) end();
+  options.signal?.addEventListener('abort', end, { once: true });
+  const one = (): Promise<void> => takeRuns(bench, handler, options, ending.signal).finally(end);
+  const outcomes = await Promise.allSettled(Array.from({ length: options.workers ?? 1 }, one));
+  options.signal?.removeEventListener('abort', end);
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+}
+
+async function takeRuns<W extends Workflow, I, T>(
+  bench: Bench<W>,
+  handler: Handler<W, I, T>,
+  { parkAfterMs, onFailure }: WorkOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { transport, workflow, leaseMs } = bench;
+  while (!signal.aborted) {
+    const view = await next(bench, signal);
+    if (view === null) continue;
+    try {
+      await execute(transport, workflow, view, { leaseMs, signal, parkAfterMs }, handler);
+    } catch (error) {
+      if (!isOrdinary(error)) onFailure?.(error, view);
+    }
+  }
+}
+
+/** The oldest run that can go on; `null` where there is none now. */
+async function next<W extends Workflow>(bench: Bench<W>, signal: AbortSignal): Promise<WorkView | null> {
+  const { transport, workflow, worker, leaseMs } = bench;
+  const call = { method: 'POST', path: path`/v1/workflows/${workflow.name}/leases`, body: { worker, leaseMs } } as const;
+  try {
+    return await transport.body<WorkView | null>({ ...call, waitMs: WAIT_MS, signal });
+  } catch (error) {
+    // A worker outlives its server.
+    if (signal.aborted || error instanceof Transient) return null;
+    throw error;
+  }
+}
+
+/** The run goes on elsewhere, or later. */
+function isOrdinary(error: unknown): boolean {
+  return [Stopped, Parked, Released, LeaseLost, RunFinished].some((it) => error instanceof it);
+}

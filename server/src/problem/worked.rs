@@ -1,0 +1,165 @@
+//! From what the worker protocol refuses to the problem that a worker reads.
+
+use axum::http::{HeaderValue, header};
+use interrupts::Misfit;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use workers::{RegistrationError, WorkError};
+
+use super::{Kind, Problem, of_change, of_store};
+use crate::app::no_run;
+
+/// The problem that a workflow which is not registered is, with all that is wrong with it.
+pub(crate) fn of_registration(errors: &[RegistrationError]) -> Problem {
+    let listed: Vec<Value> = errors
+        .iter()
+        .map(|error| {
+            json!({"pointer": error.pointer, "message": error.reason, "remedy": error.remedy})
+        })
+        .collect();
+    let first = errors.first();
+    let detail = first.map_or_else(String::new, |it| format!("{}: {}", it.pointer, it.reason));
+    let hint = first.map_or_else(String::new, |it| it.remedy.clone());
+    Problem::new(Kind::WorkflowRefused, detail, hint).with("errors", listed)
+}
+
+/// The problem that a worker's refused request is.
+#[expect(clippy::too_many_lines, reason = "one row for each refusal")]
+pub(crate) fn of_work(error: &WorkError, now: Timestamp) -> Problem {
+    let detail = error.to_string();
+    match error {
+        WorkError::Store(error) => of_store(error),
+        WorkError::Change(error) => of_change(error, now),
+        WorkError::UnknownRun { run } => no_run(&run.to_string()),
+        WorkError::UnknownWorkflow { .. } => Problem::new(
+            Kind::WorkflowNotFound,
+            detail,
+            "register it first: `PUT /v1/workflows/{name}`",
+        ),
+        WorkError::Taken { run } => Problem::new(
+            Kind::NameTaken,
+            detail,
+            "a name and a key stand for one run with one input; use new ones for another",
+        )
+        .with("run_id", run.to_string()),
+        WorkError::Ended { .. } => {
+            Problem::new(Kind::RunFinished, detail, "create a new run for more work")
+        }
+        WorkError::Paused { .. } => Problem::new(
+            Kind::RunPaused,
+            detail,
+            "a person resumes it, on the page or with `irq resume`; then take it again",
+        ),
+        WorkError::Owned { lease } => {
+            let wait = lease.until.duration_since(now).as_secs().clamp(1, 3_600);
+            let problem = Problem::new(
+                Kind::RunOwned,
+                detail,
+                "take it once its lease is over, or let its worker release it",
+            );
+            match HeaderValue::try_from(wait.to_string()) {
+                Ok(wait) => problem.header(header::RETRY_AFTER, wait),
+                Err(_) => problem,
+            }
+        }
+        WorkError::LeaseLost { current, .. } => Problem::new(
+            Kind::LeaseLost,
+            detail,
+            "stop working on the run, and take it again: `POST /v1/work/{run_id}/lease`",
+        )
+        .with("epoch", *current),
+        WorkError::Changed(change) => Problem::new(
+            Kind::WorkflowChanged,
+            detail,
+            "register the earlier version again for the runs that began under it, or cancel them",
+        )
+        .with("pointer", change.pointer.clone()),
+        WorkError::UnknownKind { known, .. } => {
+            Problem::new(Kind::Shape, detail, "name one of the kinds").with("kinds", known.clone())
+        }
+        WorkError::OtherKind { .. } => {
+            Problem::new(Kind::Shape, detail, "give each agent an id of its own")
+        }
+        WorkError::AgentEnded { .. } => Problem::new(
+            Kind::RunFinished,
+            detail,
+            "an agent that has ended stays so; give a new one another id",
+        ),
+        WorkError::UnknownAgent { .. } => Problem::new(
+            Kind::AgentNotFound,
+            detail,
+            "tell of it first: `PUT /v1/work/{run_id}/agents`",
+        ),
+        WorkError::UnknownQuestion { .. } => {
+            Problem::new(Kind::QuestionNotFound, detail, "ask it first")
+        }
+        WorkError::OtherQuestion { .. } | WorkError::OtherEffect { .. } => Problem::new(
+            Kind::IdempotencyConflict,
+            detail,
+            "a key stands for one place of the code; use another one",
+        ),
+        WorkError::OtherResult { .. } => Problem::new(
+            Kind::IdempotencyConflict,
+            detail,
+            "begin it to read the result that stands",
+        ),
+        WorkError::QuestionMisfits(found) => misfitting(
+            Kind::Shape,
+            detail,
+            "the workflow says which fields the questions of this kind have",
+            ("/fields", found),
+        ),
+        WorkError::Rejected { misfits, left } => misfitting(
+            Kind::AnswerRejected,
+            detail,
+            "tell the model what does not fit, and submit its next answer",
+            ("", misfits),
+        )
+        .with("corrections_left", *left),
+        WorkError::NotDecided { .. } => Problem::new(
+            Kind::NotDecided,
+            detail,
+            "wait for it: `GET /v1/work/{run_id}/questions/{key}?wait_ms=30000`",
+        ),
+        WorkError::Withdrawn { .. } => Problem::new(
+            Kind::NotInState,
+            detail,
+            "it will not be decided; ask with another key where that is still wanted",
+        ),
+        WorkError::NoRoute { .. } => {
+            Problem::new(Kind::NotInState, detail, "go on with what was decided")
+        }
+        WorkError::UnknownEffect { .. } => {
+            Problem::new(Kind::EffectNotFound, detail, "begin it first")
+        }
+        WorkError::Field { .. } | WorkError::Admit(_) => Problem::new(
+            Kind::Shape,
+            detail,
+            "`/openapi.json` describes what is taken",
+        ),
+        WorkError::Unreadable(_) | _ => {
+            tracing::error!(%error, "what is kept of a worker's run cannot be read");
+            Problem::new(
+                Kind::Internal,
+                detail,
+                "a newer version of this program may have written it",
+            )
+        }
+    }
+}
+
+fn misfitting(
+    kind: Kind,
+    detail: String,
+    hint: &str,
+    (within, found): (&str, &[Misfit]),
+) -> Problem {
+    let errors: Vec<Value> = found
+        .iter()
+        .map(|misfit| {
+            let pointer = format!("{within}{}", misfit.pointer);
+            json!({"pointer": pointer, "path": misfit.path, "message": misfit.reason})
+        })
+        .collect();
+    Problem::new(kind, detail, hint).with("errors", errors)
+}

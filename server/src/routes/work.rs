@@ -1,0 +1,150 @@
+//! The worker protocol: what an orchestrator in any language does with its workflow and its runs.
+
+pub(super) mod checkpoints;
+pub(super) mod effects;
+pub(super) mod leases;
+pub(super) mod questions;
+pub(super) mod runs;
+pub(super) mod signals;
+pub(super) mod workflows;
+
+use std::time::Duration;
+
+use interrupts::WorkflowName;
+use routing_core::{NodeId, RunId};
+use serde::Deserialize;
+use tokio::sync::watch;
+use tokio::time::Instant;
+use utoipa::IntoParams;
+use workers::{Owned, Protocol, WorkError, WorkKey};
+
+use crate::access::Caller;
+use crate::app::{App, no_run};
+use crate::parameters::wrong;
+use crate::problem::{Kind, Problem, of_work};
+
+/// The longest wait for news, in milliseconds.
+const LONGEST_WAIT: u32 = 30_000;
+
+/// How much of the time for an answer is left for what follows a wait.
+const SPARE: Duration = Duration::from_secs(2);
+
+/// The epoch in which the worker has the run.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(super) struct EpochQuery {
+    /// The epoch in which you have the run.
+    epoch: u64,
+}
+
+/// The workflow of a worker's token.
+fn workflow_of(caller: &Caller) -> Result<&WorkflowName, Problem> {
+    let bound = caller.scope.as_ref().and_then(|scope| scope.workflow());
+    bound.ok_or_else(|| {
+        Problem::new(
+            Kind::Forbidden,
+            "your token is bound to no workflow",
+            "`irq token create --name NAME --role worker --workflow WORKFLOW` makes one that is",
+        )
+    })
+}
+
+/// The protocol for the workflow of a worker's token.
+fn protocol<'a>(app: &'a App, caller: &'a Caller) -> Result<Protocol<'a>, Problem> {
+    Ok(Protocol {
+        store: app.store(),
+        catalogues: &app.catalogues,
+        policy: &app.config.policy,
+        workflow: workflow_of(caller)?,
+    })
+}
+
+/// As [`protocol`], where the address names the workflow.
+fn protocol_named<'a>(
+    app: &'a App,
+    caller: &'a Caller,
+    name: &str,
+) -> Result<Protocol<'a>, Problem> {
+    let protocol = protocol(app, caller)?;
+    if protocol.workflow.as_str() == name {
+        return Ok(protocol);
+    }
+    Err(Problem::new(
+        Kind::WorkflowNotFound,
+        format!("your token reaches no workflow `{name}`"),
+        format!("it is bound to the workflow `{}`", protocol.workflow),
+    ))
+}
+
+/// The run of a segment of the address.
+fn run_id(text: &str) -> Result<RunId, Problem> {
+    text.parse().map_err(|_error| no_run(text))
+}
+
+/// The key of a segment of the address.
+fn work_key(text: &str) -> Result<WorkKey, Problem> {
+    let key = text.parse::<WorkKey>();
+    key.map_err(|error| wrong("key", error.to_string()))
+}
+
+/// An agent that a body names.
+fn node_id(pointer: &str, text: &str) -> Result<NodeId, Problem> {
+    NodeId::new(text).map_err(|error| {
+        Problem::new(
+            Kind::Shape,
+            format!("{pointer}: {error}"),
+            "the first agent of a run is `root`, others are below it: `root/refunds`",
+        )
+    })
+}
+
+/// A run that the caller owns in the epoch that it names.
+async fn owned<'a>(
+    app: &'a App,
+    caller: &'a Caller,
+    run: &str,
+    epoch: u64,
+) -> Result<Owned<'a>, Problem> {
+    let owned = protocol(app, caller)?.owned(run_id(run)?, epoch).await;
+    owned.map_err(|error| refused(app, &error))
+}
+
+fn refused(app: &App, error: &WorkError) -> Problem {
+    of_work(error, app.now())
+}
+
+/// A request that waits for news.
+struct Patience<'a> {
+    app: &'a App,
+    ends: Instant,
+    news: watch::Receiver<u64>,
+}
+
+impl<'a> Patience<'a> {
+    /// Begins before the first look, so that nothing comes between the two.
+    fn begin(app: &'a App, wait_ms: Option<u32>) -> Result<Self, Problem> {
+        let wait_ms = wait_ms.unwrap_or_default();
+        if wait_ms > LONGEST_WAIT {
+            return Err(wrong("wait_ms", format!("at most {LONGEST_WAIT}")));
+        }
+        let most = app.config.limits.answer_time.saturating_sub(SPARE);
+        Ok(Self {
+            app,
+            ends: Instant::now() + Duration::from_millis(wait_ms.into()).min(most),
+            news: app.feed.news(),
+        })
+    }
+
+    /// Waits until there may be news. False once the time is over, or the server is told to stop.
+    ///
+    /// Cancel safe: it only waits.
+    async fn more(&mut self) -> bool {
+        let changed = tokio::select! {
+            changed = self.news.changed() => changed.is_ok(),
+            () = tokio::time::sleep_until(self.ends) => false,
+            () = self.app.draining.cancelled() => false,
+        };
+        changed && Instant::now() < self.ends
+    }
+}

@@ -1,0 +1,191 @@
+//! Leases: runs taken, kept, and let go.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use interrupts::OwnerName;
+use jiff::SignedDuration;
+use serde::Deserialize;
+use utoipa::{IntoParams, ToSchema};
+use workers::{Owned, Taking};
+
+use super::{
+    EpochQuery, Patience, owned, protocol, protocol_named, refused, run_id, workflow_of,
+};
+use crate::access::{Caller, Works};
+use crate::app::App;
+use crate::body::StrictJson;
+use crate::parameters::{Parameters, Segment};
+use crate::problem::{Kind, Problem};
+use crate::wire::{LeaseView, WorkView};
+
+/// The usual lease, in milliseconds.
+const USUAL_LEASE: u32 = 30_000;
+
+/// The shortest and the longest lease, in milliseconds.
+const LEASES: std::ops::RangeInclusive<u32> = 1_000..=3_600_000;
+
+/// Who takes a run.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LeaseBody {
+    /// The worker, by a name that no other one has.
+    #[schema(min_length = 1, max_length = 200)]
+    worker: String,
+    /// How long its lease holds unless it is renewed, in milliseconds.
+    #[serde(default)]
+    #[schema(minimum = 1000, maximum = 3600000)]
+    lease_ms: Option<u32>,
+}
+
+/// How long a lease shall hold.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct RenewBody {
+    /// How long, in milliseconds, from now.
+    #[schema(minimum = 1000, maximum = 3600000)]
+    lease_ms: Option<u32>,
+}
+
+/// How long a request waits for a run.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TakeQuery {
+    /// How long to wait for a run, in milliseconds.
+    #[param(minimum = 0, maximum = 30000)]
+    wait_ms: Option<u32>,
+}
+
+/// How a run is let go.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReleaseQuery {
+    /// The epoch in which you have the run.
+    epoch: u64,
+    /// Whether it waits for answers: it is taken again once one of its questions is over, or something comes for it.
+    waiting: Option<bool>,
+}
+
+fn lease_of(lease_ms: Option<u32>) -> Result<SignedDuration, Problem> {
+    let lease_ms = lease_ms.unwrap_or(USUAL_LEASE);
+    if LEASES.contains(&lease_ms) {
+        return Ok(SignedDuration::from_millis(lease_ms.into()));
+    }
+    let (least, most) = (LEASES.start(), LEASES.end());
+    Err(Problem::new(
+        Kind::Shape,
+        format!("$.lease_ms: {least} to {most} are possible"),
+        "leave it away for 30 seconds",
+    ))
+}
+
+/// Each worker has its name within its workflow: none is taken for a process of this machine.
+fn taking(caller: &Caller, body: &LeaseBody) -> Result<Taking, Problem> {
+    let name = format!("{}/{}", workflow_of(caller)?, body.worker);
+    let shape = |error: interrupts::NameError| {
+        Problem::new(Kind::Shape, format!("$.worker: {error}"), "shorten it")
+    };
+    if body.worker.trim().is_empty() {
+        let empty = "$.worker: a name that says nothing names no worker";
+        return Err(Problem::new(Kind::Shape, empty, "name the worker"));
+    }
+    Ok(Taking {
+        worker: OwnerName::new(name).map_err(shape)?,
+        lease: lease_of(body.lease_ms)?,
+    })
+}
+
+fn told(workflow: &str, owned: Owned<'_>) -> Result<Response, Problem> {
+    let run = owned.run.id.to_string();
+    let work = owned.into_work().map_err(|error| {
+        tracing::error!(%run, %error, "the run's order cannot be read");
+        Problem::new(Kind::Internal, error.to_string(), "report this")
+    })?;
+    Ok(Json(WorkView::of(workflow, work)).into_response())
+}
+
+/// Takes the oldest run of the workflow that can go on and no worker has. Empty where there is none.
+#[utoipa::path(post, path = "/v1/workflows/{name}/leases", request_body = LeaseBody,
+    params(("name" = String, Path), TakeQuery), extensions(("x-right" = json!("work"))),
+    responses((status = 200, body = WorkView), (status = 204)))]
+pub(crate) async fn take_next(
+    State(app): State<App>,
+    Works(caller): Works,
+    Segment(name): Segment,
+    Parameters(query): Parameters<TakeQuery>,
+    StrictJson(body): StrictJson<LeaseBody>,
+) -> Result<Response, Problem> {
+    let protocol = protocol_named(&app, &caller, &name)?;
+    let mut patience = Patience::begin(&app, query.wait_ms)?;
+    let taking = taking(&caller, &body)?;
+    loop {
+        let taken = protocol.take_next(&taking, app.now()).await;
+        if let Some(taken) = taken.map_err(|error| refused(&app, &error))? {
+            app.feed.nudge();
+            return told(&name, taken);
+        }
+        if !patience.more().await {
+            return Ok(StatusCode::NO_CONTENT.into_response());
+        }
+    }
+}
+
+/// Takes a run.
+#[utoipa::path(post, path = "/v1/work/{run_id}/lease", request_body = LeaseBody,
+    params(("run_id" = String, Path)), extensions(("x-right" = json!("work"))),
+    responses((status = 200, body = WorkView)))]
+pub(crate) async fn take(
+    State(app): State<App>,
+    Works(caller): Works,
+    Segment(run): Segment,
+    StrictJson(body): StrictJson<LeaseBody>,
+) -> Result<Response, Problem> {
+    let protocol = protocol(&app, &caller)?;
+    let taking = taking(&caller, &body)?;
+    let taken = protocol.take(run_id(&run)?, &taking).await;
+    app.feed.nudge();
+    let taken = taken.map_err(|error| refused(&app, &error))?;
+    told(protocol.workflow.as_str(), taken)
+}
+
+/// Keeps a run for longer, and says whether it was told to stop.
+#[utoipa::path(put, path = "/v1/work/{run_id}/lease", request_body = RenewBody,
+    params(("run_id" = String, Path), EpochQuery), extensions(("x-right" = json!("work"))),
+    responses((status = 200, body = LeaseView)))]
+pub(crate) async fn renew(
+    State(app): State<App>,
+    Works(caller): Works,
+    Segment(run): Segment,
+    Parameters(query): Parameters<EpochQuery>,
+    StrictJson(body): StrictJson<RenewBody>,
+) -> Result<Json<LeaseView>, Problem> {
+    let lease = lease_of(body.lease_ms)?;
+    let owned = owned(&app, &caller, &run, query.epoch).await?;
+    let run = owned.renew(lease).await;
+    let run = run.map_err(|error| refused(&app, &error))?;
+    let stopping = owned.is_told_to_stop().await;
+    Ok(Json(LeaseView {
+        lease_until: run.lease.map(|lease| lease.until.to_string()),
+        stopping: stopping.map_err(|error| refused(&app, &error))?,
+    }))
+}
+
+/// Lets a run go, for whichever worker takes it next.
+#[utoipa::path(delete, path = "/v1/work/{run_id}/lease", params(("run_id" = String, Path), ReleaseQuery),
+    extensions(("x-right" = json!("work"))), responses((status = 204)))]
+pub(crate) async fn release(
+    State(app): State<App>,
+    Works(caller): Works,
+    Segment(run): Segment,
+    Parameters(query): Parameters<ReleaseQuery>,
+) -> Result<StatusCode, Problem> {
+    let owned = owned(&app, &caller, &run, query.epoch).await?;
+    let released = owned.release(query.waiting.unwrap_or_default()).await;
+    let released = released.map_err(|error| refused(&app, &error))?;
+    // A stop may have come that the worker has not seen.
+    app.wake(&released);
+    Ok(StatusCode::NO_CONTENT)
+}

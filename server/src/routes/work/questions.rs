@@ -1,0 +1,291 @@
+//! Questions of workers, and the one route of each answer.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use jiff::SignedDuration;
+use routing_core::schema::Dialect;
+use routing_core::{Choice, ConfirmationItem};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use utoipa::{IntoParams, ToSchema};
+use workers::{Asking, AskedState, Submitted, WorkError};
+
+use super::{
+    EpochQuery, Patience, node_id, owned, protocol, refused, run_id, work_key,
+};
+use crate::access::Works;
+use crate::app::App;
+use crate::body::StrictJson;
+use crate::parameters::{Parameters, Segments, wrong};
+use crate::problem::Problem;
+use crate::wire::{SchemaView, WorkQuestionView};
+
+/// The longest time that a question may wait, in milliseconds: a year.
+const LONGEST_PATIENCE: u64 = 31_536_000_000;
+
+/// An answer to choose from.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ChoiceBody {
+    /// What is recorded when it is chosen.
+    value: String,
+    /// What people read; the value where it is absent.
+    #[serde(default)]
+    label: Option<String>,
+    /// What it means.
+    #[serde(default)]
+    description: String,
+}
+
+/// Something that must be confirmed or refused.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ConfirmationBody {
+    /// Names the item in the answer.
+    id: String,
+    /// What is to be confirmed.
+    prompt: String,
+    /// What is assumed when nothing is said.
+    #[serde(default)]
+    default: Option<bool>,
+    /// What a refusal leads to.
+    #[serde(default)]
+    impact_if_no: Option<String>,
+}
+
+/// What an agent asks.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct QuestionBody {
+    /// The agent: `root`, or below it as `root/refunds`. It is there from now on.
+    #[schema(min_length = 1, max_length = 200)]
+    agent_id: String,
+    /// Its kind.
+    kind: String,
+    /// Why it asks.
+    reason: String,
+    /// What one needs to know to decide.
+    #[serde(default)]
+    context: String,
+    /// The answers to choose from.
+    #[serde(default)]
+    choices: Vec<ChoiceBody>,
+    /// What must be confirmed.
+    #[serde(default)]
+    confirmations: Vec<ConfirmationBody>,
+    /// The agent's own fields.
+    #[serde(default)]
+    fields: Map<String, Value>,
+    /// How long it waits, in milliseconds; as long as the policy says where it is absent.
+    #[serde(default)]
+    #[schema(minimum = 1, maximum = 31536000000_u64)]
+    deadline_ms: Option<u64>,
+}
+
+impl QuestionBody {
+    fn asking(self) -> Result<Asking, Problem> {
+        let patience = match self.deadline_ms {
+            None => None,
+            Some(given) if (1..=LONGEST_PATIENCE).contains(&given) => {
+                Some(SignedDuration::from_millis(given.try_into().unwrap_or(i64::MAX)))
+            }
+            Some(_) => {
+                return Err(Problem::new(
+                    crate::problem::Kind::Shape,
+                    format!("$.deadline_ms: 1 to {LONGEST_PATIENCE} are possible"),
+                    "leave it away for a question that waits for ever",
+                ));
+            }
+        };
+        let choices = self.choices.into_iter().map(|choice| Choice {
+            label: choice.label.unwrap_or_else(|| choice.value.clone()),
+            value: choice.value,
+            description: choice.description,
+        });
+        let confirmations = self.confirmations.into_iter().map(|item| ConfirmationItem {
+            id: item.id,
+            prompt: item.prompt,
+            default_value: item.default,
+            impact_if_no: item.impact_if_no,
+        });
+        Ok(Asking {
+            node: node_id("$.agent_id", &self.agent_id)?,
+            kind: self.kind,
+            reason: self.reason,
+            context: self.context,
+            choices: choices.collect(),
+            confirmations: confirmations.collect(),
+            fields: self.fields,
+            patience,
+        })
+    }
+}
+
+/// Asks a person, once: with a key that was used before it is the question that is there.
+#[utoipa::path(put, path = "/v1/work/{run_id}/questions/{key}", request_body = QuestionBody,
+    params(("run_id" = String, Path), ("key" = String, Path), EpochQuery),
+    extensions(("x-right" = json!("work"))),
+    responses((status = 201, body = WorkQuestionView), (status = 200, body = WorkQuestionView)))]
+pub(crate) async fn ask(
+    State(app): State<App>,
+    Works(caller): Works,
+    Segments(run, key): Segments,
+    Parameters(query): Parameters<EpochQuery>,
+    StrictJson(body): StrictJson<QuestionBody>,
+) -> Result<Response, Problem> {
+    let key = work_key(&key)?;
+    let asking = body.asking()?;
+    let owned = owned(&app, &caller, &run, query.epoch).await?;
+    let asked = owned.ask(&key, asking).await;
+    let (standing, is_new) = asked.map_err(|error| refused(&app, &error))?;
+    let standing = owned.settled(standing).await;
+    let standing = standing.map_err(|error| refused(&app, &error))?;
+    app.feed.nudge();
+    let status = match is_new {
+        true => StatusCode::CREATED,
+        false => StatusCode::OK,
+    };
+    Ok((status, Json(WorkQuestionView::of(&standing))).into_response())
+}
+
+/// How a question is waited for.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct QuestionQuery {
+    /// How long to wait for its decision, in milliseconds.
+    #[param(minimum = 0, maximum = 30000)]
+    wait_ms: Option<u32>,
+    /// The epoch in which you have the run: with it, what was decided counts as taken.
+    epoch: Option<u64>,
+}
+
+/// A question; with `wait_ms`, once it is decided.
+#[utoipa::path(get, path = "/v1/work/{run_id}/questions/{key}",
+    params(("run_id" = String, Path), ("key" = String, Path), QuestionQuery),
+    extensions(("x-right" = json!("work"))), responses((status = 200, body = WorkQuestionView)))]
+pub(crate) async fn read(
+    State(app): State<App>,
+    Works(caller): Works,
+    Segments(run, key): Segments,
+    Parameters(query): Parameters<QuestionQuery>,
+) -> Result<Json<WorkQuestionView>, Problem> {
+    let key = work_key(&key)?;
+    let mut patience = Patience::begin(&app, query.wait_ms)?;
+    let protocol = protocol(&app, &caller)?;
+    let id = run_id(&run)?;
+    let work = protocol.work(id).await;
+    let run_row = work.map_err(|error| refused(&app, &error))?.run;
+    let mut standing = loop {
+        let standing = protocol.question(&run_row, &key).await;
+        let standing = standing.map_err(|error| refused(&app, &error))?;
+        if standing.state != AskedState::Open || !patience.more().await {
+            break standing;
+        }
+    };
+    if let Some(epoch) = query.epoch {
+        let owned = owned(&app, &caller, &run, epoch).await?;
+        let settled = owned.settled(standing).await;
+        standing = settled.map_err(|error| refused(&app, &error))?;
+    }
+    Ok(Json(WorkQuestionView::of(&standing)))
+}
+
+/// Withdraws a question that is not wanted any more. One that is decided stays decided.
+#[utoipa::path(delete, path = "/v1/work/{run_id}/questions/{key}",
+    params(("run_id" = String, Path), ("key" = String, Path), EpochQuery),
+    extensions(("x-right" = json!("work"))), responses((status = 200, body = WorkQuestionView)))]
+pub(crate) async fn withdraw(
+    State(app): State<App>,
+    Works(caller): Works,
+    Segments(run, key): Segments,
+    Parameters(query): Parameters<EpochQuery>,
+) -> Result<Json<WorkQuestionView>, Problem> {
+    let key = work_key(&key)?;
+    let owned = owned(&app, &caller, &run, query.epoch).await?;
+    let withdrawn = owned.withdraw(&key).await;
+    let standing = withdrawn.map_err(|error| refused(&app, &error))?;
+    let standing = owned.settled(standing).await;
+    let standing = standing.map_err(|error| refused(&app, &error))?;
+    app.feed.nudge();
+    Ok(Json(WorkQuestionView::of(&standing)))
+}
+
+/// In which dialect a schema is wanted.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DialectQuery {
+    /// The dialect that the model's provider takes.
+    #[param(pattern = "^(json-schema|openai|anthropic|gemini|grammar)$")]
+    dialect: Option<String>,
+}
+
+/// The schema to hand to a model: the one route of the answer, and nothing else.
+#[utoipa::path(get, path = "/v1/work/{run_id}/questions/{key}/schema",
+    params(("run_id" = String, Path), ("key" = String, Path), DialectQuery),
+    extensions(("x-right" = json!("work"))), responses((status = 200, body = SchemaView)))]
+pub(crate) async fn schema(
+    State(app): State<App>,
+    Works(caller): Works,
+    Segments(run, key): Segments,
+    Parameters(query): Parameters<DialectQuery>,
+) -> Result<Json<SchemaView>, Problem> {
+    let key = work_key(&key)?;
+    let dialect = match query.dialect.as_deref() {
+        None => Dialect::JsonSchema,
+        Some(name) => name
+            .parse()
+            .map_err(|error| wrong("dialect", format!("{error}")))?,
+    };
+    let protocol = protocol(&app, &caller)?;
+    let answer = async {
+        let work = protocol.work(run_id(&run)?).await;
+        let work = work.map_err(|error| refused(&app, &error))?;
+        let standing = protocol.question(&work.run, &key).await;
+        standing.map_err(|error| refused(&app, &error))
+    };
+    let standing = answer.await?;
+    let Some(route) = &standing.route else {
+        let error = match standing.state {
+            AskedState::Open => WorkError::NotDecided { key },
+            AskedState::Withdrawn => WorkError::Withdrawn { key },
+            AskedState::Decided | AskedState::Expired => WorkError::NoRoute { key },
+        };
+        return Err(refused(&app, &error));
+    };
+    let shown = route.entry.schema_in(workers::RECORD, dialect);
+    Ok(Json(SchemaView::of(route, &shown)))
+}
+
+/// What a model said.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AnswerBody {
+    /// The object, or the text of it as it came.
+    answer: Value,
+}
+
+/// Submits what a model said of the one route. After three corrections a person is asked.
+#[utoipa::path(post, path = "/v1/work/{run_id}/questions/{key}/request", request_body = AnswerBody,
+    params(("run_id" = String, Path), ("key" = String, Path), EpochQuery),
+    extensions(("x-right" = json!("work"))), responses((status = 200, body = WorkQuestionView)))]
+pub(crate) async fn submit(
+    State(app): State<App>,
+    Works(caller): Works,
+    Segments(run, key): Segments,
+    Parameters(query): Parameters<EpochQuery>,
+    StrictJson(body): StrictJson<AnswerBody>,
+) -> Result<Json<WorkQuestionView>, Problem> {
+    let key = work_key(&key)?;
+    let owned = owned(&app, &caller, &run, query.epoch).await?;
+    let submitted = owned.submit(&key, &body.answer).await;
+    app.feed.nudge();
+    match submitted.map_err(|error| refused(&app, &error))? {
+        Submitted::Taken(standing) | Submitted::Asked(standing) => {
+            Ok(Json(WorkQuestionView::of(&standing)))
+        }
+    }
+}

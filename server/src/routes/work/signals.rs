@@ -1,0 +1,86 @@
+//! What has come for a run.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::Deserialize;
+use utoipa::{IntoParams, ToSchema};
+use workers::WorkKey;
+
+use super::{EpochQuery, Patience, owned, refused, work_key};
+use crate::access::Works;
+use crate::app::App;
+use crate::body::StrictJson;
+use crate::parameters::{Parameters, Segment};
+use crate::problem::{Kind, Problem};
+use crate::wire::SignalsView;
+
+/// The most messages that are said to be read at once.
+const MOST_READ: usize = 1_000;
+
+/// How news is waited for.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SignalsQuery {
+    /// The epoch in which you have the run.
+    epoch: u64,
+    /// How long to wait for news, in milliseconds.
+    #[param(minimum = 0, maximum = 30000)]
+    wait_ms: Option<u32>,
+    /// The keys of decided questions that are no news, separated by commas.
+    known: Option<String>,
+}
+
+/// Says at once what has come for the run; with `wait_ms`, it waits where nothing has.
+#[utoipa::path(get, path = "/v1/work/{run_id}/signals", params(("run_id" = String, Path), SignalsQuery),
+    extensions(("x-right" = json!("work"))), responses((status = 200, body = SignalsView)))]
+pub(crate) async fn read(
+    State(app): State<App>,
+    Works(caller): Works,
+    Segment(run): Segment,
+    Parameters(query): Parameters<SignalsQuery>,
+) -> Result<Json<SignalsView>, Problem> {
+    let mut patience = Patience::begin(&app, query.wait_ms)?;
+    let known = query.known.unwrap_or_default();
+    let known = known.split(',').filter(|key| !key.is_empty());
+    let known = known.map(work_key).collect::<Result<Vec<WorkKey>, _>>()?;
+    loop {
+        let owned = owned(&app, &caller, &run, query.epoch).await?;
+        let signals = owned.signals().await;
+        let signals = signals.map_err(|error| refused(&app, &error))?;
+        if signals.is_news(&known) || !patience.more().await {
+            return Ok(Json(SignalsView::of(signals)));
+        }
+    }
+}
+
+/// Which messages were read.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReadBody {
+    /// Their places among all messages.
+    positions: Vec<u64>,
+}
+
+/// Says that agents have read messages.
+#[utoipa::path(post, path = "/v1/work/{run_id}/messages/read", request_body = ReadBody,
+    params(("run_id" = String, Path), EpochQuery), extensions(("x-right" = json!("work"))),
+    responses((status = 204)))]
+pub(crate) async fn messages_read(
+    State(app): State<App>,
+    Works(caller): Works,
+    Segment(run): Segment,
+    Parameters(query): Parameters<EpochQuery>,
+    StrictJson(body): StrictJson<ReadBody>,
+) -> Result<StatusCode, Problem> {
+    if body.positions.len() > MOST_READ {
+        let detail = format!("$.positions: {MOST_READ} at once are possible");
+        return Err(Problem::new(Kind::Shape, detail, "say it in parts"));
+    }
+    let owned = owned(&app, &caller, &run, query.epoch).await?;
+    let read = owned.read_messages(&body.positions).await;
+    read.map_err(|error| refused(&app, &error))?;
+    app.feed.nudge();
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,443 @@
+//! What workers read.
+
+use interrupts::catalogue::Catalogue;
+use interrupts::store::CatalogueRow;
+use routing_core::schema::AnswerSchema;
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use utoipa::ToSchema;
+use workers::{
+    AskedAgent, Decided, EffectState, QuestionStanding, Route, Signals, StopSignal, Work,
+    WorkerCheckpoint, WorkerMessage,
+};
+
+use super::named::{mode_name, scope_name};
+
+/// A version of a workflow.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RegisteredView {
+    /// The workflow.
+    name: String,
+    /// Counts its versions, from 1.
+    version: u64,
+    /// The digest of all that it says.
+    digest: String,
+}
+
+impl RegisteredView {
+    pub(crate) fn of(row: &CatalogueRow) -> Self {
+        Self {
+            name: row.name.to_string(),
+            version: row.version,
+            digest: row.digest.to_string(),
+        }
+    }
+}
+
+/// A kind of agent.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WorkflowKindView {
+    /// Its name.
+    name: String,
+    /// The route that its answers take unless they are sent elsewhere.
+    origin: String,
+    /// The schema of the fields of its questions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fields: Option<Value>,
+}
+
+/// A place where answers may go.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WorkflowRouteView {
+    /// Its name.
+    name: String,
+    /// The property in which a model gives the request.
+    field: String,
+    /// The name of the request.
+    request: String,
+    /// What a model reads about it.
+    description: String,
+    /// The schema of the request.
+    schema: Value,
+}
+
+/// The newest version of a workflow.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WorkflowView {
+    /// The workflow.
+    name: String,
+    /// Counts its versions, from 1.
+    version: u64,
+    /// The digest of all that it says.
+    digest: String,
+    /// Its kinds of agents.
+    kinds: Vec<WorkflowKindView>,
+    /// Where answers may go.
+    routes: Vec<WorkflowRouteView>,
+}
+
+impl WorkflowView {
+    pub(crate) fn of(catalogue: &Catalogue, version: u64) -> Self {
+        let kinds = catalogue.kinds().iter().map(|kind| WorkflowKindView {
+            name: kind.name.to_string(),
+            origin: kind.origin.to_string(),
+            fields: kind.request.clone(),
+        });
+        let routes = catalogue.routes().iter().map(|route| WorkflowRouteView {
+            name: route.name.to_string(),
+            field: route.field.clone(),
+            request: route.request.clone(),
+            description: route.description.clone(),
+            schema: route.request_schema(),
+        });
+        Self {
+            name: catalogue.name().to_string(),
+            version,
+            digest: catalogue.digest().to_string(),
+            kinds: kinds.collect(),
+            routes: routes.collect(),
+        }
+    }
+}
+
+/// A run as its worker sees it.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WorkView {
+    /// Its id.
+    run_id: String,
+    /// The worker's own name for it.
+    thread_id: Option<String>,
+    /// Its workflow.
+    workflow: String,
+    /// Where it stands: `created`, `running`, `stopping`, `paused`, `waiting`, `completed`, `failed` or `cancelled`.
+    state: String,
+    /// Why it stands there.
+    reason: Option<String>,
+    /// What it works on.
+    input: Value,
+    /// Counts its owners: name it in every request that writes.
+    epoch: u64,
+    /// The worker that has it.
+    worker: Option<String>,
+    /// How long that worker has it unless it renews its lease.
+    lease_until: Option<String>,
+    /// The number of its last checkpoint; 0 before the first.
+    checkpoint: u64,
+    /// What came of it, once it is completed.
+    result: Option<Value>,
+}
+
+impl WorkView {
+    pub(crate) fn of(workflow: &str, work: Work) -> Self {
+        let Work { run, input, result } = work;
+        let lease = run.lease.as_ref();
+        let own = |owner: &str| {
+            let own = owner.strip_prefix(workflow).and_then(|rest| rest.strip_prefix('/'));
+            own.unwrap_or(owner).to_owned()
+        };
+        Self {
+            run_id: run.id.to_string(),
+            thread_id: run.alias,
+            workflow: workflow.to_owned(),
+            state: run.state.name().to_owned(),
+            reason: run.reason,
+            input,
+            epoch: run.epoch,
+            worker: lease.map(|lease| own(lease.owner.as_str())),
+            lease_until: lease.map(|lease| lease.until.to_string()),
+            checkpoint: run.checkpoint,
+            result,
+        }
+    }
+}
+
+/// A lease that holds for longer.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct LeaseView {
+    /// How long it holds now.
+    pub(crate) lease_until: Option<String>,
+    /// Whether the run was told to stop.
+    pub(crate) stopping: bool,
+}
+
+/// A decision as a worker reads it.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WorkDecisionView {
+    /// Its id.
+    id: String,
+    /// `approve`, `edit`, `reject`, `respond`, `ignore`, `reroute`, `modify_plan` or `cancel`.
+    decision: String,
+    /// What was said.
+    text: Option<String>,
+    /// The values that were chosen.
+    choices: Vec<String>,
+    /// What was confirmed, by the ids of the items.
+    confirmations: BTreeMap<String, bool>,
+    /// Who decided: a person's name, `policy` or `deadline`.
+    by: String,
+    /// When.
+    at: String,
+}
+
+impl WorkDecisionView {
+    fn of(decided: &Decided) -> Self {
+        Self {
+            id: decided.id.to_string(),
+            decision: decided.verdict.name().to_owned(),
+            text: decided.answer.text.clone(),
+            choices: decided.answer.selected_choices.clone(),
+            confirmations: decided.answer.confirmations.clone(),
+            by: decided.by.clone(),
+            at: decided.at.to_string(),
+        }
+    }
+}
+
+/// The one route that an answer takes.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct TakenRouteView {
+    /// Its name.
+    name: String,
+    /// The property in which a model gives the request.
+    field: String,
+    /// Whether it is another one than that of the kind.
+    rerouted: bool,
+}
+
+impl TakenRouteView {
+    fn of(route: &Route) -> Self {
+        Self {
+            name: route.entry.name.to_string(),
+            field: route.entry.field.clone(),
+            rerouted: route.rerouted,
+        }
+    }
+}
+
+/// A question of a worker.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WorkQuestionView {
+    /// Its key.
+    key: String,
+    /// Its interrupt, as people decide it.
+    interrupt_id: String,
+    /// The agent that asks.
+    agent_id: String,
+    /// The kind of that agent.
+    kind: String,
+    /// `open`, `decided`, `expired` or `withdrawn`.
+    state: String,
+    /// Why it was asked, in the words of the first time.
+    reason: String,
+    /// What was decided.
+    decision: Option<WorkDecisionView>,
+    /// Where the answer goes; absent where the kind has no routes.
+    route: Option<TakenRouteView>,
+    /// The request of that route, once it is filled in.
+    request: Option<Value>,
+    /// How many more answers of a model are read after one that does not fit.
+    corrections_left: u32,
+    /// The key of the question that asks a person for the request, where the model's answers are spent.
+    asked: Option<String>,
+}
+
+impl WorkQuestionView {
+    pub(crate) fn of(standing: &QuestionStanding) -> Self {
+        Self {
+            key: standing.key.to_string(),
+            interrupt_id: standing.interrupt.id.to_string(),
+            agent_id: standing.interrupt.node.to_string(),
+            kind: standing.interrupt.kind.to_string(),
+            state: standing.state.name().to_owned(),
+            reason: standing.interrupt.reason.clone(),
+            decision: standing.decided.as_ref().map(WorkDecisionView::of),
+            route: standing.route.as_ref().map(TakenRouteView::of),
+            request: standing.request.clone(),
+            corrections_left: standing.left,
+            asked: standing.asked.as_ref().map(ToString::to_string),
+        }
+    }
+}
+
+/// The schema to hand to a model.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct SchemaView {
+    /// A name that providers take.
+    name: String,
+    /// The dialect that it is written in.
+    dialect: String,
+    /// The one property that it has.
+    field: String,
+    /// The schema.
+    schema: Value,
+}
+
+impl SchemaView {
+    pub(crate) fn of(route: &Route, schema: &AnswerSchema) -> Self {
+        Self {
+            name: schema.name().to_owned(),
+            dialect: schema.dialect().name().to_owned(),
+            field: route.entry.field.clone(),
+            schema: schema.value().clone(),
+        }
+    }
+}
+
+/// A stop that is to take hold.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct StopView {
+    /// The interrupt.
+    interrupt_id: String,
+    /// `PAUSE`, `STOP`, `PRUNE` or `BRANCH`.
+    r#type: String,
+    /// `graceful` or `immediate`.
+    mode: String,
+    /// `agent` or `run`.
+    scope: String,
+    /// The agent that it concerns.
+    agent_id: String,
+    /// Why.
+    reason: String,
+}
+
+impl StopView {
+    fn of(signal: &StopSignal) -> Self {
+        let interrupt = &signal.interrupt;
+        Self {
+            interrupt_id: interrupt.id.to_string(),
+            r#type: interrupt.interrupt_type.name().to_owned(),
+            mode: mode_name(interrupt.mode).to_owned(),
+            scope: scope_name(interrupt.scope).to_owned(),
+            agent_id: interrupt.node.to_string(),
+            reason: interrupt.reason.clone(),
+        }
+    }
+}
+
+/// An agent that a supervisor wants to interrupt itself.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct AskedAgentView {
+    /// The interrupt that its next question is.
+    interrupt_id: String,
+    /// The agent.
+    agent_id: String,
+    /// Why.
+    reason: String,
+    /// Where the answer shall go.
+    reroute_to: Option<String>,
+}
+
+impl AskedAgentView {
+    fn of(asked: AskedAgent) -> Self {
+        Self {
+            interrupt_id: asked.interrupt.to_string(),
+            agent_id: asked.node.to_string(),
+            reason: asked.reason,
+            reroute_to: asked.reroute_to,
+        }
+    }
+}
+
+/// A message for an agent.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WorkMessageView {
+    /// Its place among all messages.
+    position: u64,
+    /// The agent.
+    agent_id: String,
+    /// What it says.
+    text: String,
+    /// Who sends it.
+    from: String,
+}
+
+impl WorkMessageView {
+    fn of(message: WorkerMessage) -> Self {
+        Self {
+            position: message.position,
+            agent_id: message.node.to_string(),
+            text: message.text,
+            from: message.from,
+        }
+    }
+}
+
+/// What has come for a run.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct SignalsView {
+    /// Whether anything of the run is to stop.
+    stopping: bool,
+    /// The stops that are to take hold.
+    stops: Vec<StopView>,
+    /// Agents that are to interrupt themselves.
+    asked: Vec<AskedAgentView>,
+    /// Messages that were not read.
+    messages: Vec<WorkMessageView>,
+    /// The keys of questions that are decided, and whose outcome the worker has not taken.
+    decided: Vec<String>,
+}
+
+impl SignalsView {
+    pub(crate) fn of(signals: Signals) -> Self {
+        Self {
+            stopping: !signals.stops.is_empty(),
+            stops: signals.stops.iter().map(StopView::of).collect(),
+            asked: signals.asked.into_iter().map(AskedAgentView::of).collect(),
+            messages: signals.messages.into_iter().map(WorkMessageView::of).collect(),
+            decided: signals.decided.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
+/// How an effect stands.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct EffectView {
+    /// `begun`: do it; `finished`: it is done; `unknown`: it was begun before, and may have happened.
+    state: &'static str,
+    /// What it came to.
+    result: Value,
+}
+
+impl From<EffectState> for EffectView {
+    fn from(state: EffectState) -> Self {
+        match state {
+            EffectState::Begun => Self {
+                state: "begun",
+                result: json!(null),
+            },
+            EffectState::Unknown => Self {
+                state: "unknown",
+                result: json!(null),
+            },
+            EffectState::Finished(result) => Self {
+                state: "finished",
+                result,
+            },
+        }
+    }
+}
+
+/// A checkpoint with its worker's state.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct CheckpointStateView {
+    /// Its number in the run.
+    number: u64,
+    /// When it was saved.
+    at: String,
+    /// Why.
+    reason: String,
+    /// The worker's state.
+    state: Value,
+}
+
+impl From<WorkerCheckpoint> for CheckpointStateView {
+    fn from(checkpoint: WorkerCheckpoint) -> Self {
+        Self {
+            number: checkpoint.number,
+            at: checkpoint.at.to_string(),
+            reason: checkpoint.reason,
+            state: checkpoint.state,
+        }
+    }
+}

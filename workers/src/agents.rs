@@ -1,0 +1,152 @@
+//! The agents of a run, as their worker tells of them.
+
+use interrupts::KindName;
+use interrupts::store::{NodeActivity, NodeRow, Page};
+use jiff::Timestamp;
+use routing_core::NodeId;
+
+use crate::error::WorkError;
+use crate::owned::Owned;
+
+/// How many agents are read together.
+const PAGE: u32 = 1_000;
+
+/// What an agent does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentReport {
+    /// Its id.
+    pub node: NodeId,
+    /// Its kind.
+    pub kind: String,
+    /// What it does.
+    pub activity: NodeActivity,
+    /// The step of the run that it took last; what was told before where it is absent.
+    pub step: Option<u32>,
+    /// The tokens that its model calls have read and written; what was told before where it is absent.
+    pub tokens: Option<u64>,
+}
+
+impl Owned<'_> {
+    /// Tells what agents do. One that was not there is from now on.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError::UnknownKind`], [`WorkError::OtherKind`], [`WorkError::AgentEnded`]; [`WorkError::LeaseLost`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    pub async fn tell(&self, agents: Vec<AgentReport>) -> Result<(), WorkError> {
+        let mut rows = Vec::with_capacity(agents.len());
+        for agent in agents {
+            let known = self.store().node(self.run.id, &agent.node).await?;
+            let row = match known {
+                Some(known) => told_again(known, &agent)?,
+                None => self.first_told(&agent).await?,
+            };
+            rows.push(row);
+        }
+        self.put(rows).await
+    }
+
+    pub(crate) async fn put(&self, rows: Vec<NodeRow>) -> Result<(), WorkError> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let put = self.store().put_nodes(self.run.id, self.epoch(), rows);
+        Ok(put.await?)
+    }
+
+    async fn first_told(&self, agent: &AgentReport) -> Result<NodeRow, WorkError> {
+        Ok(NodeRow {
+            run: self.run.id,
+            node: agent.node.clone(),
+            kind: self.kind(&agent.kind).await?,
+            activity: agent.activity,
+            takes_messages: !agent.activity.is_final(),
+            turn: 0,
+            step: agent.step.unwrap_or_default(),
+            tokens: agent.tokens.unwrap_or_default(),
+            // The store sets it.
+            since: Timestamp::UNIX_EPOCH,
+            waits: None,
+        })
+    }
+
+    async fn kind(&self, name: &str) -> Result<KindName, WorkError> {
+        let catalogue = self.catalogue().await?;
+        match catalogue.kind(name) {
+            Some(kind) => Ok(kind.name.clone()),
+            None => Err(WorkError::UnknownKind {
+                kind: name.to_owned(),
+                known: catalogue.kinds().iter().map(|it| it.name.to_string()).collect(),
+            }),
+        }
+    }
+
+    /// An agent works: it is there, of this kind, and has not ended.
+    pub(crate) async fn works(&self, node: &NodeId, kind: &str) -> Result<NodeRow, WorkError> {
+        let report = AgentReport {
+            node: node.clone(),
+            kind: kind.to_owned(),
+            activity: NodeActivity::Running,
+            step: None,
+            tokens: None,
+        };
+        let known = self.store().node(self.run.id, node).await?;
+        if let Some(known) = known {
+            let is_told = known.activity == NodeActivity::Running && known.takes_messages;
+            let row = told_again(known, &report)?;
+            if !is_told {
+                self.put(vec![row.clone()]).await?;
+            }
+            return Ok(row);
+        }
+        let row = self.first_told(&report).await?;
+        self.put(vec![row.clone()]).await?;
+        Ok(row)
+    }
+
+    /// All agents of the run.
+    pub(crate) async fn all_agents(&self) -> Result<Vec<NodeRow>, WorkError> {
+        let (mut all, mut after) = (Vec::new(), 0);
+        loop {
+            let page = Page { after, limit: PAGE };
+            let rows = self.store().nodes(Some(self.run.id), page).await?;
+            let Some((last, _row)) = rows.last() else {
+                return Ok(all);
+            };
+            after = *last;
+            all.extend(rows.into_iter().map(|(_position, row)| row));
+        }
+    }
+}
+
+fn told_again(known: NodeRow, agent: &AgentReport) -> Result<NodeRow, WorkError> {
+    if known.kind.as_str() != agent.kind {
+        return Err(WorkError::OtherKind {
+            node: known.node,
+            is: known.kind.to_string(),
+            given: agent.kind.clone(),
+        });
+    }
+    if known.activity.is_final() && known.activity != agent.activity {
+        return Err(WorkError::AgentEnded { node: known.node });
+    }
+    Ok(NodeRow {
+        activity: agent.activity,
+        takes_messages: !agent.activity.is_final(),
+        step: agent.step.unwrap_or(known.step),
+        tokens: agent.tokens.unwrap_or(known.tokens),
+        ..known
+    })
+}
+
+/// How an agent stands that has come to an end.
+pub(crate) fn ended(row: NodeRow, activity: NodeActivity) -> NodeRow {
+    NodeRow {
+        activity,
+        takes_messages: false,
+        ..row
+    }
+}

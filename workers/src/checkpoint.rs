@@ -1,0 +1,162 @@
+//! Checkpoints: any state of a worker, beside what everybody reads of its run.
+
+use interrupts::life::State;
+use interrupts::store::{Checkpoint, CheckpointDraft, Filter, NodeActivity, NodeRow, Page, Run};
+use jiff::Timestamp;
+use journal::{NodeSnapshot, NodeState, RunSnapshot};
+use routing_core::InterruptId;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::error::WorkError;
+use crate::owned::Owned;
+use crate::protocol::Protocol;
+
+/// The most bytes of a worker's state.
+const LARGEST_STATE: usize = 8 << 20;
+
+/// How many open interrupts a checkpoint names.
+const MOST_OPEN: u32 = 500;
+
+/// A checkpoint as a worker saved it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorkerCheckpoint {
+    /// Its number in the run.
+    pub number: u64,
+    /// When it was saved.
+    pub at: Timestamp,
+    /// Why.
+    pub reason: String,
+    /// The worker's state.
+    pub state: Value,
+}
+
+/// What is kept of it: the same as of any run, and the worker's state.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    #[serde(flatten)]
+    snapshot: RunSnapshot,
+    #[serde(default)]
+    state: Value,
+}
+
+impl Owned<'_> {
+    /// Saves a state.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError::Field`] where it is too large; [`WorkError::LeaseLost`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it was saved whole or not at all.
+    pub async fn save(&self, state: Value, reason: String) -> Result<WorkerCheckpoint, WorkError> {
+        let saved = self.saved(state.clone(), reason.clone(), None).await?;
+        Ok(WorkerCheckpoint {
+            number: saved.id.number,
+            at: saved.at,
+            reason,
+            state,
+        })
+    }
+
+    pub(crate) async fn saved(
+        &self,
+        state: Value,
+        reason: String,
+        result: Option<String>,
+    ) -> Result<Checkpoint, WorkError> {
+        let agents = self.all_agents().await?;
+        let kept = Kept {
+            snapshot: RunSnapshot {
+                reason,
+                steps: agents.iter().map(|row| row.step).max().unwrap_or_default(),
+                nodes: agents.into_iter().map(in_snapshot).collect(),
+                interrupts: self.open().await?,
+                result,
+            },
+            state,
+        };
+        let content = serde_json::to_string(&kept)?;
+        if content.len() > LARGEST_STATE {
+            let reason = format!("it has {} bytes, and may have {LARGEST_STATE}", content.len());
+            return Err(WorkError::field("/state", reason));
+        }
+        let draft = CheckpointDraft {
+            run: self.run.id,
+            epoch: self.epoch(),
+            parent: self.run.goes_on_from(),
+            form: RunSnapshot::FORM,
+            content,
+            intents: Vec::new(),
+            pending: Vec::new(),
+        };
+        Ok(self.store().save(draft).await?)
+    }
+
+    async fn open(&self) -> Result<Vec<InterruptId>, WorkError> {
+        let filter = Filter {
+            run: Some(self.run.id),
+            node: None,
+            states: State::ALL.into_iter().filter(|state| state.is_live()).collect(),
+        };
+        let page = Page {
+            after: 0,
+            limit: MOST_OPEN,
+        };
+        let open = self.store().interrupts(&filter, page).await?;
+        Ok(open.into_iter().map(|(_position, it)| it.id).collect())
+    }
+}
+
+impl Protocol<'_> {
+    /// The last checkpoint of a run; `None` before the first.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    pub async fn last_checkpoint(&self, run: &Run) -> Result<Option<WorkerCheckpoint>, WorkError> {
+        let Some(saved) = self.store.last_checkpoint(run.id).await? else {
+            return Ok(None);
+        };
+        let kept: Kept = serde_json::from_str(&saved.content)?;
+        Ok(Some(WorkerCheckpoint {
+            number: saved.id.number,
+            at: saved.at,
+            reason: kept.snapshot.reason,
+            state: kept.state,
+        }))
+    }
+
+    /// What came of a run that is completed.
+    pub(crate) async fn result_of(&self, run: &Run) -> Result<Option<Value>, WorkError> {
+        let Some(saved) = self.store.last_checkpoint(run.id).await? else {
+            return Ok(None);
+        };
+        let kept: Kept = serde_json::from_str(&saved.content)?;
+        let result = kept.snapshot.result;
+        Ok(result.map(|text| serde_json::from_str(&text)).transpose()?)
+    }
+}
+
+fn in_snapshot(row: NodeRow) -> NodeSnapshot {
+    NodeSnapshot {
+        node: row.node,
+        kind: row.kind,
+        state: match row.activity {
+            NodeActivity::Pending => NodeState::Pending,
+            NodeActivity::Ready => NodeState::Ready,
+            NodeActivity::Running => NodeState::Running,
+            NodeActivity::WaitingReview => NodeState::WaitingReview,
+            NodeActivity::Paused => NodeState::WaitingInput,
+            NodeActivity::Completed => NodeState::Completed,
+            NodeActivity::Failed => NodeState::Failed,
+            NodeActivity::Cancelled => NodeState::Canceled,
+            NodeActivity::Pruned => NodeState::Pruned,
+        },
+    }
+}

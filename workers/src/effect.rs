@@ -1,0 +1,133 @@
+//! Effects: what must not happen twice, begun and finished under a key.
+
+use interrupts::KindName;
+use interrupts::store::{Begun, Intent, JournalEntry, JournalError, Repeating};
+use routing_core::NodeId;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::error::WorkError;
+use crate::key::WorkKey;
+use crate::owned::Owned;
+
+/// The kind of the journal's entries that hold the effects of workers.
+const EFFECT: &str = "effect";
+
+/// How an effect stands.
+#[derive(Debug, Clone, PartialEq)]
+pub enum EffectState {
+    /// It was begun now: the worker does it.
+    Begun,
+    /// It is done, and came to this: it is not done again.
+    Finished(Value),
+    /// It was begun before, and it is not known whether it happened.
+    Unknown,
+}
+
+/// What is begun.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Beginning {
+    /// The agent that does it.
+    pub node: NodeId,
+    /// Whether it may happen twice.
+    pub repeatable: bool,
+    /// Names this try to begin it: sent again because its answer was lost, it is the same try.
+    pub attempt: Option<String>,
+}
+
+/// What is kept of an effect that was begun.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    key: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    attempt: Option<String>,
+}
+
+impl Owned<'_> {
+    /// Begins an effect of an agent, or says what became of it. One that is repeatable is begun again where it is not
+    /// known whether it happened.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError::OtherEffect`] where the key was used for another one; [`WorkError::UnknownAgent`];
+    /// [`WorkError::LeaseLost`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, the effect was begun or not: begun again it is [`EffectState::Unknown`] where it is not repeatable.
+    pub async fn begin(
+        &self,
+        key: &WorkKey,
+        beginning: &Beginning,
+    ) -> Result<EffectState, WorkError> {
+        let node = &beginning.node;
+        if self.store().node(self.run.id, node).await?.is_none() {
+            return Err(WorkError::UnknownAgent { node: node.clone() });
+        }
+        let effect = key.effect(self.run.id);
+        let intent = Intent {
+            effect,
+            run: self.run.id,
+            node: node.clone(),
+            kind: KindName::new(EFFECT).map_err(WorkError::name("/key"))?,
+            repeating: match beginning.repeatable {
+                true => Repeating::Idempotent,
+                false => Repeating::AskPerson,
+            },
+            content: serde_json::to_string(&Kept {
+                key: key.to_string(),
+                attempt: beginning.attempt.clone(),
+            })?,
+            place: Some(key.effect_place()),
+        };
+        let entry = match self.store().begin(self.epoch(), intent.clone()).await {
+            Ok(Begun::New(_)) => return Ok(EffectState::Begun),
+            Ok(Begun::Known(entry)) => Some(entry),
+            // Another try has begun it.
+            Err(JournalError::OtherIntent { .. }) => self.store().effect(effect).await?,
+            Err(error) => return Err(error.into()),
+        };
+        let other = || WorkError::OtherEffect { key: key.clone() };
+        let entry = entry.ok_or_else(other)?;
+        if entry.intent.node != intent.node || entry.intent.repeating != intent.repeating {
+            return Err(other());
+        }
+        standing(&entry, beginning)
+    }
+
+    /// Finishes an effect. Finished again with the same result, it is what it was.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError::UnknownEffect`], [`WorkError::OtherResult`]; [`WorkError::LeaseLost`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    pub async fn finish(&self, key: &WorkKey, result: Value) -> Result<Value, WorkError> {
+        let effect = key.effect(self.run.id);
+        let content = result.to_string();
+        match self.store().finish(self.epoch(), effect, content).await {
+            Ok(_entry) => Ok(result),
+            Err(JournalError::UnknownEffect { .. }) => Err(WorkError::UnknownEffect {
+                key: key.clone(),
+            }),
+            Err(JournalError::OtherResult { .. }) => Err(WorkError::OtherResult {
+                key: key.clone(),
+            }),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn standing(entry: &JournalEntry, again: &Beginning) -> Result<EffectState, WorkError> {
+    if let Some(result) = &entry.result {
+        return Ok(EffectState::Finished(serde_json::from_str(&result.content)?));
+    }
+    let kept: Kept = serde_json::from_str(&entry.intent.content)?;
+    let is_same_try = again.attempt.is_some() && kept.attempt == again.attempt;
+    Ok(match again.repeatable || is_same_try {
+        true => EffectState::Begun,
+        false => EffectState::Unknown,
+    })
+}

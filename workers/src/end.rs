@@ -1,0 +1,106 @@
+//! The end of a run, as its worker says it.
+
+use interrupts::life::RunState;
+use interrupts::store::{NodeActivity, Page, RunError};
+use journal::entry::{InterruptEnd, InterruptOutcome};
+use journal::kind::{DISPATCH, INTERRUPT};
+use serde_json::Value;
+
+use crate::agents::ended;
+use crate::error::WorkError;
+use crate::key::WorkKey;
+use crate::owned::Owned;
+use crate::request::{left_out, outcome_of};
+use crate::run::Work;
+
+/// How many entries of the journal are read together.
+const PAGE: u32 = 200;
+
+/// Why what was begun is not gone on with.
+const RUN_HAS_ENDED: &str = "its run has ended";
+
+/// How a run ends.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RunResult {
+    /// Its work is done, and came to this.
+    Completed(Value),
+    /// It cannot go on.
+    Failed,
+    /// It was given up.
+    Cancelled,
+}
+
+impl Owned<'_> {
+    /// Ends the run. What it had begun is not gone on with, and its agents end with it.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError::LeaseLost`]; [`WorkError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    pub async fn end(self, result: RunResult, reason: String) -> Result<Work, WorkError> {
+        let (state, activity) = match &result {
+            RunResult::Completed(_) => (RunState::Completed, NodeActivity::Completed),
+            RunResult::Failed => (RunState::Failed, NodeActivity::Failed),
+            RunResult::Cancelled => (RunState::Cancelled, NodeActivity::Cancelled),
+        };
+        self.leave_out().await?;
+        let agents = self.all_agents().await?;
+        let open = agents.into_iter().filter(|row| !row.activity.is_final());
+        self.put(open.map(|row| ended(row, activity)).collect()).await?;
+        if let RunResult::Completed(result) = result {
+            let last = self.protocol.last_checkpoint(&self.run).await?;
+            let state = last.map_or(Value::Null, |last| last.state);
+            self.saved(state, reason.clone(), Some(result.to_string())).await?;
+        }
+        let (run, epoch) = (self.run.id, self.epoch());
+        let changed = self.store().change_run(run, epoch, state, Some(reason)).await;
+        match changed {
+            Ok(run) => self.protocol.with_input(run).await,
+            Err(RunError::Illegal { from, .. }) => Err(WorkError::Ended { run, state: from }),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Says in the journal of all that was begun what came of it, or that it is not gone on with.
+    async fn leave_out(&self) -> Result<(), WorkError> {
+        let mut after = 0;
+        loop {
+            let page = Page { after, limit: PAGE };
+            let open = self.store().unknown_effects(self.run.id, page).await?;
+            let Some(last) = open.last() else {
+                return Ok(());
+            };
+            after = last.position;
+            for entry in open {
+                let content = match entry.intent.kind.as_str() {
+                    INTERRUPT => self.outcome(entry.intent.place.as_deref()).await?,
+                    DISPATCH => left_out(RUN_HAS_ENDED)?,
+                    // Whether it happened is not known, and is not claimed.
+                    _ => continue,
+                };
+                self.finished(entry.intent.effect, content).await?;
+            }
+        }
+    }
+
+    async fn outcome(&self, place: Option<&str>) -> Result<String, WorkError> {
+        let key = place.and_then(WorkKey::of_question);
+        let standing = match key {
+            Some(key) => self.protocol.find_question(&self.run, &key).await?,
+            None => None,
+        };
+        let outcome = match standing {
+            Some(standing) if standing.is_settled() => outcome_of(&standing),
+            Some(_) | None => InterruptOutcome {
+                requested: false,
+                end: InterruptEnd::LeftOut {
+                    reason: RUN_HAS_ENDED.to_owned(),
+                },
+            },
+        };
+        Ok(serde_json::to_string(&outcome)?)
+    }
+}

@@ -1,0 +1,38 @@
+//! The worker protocol: what an orchestrator in any language does with its workflow and its runs, over a store.
+//!
+//! A worker executes its own code and owns its runs, each in an epoch. What must outlive it is here: questions and
+//! their decisions, the one route of an answer, stops, messages, effects and checkpoints. Nothing is kept between two
+//! operations but in the store, so any server over that store answers any of them.
+
+mod agents;
+mod checkpoint;
+mod cut;
+mod effect;
+mod end;
+mod error;
+mod key;
+mod lease;
+mod owned;
+mod protocol;
+mod question;
+mod registration;
+mod request;
+mod run;
+mod signals;
+mod standing;
+
+pub use agents::AgentReport;
+pub use checkpoint::WorkerCheckpoint;
+pub use effect::{Beginning, EffectState};
+pub use end::RunResult;
+pub use error::WorkError;
+pub use key::WorkKey;
+pub use lease::Taking;
+pub use owned::Owned;
+pub use protocol::Protocol;
+pub use question::Asking;
+pub use registration::{KindDraft, RECORD, RegistrationError, RouteDraft, WorkflowDraft};
+pub use request::Submitted;
+pub use run::{NewWork, Work};
+pub use signals::{AskedAgent, Signals, StopSignal, WorkerMessage};
+pub use standing::{AskedState, Decided, QuestionStanding, Route};

@@ -1,0 +1,107 @@
+//! A run that a worker owns.
+
+use interrupts::catalogue::SharedCatalogue;
+use interrupts::life::Lease;
+use interrupts::store::{Delivery, Run, Store};
+use interrupts::{IdempotencyKey, OwnerName};
+use jiff::SignedDuration;
+use routing_core::RunId;
+
+use crate::error::WorkError;
+use crate::protocol::Protocol;
+use crate::run::{Work, input_of};
+
+/// A run that a worker owns, in an epoch: each of its operations writes in that epoch, or not at all.
+pub struct Owned<'a> {
+    pub(crate) protocol: Protocol<'a>,
+    /// The worker.
+    worker: OwnerName,
+    /// The run as it was read.
+    pub run: Run,
+}
+
+impl<'a> Protocol<'a> {
+    /// The run that a worker owns in an epoch.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError::LeaseLost`] where it was taken since, let go, or stopped.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    pub async fn owned(&self, run: RunId, epoch: u64) -> Result<Owned<'a>, WorkError> {
+        let row = self.row(run).await?;
+        if row.state.is_final() {
+            let state = row.state;
+            return Err(WorkError::Ended { run, state });
+        }
+        // A lease that has run out holds as long as nobody has taken the run: its worker may be late.
+        let lease = row.lease.clone().filter(|_lease| row.epoch == epoch);
+        let Some(lease) = lease else {
+            let (given, current) = (epoch, row.epoch);
+            return Err(WorkError::LeaseLost { given, current });
+        };
+        Ok(Owned::new(*self, lease.owner, row))
+    }
+}
+
+impl<'a> Owned<'a> {
+    pub(crate) const fn new(protocol: Protocol<'a>, worker: OwnerName, run: Run) -> Self {
+        Self {
+            protocol,
+            worker,
+            run,
+        }
+    }
+
+    pub(crate) const fn store(&self) -> &'a dyn Store {
+        self.protocol.store
+    }
+
+    /// The epoch in which the worker has it.
+    pub const fn epoch(&self) -> u64 {
+        self.run.epoch
+    }
+
+    /// The run as it was read, and what it works on.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError::Unreadable`].
+    pub fn into_work(self) -> Result<Work, WorkError> {
+        let input = input_of(&self.run)?;
+        Ok(Work {
+            run: self.run,
+            input,
+            result: None,
+        })
+    }
+
+    /// How an interrupt of the run is given to its worker. The run is the worker's, so whichever worker had the
+    /// interrupt has it no more.
+    pub(crate) fn delivery(&self, holder: Option<&Lease>) -> Delivery {
+        Delivery {
+            owner: self.worker.clone(),
+            lease: LEASE,
+            lost: holder.map(|lease| lease.owner.clone()),
+        }
+    }
+
+    /// What its workflow says of itself, in the version that it goes on under.
+    pub(crate) async fn catalogue(&self) -> Result<SharedCatalogue, WorkError> {
+        let protocol = &self.protocol;
+        let found = protocol.catalogues.of_run(protocol.store, &self.run);
+        found.await?.ok_or_else(|| WorkError::UnknownWorkflow {
+            name: protocol.workflow.to_string(),
+        })
+    }
+
+    /// The store's key of something at a place of the run.
+    pub(crate) fn key(&self, place: &str) -> Result<IdempotencyKey, WorkError> {
+        IdempotencyKey::new(format!("{}/{place}", self.run.id)).map_err(WorkError::name("/key"))
+    }
+}
+
+/// For how long an interrupt is a worker's, who is told of it anew each time that it asks.
+const LEASE: SignedDuration = SignedDuration::from_secs(60);

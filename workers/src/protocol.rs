@@ -1,0 +1,43 @@
+//! What the operations of workers work on.
+
+use interrupts::WorkflowName;
+use interrupts::catalogue::{CatalogueBook, SharedCatalogue};
+use interrupts::policy::Policy;
+use interrupts::store::Store;
+
+use crate::error::WorkError;
+
+/// The worker protocol for one workflow, over a store.
+#[derive(Clone, Copy)]
+pub struct Protocol<'a> {
+    /// Keeps everything.
+    pub store: &'a dyn Store,
+    /// What workflows say of themselves.
+    pub catalogues: &'a CatalogueBook,
+    /// What holds for questions: how long one waits, and which ones no person is asked.
+    pub policy: &'a Policy,
+    /// The workflow that the worker speaks for.
+    pub workflow: &'a WorkflowName,
+}
+
+impl Protocol<'_> {
+    /// The newest version of the workflow.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError::UnknownWorkflow`] where it was never registered.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    pub async fn newest(&self) -> Result<(SharedCatalogue, u64), WorkError> {
+        let rows = self.store.catalogues().await?;
+        let own = rows.into_iter().filter(|row| row.name == *self.workflow);
+        let unknown = || WorkError::UnknownWorkflow {
+            name: self.workflow.to_string(),
+        };
+        let row = own.max_by_key(|row| row.version).ok_or_else(unknown)?;
+        let found = self.catalogues.named(self.store, row.digest).await?;
+        Ok((found.ok_or_else(unknown)?, row.version))
+    }
+}

@@ -1,0 +1,281 @@
+//! The request of the one route: what a model may say, and what becomes of what it said.
+
+use interrupts::catalogue::{RouteEntry, misfits};
+use interrupts::life::{Actor, Decider, Role, Verdict};
+use interrupts::store::{Intent, JournalError, Repeating};
+use interrupts::{ActorName, EffectId, KindName, Misfit};
+use journal::entry::{InterruptEnd, InterruptOutcome, LeftOut};
+use routing_core::StopSource;
+use routing_core::answer::read_strictly;
+use routing_core::handler::{DecidedBy, FilledBy};
+use serde_json::{Map, Value, json};
+
+use crate::error::WorkError;
+use crate::key::WorkKey;
+use crate::owned::Owned;
+use crate::question::Raise;
+use crate::standing::{ANSWERS, AskedState, QuestionStanding, Route, without_record};
+
+/// The kind of the journal's entries that hold answers which were rejected.
+const REJECTED: &str = "rejected_answer";
+
+/// How many misfits of an answer are told.
+const MOST_TOLD: usize = 20;
+
+/// What came of an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Submitted {
+    /// It is the request of the route.
+    Taken(Box<QuestionStanding>),
+    /// No more answers are read: a person is asked for the request.
+    Asked(Box<QuestionStanding>),
+}
+
+impl Owned<'_> {
+    /// Submits what a model said of the one route: the record with its field, or the text of it.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError::Rejected`] says what does not fit and how many more answers are read; [`WorkError::NotDecided`],
+    /// [`WorkError::Withdrawn`], [`WorkError::NoRoute`]; [`WorkError::LeaseLost`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it was taken, counted as rejected, or neither. An answer that was taken stands: read the question.
+    pub async fn submit(&self, key: &WorkKey, answer: &Value) -> Result<Submitted, WorkError> {
+        let standing = self.decided(key).await?;
+        let Some(route) = standing.route.clone() else {
+            return Err(WorkError::NoRoute { key: key.clone() });
+        };
+        if standing.request.is_some() {
+            return Ok(Submitted::Taken(Box::new(self.settled(standing).await?)));
+        }
+        if standing.asked.is_some() {
+            return Ok(Submitted::Asked(Box::new(standing)));
+        }
+        match read(answer, &route.entry) {
+            Ok(request) => {
+                let filled = QuestionStanding {
+                    request: Some(request),
+                    ..standing
+                };
+                Ok(Submitted::Taken(Box::new(self.settled(filled).await?)))
+            }
+            Err(found) => self.reject(standing, &route, found).await,
+        }
+    }
+
+    async fn decided(&self, key: &WorkKey) -> Result<QuestionStanding, WorkError> {
+        let standing = self.protocol.question(&self.run, key).await?;
+        match standing.state {
+            AskedState::Open => Err(WorkError::NotDecided { key: key.clone() }),
+            AskedState::Withdrawn => Err(WorkError::Withdrawn { key: key.clone() }),
+            AskedState::Decided | AskedState::Expired => Ok(standing),
+        }
+    }
+
+    async fn reject(
+        &self,
+        standing: QuestionStanding,
+        route: &Route,
+        found: Vec<Misfit>,
+    ) -> Result<Submitted, WorkError> {
+        let nth = ANSWERS - standing.left;
+        let place = standing.key.rejected(nth);
+        let effect = EffectId::in_run(self.run.id, &place);
+        let reasons: Vec<String> = found.iter().map(ToString::to_string).collect();
+        let intent = Intent {
+            effect,
+            run: self.run.id,
+            node: standing.interrupt.node.clone(),
+            kind: KindName::new(REJECTED).map_err(WorkError::name("/answer"))?,
+            repeating: Repeating::Idempotent,
+            content: json!({"question": standing.key.as_str()}).to_string(),
+            place: Some(place),
+        };
+        self.store().begin(self.epoch(), intent).await?;
+        let content = json!({"rejected": reasons}).to_string();
+        match self.store().finish(self.epoch(), effect, content).await {
+            // Two answers at once count once.
+            Ok(_) | Err(JournalError::OtherResult { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+        if nth < ANSWERS {
+            return Err(WorkError::Rejected {
+                misfits: found,
+                left: standing.left.saturating_sub(1),
+            });
+        }
+        self.ask_for_request(&standing, route, &reasons).await?;
+        let key = standing.key.clone();
+        let now = self.protocol.question(&self.run, &key).await?;
+        Ok(Submitted::Asked(Box::new(now)))
+    }
+
+    /// A request that no model could fill in: a question of the system to a person.
+    async fn ask_for_request(
+        &self,
+        standing: &QuestionStanding,
+        route: &Route,
+        reasons: &[String],
+    ) -> Result<(), WorkError> {
+        let asked = &standing.interrupt;
+        let problem = reasons.join("; ");
+        let mut request: Value = serde_json::from_str(&asked.content)?;
+        let reason = format!(
+            "The model could not fill in the request for {}: {problem}",
+            route.entry.name
+        );
+        if let Some(members) = request.as_object_mut() {
+            members.insert("reason".to_owned(), reason.clone().into());
+        }
+        let raise = Raise {
+            row: (asked.node.clone(), asked.kind.clone()),
+            ways: (route.entry.name.clone(), vec![route.entry.name.clone()]),
+            reason,
+            content: json!({"fills": asked.id, "request": request}),
+            source: StopSource::System,
+            by: Actor {
+                name: ActorName::new("workflow").map_err(WorkError::name("/key"))?,
+                role: Role::System,
+            },
+            allowed: vec![Verdict::Edit],
+            patience: None,
+        };
+        self.raise(&standing.key.for_request(), raise).await
+    }
+
+    /// Records what came of a question, and that its decision is carried out, where nothing more comes of it.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError::LeaseLost`]; [`WorkError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    pub async fn settled(&self, standing: QuestionStanding) -> Result<QuestionStanding, WorkError> {
+        if standing.is_recorded || !standing.is_settled() {
+            return Ok(standing);
+        }
+        let outcome = serde_json::to_string(&outcome_of(&standing))?;
+        let place = standing.key.question();
+        let effect = EffectId::in_run(self.run.id, &place);
+        self.finished(effect, outcome).await?;
+        if let Some(decision) = &standing.interrupt.decision {
+            let carried_out = match &standing.route {
+                Some(route) => json!({"target": route.entry.name}).to_string(),
+                None => "{}".to_owned(),
+            };
+            self.finished(decision.effect, carried_out).await?;
+        }
+        if let Some(asked) = &standing.asked {
+            let asked = self.protocol.question(&self.run, asked).await?;
+            Box::pin(self.settled(asked)).await?;
+        }
+        Ok(QuestionStanding {
+            is_recorded: true,
+            ..standing
+        })
+    }
+
+    /// What was recorded first stands.
+    pub(crate) async fn finished(&self, effect: EffectId, content: String) -> Result<(), WorkError> {
+        match self.store().finish(self.epoch(), effect, content).await {
+            Ok(_)
+            | Err(JournalError::OtherResult { .. } | JournalError::UnknownEffect { .. }) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// The result of an effect that is not gone on with, for this reason.
+pub(crate) fn left_out(reason: &str) -> Result<String, WorkError> {
+    let left_out = reason.to_owned();
+    Ok(serde_json::to_string(&LeftOut { left_out })?)
+}
+
+/// What came of a question, as the journal has it.
+pub(crate) fn outcome_of(standing: &QuestionStanding) -> InterruptOutcome {
+    let interrupt = &standing.interrupt;
+    let own = format!("{}/", interrupt.run);
+    let requested = !interrupt.key.as_str().starts_with(&own);
+    let (Some(decided), Some(decision)) = (&standing.decided, &interrupt.decision) else {
+        return InterruptOutcome {
+            requested,
+            end: InterruptEnd::LeftOut {
+                reason: "it was withdrawn".to_owned(),
+            },
+        };
+    };
+    let mut routing = Map::new();
+    if let (Some(route), Some(request)) = (&standing.route, &standing.request) {
+        routing.insert(route.entry.field.clone(), request.clone());
+    }
+    let by_person = decided.answer.edited_request.is_some() || standing.asked.is_some();
+    InterruptOutcome {
+        requested,
+        end: InterruptEnd::Routed {
+            routing: Value::Object(routing),
+            origin: interrupt.origin.to_string(),
+            target: decision.target.to_string(),
+            decision: decided.id,
+            decided_by: match &decision.by {
+                Decider::Person { .. } => DecidedBy::Person,
+                Decider::Rule { .. } => DecidedBy::Rule,
+                Decider::Policy => DecidedBy::Policy,
+                Decider::Deadline => DecidedBy::Deadline,
+            },
+            filled_by: match (by_person, standing.request.is_some()) {
+                (_, false) => FilledBy::Unchanged,
+                (true, true) => FilledBy::Person,
+                (false, true) => FilledBy::Model {
+                    corrections: ANSWERS.saturating_sub(standing.left + 1),
+                },
+            },
+            answer: decided.answer.clone(),
+            reroute: interrupt.bound.as_ref().map(|bound| bound.event.clone()),
+        },
+    }
+}
+
+/// The request in what a model said, or what does not fit.
+fn read(answer: &Value, route: &RouteEntry) -> Result<Value, Vec<Misfit>> {
+    let answer = match answer {
+        Value::String(text) => parsed(text)?,
+        value => value.clone(),
+    };
+    let mut found = misfits(&route.schema, &answer);
+    if found.is_empty() {
+        return Ok(without_record(answer[&route.field].clone(), route));
+    }
+    // Some providers demand every property, and take null for one that is left out.
+    let stripped = without_nulls(answer);
+    if misfits(&route.schema, &stripped).is_empty() {
+        return Ok(stripped[&route.field].clone());
+    }
+    found.truncate(MOST_TOLD);
+    Err(found)
+}
+
+fn parsed(text: &str) -> Result<Value, Vec<Misfit>> {
+    read_strictly(text.as_bytes()).map_err(|error| {
+        vec![Misfit {
+            path: error.path().to_owned(),
+            pointer: String::new(),
+            reason: error.reason().to_string(),
+        }]
+    })
+}
+
+fn without_nulls(value: Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let members = members.into_iter().filter(|(_name, value)| !value.is_null());
+            let members = members.map(|(name, value)| (name, without_nulls(value)));
+            Value::Object(members.collect())
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(without_nulls).collect()),
+        other => other,
+    }
+}

@@ -1,0 +1,204 @@
+//! A run of a worker, from outside.
+
+use interrupts::life::RunState;
+use interrupts::store::{NewRun, RootNode, Run, RunError};
+use journal::{Workflow, executed_by_worker};
+use jiff::Timestamp;
+use routing_core::{NodeId, RunId};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::error::WorkError;
+use crate::protocol::Protocol;
+use crate::standing::{AskedState, QuestionStanding};
+
+/// The version of the form in which a run's order is kept.
+const VERSION: u32 = 4;
+
+/// The most bytes of a run's input.
+const LARGEST_INPUT: usize = 1 << 20;
+
+/// The most characters of the goal that is shown of an input.
+const LONGEST_GOAL: usize = 200;
+
+/// A run that is to be created.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewWork {
+    /// Its id.
+    pub id: RunId,
+    /// The worker's own name for it.
+    pub alias: Option<String>,
+    /// What it works on: anything.
+    pub input: Value,
+}
+
+/// A run of a worker as it stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Work {
+    /// Its row.
+    pub run: Run,
+    /// What it works on.
+    pub input: Value,
+    /// What came of it, once it is completed.
+    pub result: Option<Value>,
+}
+
+/// What the store keeps of a run that has not begun.
+#[derive(Serialize)]
+struct Order<'a> {
+    version: u32,
+    workflow: &'a str,
+    executor: &'static str,
+    goal: String,
+    input: &'a Value,
+}
+
+impl Protocol<'_> {
+    /// Creates a run. Created again with the same id or alias and the same input, it is the one that is there.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError::Taken`] where its id or alias belongs to another one; [`WorkError::UnknownWorkflow`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it was created or not. Create it again to be sure.
+    pub async fn create(&self, new: NewWork) -> Result<(Work, bool), WorkError> {
+        let (catalogue, _version) = self.newest().await?;
+        let content = self.order(&new.input)?;
+        if let Some(known) = self.known(&new, &content).await? {
+            return Ok((self.with_input(known).await?, false));
+        }
+        let kind = catalogue.kinds().first().map(|kind| kind.name.clone());
+        let root = kind.map(|kind| RootNode {
+            node: NodeId::root(),
+            kind,
+        });
+        let created = self.store.create_run(NewRun {
+            id: new.id,
+            alias: new.alias.clone(),
+            content: content.clone(),
+            root,
+        });
+        match created.await {
+            Ok(run) => {
+                let is_new = run.state == RunState::Created;
+                Ok((self.with_input(run).await?, is_new))
+            }
+            // The same request may have been faster.
+            Err(RunError::Taken { run }) => match self.known(&new, &content).await? {
+                Some(known) => Ok((self.with_input(known).await?, false)),
+                None => Err(WorkError::Taken { run }),
+            },
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The run that an order was carried out with before.
+    async fn known(&self, new: &NewWork, content: &str) -> Result<Option<Run>, WorkError> {
+        let mut known = self.store.run(new.id).await?;
+        if let (None, Some(alias)) = (&known, &new.alias) {
+            known = self.store.run_of(alias).await?;
+        }
+        match known {
+            Some(run) if run.content == content => Ok(Some(run)),
+            Some(run) => Err(WorkError::Taken { run: run.id }),
+            None => Ok(None),
+        }
+    }
+
+    fn order(&self, input: &Value) -> Result<String, WorkError> {
+        let text = input.to_string();
+        if text.len() > LARGEST_INPUT {
+            let reason = format!("it has {} bytes, and may have {LARGEST_INPUT}", text.len());
+            return Err(WorkError::field("/input", reason));
+        }
+        let goal = match input {
+            Value::String(text) => text.clone(),
+            _ => text,
+        };
+        let goal: String = goal.chars().take(LONGEST_GOAL).collect();
+        Ok(serde_json::to_string(&Order {
+            version: VERSION,
+            workflow: self.workflow.as_str(),
+            executor: "worker",
+            goal,
+            input,
+        })?)
+    }
+
+    /// A run of the workflow.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError::UnknownRun`], also where it is of another workflow.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    pub async fn work(&self, run: RunId) -> Result<Work, WorkError> {
+        let row = self.row(run).await?;
+        self.with_input(row).await
+    }
+
+    pub(crate) async fn row(&self, run: RunId) -> Result<Run, WorkError> {
+        let row = self.store.run(run).await?;
+        let row = row.filter(|row| self.is_of_workflow(row));
+        row.ok_or(WorkError::UnknownRun { run })
+    }
+
+    /// Whether a run is one of the workflow, and workers execute it.
+    pub fn is_of_workflow(&self, run: &Run) -> bool {
+        let is_named = || match Workflow::in_content(&run.content) {
+            Workflow::Embedded(name) => name == *self.workflow,
+            Workflow::Agents | Workflow::PlanExecute => false,
+        };
+        executed_by_worker(&run.content) && is_named()
+    }
+
+    pub(crate) async fn with_input(&self, run: Run) -> Result<Work, WorkError> {
+        let input = input_of(&run)?;
+        let result = match run.state {
+            RunState::Completed => self.result_of(&run).await?,
+            RunState::Created
+            | RunState::Running
+            | RunState::Stopping
+            | RunState::Paused
+            | RunState::Waiting
+            | RunState::Failed
+            | RunState::Cancelled => None,
+        };
+        Ok(Work { run, input, result })
+    }
+
+    /// Whether a worker may take a run now.
+    pub(crate) async fn can_go_on(&self, run: &Run, now: Timestamp) -> Result<bool, WorkError> {
+        if run.is_owned(now) || !self.is_of_workflow(run) {
+            return Ok(false);
+        }
+        match run.state {
+            RunState::Created | RunState::Running => Ok(true),
+            // A server lets its stops take hold, for no worker has it.
+            RunState::Stopping | RunState::Paused => Ok(false),
+            RunState::Waiting => self.has_news(run).await,
+            RunState::Completed | RunState::Failed | RunState::Cancelled => Ok(false),
+        }
+    }
+
+    /// Whether a run that waits has something to do: a question of it is not open any more, something has come for it,
+    /// or it waits for nothing.
+    async fn has_news(&self, run: &Run) -> Result<bool, WorkError> {
+        if !self.under_way(run.id).await?.is_empty() {
+            return Ok(true);
+        }
+        let questions = self.unsettled(run).await?;
+        let is_over = |it: &QuestionStanding| it.state != AskedState::Open;
+        Ok(questions.is_empty() || questions.iter().any(is_over))
+    }
+}
+
+/// What a run works on.
+pub(crate) fn input_of(run: &Run) -> Result<Value, WorkError> {
+    let mut order: Value = serde_json::from_str(&run.content)?;
+    Ok(order.get_mut("input").map(Value::take).unwrap_or_default())
+}

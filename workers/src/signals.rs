@@ -1,0 +1,228 @@
+//! What has come for a run: stops, events of supervisors, messages, decisions.
+
+use interrupts::life::{Family, Interrupt, RunState, State};
+use interrupts::store::{ChangeError, Filter, MessageState, Page, Run};
+use journal::kind::INTERRUPT;
+use routing_core::{InterruptId, NodeId, RunId};
+
+use crate::error::WorkError;
+use crate::key::WorkKey;
+use crate::owned::Owned;
+use crate::protocol::Protocol;
+use crate::question::AskedByEvent;
+use crate::standing::QuestionStanding;
+
+/// How many rows are read together.
+const PAGE: u32 = 200;
+
+/// A stop that is to take hold.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StopSignal {
+    /// The stop.
+    pub interrupt: Interrupt,
+}
+
+/// An agent that a supervisor wants to interrupt itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AskedAgent {
+    /// The interrupt that its next question is.
+    pub interrupt: InterruptId,
+    /// The agent.
+    pub node: NodeId,
+    /// Why.
+    pub reason: String,
+    /// Where the answer shall go.
+    pub reroute_to: Option<String>,
+}
+
+/// A message for an agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkerMessage {
+    /// Its place among all messages.
+    pub position: u64,
+    /// The agent.
+    pub node: NodeId,
+    /// What it says.
+    pub text: String,
+    /// Who sends it.
+    pub from: String,
+}
+
+/// What has come for a run.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Signals {
+    /// Stops that are to take hold.
+    pub stops: Vec<StopSignal>,
+    /// Agents that are to interrupt themselves.
+    pub asked: Vec<AskedAgent>,
+    /// Messages that were not read.
+    pub messages: Vec<WorkerMessage>,
+    /// The keys of questions that are decided, and whose outcome the worker has not taken.
+    pub decided: Vec<WorkKey>,
+}
+
+impl Signals {
+    /// Whether there is anything that a worker does not know: all but the decisions that it names.
+    pub fn is_news(&self, known: &[WorkKey]) -> bool {
+        let is_new = |key: &WorkKey| !known.contains(key);
+        !self.stops.is_empty()
+            || !self.asked.is_empty()
+            || !self.messages.is_empty()
+            || self.decided.iter().any(is_new)
+    }
+}
+
+impl Protocol<'_> {
+    /// The stops and events of a run that are under way and have not taken hold.
+    pub(crate) async fn under_way(&self, run: RunId) -> Result<Vec<Interrupt>, WorkError> {
+        let filter = Filter {
+            run: Some(run),
+            node: None,
+            states: vec![State::Requested, State::Delivered],
+        };
+        let (mut all, mut after) = (Vec::new(), 0);
+        loop {
+            let page = Page { after, limit: PAGE };
+            let rows = self.store.interrupts(&filter, page).await?;
+            let Some((last, _row)) = rows.last() else {
+                return Ok(all);
+            };
+            after = *last;
+            let is_last = rows.len() < PAGE as usize;
+            all.extend(rows.into_iter().map(|(_position, row)| row));
+            if is_last {
+                return Ok(all);
+            }
+        }
+    }
+}
+
+impl Protocol<'_> {
+    /// The questions of a run whose outcome is not recorded.
+    pub(crate) async fn unsettled(&self, run: &Run) -> Result<Vec<QuestionStanding>, WorkError> {
+        let (mut unsettled, mut after) = (Vec::new(), 0);
+        loop {
+            let page = Page { after, limit: PAGE };
+            let open = self.store.unknown_effects(run.id, page).await?;
+            let Some(last) = open.last() else {
+                return Ok(unsettled);
+            };
+            after = last.position;
+            let is_last = open.len() < PAGE as usize;
+            for entry in open {
+                if entry.intent.kind.as_str() != INTERRUPT {
+                    continue;
+                }
+                let key = entry.intent.place.as_deref().and_then(WorkKey::of_question);
+                if let Some(key) = key {
+                    unsettled.extend(self.find_question(run, &key).await?);
+                }
+            }
+            if is_last {
+                return Ok(unsettled);
+            }
+        }
+    }
+}
+
+impl Owned<'_> {
+    /// What has come for the run. What is told is delivered to its worker.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError::LeaseLost`]; [`WorkError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat: what was delivered and has not taken hold is told again.
+    pub async fn signals(&self) -> Result<Signals, WorkError> {
+        let mut signals = Signals::default();
+        for interrupt in self.protocol.under_way(self.run.id).await? {
+            let Some(taken) = self.delivered(interrupt).await? else {
+                continue;
+            };
+            match taken.family() {
+                Family::Stop => signals.stops.push(StopSignal { interrupt: taken }),
+                Family::Question => signals.asked.extend(self.asked(taken).await?),
+            }
+        }
+        if !signals.stops.is_empty() && self.run.state == RunState::Running {
+            let reason = signals.stops.first().map(|it| it.interrupt.reason.clone());
+            let stopping = RunState::Stopping;
+            let run = self.run.id;
+            self.store().change_run(run, self.epoch(), stopping, reason).await?;
+        }
+        signals.messages = self.unread().await?;
+        let unsettled = self.protocol.unsettled(&self.run).await?;
+        let decided = unsettled.into_iter().filter(|it| it.decided.is_some());
+        signals.decided = decided.map(|it| it.key).collect();
+        Ok(signals)
+    }
+
+    /// An interrupt that the worker has; `None` where it ended meanwhile.
+    async fn delivered(&self, interrupt: Interrupt) -> Result<Option<Interrupt>, WorkError> {
+        let holder = interrupt.lease.as_ref();
+        let owner = self.run.lease.as_ref().map(|lease| &lease.owner);
+        if interrupt.state == State::Delivered && holder.map(|lease| &lease.owner) == owner {
+            return Ok(Some(interrupt));
+        }
+        let delivery = self.delivery(holder);
+        match self.store().deliver(interrupt.id, delivery).await {
+            Ok(taken) => Ok(Some(taken).filter(|taken| taken.state == State::Delivered)),
+            Err(ChangeError::Refused(_)) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    async fn asked(&self, interrupt: Interrupt) -> Result<Option<AskedAgent>, WorkError> {
+        let waits = self.event_for(&interrupt.node).await?;
+        if waits.is_none_or(|it| it.id != interrupt.id) {
+            return Ok(None);
+        }
+        let event: AskedByEvent = serde_json::from_str(&interrupt.content)?;
+        Ok(Some(AskedAgent {
+            interrupt: interrupt.id,
+            node: interrupt.node,
+            reason: interrupt.reason,
+            reroute_to: event.reroute_to,
+        }))
+    }
+
+    async fn unread(&self) -> Result<Vec<WorkerMessage>, WorkError> {
+        let (mut unread, mut after) = (Vec::new(), 0);
+        loop {
+            let page = Page { after, limit: PAGE };
+            let rows = self.store().messages(self.run.id, page).await?;
+            let Some(last) = rows.last() else {
+                return Ok(unread);
+            };
+            after = last.position;
+            let is_last = rows.len() < PAGE as usize;
+            let waiting = rows.into_iter().filter(|it| it.state == MessageState::Waiting);
+            unread.extend(waiting.map(|it| WorkerMessage {
+                position: it.position,
+                node: it.message.node,
+                text: it.message.text,
+                from: it.message.from.name.to_string(),
+            }));
+            if is_last {
+                return Ok(unread);
+            }
+        }
+    }
+
+    /// The worker's agents have read messages.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError::LeaseLost`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    pub async fn read_messages(&self, positions: &[u64]) -> Result<(), WorkError> {
+        let read = self.store().read_messages(self.run.id, self.epoch(), positions);
+        read.await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,292 @@
+//! How a question of a worker stands: asked, decided, and where its answer goes.
+
+use interrupts::catalogue::RouteEntry;
+use interrupts::life::{Decider, Interrupt, State, Verdict};
+use interrupts::store::{JournalEntry, Run};
+use interrupts::{EffectId, RouteName};
+use jiff::Timestamp;
+use journal::entry::{InterruptEnd, InterruptIntent, InterruptOutcome};
+use routing_core::DecisionId;
+use routing_core::review::Answer;
+use serde_json::Value;
+
+use crate::error::WorkError;
+use crate::key::WorkKey;
+use crate::protocol::Protocol;
+
+/// How many answers of a model are read: the first one, and three corrections.
+pub(crate) const ANSWERS: u32 = 4;
+
+/// Whether a question is still open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AskedState {
+    /// It waits for its decision.
+    Open,
+    /// It is decided.
+    Decided,
+    /// No decision came in time.
+    Expired,
+    /// It was withdrawn, and will not be decided.
+    Withdrawn,
+}
+
+impl AskedState {
+    fn of(interrupt: &Interrupt) -> Self {
+        match interrupt.state {
+            State::Requested | State::Delivered | State::Acknowledged | State::AwaitingReview => {
+                Self::Open
+            }
+            State::Resolved | State::Rerouted => Self::Decided,
+            State::Expired => Self::Expired,
+            State::Cancelled | State::DeadLettered => Self::Withdrawn,
+        }
+    }
+
+    /// Its name on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Decided => "decided",
+            Self::Expired => "expired",
+            Self::Withdrawn => "withdrawn",
+        }
+    }
+}
+
+/// What was decided.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decided {
+    /// The decision's id.
+    pub id: DecisionId,
+    /// What.
+    pub verdict: Verdict,
+    /// The answer.
+    pub answer: Answer,
+    /// Who decided: a person's name, `policy` or `deadline`.
+    pub by: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// The one route that the answer takes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Route {
+    /// What the workflow says of it.
+    pub entry: RouteEntry,
+    /// Whether it is another one than that of the kind.
+    pub rerouted: bool,
+}
+
+/// How a question stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QuestionStanding {
+    /// Its key.
+    pub key: WorkKey,
+    /// Its interrupt.
+    pub interrupt: Interrupt,
+    /// Whether it is still open.
+    pub state: AskedState,
+    /// What was decided.
+    pub decided: Option<Decided>,
+    /// Where the answer goes; `None` before the decision, and where the kind has no routes.
+    pub route: Option<Route>,
+    /// The request of that route, once it is filled in.
+    pub request: Option<Value>,
+    /// How many more answers of a model are read before a person is asked.
+    pub left: u32,
+    /// The question that asks a person for the request, where one does.
+    pub asked: Option<WorkKey>,
+    /// Whether its outcome is recorded in the journal.
+    pub(crate) is_recorded: bool,
+}
+
+impl QuestionStanding {
+    /// Whether nothing more comes of it: it is decided, and the request is there or there is none.
+    pub fn is_settled(&self) -> bool {
+        match self.state {
+            AskedState::Open => false,
+            AskedState::Withdrawn => true,
+            AskedState::Decided | AskedState::Expired => {
+                self.route.is_none() || self.request.is_some()
+            }
+        }
+    }
+}
+
+impl Protocol<'_> {
+    /// The question that was asked with a key.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError::UnknownQuestion`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    pub async fn question(&self, run: &Run, key: &WorkKey) -> Result<QuestionStanding, WorkError> {
+        let found = self.find_question(run, key).await?;
+        found.ok_or_else(|| WorkError::UnknownQuestion { key: key.clone() })
+    }
+
+    pub(crate) async fn find_question(
+        &self,
+        run: &Run,
+        key: &WorkKey,
+    ) -> Result<Option<QuestionStanding>, WorkError> {
+        let effect = EffectId::in_run(run.id, &key.question());
+        let Some(entry) = self.store.effect(effect).await? else {
+            return Ok(None);
+        };
+        let intent: InterruptIntent = serde_json::from_str(&entry.intent.content)?;
+        let Some(interrupt) = self.store.interrupt(intent.interrupt).await? else {
+            return Ok(None);
+        };
+        let mut standing = self.standing(run, key, interrupt).await?;
+        standing.is_recorded = entry.result.is_some();
+        standing.request = routed_to(&entry, standing.route.as_ref())?;
+        if standing.request.is_none() && standing.route.is_some() {
+            self.look_for_request(run, &mut standing).await?;
+        }
+        Ok(Some(standing))
+    }
+
+    async fn standing(
+        &self,
+        run: &Run,
+        key: &WorkKey,
+        interrupt: Interrupt,
+    ) -> Result<QuestionStanding, WorkError> {
+        let state = AskedState::of(&interrupt);
+        let decided = decided(&interrupt)?;
+        let target = interrupt.decision.as_ref().map(|it| &it.target);
+        let route = match (&decided, target) {
+            (Some(_), Some(target)) => self.route(&interrupt, target).await?,
+            _ => None,
+        };
+        let left = match &route {
+            Some(_) => ANSWERS.saturating_sub(self.rejected(run, key).await?),
+            None => ANSWERS,
+        };
+        Ok(QuestionStanding {
+            key: key.clone(),
+            interrupt,
+            state,
+            decided,
+            route,
+            request: None,
+            left: left.saturating_sub(1),
+            asked: None,
+            is_recorded: false,
+        })
+    }
+
+    async fn route(
+        &self,
+        interrupt: &Interrupt,
+        target: &RouteName,
+    ) -> Result<Option<Route>, WorkError> {
+        let catalogue = self.catalogues.of_interrupt(self.store, interrupt).await?;
+        let entry = catalogue.and_then(|it| it.route(target.as_str()).cloned());
+        Ok(entry.map(|entry| Route {
+            rerouted: *target != interrupt.origin,
+            entry,
+        }))
+    }
+
+    /// The request that a person gave: with the decision, or asked for it after the model's answers were spent.
+    async fn look_for_request(
+        &self,
+        run: &Run,
+        standing: &mut QuestionStanding,
+    ) -> Result<(), WorkError> {
+        let Some(route) = &standing.route else {
+            return Ok(());
+        };
+        let edited = |decided: Option<&Decided>| decided?.answer.edited_request.clone();
+        if let Some(request) = edited(standing.decided.as_ref()) {
+            standing.request = Some(without_record(request, &route.entry));
+            return Ok(());
+        }
+        let key = standing.key.for_request();
+        let effect = EffectId::in_run(run.id, &key.question());
+        let Some(entry) = self.store.effect(effect).await? else {
+            return Ok(());
+        };
+        let intent: InterruptIntent = serde_json::from_str(&entry.intent.content)?;
+        if let Some(asked) = self.store.interrupt(intent.interrupt).await? {
+            let given = edited(decided(&asked)?.as_ref());
+            standing.request = given.map(|request| without_record(request, &route.entry));
+        }
+        standing.asked = Some(key);
+        Ok(())
+    }
+
+    /// How many answers to a question were rejected.
+    async fn rejected(&self, run: &Run, key: &WorkKey) -> Result<u32, WorkError> {
+        for nth in 1..=ANSWERS {
+            let effect = EffectId::in_run(run.id, &key.rejected(nth));
+            if self.store.effect(effect).await?.is_none() {
+                return Ok(nth - 1);
+            }
+        }
+        Ok(ANSWERS)
+    }
+}
+
+/// The request that the journal holds, once it was filled in.
+fn routed_to(entry: &JournalEntry, route: Option<&Route>) -> Result<Option<Value>, WorkError> {
+    let (Some(result), Some(route)) = (&entry.result, route) else {
+        return Ok(None);
+    };
+    let outcome: InterruptOutcome = serde_json::from_str(&result.content)?;
+    Ok(match outcome.end {
+        InterruptEnd::Routed { routing, .. } => routing.get(&route.entry.field).cloned(),
+        InterruptEnd::Stopped { .. }
+        | InterruptEnd::Pruned { .. }
+        | InterruptEnd::Branched { .. }
+        | InterruptEnd::Refused { .. }
+        | InterruptEnd::LeftOut { .. } => None,
+    })
+}
+
+/// A request that a person may have given with the record around it.
+pub(crate) fn without_record(request: Value, route: &RouteEntry) -> Value {
+    let inner = |request: &Value| {
+        let members = request.as_object().filter(|members| members.len() == 1)?;
+        members.get(&route.field).cloned()
+    };
+    let own_schema = route.request_schema();
+    match inner(&request) {
+        Some(inner) if !interrupts::catalogue::misfits(&own_schema, &request).is_empty() => inner,
+        Some(_) | None => request,
+    }
+}
+
+fn decided(interrupt: &Interrupt) -> Result<Option<Decided>, WorkError> {
+    let Some(decision) = &interrupt.decision else {
+        return Ok(None);
+    };
+    let mut content: Value = match decision.content.as_deref() {
+        Some(content) => serde_json::from_str(content)?,
+        None => Value::Null,
+    };
+    if let Some(fields) = content.as_object_mut() {
+        // How sure a reviewing model was is no part of the answer.
+        fields.shift_remove("confidence");
+    }
+    let answer = match content {
+        Value::Object(_) => serde_json::from_value(content)?,
+        _ => Answer::default(),
+    };
+    Ok(Some(Decided {
+        id: decision.id,
+        verdict: decision.verdict,
+        answer,
+        by: match &decision.by {
+            Decider::Person { name } | Decider::Rule { name, .. } => name.to_string(),
+            Decider::Policy => "policy".to_owned(),
+            Decider::Deadline => "deadline".to_owned(),
+        },
+        at: decision.at,
+    }))
+}
