@@ -109,11 +109,19 @@ fn resources() -> OpenApiRouter<App> {
         .routes(routes!(work::workflows::create_run))
         .routes(routes!(work::leases::take_next))
         .routes(routes!(work::runs::read))
-        .routes(routes!(work::leases::take, work::leases::renew, work::leases::release))
+        .routes(routes!(
+            work::leases::take,
+            work::leases::renew,
+            work::leases::release
+        ))
         .routes(routes!(work::runs::tell_agents))
         .routes(routes!(work::runs::stopped))
         .routes(routes!(work::runs::end))
-        .routes(routes!(work::questions::ask, work::questions::read, work::questions::withdraw))
+        .routes(routes!(
+            work::questions::ask,
+            work::questions::read,
+            work::questions::withdraw
+        ))
         .routes(routes!(work::questions::schema))
         .routes(routes!(work::questions::submit))
         .routes(routes!(work::signals::read))

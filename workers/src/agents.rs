@@ -38,7 +38,11 @@ impl Owned<'_> {
     /// Safe to repeat.
     pub async fn tell(&self, agents: Vec<AgentReport>) -> Result<(), WorkError> {
         let mut rows = Vec::with_capacity(agents.len());
+        let mut ended = Vec::new();
         for agent in agents {
+            if agent.activity.is_final() {
+                ended.push(agent.node.clone());
+            }
             let known = self.store().node(self.run.id, &agent.node).await?;
             let row = match known {
                 Some(known) => told_again(known, &agent)?,
@@ -46,7 +50,11 @@ impl Owned<'_> {
             };
             rows.push(row);
         }
-        self.put(rows).await
+        self.put(rows).await?;
+        for node in ended {
+            self.has_ended(&node).await?;
+        }
+        Ok(())
     }
 
     pub(crate) async fn put(&self, rows: Vec<NodeRow>) -> Result<(), WorkError> {
@@ -79,7 +87,11 @@ impl Owned<'_> {
             Some(kind) => Ok(kind.name.clone()),
             None => Err(WorkError::UnknownKind {
                 kind: name.to_owned(),
-                known: catalogue.kinds().iter().map(|it| it.name.to_string()).collect(),
+                known: catalogue
+                    .kinds()
+                    .iter()
+                    .map(|it| it.name.to_string())
+                    .collect(),
             }),
         }
     }

@@ -1,7 +1,6 @@
 //! Checkpoints: any state of a worker, beside what everybody reads of its run.
 
-use interrupts::life::State;
-use interrupts::store::{Checkpoint, CheckpointDraft, Filter, NodeActivity, NodeRow, Page, Run};
+use interrupts::store::{Checkpoint, CheckpointDraft, NodeActivity, NodeRow, Run};
 use jiff::Timestamp;
 use journal::{NodeSnapshot, NodeState, RunSnapshot};
 use routing_core::InterruptId;
@@ -14,9 +13,6 @@ use crate::protocol::Protocol;
 
 /// The most bytes of a worker's state.
 const LARGEST_STATE: usize = 8 << 20;
-
-/// How many open interrupts a checkpoint names.
-const MOST_OPEN: u32 = 500;
 
 /// A checkpoint as a worker saved it.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,7 +75,10 @@ impl Owned<'_> {
         };
         let content = serde_json::to_string(&kept)?;
         if content.len() > LARGEST_STATE {
-            let reason = format!("it has {} bytes, and may have {LARGEST_STATE}", content.len());
+            let reason = format!(
+                "it has {} bytes, and may have {LARGEST_STATE}",
+                content.len()
+            );
             return Err(WorkError::field("/state", reason));
         }
         let draft = CheckpointDraft {
@@ -95,17 +94,8 @@ impl Owned<'_> {
     }
 
     async fn open(&self) -> Result<Vec<InterruptId>, WorkError> {
-        let filter = Filter {
-            run: Some(self.run.id),
-            node: None,
-            states: State::ALL.into_iter().filter(|state| state.is_live()).collect(),
-        };
-        let page = Page {
-            after: 0,
-            limit: MOST_OPEN,
-        };
-        let open = self.store().interrupts(&filter, page).await?;
-        Ok(open.into_iter().map(|(_position, it)| it.id).collect())
+        let live = self.protocol.live(self.run.id).await?;
+        Ok(live.into_iter().map(|it| it.id).collect())
     }
 }
 

@@ -1,6 +1,8 @@
 //! Agents that are cut off, while their run goes on without them.
 
-use interrupts::life::{Choosing, Evidence, Family, Interrupt, Scope, State, Verdict, WithdrawCause};
+use interrupts::life::{
+    Choosing, Evidence, Family, Interrupt, Scope, State, Verdict, WithdrawCause,
+};
 use interrupts::store::{ChangeError, NodeActivity};
 use routing_core::{DecisionId, InterruptType, NodeId};
 
@@ -28,11 +30,11 @@ impl Owned<'_> {
             it.family() == Family::Stop && it.scope == Scope::Agent && it.node.is_within(node)
         };
         let stops: Vec<&Interrupt> = stops.iter().filter(concerned).collect();
-        let cuts = |it: &&&Interrupt| {
-            it.node == *node
-                && matches!(it.interrupt_type, InterruptType::Prune | InterruptType::Stop)
-        };
-        let pruned = stops.iter().filter(cuts).any(|it| it.interrupt_type == InterruptType::Prune);
+        let cuts = |it: &&&Interrupt| it.node == *node && cuts_off(it);
+        let pruned = stops
+            .iter()
+            .filter(cuts)
+            .any(|it| it.interrupt_type == InterruptType::Prune);
         let activity = if pruned {
             NodeActivity::Pruned
         } else {
@@ -41,13 +43,21 @@ impl Owned<'_> {
         let agents = self.all_agents().await?;
         let within = agents.into_iter().filter(|row| row.node.is_within(node));
         let open = within.filter(|row| !row.activity.is_final());
-        self.put(open.map(|row| ended(row, activity)).collect()).await?;
-        for stop in &stops {
-            if cuts(&stop) {
-                self.take_hold(stop).await?;
-            } else {
-                self.withdraw_of_ended(stop).await?;
-            }
+        self.put(open.map(|row| ended(row, activity)).collect())
+            .await?;
+        for stop in stops.iter().filter(cuts) {
+            self.take_hold(stop).await?;
+        }
+        self.has_ended(node).await
+    }
+
+    /// An agent, with all below it, has ended: what it asked and what was asked of it alone is withdrawn.
+    pub(crate) async fn has_ended(&self, node: &NodeId) -> Result<(), WorkError> {
+        let is_of_run = |it: &Interrupt| it.family() == Family::Stop && it.scope == Scope::Run;
+        let live = self.protocol.live(self.run.id).await?;
+        let within = live.into_iter().filter(|it| it.node.is_within(node));
+        for interrupt in within.filter(|it| !is_of_run(it)) {
+            self.withdraw_of_ended(&interrupt).await?;
         }
         self.store().node_ended(self.run.id, node).await?;
         Ok(())
@@ -64,11 +74,7 @@ impl Owned<'_> {
     /// Safe to repeat.
     pub async fn cut_off_all(&self) -> Result<(), WorkError> {
         for stop in self.protocol.under_way(self.run.id).await? {
-            let cuts = matches!(
-                stop.interrupt_type,
-                InterruptType::Prune | InterruptType::Stop
-            );
-            if cuts && stop.scope == Scope::Agent && stop.node.parent().is_some() {
+            if cuts_off(&stop) {
                 self.cut_off(&stop.node).await?;
             }
         }
@@ -112,6 +118,15 @@ impl Owned<'_> {
         not_refused(self.store().withdraw(stop.id, by, cause).await)?;
         Ok(())
     }
+}
+
+/// Whether a stop cuts an agent off, and the run goes on without it.
+pub(crate) fn cuts_off(stop: &Interrupt) -> bool {
+    let leaves_nothing = matches!(
+        stop.interrupt_type,
+        InterruptType::Prune | InterruptType::Stop
+    );
+    leaves_nothing && stop.scope == Scope::Agent && stop.node.parent().is_some()
 }
 
 /// What was refused has moved on meanwhile.

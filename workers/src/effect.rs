@@ -109,12 +109,12 @@ impl Owned<'_> {
         let content = result.to_string();
         match self.store().finish(self.epoch(), effect, content).await {
             Ok(_entry) => Ok(result),
-            Err(JournalError::UnknownEffect { .. }) => Err(WorkError::UnknownEffect {
-                key: key.clone(),
-            }),
-            Err(JournalError::OtherResult { .. }) => Err(WorkError::OtherResult {
-                key: key.clone(),
-            }),
+            Err(JournalError::UnknownEffect { .. }) => {
+                Err(WorkError::UnknownEffect { key: key.clone() })
+            }
+            Err(JournalError::OtherResult { .. }) => {
+                Err(WorkError::OtherResult { key: key.clone() })
+            }
             Err(error) => Err(error.into()),
         }
     }
@@ -122,7 +122,9 @@ impl Owned<'_> {
 
 fn standing(entry: &JournalEntry, again: &Beginning) -> Result<EffectState, WorkError> {
     if let Some(result) = &entry.result {
-        return Ok(EffectState::Finished(serde_json::from_str(&result.content)?));
+        return Ok(EffectState::Finished(serde_json::from_str(
+            &result.content,
+        )?));
     }
     let kept: Kept = serde_json::from_str(&entry.intent.content)?;
     let is_same_try = again.attempt.is_some() && kept.attempt == again.attempt;

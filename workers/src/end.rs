@@ -49,14 +49,19 @@ impl Owned<'_> {
         self.leave_out().await?;
         let agents = self.all_agents().await?;
         let open = agents.into_iter().filter(|row| !row.activity.is_final());
-        self.put(open.map(|row| ended(row, activity)).collect()).await?;
+        self.put(open.map(|row| ended(row, activity)).collect())
+            .await?;
         if let RunResult::Completed(result) = result {
             let last = self.protocol.last_checkpoint(&self.run).await?;
             let state = last.map_or(Value::Null, |last| last.state);
-            self.saved(state, reason.clone(), Some(result.to_string())).await?;
+            self.saved(state, reason.clone(), Some(result.to_string()))
+                .await?;
         }
         let (run, epoch) = (self.run.id, self.epoch());
-        let changed = self.store().change_run(run, epoch, state, Some(reason)).await;
+        let changed = self
+            .store()
+            .change_run(run, epoch, state, Some(reason))
+            .await;
         match changed {
             Ok(run) => self.protocol.with_input(run).await,
             Err(RunError::Illegal { from, .. }) => Err(WorkError::Ended { run, state: from }),

@@ -54,7 +54,9 @@ pub enum WorkError {
         lease: Lease,
     },
     /// The worker has the run no longer.
-    #[error("the run was taken in epoch {current}, let go, or stopped: epoch {given} writes nothing")]
+    #[error(
+        "the run was taken in epoch {current}, let go, or stopped: epoch {given} writes nothing"
+    )]
     LeaseLost {
         /// The epoch of the request.
         given: u64,

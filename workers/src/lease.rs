@@ -126,7 +126,9 @@ impl Protocol<'_> {
                     Ok(owned) => return Ok(Some(owned)),
                     // Another worker was faster, or a person stopped it.
                     Err(
-                        WorkError::Owned { .. } | WorkError::Paused { .. } | WorkError::Ended { .. },
+                        WorkError::Owned { .. }
+                        | WorkError::Paused { .. }
+                        | WorkError::Ended { .. },
                     ) => {}
                     Err(error) => return Err(error),
                 }

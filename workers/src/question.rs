@@ -5,12 +5,12 @@ use interrupts::life::{
     Actor, Admission, Evidence, ExpiryOutcome, Interrupt, Recurrence, Refusal, Role, Scope, State,
     USUAL_ATTEMPTS, Verdict, WithdrawCause,
 };
+use interrupts::life::{Choosing, Judge};
 use interrupts::policy::{Automatic, Policy};
 use interrupts::store::{
     AdmitError, Begun, ChangeError, Filter, Intent, JournalError, Page, RaisedQuestion, Repeating,
 };
 use interrupts::{ActorName, Digest, EffectId, KindName, RouteName};
-use interrupts::life::{Choosing, Judge};
 use jiff::SignedDuration;
 use journal::entry::InterruptIntent;
 use journal::kind::INTERRUPT;
@@ -135,7 +135,10 @@ impl Owned<'_> {
         let standing = self.protocol.question(&self.run, key).await?;
         let by = standing.interrupt.requested_by.clone();
         let cause = WithdrawCause::Withdrawn;
-        let withdrawn = self.store().withdraw(standing.interrupt.id, by, cause).await;
+        let withdrawn = self
+            .store()
+            .withdraw(standing.interrupt.id, by, cause)
+            .await;
         match withdrawn {
             Ok(_) | Err(ChangeError::Refused(_)) => self.protocol.question(&self.run, key).await,
             Err(error) => Err(error.into()),
@@ -146,8 +149,12 @@ impl Owned<'_> {
     pub(crate) async fn raise(&self, key: &WorkKey, raise: Raise) -> Result<(), WorkError> {
         let (node, kind) = &raise.row;
         let waiting = self.event_for(node).await?;
-        let id = waiting.as_ref().map_or_else(InterruptId::generate, |it| it.id);
-        let event = waiting.map(|it| serde_json::from_str(&it.content)).transpose()?;
+        let id = waiting
+            .as_ref()
+            .map_or_else(InterruptId::generate, |it| it.id);
+        let event = waiting
+            .map(|it| serde_json::from_str(&it.content))
+            .transpose()?;
         let intent = InterruptIntent {
             interrupt: id,
             request: raise.content.clone(),
@@ -378,7 +385,11 @@ impl Owned<'_> {
 fn known_kind<'a>(catalogue: &'a Catalogue, kind: &str) -> Result<&'a KindEntry, WorkError> {
     catalogue.kind(kind).ok_or_else(|| WorkError::UnknownKind {
         kind: kind.to_owned(),
-        known: catalogue.kinds().iter().map(|it| it.name.to_string()).collect(),
+        known: catalogue
+            .kinds()
+            .iter()
+            .map(|it| it.name.to_string())
+            .collect(),
     })
 }
 

@@ -180,10 +180,15 @@ impl Owned<'_> {
     }
 
     /// What was recorded first stands.
-    pub(crate) async fn finished(&self, effect: EffectId, content: String) -> Result<(), WorkError> {
+    pub(crate) async fn finished(
+        &self,
+        effect: EffectId,
+        content: String,
+    ) -> Result<(), WorkError> {
         match self.store().finish(self.epoch(), effect, content).await {
-            Ok(_)
-            | Err(JournalError::OtherResult { .. } | JournalError::UnknownEffect { .. }) => Ok(()),
+            Ok(_) | Err(JournalError::OtherResult { .. } | JournalError::UnknownEffect { .. }) => {
+                Ok(())
+            }
             Err(error) => Err(error.into()),
         }
     }
@@ -271,7 +276,9 @@ fn parsed(text: &str) -> Result<Value, Vec<Misfit>> {
 fn without_nulls(value: Value) -> Value {
     match value {
         Value::Object(members) => {
-            let members = members.into_iter().filter(|(_name, value)| !value.is_null());
+            let members = members
+                .into_iter()
+                .filter(|(_name, value)| !value.is_null());
             let members = members.map(|(name, value)| (name, without_nulls(value)));
             Value::Object(members.collect())
         }

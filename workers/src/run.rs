@@ -2,8 +2,8 @@
 
 use interrupts::life::RunState;
 use interrupts::store::{NewRun, RootNode, Run, RunError};
-use journal::{Workflow, executed_by_worker};
 use jiff::Timestamp;
+use journal::{Workflow, executed_by_worker};
 use routing_core::{NodeId, RunId};
 use serde::Serialize;
 use serde_json::Value;

@@ -5,6 +5,7 @@ use interrupts::store::{ChangeError, Filter, MessageState, Page, Run};
 use journal::kind::INTERRUPT;
 use routing_core::{InterruptId, NodeId, RunId};
 
+use crate::cut::cuts_off;
 use crate::error::WorkError;
 use crate::key::WorkKey;
 use crate::owned::Owned;
@@ -75,10 +76,21 @@ impl Signals {
 impl Protocol<'_> {
     /// The stops and events of a run that are under way and have not taken hold.
     pub(crate) async fn under_way(&self, run: RunId) -> Result<Vec<Interrupt>, WorkError> {
+        self.in_states(run, vec![State::Requested, State::Delivered])
+            .await
+    }
+
+    /// The interrupts of a run that have not ended.
+    pub(crate) async fn live(&self, run: RunId) -> Result<Vec<Interrupt>, WorkError> {
+        let live = State::ALL.into_iter().filter(|state| state.is_live());
+        self.in_states(run, live.collect()).await
+    }
+
+    async fn in_states(&self, run: RunId, states: Vec<State>) -> Result<Vec<Interrupt>, WorkError> {
         let filter = Filter {
             run: Some(run),
             node: None,
-            states: vec![State::Requested, State::Delivered],
+            states,
         };
         let (mut all, mut after) = (Vec::new(), 0);
         loop {
@@ -146,11 +158,15 @@ impl Owned<'_> {
                 Family::Question => signals.asked.extend(self.asked(taken).await?),
             }
         }
-        if !signals.stops.is_empty() && self.run.state == RunState::Running {
-            let reason = signals.stops.first().map(|it| it.interrupt.reason.clone());
-            let stopping = RunState::Stopping;
-            let run = self.run.id;
-            self.store().change_run(run, self.epoch(), stopping, reason).await?;
+        let mut of_run = signals.stops.iter().filter(|it| !cuts_off(&it.interrupt));
+        if let Some(stop) = of_run.next()
+            && self.run.state == RunState::Running
+        {
+            let reason = Some(stop.interrupt.reason.clone());
+            let (run, stopping) = (self.run.id, RunState::Stopping);
+            self.store()
+                .change_run(run, self.epoch(), stopping, reason)
+                .await?;
         }
         signals.messages = self.unread().await?;
         let unsettled = self.protocol.unsettled(&self.run).await?;
@@ -198,7 +214,9 @@ impl Owned<'_> {
             };
             after = last.position;
             let is_last = rows.len() < PAGE as usize;
-            let waiting = rows.into_iter().filter(|it| it.state == MessageState::Waiting);
+            let waiting = rows
+                .into_iter()
+                .filter(|it| it.state == MessageState::Waiting);
             unread.extend(waiting.map(|it| WorkerMessage {
                 position: it.position,
                 node: it.message.node,
@@ -221,7 +239,9 @@ impl Owned<'_> {
     ///
     /// Safe to repeat.
     pub async fn read_messages(&self, positions: &[u64]) -> Result<(), WorkError> {
-        let read = self.store().read_messages(self.run.id, self.epoch(), positions);
+        let read = self
+            .store()
+            .read_messages(self.run.id, self.epoch(), positions);
         read.await?;
         Ok(())
     }

@@ -88,3 +88,4 @@ mod whole_run;
 mod windows_closed;
 #[path = "../crash/wire_brain.rs"]
 mod wire_brain;
+mod workers;

@@ -43,7 +43,10 @@ impl TokenScope {
     /// Whether an agent of a run lies in it. What a worker may do with a run it does by the worker protocol alone.
     pub fn covers(&self, run: RunId, node: &NodeId) -> bool {
         match self {
-            Self::Run { run: own, node: bound } => {
+            Self::Run {
+                run: own,
+                node: bound,
+            } => {
                 let within = bound.as_ref().is_none_or(|own| node.is_within(own));
                 run == *own && within
             }

@@ -1,7 +1,7 @@
 //! How fast a caller may ask.
 
-use std::num::NonZeroU32;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use axum::extract::{Request, State};

@@ -27,7 +27,11 @@ impl Caller {
         let Some(scope) = &self.scope else {
             return true;
         };
-        let TokenScope::Run { run: bound, node: own } = scope else {
+        let TokenScope::Run {
+            run: bound,
+            node: own,
+        } = scope
+        else {
             return false;
         };
         let within = match (own, node) {

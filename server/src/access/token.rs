@@ -64,7 +64,9 @@ pub enum IssueError {
     #[error("the token of a worker is bound to a workflow")]
     NoWorkflow,
     /// Only what agents and workers do is bound to anything.
-    #[error("only the token of an agent is bound to a run, and only that of a worker to a workflow")]
+    #[error(
+        "only the token of an agent is bound to a run, and only that of a worker to a workflow"
+    )]
     Bound,
     /// The store failed.
     #[error(transparent)]

@@ -4,9 +4,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use interrupts::{ActorName, WorkflowName};
 use interrupts::life::Role;
 use interrupts::store::{TokenRow, TokenScope};
+use interrupts::{ActorName, WorkflowName};
 use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -97,9 +97,15 @@ impl TokenView {
             id: row.short_name(),
             name: row.name.as_str().to_owned(),
             role: role_name(row.role).to_owned(),
-            run_id: row.scope.as_ref().and_then(|it| Some(it.run()?.to_string())),
+            run_id: row
+                .scope
+                .as_ref()
+                .and_then(|it| Some(it.run()?.to_string())),
             agent_id: row.scope.as_ref().and_then(TokenScope::agent),
-            workflow: row.scope.as_ref().and_then(|it| Some(it.workflow()?.to_string())),
+            workflow: row
+                .scope
+                .as_ref()
+                .and_then(|it| Some(it.workflow()?.to_string())),
             created_at: row.created_at.to_string(),
             expires_at: row.expires_at.map(|end| end.to_string()),
             once: row.once,

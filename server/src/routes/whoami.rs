@@ -38,7 +38,10 @@ pub(crate) async fn whoami(State(app): State<App>, Reads(caller): Reads) -> Json
         name: caller.actor.name.as_str().to_owned(),
         role: caller.role_name().to_owned(),
         run_id: caller.bound_run().map(|run| run.to_string()),
-        agent_id: caller.scope.as_ref().and_then(interrupts::store::TokenScope::agent),
+        agent_id: caller
+            .scope
+            .as_ref()
+            .and_then(interrupts::store::TokenScope::agent),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         instance: app.config.instance.clone(),
         seq: position_text(app.feed.latest()),

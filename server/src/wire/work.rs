@@ -133,7 +133,9 @@ impl WorkView {
         let Work { run, input, result } = work;
         let lease = run.lease.as_ref();
         let own = |owner: &str| {
-            let own = owner.strip_prefix(workflow).and_then(|rest| rest.strip_prefix('/'));
+            let own = owner
+                .strip_prefix(workflow)
+                .and_then(|rest| rest.strip_prefix('/'));
             own.unwrap_or(owner).to_owned()
         };
         Self {
@@ -384,7 +386,11 @@ impl SignalsView {
             stopping: !signals.stops.is_empty(),
             stops: signals.stops.iter().map(StopView::of).collect(),
             asked: signals.asked.into_iter().map(AskedAgentView::of).collect(),
-            messages: signals.messages.into_iter().map(WorkMessageView::of).collect(),
+            messages: signals
+                .messages
+                .into_iter()
+                .map(WorkMessageView::of)
+                .collect(),
             decided: signals.decided.iter().map(ToString::to_string).collect(),
         }
     }

@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use interrupts::NoBell;
 use interrupts::life::{Actor, Role};
 use interrupts::store::{CheckpointId, NewRun, Store, TokenScope};
-use interrupts::{ActorName, OwnerName};
+use interrupts::{ActorName, OwnerName, WorkflowName};
 use journal::ResumeRequest;
 use planning::StoredPlan;
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
@@ -28,9 +28,10 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 /// The roles, by the names in which people write them.
-pub(crate) const ROLES: [(&str, Role); 5] = [
+pub(crate) const ROLES: [(&str, Role); 6] = [
     ("viewer", Role::Observer),
     ("agent", Role::Requester),
+    ("worker", Role::Worker),
     ("reviewer", Role::Reviewer),
     ("supervisor", Role::Supervisor),
     ("admin", Role::Operator),
@@ -188,6 +189,7 @@ impl House {
         for (name, role) in ROLES {
             let secret = match role {
                 Role::Requester => agent(&*store, name, RunId::generate(), None).await,
+                Role::Worker => worker(&*store, name, "support").await,
                 Role::Observer
                 | Role::Reviewer
                 | Role::Supervisor
@@ -266,7 +268,25 @@ pub(crate) async fn token(store: &dyn Store, name: &str, role: Role) -> String {
 /// The token of an agent, which is bound to a run, or to an agent of it.
 pub(crate) async fn agent(store: &dyn Store, name: &str, run: RunId, node: Option<&str>) -> String {
     let node = node.map(|node| NodeId::new(node).unwrap());
-    issued(store, name, Role::Requester, Some(TokenScope { run, node })).await
+    issued(
+        store,
+        name,
+        Role::Requester,
+        Some(TokenScope::Run { run, node }),
+    )
+    .await
+}
+
+/// The token of a worker, which is bound to its workflow.
+pub(crate) async fn worker(store: &dyn Store, name: &str, workflow: &str) -> String {
+    let workflow = WorkflowName::new(workflow).unwrap();
+    issued(
+        store,
+        name,
+        Role::Worker,
+        Some(TokenScope::Workflow { workflow }),
+    )
+    .await
 }
 
 async fn issued(store: &dyn Store, name: &str, role: Role, scope: Option<TokenScope>) -> String {

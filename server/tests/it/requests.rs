@@ -5,8 +5,8 @@ use reqwest::StatusCode;
 use routing_core::EventId;
 use serde_json::{Value, json};
 
-use crate::scene::DISCOVERY;
 use crate::house::{House, problem};
+use crate::scene::DISCOVERY;
 use crate::scene::{asked, delivery, running};
 
 /// The event of the contract, byte for byte but for its ids.
@@ -181,7 +181,11 @@ async fn an_event_stops_nothing_before_the_agent_has_said_so_itself() {
 async fn what_is_no_stop_of_its_agent_is_refused_with_what_would_do() {
     let house = House::open().await;
     let run = running(&*house.store, None).await;
-    let path = format!("/v1/agents/{}%2F{}/interrupts", run.id, DISCOVERY.replace('/', "%2F"));
+    let path = format!(
+        "/v1/agents/{}%2F{}/interrupts",
+        run.id,
+        DISCOVERY.replace('/', "%2F")
+    );
     for (order, says) in [
         (json!({"type": "PRUNE", "scope": "run"}), "not a whole run"),
         (json!({"type": "HUMAN_REVIEW"}), "asks a question"),
@@ -195,7 +199,10 @@ async fn what_is_no_stop_of_its_agent_is_refused_with_what_would_do() {
         assert!(!told["hint"].as_str().unwrap().is_empty(), "{told}");
     }
     let filter = interrupts::store::Filter::default();
-    let page = interrupts::store::Page { after: 0, limit: 10 };
+    let page = interrupts::store::Page {
+        after: 0,
+        limit: 10,
+    };
     let asked = house.store.interrupts(&filter, page).await.unwrap();
     assert!(asked.is_empty(), "nothing was accepted: {asked:?}");
 }

@@ -17,12 +17,13 @@ pub(crate) fn roles_of(right: &str) -> &'static [&'static str] {
         "request" => &["agent", "supervisor", "admin"],
         "direct" => &["supervisor", "admin"],
         "operate" => &["admin"],
+        "work" => &["worker"],
         other => panic!("there is no right `{other}`"),
     }
 }
 
 /// What stands in the gaps of paths.
-pub(crate) fn gaps(run: &Run, asked: &Interrupt) -> [(&'static str, String); 7] {
+pub(crate) fn gaps(run: &Run, asked: &Interrupt) -> [(&'static str, String); 9] {
     [
         ("run_id", run.id.to_string()),
         ("agent_id", format!("{}%2Forchestrator", run.id)),
@@ -31,6 +32,8 @@ pub(crate) fn gaps(run: &Run, asked: &Interrupt) -> [(&'static str, String); 7] 
         ("rule_id", "rul_00000000000000000000000000000000".to_owned()),
         ("message", "1".to_owned()),
         ("token_id", "0000000000000000".to_owned()),
+        ("name", "support".to_owned()),
+        ("key", "refund".to_owned()),
     ]
 }
 

@@ -118,7 +118,11 @@ impl Walk {
         for keyword in members.keys() {
             if !KNOWN.contains(&keyword.as_str()) {
                 let reason = format!("the keyword `{keyword}` is not understood");
-                self.found(at, reason, "say it with the keywords that all providers take");
+                self.found(
+                    at,
+                    reason,
+                    "say it with the keywords that all providers take",
+                );
             }
         }
         let says_nothing = ["type", "$ref", "anyOf", "oneOf", "enum", "const"];

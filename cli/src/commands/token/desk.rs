@@ -1,7 +1,7 @@
 //! Where tokens are made: in the store of this machine, or by a server.
 
-use interrupts::{ActorName, WorkflowName};
 use interrupts::store::{TokenRow, TokenScope};
+use interrupts::{ActorName, WorkflowName};
 use jiff::Timestamp;
 use server::{TokenOrder, issue_token, role_name};
 
@@ -27,9 +27,15 @@ fn line(row: &TokenRow, all: &[TokenRow]) -> TokenLine {
         id: row.short_name(),
         name: row.name.as_str().to_owned(),
         role: role_name(row.role).to_owned(),
-        run_id: row.scope.as_ref().and_then(|it| Some(it.run()?.to_string())),
+        run_id: row
+            .scope
+            .as_ref()
+            .and_then(|it| Some(it.run()?.to_string())),
         agent_id: row.scope.as_ref().and_then(TokenScope::agent),
-        workflow: row.scope.as_ref().and_then(|it| Some(it.workflow()?.to_string())),
+        workflow: row
+            .scope
+            .as_ref()
+            .and_then(|it| Some(it.workflow()?.to_string())),
         created_at: row.created_at,
         expires_at: row.expires_at,
         once: row.once,
@@ -113,7 +119,8 @@ impl Desk {
         match (wanted.role == RoleChoice::Worker, &wanted.workflow) {
             (true, Some(name)) => {
                 let workflow = WorkflowName::new(name);
-                let workflow = workflow.map_err(|error| usage(&error.to_string(), "choose another name"))?;
+                let workflow =
+                    workflow.map_err(|error| usage(&error.to_string(), "choose another name"))?;
                 return Ok(Some(TokenScope::Workflow { workflow }));
             }
             (true, None) => {

@@ -39,7 +39,9 @@ pub(crate) async fn save(
     StrictJson(body): StrictJson<StateBody>,
 ) -> Result<Response, Problem> {
     let owned = owned(&app, &caller, &run, query.epoch).await?;
-    let reason = body.reason.unwrap_or_else(|| "its worker saved it".to_owned());
+    let reason = body
+        .reason
+        .unwrap_or_else(|| "its worker saved it".to_owned());
     let saved = owned.save(body.state, reason).await;
     let saved = saved.map_err(|error| refused(&app, &error))?;
     app.feed.nudge();

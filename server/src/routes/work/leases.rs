@@ -10,9 +10,7 @@ use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 use workers::{Owned, Taking};
 
-use super::{
-    EpochQuery, Patience, owned, protocol, protocol_named, refused, run_id, workflow_of,
-};
+use super::{EpochQuery, Patience, owned, protocol, protocol_named, refused, run_id, workflow_of};
 use crate::access::{Caller, Works};
 use crate::app::App;
 use crate::body::StrictJson;

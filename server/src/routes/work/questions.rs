@@ -10,11 +10,9 @@ use routing_core::{Choice, ConfirmationItem};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
-use workers::{Asking, AskedState, Submitted, WorkError};
+use workers::{AskedState, Asking, Submitted, WorkError};
 
-use super::{
-    EpochQuery, Patience, node_id, owned, protocol, refused, run_id, work_key,
-};
+use super::{EpochQuery, Patience, node_id, owned, protocol, refused, run_id, work_key};
 use crate::access::Works;
 use crate::app::App;
 use crate::body::StrictJson;
@@ -88,9 +86,9 @@ impl QuestionBody {
     fn asking(self) -> Result<Asking, Problem> {
         let patience = match self.deadline_ms {
             None => None,
-            Some(given) if (1..=LONGEST_PATIENCE).contains(&given) => {
-                Some(SignedDuration::from_millis(given.try_into().unwrap_or(i64::MAX)))
-            }
+            Some(given) if (1..=LONGEST_PATIENCE).contains(&given) => Some(
+                SignedDuration::from_millis(given.try_into().unwrap_or(i64::MAX)),
+            ),
             Some(_) => {
                 return Err(Problem::new(
                     crate::problem::Kind::Shape,

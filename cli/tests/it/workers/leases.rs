@@ -1,0 +1,209 @@
+//! A run has one worker, in an epoch; what another one writes is refused.
+
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::{Desk, WORKFLOW, question, token_of};
+
+/// Every operation that writes, as a worker with this epoch would ask for it.
+fn writing(run: &str, epoch: u64) -> Vec<(Method, String, Value)> {
+    let path = |rest: &str| format!("/v1/work/{run}/{rest}?epoch={epoch}");
+    let agent = json!({"agent_id": "root/refunds", "kind": "REFUNDS", "status": "running"});
+    vec![
+        (Method::PUT, path("lease"), json!({})),
+        (Method::PUT, path("agents"), json!({"agents": [agent]})),
+        (Method::PUT, path("questions/other"), question("LEGAL")),
+        (Method::DELETE, path("questions/refund"), json!({})),
+        (
+            Method::POST,
+            path("questions/refund/request"),
+            json!({"answer": {}}),
+        ),
+        (Method::GET, path("signals"), json!({})),
+        (
+            Method::POST,
+            path("messages/read"),
+            json!({"positions": [1]}),
+        ),
+        (
+            Method::PUT,
+            path("effects/pay"),
+            json!({"agent_id": "root"}),
+        ),
+        (
+            Method::PUT,
+            path("effects/pay/result"),
+            json!({"result": 1}),
+        ),
+        (Method::POST, path("checkpoints"), json!({"state": 1})),
+        (Method::POST, path("stopped"), json!({})),
+        (Method::POST, path("end"), json!({"state": "completed"})),
+        (Method::DELETE, path("lease"), json!({})),
+    ]
+}
+
+#[tokio::test]
+async fn whichever_worker_lost_its_run_writes_nothing() {
+    let desk = Desk::open().await;
+    let run = desk.run().await;
+    run.asks("refund", "REFUNDS").await;
+    run.put("lease", &json!({"lease_ms": 1000})).await.fine();
+    let lease = format!("/v1/work/{}/lease", run.id);
+    desk.post(&lease, &json!({"worker": "second"}))
+        .await
+        .refused(409, "run-owned");
+    desk.delete(&run.path("lease")).await.fine();
+    // Let go is lost too, though no other worker has taken it.
+    for (method, path, body) in writing(&run.id, run.epoch) {
+        desk.asks(&desk.worker, method, &path, Some(&body))
+            .await
+            .refused(409, "lease-lost");
+    }
+    let second = desk.takes(&run.id, "second").await;
+    assert!(second.epoch > run.epoch);
+    let before = audited(&desk).await;
+    for (method, path, body) in writing(&run.id, run.epoch) {
+        let told = desk.asks(&desk.worker, method, &path, Some(&body)).await;
+        let refused = told.refused(409, "lease-lost");
+        assert_eq!(refused["epoch"], second.epoch, "{refused}");
+    }
+    assert_eq!(audited(&desk).await, before, "something was written");
+    let stands = run.stands().await;
+    assert_eq!(
+        (&stands["state"], &stands["worker"]),
+        (&json!("running"), &json!("second"))
+    );
+}
+
+/// How many rows the audit has.
+async fn audited(desk: &Desk) -> u64 {
+    let history = desk.installation.json("/v1/history/verify").await;
+    history["position"].as_u64().unwrap()
+}
+
+#[tokio::test]
+async fn a_lease_that_runs_out_lets_the_next_worker_take_the_run() {
+    let desk = Desk::open().await;
+    let path = format!("/v1/workflows/{WORKFLOW}/leases");
+    let created = format!("/v1/workflows/{WORKFLOW}/runs");
+    desk.post(&created, &json!({"input": "a", "thread_id": "one"}))
+        .await
+        .fine();
+    let again = desk
+        .post(&created, &json!({"input": "a", "thread_id": "one"}))
+        .await;
+    assert_eq!(again.status, 200, "{again:?}");
+    let other = json!({"input": "b", "thread_id": "one"});
+    desk.post(&created, &other).await.refused(409, "name-taken");
+    let brief = json!({"worker": "first", "lease_ms": 1000});
+    let first = desk.post(&path, &brief).await.fine();
+    assert_eq!(first["input"], "a");
+    let none = desk.post(&path, &json!({"worker": "second"})).await;
+    assert_eq!(none.status, 204);
+    // It waits for whatever can be taken: here that is over with the lease of the first.
+    let next = loop {
+        let next = desk
+            .post(&format!("{path}?wait_ms=500"), &json!({"worker": "second"}))
+            .await;
+        if next.status == 200 {
+            break next.fine();
+        }
+    };
+    assert_eq!(next["run_id"], first["run_id"]);
+    assert_eq!(next["worker"], "second");
+}
+
+#[tokio::test]
+async fn a_run_that_waits_for_people_is_taken_once_one_of_them_has_answered() {
+    let mut desk = Desk::open().await;
+    let run = desk.run().await;
+    let (id, first) = (run.id.clone(), run.asks("refund", "REFUNDS").await);
+    run.asks("legal", "LEGAL").await;
+    desk.delete(&run.path("lease?waiting=true")).await.fine();
+    assert_eq!(run.stands().await["state"], "waiting");
+    let path = format!("/v1/workflows/{WORKFLOW}/leases");
+    let taking = json!({"worker": "second"});
+    assert_eq!(desk.post(&path, &taking).await.status, 204);
+    let approve = json!({"decision": "approve"});
+    desk.decides(&first["interrupt_id"], &approve).await.fine();
+    desk.dies_and_comes_back();
+    let taken = desk.post(&path, &taking).await;
+    assert_eq!(taken.fine()["run_id"], id);
+}
+
+#[tokio::test]
+async fn a_worker_reaches_its_own_workflow_alone_and_never_decides() {
+    let desk = Desk::open().await;
+    let run = desk.run().await;
+    let asked = run.asks("refund", "REFUNDS").await;
+    let stranger = token_of(&desk.installation, "other-desk");
+    let own = format!("/v1/work/{}", run.id);
+    desk.asks(&stranger, Method::GET, &own, None)
+        .await
+        .refused(404, "run-not-found");
+    let workflow = format!("/v1/workflows/{WORKFLOW}");
+    let told = desk.asks(&stranger, Method::GET, &workflow, None).await;
+    told.refused(404, "workflow-not-found");
+    for (method, path, body) in writing(&run.id, run.epoch) {
+        let told = desk.asks(&stranger, method, &path, Some(&body)).await;
+        told.refused(404, "run-not-found");
+    }
+    let interrupt = asked["interrupt_id"].as_str().unwrap();
+    let decide = format!("/v1/interrupts/{interrupt}/decisions");
+    let approve = json!({"decision": "approve"});
+    for token in [&desk.worker, &stranger] {
+        let told = desk
+            .asks(token, Method::POST, &decide, Some(&approve))
+            .await;
+        told.refused(403, "forbidden");
+        for path in ["/v1/interrupts", "/v1/runs", "/v1/history", "/v1/events"] {
+            desk.asks(token, Method::GET, path, None)
+                .await
+                .refused(403, "forbidden");
+        }
+    }
+    assert_eq!(run.get("questions/refund").await.fine()["state"], "open");
+}
+
+#[tokio::test]
+async fn a_run_ends_as_its_worker_says_and_takes_its_agents_and_questions_with_it() {
+    let desk = Desk::open().await;
+    for (state, reason) in [
+        ("completed", "paid"),
+        ("failed", "the bank is closed"),
+        ("cancelled", "no order"),
+    ] {
+        let run = desk.run().await;
+        let asked = run.asks("refund", "REFUNDS").await;
+        let end = json!({"state": state, "reason": reason, "result": {"paid": 12}});
+        let ended = run.post("end", &end).await.fine();
+        assert_eq!(
+            (&ended["state"], &ended["reason"]),
+            (&json!(state), &json!(reason))
+        );
+        let result = if state == "completed" {
+            json!({"paid": 12})
+        } else {
+            json!(null)
+        };
+        assert_eq!(ended["result"], result);
+        run.post("end", &end).await.refused(409, "run-finished");
+        let lease = format!("/v1/work/{}/lease", run.id);
+        desk.post(&lease, &json!({"worker": "second"}))
+            .await
+            .refused(409, "run-finished");
+        let interrupt = asked["interrupt_id"].as_str().unwrap();
+        let interrupt = desk
+            .installation
+            .json(&format!("/v1/interrupts/{interrupt}"))
+            .await;
+        assert_eq!(interrupt["state"], "cancelled");
+        let agents = desk
+            .installation
+            .json(&format!("/v1/runs/{}/tree", run.id))
+            .await;
+        let told = agents.to_string();
+        assert!(told.contains(&format!("\"status\":\"{state}\"")), "{told}");
+        assert!(!told.contains("running"), "{told}");
+    }
+}

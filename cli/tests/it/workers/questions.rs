@@ -1,0 +1,157 @@
+//! A question is asked once, and its decision is there however often the code is executed.
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::{Desk, question};
+
+#[tokio::test]
+async fn code_that_runs_again_asks_nobody_again_and_gets_what_was_decided() {
+    let mut desk = Desk::open().await;
+    let run = desk.run().await;
+    let asked = run.asks("refund", "REFUNDS").await;
+    assert_eq!(asked["state"], "open");
+    let id = run.id.clone();
+    desk.delete(&run.path("lease")).await.fine();
+    desk.dies_and_comes_back();
+    let run = desk.takes(&id, "second").await;
+    let mut other_words = question("REFUNDS");
+    other_words["reason"] = json!("A model says it otherwise the second time.");
+    let again = run.put("questions/refund", &other_words).await;
+    assert_eq!(again.status, 200);
+    let again = again.fine();
+    assert_eq!(again["interrupt_id"], asked["interrupt_id"]);
+    assert_eq!(again["reason"], asked["reason"]);
+    assert_eq!(desk.installation.questions(1).await.len(), 1);
+    let answer =
+        json!({"decision": "respond", "payload": {"selectedChoices": ["yes"], "text": "at once"}});
+    desk.decides(&asked["interrupt_id"], &answer).await.fine();
+    let decided = run.put("questions/refund", &other_words).await.fine();
+    assert_eq!(decided["state"], "decided");
+    assert_eq!(decided["decision"]["choices"], json!(["yes"]));
+    assert_eq!(decided["decision"]["text"], "at once");
+    assert_eq!(decided["decision"]["by"], "script");
+    run.put("questions/refund", &question("LEGAL"))
+        .await
+        .refused(422, "idempotency-conflict");
+}
+
+#[tokio::test]
+async fn whatever_waits_for_a_decision_is_told_as_soon_as_it_is_made() {
+    let desk = Desk::open().await;
+    let run = desk.run().await;
+    let asked = run.asks("refund", "REFUNDS").await;
+    let waits = async {
+        let told = run.get("questions/refund?wait_ms=20000").await.fine();
+        (told, Instant::now())
+    };
+    let watches = async { run.get("signals?wait_ms=20000").await.fine() };
+    let decides = async {
+        let deciding = json!({"decision": "approve"});
+        desk.decides(&asked["interrupt_id"], &deciding).await.fine();
+        Instant::now()
+    };
+    let ((told, at), signals, made) = tokio::join!(waits, watches, decides);
+    assert_eq!(told["decision"]["decision"], "approve");
+    assert_eq!(signals["decided"], json!(["refund"]));
+    // Far below the twenty seconds that it would have waited.
+    assert!(at.saturating_duration_since(made) < Duration::from_secs(5));
+    let known = run.get("signals?wait_ms=1&known=refund").await.fine();
+    assert_eq!(known["decided"], json!(["refund"]));
+}
+
+#[tokio::test]
+async fn a_question_has_the_fields_of_its_kind_and_a_kind_of_the_workflow() {
+    let desk = Desk::open().await;
+    let run = desk.run().await;
+    let unknown = run.put("questions/x", &question("NOBODY")).await;
+    let refused = unknown.refused(422, "invalid-body");
+    assert!(
+        refused["detail"].as_str().unwrap().contains("REFUNDS"),
+        "{refused}"
+    );
+    run.asks("x", "REFUNDS").await;
+    let mut other_kind = question("LEGAL");
+    other_kind["agent_id"] = json!("root/refunds");
+    run.put("questions/y", &other_kind)
+        .await
+        .refused(422, "invalid-body");
+    let mut clash = question("REFUNDS");
+    clash["fields"] = json!({"reason": "twice"});
+    run.put("questions/y", &clash)
+        .await
+        .refused(422, "invalid-body");
+    run.get("questions/y")
+        .await
+        .refused(404, "question-not-found");
+    run.put("questions/a%20b", &question("REFUNDS"))
+        .await
+        .refused(400, "invalid-parameter");
+}
+
+#[tokio::test]
+async fn a_question_can_be_withdrawn_and_one_with_a_deadline_expires() {
+    let desk = Desk::open().await;
+    let run = desk.run().await;
+    run.asks("refund", "REFUNDS").await;
+    let withdrawn = desk.delete(&run.path("questions/refund")).await.fine();
+    assert_eq!(withdrawn["state"], "withdrawn");
+    assert_eq!(run.asks("refund", "REFUNDS").await["state"], "withdrawn");
+    let mut brief = question("LEGAL");
+    brief["deadline_ms"] = json!(50);
+    run.put("questions/legal", &brief).await.fine();
+    let expired = run.get("questions/legal?wait_ms=20000").await.fine();
+    assert_eq!(expired["state"], "expired", "{expired}");
+    assert_eq!(expired["decision"]["by"], "deadline");
+}
+
+#[tokio::test]
+async fn an_event_of_a_supervisor_is_taken_by_the_next_question_of_its_agent() {
+    let desk = Desk::open().await;
+    let run = desk.run().await;
+    let agent = json!({"agent_id": "root/refunds", "kind": "REFUNDS", "status": "running"});
+    run.put("agents", &json!({"agents": [agent]})).await.fine();
+    let event = json!({"eventId": "evt-1", "timestamp": "2026-11-25T10:00:00Z",
+        "nodeId": format!("{}/root/refunds", run.id), "sourceAgentType": "REFUNDS",
+        "rerouteToAgentType": "LEGAL", "interruptType": "HUMAN_REVIEW", "reason": "Let legal look",
+        "choices": [], "confirmationItems": [], "contextForDecision": ""});
+    desk.directs("/v1/interrupt-requests", &event).await.fine();
+    let told = run.get("signals?wait_ms=20000").await.fine();
+    assert_eq!(told["asked"][0]["agent_id"], "root/refunds");
+    assert_eq!(told["asked"][0]["reroute_to"], "LEGAL");
+    let asked = run.asks("refund", "REFUNDS").await;
+    assert_eq!(asked["interrupt_id"], told["asked"][0]["interrupt_id"]);
+    desk.decides(&asked["interrupt_id"], &json!({"decision": "approve"}))
+        .await
+        .fine();
+    let decided = run.get("questions/refund?wait_ms=20000").await.fine();
+    assert_eq!(decided["route"]["name"], "LEGAL");
+    assert_eq!(decided["route"]["rerouted"], true);
+    // It was consumed with that decision: the next answer goes where its kind says.
+    let next = run.asks("again", "REFUNDS").await;
+    desk.decides(&next["interrupt_id"], &json!({"decision": "approve"}))
+        .await
+        .fine();
+    let decided = run.get("questions/again?wait_ms=20000").await.fine();
+    assert_eq!(decided["route"]["name"], "REFUNDS");
+    let fate = desk.installation.json("/v1/interrupt-requests/evt-1").await;
+    assert_eq!(fate["reroute"]["state"], "consumed", "{fate}");
+}
+
+#[tokio::test]
+async fn the_policy_of_the_server_holds_for_the_questions_of_workers_too() {
+    let mut desk = Desk::open().await;
+    desk.server.take().unwrap().kill();
+    let policy = desk.installation.folder.path().join("policy.toml");
+    let rules = "[[rule]]\nname = \"answers by itself\"\ntype = \"HUMAN_REVIEW\"\nsource = \"programmatic\"\n\
+         answer = \"respond\"\nanswer_text = \"Do it.\"\n";
+    std::fs::write(&policy, rules).unwrap();
+    let policy = policy.to_str().unwrap().to_owned();
+    desk.server = Some(desk.installation.serve_with(&["--policy", &policy]));
+    let run = desk.run().await;
+    let asked = run.asks("refund", "REFUNDS").await;
+    assert_eq!(asked["state"], "decided", "{asked}");
+    assert_eq!(asked["decision"]["by"], "policy");
+    assert_eq!(asked["decision"]["text"], "Do it.");
+}

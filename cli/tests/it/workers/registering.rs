@@ -1,0 +1,149 @@
+//! Workflows are registered as the compiler would have them.
+
+use serde_json::{Value, json};
+
+use super::{Desk, WORKFLOW, workflow};
+
+/// A workflow with one route, whose request has this schema.
+fn with_schema(schema: &Value) -> Value {
+    json!({"kinds": [{"name": "A", "origin": "A"}], "routes": [{"name": "A", "field": "a", "schema": schema}]})
+}
+
+/// A request with one property.
+fn with_property(property: &Value) -> Value {
+    with_schema(
+        &json!({"type": "object", "additionalProperties": false, "required": ["p"],
+        "properties": {"p": property}}),
+    )
+}
+
+#[tokio::test]
+async fn the_same_content_is_the_same_version_and_other_content_is_a_new_one() {
+    let desk = Desk::open().await;
+    let path = format!("/v1/workflows/{WORKFLOW}");
+    let again = desk.put(&path, &workflow()).await;
+    assert_eq!(again.status, 200);
+    assert_eq!(again.fine()["version"], 1);
+    let mut other = workflow();
+    other["routes"][0]["description"] = json!("What the orchestrator does next.");
+    let second = desk.put(&path, &other).await;
+    assert_eq!(second.status, 201);
+    assert_eq!(second.fine()["version"], 2);
+    let read = desk.get(&path).await.fine();
+    assert_eq!(read["version"], 2);
+    assert_eq!(read["routes"][1]["schema"], other["routes"][1]["schema"]);
+}
+
+#[tokio::test]
+async fn what_is_not_closed_bounded_or_taken_by_every_provider_is_refused_at_its_place() {
+    let desk = Desk::open().await;
+    let path = format!("/v1/workflows/{WORKFLOW}");
+    let deep = (0..12).fold(json!({"type": "string", "maxLength": 9}), |inner, _level| {
+        json!({"type": "object", "additionalProperties": false, "required": ["q"], "properties": {"q": inner}})
+    });
+    let property = "/routes/0/schema/properties/p";
+    let cases = [
+        (json!({"kinds": []}), "/kinds", "no kind"),
+        (
+            json!({"kinds": [{"name": "A", "origin": "B"}], "routes": []}),
+            "/kinds/0/origin",
+            "no route",
+        ),
+        (
+            json!({"kinds": [{"name": "A"}, {"name": "A"}]}),
+            "/kinds/1/name",
+            "two kinds",
+        ),
+        (
+            json!({"kinds": [{"name": "A"}], "routes": [{"name": "B", "field": "a b", "schema": {}}]}),
+            "/routes/0/field",
+            "no name",
+        ),
+        (
+            with_schema(&json!({"type": "string", "maxLength": 3})),
+            "/routes/0/schema",
+            "no object",
+        ),
+        (
+            with_schema(&json!({"type": "object", "properties": {}})),
+            "/routes/0/schema",
+            "open",
+        ),
+        (
+            with_property(&json!({"type": "string"})),
+            property,
+            "any length",
+        ),
+        (
+            with_property(&json!({"type": "array", "items": {"type": "integer"}})),
+            property,
+            "any length",
+        ),
+        (
+            with_property(&json!({"type": "array", "maxItems": 3})),
+            property,
+            "anything",
+        ),
+        (with_property(&json!({})), property, "anything fits"),
+        (
+            with_property(&json!({"type": "object", "patternProperties": {}})),
+            property,
+            "patternProperties",
+        ),
+        (
+            with_property(&json!({"$ref": "#/$defs/Nowhere"})),
+            "/routes/0/schema",
+            "cannot be used",
+        ),
+        (
+            with_property(&json!({"type": "number of lines"})),
+            "/routes/0/schema",
+            "cannot be used",
+        ),
+        (with_property(&deep), "/routes/0/schema", "levels"),
+    ];
+    for (body, pointer, reason) in cases {
+        let refused = desk
+            .put(&path, &body)
+            .await
+            .refused(422, "workflow-refused");
+        let errors = refused["errors"].as_array().unwrap();
+        let found = errors.iter().any(|error| {
+            let told = error["message"].as_str().unwrap();
+            error["pointer"] == pointer && told.contains(reason)
+        });
+        assert!(found, "{body} is refused with {refused:#}");
+        let remedies = errors.iter().map(|error| error["remedy"].as_str().unwrap());
+        assert!(remedies.into_iter().all(|it| !it.is_empty()), "{refused:#}");
+    }
+    assert_eq!(desk.get(&path).await.fine()["version"], 1);
+}
+
+#[tokio::test]
+async fn a_change_that_a_run_cannot_go_on_under_is_refused_when_it_is_taken() {
+    let desk = Desk::open().await;
+    let run = desk.run().await;
+    desk.delete(&run.path("lease")).await.fine();
+    let path = format!("/v1/workflows/{WORKFLOW}");
+    let mut changed = workflow();
+    changed["routes"][1]["schema"]["required"] = json!(["amount", "note"]);
+    desk.put(&path, &changed).await.fine();
+    let lease = format!("/v1/work/{}/lease", run.id);
+    let taking = json!({"worker": "second"});
+    let refused = desk
+        .post(&lease, &taking)
+        .await
+        .refused(409, "workflow-changed");
+    assert!(
+        refused["detail"].as_str().unwrap().contains("required"),
+        "{refused}"
+    );
+    // What was registered before is registered again, as a version of its own: the run goes on.
+    let mut added = workflow();
+    added["kinds"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!({"name": "NEW"}));
+    desk.put(&path, &added).await.fine();
+    desk.post(&lease, &taking).await.fine();
+}

@@ -1,0 +1,170 @@
+//! Stops, messages and resumes reach whichever worker owns the run.
+
+use serde_json::{Value, json};
+
+use super::{Desk, Run};
+
+/// A person asks for a stop of an agent.
+async fn stop(run: &Run<'_>, agent: &str, body: &Value) {
+    let path = format!(
+        "/v1/agents/{}%2F{}/interrupts",
+        run.id,
+        agent.replace('/', "%2F")
+    );
+    run.desk.directs(&path, body).await.fine();
+}
+
+#[tokio::test]
+async fn a_pause_takes_hold_when_the_worker_says_so_and_a_person_resumes_it() {
+    let desk = Desk::open().await;
+    let run = desk.run().await;
+    let asked = run.asks("refund", "REFUNDS").await;
+    let waits = async { run.get("signals?wait_ms=20000").await.fine() };
+    let pause = json!({"type": "PAUSE", "scope": "run", "mode": "graceful", "reason": "lunch"});
+    let (told, ()) = tokio::join!(waits, stop(&run, "root", &pause));
+    assert_eq!(told["stopping"], true);
+    assert_eq!(told["stops"][0]["type"], "PAUSE");
+    assert_eq!(told["stops"][0]["reason"], "lunch");
+    assert_eq!(
+        run.stands().await["state"],
+        "stopping",
+        "nothing says stopped before"
+    );
+    assert_eq!(run.put("lease", &json!({})).await.fine()["stopping"], true);
+    let stopped = run.post("stopped", &json!({})).await.fine();
+    assert_eq!(
+        (&stopped["state"], &stopped["worker"]),
+        (&json!("paused"), &json!(null))
+    );
+    run.get("signals").await.refused(409, "lease-lost");
+    let lease = format!("/v1/work/{}/lease", run.id);
+    let taking = json!({"worker": "second"});
+    desk.post(&lease, &taking).await.refused(409, "run-paused");
+    let resume = format!("/v1/runs/{}/resume", run.id);
+    desk.directs(&resume, &json!({})).await.fine();
+    let taken = desk.post(&lease, &taking).await.fine();
+    assert_eq!(taken["state"], "running");
+    // The question outlived the pause, and can be answered.
+    desk.decides(&asked["interrupt_id"], &json!({"decision": "approve"}))
+        .await
+        .fine();
+}
+
+#[tokio::test]
+async fn a_stop_ends_the_run_once_the_worker_has_stopped_and_no_sooner() {
+    let desk = Desk::open().await;
+    let run = desk.run().await;
+    run.asks("refund", "REFUNDS").await;
+    let cancel = format!("/v1/runs/{}/cancel", run.id);
+    desk.directs(
+        &cancel,
+        &json!({"mode": "immediate", "reason": "wrong order"}),
+    )
+    .await
+    .fine();
+    let told = run.get("signals").await.fine();
+    assert_eq!(told["stops"][0]["mode"], "immediate");
+    let stopped = run.post("stopped", &json!({})).await.fine();
+    assert_eq!(stopped["state"], "cancelled");
+    assert_eq!(stopped["reason"], "wrong order");
+    let open = desk
+        .installation
+        .json(&format!("/v1/runs/{}", run.id))
+        .await;
+    assert_eq!(open["open_interrupts"], json!([]));
+}
+
+#[tokio::test]
+async fn an_agent_that_is_cut_off_leaves_the_run_which_goes_on() {
+    let desk = Desk::open().await;
+    let run = desk.run().await;
+    let refunds = run.asks("refund", "REFUNDS").await;
+    run.asks("legal", "LEGAL").await;
+    stop(
+        &run,
+        "root/refunds",
+        &json!({"type": "PRUNE", "reason": "not this one"}),
+    )
+    .await;
+    let told = run.get("signals?wait_ms=20000").await.fine();
+    assert_eq!(told["stops"][0]["agent_id"], "root/refunds");
+    assert_eq!(told["stops"][0]["scope"], "agent");
+    run.post("stopped", &json!({"agent_id": "root/refunds"}))
+        .await
+        .fine();
+    let stands = run.stands().await;
+    assert_eq!(
+        (&stands["state"], &stands["epoch"]),
+        (&json!("running"), &json!(run.epoch))
+    );
+    let agents = desk
+        .installation
+        .json(&format!("/v1/agents/{}%2Froot%2Frefunds", run.id))
+        .await;
+    assert_eq!(agents["status"], "pruned");
+    assert_eq!(run.get("signals").await.fine()["stopping"], false);
+    let stop = told["stops"][0]["interrupt_id"].as_str().unwrap();
+    let stop = desk
+        .installation
+        .json(&format!("/v1/interrupts/{stop}"))
+        .await;
+    assert_eq!(stop["state"], "resolved");
+    let question = refunds["key"].as_str().unwrap();
+    let question = run.get(&format!("questions/{question}")).await.fine();
+    assert_ne!(question["state"], "open", "its agent is gone");
+}
+
+#[tokio::test]
+async fn a_run_that_no_worker_has_stops_at_once_and_goes_on_when_it_is_resumed() {
+    let mut desk = Desk::open().await;
+    let run = desk.run().await;
+    let id = run.id.clone();
+    desk.delete(&run.path("lease")).await.fine();
+    let pause = json!({"type": "PAUSE", "scope": "run", "reason": "lunch"});
+    stop(&run, "root", &pause).await;
+    let path = format!("/v1/runs/{id}");
+    let paused = |run: &Value| (run["status"] == "paused").then_some(());
+    desk.installation.until(&path, paused).await;
+    desk.dies_and_comes_back();
+    let resume = format!("/v1/runs/{id}/resume");
+    desk.directs(&resume, &json!({})).await.fine();
+    let running = |run: &Value| (run["status"] == "running").then_some(());
+    desk.installation.until(&path, running).await;
+    desk.takes(&id, "second").await;
+}
+
+#[tokio::test]
+async fn a_message_is_told_until_the_agent_has_read_it() {
+    let desk = Desk::open().await;
+    let run = desk.run().await;
+    run.asks("refund", "REFUNDS").await;
+    let path = format!("/v1/agents/{}%2Froot%2Frefunds/messages", run.id);
+    desk.directs(&path, &json!({"text": "Be quick."}))
+        .await
+        .fine();
+    let told = run.get("signals?wait_ms=20000").await.fine();
+    let message = &told["messages"][0];
+    assert_eq!(message["text"], "Be quick.");
+    assert_eq!(message["agent_id"], "root/refunds");
+    assert_eq!(
+        run.get("signals").await.fine()["messages"],
+        told["messages"]
+    );
+    let read = json!({"positions": [message["position"]]});
+    run.post("messages/read", &read).await.fine();
+    assert_eq!(run.get("signals").await.fine()["messages"], json!([]));
+}
+
+#[tokio::test]
+async fn what_an_agent_asked_that_has_ended_is_withdrawn() {
+    let desk = Desk::open().await;
+    let run = desk.run().await;
+    run.asks("refund", "REFUNDS").await;
+    let ended = json!({"agent_id": "root/refunds", "kind": "REFUNDS", "status": "failed"});
+    run.put("agents", &json!({"agents": [ended]})).await.fine();
+    let question = run.get("questions/refund").await.fine();
+    assert_eq!(question["state"], "withdrawn");
+    run.put("questions/again", &super::question("REFUNDS"))
+        .await
+        .refused(409, "run-finished");
+}
