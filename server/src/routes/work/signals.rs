@@ -78,6 +78,14 @@ pub(crate) async fn messages_read(
         let detail = format!("$.positions: {MOST_READ} at once are possible");
         return Err(Problem::new(Kind::Shape, detail, "say it in parts"));
     }
+    if body.positions.iter().any(|it| *it > i64::MAX as u64) {
+        let detail = "$.positions: no message has such a place";
+        return Err(Problem::new(
+            Kind::Shape,
+            detail,
+            "give the places that you were told",
+        ));
+    }
     let owned = owned(&app, &caller, &run, query.epoch).await?;
     let read = owned.read_messages(&body.positions).await;
     read.map_err(|error| refused(&app, &error))?;
