@@ -105,31 +105,7 @@ fn resources() -> OpenApiRouter<App> {
         .routes(routes!(events::ticket))
         .routes(routes!(tokens::list, tokens::create))
         .routes(routes!(tokens::revoke))
-        .routes(routes!(work::workflows::register, work::workflows::read))
-        .routes(routes!(work::workflows::create_run))
-        .routes(routes!(work::leases::take_next))
-        .routes(routes!(work::runs::read))
-        .routes(routes!(
-            work::leases::take,
-            work::leases::renew,
-            work::leases::release
-        ))
-        .routes(routes!(work::runs::tell_agents))
-        .routes(routes!(work::runs::stopped))
-        .routes(routes!(work::runs::end))
-        .routes(routes!(
-            work::questions::ask,
-            work::questions::read,
-            work::questions::withdraw
-        ))
-        .routes(routes!(work::questions::schema))
-        .routes(routes!(work::questions::submit))
-        .routes(routes!(work::signals::read))
-        .routes(routes!(work::signals::messages_read))
-        .routes(routes!(work::effects::begin))
-        .routes(routes!(work::effects::finish))
-        .routes(routes!(work::checkpoints::save))
-        .routes(routes!(work::checkpoints::last))
+        .merge(work::resources())
         .routes(routes!(whoami::whoami))
         .routes(routes!(health::live))
         .routes(routes!(health::ready))

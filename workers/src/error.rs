@@ -3,8 +3,7 @@
 use interrupts::catalogue::CatalogueChange;
 use interrupts::life::{Lease, RunState};
 use interrupts::store::{
-    AdmitError, ChangeError, CheckpointError, FollowError, JournalError, MessageError, RunError,
-    StoreError,
+    AdmitError, ChangeError, CheckpointError, FollowError, JournalError, RunError, StoreError,
 };
 use interrupts::{Misfit, NameError};
 use routing_core::{NodeId, RunId};
@@ -165,6 +164,9 @@ pub enum WorkError {
         /// What is wrong with it.
         reason: String,
     },
+    /// The run cannot be changed so: what it had begun is not as this protocol leaves it.
+    #[error("{0}")]
+    Unexpected(String),
     /// What the store keeps of the run cannot be read.
     #[error("what is kept of the run cannot be read: {0}")]
     Unreadable(#[from] serde_json::Error),
@@ -195,6 +197,10 @@ impl WorkError {
 }
 
 impl From<RunError> for WorkError {
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the rest of these errors, which may become more, is told in the same way"
+    )]
     fn from(error: RunError) -> Self {
         match error {
             RunError::Unknown { run } => Self::UnknownRun { run },
@@ -202,30 +208,38 @@ impl From<RunError> for WorkError {
             RunError::Owned { lease } => Self::Owned { lease },
             RunError::Fenced { given, current } => Self::LeaseLost { given, current },
             RunError::Store(error) => Self::Store(error),
-            error => Self::field("/state", error),
+            error => Self::Unexpected(error.to_string()),
         }
     }
 }
 
 impl From<JournalError> for WorkError {
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the rest of these errors, which may become more, is told in the same way"
+    )]
     fn from(error: JournalError) -> Self {
         match error {
             JournalError::UnknownRun { run } => Self::UnknownRun { run },
             JournalError::Fenced { given, current } => Self::LeaseLost { given, current },
             JournalError::Store(error) => Self::Store(error),
-            error => Self::field("", error),
+            error => Self::Unexpected(error.to_string()),
         }
     }
 }
 
 impl From<CheckpointError> for WorkError {
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the rest of these errors, which may become more, is told in the same way"
+    )]
     fn from(error: CheckpointError) -> Self {
         match error {
             CheckpointError::UnknownRun { run } => Self::UnknownRun { run },
             CheckpointError::Fenced { given, current } => Self::LeaseLost { given, current },
             CheckpointError::Journal(error) => error.into(),
             CheckpointError::Store(error) => Self::Store(error),
-            error => Self::field("", error),
+            error => Self::Unexpected(error.to_string()),
         }
     }
 }
@@ -235,12 +249,16 @@ impl From<FollowError> for WorkError {
         match error {
             FollowError::Changed(change) => Self::Changed(change),
             FollowError::Run(error) => error.into(),
-            error => Self::field("", error),
+            error => Self::Unexpected(error.to_string()),
         }
     }
 }
 
 impl From<ChangeError> for WorkError {
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the rest of these errors, which may become more, is told in the same way"
+    )]
     fn from(error: ChangeError) -> Self {
         match error {
             ChangeError::Store(error) => Self::Store(error),
@@ -250,20 +268,15 @@ impl From<ChangeError> for WorkError {
 }
 
 impl From<AdmitError> for WorkError {
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the rest of these errors, which may become more, is told in the same way"
+    )]
     fn from(error: AdmitError) -> Self {
         match error {
             AdmitError::Store(error) => Self::Store(error),
             AdmitError::NodeEnded { node, .. } => Self::AgentEnded { node },
             error => Self::Admit(error),
-        }
-    }
-}
-
-impl From<MessageError> for WorkError {
-    fn from(error: MessageError) -> Self {
-        match error {
-            MessageError::Store(error) => Self::Store(error),
-            error => Self::field("", error),
         }
     }
 }

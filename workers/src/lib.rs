@@ -15,6 +15,7 @@ mod lease;
 mod owned;
 mod protocol;
 mod question;
+mod raising;
 mod registration;
 mod request;
 mod run;

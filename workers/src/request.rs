@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use crate::error::WorkError;
 use crate::key::WorkKey;
 use crate::owned::Owned;
-use crate::question::Raise;
+use crate::raising::Raise;
 use crate::standing::{ANSWERS, AskedState, QuestionStanding, Route, without_record};
 
 /// The kind of the journal's entries that hold answers which were rejected.
@@ -246,9 +246,9 @@ pub(crate) fn outcome_of(standing: &QuestionStanding) -> InterruptOutcome {
 
 /// The request in what a model said, or what does not fit.
 fn read(answer: &Value, route: &RouteEntry) -> Result<Value, Vec<Misfit>> {
-    let answer = match answer {
-        Value::String(text) => parsed(text)?,
-        value => value.clone(),
+    let answer = match answer.as_str() {
+        Some(text) => parsed(text)?,
+        None => answer.clone(),
     };
     let mut found = misfits(&route.schema, &answer);
     if found.is_empty() {
@@ -283,6 +283,6 @@ fn without_nulls(value: Value) -> Value {
             Value::Object(members.collect())
         }
         Value::Array(items) => Value::Array(items.into_iter().map(without_nulls).collect()),
-        other => other,
+        plain @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => plain,
     }
 }

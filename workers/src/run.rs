@@ -113,10 +113,7 @@ impl Protocol<'_> {
             let reason = format!("it has {} bytes, and may have {LARGEST_INPUT}", text.len());
             return Err(WorkError::field("/input", reason));
         }
-        let goal = match input {
-            Value::String(text) => text.clone(),
-            _ => text,
-        };
+        let goal = input.as_str().map_or(text, str::to_owned);
         let goal: String = goal.chars().take(LONGEST_GOAL).collect();
         Ok(serde_json::to_string(&Order {
             version: VERSION,

@@ -10,7 +10,7 @@ use crate::error::WorkError;
 use crate::key::WorkKey;
 use crate::owned::Owned;
 use crate::protocol::Protocol;
-use crate::question::AskedByEvent;
+use crate::raising::AskedByEvent;
 use crate::standing::QuestionStanding;
 
 /// How many rows are read together.

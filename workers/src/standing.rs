@@ -274,9 +274,9 @@ fn decided(interrupt: &Interrupt) -> Result<Option<Decided>, WorkError> {
         // How sure a reviewing model was is no part of the answer.
         fields.shift_remove("confidence");
     }
-    let answer = match content {
-        Value::Object(_) => serde_json::from_value(content)?,
-        _ => Answer::default(),
+    let answer = match content.is_object() {
+        true => serde_json::from_value(content)?,
+        false => Answer::default(),
     };
     Ok(Some(Decided {
         id: decision.id,

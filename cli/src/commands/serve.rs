@@ -60,10 +60,7 @@ async fn until_stopped(
 ) -> anyhow::Result<Exit> {
     // From here on no signal ends the process by itself.
     let signals = OsSignals::listen()?;
-    if matches!(remote, Remote::Refused) && !arguments.listen.ip().is_loopback() {
-        let address = arguments.listen;
-        return Err(not_served(&ServeError::Remote { address }).into());
-    }
+    refuse_strangers(&remote, arguments.listen)?;
     let listener = listen(arguments.listen).await?;
     let address = listener.local_addr()?;
     let storage = Storage::create(store).await?;
@@ -121,6 +118,14 @@ async fn until_stopped(
         return Err(by_store(&gone).into());
     }
     ended(served.map_err(|error| not_served(&error))?, rest)
+}
+
+/// Other machines reach it over TLS, or not at all.
+fn refuse_strangers(remote: &Remote, address: SocketAddr) -> Result<(), Failure> {
+    if matches!(remote, Remote::Refused) && !address.ip().is_loopback() {
+        return Err(not_served(&ServeError::Remote { address }));
+    }
+    Ok(())
 }
 
 async fn listen(address: SocketAddr) -> Result<TcpListener, Failure> {

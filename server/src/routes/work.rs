@@ -1,12 +1,12 @@
 //! The worker protocol: what an orchestrator in any language does with its workflow and its runs.
 
-pub(super) mod checkpoints;
-pub(super) mod effects;
-pub(super) mod leases;
-pub(super) mod questions;
-pub(super) mod runs;
-pub(super) mod signals;
-pub(super) mod workflows;
+mod checkpoints;
+mod effects;
+mod leases;
+mod questions;
+mod runs;
+mod signals;
+mod workflows;
 
 use std::time::Duration;
 
@@ -16,6 +16,8 @@ use serde::Deserialize;
 use tokio::sync::watch;
 use tokio::time::Instant;
 use utoipa::IntoParams;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 use workers::{Owned, Protocol, WorkError, WorkKey};
 
 use crate::access::Caller;
@@ -29,11 +31,37 @@ const LONGEST_WAIT: u32 = 30_000;
 /// How much of the time for an answer is left for what follows a wait.
 const SPARE: Duration = Duration::from_secs(2);
 
+/// The resources for workers, with their description.
+pub(super) fn resources() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .routes(routes!(workflows::register, workflows::read))
+        .routes(routes!(workflows::create_run))
+        .routes(routes!(leases::take_next))
+        .routes(routes!(runs::read))
+        .routes(routes!(leases::take, leases::renew, leases::release))
+        .routes(routes!(runs::tell_agents))
+        .routes(routes!(runs::stopped))
+        .routes(routes!(runs::end))
+        .routes(routes!(
+            questions::ask,
+            questions::read,
+            questions::withdraw
+        ))
+        .routes(routes!(questions::schema))
+        .routes(routes!(questions::submit))
+        .routes(routes!(signals::read))
+        .routes(routes!(signals::messages_read))
+        .routes(routes!(effects::begin))
+        .routes(routes!(effects::finish))
+        .routes(routes!(checkpoints::save))
+        .routes(routes!(checkpoints::last))
+}
+
 /// The epoch in which the worker has the run.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
-pub(super) struct EpochQuery {
+pub(crate) struct EpochQuery {
     /// The epoch in which you have the run.
     epoch: u64,
 }
