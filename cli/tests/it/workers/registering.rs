@@ -34,15 +34,9 @@ async fn the_same_content_is_the_same_version_and_other_content_is_a_new_one() {
     assert_eq!(read["routes"][1]["schema"], other["routes"][1]["schema"]);
 }
 
-#[tokio::test]
-async fn what_is_not_closed_bounded_or_taken_by_every_provider_is_refused_at_its_place() {
-    let desk = Desk::open().await;
-    let path = format!("/v1/workflows/{WORKFLOW}");
-    let deep = (0..12).fold(json!({"type": "string", "maxLength": 9}), |inner, _level| {
-        json!({"type": "object", "additionalProperties": false, "required": ["q"], "properties": {"q": inner}})
-    });
-    let property = "/routes/0/schema/properties/p";
-    let cases = [
+/// What is refused of a workflow's own form: where, and with which words in its reason.
+fn of_form() -> Vec<(Value, &'static str, &'static str)> {
+    vec![
         (json!({"kinds": []}), "/kinds", "no kind"),
         (
             json!({"kinds": [{"name": "A", "origin": "B"}], "routes": []}),
@@ -59,6 +53,16 @@ async fn what_is_not_closed_bounded_or_taken_by_every_provider_is_refused_at_its
             "/routes/0/field",
             "no name",
         ),
+    ]
+}
+
+/// What is refused of a request's schema.
+fn of_schema() -> Vec<(Value, &'static str, &'static str)> {
+    let deep = (0..12).fold(json!({"type": "string", "maxLength": 9}), |inner, _level| {
+        json!({"type": "object", "additionalProperties": false, "required": ["q"], "properties": {"q": inner}})
+    });
+    let property = "/routes/0/schema/properties/p";
+    vec![
         (
             with_schema(&json!({"type": "string", "maxLength": 3})),
             "/routes/0/schema",
@@ -101,8 +105,14 @@ async fn what_is_not_closed_bounded_or_taken_by_every_provider_is_refused_at_its
             "cannot be used",
         ),
         (with_property(&deep), "/routes/0/schema", "levels"),
-    ];
-    for (body, pointer, reason) in cases {
+    ]
+}
+
+#[tokio::test]
+async fn what_is_not_closed_bounded_or_taken_by_every_provider_is_refused_at_its_place() {
+    let desk = Desk::open().await;
+    let path = format!("/v1/workflows/{WORKFLOW}");
+    for (body, pointer, reason) in of_form().into_iter().chain(of_schema()) {
         let refused = desk
             .put(&path, &body)
             .await
