@@ -1,8 +1,11 @@
 //! `irq resume` and `irq fork`: going on with a run, in this process.
 
+mod for_worker;
+
 use agents::run::RunOrder;
 use engine::run::RunUse;
 use interrupts::store::{CheckpointId, NewRun, Run};
+use journal::executed_by_worker;
 use routing_core::RunId;
 
 use super::run::{Begin, OuterLimits, Talk, Way, Work, complete};
@@ -13,6 +16,8 @@ use crate::installation::{Local, Whereabouts};
 use crate::keep::{known_to_fork, refuse_fork, refuse_over, refuse_said, refuse_unread};
 use crate::refused::{by_run, by_store};
 use crate::storage::Storage;
+use for_worker::let_go_on;
+pub(crate) use for_worker::refuse_work;
 
 /// Goes on with a run.
 ///
@@ -37,6 +42,10 @@ pub(crate) fn resume(
         let run = find_run(&local, &arguments.run).await?;
         refuse_ended(&run)?;
         let storage = local.into_storage();
+        if executed_by_worker(&run.content) {
+            let message = arguments.message.as_deref();
+            return Ok(let_go_on(&run, storage, message).await?);
+        }
         let talk = Talk::of(&arguments.talk);
         let (order, work) = to_go_on(&storage, &run, &arguments.limits, &talk).await?;
         refuse_said(&order.workflow, arguments.message.as_deref())?;
@@ -74,6 +83,7 @@ pub(crate) fn fork(
     complete(async {
         let local = Local::open(store).await?;
         let from = find_run(&local, &arguments.run).await?;
+        refuse_work(&from)?;
         let storage = local.into_storage();
         let talk = Talk::of(&arguments.talk);
         let (order, work) = to_go_on(&storage, &from, &arguments.limits, &talk).await?;

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Desk, Run};
+use crate::program::{end, irq};
 
 /// A person asks for a stop of an agent.
 async fn stop(run: &Run<'_>, agent: &str, body: &Value) {
@@ -167,4 +168,46 @@ async fn what_an_agent_asked_that_has_ended_is_withdrawn() {
     run.put("questions/again", &super::question("REFUNDS"))
         .await
         .refused(409, "run-finished");
+}
+
+#[tokio::test]
+async fn a_person_beside_the_store_resumes_it_and_nothing_else_executes_it() {
+    let mut desk = Desk::open().await;
+    let run = desk.run().await;
+    let id = run.id.clone();
+    run.post("checkpoints", &json!({"state": 1})).await.fine();
+    desk.delete(&run.path("lease")).await.fine();
+    let pause = json!({"type": "PAUSE", "scope": "run", "reason": "lunch"});
+    stop(&run, "root", &pause).await;
+    let paused = |run: &Value| (run["status"] == "paused").then_some(());
+    desk.installation
+        .until(&format!("/v1/runs/{id}"), paused)
+        .await;
+    desk.server.take().unwrap().kill();
+    let store = desk.installation.store();
+    let beside = |arguments: &[&str]| end(irq().args(arguments).env("IRQ_STORE", &store));
+    let forked = beside(&["fork", &id]).exits_with(4);
+    assert!(
+        forked
+            .error_output
+            .contains("executed by a worker of `support-desk`"),
+        "{forked:?}"
+    );
+    let resumed = beside(&["resume", &id]).exits_with(0);
+    assert!(
+        resumed
+            .error_output
+            .contains("as soon as a worker takes it"),
+        "{resumed:?}"
+    );
+    let again = beside(&["resume", &id]).exits_with(0);
+    assert!(
+        again.error_output.contains("its worker goes on"),
+        "{again:?}"
+    );
+    desk.server = Some(desk.installation.serve());
+    assert_eq!(
+        desk.takes(&id, "second").await.stands().await["state"],
+        "running"
+    );
 }

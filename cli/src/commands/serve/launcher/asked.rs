@@ -13,6 +13,7 @@ use routing_core::RunId;
 use server::{Holder, LaunchError, LaunchOrder, PlanOrder, PlanOrderError, PlanWish, RunLauncher};
 
 use super::{Launcher, Word};
+use crate::commands::resume::refuse_work;
 use crate::commands::serve::order::{is_asked, launched, waits_for_server};
 use crate::exit::{Exit, Failure};
 use crate::keep::{known_to_fork, refuse_fork, refuse_over, refuse_unread};
@@ -159,6 +160,7 @@ impl RunLauncher for Launcher {
             let reason = format!("there is no {}", checkpoint.run);
             return Err(LaunchError::Refused { reason });
         };
+        refuse_work(&from).map_err(|it| refused(&it))?;
         let order =
             RunOrder::from_content(&from.content).map_err(|error| LaunchError::Refused {
                 reason: crate::exit::causes(&error),
