@@ -7,7 +7,7 @@ use control::RunProgress;
 use interrupts::life::{Interrupt, RunState, State};
 use interrupts::store::{Filter, NodeActivity, NodeRow, Run};
 use jiff::Timestamp;
-use journal::Steps;
+use journal::{Steps, executed_by_worker};
 use routing_core::NodeId;
 use serde_json::json;
 
@@ -325,6 +325,9 @@ fn waits(run: &Run) -> Option<&'static str> {
         None
     } else if waits_for_server(run) {
         Some("waiting for a server")
+    } else if executed_by_worker(&run.content) {
+        let goes_on = matches!(run.state, RunState::Created | RunState::Running);
+        goes_on.then_some("waiting for a worker")
     } else {
         (run.state != RunState::Created).then_some("no process runs it")
     }

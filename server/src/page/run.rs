@@ -242,7 +242,7 @@ async fn parts(app: &App, run: &Run, agents: Vec<AgentView>, may: bool) -> Resul
         p.facts data-testid="run" data-state=(view.status) {
             (state(&view.status))
             @if let Some(reason) = &view.reason { span { (visible(reason)) } }
-            span { @if view.executing { "a process works on it" } @else if run.state.is_final() { "it has ended" } @else if view.waits_for_server { "it waits for a server" } @else { "no process works on it now" } }
+            span { @if view.executing { "a process works on it" } @else if run.state.is_final() { "it has ended" } @else if view.waits_for_server { "it waits for a server" } @else if executed_by_worker(&run.content) { "no worker has it now" } @else { "no process works on it now" } }
             span { "begun " (time(run.created_at, now)) }
         }
         @if !open.is_empty() {

@@ -5,6 +5,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use interrupts::life::Scope;
 use interrupts::store::{Checkpoint, NewMessage, Run};
 use maud::{Markup, html};
+use journal::Workflow;
 use routing_core::{InterruptType, NodeId, RunId, StopMode};
 
 use super::shown;
@@ -190,12 +191,16 @@ pub(super) fn saved(
     now: jiff::Timestamp,
 ) -> Markup {
     let input = text(filled(tried, Form::Resume), "input");
+    // Code is executed from its start: it reads no new input, and cannot be forked.
+    let is_code = matches!(Workflow::in_content(&run.content), Workflow::Embedded(_));
     html! {
         @if may_resume && !run.state.is_final() {
             section aria-labelledby="resume" { h2 id="resume" { "Go on" }
                 form.stack method="post" action=(format!("/runs/{}/resume", run.id)) {
-                    label for="input" { "New input for the agent that has the turn (may be empty)" }
-                    input id="input" name="input" autocomplete="off" value=(input);
+                    @if !is_code {
+                        label for="input" { "New input for the agent that has the turn (may be empty)" }
+                        input id="input" name="input" autocomplete="off" value=(input);
+                    }
                     p.buttons { button type="submit" { "Resume" } }
                 }
             }
@@ -206,7 +211,7 @@ pub(super) fn saved(
                 li data-testid="checkpoint" {
                     span { "Number " (checkpoint.id.number) ", " (time(checkpoint.at, now)) }
                     @if !checkpoint.is_whole() { span.hint { "damaged: nothing goes on from it" } }
-                    @else if may_fork {
+                    @else if may_fork && !is_code {
                         form method="post" action=(format!("/runs/{}/resume", run.id)) {
                             input type="hidden" name="checkpoint" value=(checkpoint.id.number);
                             button.quiet type="submit" aria-label=(format!("Resume from here, as a new run: checkpoint {}", checkpoint.id.number)) { "Resume from here, as a new run" }
