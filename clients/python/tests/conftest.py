@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from interrupt_router import Router
+from interrupt_router import Operator, Router
 from interrupt_router.local import LocalServer
 
 REPOSITORY = Path(__file__).parents[3]
@@ -43,3 +43,10 @@ async def router(binary: Path, tmp_path: Path) -> AsyncIterator[Router]:
     """A router with a server of its own."""
     async with Router.local(tmp_path / "irq.db", binary=binary) as router:
         yield router
+
+
+@pytest.fixture
+async def ann(router: Router) -> AsyncIterator[Operator]:
+    """A supervisor."""
+    async with router.operator("ann", "supervisor") as ann:
+        yield ann

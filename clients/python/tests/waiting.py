@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import TypeVar
+
+from interrupt_router import Interrupt, Operator
+
+T = TypeVar("T")
 
 WITHIN = 30.0
 BETWEEN = 0.02
@@ -17,6 +22,27 @@ async def until(happened: Callable[[], bool]) -> None:
     while not happened():
         assert time.monotonic() < ends, f"it did not happen within {WITHIN:.0f} s"
         await asyncio.sleep(BETWEEN)
+
+
+async def eventually(look: Callable[[], Awaitable[T | None]]) -> T:
+    """Looks until there is something, and fails where that takes too long."""
+    ends = time.monotonic() + WITHIN
+    while (found := await look()) is None:
+        assert time.monotonic() < ends, f"it was not there within {WITHIN:.0f} s"
+        await asyncio.sleep(BETWEEN)
+    return found
+
+
+async def open_question(person: Operator, reason: str | None = None) -> Interrupt:
+    """The question that waits for a person, as soon as there is one."""
+
+    async def look() -> Interrupt | None:
+        async for interrupt in person.interrupts():
+            if reason in (None, interrupt.reason):
+                return interrupt
+        return None
+
+    return await eventually(look)
 
 
 def gone(pid: int) -> bool:

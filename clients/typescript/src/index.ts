@@ -22,9 +22,8 @@ export type {
   Stop,
   WorkView,
 } from './worker/views.js';
-export type { Answer, DecisionOrder, InterruptFilter, Interrupts, Keyed, RerouteEvent, Seen } from './people/interrupts.js';
-export type { ResumeOptions, Runs, StopOptions } from './people/runs.js';
-export type { AgentFilter, Agents, InterruptOrder } from './people/agents.js';
+export { Operator } from './people/operator.js';
+export type * from './people/orders.js';
 export type { Feed, FeedEvent, FeedOptions } from './people/feed.js';
 export type * from './people/views.js';
 export * from './errors.js';

@@ -1,9 +1,4 @@
 import { RunFinished } from './errors.js';
-import { Agents } from './people/agents.js';
-import { Feed, type FeedOptions } from './people/feed.js';
-import { Interrupts } from './people/interrupts.js';
-import { Runs } from './people/runs.js';
-import type { WhoAmI } from './people/views.js';
 import { acquire } from './worker/acquire.js';
 import { type Handler, execute } from './worker/execution.js';
 import type { WorkView } from './worker/views.js';
@@ -32,14 +27,8 @@ export interface RunOrder<I> {
   readonly signal?: AbortSignal;
 }
 
-/** A server of Interrupt Router: for orchestrators, and for the people who answer them. */
+/** A server, as workers use it: it registers workflows and owns runs. The token has the role `worker`. */
 export class Router {
-  /** The questions and stops of all runs. */
-  readonly interrupts: Interrupts;
-  /** All runs. */
-  readonly runs: Runs;
-  /** The agents of all runs. */
-  readonly agents: Agents;
   private readonly transport: Transport;
   private readonly worker: string;
   private readonly leaseMs: number;
@@ -49,9 +38,6 @@ export class Router {
     this.transport = new Transport(effective(options));
     this.worker = options.worker ?? `worker-${randomId().slice(0, 8)}`;
     this.leaseMs = options.leaseMs ?? 30_000;
-    this.interrupts = new Interrupts(this.transport);
-    this.runs = new Runs(this.transport);
-    this.agents = new Agents(this.transport);
   }
 
   /**
@@ -98,16 +84,6 @@ export class Router {
     this.registered.set(workflow, registering);
     registering.catch(() => this.registered.delete(workflow));
     return registering;
-  }
-
-  /** The feed of events: `for await (const event of router.events({ after })) …` */
-  events(options: FeedOptions = {}): Feed {
-    return new Feed(this.transport, options);
-  }
-
-  /** Whose token this is. */
-  whoami(): Promise<WhoAmI> {
-    return this.transport.body({ method: 'GET', path: '/v1/whoami' });
   }
 
   /** The result of a run that was completed before this worker could take it. */

@@ -9,6 +9,7 @@ use axum::response::{Html, IntoResponse, Response};
 use interrupts::life::{Interrupt, RunState};
 use interrupts::store::{Checkpoint, Page, PageBack, Run};
 use jiff::Timestamp;
+use journal::executed_by_worker;
 use maud::{Markup, html};
 use planning::{StoredPlan, is_plan};
 use serde::Deserialize;

@@ -39,6 +39,7 @@ from .errors import (
 )
 from .feed import Event, Feed
 from .operator import Operator
+from .ownership import Ownership
 from .question import Choice, Confirmation, Decision, TakenRoute
 from .routed import NarrowedSchema, Routed
 from .router import Router
@@ -83,6 +84,7 @@ __all__ = [
     "NarrowedSchema",
     "NotFound",
     "Operator",
+    "Ownership",
     "Parked",
     "RateLimited",
     "RequestFate",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import time
+import uuid
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
@@ -181,7 +182,9 @@ class Agent:
         lookup: Callable[..., Any] | None,
     ) -> Any:
         path = f"effects/{quote(key, safe='')}"
-        effect = await self.lease.put(path, {"agent_id": self.id, "repeatable": repeatable})
+        # The same attempt, sent again because its answer was lost, is known as the one that has begun it.
+        attempt = {"agent_id": self.id, "repeatable": repeatable, "attempt": str(uuid.uuid4())}
+        effect = await self.lease.put(path, attempt)
         if effect["state"] == "finished":
             return effect["result"]
         result = None

@@ -102,7 +102,8 @@ class Watch:
         self._notify()
 
     def _lose(self, error: RouterError) -> None:
-        log.warning("%s is lost: %s", self._lease.run_id, error.detail)
+        # That the run has ended is no news to the worker that ends it.
+        log.log(logging.WARNING if isinstance(error, LeaseLost) else logging.DEBUG, "%s", error.detail)
         self._lost = error
         self._notify()
 

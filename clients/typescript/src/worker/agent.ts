@@ -1,3 +1,4 @@
+import { RunFinished } from '../errors.js';
 import type { JsonObject } from '../json.js';
 import { path } from '../wire/path.js';
 import type { AgentContext, RunContext } from './context.js';
@@ -19,7 +20,14 @@ export interface Question {
   /** What one needs to know to decide. */
   readonly context?: string;
   readonly choices?: readonly (string | { readonly value: string; readonly label?: string; readonly description?: string })[];
-  readonly confirmations?: readonly { readonly id: string; readonly prompt: string }[];
+  readonly confirmations?: readonly {
+    readonly id: string;
+    readonly prompt: string;
+    /** What is assumed when nothing is said. */
+    readonly default?: boolean;
+    /** What a refusal leads to. */
+    readonly impactIfNo?: string;
+  }[];
   /** Data that people see beside the question. */
   readonly fields?: JsonObject;
   /** How long there is to answer. */
@@ -61,18 +69,19 @@ export class Agent<W extends Workflow = Workflow> {
   }
 
   /**
-   * Asks a person, once, and returns when it is decided. A standing rule or the policy may decide without a person. Throws `Unanswered`
-   * where the time runs out or the question is withdrawn.
+   * Asks a person, once, and returns when it is decided. A standing rule or the policy may decide without a person. Where the time runs
+   * out, the decision is `reject` by `deadline`. Throws `Unanswered` where the question is withdrawn.
    */
   async ask(question: Question): Promise<AnyRouted<W>> {
     this.signal.throwIfAborted();
-    const { key, choices, fields, ...rest } = question;
+    const { key, choices, confirmations, ...rest } = question;
     const body = {
       agentId: this.id,
       kind: this.kind,
       ...rest,
       choices: choices?.map((it) => (typeof it === 'string' ? { value: it } : it)),
-      fields,
+      // In answers these are the names of users, so the transport does not rename what is below.
+      confirmations: confirmations?.map(({ impactIfNo, ...it }) => ({ ...it, impact_if_no: impactIfNo })),
     };
     const asked = await this.context.owned.write<QuestionView>('PUT', questionPath(key), { body });
     const decided = await untilDecided(this.context, asked, question.deadlineMs);
@@ -82,6 +91,7 @@ export class Agent<W extends Workflow = Workflow> {
   /** Withdraws a question that need not be answered any more. */
   async withdraw(key: string): Promise<void> {
     await this.context.owned.write('DELETE', questionPath(key));
+    this.context.watch.wake(key);
   }
 
   /**
@@ -146,7 +156,12 @@ export class Agent<W extends Workflow = Workflow> {
 
   private async tell(report: AgentReport): Promise<void> {
     const agents = [{ agentId: this.id, kind: this.kind, status: 'running', ...report }];
-    await this.context.owned.write('PUT', '/agents', { body: { agents } });
+    try {
+      await this.context.owned.write('PUT', '/agents', { body: { agents } });
+    } catch (error) {
+      // An agent that an earlier worker finished stays so, while the code runs again. Of a run that has ended, the next call tells.
+      if (!(error instanceof RunFinished)) throw error;
+    }
   }
 }
 

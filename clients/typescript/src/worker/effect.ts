@@ -1,5 +1,6 @@
 import { throughJson } from '../json.js';
 import { path } from '../wire/path.js';
+import { randomId } from '../wire/random-id.js';
 import type { AgentContext } from './context.js';
 import { EffectUnknown } from './halt.js';
 import type { EffectView } from './views.js';
@@ -31,8 +32,10 @@ export async function perform<T>(
   const { owned, halting } = context;
   const below = path`/effects/${key}`;
   const { repeatable = false, lookup } = options;
-  // No stop may cut this off: the effect would be begun, and nothing would know that it never happened.
-  const { state, result } = await owned.write<EffectView>('PUT', below, { body: { agentId, repeatable } });
+  // The attempt tells this call, whose first answer may get lost, from that of a worker that died. No stop may cut it off: the effect
+  // would be begun, and nothing would know that it never happened.
+  const body = { agentId, repeatable, attempt: randomId() };
+  const { state, result } = await owned.write<EffectView>('PUT', below, { body });
   if (state === 'finished') return result as T;
   if (state === 'unknown' && lookup === undefined) throw new EffectUnknown(key);
   const effect = { id: `${owned.view.runId}:${key}`, signal: halting.immediate };

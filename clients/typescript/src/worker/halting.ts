@@ -5,7 +5,7 @@
 export class Halting {
   private readonly soft = new AbortController();
   private readonly hard = new AbortController();
-  private readonly children: Halting[] = [];
+  private readonly children = new Set<Halting>();
 
   /** Fires when the work has to end, at its next boundary. The reason is the error that boundaries throw. */
   get signal(): AbortSignal {
@@ -21,8 +21,21 @@ export class Halting {
   child(): Halting {
     const child = new Halting();
     if (this.signal.aborted) child.halt(this.signal.reason as Error, this.immediate.aborted);
-    this.children.push(child);
+    this.children.add(child);
     return child;
+  }
+
+  /**
+   * Does something that a stop wakes, with a signal of its own: many that wait for one signal together look like a leak to Node, and
+   * what has ended must not stay with a signal that lives on.
+   */
+  async during<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const child = this.child();
+    try {
+      return await work(child.signal);
+    } finally {
+      this.children.delete(child);
+    }
   }
 
   halt(reason: Error, isImmediate: boolean): void {

@@ -1,8 +1,8 @@
-import { LeaseLost, RunFinished } from '../errors.js';
+import { LeaseLost } from '../errors.js';
 import { path } from '../wire/path.js';
 import type { Call, Query, Transport } from '../wire/transport.js';
 import { Halting } from './halting.js';
-import type { Signals, WorkView } from './views.js';
+import type { QuestionView, Signals, WorkView } from './views.js';
 
 /** What a request below a run consists of. */
 interface Part {
@@ -34,6 +34,11 @@ export class OwnedRun {
     return this.owned<T>({ ...part, method, path: this.base + below });
   }
 
+  /** A question; what was decided counts as taken by this worker. */
+  question(key: string, part: Part = {}): Promise<QuestionView> {
+    return this.owned<QuestionView>({ ...part, method: 'GET', path: this.base + path`/questions/${key}` });
+  }
+
   /** What came from outside; with `waitMs`, once there is something. */
   signals(part: Part = {}): Promise<Signals> {
     return this.owned<Signals>({ ...part, method: 'GET', path: `${this.base}/signals` });
@@ -44,7 +49,7 @@ export class OwnedRun {
       return await this.transport.body<T>({ ...call, query: { epoch: this.view.epoch, ...call.query } });
     } catch (error) {
       // Whatever the work does from now on is written nowhere.
-      if (error instanceof LeaseLost || error instanceof RunFinished) this.halting.halt(error, true);
+      if (error instanceof LeaseLost) this.halting.halt(error, true);
       throw error;
     }
   }

@@ -4,7 +4,7 @@ import type { AgentContext } from './context.js';
 import { Unfilled } from './halt.js';
 import { rejection, task } from './prompt.js';
 import type { Decision, Dialect, Model, NarrowedSchema, QuestionView } from './views.js';
-import { type Decided, readQuestion, untilDecided } from './waiting.js';
+import { type Decided, untilDecided } from './waiting.js';
 import type { RequestOf, RoutesOf, Workflow } from './workflow.js';
 
 /** A decision, and the one route that it leaves. */
@@ -46,8 +46,7 @@ export class Routed<Field extends string | null = string | null, Request = unkno
 
   /** The schema to hand to a model: it has one property, the field of the route. */
   schema(dialect: Dialect = 'json-schema'): Promise<NarrowedSchema> {
-    const { signal } = this.context.halting;
-    return this.context.owned.read<NarrowedSchema>(path`/questions/${this.key}/schema`, { query: { dialect }, signal });
+    return this.context.owned.read<NarrowedSchema>(path`/questions/${this.key}/schema`, { query: { dialect } });
   }
 
   /**
@@ -89,8 +88,9 @@ export class Routed<Field extends string | null = string | null, Request = unkno
 
   private async askPerson(): Promise<Request> {
     const key = this.question.asked ?? `${this.key}:request`;
-    await untilDecided(this.context, await readQuestion(this.context, key));
-    const request = this.keep(await readQuestion(this.context, this.key));
+    const { owned } = this.context;
+    await untilDecided(this.context, await owned.question(key));
+    const request = this.keep(await owned.question(this.key));
     if (request === null) throw new Unfilled(this.key);
     return request;
   }

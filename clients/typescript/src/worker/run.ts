@@ -30,7 +30,7 @@ export class Run<W extends Workflow = Workflow, I = unknown> {
 
   /** Your name for it, or its id. */
   get alias(): string {
-    return this.owned.view.threadId;
+    return this.owned.view.threadId ?? this.id;
   }
 
   /** What it works on. */

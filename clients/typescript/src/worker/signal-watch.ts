@@ -15,7 +15,7 @@ const MOST_KNOWN = 6_000;
 export class SignalWatch {
   private readonly ending = new AbortController();
   private readonly known = new Set<string>();
-  /** Decisions that were told and that the work has not looked at. */
+  /** Questions that have changed since the work looked at them. */
   private readonly fresh = new Set<string>();
   private readonly waiters = new Map<string, () => void>();
   private stops: readonly Stop[] = [];
@@ -55,9 +55,14 @@ export class SignalWatch {
     for (const key of signals.decided) {
       if (this.known.has(key)) continue;
       this.known.add(key);
-      this.fresh.add(key);
-      this.waiters.get(key)?.();
+      this.wake(key);
     }
+  }
+
+  /** Makes those who wait for a question look at it. */
+  wake(key: string): void {
+    this.fresh.add(key);
+    this.waiters.get(key)?.();
   }
 
   /** Tells stops to those that they concern; an agent may have begun after its stop came. */

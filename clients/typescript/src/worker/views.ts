@@ -3,7 +3,8 @@ import type { DecisionName, Mode } from '../people/views.js';
 /** A run as its workers see it. */
 export interface WorkView {
   readonly runId: string;
-  readonly threadId: string;
+  /** Your name for it. */
+  readonly threadId: string | null;
   readonly workflow: string;
   readonly state: string;
   readonly reason: string | null;

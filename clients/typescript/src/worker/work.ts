@@ -7,16 +7,18 @@ import type { WorkView } from './views.js';
 import type { Workflow } from './workflow.js';
 
 const WAIT_MS = 25_000;
+const WORKERS = 4;
+const PARK_AFTER_MS = 30_000;
 
 /** How to work on many runs. */
 export interface WorkOptions {
-  /** How many runs at once: one by default. */
+  /** How many runs at once: four by default. */
   readonly workers?: number;
   /** Ends the work: no further run is taken, and those under way are let go at their next boundary, for another worker. */
   readonly signal?: AbortSignal;
   /**
    * How long a question may wait for a person before the worker lets the run go, in milliseconds. The run is taken again once it is
-   * answered. By default a worker keeps its run.
+   * answered, and the code runs from its beginning: 30,000 by default. A run that does an effect or calls a model meanwhile is kept.
    */
   readonly parkAfterMs?: number;
   /** Told of each run that failed, and why. The run keeps the reason, too. */
@@ -38,7 +40,7 @@ export async function work<W extends Workflow, I, T>(bench: Bench<W>, handler: H
   if (options.signal?.aborted) end();
   options.signal?.addEventListener('abort', end, { once: true });
   const one = (): Promise<void> => takeRuns(bench, handler, options, ending.signal).finally(end);
-  const outcomes = await Promise.allSettled(Array.from({ length: options.workers ?? 1 }, one));
+  const outcomes = await Promise.allSettled(Array.from({ length: options.workers ?? WORKERS }, one));
   options.signal?.removeEventListener('abort', end);
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
 }
@@ -46,7 +48,7 @@ export async function work<W extends Workflow, I, T>(bench: Bench<W>, handler: H
 async function takeRuns<W extends Workflow, I, T>(
   bench: Bench<W>,
   handler: Handler<W, I, T>,
-  { parkAfterMs, onFailure }: WorkOptions,
+  { parkAfterMs = PARK_AFTER_MS, onFailure }: WorkOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const { transport, workflow, leaseMs } = bench;

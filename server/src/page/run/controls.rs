@@ -4,8 +4,8 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
 use interrupts::life::Scope;
 use interrupts::store::{Checkpoint, NewMessage, Run};
-use maud::{Markup, html};
 use journal::Workflow;
+use maud::{Markup, html};
 use routing_core::{InterruptType, NodeId, RunId, StopMode};
 
 use super::shown;
