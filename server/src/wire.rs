@@ -31,6 +31,6 @@ pub(crate) use question::{
 pub(crate) use rule::{ReachName, RememberBody, RulePage, RuleView};
 pub(crate) use run::{RunPage, RunView};
 pub(crate) use work::{
-    CheckpointStateView, EffectView, LeaseView, RegisteredView, SchemaView, SignalsView,
-    WorkQuestionView, WorkView, WorkflowView,
+    AgentsView, CheckpointStateView, EffectView, LeaseView, RegisteredView, SchemaView,
+    SignalsView, WorkQuestionView, WorkView, WorkflowView,
 };

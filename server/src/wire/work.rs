@@ -1,7 +1,7 @@
 //! What workers read.
 
 use interrupts::catalogue::Catalogue;
-use interrupts::store::CatalogueRow;
+use interrupts::store::{CatalogueRow, NodeRow};
 use routing_core::schema::AnswerSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -150,6 +150,34 @@ impl WorkView {
             lease_until: lease.map(|lease| lease.until.to_string()),
             checkpoint: run.checkpoint,
             result,
+        }
+    }
+}
+
+/// How an agent stands.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct AgentStandingView {
+    /// Its id.
+    agent_id: String,
+    /// What it does.
+    status: String,
+}
+
+/// How the agents stand that were told of.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct AgentsView {
+    /// The agents, in the order in which they were named.
+    agents: Vec<AgentStandingView>,
+}
+
+impl AgentsView {
+    pub(crate) fn of(rows: &[NodeRow]) -> Self {
+        let agents = rows.iter().map(|row| AgentStandingView {
+            agent_id: row.node.to_string(),
+            status: row.activity.name().to_owned(),
+        });
+        Self {
+            agents: agents.collect(),
         }
     }
 }

@@ -163,6 +163,13 @@ async fn what_an_agent_asked_that_has_ended_is_withdrawn() {
     run.asks("refund", "REFUNDS").await;
     let ended = json!({"agent_id": "root/refunds", "kind": "REFUNDS", "status": "failed"});
     run.put("agents", &json!({"agents": [ended]})).await.fine();
+    // Code that runs again tells that it works, and is told how it stands.
+    let works = json!({"agent_id": "root/refunds", "kind": "REFUNDS", "status": "running"});
+    let told = run.put("agents", &json!({"agents": [works]})).await.fine();
+    assert_eq!(
+        told["agents"],
+        json!([{"agent_id": "root/refunds", "status": "failed"}])
+    );
     let question = run.get("questions/refund").await.fine();
     assert_eq!(question["state"], "withdrawn");
     run.put("questions/again", &super::question("REFUNDS"))

@@ -2,7 +2,6 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
 use interrupts::store::NodeActivity;
 use serde::Deserialize;
 use serde_json::Value;
@@ -15,7 +14,7 @@ use crate::app::App;
 use crate::body::StrictJson;
 use crate::parameters::{Parameters, Segment};
 use crate::problem::{Kind, Problem, of_launch};
-use crate::wire::WorkView;
+use crate::wire::{AgentsView, WorkView};
 
 /// The most agents that are told of at once.
 const MOST_AGENTS: usize = 1_000;
@@ -96,17 +95,17 @@ pub(crate) struct AgentsBody {
     agents: Vec<AgentBody>,
 }
 
-/// Tells what agents do. One that was not there is from now on.
+/// Tells what agents do, and says how each stands then. One that was not there is from now on; one that has ended stays so.
 #[utoipa::path(put, path = "/v1/work/{run_id}/agents", request_body = AgentsBody,
     params(("run_id" = String, Path), EpochQuery), extensions(("x-right" = json!("work"))),
-    responses((status = 204)))]
+    responses((status = 200, body = AgentsView)))]
 pub(crate) async fn tell_agents(
     State(app): State<App>,
     Works(caller): Works,
     Segment(run): Segment,
     Parameters(query): Parameters<EpochQuery>,
     StrictJson(body): StrictJson<AgentsBody>,
-) -> Result<StatusCode, Problem> {
+) -> Result<Json<AgentsView>, Problem> {
     if body.agents.len() > MOST_AGENTS {
         let detail = format!("$.agents: {MOST_AGENTS} at once are possible");
         return Err(Problem::new(Kind::Shape, detail, "tell them in parts"));
@@ -123,9 +122,9 @@ pub(crate) async fn tell_agents(
     }
     let owned = owned(&app, &caller, &run, query.epoch).await?;
     let told = owned.tell(agents).await;
-    told.map_err(|error| refused(&app, &error))?;
+    let told = told.map_err(|error| refused(&app, &error))?;
     app.feed.nudge();
-    Ok(StatusCode::NO_CONTENT)
+    Ok(Json(AgentsView::of(&told)))
 }
 
 /// What has stopped.
