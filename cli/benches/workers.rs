@@ -89,17 +89,21 @@ async fn bare(workers: usize, rounds: usize) -> Result<Figures, Failure> {
     let router = Router::new()
         .route(
             "/wait/{worker}",
-            get(|State(parked): State<Parked>, Path(worker): Path<usize>| async move {
-                parked[worker].notified().await;
-                "told"
-            }),
+            get(
+                |State(parked): State<Parked>, Path(worker): Path<usize>| async move {
+                    parked[worker].notified().await;
+                    "told"
+                },
+            ),
         )
         .route(
             "/let-go/{worker}",
-            post(|State(parked): State<Parked>, Path(worker): Path<usize>| async move {
-                parked[worker].notify_one();
-                "let go"
-            }),
+            post(
+                |State(parked): State<Parked>, Path(worker): Path<usize>| async move {
+                    parked[worker].notify_one();
+                    "let go"
+                },
+            ),
         )
         .with_state(parked);
     let listener = TcpListener::bind("127.0.0.1:0").await?;
@@ -113,7 +117,9 @@ async fn bare(workers: usize, rounds: usize) -> Result<Figures, Failure> {
             let mut times = Vec::with_capacity(rounds);
             for _ in 0..rounds {
                 let waits = client.get(format!("http://{address}/wait/{worker}")).send();
-                let lets_go = client.post(format!("http://{address}/let-go/{worker}")).send();
+                let lets_go = client
+                    .post(format!("http://{address}/let-go/{worker}"))
+                    .send();
                 let begun = Instant::now();
                 let waited = async {
                     waits.await?.bytes().await?;
@@ -133,13 +139,19 @@ async fn bare(workers: usize, rounds: usize) -> Result<Figures, Failure> {
 
 async fn told(server: &Server, workers: usize, rounds: usize) -> Result<Figures, Failure> {
     let workflow = json!({"kinds": [{"name": "CLERK"}]});
-    server.work("PUT", &format!("workflows/{WORKFLOW}"), &workflow).await?;
+    server
+        .work("PUT", &format!("workflows/{WORKFLOW}"), &workflow)
+        .await?;
     let all = (0..workers).map(|worker| async move {
         let runs = format!("workflows/{WORKFLOW}/runs");
-        let run = server.work("POST", &runs, &json!({"input": worker})).await?;
+        let run = server
+            .work("POST", &runs, &json!({"input": worker}))
+            .await?;
         let id = text(&run, "run_id");
         let taking = json!({"worker": format!("w{worker}"), "lease_ms": 3_600_000});
-        let taken = server.work("POST", &format!("work/{id}/lease"), &taking).await?;
+        let taken = server
+            .work("POST", &format!("work/{id}/lease"), &taking)
+            .await?;
         Ok::<_, Failure>((id, taken["epoch"].as_u64().unwrap_or_default()))
     });
     let runs = try_join_all(all).await?;
@@ -159,7 +171,9 @@ async fn told(server: &Server, workers: usize, rounds: usize) -> Result<Figures,
 async fn asked(server: &Server, run: &str, epoch: u64, round: usize) -> Result<Duration, Failure> {
     let path = format!("work/{run}/questions/q{round}");
     let question = json!({"agent_id": "root", "kind": "CLERK", "reason": "Shall it go on?"});
-    let asked = server.work("PUT", &format!("{path}?epoch={epoch}"), &question).await?;
+    let asked = server
+        .work("PUT", &format!("{path}?epoch={epoch}"), &question)
+        .await?;
     let interrupt = text(&asked, "interrupt_id");
     let wait = format!("{path}?epoch={epoch}&wait_ms=20000");
     let begun = Instant::now();

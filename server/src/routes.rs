@@ -255,7 +255,6 @@ fn describe(operation: &mut Value) {
             "Idempotency-Key" => ("pattern", "^[!-~]{1,200}$"),
             "from" | "to" => ("format", "date-time"),
             "key" => ("pattern", "^[A-Za-z0-9_.:~-]{1,150}$"),
-            "known" => ("pattern", "^[A-Za-z0-9_.:~,-]*$"),
             _ => continue,
         };
         parameter["schema"][form] = value.into();

@@ -27,34 +27,36 @@ pub struct AgentReport {
 }
 
 impl Owned<'_> {
-    /// Tells what agents do. One that was not there is from now on.
+    /// Tells what agents do, and says how each of them stands then. One that was not there is from now on. One that has
+    /// ended stays so, whatever is told: code that runs again passes over what it did before.
     ///
     /// # Errors
     ///
-    /// [`WorkError::UnknownKind`], [`WorkError::OtherKind`], [`WorkError::AgentEnded`]; [`WorkError::LeaseLost`].
+    /// [`WorkError::UnknownKind`], [`WorkError::OtherKind`]; [`WorkError::LeaseLost`].
     ///
     /// # Cancel safety
     ///
     /// Safe to repeat.
-    pub async fn tell(&self, agents: Vec<AgentReport>) -> Result<(), WorkError> {
+    pub async fn tell(&self, agents: Vec<AgentReport>) -> Result<Vec<NodeRow>, WorkError> {
         let mut rows = Vec::with_capacity(agents.len());
         let mut ended = Vec::new();
         for agent in agents {
-            if agent.activity.is_final() {
-                ended.push(agent.node.clone());
-            }
             let known = self.store().node(self.run.id, &agent.node).await?;
             let row = match known {
+                Some(known) if known.activity.is_final() => same_kind(known, &agent)?,
                 Some(known) => told_again(known, &agent)?,
                 None => self.first_told(&agent).await?,
             };
+            if row.activity.is_final() {
+                ended.push(agent.node);
+            }
             rows.push(row);
         }
-        self.put(rows).await?;
+        self.put(rows.clone()).await?;
         for node in ended {
             self.has_ended(&node).await?;
         }
-        Ok(())
+        Ok(rows)
     }
 
     pub(crate) async fn put(&self, rows: Vec<NodeRow>) -> Result<(), WorkError> {
@@ -134,14 +136,19 @@ impl Owned<'_> {
     }
 }
 
-fn told_again(known: NodeRow, agent: &AgentReport) -> Result<NodeRow, WorkError> {
-    if known.kind.as_str() != agent.kind {
-        return Err(WorkError::OtherKind {
-            node: known.node,
-            is: known.kind.to_string(),
-            given: agent.kind.clone(),
-        });
+fn same_kind(known: NodeRow, agent: &AgentReport) -> Result<NodeRow, WorkError> {
+    if known.kind.as_str() == agent.kind {
+        return Ok(known);
     }
+    Err(WorkError::OtherKind {
+        node: known.node,
+        is: known.kind.to_string(),
+        given: agent.kind.clone(),
+    })
+}
+
+fn told_again(known: NodeRow, agent: &AgentReport) -> Result<NodeRow, WorkError> {
+    let known = same_kind(known, agent)?;
     if known.activity.is_final() && known.activity != agent.activity {
         return Err(WorkError::AgentEnded { node: known.node });
     }

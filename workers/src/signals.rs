@@ -1,7 +1,9 @@
 //! What has come for a run: stops, events of supervisors, messages, decisions.
 
 use interrupts::life::{Family, Interrupt, RunState, State};
-use interrupts::store::{ChangeError, Filter, MessageState, Page, Run};
+use interrupts::store::{
+    ChangeError, Filter, MessageState, Notification, OutboxRow, Page, PageBack, Run,
+};
 use journal::kind::INTERRUPT;
 use routing_core::{InterruptId, NodeId, RunId};
 
@@ -60,16 +62,17 @@ pub struct Signals {
     pub messages: Vec<WorkerMessage>,
     /// The keys of questions that are decided, and whose outcome the worker has not taken.
     pub decided: Vec<WorkKey>,
+    /// What has come up to here is in it: see [`Owned::has_news`].
+    pub cursor: u64,
 }
 
 impl Signals {
-    /// Whether there is anything that a worker does not know: all but the decisions that it names.
-    pub fn is_news(&self, known: &[WorkKey]) -> bool {
-        let is_new = |key: &WorkKey| !known.contains(key);
+    /// Whether anything has come.
+    pub const fn are_there(&self) -> bool {
         !self.stops.is_empty()
             || !self.asked.is_empty()
             || !self.messages.is_empty()
-            || self.decided.iter().any(is_new)
+            || !self.decided.is_empty()
     }
 }
 
@@ -148,7 +151,11 @@ impl Owned<'_> {
     ///
     /// Safe to repeat: what was delivered and has not taken hold is told again.
     pub async fn signals(&self) -> Result<Signals, WorkError> {
-        let mut signals = Signals::default();
+        // Before the rest is read: what comes meanwhile is news.
+        let mut signals = Signals {
+            cursor: self.cursor().await?,
+            ..Signals::default()
+        };
         for interrupt in self.protocol.under_way(self.run.id).await? {
             let Some(taken) = self.delivered(interrupt).await? else {
                 continue;
@@ -173,6 +180,45 @@ impl Owned<'_> {
         let decided = unsettled.into_iter().filter(|it| it.decided.is_some());
         signals.decided = decided.map(|it| it.key).collect();
         Ok(signals)
+    }
+
+    async fn cursor(&self) -> Result<u64, WorkError> {
+        let last = PageBack {
+            before: None,
+            limit: 1,
+        };
+        let last = self.store().last_outbox_of(self.run.id, last).await?;
+        Ok(last.first().map_or(0, |row| row.position))
+    }
+
+    /// Whether anything has happened to an interrupt of the run, or a message has come, after a cursor.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError::Store`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    pub async fn has_news(&self, cursor: u64) -> Result<bool, WorkError> {
+        let mut after = cursor;
+        loop {
+            let page = Page { after, limit: PAGE };
+            let rows = self.store().outbox_of(self.run.id, page).await?;
+            let Some(last) = rows.last() else {
+                return Ok(false);
+            };
+            after = last.position;
+            let is_news = |row: &OutboxRow| {
+                matches!(
+                    row.notification,
+                    Notification::Interrupt { .. } | Notification::Message { .. }
+                )
+            };
+            if rows.iter().any(is_news) {
+                return Ok(true);
+            }
+        }
     }
 
     /// An interrupt that the worker has; `None` where it ended meanwhile.

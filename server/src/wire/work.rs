@@ -406,6 +406,8 @@ pub(crate) struct SignalsView {
     messages: Vec<WorkMessageView>,
     /// The keys of questions that are decided, and whose outcome the worker has not taken.
     decided: Vec<String>,
+    /// Give it as `after` to wait for what comes next.
+    cursor: u64,
 }
 
 impl SignalsView {
@@ -420,6 +422,7 @@ impl SignalsView {
                 .map(WorkMessageView::of)
                 .collect(),
             decided: signals.decided.iter().map(ToString::to_string).collect(),
+            cursor: signals.cursor,
         }
     }
 }

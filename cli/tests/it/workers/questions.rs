@@ -57,8 +57,14 @@ async fn whatever_waits_for_a_decision_is_told_as_soon_as_it_is_made() {
     assert_eq!(signals["decided"], json!(["refund"]));
     // Far below the twenty seconds that it would have waited.
     assert!(at.saturating_duration_since(made) < Duration::from_secs(5));
-    let known = run.get("signals?wait_ms=1&known=refund").await.fine();
-    assert_eq!(known["decided"], json!(["refund"]));
+    let path = format!("signals?wait_ms=100&after={}", signals["cursor"]);
+    let begun = Instant::now();
+    let later = run.get(&path).await.fine();
+    assert!(
+        begun.elapsed() >= Duration::from_millis(100),
+        "nothing was new"
+    );
+    assert_eq!(later["decided"], json!(["refund"]));
 }
 
 #[tokio::test]

@@ -5,9 +5,8 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
-use workers::WorkKey;
 
-use super::{EpochQuery, Patience, owned, refused, work_key};
+use super::{EpochQuery, Patience, owned, refused};
 use crate::access::Works;
 use crate::app::App;
 use crate::body::StrictJson;
@@ -28,8 +27,8 @@ pub(crate) struct SignalsQuery {
     /// How long to wait for news, in milliseconds.
     #[param(minimum = 0, maximum = 30000)]
     wait_ms: Option<u32>,
-    /// The keys of decided questions that are no news, separated by commas.
-    known: Option<String>,
+    /// The cursor of the answer before: with it, only what has come since is news.
+    after: Option<u64>,
 }
 
 /// Says at once what has come for the run; with `wait_ms`, it waits where nothing has.
@@ -42,16 +41,21 @@ pub(crate) async fn read(
     Parameters(query): Parameters<SignalsQuery>,
 ) -> Result<Json<SignalsView>, Problem> {
     let mut patience = Patience::begin(&app, query.wait_ms)?;
-    let known = query.known.unwrap_or_default();
-    let known = known.split(',').filter(|key| !key.is_empty());
-    let known = known.map(work_key).collect::<Result<Vec<WorkKey>, _>>()?;
+    let mut is_over = false;
     loop {
         let owned = owned(&app, &caller, &run, query.epoch).await?;
-        let signals = owned.signals().await;
-        let signals = signals.map_err(|error| refused(&app, &error))?;
-        if signals.is_news(&known) || !patience.more().await {
-            return Ok(Json(SignalsView::of(signals)));
+        let is_new = match query.after {
+            Some(cursor) => owned.has_news(cursor).await,
+            None => Ok(true),
+        };
+        if is_new.map_err(|error| refused(&app, &error))? || is_over {
+            let signals = owned.signals().await;
+            let signals = signals.map_err(|error| refused(&app, &error))?;
+            if is_over || query.after.is_some() || signals.are_there() {
+                return Ok(Json(SignalsView::of(signals)));
+            }
         }
+        is_over = !patience.more().await;
     }
 }
 
