@@ -48,14 +48,14 @@ def test_signals_are_read() -> None:
         "asked": [{"interrupt_id": "int_2", "agent_id": "root/a", "reason": "look", "reroute_to": "LEGAL"}],
         "messages": [{"position": 12, "agent_id": "root/a", "text": "Be quick.", "from": "ann"}],
         "decided": ["refund"],
+        "cursor": 41,
     }
     signals = Signals.of_json(body)
     assert signals.stops[0].reason == "lunch"
     assert signals.asked[0].reroute_to == "LEGAL"
     assert (signals.messages[0].sender, signals.messages[0].text) == ("ann", "Be quick.")
     assert signals.decided == ["refund"]
-    assert signals.are_persistent
-    assert not Signals(decided=["refund"]).are_persistent
+    assert signals.cursor == 41
 
 
 def test_a_stop_is_an_exception_that_says_why() -> None:

@@ -11,7 +11,7 @@ import { Transport } from './wire/transport.js';
 
 /** How a router reaches its server, and how it works there. */
 export interface RouterOptions extends Settings {
-  /** The name of this worker, as people see it. Random where it is absent. */
+  /** What people call this worker; a random ending keeps workers apart. */
   readonly worker?: string;
   /** How long a run stays without an owner after its worker died, in milliseconds: 30,000 by default. */
   readonly leaseMs?: number;
@@ -30,13 +30,13 @@ export interface RunOrder<I> {
 /** A server, as workers use it: it registers workflows and owns runs. The token has the role `worker`. */
 export class Router {
   private readonly transport: Transport;
-  private readonly worker: string;
+  private readonly label: string;
   private readonly leaseMs: number;
   private readonly registered = new WeakMap<Workflow, Promise<RegisteredWorkflow>>();
 
   constructor(options: RouterOptions = {}) {
     this.transport = new Transport(effective(options));
-    this.worker = options.worker ?? `worker-${randomId().slice(0, 8)}`;
+    this.label = options.worker ?? 'worker';
     this.leaseMs = options.leaseMs ?? 30_000;
   }
 
@@ -56,9 +56,9 @@ export class Router {
       body: { input, threadId: alias },
       signal,
     });
-    const { worker, leaseMs, transport } = this;
+    const { leaseMs, transport } = this;
     try {
-      const view = await acquire(transport, created.runId, { worker, leaseMs, signal });
+      const view = await acquire(transport, created.runId, { worker: this.name(), leaseMs, signal });
       return await execute(transport, workflow, view, { leaseMs, signal }, handler);
     } catch (error) {
       return this.resultOf<T>(created.runId, error);
@@ -71,8 +71,8 @@ export class Router {
    */
   async work<W extends Workflow, I, T>(workflow: W, handler: Handler<W, I, T>, options: WorkOptions = {}): Promise<void> {
     await this.register(workflow);
-    const { transport, worker, leaseMs } = this;
-    await work({ transport, workflow, worker, leaseMs }, handler, options);
+    const { transport, leaseMs } = this;
+    await work({ transport, workflow, worker: this.name(), leaseMs }, handler, options);
   }
 
   /** Registers a workflow; `run` and `work` do so themselves. */
@@ -84,6 +84,11 @@ export class Router {
     this.registered.set(workflow, registering);
     registering.catch(() => this.registered.delete(workflow));
     return registering;
+  }
+
+  /** A worker that no other one is taken for, in this process or another. */
+  private name(): string {
+    return `${this.label}-${randomId().slice(0, 8)}`;
   }
 
   /** The result of a run that was completed before this worker could take it. */

@@ -11,9 +11,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
 from urllib.parse import quote
 
-from .errors import EffectUnknown, RouterError, RunFinished, Unanswered
+from .errors import EffectUnknown, RouterError, Unanswered
 from .invoke import invoke
-from .lease import OVER, Lease
+from .lease import Lease
 from .question import Choice, Confirmation, Question, question_body
 from .routed import Routed
 from .schema.decode import decode
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from .run import Run
 
 T = TypeVar("T")
+
+MOMENT = 1.0
+"""How long a run that should be parked waits for an effect under way, in seconds, before it looks again."""
 
 Status: TypeAlias = Literal["pending", "ready", "running", "completed", "failed", "cancelled", "pruned"]
 
@@ -44,7 +47,6 @@ class Agent:
         """Its id: ``root``, or below it ``root/refunds``."""
         self.kind = kind
         """Its kind."""
-        self._has_ended = False
         self._ended_by: Stop | None = None
 
     @property
@@ -59,23 +61,9 @@ class Agent:
         self.run.watch.check(self.id)
 
     async def open(self) -> None:
-        """Tells people that it works. One that had ended before a crash only repeats what it did then."""
-        try:
-            await self._tell("running")
-        except RunFinished:
-            if (await self.lease.row())["state"] in OVER:
-                raise
-            self._has_ended = True
-            if not await self._has_ended_as("completed") and not await self._has_ended_as("failed"):
-                self._ended_by = Stop("", "PRUNE", "graceful", "agent", self.id, "it was stopped before")
-
-    async def _has_ended_as(self, status: Status) -> bool:
-        """Whether an agent that has ended did so in this way: then it may be told again."""
-        try:
-            await self._tell(status)
-        except RunFinished:
-            return False
-        return True
+        """Tells people that it works. One that was stopped before a crash is stopped again by its first call."""
+        if await self._tell("running") in ("pruned", "cancelled"):
+            self._ended_by = Stop("", "PRUNE", "graceful", "agent", self.id, "it was stopped before")
 
     def agent(self, kind: str, name: str | None = None) -> OpeningAgent:
         """Starts an agent below this one; see `Run.agent`."""
@@ -125,7 +113,8 @@ class Agent:
             left = parks_at - time.monotonic()
             if question is not None and left <= 0 and not self.run.is_busy:
                 raise Parked(key)
-            wait = LONGEST_WAIT if self.run.is_busy else max(min(LONGEST_WAIT, left), 0.0)
+            # Beyond that, an effect under way keeps the run for a moment at a time.
+            wait = max(min(LONGEST_WAIT, left), MOMENT if self.run.is_busy else 0.0)
             # With the epoch, a decision counts as taken, and is no news any more.
             asking = self.lease.get(self.question_path(key), wait=wait, epoch=self.lease.epoch)
             question = decode(Question, await self.run.watch.guard(self.id, asking))
@@ -219,12 +208,14 @@ class Agent:
 
     async def report(self, status: Status = "running", *, step: int | None = None, tokens: int | None = None) -> None:
         """Tells people what the agent does, which step it is at, and how many tokens its model calls took."""
-        if not self._has_ended:
-            await self._tell(status, step=step, tokens=tokens)
+        await self._tell(status, step=step, tokens=tokens)
 
-    async def _tell(self, status: Status, *, step: int | None = None, tokens: int | None = None) -> None:
+    async def _tell(self, status: Status, *, step: int | None = None, tokens: int | None = None) -> str:
+        """Returns how the agent stands then: one that has ended stays so."""
         said = {"agent_id": self.id, "kind": self.kind, "status": status, "step": step, "tokens": tokens}
-        await self.lease.put("agents", {"agents": [{key: value for key, value in said.items() if value is not None}]})
+        body = {"agents": [{key: value for key, value in said.items() if value is not None}]}
+        told = await self.lease.put("agents", body)
+        return str(told["agents"][0]["status"])
 
     def question_path(self, key: str) -> str:
         """Where a question of the run is."""

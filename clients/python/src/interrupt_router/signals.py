@@ -41,7 +41,9 @@ class Signals:
     asked: list[InterruptRequest] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
     decided: list[str] = field(default_factory=list)
-    """Keys of questions that are decided."""
+    """Keys of questions that are decided, and whose decision was not read yet."""
+    cursor: int = 0
+    """Counts what has come."""
 
     @staticmethod
     def of_json(body: dict[str, Any]) -> Signals:
@@ -54,8 +56,3 @@ class Signals:
         """The hardest stop that concerns an agent."""
         concerning = [stop for stop in self.stops if stop.concerns(agent_id)]
         return max(concerning, key=lambda stop: stop.is_immediate, default=None)
-
-    @property
-    def are_persistent(self) -> bool:
-        """Whether the server repeats them in each answer until the run's code has done something about them."""
-        return bool(self.stops or self.asked or self.messages)

@@ -17,9 +17,6 @@ log = logging.getLogger("interrupt_router")
 
 T = TypeVar("T")
 
-PAUSE = 1.0
-"""How long to wait in seconds before signals are read again which the server repeats in each answer."""
-
 
 class Watch:
     """Two background tasks of an owned run, and what they have found."""
@@ -43,8 +40,9 @@ class Watch:
 
     async def signals(self) -> Signals:
         """Asks the server what has come."""
-        self._set_signals(Signals.of_json(await self._lease.get("signals", epoch=self._lease.epoch)))
-        return self._signals
+        signals = Signals.of_json(await self._lease.get("signals", epoch=self._lease.epoch))
+        self._set_signals(signals)
+        return signals
 
     def check(self, agent_id: str, *, immediate_only: bool = False) -> None:
         """Raises where the agent must not go on."""
@@ -79,27 +77,24 @@ class Watch:
         self._lose(await self._lease.keep())
 
     async def _listen(self) -> None:
-        known: set[str] = set()
+        after = None
         while True:
             try:
-                body = await self._lease.get(
-                    "signals", wait=LONGEST_WAIT, epoch=self._lease.epoch, known=",".join(sorted(known)) or None
-                )
+                body = await self._lease.get("signals", wait=LONGEST_WAIT, epoch=self._lease.epoch, after=after)
             except Unavailable as error:
                 log.warning("the signals of %s are not read: %s", self._lease.run_id, error)
                 continue
             except (LeaseLost, RunFinished) as error:
                 self._lose(error)
                 return
-            signals = Signals.of_json(body)
-            known.update(signals.decided)
-            self._set_signals(signals)
-            if signals.are_persistent:
-                await asyncio.sleep(PAUSE)
+            after = body["cursor"]
+            self._set_signals(Signals.of_json(body))
 
     def _set_signals(self, signals: Signals) -> None:
-        self._signals = signals
-        self._notify()
+        # Two requests may be answered in the other order.
+        if signals.cursor >= self._signals.cursor:
+            self._signals = signals
+            self._notify()
 
     def _lose(self, error: RouterError) -> None:
         # That the run has ended is no news to the worker that ends it.

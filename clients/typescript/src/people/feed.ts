@@ -104,7 +104,7 @@ export class Feed implements AsyncIterable<FeedEvent> {
         }
       }
     } finally {
-      // Whoever leaves the loop over the feed closes its connection.
+      // Leaving the loop over the feed closes its connection.
       deadline.abort();
     }
   }

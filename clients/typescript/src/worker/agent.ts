@@ -1,4 +1,3 @@
-import { RunFinished } from '../errors.js';
 import type { JsonObject } from '../json.js';
 import { path } from '../wire/path.js';
 import type { AgentContext, RunContext } from './context.js';
@@ -156,12 +155,8 @@ export class Agent<W extends Workflow = Workflow> {
 
   private async tell(report: AgentReport): Promise<void> {
     const agents = [{ agentId: this.id, kind: this.kind, status: 'running', ...report }];
-    try {
-      await this.context.owned.write('PUT', '/agents', { body: { agents } });
-    } catch (error) {
-      // An agent that an earlier worker finished stays so, while the code runs again. Of a run that has ended, the next call tells.
-      if (!(error instanceof RunFinished)) throw error;
-    }
+    // One that an earlier worker finished stays so, while the code runs again.
+    await this.context.owned.write('PUT', '/agents', { body: { agents } });
   }
 }
 

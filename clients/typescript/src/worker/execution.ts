@@ -1,4 +1,4 @@
-import { Forbidden, Internal, LeaseLost, RunFinished, Transient, Unauthenticated } from '../errors.js';
+import { Forbidden, Internal, Invalid, LeaseLost, RunFinished, Transient, Unauthenticated } from '../errors.js';
 import { throughJson } from '../json.js';
 import type { Transport } from '../wire/transport.js';
 import { Busy } from './busy.js';
@@ -62,16 +62,28 @@ async function outcomeOf<W extends Workflow, I, T>(handler: Handler<W, I, T>, ru
   try {
     return { result: throughJson(await handler(run)) as T };
   } catch (error) {
-    // What is cut off fails in many ways, and a library that was given the signal throws an AbortError of its own.
-    const isCutOff = run.immediate.aborted || (run.signal.aborted && error instanceof Error && error.name === 'AbortError');
-    return { error: isCutOff ? run.signal.reason : error };
+    return { error: isOfHalt(run, error) ? run.signal.reason : error };
   }
+}
+
+/** Whether the code ended because the run has to. */
+function isOfHalt(run: Run, error: unknown): boolean {
+  // What is cut off fails in many ways.
+  if (run.immediate.aborted) return true;
+  // A library that was given the signal throws an AbortError of its own, and an agent may have been stopped just before its run.
+  return run.signal.aborted && (error instanceof Stopped || (error instanceof Error && error.name === 'AbortError'));
 }
 
 async function conclude<T>(owned: OwnedRun, outcome: Outcome<T>): Promise<T> {
   if ('result' in outcome) {
-    await end(owned, 'completed', { result: outcome.result });
-    return outcome.result;
+    try {
+      await end(owned, 'completed', { result: outcome.result });
+      return outcome.result;
+    } catch (error) {
+      // A result that the server does not take, such as one that is too large, is no better the next time.
+      if (error instanceof Invalid) return conclude(owned, { error });
+      throw error;
+    }
   }
   const { error } = outcome;
   if (error instanceof Stopped) await stopped(owned, error);
@@ -91,7 +103,9 @@ function isOfWorker(error: unknown): boolean {
 
 async function stopped(owned: OwnedRun, { stop }: Stopped): Promise<void> {
   if (!concernsAgentAlone(stop)) {
-    return settle(owned, ['paused', 'cancelled'], () => owned.write('POST', '/stopped', { body: {} }));
+    // The server carries the stop out in an epoch of its own.
+    const isStopped = ({ state }: WorkView): boolean => state === 'paused' || state === 'cancelled';
+    return settle(owned, isStopped, () => owned.write('POST', '/stopped', { body: {} }));
   }
   // The code did not go on without that agent, so there is nothing left to do.
   await owned.write('POST', '/stopped', { body: { agentId: stop.agentId } });
@@ -112,16 +126,16 @@ function isOver(error: unknown): boolean {
 }
 
 function end(owned: OwnedRun, state: 'completed' | 'failed' | 'cancelled', more: object): Promise<void> {
-  return settle(owned, [state], () => owned.write('POST', '/end', { body: { state, ...more } }));
+  // In a later epoch, another worker ended it, perhaps with another result.
+  const isEnded = (view: WorkView): boolean => view.state === state && view.epoch === owned.view.epoch;
+  return settle(owned, isEnded, () => owned.write('POST', '/end', { body: { state, ...more } }));
 }
 
 /** Ends the lease by a request. Where its first answer got lost, the second one says that there is no lease any more. */
-async function settle(owned: OwnedRun, states: readonly string[], request: () => Promise<unknown>): Promise<void> {
+async function settle(owned: OwnedRun, isSettled: (view: WorkView) => boolean, request: () => Promise<unknown>): Promise<void> {
   try {
     await request();
   } catch (error) {
-    if (!isOver(error)) throw error;
-    const view = await owned.read<WorkView>('');
-    if (view.epoch !== owned.view.epoch || !states.includes(view.state)) throw error;
+    if (!isOver(error) || !isSettled(await owned.read<WorkView>(''))) throw error;
   }
 }

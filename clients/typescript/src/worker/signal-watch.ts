@@ -6,15 +6,10 @@ import type { OwnedRun } from './owned-run.js';
 import type { Signals, Stop } from './views.js';
 
 const WAIT_MS = 25_000;
-/** What was told and is not dealt with comes back at once, so the watch asks for it at leisure. */
-const REPEAT_MS = 500;
-/** Keys of decisions that fit into an address. */
-const MOST_KNOWN = 6_000;
 
 /** Follows what comes from outside while a run is worked on: stops wake its work, decisions wake those who wait for them. */
 export class SignalWatch {
   private readonly ending = new AbortController();
-  private readonly known = new Set<string>();
   /** Questions that have changed since the work looked at them. */
   private readonly fresh = new Set<string>();
   private readonly waiters = new Map<string, () => void>();
@@ -28,15 +23,12 @@ export class SignalWatch {
   /** Follows until `end`. */
   async follow(): Promise<void> {
     const { signal } = this.ending;
-    let last = '';
+    let after: number | undefined;
     while (!signal.aborted) {
       try {
-        const startedAt = performance.now();
-        const signals = await this.run.signals({ ...this.news(), signal });
+        const signals = await this.run.signals({ query: { after }, signal, ...(after !== undefined && { waitMs: WAIT_MS }) });
         this.take(signals);
-        const told = JSON.stringify(signals);
-        if (told === last && performance.now() - startedAt < REPEAT_MS) await sleep(REPEAT_MS, signal);
-        last = told;
+        after = signals.cursor;
       } catch (error) {
         if (signal.aborted || error instanceof Transient) continue;
         return this.run.halting.halt(error as Error, true);
@@ -52,17 +44,7 @@ export class SignalWatch {
   take(signals: Signals): void {
     this.stops = signals.stops;
     this.halt();
-    for (const key of signals.decided) {
-      if (this.known.has(key)) continue;
-      this.known.add(key);
-      this.wake(key);
-    }
-  }
-
-  /** Makes those who wait for a question look at it. */
-  wake(key: string): void {
-    this.fresh.add(key);
-    this.waiters.get(key)?.();
+    for (const key of signals.decided) this.wake(key);
   }
 
   /** Tells stops to those that they concern; an agent may have begun after its stop came. */
@@ -71,6 +53,12 @@ export class SignalWatch {
       const concerned = concernsAgentAlone(stop) ? this.agents.get(stop.agentId) : this.run.halting;
       concerned?.halt(new Stopped(stop), stop.mode === 'immediate');
     }
+  }
+
+  /** Makes those who wait for a question look at it. */
+  wake(key: string): void {
+    this.fresh.add(key);
+    this.waiters.get(key)?.();
   }
 
   /** Waits until a question may have been decided, and at most for a time. */
@@ -87,12 +75,5 @@ export class SignalWatch {
       signal.removeEventListener('abort', wake);
       this.waiters.delete(key);
     }
-  }
-
-  /** What the next request waits for. */
-  private news(): { waitMs?: number; query: { known?: string } } {
-    const known = [...this.known].join(',');
-    if (known.length > MOST_KNOWN) return { query: {} };
-    return { waitMs: WAIT_MS, query: known === '' ? {} : { known } };
   }
 }

@@ -98,8 +98,10 @@ export interface Signals {
   readonly stops: readonly Stop[];
   readonly asked: readonly InterruptRequest[];
   readonly messages: readonly Message[];
-  /** The keys of questions that were decided. */
+  /** The keys of questions that are decided, and whose decision no agent has read. */
   readonly decided: readonly string[];
+  /** Counts what has happened in the run. */
+  readonly cursor: number;
 }
 
 /** Something that must not happen twice. */

@@ -1,0 +1,142 @@
+"""LangGraph: `interrupt()` asks a person through the router, and the decision resumes the graph.
+
+This is the asynchronous adapter. `interrupt_router_adapters.langgraph_sync` has the same without ``async``.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeAlias
+
+from interrupt_router import Routed, Router, Run, RunFinished, Workflow
+from langchain_core.runnables import RunnableConfig
+from langgraph.errors import GraphDrained
+from langgraph.pregel import Pregel
+from langgraph.runtime import RunControl
+from langgraph.types import Command, Interrupt, StateSnapshot
+
+from ._interrupts import default_answer, is_new, question_key, question_of, questions, with_run
+from ._questions import agent_for, is_stopping, to_json, together
+
+__all__ = ["Answer", "RoutedGraph", "ainvoke", "default_answer", "question_of"]
+
+Graph: TypeAlias = Pregel[Any, Any, Any, Any]
+Answer: TypeAlias = Callable[[Interrupt[Any], Routed], Any | Awaitable[Any]]
+"""Turns a decision into what `interrupt()` returns in the node. It may be asynchronous."""
+
+
+async def ainvoke(
+    run: Run,
+    graph: Graph,
+    input: Any,  # noqa: A002 - the word of LangGraph
+    config: RunnableConfig,
+    *,
+    kinds: Mapping[str, str] | None = None,
+    answer: Answer | None = None,
+    **options: Any,
+) -> Any:
+    """`graph.ainvoke` that runs to the end: the router's decisions resume the graph.
+
+    Call it again after a crash with the same run and config: it goes on where the graph's checkpoint is. `kinds` maps
+    nodes to the kinds of agents that ask for them; other nodes ask as the run's own agent. `answer` turns a decision
+    into the value that `interrupt()` returns, by default `default_answer`. A stop ends the graph at its next superstep
+    boundary; one with the mode ``immediate`` cancels the nodes that run.
+    """
+    config = with_run(config, run.id)
+    options = {"durability": "sync", **options, "control": _Control(run)}
+    state = await graph.aget_state(config)
+    step = input if is_new(state, run.id) else await _next(run, state, config, kinds or {}, answer)
+    while True:
+        result = await _call(run, graph, step, config, options)
+        state = await graph.aget_state(config)
+        if not state.interrupts:
+            return result
+        step = await _next(run, state, config, kinds or {}, answer)
+
+
+class RoutedGraph:
+    """A compiled graph whose `ainvoke` owns a run of the router. The thread's id is the run's alias::
+
+    graph = RoutedGraph(builder.compile(checkpointer=saver), router, workflow)
+    await graph.ainvoke({"order": 17}, {"configurable": {"thread_id": "ticket-17"}})
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        router: Router,
+        workflow: Workflow,
+        *,
+        kinds: Mapping[str, str] | None = None,
+        answer: Answer | None = None,
+        lease: float = 30.0,
+    ) -> None:
+        self.graph = graph
+        self._router = router
+        self._workflow = workflow
+        self._options: dict[str, Any] = {"kinds": kinds, "answer": answer}
+        self._lease = lease
+
+    async def ainvoke(
+        self,
+        input: Any,  # noqa: A002 - the word of LangGraph
+        config: RunnableConfig,
+        *,
+        alias: str | None = None,
+        **options: Any,
+    ) -> Any:
+        """Runs the graph to its end. Give each further input of the same thread an `alias` of its own."""
+        alias = alias or str(config["configurable"]["thread_id"])
+        owned = self._router.run(self._workflow, alias=alias, input=to_json(input), lease=self._lease)
+        try:
+            async with owned as run:
+                result = await ainvoke(run, self.graph, input, config, **self._options, **options)
+                run.result = to_json(result)
+                return result
+        except RunFinished as finished:
+            if finished.state != "completed":
+                raise
+            # A finished graph does nothing when it is invoked without an input, and returns its output.
+            return await self.graph.ainvoke(None, config, **options)
+
+
+async def _next(
+    run: Run, state: StateSnapshot, config: RunnableConfig, kinds: Mapping[str, str], answer: Answer | None
+) -> Command[Any] | None:
+    """What the graph goes on with: the answers to its interrupts, or nothing where it was stopped between two nodes."""
+
+    async def ask(node: str, interrupt: Interrupt[Any]) -> Any:
+        agent = await agent_for(run, node, kinds)
+        routed = await agent.ask(key=question_key(config, interrupt), **question_of(interrupt))
+        value = (answer or default_answer)(interrupt, routed)
+        return await value if inspect.isawaitable(value) else value
+
+    waiting = questions(state)
+    if not waiting:
+        return None
+    answers = await together(ask(node, interrupt) for node, interrupt in waiting)
+    return Command(resume={it.id: value for (_, it), value in zip(waiting, answers, strict=True)})
+
+
+async def _call(run: Run, graph: Graph, step: Any, config: RunnableConfig, options: Mapping[str, Any]) -> Any:
+    calling = graph.ainvoke(step, config, **options)
+    try:
+        return await run.watch.guard(run.root.id, calling, immediate_only=True)
+    except GraphDrained:
+        run.root.check()
+        raise
+
+
+class _Control(RunControl):
+    """Tells the graph at each superstep boundary whether the run stops."""
+
+    __slots__ = ("_run",)
+
+    def __init__(self, run: Run) -> None:
+        super().__init__()
+        self._run = run
+
+    @property
+    def drain_requested(self) -> bool:
+        return is_stopping(self._run)

@@ -1,0 +1,101 @@
+"""OpenAI Agents SDK: a person approves tool calls through the router.
+
+Each tool call that needs an approval becomes a question. The serialized `RunState` is kept as a checkpoint of the run:
+a restarted process goes on from there, and asks nothing twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from agents import Agent, Runner, RunResultStreaming, RunState
+from agents.items import ToolApprovalItem, TResponseInputItem
+from interrupt_router import Run
+
+from ._questions import ToolCall, Verdict, ask_approval, is_stopping, keep, parse_arguments, together, until_stopping
+
+STATE = "openai_agents"
+"""The member of the checkpoint that has the `RunState`."""
+
+
+async def run_agent(
+    run: Run,
+    agent: Agent[Any],
+    input: str | list[TResponseInputItem],  # noqa: A002 - the word of the SDK
+    *,
+    kinds: Mapping[str, str] | None = None,
+    context: Any = None,
+    **options: Any,
+) -> RunResultStreaming:
+    """`Runner.run` that runs to the end: people approve the tool calls that need it.
+
+    Call it again after a crash with the same run: it goes on from the last `RunState` that was kept. `kinds` maps tools
+    to the kinds of agents that ask for them; other tools ask as the run's own agent. A stop ends the agent after its
+    turn; one with the mode ``immediate`` cancels the turn. A tool is called again when the process dies before the next
+    state is kept, so do what must not happen twice in `run.root.effect`, with `ToolContext.tool_call_id` in the key.
+    """
+    step: Any = await _kept(run, agent, context) or input
+    while True:
+        if isinstance(step, RunState):
+            await _settle(run, step, kinds or {})
+        options["context"] = None if isinstance(step, RunState) else context
+        result = await run.watch.guard(run.root.id, _turns(run, agent, step, options), immediate_only=True)
+        if not result.interruptions and (result.final_output is not None or not is_stopping(run)):
+            return result
+        state: RunState[Any, Agent[Any]] = result.to_state()
+        await keep(run, {STATE: state.to_json()}, _reason(result.interruptions))
+        run.root.check()
+        step = state
+
+
+async def _kept(run: Run, agent: Agent[Any], context: Any) -> RunState[Any, Agent[Any]] | None:
+    checkpoint = await run.last_checkpoint()
+    if checkpoint is None or not isinstance(checkpoint.state, dict) or STATE not in checkpoint.state:
+        return None
+    return await RunState.from_json(agent, checkpoint.state[STATE], context_override=context)
+
+
+async def _settle(run: Run, state: RunState[Any, Agent[Any]], kinds: Mapping[str, str]) -> None:
+    """Asks about every tool call that waits, at once, and writes the decisions into the state."""
+    waiting = state.get_interruptions()
+    verdicts = await together(ask_approval(run, _call_of(item), kinds) for item in waiting)
+    for item, verdict in zip(waiting, verdicts, strict=True):
+        if verdict.approved and verdict.arguments is None:
+            state.approve(item)
+        else:
+            state.reject(item, rejection_message=_rejection(item, verdict))
+
+
+def _rejection(item: ToolApprovalItem, verdict: Verdict) -> str:
+    if verdict.arguments is None:
+        return verdict.message
+    # The SDK can't change the arguments of a call, so the model makes another one.
+    return f"A person changed the arguments. Call {item.name} again with {verdict.arguments}."
+
+
+async def _turns(run: Run, agent: Agent[Any], step: Any, options: Mapping[str, Any]) -> RunResultStreaming:
+    """Runs turns until a tool call needs an approval, the agent ends, or the run stops."""
+    result = Runner.run_streamed(agent, step, **options)
+    stopping = asyncio.ensure_future(until_stopping(run))
+    stopping.add_done_callback(lambda task: None if task.cancelled() else result.cancel(mode="after_turn"))
+    try:
+        async for _ in result.stream_events():
+            pass
+    except BaseException:
+        result.cancel()
+        raise
+    finally:
+        stopping.cancel()
+        await asyncio.gather(stopping, return_exceptions=True)
+    return result
+
+
+def _call_of(item: ToolApprovalItem) -> ToolCall:
+    name = item.qualified_name or item.name or "tool"
+    return ToolCall(item.call_id or name, name, parse_arguments(item.arguments))
+
+
+def _reason(waiting: list[ToolApprovalItem]) -> str:
+    return f"waits for {', '.join(item.name or 'a tool' for item in waiting)}" if waiting else "after a turn"

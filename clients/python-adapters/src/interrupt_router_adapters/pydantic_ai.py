@@ -1,0 +1,118 @@
+"""Pydantic AI: a person approves deferred tool calls through the router.
+
+Each call that needs an approval becomes a question. The message history is kept as a checkpoint of the run before every
+request to the model, so that a restarted process goes on from there and asks nothing twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from interrupt_router import Run
+from pydantic import TypeAdapter
+from pydantic_ai import Agent, AgentRunResult, DeferredToolRequests, DeferredToolResults, ToolApproved, ToolDenied
+from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ToolCallPart, UserContent
+
+from ._questions import ToolCall, Verdict, agent_for, ask_approval, keep, key_of, to_json, together
+
+D = TypeVar("D")
+
+STATE = "pydantic_ai"
+"""The member of the checkpoint that has the message history and the deferred calls."""
+
+External = Callable[[ToolCallPart], Any]
+"""Gets the result of a call that runs outside of the agent. It may be asynchronous."""
+
+_REQUESTS: TypeAdapter[DeferredToolRequests | None] = TypeAdapter(DeferredToolRequests | None)
+
+
+async def run_agent(
+    run: Run,
+    agent: Agent[D, Any],
+    prompt: str | Sequence[UserContent] | None,
+    *,
+    kinds: Mapping[str, str] | None = None,
+    external: External | None = None,
+    **options: Any,
+) -> AgentRunResult[Any]:
+    """`Agent.run` that runs to the end: people approve the tool calls that need it, and answer the agent's questions.
+
+    The agent's output type includes `DeferredToolRequests`, as without the router. Call it again after a crash with the
+    same run: it goes on from the message history that was kept. `kinds` maps tools to the kinds of agents that ask for
+    them; other tools ask as the run's own agent. `external` does the calls that are neither an approval nor a question,
+    each once. A stop ends the agent before its next request to the model; one with the mode ``immediate`` cancels the
+    request. Do what must not happen twice in `run.root.effect`, with
+    `RunContext.tool_call_id` in the key.
+    """
+    messages, requests = await _kept(run)
+    while True:
+        results = await _settle(run, requests, kinds or {}, external) if requests else None
+        going_on = {**options, "message_history": messages, "deferred_tool_results": results}
+        steps = _steps(run, agent, None if messages else prompt, going_on)
+        result = await run.watch.guard(run.root.id, steps, immediate_only=True)
+        if not isinstance(result.output, DeferredToolRequests):
+            return result
+        messages, requests = result.all_messages(), result.output
+        names = (call.tool_name for call in (*requests.approvals, *requests.calls))
+        await _keep(run, messages, requests, f"waits for {', '.join(names)}")
+
+
+async def _kept(run: Run) -> tuple[list[ModelMessage] | None, DeferredToolRequests | None]:
+    checkpoint = await run.last_checkpoint()
+    if checkpoint is None or not isinstance(checkpoint.state, dict) or STATE not in checkpoint.state:
+        return None, None
+    state = checkpoint.state[STATE]
+    return ModelMessagesTypeAdapter.validate_python(state["messages"]), _REQUESTS.validate_python(state["requests"])
+
+
+async def _keep(run: Run, messages: list[ModelMessage], requests: DeferredToolRequests | None, reason: str) -> None:
+    state = {
+        "messages": ModelMessagesTypeAdapter.dump_python(messages, mode="json"),
+        "requests": _REQUESTS.dump_python(requests, mode="json"),
+    }
+    await keep(run, {STATE: state}, reason)
+
+
+async def _steps(run: Run, agent: Agent[D, Any], prompt: Any, options: Mapping[str, Any]) -> AgentRunResult[Any]:
+    """Runs the agent until it ends or has deferred calls. Stops only before a request to the model."""
+    async with agent.iter(prompt, **options) as agent_run:
+        async for node in agent_run:
+            if Agent.is_model_request_node(node):
+                await _keep(run, [*agent_run.all_messages(), node.request], None, "before a request to the model")
+                run.root.check()
+    assert agent_run.result is not None
+    return agent_run.result
+
+
+async def _settle(
+    run: Run, requests: DeferredToolRequests, kinds: Mapping[str, str], external: External | None
+) -> DeferredToolResults:
+    """Asks about all deferred calls at once."""
+
+    async def approval(call: ToolCallPart) -> tuple[str, Verdict]:
+        asked = ToolCall(call.tool_call_id, call.tool_name, call.args_as_dict())
+        return call.tool_call_id, await ask_approval(run, asked, kinds)
+
+    async def result(call: ToolCallPart) -> tuple[str, Any]:
+        agent = await agent_for(run, call.tool_name, kinds)
+        key = key_of("tool", call.tool_call_id)
+        if external is not None and requests.kind(call.tool_call_id) == "external":
+            return call.tool_call_id, await agent.effect(key, external, call)
+        fields = {"tool": call.tool_name, "arguments": to_json(call.args_as_dict())}
+        decision = (await agent.ask(f"Answer the tool {call.tool_name}.", key=key, fields=fields)).decision
+        return call.tool_call_id, decision.text or f"No answer: {decision.decision}."
+
+    verdicts = await together(approval(call) for call in requests.approvals)
+    results = await together(result(call) for call in requests.calls)
+    return requests.build_results(
+        approvals={call: _approval(verdict) for call, verdict in verdicts},
+        calls=dict(results),
+        answered_by={call: verdict.decision.by for call, verdict in verdicts},
+    )
+
+
+def _approval(verdict: Verdict) -> ToolApproved | ToolDenied:
+    if verdict.approved:
+        return ToolApproved(override_args=verdict.arguments)
+    return ToolDenied(verdict.message)

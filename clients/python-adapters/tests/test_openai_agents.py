@@ -1,0 +1,180 @@
+"""Tool approvals of the OpenAI Agents SDK, answered through the real server."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from agents import Agent, RunResultStreaming, function_tool
+from agents.testing import ScriptedModel, assistant_message, function_call
+from interrupt_router import Operator, Router, Run, Stopped
+from interrupt_router_adapters.openai_agents import STATE, run_agent
+from people import DESK, all_questions, heard_of_stop, in_state, open_questions, resume, within
+
+pytestmark = pytest.mark.anyio
+
+REFUND = function_call("refund", {"cents": 500}, call_id="call-1")
+REFUND_2 = function_call("refund", {"cents": 7}, call_id="call-2")
+
+
+class Shop:
+    """An agent with tools that remember their calls."""
+
+    def __init__(self, *outputs: Any) -> None:
+        self.calls: list[Any] = []
+        self.looking, self.may_end = asyncio.Event(), asyncio.Event()
+
+        @function_tool(needs_approval=True)
+        async def refund(cents: int) -> str:
+            self.calls.append(cents)
+            return f"paid {cents}"
+
+        @function_tool
+        async def look_up(order: int) -> str:
+            self.looking.set()
+            await self.may_end.wait()
+            self.calls.append("look_up")
+            return f"order {order} is broken"
+
+        self.model = ScriptedModel(list(outputs))
+        self.agent = Agent(name="shop", model=self.model, tools=[refund, look_up])
+
+    def results(self) -> list[Any]:
+        """The results of tools that the last call of the model has read."""
+        call = self.model.last_call
+        assert call is not None
+        return [item["output"] for item in call.input if item.get("type") == "function_call_output"]
+
+
+async def work(router: Router, shop: Shop, **options: Any) -> RunResultStreaming:
+    async with router.run(DESK, alias="t") as run:
+        return await run_agent(run, shop.agent, "Settle it.", kinds={"refund": "REFUNDS"}, **options)
+
+
+async def test_an_approved_tool_is_called(router: Router, ann: Operator) -> None:
+    shop = Shop([REFUND], [assistant_message("done")])
+    working = asyncio.create_task(work(router, shop))
+    (question,) = await open_questions(ann)
+    assert question.reason == "Call the tool refund?"
+    assert question.fields == {"tool": "refund", "arguments": {"cents": 500}}
+    assert question.agent_id == f"{question.run_id}/root/refunds"
+    assert shop.calls == []
+    await ann.decide(question, "approve")
+    assert (await within(working)).final_output == "done"
+    assert (shop.calls, shop.results()) == ([500], ["paid 500"])
+    await in_state(ann, question.run_id, "completed")
+
+
+@pytest.mark.parametrize(
+    ("decision", "payload", "read"),
+    [
+        ("reject", {}, "The tool call was rejected."),
+        ("reject", {"text": "Too much."}, "Too much."),
+        ("respond", {"text": "Ask for a photo."}, "Ask for a photo."),
+        ("reroute", {"reroute_to": "LEGAL"}, "Not called. Continue with LEGAL instead."),
+        ("edit", {"request": {"cents": 3}}, "A person changed the arguments. Call refund again with {'cents': 3}."),
+    ],
+)
+async def test_the_model_reads_why_a_tool_is_not_called(
+    router: Router, ann: Operator, decision: Any, payload: dict[str, Any], read: str
+) -> None:
+    shop = Shop([REFUND], [assistant_message("understood")])
+    working = asyncio.create_task(work(router, shop))
+    (question,) = await open_questions(ann)
+    await ann.decide(question, decision, **payload)
+    assert (await within(working)).final_output == "understood"
+    assert (shop.calls, shop.results()) == ([], [read])
+
+
+async def test_arguments_that_do_not_fit_the_route_are_rejected(router: Router, ann: Operator) -> None:
+    shop = Shop([function_call("refund", {"cents": 0}, call_id="call-1")], [REFUND_2], [assistant_message("done")])
+    working = asyncio.create_task(work(router, shop))
+    for cents in (0, 7):
+        (question,) = await open_questions(ann)
+        assert question.fields["arguments"] == {"cents": cents}
+        await ann.decide(question, "approve")
+    assert (await within(working)).final_output == "done"
+    assert shop.calls == [7]
+    first, second = shop.results()
+    assert "/refund/cents" in first
+    assert second == "paid 7"
+
+
+async def test_several_tools_are_asked_about_at_once(router: Router, ann: Operator) -> None:
+    shop = Shop([REFUND, REFUND_2], [assistant_message("done")])
+    working = asyncio.create_task(work(router, shop))
+    questions = await open_questions(ann, 2)
+    for question in reversed(questions):
+        verdict: Any = "approve" if question.fields["arguments"] == {"cents": 7} else "reject"
+        await ann.decide(question, verdict)
+    await within(working)
+    assert (shop.calls, shop.results()) == ([7], ["The tool call was rejected.", "paid 7"])
+
+
+async def killed_when_decided(router: Router, ann: Operator, shop: Shop, context: Any = None) -> Run:
+    """A run whose worker dies after the decision, before the tool is called."""
+    run = await router.run(DESK, alias="t", lease=1.0).__aenter__()
+    working = asyncio.create_task(run_agent(run, shop.agent, "Settle it.", context=context))
+    (question,) = await open_questions(ann)
+    working.cancel()
+    await asyncio.gather(working, return_exceptions=True)
+    await run.watch.close()  # nothing renews the lease of a dead worker
+    await ann.decide(question, "approve")
+    return run
+
+
+@pytest.mark.parametrize("context", [None, {"customer": 5}])
+async def test_the_next_worker_goes_on_from_the_state(router: Router, ann: Operator, context: Any) -> None:
+    run = await killed_when_decided(router, ann, Shop([REFUND]), context)
+    # Its model is asked only for what comes after the tool.
+    shop = Shop([assistant_message("done")])
+    result = await within(work(router, shop, context=context))
+    assert (result.final_output, result.context_wrapper.context) == ("done", context)
+    assert (shop.calls, shop.results()) == ([500], ["paid 500"])
+    assert len(await all_questions(ann, run.id)) == 1
+
+
+async def test_a_pause_ends_the_agent_after_its_turn(router: Router, ann: Operator) -> None:
+    shop = Shop([function_call("look_up", {"order": 17}, call_id="call-0")], [REFUND], [assistant_message("done")])
+    with pytest.raises(Stopped):
+        async with router.run(DESK, alias="t") as run:
+            working = asyncio.create_task(run_agent(run, shop.agent, "Settle it."))
+            await within(shop.looking.wait())
+            await ann.stop(f"{run.id}/root", scope="run", reason="lunch")
+            await heard_of_stop(run)
+            shop.may_end.set()
+            await within(working)
+    await in_state(ann, run.id, "paused")
+    assert (shop.calls, len(shop.model.calls)) == (["look_up"], 1)
+    await resume(ann, run.id)
+    working = asyncio.create_task(work(router, shop))
+    (question,) = await open_questions(ann)
+    await ann.decide(question, "approve")
+    assert (await within(working)).final_output == "done"
+    assert (shop.calls, len(shop.model.calls)) == (["look_up", 500], 3)
+
+
+async def test_an_immediate_stop_cancels_the_turn(router: Router, ann: Operator) -> None:
+    shop = Shop([function_call("look_up", {"order": 17}, call_id="call-0")])
+    with pytest.raises(Stopped):
+        async with router.run(DESK, alias="t") as run:
+            working = asyncio.create_task(run_agent(run, shop.agent, "Settle it."))
+            await within(shop.looking.wait())
+            await ann.stop(f"{run.id}/root", mode="immediate", scope="run")
+            await within(working)
+    await in_state(ann, run.id, "paused")
+    assert shop.calls == []
+
+
+async def test_the_state_is_kept_while_the_question_is_open(router: Router, ann: Operator) -> None:
+    shop = Shop([REFUND])
+    async with router.run(DESK, alias="t") as run:
+        working = asyncio.create_task(run_agent(run, shop.agent, "Settle it."))
+        await open_questions(ann)
+        kept = await run.last_checkpoint()
+        working.cancel()
+        await asyncio.gather(working, return_exceptions=True)
+    assert kept is not None
+    assert kept.reason == "waits for refund"
+    assert kept.state[STATE]["current_step"]["type"] == "next_step_interruption"

@@ -1,0 +1,184 @@
+import { path } from '../wire/path.js';
+import { randomId } from '../wire/random-id.js';
+import { type Settings, effective } from '../wire/settings.js';
+import { type Call, Transport } from '../wire/transport.js';
+import { Feed, type FeedOptions } from './feed.js';
+import type {
+  AgentFilter,
+  CancelOptions,
+  DecisionOptions,
+  InterruptFilter,
+  InterruptRequestOptions,
+  Keyed,
+  ResumeOptions,
+  RunFilter,
+  Seen,
+  StopOptions,
+  Target,
+} from './orders.js';
+import { pages } from './pages.js';
+import type { AgentTree, AgentView, DecisionName, DecisionRecord, EventState, Interrupt, MessageView, RunView, SentMessage, WhoAmI } from './views.js';
+
+/**
+ * A server, as people use it: it answers, stops and redirects. The token has the role `reviewer` or `supervisor`. An agent is named by
+ * its address: `run_1/root/refunds`.
+ */
+export class Operator {
+  private readonly transport: Transport;
+
+  constructor(settings: Settings = {}) {
+    this.transport = new Transport(effective(settings));
+  }
+
+  /** Who the token speaks for. */
+  whoami(): Promise<WhoAmI> {
+    return this.read('/v1/whoami');
+  }
+
+  /** Interrupts in the order of their admission; by default those that wait for a person. */
+  interrupts(filter: InterruptFilter = {}): AsyncGenerator<Interrupt, void, undefined> {
+    const { status = 'open', runId: run_id, agentId: agent_id, assignee } = filter;
+    return pages<Interrupt>(this.transport, '/v1/interrupts', 'interrupts', { status, run_id, agent_id, assignee });
+  }
+
+  /** One interrupt, with its version. */
+  interrupt(id: string): Promise<Interrupt> {
+    return this.read(path`/v1/interrupts/${id}`);
+  }
+
+  /** Claims a question: other people cannot decide it for that time. */
+  claim(seen: Seen, options: { readonly seconds?: number } = {}): Promise<Interrupt> {
+    const body = { ttlS: options.seconds };
+    return this.write('PUT', path`/v1/interrupts/${seen.id}/claim`, body, ifMatch(seen));
+  }
+
+  /** Gives a claim back. */
+  release(seen: Seen): Promise<Interrupt> {
+    return this.write('DELETE', path`/v1/interrupts/${seen.id}/claim`, undefined, ifMatch(seen));
+  }
+
+  /**
+   * Decides about an interrupt as it was read. Throws `StaleVersion` where it has changed since, and `AlreadyResolved` where another
+   * person was faster.
+   */
+  decide(seen: Seen, decision: DecisionName, options: DecisionOptions = {}): Promise<DecisionRecord> {
+    const { choices: selectedChoices, text, confirmations, request: editedRequest, rerouteTo, message, remember } = options;
+    const payload = { selectedChoices, text, confirmations, editedRequest, ...options.payload };
+    const isSaid = Object.values(payload).some((it) => it !== undefined);
+    const body = { decision, payload: isSaid ? payload : undefined, rerouteTo, message, remember, shownDigest: seen.shownDigest };
+    return this.write('POST', path`/v1/interrupts/${seen.id}/decisions`, body, { ...ifMatch(seen), ...keyHeader(options) });
+  }
+
+  /** Withdraws an interrupt that is not wanted any more. */
+  withdraw(id: string): Promise<Interrupt> {
+    return this.write('DELETE', path`/v1/interrupts/${id}`);
+  }
+
+  /** Asks a running agent to interrupt itself; the answer to its next question then goes to `rerouteTo`. */
+  requestInterrupt(agent: Target, reason: string, options: InterruptRequestOptions = {}): Promise<EventState> {
+    const { rerouteTo, choices = [], confirmations = [], context, eventId = randomId() } = options;
+    const { timestamp = new Date().toISOString() } = options;
+    const event = {
+      eventId,
+      timestamp,
+      nodeId: agent.agentId,
+      sourceAgentType: agent.agentType,
+      interruptType: 'HUMAN_REVIEW',
+      reason,
+      rerouteToAgentType: rerouteTo,
+      contextForDecision: context,
+      choices: choices.map((it) => choice(typeof it === 'string' ? { value: it } : it)),
+      confirmationItems: confirmations,
+    };
+    // An event has the names of its own form, which are not those of other bodies.
+    return this.transport.body({ method: 'POST', path: '/v1/interrupt-requests', rawBody: event });
+  }
+
+  /** What became of a request to interrupt. */
+  interruptRequest(eventId: string): Promise<EventState> {
+    return this.read(path`/v1/interrupt-requests/${eventId}`);
+  }
+
+  /** Runs in the order of their creation. */
+  runs(filter: RunFilter = {}): AsyncGenerator<RunView, void, undefined> {
+    return pages<RunView>(this.transport, '/v1/runs', 'runs', { ...filter });
+  }
+
+  /** A run, by its id or alias. */
+  run(run: string): Promise<RunView> {
+    return this.read(path`/v1/runs/${run}`);
+  }
+
+  /** The agents of a run, each with those that it started. */
+  tree(run: string): Promise<AgentTree[]> {
+    return this.read(path`/v1/runs/${run}/tree`);
+  }
+
+  /** Agents in the order in which they were started. */
+  agents(filter: AgentFilter = {}): AsyncGenerator<AgentView, void, undefined> {
+    const { runId: run_id, status } = filter;
+    return pages<AgentView>(this.transport, '/v1/agents', 'agents', { run_id, status });
+  }
+
+  /** An agent, by its address. */
+  agent(agent: string): Promise<AgentView> {
+    return this.read(path`/v1/agents/${agent}`);
+  }
+
+  /** Stops an agent. The stop is recorded when this returns, and carried out when the worker says so. */
+  stop(agent: string, options: StopOptions = {}): Promise<Interrupt> {
+    const { type = 'PAUSE', mode, scope, reason } = options;
+    return this.write('POST', path`/v1/agents/${agent}/interrupts`, { type, mode, scope, reason }, keyHeader(options));
+  }
+
+  /** Ends a run. The stop is recorded when this returns, and carried out when the worker says so. */
+  cancel(run: string, options: CancelOptions = {}): Promise<Interrupt> {
+    const { mode, reason } = options;
+    return this.write('POST', path`/v1/runs/${run}/cancel`, { mode, reason }, keyHeader(options));
+  }
+
+  /** Resumes a paused run, or begins another one from a checkpoint. Gives the id of the run that goes on. */
+  async resume(run: string, options: ResumeOptions = {}): Promise<string> {
+    const { input, checkpoint } = options;
+    const resumed = await this.write<{ runId: string }>('POST', path`/v1/runs/${run}/resume`, { input, checkpoint }, keyHeader(options));
+    return resumed.runId;
+  }
+
+  /** Writes to an agent, which reads it when its code asks for messages. */
+  send(agent: string, text: string, options: Keyed = {}): Promise<SentMessage> {
+    return this.write('POST', path`/v1/agents/${agent}/messages`, { text }, keyHeader(options));
+  }
+
+  /** The messages to an agent, in the order in which they were sent. */
+  messages(agent: string): AsyncGenerator<MessageView, void, undefined> {
+    return pages<MessageView>(this.transport, path`/v1/agents/${agent}/messages`, 'messages');
+  }
+
+  /** The feed of events, after a position or from now on. */
+  events(options: FeedOptions = {}): Feed {
+    return new Feed(this.transport, options);
+  }
+
+  private read<T>(address: string): Promise<T> {
+    return this.transport.body<T>({ method: 'GET', path: address });
+  }
+
+  private write<T>(method: Call['method'], address: string, body?: unknown, headers: Headers = {}): Promise<T> {
+    return this.transport.body<T>({ method, path: address, body, headers });
+  }
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+function ifMatch(seen: Seen): Headers {
+  return { 'if-match': `"${seen.version}"` };
+}
+
+function keyHeader({ key }: Keyed): Headers {
+  return key === undefined ? {} : { 'idempotency-key': key };
+}
+
+/** The choices of an event have all of their members. */
+function choice({ value, label = value, description = '' }: { value: string; label?: string; description?: string }): object {
+  return { value, label, description };
+}

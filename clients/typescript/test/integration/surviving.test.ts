@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { EffectUnknown, Invalid, LeaseLost, type Operator, type Router, type RouterOptions, RunOwned, Released } from '../../src/index.js';
+import { desk, openQuestion } from '../support/desk.js';
+import { eventually } from '../support/eventually.js';
+import { IrqServer } from '../support/irq-server.js';
+import { LossyProxy } from '../support/lossy-proxy.js';
+
+let server: IrqServer;
+let router: Router;
+let ann: Operator;
+
+before(async () => {
+  server = await IrqServer.start();
+  router = await server.router(desk);
+  ann = await server.operator('ann');
+});
+after(() => server[Symbol.asyncDispose]());
+
+/** A router whose worker dies when `die` is called: nothing that it sends arrives any more. */
+async function mortal(options: RouterOptions = {}): Promise<{ worker: Router; die: () => void }> {
+  let isDead = false;
+  const wire: typeof fetch = (...request) => (isDead ? new Promise<never>(() => undefined) : fetch(...request));
+  const worker = await server.router(desk, { leaseMs: 1_000, fetch: wire, ...options });
+  return { worker, die: () => void (isDead = true) };
+}
+
+test('the next worker does nothing twice, asks nothing twice, and knows the answer', async () => {
+  const order = { alias: 'died', input: null };
+  const ledger: string[] = [];
+  const { worker, die } = await mortal();
+  const work = (name: string, atTheEnd: () => Promise<void>): Parameters<typeof router.run<typeof desk, null, string[]>>[2] => {
+    return async (run) => {
+      const refunds = await run.agent('REFUNDS');
+      const price = await refunds.effect('price', () => ledger.push(`${name} looks up`));
+      const routed = await refunds.ask({ key: 'refund', reason: `Refund ${price}?` });
+      const request = await refunds.task<object>(() => routed.fill(() => ({ refund: { cents: ledger.push(`${name} fills in`) } })));
+      assert.ok(request !== undefined && 'cents' in request);
+      await atTheEnd();
+      return [...ledger, String(request.cents)];
+    };
+  };
+  let isDead = false;
+  const first = worker.run(desk, order, work('first', () => {
+    die();
+    isDead = true;
+    return new Promise(() => undefined);
+  }));
+  first.catch(() => assert.fail('the dead speak'));
+  const question = await openQuestion(ann, 'died');
+  await ann.decide(question, 'approve');
+  await eventually(() => isDead, 'the first worker dies');
+  const second = await router.run(desk, order, work('second', async () => undefined));
+  assert.deepEqual(second, ['first looks up', 'first fills in', '2']);
+  const asked = [];
+  for await (const it of ann.interrupts({ status: 'resolved', runId: question.runId })) asked.push(it.id);
+  assert.deepEqual(asked, [question.id]);
+});
+
+test('an effect that a dead worker began is unknown, unless the code says what to do', async () => {
+  const { worker, die } = await mortal();
+  const order = { alias: 'unknown', input: null };
+  const hanging = new Promise<never>(() => undefined);
+  void worker.run(desk, order, async ({ root }) => {
+    const begun = ['plain', 'found', 'not-found'].map((key) => root.effect(key, () => hanging));
+    await root.effect('twice', () => (die(), hanging), { repeatable: true });
+    await Promise.all(begun);
+  });
+  await eventually(async () => (await ann.run('unknown').catch(() => undefined))?.executing, 'the first worker works');
+  const result = await router.run(desk, order, async ({ root }) => {
+    await assert.rejects(root.effect('plain', () => assert.fail('it was done again')), EffectUnknown);
+    return [
+      await root.effect('found', () => assert.fail('it was done again'), { lookup: () => 'it happened' }),
+      await root.effect('not-found', () => 'done now', { lookup: () => undefined }),
+      await root.effect('twice', () => 'done again', { repeatable: true }),
+    ];
+  });
+  assert.deepEqual(result, ['it happened', 'done now', 'done again']);
+});
+
+test('an effect has the same id in every worker, and called twice it is done once', async () => {
+  let calls = 0;
+  const result = await router.run(desk, { alias: 'same', input: null }, async ({ root, id }) => {
+    const pay = (): Promise<string> => root.effect('pay', (effect) => `${++calls} ${effect.id === `${id}:pay`}`);
+    return [...(await Promise.all([pay(), pay()])), await pay()];
+  });
+  assert.deepEqual(result, ['1 true', '1 true', '1 true']);
+});
+
+test('an effect whose code failed is not done again by itself', async () => {
+  await router.run(desk, { alias: 'effect-failed', input: null }, async ({ root }) => {
+    const failure = new Error('the line went dead');
+    await assert.rejects(root.effect('pay', () => Promise.reject(failure)), failure);
+    await assert.rejects(root.effect('pay', () => assert.fail('it was done again')), EffectUnknown);
+  });
+});
+
+test('answers that get lost change nothing', async () => {
+  const seen = new Map<string, number>();
+  // Of each request the first answer is lost, whatever it is.
+  await using proxy = await LossyProxy.start(server.url, ({ method, url, headers }) => {
+    const request = `${method} ${url?.replace(/wait_ms=\d+/, '')} ${String(headers['idempotency-key'])}`;
+    seen.set(request, (seen.get(request) ?? 0) + 1);
+    return seen.get(request) === 1;
+  });
+  const worker = await server.router(desk, { server: proxy.url, leaseMs: 10_000 });
+  let effects = 0;
+  const order = { alias: 'lossy', input: { order: 17 } };
+  const running = worker.run(desk, order, async (run) => {
+    const refunds = await run.agent('REFUNDS');
+    const price = await refunds.effect('price', () => ++effects);
+    const routed = await refunds.ask({ key: 'refund', reason: `Refund ${price}?` });
+    let tries = 0;
+    const request = await routed.fill(() => ({ refund: { cents: tries++ } }));
+    await run.checkpoint({ price });
+    return [request, tries, (await run.lastCheckpoint())?.state, await refunds.messages()];
+  });
+  const question = await openQuestion(ann, 'lossy');
+  await ann.decide(question, 'approve');
+  assert.deepEqual(await running, [{ cents: 1 }, 2, { price: 1 }, []]);
+  assert.equal(effects, 1);
+  assert.equal((await ann.run('lossy')).status, 'completed');
+  assert.ok(proxy.lost > 10, `${proxy.lost} answers were lost`);
+});
+
+test('a stop arrives although its answers get lost', async () => {
+  let count = 0;
+  await using proxy = await LossyProxy.start(server.url, () => ++count % 2 === 0);
+  const worker = await server.router(desk, { server: proxy.url, leaseMs: 10_000 });
+  const running = worker.run(desk, { alias: 'lossy-stop', input: null }, (run) => run.root.ask({ key: 'a', reason: 'A?' }));
+  const { runId } = await openQuestion(ann, 'lossy-stop');
+  await ann.stop(`${runId}/root`, { scope: 'run' });
+  await assert.rejects(running, { code: 'stopped' });
+  assert.equal((await ann.run(runId)).status, 'paused');
+});
+
+test('a run of a worker that lives is not taken away from it', async () => {
+  const other = await server.router(desk, { leaseMs: 1_500 });
+  const order = { alias: 'owned', input: null };
+  const running = other.run(desk, order, (run) => run.root.ask({ key: 'a', reason: 'A?' }));
+  const question = await openQuestion(ann, 'owned');
+  await assert.rejects(router.run(desk, order, () => assert.fail('it has it')), RunOwned);
+  await ann.decide(question, 'approve');
+  await running;
+});
+
+test('one router does not work twice on one run', async () => {
+  const order = { alias: 'once', input: null };
+  const running = router.run(desk, order, (run) => run.root.ask({ key: 'a', reason: 'A?' }));
+  const question = await openQuestion(ann, 'once');
+  await assert.rejects(router.run(desk, order, () => assert.fail('it works on it')), RunOwned);
+  await ann.decide(question, 'approve');
+  await running;
+});
+
+test('a result that the server does not take fails the run', async () => {
+  const large = 'x'.repeat(9 << 20);
+  await assert.rejects(router.run(desk, { alias: 'large', input: null }, async () => large), Invalid);
+  assert.equal((await ann.run('large')).status, 'failed');
+});
+
+test('a worker that lost its run writes nothing more, and its code hears of it', async () => {
+  const order = { alias: 'lost', input: null };
+  let isCut = false;
+  const wire: typeof fetch = (...request) => (isCut ? Promise.reject(new TypeError('cut off')) : fetch(...request));
+  const slow = await server.router(desk, { leaseMs: 1_000, fetch: wire });
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  let reason: unknown;
+  const losing = slow.run(desk, order, async (run) => {
+    isCut = true;
+    await released;
+    isCut = false;
+    await assert.rejects(run.root.effect('pay', () => assert.fail('it was done')), LeaseLost);
+    reason = run.signal.reason;
+    return 'of the slow one';
+  });
+  await eventually(() => isCut, 'the slow worker has the run');
+  const winning = router.run(desk, order, async () => {
+    release();
+    await losing.catch(() => undefined);
+    return 'of the fast one';
+  });
+  assert.equal(await winning, 'of the fast one');
+  await assert.rejects(losing, LeaseLost);
+  assert.ok(reason instanceof LeaseLost);
+});
+
+test('a worker lets its run go when its signal fires, and the next one takes it at once', async () => {
+  const order = { alias: 'released', input: null };
+  const controller = new AbortController();
+  const code: Parameters<typeof router.run<typeof desk, null, string>>[2] = async (run) =>
+    (await run.root.ask({ key: 'a', reason: 'A?' })).decision.by;
+  const leaving = (await server.router(desk, { leaseMs: 60_000 })).run(desk, { ...order, signal: controller.signal }, code);
+  const question = await openQuestion(ann, 'released');
+  controller.abort();
+  await assert.rejects(leaving, Released);
+  const begun = performance.now();
+  const taking = router.run(desk, order, code);
+  await ann.decide(await ann.interrupt(question.id), 'approve');
+  assert.equal(await taking, 'ann');
+  assert.ok(performance.now() - begun < 30_000);
+});
+
+test('the last checkpoint is there for the next worker', async () => {
+  await router.run(desk, { alias: 'checkpoints', input: null }, async (run) => {
+    assert.equal(await run.lastCheckpoint(), null);
+    await run.checkpoint({ next_step: 1 }, 'begun');
+    await run.checkpoint({ next_step: 2 });
+    const last = await run.lastCheckpoint<{ next_step: number }>();
+    assert.equal(last?.state.next_step, 2);
+    assert.equal(last?.number, 2);
+  });
+});
