@@ -1,8 +1,8 @@
 //! Taking runs, keeping them, and letting them go.
 
-use interrupts::OwnerName;
 use interrupts::life::{Family, RunState};
 use interrupts::store::{Delivery, Page, Run, RunError};
+use interrupts::{NameError, OwnerName};
 use jiff::{SignedDuration, Timestamp};
 use routing_core::RunId;
 
@@ -23,6 +23,25 @@ pub struct Taking {
 }
 
 impl Protocol<'_> {
+    /// Who takes a run: each worker has its name within its workflow, so none is taken for a process of this machine.
+    ///
+    /// # Errors
+    ///
+    /// [`NameError`] where the two names are too long together.
+    pub fn taking(&self, worker: &str, lease: SignedDuration) -> Result<Taking, NameError> {
+        Ok(Taking {
+            worker: OwnerName::new(format!("{}/{worker}", self.workflow))?,
+            lease,
+        })
+    }
+
+    /// Whether a worker of the workflow has a run that is owned so: a server has one for a moment at most, while it lets
+    /// something take hold.
+    pub fn is_worker(&self, owner: &OwnerName) -> bool {
+        let rest = owner.as_str().strip_prefix(self.workflow.as_str());
+        rest.is_some_and(|rest| rest.starts_with('/'))
+    }
+
     /// Makes a worker the owner of a run, in a new epoch.
     ///
     /// # Errors

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Desk, Run};
 use crate::program::{end, irq};
+use crate::serving::open;
 
 /// A person asks for a stop of an agent.
 async fn stop(run: &Run<'_>, agent: &str, body: &Value) {
@@ -217,4 +218,27 @@ async fn a_person_beside_the_store_resumes_it_and_nothing_else_executes_it() {
         desk.takes(&id, "second").await.stands().await["state"],
         "running"
     );
+}
+
+#[tokio::test]
+async fn a_run_whose_worker_dies_while_it_stops_is_stopped_by_the_next_server() {
+    let mut desk = Desk::open().await;
+    let run = desk.run().await;
+    let id = run.id.clone();
+    let pause = json!({"type": "PAUSE", "scope": "run", "reason": "lunch"});
+    stop(&run, "root", &pause).await;
+    run.get("signals").await.fine();
+    assert_eq!(run.stands().await["state"], "stopping");
+    let epoch = run.epoch;
+    desk.server.take().unwrap().kill();
+    // As a server leaves it that dies after the worker has let go, and before the stop has taken hold.
+    let store = open(&desk.installation.store()).await;
+    let run_id = id.parse().unwrap();
+    store.release_run(run_id, epoch).await.unwrap();
+    drop(store);
+    desk.server = Some(desk.installation.serve());
+    let paused = |run: &Value| (run["status"] == "paused").then_some(());
+    desk.installation
+        .until(&format!("/v1/runs/{id}"), paused)
+        .await;
 }

@@ -1,17 +1,19 @@
 //! Leases: runs taken, kept, and let go.
 
+use std::time::Duration;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use interrupts::OwnerName;
 use jiff::SignedDuration;
 use serde::Deserialize;
+use tokio::time::Instant;
 use utoipa::{IntoParams, ToSchema};
-use workers::{Owned, Taking};
+use workers::{Owned, Protocol, Taking, WorkError};
 
-use super::{EpochQuery, Patience, owned, protocol, protocol_named, refused, run_id, workflow_of};
-use crate::access::{Caller, Works};
+use super::{EpochQuery, Patience, owned, protocol, protocol_named, refused, run_id};
+use crate::access::Works;
 use crate::app::App;
 use crate::body::StrictJson;
 use crate::parameters::{Parameters, Segment};
@@ -23,6 +25,12 @@ const USUAL_LEASE: u32 = 30_000;
 
 /// The shortest and the longest lease, in milliseconds.
 const LEASES: std::ops::RangeInclusive<u32> = 1_000..=3_600_000;
+
+/// How long a run is waited for that a server has: for as long as it lets a stop take hold, or lifts one.
+const WHILE_A_SERVER_HAS_IT: Duration = Duration::from_secs(3);
+
+/// How often it is tried again meanwhile.
+const PACE: Duration = Duration::from_millis(20);
 
 /// Who takes a run.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -80,9 +88,7 @@ fn lease_of(lease_ms: Option<u32>) -> Result<SignedDuration, Problem> {
     ))
 }
 
-/// Each worker has its name within its workflow: none is taken for a process of this machine.
-fn taking(caller: &Caller, body: &LeaseBody) -> Result<Taking, Problem> {
-    let name = format!("{}/{}", workflow_of(caller)?, body.worker);
+fn taking(protocol: &Protocol<'_>, body: &LeaseBody) -> Result<Taking, Problem> {
     let shape = |error: interrupts::NameError| {
         Problem::new(Kind::Shape, format!("$.worker: {error}"), "shorten it")
     };
@@ -90,10 +96,8 @@ fn taking(caller: &Caller, body: &LeaseBody) -> Result<Taking, Problem> {
         let empty = "$.worker: a name that says nothing names no worker";
         return Err(Problem::new(Kind::Shape, empty, "name the worker"));
     }
-    Ok(Taking {
-        worker: OwnerName::new(name).map_err(shape)?,
-        lease: lease_of(body.lease_ms)?,
-    })
+    let lease = lease_of(body.lease_ms)?;
+    protocol.taking(&body.worker, lease).map_err(shape)
 }
 
 fn told(workflow: &str, owned: Owned<'_>) -> Result<Response, Problem> {
@@ -118,7 +122,7 @@ pub(crate) async fn take_next(
 ) -> Result<Response, Problem> {
     let protocol = protocol_named(&app, &caller, &name)?;
     let mut patience = Patience::begin(&app, query.wait_ms)?;
-    let taking = taking(&caller, &body)?;
+    let taking = taking(&protocol, &body)?;
     loop {
         let taken = protocol.take_next(&taking, app.now()).await;
         if let Some(taken) = taken.map_err(|error| refused(&app, &error))? {
@@ -142,8 +146,19 @@ pub(crate) async fn take(
     StrictJson(body): StrictJson<LeaseBody>,
 ) -> Result<Response, Problem> {
     let protocol = protocol(&app, &caller)?;
-    let taking = taking(&caller, &body)?;
-    let taken = protocol.take(run_id(&run)?, &taking).await;
+    let taking = taking(&protocol, &body)?;
+    let run = run_id(&run)?;
+    let ends = Instant::now() + WHILE_A_SERVER_HAS_IT;
+    let taken = loop {
+        match protocol.take(run, &taking).await {
+            Err(WorkError::Owned { lease })
+                if !protocol.is_worker(&lease.owner) && Instant::now() < ends =>
+            {
+                tokio::time::sleep(PACE).await;
+            }
+            taken => break taken,
+        }
+    };
     app.feed.nudge();
     let taken = taken.map_err(|error| refused(&app, &error))?;
     told(protocol.workflow.as_str(), taken)

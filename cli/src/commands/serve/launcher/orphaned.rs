@@ -6,6 +6,7 @@ use std::time::Duration;
 use futures_util::{StreamExt as _, stream};
 use interrupts::life::RunState;
 use interrupts::store::{Page, Run, StoreError};
+use journal::executed_by_worker;
 use routing_core::RunId;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
@@ -92,6 +93,12 @@ impl Launcher {
     }
 
     async fn go_on_if_left(&self, run: Run) {
+        if executed_by_worker(&run.content) {
+            if let Err(error) = self.go_on(&run, Word::News, None).await {
+                tracing::debug!(run = %run.id, %error, "the run waits for a worker, or a person");
+            }
+            return;
+        }
         if !is_launched(&run.content) {
             if !has_process(&run) {
                 tracing::info!(run = %run.id, state = %run.state, "nobody executes the run; irq resume goes on with it");
@@ -156,6 +163,10 @@ impl Launcher {
 
     /// Whether a server launched the run, no process has it, and nothing else keeps it from going on.
     async fn is_orphaned(&self, run: &Run, looked: &mut Looked) -> bool {
+        if executed_by_worker(&run.content) {
+            // No worker takes it before its stop has taken hold: whoever was to see to that has died.
+            return run.state == RunState::Stopping && !self.0.keeping.is_held_elsewhere(run);
+        }
         if !is_launched(&run.content)
             || self.0.here().contains(&run.id)
             || self.0.keeping.is_held_elsewhere(run)
