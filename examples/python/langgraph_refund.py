@@ -2,9 +2,9 @@
 
     python langgraph_refund.py ticket-17
 
-It needs `pip install interrupt-router-adapters[langgraph] langgraph-checkpoint-sqlite` and no key: the model is a fake one.
-It uses the server of IRQ_SERVER with the token of IRQ_TOKEN, or starts one of its own. Kill it at any moment and start it
-again: the graph goes on from its checkpoint, the person is asked once, and it pays once.
+It needs `pip install interrupt-router-adapters[langgraph] langgraph-checkpoint-sqlite`, and no key: the model is fake. It
+uses the server of IRQ_SERVER with the token of IRQ_TOKEN, or starts its own. Kill it and start it again: the graph goes on
+from its checkpoint, and asks and pays once. If it dies during the payment, see `lookup` in desk.py.
 """
 
 import json
@@ -12,45 +12,36 @@ import os
 import sys
 from typing import Any, TypedDict
 
-from interrupt_router_adapters.langgraph_sync import invoke
 from langchain_core.language_models import FakeListChatModel
 from langgraph.checkpoint.sqlite import SqliteSaver
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Interrupt, interrupt
 
-from interrupt_router import Kind, NarrowedSchema, Workflow
+from interrupt_router import NarrowedSchema, RunFinished, Workflow
 from interrupt_router.sync import Routed, Router, Run
+from interrupt_router_adapters.langgraph_sync import invoke
 
-CENTS = {"type": "integer", "minimum": 1, "maximum": 100_000}
-ROUTES = {
-    "refund": {"type": "object", "required": ["cents"], "properties": {"cents": CENTS}},
-    "legal": {
-        "type": "object",
-        "required": ["matter"],
-        "properties": {"matter": {"type": "string", "maxLength": 2000}},
-    },
-}
-DESK = Workflow("desk", kinds={"DESK": None, "REFUNDS": Kind("refund"), "LEGAL": Kind("legal")}, routes=ROUTES)
+REFUND = {"type": "object", "required": ["cents"], "properties": {"cents": {"type": "integer", "minimum": 1}}}
+LEGAL = {"type": "object", "required": ["matter"], "properties": {"matter": {"type": "string", "maxLength": 2000}}}
+ROUTES = {"refund": REFUND, "legal": LEGAL}
+DESK = Workflow("desk", kinds={"DESK": None, "REFUNDS": "refund", "LEGAL": "legal"}, routes=ROUTES)
 FAKE = {"refund": '{"refund": {"cents": 12000}}', "legal": '{"legal": {"matter": "The customer threatens to sue."}}'}
-LEDGER = os.environ.get("DESK_LEDGER", "ledger.jsonl")
 
 
 class State(TypedDict, total=False):
     ticket: str
-    order: str
     answer: dict[str, Any] | None
 
 
-def do(what: str, ticket: str) -> str:
+def do(what: str, ticket: str) -> None:
     """Stands for a shop or a bank: each thing that happens is a line of the ledger."""
-    with open(LEDGER, "a") as ledger:
+    with open(os.environ.get("DESK_LEDGER", "ledger.jsonl"), "a") as ledger:
         ledger.write(json.dumps([what, ticket]) + "\n")
-    return what
 
 
-def find_order(state: State) -> State:
-    return {"order": do("find-order", state["ticket"])}
+def find_order(state: State) -> None:
+    do("find-order", state["ticket"])
 
 
 def review(state: State) -> State:
@@ -58,32 +49,32 @@ def review(state: State) -> State:
 
 
 def settle(state: State, runtime: Runtime[Run]) -> None:
-    # A node runs again when the process dies in it. An effect doesn't.
-    for field, request in (state["answer"] or {}).items():
-        runtime.context.root.effect(field, do, f"{field} {request}", state["ticket"], repeatable=False)
+    for route, request in (state["answer"] or {}).items():
+        # A node runs again when the process dies in it. A finished effect doesn't.
+        runtime.context.root.effect(route, do, f"{route} {request}", state["ticket"])
 
 
 def model(schema: NarrowedSchema, messages: Any) -> str:
     return str(FakeListChatModel(responses=[FAKE[schema.field]]).invoke([dict(each) for each in messages]).content)
 
 
-def answer(asked: Interrupt, routed: Routed) -> dict[str, Any] | None:
+def answer(_: Interrupt, routed: Routed) -> dict[str, Any] | None:
     """What `interrupt()` returns: the request of the one route that the person left open, or None."""
     if routed.decision.decision == "reject" or "no" in routed.decision.choices:
         return None
     return {routed.route.field: routed.fill(model)}
 
 
-ticket = sys.argv[1] if len(sys.argv) > 1 else "ticket-17"
-with (
-    Router() if "IRQ_SERVER" in os.environ else Router.local() as router,
-    SqliteSaver.from_conn_string(os.environ.get("DESK_GRAPH", "graph.db")) as saver,
-    router.run(DESK, alias=ticket, input=ticket, lease=float(os.environ.get("DESK_LEASE", "30"))) as run,
-):
+ticket, lease = sys.argv[1] if len(sys.argv) > 1 else "ticket-17", float(os.environ.get("DESK_LEASE", "30"))
+builder = StateGraph(State).add_sequence([find_order, review, settle]).add_edge(START, "find_order")
+options = {"config": {"configurable": {"thread_id": ticket}}, "kinds": {"review": "REFUNDS"}, "answer": answer}
+database = SqliteSaver.from_conn_string(os.environ.get("DESK_GRAPH", "graph.db"))
+with database as saver, Router() if "IRQ_SERVER" in os.environ else Router.local() as router:
     if router.server:
         print(f"answer on {router.server.link}", flush=True)
-    builder = StateGraph(State).add_sequence([find_order, review, settle])
-    graph = builder.add_edge(START, "find_order").add_edge("settle", END).compile(checkpointer=saver)
-    config = {"configurable": {"thread_id": ticket}}
-    run.result = invoke(run, graph, {"ticket": ticket}, config, kinds={"review": "REFUNDS"}, answer=answer, context=run)
-    print(f"{ticket}: {run.result['answer']}")
+    try:
+        with router.run(DESK, alias=ticket, input=ticket, lease=lease) as run:
+            run.result = invoke(run, builder.compile(saver), {"ticket": ticket}, context=run, **options)
+            print(f"{ticket}: {run.result['answer']}")
+    except RunFinished as finished:
+        print(f"{ticket}: {finished.state} before, {finished.result}")

@@ -2,22 +2,23 @@
 
     python openai_agents_refund.py ticket-17
 
-It needs `pip install interrupt-router-adapters[openai-agents]` and no key: the model is a fake one. It uses the server of
-IRQ_SERVER with the token of IRQ_TOKEN, or starts one of its own. Kill it at any moment and start it again: the agent goes
-on from the `RunState` that was kept, the person is asked once, and it pays once.
+It needs `pip install interrupt-router-adapters[openai-agents]`, and no key: the model is fake. It uses the server of
+IRQ_SERVER with the token of IRQ_TOKEN, or starts its own. Kill it and start it again: the agent goes on from the `RunState`
+that was kept, and asks and pays once. If it dies during the payment, see `lookup` in desk.py.
 """
 
 import asyncio
 import json
 import os
 import sys
+import uuid
 
 from agents import Agent, function_tool, set_tracing_disabled
 from agents.testing import ModelCall, ModelStep, ScriptedModel, assistant_message, function_call
 from agents.tool_context import ToolContext
-from interrupt_router_adapters.openai_agents import run_agent
 
 from interrupt_router import Kind, Router, Run, RunFinished, Workflow
+from interrupt_router_adapters.openai_agents import run_agent
 
 CENTS = {"type": "integer", "minimum": 1, "maximum": 100_000}
 REFUND = {"type": "object", "required": ["cents"], "properties": {"cents": CENTS}}
@@ -46,7 +47,7 @@ def respond(call: ModelCall) -> ModelStep:
     results = [item["output"] for item in call.input if item.get("type") == "function_call_output"]
     if results:
         return ModelStep(output=[assistant_message(f"Done: {results[-1]}.")])
-    return ModelStep(output=[function_call("refund", {"cents": 12_000}, call_id="call-1")])
+    return ModelStep(output=[function_call("refund", {"cents": 12_000}, call_id=f"call-{uuid.uuid4()}")])
 
 
 async def main(ticket: str, lease: float) -> None:

@@ -2,24 +2,25 @@
 
     python pydantic_ai_refund.py ticket-17
 
-It needs `pip install interrupt-router-adapters[pydantic-ai]` and no key: the model is a fake one. It uses the server of
-IRQ_SERVER with the token of IRQ_TOKEN, or starts one of its own. Kill it at any moment and start it again: the agent goes
-on from the message history that was kept, the person is asked once, and it pays once.
+It needs `pip install interrupt-router-adapters[pydantic-ai]`, and no key: the model is fake. It uses the server of
+IRQ_SERVER with the token of IRQ_TOKEN, or starts its own. Kill it and start it again: the agent goes on from the messages
+that were kept, and asks and pays once. If it dies during the payment, see `lookup` in desk.py.
 """
 
 import asyncio
 import json
 import os
 import sys
+import uuid
 from typing import Annotated
 
-from interrupt_router_adapters.pydantic_ai import run_agent
 from pydantic import BaseModel, Field
 from pydantic_ai import Agent, DeferredToolRequests, RunContext
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from interrupt_router import Router, Run, RunFinished, Workflow
+from interrupt_router_adapters.pydantic_ai import run_agent
 
 LEDGER = os.environ.get("DESK_LEDGER", "ledger.jsonl")
 
@@ -34,12 +35,12 @@ class Refund(BaseModel):
 DESK = Workflow("desk", kinds={"DESK": None, "REFUNDS": "refund"}, routes={"refund": Refund})
 
 
-def respond(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+def respond(messages: list[ModelMessage], _: AgentInfo) -> ModelResponse:
     """The fake model: it wants to pay, and then says what came of it."""
     returned = [part.content for part in messages[-1].parts if isinstance(part, ToolReturnPart)]
     if returned:
         return ModelResponse(parts=[TextPart(f"Done: {returned[-1]}.")])
-    return ModelResponse(parts=[ToolCallPart("refund", {"cents": 12_000}, tool_call_id="call-1")])
+    return ModelResponse(parts=[ToolCallPart("refund", {"cents": 12_000}, tool_call_id=f"call-{uuid.uuid4()}")])
 
 
 agent = Agent(FunctionModel(respond), deps_type=Run, output_type=[str, DeferredToolRequests])

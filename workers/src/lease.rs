@@ -68,12 +68,14 @@ impl Protocol<'_> {
             }
             Err(error) => return Err(error.into()),
         };
-        match self.taken(&owned).await {
-            Ok(run) => {
-                let owned = Owned::new(*self, taking.worker.clone(), run);
-                self.first_works(&owned).await?;
-                Ok(owned)
-            }
+        let worker = taking.worker.clone();
+        let taken = async {
+            let owned = Owned::new(*self, worker, self.taken(&owned).await?);
+            self.first_works(&owned).await?;
+            Ok(owned)
+        };
+        match taken.await {
+            Ok(owned) => Ok(owned),
             Err(error) => {
                 // Whatever hinders this worker hinders no other one.
                 self.store.release_run(run, owned.epoch).await?;
@@ -100,13 +102,16 @@ impl Protocol<'_> {
         Ok(self.store.change_run(run.id, epoch, running, None).await?)
     }
 
-    /// The first agent of a run works as soon as the run does.
+    /// The first agent of a run works as soon as the run does. One that has ended stays so: its worker died while it
+    /// ended the run.
     async fn first_works(&self, owned: &Owned<'_>) -> Result<(), WorkError> {
-        let root = owned.run.root.clone();
-        if let Some(root) = root {
-            owned.works(&root.node, root.kind.as_str()).await?;
+        let Some(root) = owned.run.root.clone() else {
+            return Ok(());
+        };
+        match owned.works(&root.node, root.kind.as_str()).await {
+            Ok(_) | Err(WorkError::AgentEnded { .. }) => Ok(()),
+            Err(error) => Err(error),
         }
-        Ok(())
     }
 
     pub(crate) async fn is_told_to_stop(&self, run: RunId) -> Result<bool, WorkError> {

@@ -80,7 +80,7 @@ impl Owned<'_> {
         route: &Route,
         found: Vec<Misfit>,
     ) -> Result<Submitted, WorkError> {
-        let nth = ANSWERS - standing.left;
+        let nth = standing.rejected + 1;
         let place = standing.key.rejected(nth);
         let effect = EffectId::in_run(self.run.id, &place);
         let reasons: Vec<String> = found.iter().map(ToString::to_string).collect();
@@ -103,7 +103,7 @@ impl Owned<'_> {
         if nth < ANSWERS {
             return Err(WorkError::Rejected {
                 misfits: found,
-                left: standing.left.saturating_sub(1),
+                left: ANSWERS - nth,
             });
         }
         self.ask_for_request(&standing, route, &reasons).await?;
@@ -235,7 +235,7 @@ pub(crate) fn outcome_of(standing: &QuestionStanding) -> InterruptOutcome {
                 (_, false) => FilledBy::Unchanged,
                 (true, true) => FilledBy::Person,
                 (false, true) => FilledBy::Model {
-                    corrections: ANSWERS.saturating_sub(standing.left + 1),
+                    corrections: standing.rejected,
                 },
             },
             answer: decided.answer.clone(),

@@ -229,11 +229,13 @@ impl Owned<'_> {
             return Ok(Some(interrupt));
         }
         let delivery = self.delivery(holder);
-        match self.store().deliver(interrupt.id, delivery).await {
-            Ok(taken) => Ok(Some(taken).filter(|taken| taken.state == State::Delivered)),
-            Err(ChangeError::Refused(_)) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
+        let taken = match self.store().deliver(interrupt.id, delivery).await {
+            Ok(taken) => Some(taken),
+            // Another request of the worker was faster, or it has ended.
+            Err(ChangeError::Refused(_)) => self.store().interrupt(interrupt.id).await?,
+            Err(error) => return Err(error.into()),
+        };
+        Ok(taken.filter(|taken| taken.state == State::Delivered))
     }
 
     async fn asked(&self, interrupt: Interrupt) -> Result<Option<AskedAgent>, WorkError> {

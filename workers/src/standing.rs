@@ -92,8 +92,8 @@ pub struct QuestionStanding {
     pub route: Option<Route>,
     /// The request of that route, once it is filled in.
     pub request: Option<Value>,
-    /// How many more answers of a model are read before a person is asked.
-    pub left: u32,
+    /// How many answers of a model were rejected.
+    pub rejected: u32,
     /// The question that asks a person for the request, where one does.
     pub asked: Option<WorkKey>,
     /// Whether its outcome is recorded in the journal.
@@ -101,6 +101,11 @@ pub struct QuestionStanding {
 }
 
 impl QuestionStanding {
+    /// How many corrections a model may still make before a person is asked.
+    pub fn corrections_left(&self) -> u32 {
+        ANSWERS.saturating_sub(self.rejected.max(1))
+    }
+
     /// Whether nothing more comes of it: it is decided, and the request is there or there is none.
     pub fn is_settled(&self) -> bool {
         match self.state {
@@ -163,9 +168,9 @@ impl Protocol<'_> {
             (Some(_), Some(target)) => self.route(&interrupt, target).await?,
             _ => None,
         };
-        let left = match &route {
-            Some(_) => ANSWERS.saturating_sub(self.rejected(run, key).await?),
-            None => ANSWERS,
+        let rejected = match &route {
+            Some(_) => self.rejected(run, key).await?,
+            None => 0,
         };
         Ok(QuestionStanding {
             key: key.clone(),
@@ -174,7 +179,7 @@ impl Protocol<'_> {
             decided,
             route,
             request: None,
-            left: left.saturating_sub(1),
+            rejected,
             asked: None,
             is_recorded: false,
         })

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from interrupt_router import Operator, Router
 
 REPOSITORY = Path(__file__).parents[3]

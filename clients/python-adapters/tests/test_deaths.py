@@ -14,8 +14,9 @@ from typing import Any, TypeAlias
 
 import pytest
 from conftest import REPOSITORY
-from interrupt_router import Operator, Router
 from people import WITHIN, all_questions, open_questions
+
+from interrupt_router import Operator, Router
 
 pytestmark = pytest.mark.anyio
 
@@ -118,5 +119,3 @@ async def test_death_while_the_question_is_open(start: Start, ann: Operator, exa
         assert await decide_once(ann) == question.run_id
         assert await said(process) == "decided"
     await ends_once(start, ann, example, question.run_id, tmp_path)
-
-

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
 import pytest
-from interrupt_router import NameTaken, NarrowedSchema, Operator, Routed, Router, RunFinished, Stopped
-from interrupt_router_adapters.langgraph import RoutedGraph, ainvoke
 from langchain_core.language_models import FakeListChatModel
 from langchain_core.messages import AnyMessage
 from langchain_core.runnables import RunnableConfig
@@ -20,6 +18,9 @@ from langgraph.graph.message import add_messages
 from langgraph.types import Interrupt, Send, interrupt
 from people import DESK, all_questions, heard_of_stop, in_state, open_questions, resume, within
 
+from interrupt_router import NameTaken, NarrowedSchema, Operator, Routed, Router, RunFinished, Stopped
+from interrupt_router_adapters.langgraph import RoutedGraph, ainvoke
+
 pytestmark = pytest.mark.anyio
 
 THREAD: RunnableConfig = {"configurable": {"thread_id": "t"}}
@@ -27,6 +28,10 @@ THREAD: RunnableConfig = {"configurable": {"thread_id": "t"}}
 
 class Lines(TypedDict, total=False):
     lines: Annotated[list[Any], operator.add]
+
+
+class Name(TypedDict):
+    name: str
 
 
 @pytest.fixture
@@ -44,9 +49,7 @@ def ask_age(state: Sample) -> dict[str, Any]:
     return {"human_value": interrupt("what is your age?")}
 
 
-async def test_the_sample_of_langgraph_runs_to_its_end(
-    router: Router, ann: Operator, saver: AsyncSqliteSaver
-) -> None:
+async def test_the_sample_of_langgraph_runs_to_its_end(router: Router, ann: Operator, saver: AsyncSqliteSaver) -> None:
     # The example in the documentation of `interrupt`, with one wrapper.
     builder = StateGraph(Sample).add_node("node", ask_age).add_edge(START, "node")
     graph = RoutedGraph(builder.compile(checkpointer=saver), router, DESK)
@@ -97,7 +100,7 @@ async def test_parallel_branches_ask_at_once(router: Router, ann: Operator, save
     def fan_out(state: Lines) -> list[Send]:
         return [Send("review", {"name": name}) for name in "abc"]
 
-    def review(state: dict[str, str]) -> Lines:
+    def review(state: Name) -> Lines:
         return {"lines": [(state["name"], interrupt(f"{state['name']}?"))]}
 
     def finish(state: Lines) -> Lines:
@@ -169,9 +172,7 @@ async def test_a_model_fills_in_the_one_route(
         return {"lines": [interrupt("Refund?")]}
 
     builder = StateGraph(Lines).add_node(review).add_edge(START, "review")
-    graph = RoutedGraph(
-        builder.compile(checkpointer=saver), router, DESK, kinds={"review": "REFUNDS"}, answer=answer
-    )
+    graph = RoutedGraph(builder.compile(checkpointer=saver), router, DESK, kinds={"review": "REFUNDS"}, answer=answer)
     invoking = asyncio.create_task(graph.ainvoke({}, THREAD))
     (question,) = await open_questions(ann)
     assert question.agent_id == f"{question.run_id}/root/refunds"
@@ -280,6 +281,62 @@ async def test_a_pause_while_the_question_is_open(router: Router, ann: Operator,
     await ann.decide(await ann.interrupt(question.id), "respond", text="42")
     assert (await within(invoking))["human_value"] == "42"
     assert len(await all_questions(ann, question.run_id)) == 1
+
+
+async def test_a_pause_between_decision_and_resume(router: Router, ann: Operator, saver: AsyncSqliteSaver) -> None:
+    builder = StateGraph(Sample).add_node("node", ask_age).add_edge(START, "node")
+    graph = builder.compile(checkpointer=saver)
+    with pytest.raises(Stopped):
+        async with router.run(DESK, alias="t", input={"foo": "abc"}) as run:
+
+            async def answer(asked: Interrupt[Any], routed: Routed) -> Any:
+                await ann.stop(f"{run.id}/root", scope="run")
+                await heard_of_stop(run)
+                return routed.decision.text
+
+            invoking = asyncio.create_task(ainvoke(run, graph, {"foo": "abc"}, THREAD, answer=answer))
+            (question,) = await open_questions(ann)
+            await ann.decide(question, "respond", text="42")
+            await within(invoking)
+    await in_state(ann, run.id, "paused")
+    assert (await graph.aget_state(THREAD)).next == ("node",)
+    await resume(ann, run.id)
+    result = await within(RoutedGraph(graph, router, DESK).ainvoke({"foo": "abc"}, THREAD))
+    assert result["human_value"] == "42"
+    assert len(await all_questions(ann, run.id)) == 1
+
+
+async def test_the_next_worker_goes_on_from_the_checkpoint(
+    router: Router, ann: Operator, saver: AsyncSqliteSaver
+) -> None:
+    prepared: list[str] = []
+
+    def prepare(state: Lines) -> Lines:
+        prepared.append("prepare")
+        return {"lines": ["prepared"]}
+
+    def one(state: Lines) -> Lines:
+        return {"lines": [interrupt("one?")]}
+
+    def two(state: Lines) -> Lines:
+        return {"lines": [interrupt("two?")]}
+
+    builder = StateGraph(Lines).add_node(prepare).add_node(one).add_node(two)
+    builder.add_edge(START, "prepare").add_edge("prepare", "one").add_edge("prepare", "two")
+    graph = builder.compile(checkpointer=saver)
+    run = await router.run(DESK, alias="t", input={}, lease=1.0).__aenter__()
+    working = asyncio.create_task(ainvoke(run, graph, {}, THREAD))
+    first, second = sorted(await open_questions(ann, 2), key=lambda question: question.reason)
+    working.cancel()
+    await asyncio.gather(working, return_exceptions=True)
+    await run.watch.close()  # nothing renews the lease of a dead worker
+    # One is decided while no worker has the run, the other one afterwards.
+    await ann.decide(first, "respond", text="1")
+    working = asyncio.create_task(RoutedGraph(graph, router, DESK).ainvoke({}, THREAD))
+    await ann.decide(second, "respond", text="2")
+    assert await within(working) == {"lines": ["prepared", "1", "2"]}
+    assert prepared == ["prepare"]
+    assert len(await all_questions(ann, run.id)) == 2
 
 
 class Chat(TypedDict):

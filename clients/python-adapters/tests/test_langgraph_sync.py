@@ -10,15 +10,16 @@ from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
 import pytest
-from interrupt_router import Operator, RunFinished, Stopped
-from interrupt_router import Router as AsyncRouter
-from interrupt_router.sync import Router
-from interrupt_router_adapters.langgraph_sync import RoutedGraph, invoke
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import START, StateGraph
 from langgraph.types import interrupt
 from people import DESK, WITHIN, all_questions, in_state, open_questions, resume, within
+
+from interrupt_router import Operator, RunFinished, Stopped
+from interrupt_router import Router as AsyncRouter
+from interrupt_router.sync import Router
+from interrupt_router_adapters.langgraph_sync import RoutedGraph, invoke
 
 pytestmark = pytest.mark.anyio
 

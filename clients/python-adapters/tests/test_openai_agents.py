@@ -8,12 +8,14 @@ from typing import Any
 import pytest
 from agents import Agent, RunResultStreaming, function_tool
 from agents.testing import ScriptedModel, assistant_message, function_call
+from people import DESK, all_questions, heard_of_stop, in_state, open_questions, resume, within
+
 from interrupt_router import Operator, Router, Run, Stopped
 from interrupt_router_adapters.openai_agents import STATE, run_agent
-from people import DESK, all_questions, heard_of_stop, in_state, open_questions, resume, within
 
 pytestmark = pytest.mark.anyio
 
+KINDS = {"refund": "REFUNDS"}
 REFUND = function_call("refund", {"cents": 500}, call_id="call-1")
 REFUND_2 = function_call("refund", {"cents": 7}, call_id="call-2")
 
@@ -49,7 +51,7 @@ class Shop:
 
 async def work(router: Router, shop: Shop, **options: Any) -> RunResultStreaming:
     async with router.run(DESK, alias="t") as run:
-        return await run_agent(run, shop.agent, "Settle it.", kinds={"refund": "REFUNDS"}, **options)
+        return await run_agent(run, shop.agent, "Settle it.", kinds=KINDS, **options)
 
 
 async def test_an_approved_tool_is_called(router: Router, ann: Operator) -> None:
@@ -115,7 +117,7 @@ async def test_several_tools_are_asked_about_at_once(router: Router, ann: Operat
 async def killed_when_decided(router: Router, ann: Operator, shop: Shop, context: Any = None) -> Run:
     """A run whose worker dies after the decision, before the tool is called."""
     run = await router.run(DESK, alias="t", lease=1.0).__aenter__()
-    working = asyncio.create_task(run_agent(run, shop.agent, "Settle it.", context=context))
+    working = asyncio.create_task(run_agent(run, shop.agent, "Settle it.", kinds=KINDS, context=context))
     (question,) = await open_questions(ann)
     working.cancel()
     await asyncio.gather(working, return_exceptions=True)
@@ -124,13 +126,16 @@ async def killed_when_decided(router: Router, ann: Operator, shop: Shop, context
     return run
 
 
-@pytest.mark.parametrize("context", [None, {"customer": 5}])
-async def test_the_next_worker_goes_on_from_the_state(router: Router, ann: Operator, context: Any) -> None:
+@pytest.mark.parametrize("context", [None, {"customer": 5}, object()], ids=["none", "mapping", "object"])
+async def test_the_next_worker_goes_on_from_the_state(
+    router: Router, ann: Operator, context: Any, caplog: pytest.LogCaptureFixture
+) -> None:
     run = await killed_when_decided(router, ann, Shop([REFUND]), context)
     # Its model is asked only for what comes after the tool.
     shop = Shop([assistant_message("done")])
     result = await within(work(router, shop, context=context))
     assert (result.final_output, result.context_wrapper.context) == ("done", context)
+    assert [record.message for record in caplog.records if record.name.startswith("openai")] == []
     assert (shop.calls, shop.results()) == ([500], ["paid 500"])
     assert len(await all_questions(ann, run.id)) == 1
 
@@ -139,7 +144,7 @@ async def test_a_pause_ends_the_agent_after_its_turn(router: Router, ann: Operat
     shop = Shop([function_call("look_up", {"order": 17}, call_id="call-0")], [REFUND], [assistant_message("done")])
     with pytest.raises(Stopped):
         async with router.run(DESK, alias="t") as run:
-            working = asyncio.create_task(run_agent(run, shop.agent, "Settle it."))
+            working = asyncio.create_task(run_agent(run, shop.agent, "Settle it.", kinds=KINDS))
             await within(shop.looking.wait())
             await ann.stop(f"{run.id}/root", scope="run", reason="lunch")
             await heard_of_stop(run)
@@ -159,7 +164,7 @@ async def test_an_immediate_stop_cancels_the_turn(router: Router, ann: Operator)
     shop = Shop([function_call("look_up", {"order": 17}, call_id="call-0")])
     with pytest.raises(Stopped):
         async with router.run(DESK, alias="t") as run:
-            working = asyncio.create_task(run_agent(run, shop.agent, "Settle it."))
+            working = asyncio.create_task(run_agent(run, shop.agent, "Settle it.", kinds=KINDS))
             await within(shop.looking.wait())
             await ann.stop(f"{run.id}/root", mode="immediate", scope="run")
             await within(working)
@@ -170,7 +175,7 @@ async def test_an_immediate_stop_cancels_the_turn(router: Router, ann: Operator)
 async def test_the_state_is_kept_while_the_question_is_open(router: Router, ann: Operator) -> None:
     shop = Shop([REFUND])
     async with router.run(DESK, alias="t") as run:
-        working = asyncio.create_task(run_agent(run, shop.agent, "Settle it."))
+        working = asyncio.create_task(run_agent(run, shop.agent, "Settle it.", kinds=KINDS))
         await open_questions(ann)
         kept = await run.last_checkpoint()
         working.cancel()

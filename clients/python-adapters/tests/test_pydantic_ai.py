@@ -6,15 +6,17 @@ import asyncio
 from typing import Any
 
 import pytest
-from interrupt_router import Operator, Router, Stopped
-from interrupt_router_adapters.pydantic_ai import STATE, run_agent
 from people import DESK, all_questions, heard_of_stop, in_state, open_questions, resume, within
 from pydantic_ai import Agent, AgentRunResult, CallDeferred, DeferredToolRequests
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
+from interrupt_router import Operator, Router, Stopped
+from interrupt_router_adapters.pydantic_ai import STATE, run_agent
+
 pytestmark = pytest.mark.anyio
 
+KINDS = {"refund": "REFUNDS"}
 REFUND = ToolCallPart("refund", {"cents": 500}, tool_call_id="call-1")
 REFUND_2 = ToolCallPart("refund", {"cents": 7}, tool_call_id="call-2")
 DONE = TextPart("done")
@@ -59,7 +61,7 @@ class Shop:
 
 async def work(router: Router, shop: Shop, **options: Any) -> AgentRunResult[Any]:
     async with router.run(DESK, alias="t") as run:
-        return await run_agent(run, shop.agent, "Settle it.", kinds={"refund": "REFUNDS"}, **options)
+        return await run_agent(run, shop.agent, "Settle it.", kinds=KINDS, **options)
 
 
 async def test_an_approved_tool_is_called(router: Router, ann: Operator) -> None:
@@ -142,7 +144,7 @@ async def test_all_deferred_calls_are_asked_about_at_once(router: Router, ann: O
 
 async def test_the_next_worker_goes_on_from_the_history(router: Router, ann: Operator) -> None:
     run = await router.run(DESK, alias="t", lease=1.0).__aenter__()
-    working = asyncio.create_task(run_agent(run, Shop([REFUND]).agent, "Settle it."))
+    working = asyncio.create_task(run_agent(run, Shop([REFUND]).agent, "Settle it.", kinds=KINDS))
     (question,) = await open_questions(ann)
     working.cancel()
     await asyncio.gather(working, return_exceptions=True)
@@ -163,7 +165,7 @@ async def test_a_pause_ends_the_agent_before_its_next_request(router: Router, an
     shop = Shop([ToolCallPart("look_up", {"order": 17}, tool_call_id="call-0")], [REFUND], [DONE])
     with pytest.raises(Stopped):
         async with router.run(DESK, alias="t") as run:
-            working = asyncio.create_task(run_agent(run, shop.agent, "Settle it."))
+            working = asyncio.create_task(run_agent(run, shop.agent, "Settle it.", kinds=KINDS))
             await within(shop.looking.wait())
             await ann.stop(f"{run.id}/root", scope="run", reason="lunch")
             await heard_of_stop(run)
@@ -183,7 +185,7 @@ async def test_an_immediate_stop_cancels_a_tool(router: Router, ann: Operator) -
     shop = Shop([ToolCallPart("look_up", {"order": 17}, tool_call_id="call-0")])
     with pytest.raises(Stopped):
         async with router.run(DESK, alias="t") as run:
-            working = asyncio.create_task(run_agent(run, shop.agent, "Settle it."))
+            working = asyncio.create_task(run_agent(run, shop.agent, "Settle it.", kinds=KINDS))
             await within(shop.looking.wait())
             await ann.stop(f"{run.id}/root", mode="immediate", scope="run")
             await within(working)

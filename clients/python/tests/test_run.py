@@ -206,3 +206,11 @@ async def test_a_run_that_ended_elsewhere_is_not_completed_twice(router: Router,
     with pytest.raises(Conflict):
         async with router.run(DESK) as run:
             await run.lease.post("end", {"state": "failed"})
+
+
+async def test_a_run_whose_worker_died_while_it_ended_it_is_taken_again(router: Router, ann: Operator) -> None:
+    run = await killed(router.run(DESK, alias="t", lease=1.0))
+    await run.root.report("completed")
+    async with again(router, run):
+        pass
+    assert (await ann.run(run.id)).status == "completed"

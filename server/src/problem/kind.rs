@@ -141,6 +141,8 @@ kinds! {
     RunOwned => CONFLICT, "run-owned", "Another worker has the run";
     /// A person has to resume the run.
     RunPaused => CONFLICT, "run-paused", "The run is paused";
+    /// The agent has ended.
+    AgentEnded => CONFLICT, "agent-ended", "The agent has ended";
     /// Nothing was asked with the key.
     QuestionNotFound => NOT_FOUND, "question-not-found", "There is no such question";
     /// The question waits for its decision.

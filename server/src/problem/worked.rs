@@ -81,7 +81,7 @@ pub(crate) fn of_work(error: &WorkError, now: Timestamp) -> Problem {
             Problem::new(Kind::Shape, detail, "give each agent an id of its own")
         }
         WorkError::AgentEnded { .. } => Problem::new(
-            Kind::RunFinished,
+            Kind::AgentEnded,
             detail,
             "an agent that has ended stays so; give a new one another id",
         ),

@@ -284,7 +284,7 @@ impl WorkQuestionView {
             decision: standing.decided.as_ref().map(WorkDecisionView::of),
             route: standing.route.as_ref().map(TakenRouteView::of),
             request: standing.request.clone(),
-            corrections_left: standing.left,
+            corrections_left: standing.corrections_left(),
             asked: standing.asked.as_ref().map(ToString::to_string),
         }
     }

@@ -207,3 +207,15 @@ async fn a_run_ends_as_its_worker_says_and_takes_its_agents_and_questions_with_i
         assert!(!told.contains("running"), "{told}");
     }
 }
+
+#[tokio::test]
+async fn a_run_whose_worker_died_while_it_ended_it_is_taken_by_the_next() {
+    let desk = Desk::open().await;
+    let run = desk.run().await;
+    let root = json!({"agent_id": "root", "kind": "ORCHESTRATOR", "status": "completed"});
+    run.put("agents", &json!({"agents": [root]})).await.fine();
+    desk.delete(&run.path("lease")).await.fine();
+    let run = desk.takes(&run.id, "second").await;
+    let end = json!({"state": "completed", "result": 1});
+    assert_eq!(run.post("end", &end).await.fine()["state"], "completed");
+}

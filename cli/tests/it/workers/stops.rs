@@ -175,7 +175,7 @@ async fn what_an_agent_asked_that_has_ended_is_withdrawn() {
     assert_eq!(question["state"], "withdrawn");
     run.put("questions/again", &super::question("REFUNDS"))
         .await
-        .refused(409, "run-finished");
+        .refused(409, "agent-ended");
 }
 
 #[tokio::test]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from interrupt_router import Decision
 from langchain_core.runnables import RunnableConfig
 from langgraph.types import Interrupt, StateSnapshot
+
+from interrupt_router import Decision
 
 from ._questions import field_names, key_of, to_json
 

@@ -11,8 +11,9 @@ from collections.abc import Coroutine, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from interrupt_router import Agent, AnswerRejected, Decision, Routed, RouterError, Run, Stopped
 from pydantic_core import to_jsonable_python
+
+from interrupt_router import Agent, AnswerRejected, Decision, Routed, RouterError, Run, Stopped
 
 T = TypeVar("T")
 

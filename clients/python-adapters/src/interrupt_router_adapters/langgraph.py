@@ -9,12 +9,13 @@ import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeAlias
 
-from interrupt_router import Routed, Router, Run, RunFinished, Workflow
 from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphDrained
 from langgraph.pregel import Pregel
 from langgraph.runtime import RunControl
 from langgraph.types import Command, Interrupt, StateSnapshot
+
+from interrupt_router import Routed, Router, Run, RunFinished, Workflow
 
 from ._interrupts import default_answer, is_new, question_key, question_of, questions, with_run
 from ._questions import agent_for, is_stopping, to_json, together

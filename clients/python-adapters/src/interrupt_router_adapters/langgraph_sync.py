@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeAlias
 
-from interrupt_router import RunFinished, Workflow
-from interrupt_router.sync import Agent, Routed, Router, Run
 from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphDrained
 from langgraph.pregel import Pregel
 from langgraph.runtime import RunControl
 from langgraph.types import Command, Interrupt, StateSnapshot
+
+from interrupt_router import RunFinished, Workflow
+from interrupt_router.sync import Agent, Routed, Router, Run
 
 from ._interrupts import default_answer, is_new, question_key, question_of, questions, with_run
 from ._questions import to_json

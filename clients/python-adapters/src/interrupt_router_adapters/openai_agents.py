@@ -12,6 +12,7 @@ from typing import Any
 
 from agents import Agent, Runner, RunResultStreaming, RunState
 from agents.items import ToolApprovalItem, TResponseInputItem
+
 from interrupt_router import Run
 
 from ._questions import ToolCall, Verdict, ask_approval, is_stopping, keep, parse_arguments, together, until_stopping
@@ -45,7 +46,9 @@ async def run_agent(
         if not result.interruptions and (result.final_output is not None or not is_stopping(run)):
             return result
         state: RunState[Any, Agent[Any]] = result.to_state()
-        await keep(run, {STATE: state.to_json()}, _reason(result.interruptions))
+        # Another context than a mapping is given again by the caller, so it isn't kept.
+        omits = None if context is None or isinstance(context, Mapping) else _nothing
+        await keep(run, {STATE: state.to_json(context_serializer=omits)}, _reason(result.interruptions))
         run.root.check()
         step = state
 
@@ -90,6 +93,10 @@ async def _turns(run: Run, agent: Agent[Any], step: Any, options: Mapping[str, A
         stopping.cancel()
         await asyncio.gather(stopping, return_exceptions=True)
     return result
+
+
+def _nothing(context: Any) -> dict[str, Any]:  # noqa: ARG001 - the SDK passes it
+    return {}
 
 
 def _call_of(item: ToolApprovalItem) -> ToolCall:

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from interrupt_router import Run
 from pydantic import TypeAdapter
 from pydantic_ai import Agent, AgentRunResult, DeferredToolRequests, DeferredToolResults, ToolApproved, ToolDenied
 from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ToolCallPart, UserContent
+
+from interrupt_router import Run
 
 from ._questions import ToolCall, Verdict, agent_for, ask_approval, keep, key_of, to_json, together
 
@@ -90,7 +91,7 @@ async def _settle(
 ) -> DeferredToolResults:
     """Asks about all deferred calls at once."""
 
-    async def approval(call: ToolCallPart) -> tuple[str, Verdict]:
+    async def approval(call: ToolCallPart) -> tuple[str, Any]:
         asked = ToolCall(call.tool_call_id, call.tool_name, call.args_as_dict())
         return call.tool_call_id, await ask_approval(run, asked, kinds)
 
@@ -103,12 +104,13 @@ async def _settle(
         decision = (await agent.ask(f"Answer the tool {call.tool_name}.", key=key, fields=fields)).decision
         return call.tool_call_id, decision.text or f"No answer: {decision.decision}."
 
-    verdicts = await together(approval(call) for call in requests.approvals)
-    results = await together(result(call) for call in requests.calls)
+    asked = [*map(approval, requests.approvals), *map(result, requests.calls)]
+    answers = dict(await together(asked))
+    verdicts: dict[str, Verdict] = {call.tool_call_id: answers[call.tool_call_id] for call in requests.approvals}
     return requests.build_results(
-        approvals={call: _approval(verdict) for call, verdict in verdicts},
-        calls=dict(results),
-        answered_by={call: verdict.decision.by for call, verdict in verdicts},
+        approvals={call: _approval(verdict) for call, verdict in verdicts.items()},
+        calls={call.tool_call_id: answers[call.tool_call_id] for call in requests.calls},
+        answered_by={call: verdict.decision.by for call, verdict in verdicts.items()},
     )
 
 

@@ -10,6 +10,12 @@ import type { InterruptRequest, Message, QuestionView } from './views.js';
 import { untilDecided } from './waiting.js';
 import type { KindOf, Workflow } from './workflow.js';
 
+/** How agents stand that were stopped alone, and by what. */
+const STOPPED_BY: ReadonlyMap<string, string> = new Map([
+  ['pruned', 'PRUNE'],
+  ['cancelled', 'STOP'],
+]);
+
 /** A question to a person. */
 export interface Question {
   /** Names the place in the code. The same key is the same question, however often the code runs. */
@@ -106,6 +112,15 @@ export class Agent<W extends Workflow = Workflow> {
     return doing as Promise<T>;
   }
 
+  /** Tells people that the agent works; `Run.agent` does so. One that was stopped before, by itself, stays so, and its calls throw. */
+  async start(): Promise<void> {
+    const status = await this.tell({ status: 'running' });
+    const type = STOPPED_BY.get(status);
+    if (type === undefined) return;
+    const stop = { interruptId: null, type, mode: 'immediate', scope: 'agent', agentId: this.id, reason: 'it was stopped before' } as const;
+    this.context.halting.halt(new Stopped(stop), true);
+  }
+
   /** Tells people what the agent does. */
   async report(report: AgentReport): Promise<void> {
     this.signal.throwIfAborted();
@@ -113,8 +128,8 @@ export class Agent<W extends Workflow = Workflow> {
   }
 
   /** Tells people that the agent has done its work. That is true whether or not it was told to stop meanwhile. */
-  finish(): Promise<void> {
-    return this.tell({ status: 'completed' });
+  async finish(): Promise<void> {
+    await this.tell({ status: 'completed' });
   }
 
   /**
@@ -153,10 +168,11 @@ export class Agent<W extends Workflow = Workflow> {
     return asked.find((it) => it.agentId === this.id) ?? null;
   }
 
-  private async tell(report: AgentReport): Promise<void> {
+  /** How the agent stands then: one that has ended stays so, while the code runs again. */
+  private async tell(report: AgentReport): Promise<string> {
     const agents = [{ agentId: this.id, kind: this.kind, status: 'running', ...report }];
-    // One that an earlier worker finished stays so, while the code runs again.
-    await this.context.owned.write('PUT', '/agents', { body: { agents } });
+    const told = await this.context.owned.write<{ agents: { status: string }[] }>('PUT', '/agents', { body: { agents } });
+    return told.agents[0]?.status ?? '';
   }
 }
 

@@ -103,8 +103,8 @@ function isOfWorker(error: unknown): boolean {
 
 async function stopped(owned: OwnedRun, { stop }: Stopped): Promise<void> {
   if (!concernsAgentAlone(stop)) {
-    // The server carries the stop out in an epoch of its own.
-    const isStopped = ({ state }: WorkView): boolean => state === 'paused' || state === 'cancelled';
+    // The server carries the stop out in an epoch of its own, and later where it died over it.
+    const isStopped = ({ state }: WorkView): boolean => ['stopping', 'paused', 'cancelled'].includes(state);
     return settle(owned, isStopped, () => owned.write('POST', '/stopped', { body: {} }));
   }
   // The code did not go on without that agent, so there is nothing left to do.

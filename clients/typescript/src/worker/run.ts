@@ -66,7 +66,7 @@ export class Run<W extends Workflow = Workflow, I = unknown> {
     const known = this.agents.get(id);
     if (known !== undefined) return known;
     const agent = this.begin(id, kind, this.context.haltings.get(above.id) ?? this.owned.halting);
-    await agent.report({ status: 'running' });
+    await agent.start();
     return agent;
   }
 

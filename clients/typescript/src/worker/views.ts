@@ -67,7 +67,8 @@ export interface NarrowedSchema {
 
 /** A stop that was asked for. */
 export interface Stop {
-  readonly interruptId: string;
+  /** `null` where it was carried out before this worker took the run. */
+  readonly interruptId: string | null;
   readonly type: string;
   readonly mode: Mode;
   readonly scope: 'run' | 'agent';

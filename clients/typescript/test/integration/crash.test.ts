@@ -40,6 +40,7 @@ test(`nothing is lost and nothing is done twice over ${CRASHES} deaths of worker
       const end = await Promise.race([desk.ended, pause]);
       if (end !== undefined) {
         assert.equal(end.code, 0, end.output);
+        assert.match(end.output, new RegExp(`^${ticket}: { paid: \\d+ }$`, 'm'));
         break;
       }
       if (deaths.worker + deaths.server >= CRASHES) continue;

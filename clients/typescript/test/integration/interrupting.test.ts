@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Operator, type Router, RunPaused, Stopped } from '../../src/index.js';
+import { type Operator, Released, type Router, RunPaused, Stopped } from '../../src/index.js';
 import { desk, openQuestion } from '../support/desk.js';
 import { eventually } from '../support/eventually.js';
 import { IrqServer } from '../support/irq-server.js';
@@ -120,6 +120,46 @@ test('an agent that is pruned ends alone, with those below it', async () => {
   assert.equal(await running, 'approve');
   const [root] = await ann.tree('pruned');
   assert.deepEqual([root?.status, root?.children[0]?.status, root?.children[0]?.children[0]?.status], ['completed', 'pruned', 'pruned']);
+});
+
+test('an agent that is pruned before its work, or in an earlier life of the run, does nothing', async () => {
+  const order = { alias: 'pruned-before', input: null };
+  const code: Parameters<typeof router.run<typeof desk, null, string>>[2] = async (run) => {
+    await run.agent('REFUNDS');
+    if ((await run.lastCheckpoint()) === null) {
+      await ann.stop(`${run.id}/root/refunds`, { type: 'PRUNE', reason: 'not wanted' });
+      await eventually(async () => (await run.signals()).stopping, 'the prune arrives');
+      await run.checkpoint('pruned');
+    }
+    const refunds = await run.agent('REFUNDS');
+    const refused = await refunds.task(() => refunds.effect('pay', () => assert.fail('it was paid')));
+    assert.equal(refused, undefined);
+    return (await run.root.ask({ key: 'rest', reason: 'And the rest?' })).decision.by;
+  };
+  const controller = new AbortController();
+  const first = router.run(desk, { ...order, signal: controller.signal }, code);
+  const question = await openQuestion(ann, 'pruned-before', 'And the rest?');
+  controller.abort();
+  await assert.rejects(first, Released);
+  const second = router.run(desk, order, code);
+  await ann.decide(await ann.interrupt(question.id), 'approve');
+  assert.equal(await second, 'ann');
+});
+
+const PAUSE_AFTER_PRUNE = 'the server cancels a run that is paused after one of its agents was pruned';
+test('a run of which an agent was pruned can be paused like any other', { todo: PAUSE_AFTER_PRUNE }, async () => {
+  const running = router.run(desk, { alias: 'pruned-paused', input: null }, async (run) => {
+    const refunds = await run.agent('REFUNDS');
+    await refunds.task(async () => (await refunds.ask({ key: 'refund', reason: 'Refund?' })).key);
+    await run.root.ask({ key: 'rest', reason: 'And the rest?' });
+  });
+  await openQuestion(ann, 'pruned-paused', 'Refund?');
+  await ann.stop(await address('pruned-paused', 'root/refunds'), { type: 'PRUNE', reason: 'not wanted' });
+  await openQuestion(ann, 'pruned-paused', 'And the rest?');
+  await ann.stop(await address('pruned-paused'), { scope: 'run', reason: 'lunch' });
+  await assert.rejects(running, Stopped);
+  const { status, reason } = await ann.run('pruned-paused');
+  assert.deepEqual([status, reason], ['paused', 'lunch']);
 });
 
 test('a pruned agent that the code cannot do without cancels the run', async () => {

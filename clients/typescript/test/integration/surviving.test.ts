@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { EffectUnknown, Invalid, LeaseLost, type Operator, type Router, type RouterOptions, RunOwned, Released } from '../../src/index.js';
 import { desk, openQuestion } from '../support/desk.js';
 import { eventually } from '../support/eventually.js';
@@ -211,4 +212,26 @@ test('the last checkpoint is there for the next worker', async () => {
     assert.equal(last?.state.next_step, 2);
     assert.equal(last?.number, 2);
   });
+});
+
+const STOPPED_AND_DIED = 'a server that dies while it carries out a stop leaves the run in `stopping` for ever';
+test('a stop is carried out although the server dies over it', { todo: STOPPED_AND_DIED }, async () => {
+  for (const delay of [5, 15, 25, 35]) {
+    let death: Promise<void> | undefined;
+    await using proxy = await LossyProxy.start(server.url, ({ url }) => {
+      if (url?.includes('/stopped') && death === undefined) death = sleep(delay).then(() => server.kill());
+      return false;
+    });
+    const alias = `died-stopping-${delay}`;
+    const worker = await server.router(desk, { server: proxy.url, leaseMs: 10_000 });
+    const running = worker.run(desk, { alias, input: null }, (run) => run.root.ask({ key: 'a', reason: 'A?' }));
+    running.catch(() => undefined);
+    const { runId } = await openQuestion(ann, alias);
+    await ann.stop(`${runId}/root`, { scope: 'run' });
+    await eventually(() => death, 'the worker says that it has stopped');
+    await death;
+    await server.begin();
+    await assert.rejects(running, { code: 'stopped' });
+    await eventually(async () => (await ann.run(runId)).status === 'paused', `${alias} is paused`);
+  }
 });

@@ -24,7 +24,12 @@ impl Launcher {
         if keeping.is_held_elsewhere(run) {
             return Ok(());
         }
-        let Some(_here) = self.claim(run.id)? else {
+        let claimed = match word {
+            // What a person says has happened once it is answered.
+            Word::Person => self.claim_once_let_go(run.id).await?,
+            Word::News | Word::Successor | Word::Policy => self.claim(run.id)?,
+        };
+        let Some(_here) = claimed else {
             return Ok(());
         };
         if keeping.is_told_to_stop(run).await? {
@@ -36,7 +41,18 @@ impl Launcher {
             keeping.carry_out(run).await?;
             return Ok(());
         }
-        if run.state != RunState::Paused {
+        // A question that is open keeps no other agent from going on, where a person says so.
+        let stands = match run.state {
+            RunState::Paused => true,
+            RunState::Waiting => word == Word::Person,
+            RunState::Created
+            | RunState::Running
+            | RunState::Stopping
+            | RunState::Completed
+            | RunState::Failed
+            | RunState::Cancelled => false,
+        };
+        if !stands {
             return Ok(());
         }
         let found = hindrance(self.0.store(), run).await;

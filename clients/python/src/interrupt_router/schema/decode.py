@@ -5,12 +5,15 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import enum
+import re
 import types
 import typing
 import uuid
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+
+_FRACTION = re.compile(r"\.(\d+)")
 
 
 def decode(kind: type[T], value: Any) -> T:
@@ -32,12 +35,19 @@ def _decoded(hint: Any, value: Any) -> Any:
         return hint(**{name: _decoded(hints[name], value[name]) for name in names})
     if isinstance(hint, type) and issubclass(hint, enum.Enum):
         return hint(value)
-    if hint in (datetime.datetime, datetime.date):
-        # Python reads the `Z` of UTC from 3.11 on.
-        return hint.fromisoformat(value.replace("Z", "+00:00") if hint is datetime.datetime else value)
+    if hint is datetime.datetime:
+        return _time(value)
+    if hint is datetime.date:
+        return datetime.date.fromisoformat(value)
     if hint is uuid.UUID:
         return uuid.UUID(value)
     return value
+
+
+def _time(text: str) -> datetime.datetime:
+    """A time of the server. Before Python 3.11 `fromisoformat` read neither `Z` nor other fractions than these."""
+    whole = _FRACTION.sub(lambda fraction: f".{fraction[1]:0<6.6}", text)
+    return datetime.datetime.fromisoformat(whole.replace("Z", "+00:00"))
 
 
 def _of_union(branches: tuple[Any, ...], value: Any) -> Any:
