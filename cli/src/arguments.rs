@@ -1,6 +1,7 @@
 //! The command line.
 
 mod acting;
+mod asking;
 mod kept;
 mod planning;
 mod serving;
@@ -28,6 +29,7 @@ pub(crate) use acting::{
     RulesCommand, RulesListArguments, RulesRevokeArguments, ScopeChoice, SendArguments,
     WithdrawArguments, parse_verdict, verdict_name,
 };
+pub(crate) use asking::McpArguments;
 pub(crate) use kept::{
     CheckpointsArguments, CompletionsArguments, ConfigArguments, ConfigCommand,
     ConfigShowArguments, HistoryArguments, HistoryFormat, ManArguments, PsArguments,
@@ -92,6 +94,8 @@ pub(crate) enum Command {
     Chat(ChatArguments),
     /// Serve the page and the interface, and execute runs, until it gets SIGTERM or Ctrl+C
     Serve(ServeArguments),
+    /// Let an MCP client ask people: an MCP server, which a client starts
+    Mcp(McpArguments),
     /// Make, list and revoke the tokens that let people and programs into a server
     Token(TokenArguments),
     /// List runs and their agents, of all processes

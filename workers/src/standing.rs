@@ -101,6 +101,11 @@ pub struct QuestionStanding {
 }
 
 impl QuestionStanding {
+    /// Whether its worker has taken what came of it: [`Owned::settled`](crate::Owned::settled) has recorded it.
+    pub const fn is_taken(&self) -> bool {
+        self.is_recorded
+    }
+
     /// Whether nothing more comes of it: it is decided, and the request is there or there is none.
     pub fn is_settled(&self) -> bool {
         match self.state {

@@ -2,15 +2,21 @@
 
 use agents::run::RunOrder;
 use engine::run::RunUse;
+use interrupts::life::RunState;
+use interrupts::policy::Policy;
 use interrupts::store::{CheckpointId, NewRun, Run};
+use journal::executed_by_worker;
 use routing_core::RunId;
 
 use super::run::{Begin, OuterLimits, Talk, Way, Work, complete};
+use crate::actor::actor;
 use crate::address::find_run;
 use crate::arguments::{ForkArguments, Global, LimitArguments, ResumeArguments, StoreArguments};
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, tell};
 use crate::installation::{Local, Whereabouts};
-use crate::keep::{known_to_fork, refuse_fork, refuse_over, refuse_said, refuse_unread};
+use crate::keep::{
+    Keeping, known_to_fork, refuse_fork, refuse_over, refuse_said, refuse_unread, workflow_of,
+};
 use crate::refused::{by_run, by_store};
 use crate::storage::Storage;
 
@@ -37,6 +43,10 @@ pub(crate) fn resume(
         let run = find_run(&local, &arguments.run).await?;
         refuse_ended(&run)?;
         let storage = local.into_storage();
+        if executed_by_worker(&run.content) {
+            refuse_said(&workflow_of(&run), arguments.message.as_deref())?;
+            return Ok(let_worker_go_on(storage, &run).await?);
+        }
         let talk = Talk::of(&arguments.talk);
         let (order, work) = to_go_on(&storage, &run, &arguments.limits, &talk).await?;
         refuse_said(&order.workflow, arguments.message.as_deref())?;
@@ -51,6 +61,20 @@ pub(crate) fn resume(
         };
         way.go(run.id, begin, work, storage).await
     })
+}
+
+/// Lifts the pauses of a run that a worker executes: that one goes on with it.
+async fn let_worker_go_on(storage: Storage, run: &Run) -> Result<Exit, Failure> {
+    if run.state != RunState::Paused {
+        let text = format!("{} is {}, and not paused; its worker goes on with it", run.id, run.state);
+        return Err(Failure::new(Exit::Conflict, text));
+    }
+    let failed = |error: interrupts::NameError| Failure::new(Exit::Failure, error.to_string());
+    let person = actor().map_err(failed)?;
+    let keeping = Keeping::over(storage, &Policy::default()).map_err(failed)?;
+    keeping.let_worker_go_on(run, Some(&person)).await?;
+    tell(format_args!("{} goes on; its worker takes it", run.id));
+    Ok(Exit::Success)
 }
 
 /// Begins a run that goes on from a checkpoint of another one.

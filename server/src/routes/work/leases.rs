@@ -93,6 +93,8 @@ fn taking(caller: &Caller, body: &LeaseBody) -> Result<Taking, Problem> {
     Ok(Taking {
         worker: OwnerName::new(name).map_err(shape)?,
         lease: lease_of(body.lease_ms)?,
+        // A server does not see the processes of its workers.
+        lost: None,
     })
 }
 
