@@ -80,9 +80,10 @@ pub(crate) async fn serve(order: McpOrder, store: &StoreArguments) -> Result<(),
 
 /// Returns once a signal tells the process to end.
 async fn told_to_end() {
-    let (Ok(mut interrupted), Ok(mut terminated)) =
-        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
-    else {
+    let (Ok(mut interrupted), Ok(mut terminated)) = (
+        signal(SignalKind::interrupt()),
+        signal(SignalKind::terminate()),
+    ) else {
         return std::future::pending().await;
     };
     tokio::select! {

@@ -131,7 +131,14 @@ impl Asker {
         }
         let found = self.find(run, &key(stem, last)?).await?;
         let is_over = |it: QuestionStanding| it.is_taken() || is_withdrawn(&it);
-        key(stem, if found.is_some_and(is_over) { missing } else { last })
+        key(
+            stem,
+            if found.is_some_and(is_over) {
+                missing
+            } else {
+                last
+            },
+        )
     }
 
     async fn find(&self, run: &Run, key: &WorkKey) -> Result<Option<QuestionStanding>, WorkError> {

@@ -86,13 +86,21 @@ impl Asker {
         let mut after = 0;
         loop {
             let page = Page { after, limit: PAGE };
-            let rows = self.store.protocol().store.interrupts(&filter, page).await?;
+            let rows = self
+                .store
+                .protocol()
+                .store
+                .interrupts(&filter, page)
+                .await?;
             let Some((last, _row)) = rows.last() else {
                 return Ok(true);
             };
             after = *last;
             let is_pause = |it: &InterruptType| *it == InterruptType::Pause;
-            if rows.iter().any(|(_position, it)| is_pause(&it.interrupt_type)) {
+            if rows
+                .iter()
+                .any(|(_position, it)| is_pause(&it.interrupt_type))
+            {
                 return Ok(false);
             }
         }

@@ -108,7 +108,8 @@ impl AskerStore {
 
     /// Something may have changed: whatever waits looks now.
     pub(super) fn changed(&self) {
-        self.news.send_modify(|count| *count = count.wrapping_add(1));
+        self.news
+            .send_modify(|count| *count = count.wrapping_add(1));
     }
 
     pub(super) fn news(&self) -> watch::Receiver<u64> {

@@ -66,7 +66,10 @@ pub(crate) fn resume(
 /// Lifts the pauses of a run that a worker executes: that one goes on with it.
 async fn let_worker_go_on(storage: Storage, run: &Run) -> Result<Exit, Failure> {
     if run.state != RunState::Paused {
-        let text = format!("{} is {}, and not paused; its worker goes on with it", run.id, run.state);
+        let text = format!(
+            "{} is {}, and not paused; its worker goes on with it",
+            run.id, run.state
+        );
         return Err(Failure::new(Exit::Conflict, text));
     }
     let failed = |error: interrupts::NameError| Failure::new(Exit::Failure, error.to_string());

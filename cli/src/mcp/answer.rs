@@ -93,7 +93,10 @@ fn sentence(standing: &QuestionStanding) -> String {
 
 fn of_decision(standing: &QuestionStanding, decided: &Decided) -> String {
     let by = &decided.by;
-    let is_approval = standing.key.as_str().starts_with(ToolName::RequestApproval.name());
+    let is_approval = standing
+        .key
+        .as_str()
+        .starts_with(ToolName::RequestApproval.name());
     let mut text = match (decided.verdict, is_approval) {
         (Verdict::Approve, true) => format!("{by} approved: {}", standing.interrupt.reason),
         (Verdict::Approve, false) => format!("{by} said yes"),

@@ -101,7 +101,10 @@ impl Wanted {
             }
             ToolName::AwaitAnswer => {
                 let given: AwaitAnswer = read(tool, arguments)?;
-                Ok(Self::Await(ticket(&given.ticket)?, wait(tool, given.wait_seconds)?))
+                Ok(Self::Await(
+                    ticket(&given.ticket)?,
+                    wait(tool, given.wait_seconds)?,
+                ))
             }
             ToolName::Withdraw => {
                 let given: Withdraw = read(tool, arguments)?;
@@ -134,7 +137,10 @@ fn said(tool: ToolName, argument: &str, text: String) -> Result<String, Failure>
 
 fn choices(tool: ToolName, choices: Vec<String>) -> Result<Vec<String>, Failure> {
     if choices.len() > MOST_CHOICES {
-        return Err(unfit(tool, &format!("at most {MOST_CHOICES} choices are possible")));
+        return Err(unfit(
+            tool,
+            &format!("at most {MOST_CHOICES} choices are possible"),
+        ));
     }
     for (place, choice) in choices.iter().enumerate() {
         if choice.trim().is_empty() {
@@ -150,9 +156,10 @@ fn choices(tool: ToolName, choices: Vec<String>) -> Result<Vec<String>, Failure>
 
 fn wait(tool: ToolName, seconds: Option<u64>) -> Result<Option<Duration>, Failure> {
     match seconds {
-        Some(seconds) if seconds > LONGEST_WAIT => {
-            Err(unfit(tool, &format!("`wait_seconds` is at most {LONGEST_WAIT}")))
-        }
+        Some(seconds) if seconds > LONGEST_WAIT => Err(unfit(
+            tool,
+            &format!("`wait_seconds` is at most {LONGEST_WAIT}"),
+        )),
         seconds => Ok(seconds.map(Duration::from_secs)),
     }
 }

@@ -33,7 +33,8 @@ const SESSION_HEADER: &str = "mcp-session-id";
 /// Dropped, all connections are cut.
 pub(super) async fn serve(address: SocketAddr, sessions: &Arc<Sessions>) -> Result<(), Failure> {
     if !address.ip().is_loopback() {
-        let text = format!("--listen {address}: other machines could reach it, and it has no tokens");
+        let text =
+            format!("--listen {address}: other machines could reach it, and it has no tokens");
         return Err(Failure::new(Exit::Usage, text).hint("listen at 127.0.0.1"));
     }
     let cannot = |error: std::io::Error| {
@@ -68,7 +69,9 @@ pub(super) async fn serve(address: SocketAddr, sessions: &Arc<Sessions>) -> Resu
         let service = TowerToHyperService::new(service.clone());
         connections.spawn(async move {
             let connection = Builder::new(TokioExecutor::new());
-            let served = connection.serve_connection(TokioIo::new(stream), service).await;
+            let served = connection
+                .serve_connection(TokioIo::new(stream), service)
+                .await;
             if let Err(error) = served {
                 tracing::debug!(error, "a connection has ended");
             }

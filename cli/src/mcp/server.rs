@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CancelledNotificationParam, ErrorData,
-    Implementation, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    Implementation, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    Tool,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{RoleServer, ServerHandler};
@@ -124,15 +125,18 @@ async fn handed_over(asker: &Asker, ending: Ending) -> Result<CallToolResult, Fa
             Ok(answer::of_question(&standing))
         }
         Ending::Cancelled => Err(Failure::new(Exit::Stopped, "the call was cancelled")),
-        Ending::Closed => Err(Failure::new(Exit::Stopped, "irq mcp ends; the question stays open")
-            .hint("ask with the same words once it runs again")),
+        Ending::Closed => Err(
+            Failure::new(Exit::Stopped, "irq mcp ends; the question stays open")
+                .hint("ask with the same words once it runs again"),
+        ),
     }
 }
 
 impl ServerHandler for AskServer {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools().build();
-        let own = Implementation::new("irq", env!("CARGO_PKG_VERSION")).with_title("Interrupt Router");
+        let own =
+            Implementation::new("irq", env!("CARGO_PKG_VERSION")).with_title("Interrupt Router");
         ServerConfig::new(capabilities)
             .with_server_info(own)
             .with_instructions(INSTRUCTIONS)
@@ -165,7 +169,9 @@ impl ServerHandler for AskServer {
             Ok(wanted) => self.done(wanted, &call, &context).await,
             Err(failure) => Err(failure),
         };
-        Ok(done.unwrap_or_else(|failure| answer::of_failure(&failure)).into())
+        Ok(done
+            .unwrap_or_else(|failure| answer::of_failure(&failure))
+            .into())
     }
 
     async fn on_cancelled(

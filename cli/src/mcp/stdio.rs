@@ -36,7 +36,8 @@ pub(super) async fn serve(sessions: &Arc<Sessions>) -> Result<(), Failure> {
     };
     let serving = begun.map_err(|error| {
         let text = format!("the client did not begin a session: {error}");
-        Failure::new(Exit::Failure, text).hint("an MCP client starts `irq mcp`; see `irq mcp --help`")
+        Failure::new(Exit::Failure, text)
+            .hint("an MCP client starts `irq mcp`; see `irq mcp --help`")
     })?;
     let ended = serving.waiting().await;
     ended.map_err(|error| Failure::new(Exit::Failure, error.to_string()))?;

@@ -67,7 +67,9 @@ impl ToolName {
                  else, also no answer, does not. If no answer has come in time, `state` is `open` and `ticket` is for \
                  await_answer."
             }
-            Self::AwaitAnswer => "Goes on waiting for the answer to a question that is open, by its ticket.",
+            Self::AwaitAnswer => {
+                "Goes on waiting for the answer to a question that is open, by its ticket."
+            }
             Self::Withdraw => {
                 "Withdraws a question that you need no answer to any more. One that is decided stays decided."
             }
@@ -85,21 +87,29 @@ impl ToolName {
         });
         let ticket = json!({"type": "string", "maxLength": 200, "description": "The ticket of the question"});
         match self {
-            Self::AskHuman => closed(json!({
-                "question": {"type": "string", "minLength": 1, "description": "The question, in one or two sentences"},
-                "context": {"type": "string", "description": "What the person needs to know to answer"},
-                "choices": {
-                    "type": "array", "items": {"type": "string", "minLength": 1}, "maxItems": super::asking::MOST_CHOICES,
-                    "uniqueItems": true, "description": "Answers to choose from; the person may also write another one",
-                },
-                "wait_seconds": wait,
-            }), &["question"]),
-            Self::RequestApproval => closed(json!({
-                "action": {"type": "string", "minLength": 1, "description": "What you want to do, in one sentence"},
-                "details": {"type": "string", "description": "What exactly happens then: the command, the diff, the cost"},
-                "wait_seconds": wait,
-            }), &["action"]),
-            Self::AwaitAnswer => closed(json!({"ticket": ticket, "wait_seconds": wait}), &["ticket"]),
+            Self::AskHuman => closed(
+                json!({
+                    "question": {"type": "string", "minLength": 1, "description": "The question, in one or two sentences"},
+                    "context": {"type": "string", "description": "What the person needs to know to answer"},
+                    "choices": {
+                        "type": "array", "items": {"type": "string", "minLength": 1}, "maxItems": super::asking::MOST_CHOICES,
+                        "uniqueItems": true, "description": "Answers to choose from; the person may also write another one",
+                    },
+                    "wait_seconds": wait,
+                }),
+                &["question"],
+            ),
+            Self::RequestApproval => closed(
+                json!({
+                    "action": {"type": "string", "minLength": 1, "description": "What you want to do, in one sentence"},
+                    "details": {"type": "string", "description": "What exactly happens then: the command, the diff, the cost"},
+                    "wait_seconds": wait,
+                }),
+                &["action"],
+            ),
+            Self::AwaitAnswer => {
+                closed(json!({"ticket": ticket, "wait_seconds": wait}), &["ticket"])
+            }
             Self::Withdraw => closed(json!({"ticket": ticket}), &["ticket"]),
             Self::ListOpen => closed(json!({}), &[]),
         }
@@ -109,13 +119,19 @@ impl ToolName {
         match self {
             Self::AskHuman | Self::RequestApproval | Self::AwaitAnswer | Self::Withdraw => answer(),
             Self::ListOpen => {
-                let question = closed(json!({
-                    "ticket": {"type": "string"},
-                    "state": state(),
-                    "question": {"type": "string"},
-                    "asked_at": {"type": "string", "format": "date-time"},
-                }), &["ticket", "state", "question", "asked_at"]);
-                closed(json!({"questions": {"type": "array", "items": question}}), &["questions"])
+                let question = closed(
+                    json!({
+                        "ticket": {"type": "string"},
+                        "state": state(),
+                        "question": {"type": "string"},
+                        "asked_at": {"type": "string", "format": "date-time"},
+                    }),
+                    &["ticket", "state", "question", "asked_at"],
+                );
+                closed(
+                    json!({"questions": {"type": "array", "items": question}}),
+                    &["questions"],
+                )
             }
         }
     }
@@ -140,17 +156,20 @@ pub(super) fn all() -> Vec<Tool> {
 
 /// What the tools that ask and wait answer.
 fn answer() -> Value {
-    closed(json!({
-        "state": state(),
-        "decision": {
-            "type": ["string", "null"],
-            "description": "What the person decided: approve, edit, reject, respond, ignore or cancel",
-        },
-        "text": {"type": ["string", "null"], "description": "What the person wrote"},
-        "choices": {"type": "array", "items": {"type": "string"}, "description": "What the person chose"},
-        "by": {"type": ["string", "null"], "description": "Who decided: a person, `policy` or `deadline`"},
-        "ticket": {"type": "string", "description": "Names the question for await_answer and withdraw"},
-    }), &["state", "decision", "text", "choices", "by", "ticket"])
+    closed(
+        json!({
+            "state": state(),
+            "decision": {
+                "type": ["string", "null"],
+                "description": "What the person decided: approve, edit, reject, respond, ignore or cancel",
+            },
+            "text": {"type": ["string", "null"], "description": "What the person wrote"},
+            "choices": {"type": "array", "items": {"type": "string"}, "description": "What the person chose"},
+            "by": {"type": ["string", "null"], "description": "Who decided: a person, `policy` or `deadline`"},
+            "ticket": {"type": "string", "description": "Names the question for await_answer and withdraw"},
+        }),
+        &["state", "decision", "text", "choices", "by", "ticket"],
+    )
 }
 
 fn state() -> Value {
