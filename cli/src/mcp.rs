@@ -51,29 +51,27 @@ pub(crate) async fn serve(order: McpOrder, store: &StoreArguments) -> Result<(),
     let store = AskerStore::open(store, WORKFLOW).await?;
     let closing = CancellationToken::new();
     let sessions = Sessions::new(Arc::clone(&store), &order, closing.clone());
-    let served = async {
+    let listen = async {
         match order.listen {
             Some(address) => listener::serve(address, &sessions).await,
             None => stdio::serve(&sessions).await,
         }
     };
-    let ended = async {
-        tokio::select! {
-            served = served => served,
+    let served = async {
+        let served = tokio::select! {
+            served = listen => served,
             () = store.hear() => Ok(()),
-        }
-    };
-    let told_to_end = async {
-        told_to_end().await;
+        };
         closing.cancel();
+        served
     };
-    let (served, ()) = tokio::join!(ended, async {
+    let signalled = async {
         tokio::select! {
-            () = told_to_end => {}
+            () = told_to_end() => closing.cancel(),
             () = closing.cancelled() => {}
         }
-    });
-    closing.cancel();
+    };
+    let (served, ()) = tokio::join!(served, signalled);
     sessions.close().await;
     served
 }
