@@ -29,7 +29,9 @@ pub(crate) use acting::{
     RulesCommand, RulesListArguments, RulesRevokeArguments, ScopeChoice, SendArguments,
     WithdrawArguments, parse_verdict, verdict_name,
 };
-pub(crate) use asking::McpArguments;
+pub(crate) use asking::{
+    HookArguments, HookCommand, HookInstallArguments, HookRemoveArguments, McpArguments,
+};
 pub(crate) use kept::{
     CheckpointsArguments, CompletionsArguments, ConfigArguments, ConfigCommand,
     ConfigShowArguments, HistoryArguments, HistoryFormat, ManArguments, PsArguments,
@@ -96,6 +98,8 @@ pub(crate) enum Command {
     Serve(ServeArguments),
     /// Let an MCP client ask people: an MCP server, which a client starts
     Mcp(McpArguments),
+    /// Let a coding agent ask people for permission, instead of its own terminal
+    Hook(HookArguments),
     /// Make, list and revoke the tokens that let people and programs into a server
     Token(TokenArguments),
     /// List runs and their agents, of all processes

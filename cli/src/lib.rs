@@ -25,6 +25,7 @@ mod due;
 mod exit;
 #[cfg(feature = "failpoints")]
 mod failpoints;
+mod hook;
 mod hooks;
 mod http_log;
 mod installation;
@@ -136,6 +137,10 @@ fn demand_store(command: &Command, store: &StoreArguments) -> Result<(), Failure
             "mcp",
             "start it beside the server's store, with --store PATH",
         ),
+        Command::Hook(_) => (
+            "hook",
+            "use it beside the server's store, with --store PATH",
+        ),
         Command::Chat(_)
         | Command::Run(_)
         | Command::Resume(_)
@@ -176,6 +181,7 @@ fn perform(command: Command, store: &StoreArguments, global: Global) -> anyhow::
         Command::Chat(chat) => commands::chat(&chat, store, global),
         Command::Serve(serve) => commands::serve(&serve, store),
         Command::Mcp(mcp) => commands::mcp(&mcp, store),
+        Command::Hook(hook) => commands::hook(&hook, store),
         Command::Rules(rules) => commands::rules(&rules, store, global),
         Command::Token(token) => commands::token(&token, store, global),
         Command::Ps(ps) => commands::ps(&ps, store, global),

@@ -254,9 +254,7 @@ async fn a_client_of_the_protocol_without_sessions_asks_too_and_logs_are_no_part
     command
         .env("IRQ_LOG", "trace")
         .stderr(std::process::Stdio::null());
-    let client = bench
-        .client_of(&mut command, discovered)
-        .await;
+    let client = bench.client_of(&mut command, discovered).await;
     let call = client
         .begins("request_approval", json!({"action": "Go"}))
         .await;
