@@ -76,5 +76,5 @@ pub(crate) fn answer(
         Ok(Err(error)) => Answer::Deny(format!("irq could not ask a person: {error:#}")),
         Err(_panicked) => Answer::Deny("irq could not ask a person: it has a bug".to_owned()),
     };
-    Ok(event.output(&answer))
+    Ok(event.output(agent, &answer))
 }

@@ -13,7 +13,7 @@ const MOST_CRATES_OF_THE_SERVER: usize = 230;
 const BELOW: [&str; 2] = ["routing-core", "interrupts"];
 
 /// Our crates, each with those of ours that it may import beside [`BELOW`].
-const LAYERS: [(&str, &[&str]); 13] = [
+const LAYERS: [(&str, &[&str]); 14] = [
     ("routing-derive", &[]),
     ("routing-core", &["routing-derive"]),
     ("interrupts", &["routing-core"]),
@@ -21,15 +21,16 @@ const LAYERS: [(&str, &[&str]); 13] = [
     ("journal", &[]),
     ("planning", &["journal"]),
     ("control", &["journal", "planning"]),
+    ("workers", &["journal"]),
     ("llm", &[]),
     ("tools", &["journal"]),
     ("engine", &["journal", "llm", "tools"]),
     ("agents", &["journal", "planning", "llm", "tools", "engine"]),
-    ("server", &["journal", "planning", "control"]),
+    ("server", &["journal", "planning", "control", "workers"]),
     (
         "irq",
         &[
-            "store", "journal", "planning", "control", "llm", "tools", "engine", "agents", "server",
+            "store", "journal", "planning", "control", "workers", "llm", "tools", "engine", "agents", "server",
         ],
     ),
 ];

@@ -4,6 +4,8 @@ use clap::ValueEnum;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::CodingAgent;
+
 /// The events in which an agent asks whether it may use a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ValueEnum)]
 pub(crate) enum EventName {
@@ -76,7 +78,18 @@ impl HookEvent {
     }
 
     /// What is printed for an answer.
-    pub(crate) fn output(&self, answer: &Answer) -> String {
+    pub(crate) fn output(&self, agent: CodingAgent, answer: &Answer) -> String {
+        match (agent, self.name, answer) {
+            // Codex takes only a refusal before a tool is used. It would take an `ask` for a mistake, and use the tool.
+            (CodingAgent::Codex, EventName::PreToolUse, Answer::Allow(_)) => String::new(),
+            (CodingAgent::Codex, EventName::PreToolUse, Answer::Ask(reason)) => self.told(
+                &Answer::Deny(format!("{reason}, and Codex cannot ask you here")),
+            ),
+            (CodingAgent::Codex | CodingAgent::ClaudeCode, _, answer) => self.told(answer),
+        }
+    }
+
+    fn told(&self, answer: &Answer) -> String {
         let specific = match (self.name, answer) {
             (EventName::PreToolUse, answer) => {
                 let (decision, reason) = match answer {
