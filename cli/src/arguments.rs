@@ -1,6 +1,7 @@
 //! The command line.
 
 mod acting;
+mod asking;
 mod kept;
 mod planning;
 mod serving;
@@ -27,6 +28,9 @@ pub(crate) use acting::{
     PolicyExplainArguments, RedriveArguments, RerouteArguments, ReviewArguments, RulesArguments,
     RulesCommand, RulesListArguments, RulesRevokeArguments, ScopeChoice, SendArguments,
     WithdrawArguments, parse_verdict, verdict_name,
+};
+pub(crate) use asking::{
+    HookArguments, HookCommand, HookInstallArguments, HookRemoveArguments, McpArguments,
 };
 pub(crate) use kept::{
     CheckpointsArguments, CompletionsArguments, ConfigArguments, ConfigCommand,
@@ -92,6 +96,10 @@ pub(crate) enum Command {
     Chat(ChatArguments),
     /// Serve the page and the interface, and execute runs, until it gets SIGTERM or Ctrl+C
     Serve(ServeArguments),
+    /// Let an MCP client ask people: an MCP server, which a client starts
+    Mcp(McpArguments),
+    /// Let a coding agent ask people for permission, instead of its own terminal
+    Hook(HookArguments),
     /// Make, list and revoke the tokens that let people and programs into a server
     Token(TokenArguments),
     /// List runs and their agents, of all processes

@@ -11,14 +11,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use interrupts::life::{Family, Interrupt, Lease, RunState, Scope, State};
+use interrupts::life::{Actor, Family, Interrupt, Lease, RunState, Scope, State};
 use interrupts::manager::{
     GivenUp, InterruptManager, KeepError, KeptRun, ManagerSettings, RunEnd, Taking, Times,
 };
 use interrupts::policy::Policy;
 use interrupts::signals::{Listening, OsSignals, SignalSettings, listen};
 use interrupts::store::{Filter, NewRun, Run, RunError, Store};
-use interrupts::{NameError, OwnerName};
+use interrupts::{Bell, NameError, NoBell, OwnerName};
 use routing_core::{InterruptType, NodeId, RunId};
 use store::bell_at;
 use tokio::runtime::Handle;
@@ -39,9 +39,10 @@ pub(crate) use given::{known_to_fork, refuse_fork, refuse_said};
 pub(crate) use spoken::{SeenSignal, Spoken, words};
 
 pub(crate) use engine::keeping::{
-    Control, LateInbox, gone_owner, has_process, in_words as owner_words, is_process, own_name,
+    Control, LateInbox, gone_owner, has_process, in_words as owner_words, is_gone, is_process,
+    own_name,
 };
-use engine::keeping::{PulseBell, has_run_out, is_gone};
+use engine::keeping::{PulseBell, has_run_out};
 use facings::AgentFacings;
 use given::Unread;
 use left_out::LeftOut;
@@ -154,12 +155,26 @@ impl Keeping {
         Self::with_times(storage, times)
     }
 
+    /// A manager of a process that hears its own bell by itself: this one hears none, and takes that down for nobody.
+    ///
+    /// # Errors
+    ///
+    /// [`NameError`] where this process can be given no name.
+    pub(crate) fn beside(storage: Storage) -> Result<Self, NameError> {
+        Self::with_bell(storage, Times::default(), Arc::new(NoBell))
+    }
+
     fn with_times(storage: Storage, times: Times) -> Result<Self, NameError> {
+        let bell = bell_at(storage.location(), &own_name()?);
+        Self::with_bell(storage, times, bell)
+    }
+
+    fn with_bell(storage: Storage, times: Times, bell: Arc<dyn Bell>) -> Result<Self, NameError> {
         let owner = own_name()?;
         let facings = Arc::new(AgentFacings::new()?);
         let known = Arc::clone(&facings) as Arc<_>;
         let mut settings = ManagerSettings::new(Arc::clone(&storage.store), owner.clone(), known);
-        settings.bell = bell_at(storage.location(), &owner);
+        settings.bell = bell;
         settings.heritage = Arc::new(Unread);
         settings.remains = Arc::new(LeftOut);
         settings.times = times;
@@ -249,7 +264,7 @@ impl Keeping {
     /// # Cancel safety
     ///
     /// Dropped, the run may be owned for some seconds more.
-    pub(crate) async fn let_go(&self, kept: Kept) -> Result<(), Failure> {
+    async fn let_go(&self, kept: Kept) -> Result<(), Failure> {
         let Kept { run, control, .. } = kept;
         let id = run.run();
         drop(control);
@@ -259,6 +274,31 @@ impl Keeping {
         }
         self.forget(id);
         Ok(())
+    }
+
+    /// Lets a worker go on with a run that is paused: the run works again, and whichever worker wants it takes it. A
+    /// person who resumes it lifts its pauses.
+    ///
+    /// # Errors
+    ///
+    /// Where a process has the run, it has ended, or the store cannot be written.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`Keeping::carry_out`].
+    pub(crate) async fn let_worker_go_on(
+        &self,
+        run: &Run,
+        person: Option<&Actor>,
+    ) -> Result<(), Failure> {
+        let kept = self.take(run.id, &workflow_of(run)).await?;
+        if let Some(person) = person {
+            let lifted = kept.run.resume(person, None).await;
+            lifted.map_err(|error| not_taken(run.id, &error))?;
+        }
+        let begun = kept.run.begin().await;
+        begun.map_err(|error| not_taken(run.id, &error))?;
+        self.let_go(kept).await
     }
 
     /// A run that this process had is let go.

@@ -13,6 +13,7 @@ mod address;
 mod advice;
 mod arguments;
 mod asked;
+mod asker;
 mod asking;
 mod audited;
 mod authority;
@@ -24,6 +25,7 @@ mod due;
 mod exit;
 #[cfg(feature = "failpoints")]
 mod failpoints;
+mod hook;
 mod hooks;
 mod http_log;
 mod installation;
@@ -31,6 +33,7 @@ mod keep;
 mod keyboard;
 mod layout;
 mod listing;
+mod mcp;
 mod model;
 mod nearest;
 mod number;
@@ -93,7 +96,7 @@ fn run_command_line() -> ExitCode {
     };
     advice::remember(&arguments.store);
     let global = arguments.global;
-    let serves = matches!(arguments.command, Command::Serve(_));
+    let serves = matches!(arguments.command, Command::Serve(_) | Command::Mcp(_));
     let shows = matches!(
         arguments.command,
         Command::Run(_) | Command::Resume(_) | Command::Fork(_)
@@ -129,6 +132,14 @@ fn demand_store(command: &Command, store: &StoreArguments) -> Result<(), Failure
         Command::Purge(_) => (
             "purge",
             "purge beside the server's store, with --store PATH",
+        ),
+        Command::Mcp(_) => (
+            "mcp",
+            "start it beside the server's store, with --store PATH",
+        ),
+        Command::Hook(_) => (
+            "hook",
+            "use it beside the server's store, with --store PATH",
         ),
         Command::Chat(_)
         | Command::Run(_)
@@ -169,6 +180,8 @@ fn perform(command: Command, store: &StoreArguments, global: Global) -> anyhow::
         Command::Fork(fork) => commands::fork(&fork, store, global),
         Command::Chat(chat) => commands::chat(&chat, store, global),
         Command::Serve(serve) => commands::serve(&serve, store),
+        Command::Mcp(mcp) => commands::mcp(&mcp, store),
+        Command::Hook(hook) => commands::hook(&hook, store),
         Command::Rules(rules) => commands::rules(&rules, store, global),
         Command::Token(token) => commands::token(&token, store, global),
         Command::Ps(ps) => commands::ps(&ps, store, global),

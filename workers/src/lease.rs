@@ -20,9 +20,11 @@ pub struct Taking {
     pub worker: OwnerName,
     /// How long its lease holds unless it is renewed, by the store's clock.
     pub lease: SignedDuration,
+    /// A worker that is known to be gone: its lease does not hold any more.
+    pub lost: Option<OwnerName>,
 }
 
-impl Protocol<'_> {
+impl<'a> Protocol<'a> {
     /// Who takes a run: each worker has its name within its workflow, so none is taken for a process of this machine.
     ///
     /// # Errors
@@ -32,6 +34,8 @@ impl Protocol<'_> {
         Ok(Taking {
             worker: OwnerName::new(format!("{}/{worker}", self.workflow))?,
             lease,
+            // A server does not see the processes of its workers.
+            lost: None,
         })
     }
 
@@ -52,13 +56,13 @@ impl Protocol<'_> {
     /// # Cancel safety
     ///
     /// Dropped, it may be owned in an epoch that is known to no worker; the lease runs out.
-    pub async fn take(&self, run: RunId, taking: &Taking) -> Result<Owned<'_>, WorkError> {
+    pub async fn take(&self, run: RunId, taking: &Taking) -> Result<Owned<'a>, WorkError> {
         let row = self.row(run).await?;
         check_goes_on(&row)?;
         let delivery = Delivery {
             owner: taking.worker.clone(),
             lease: taking.lease,
-            lost: None,
+            lost: taking.lost.clone(),
         };
         let owned = match self.store.own_run(run, delivery).await {
             Ok(owned) => owned,
@@ -132,7 +136,7 @@ impl Protocol<'_> {
         &self,
         taking: &Taking,
         now: Timestamp,
-    ) -> Result<Option<Owned<'_>>, WorkError> {
+    ) -> Result<Option<Owned<'a>>, WorkError> {
         let states = [RunState::Created, RunState::Running, RunState::Waiting];
         let mut after = 0;
         loop {

@@ -113,8 +113,16 @@ impl Protocol<'_> {
 }
 
 impl Protocol<'_> {
-    /// The questions of a run whose outcome is not recorded.
-    pub(crate) async fn unsettled(&self, run: &Run) -> Result<Vec<QuestionStanding>, WorkError> {
+    /// The questions of a run that its worker has not taken the outcome of, in the order in which they were asked.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError::Store`]; [`WorkError::Unreadable`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    pub async fn unsettled(&self, run: &Run) -> Result<Vec<QuestionStanding>, WorkError> {
         let (mut unsettled, mut after) = (Vec::new(), 0);
         loop {
             let page = Page { after, limit: PAGE };

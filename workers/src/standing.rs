@@ -106,6 +106,11 @@ impl QuestionStanding {
         ANSWERS.saturating_sub(self.rejected.max(1))
     }
 
+    /// Whether its worker has taken what came of it: [`Owned::settled`](crate::Owned::settled) has recorded it.
+    pub const fn is_taken(&self) -> bool {
+        self.is_recorded
+    }
+
     /// Whether nothing more comes of it: it is decided, and the request is there or there is none.
     pub fn is_settled(&self) -> bool {
         match self.state {

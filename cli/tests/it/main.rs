@@ -6,6 +6,8 @@
 )]
 
 mod advised;
+mod asking_by_hook;
+mod asking_over_mcp;
 mod at_its_last_step;
 mod bad_input;
 mod changing_proxy;

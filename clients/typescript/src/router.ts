@@ -91,11 +91,12 @@ export class Router {
     return `${this.label}-${randomId().slice(0, 8)}`;
   }
 
-  /** The result of a run that was completed before this worker could take it. */
+  /** The result of a run that ended before this worker could end it, where it was completed. */
   private async resultOf<T>(runId: string, error: unknown): Promise<T> {
     if (!(error instanceof RunFinished)) throw error;
     const view = await this.transport.body<WorkView>({ method: 'GET', path: path`/v1/work/${runId}` });
     if (view.state === 'completed') return view.result as T;
+    if (view.state !== 'failed' && view.state !== 'cancelled') throw error;
     const reason = view.reason ? `: ${view.reason}` : '';
     throw new RunFinished({ ...error.problem, detail: `the run is ${view.state}${reason}`, cause: error });
   }

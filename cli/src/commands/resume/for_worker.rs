@@ -6,7 +6,7 @@ use interrupts::store::Run;
 
 use crate::actor::actor;
 use crate::exit::{Exit, Failure, tell};
-use crate::keep::{Keeping, not_taken, refuse_said, workflow_of};
+use crate::keep::{Keeping, refuse_said, workflow_of};
 use crate::storage::Storage;
 
 /// Lets a worker go on with a run that is paused.
@@ -34,13 +34,8 @@ pub(super) async fn let_go_on(
     }
     let failed = |error: interrupts::NameError| Failure::new(Exit::Failure, error.to_string());
     let keeping = Keeping::over(storage, &Policy::default()).map_err(failed)?;
-    let kept = keeping.take(run.id, &workflow).await?;
     let by = actor().map_err(failed)?;
-    let lifted = kept.run.resume(&by, None).await;
-    lifted.map_err(|error| not_taken(run.id, &error))?;
-    let begun = kept.run.begin().await;
-    begun.map_err(|error| not_taken(run.id, &error))?;
-    keeping.let_go(kept).await?;
+    keeping.let_worker_go_on(run, Some(&by)).await?;
     tell(format_args!(
         "{} goes on as soon as a worker takes it.",
         run.id

@@ -4,7 +4,7 @@ use engine::run::given_up_because;
 use interrupts::life::Interrupt;
 use interrupts::manager::GivenUp;
 use interrupts::policy::Policy;
-use journal::Workflow;
+use journal::{Workflow, executed_by_worker};
 
 use crate::exit::{Exit, Failure};
 use crate::keep::{Keeping, has_process, workflow_of};
@@ -30,8 +30,9 @@ pub(super) async fn end(storage: &Storage, pause: &Interrupt) -> Result<(), Fail
         return Ok(());
     };
     let is_left = !has_process(&run);
-    let is_of_agents = workflow_of(&run) == Workflow::Agents;
-    if !is_left || run.state.is_final() || !is_of_agents {
+    // A worker has let go of its run once that is paused.
+    let ends_here = workflow_of(&run) == Workflow::Agents || executed_by_worker(&run.content);
+    if !is_left || run.state.is_final() || !ends_here {
         return Ok(());
     }
     let keeping = Keeping::over(storage.clone(), &Policy::default())

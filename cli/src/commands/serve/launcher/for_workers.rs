@@ -7,7 +7,7 @@ use journal::ResumeRequest;
 use super::{Launcher, Word};
 use crate::commands::serve::predecessor::hindrance;
 use crate::exit::{Exit, Failure};
-use crate::keep::{not_taken, refuse_said, workflow_of};
+use crate::keep::{refuse_said, workflow_of};
 use crate::refused::by_store;
 
 impl Launcher {
@@ -19,8 +19,7 @@ impl Launcher {
         asked: Option<&ResumeRequest>,
     ) -> Result<(), Failure> {
         let keeping = &self.0.keeping;
-        let workflow = workflow_of(run);
-        refuse_said(&workflow, asked.and_then(|it| it.input.as_deref()))?;
+        refuse_said(&workflow_of(run), asked.and_then(|it| it.input.as_deref()))?;
         if keeping.is_held_elsewhere(run) {
             return Ok(());
         }
@@ -62,9 +61,6 @@ impl Launcher {
             let hint = format!("irq resume {} lets its worker go on", run.id);
             return Err(Failure::new(Exit::Conflict, text).hint(hint));
         }
-        let kept = keeping.take(run.id, &workflow).await?;
-        let begun = kept.run.begin().await;
-        begun.map_err(|error| not_taken(run.id, &error))?;
-        keeping.let_go(kept).await
+        keeping.let_worker_go_on(run, None).await
     }
 }

@@ -1,0 +1,257 @@
+//! A question of an asker: asked once for the same words, waited for, handed over.
+
+use std::time::Duration;
+
+use interrupts::Digest;
+use interrupts::life::RunState;
+use interrupts::store::Run;
+use jiff::SignedDuration;
+use routing_core::{Choice, NodeId, RunId};
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+use workers::{AskedState, Asking, QuestionStanding, WorkError, WorkKey};
+
+use super::store::KIND;
+use super::{Asker, by_work};
+use crate::exit::Failure;
+
+/// How often a question is looked at where no ring is heard.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// How often deadlines are looked at.
+const SWEEP: Duration = Duration::from_secs(1);
+
+/// How many digits of a digest tell questions apart.
+const DIGITS: usize = 20;
+
+/// What a program asks.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Question {
+    /// Which way of asking it is: the same words in another way are another question.
+    pub(crate) tool: &'static str,
+    /// What is asked.
+    pub(crate) reason: String,
+    /// What one needs to know to answer.
+    pub(crate) context: String,
+    /// The answers to choose from.
+    pub(crate) choices: Vec<String>,
+    /// What else is shown.
+    pub(crate) fields: Map<String, Value>,
+    /// How long it may wait, whether its program is there or not; as long as the policy says where it is absent.
+    pub(crate) deadline: Option<SignedDuration>,
+}
+
+/// How long waiting took.
+pub(crate) enum Waited {
+    /// It is over: decided, expired or withdrawn.
+    Over(QuestionStanding),
+    /// It is still open.
+    Open(QuestionStanding),
+}
+
+impl Question {
+    /// What all askings of the same words have in common.
+    fn stem(&self) -> Result<String, WorkError> {
+        let choices = serde_json::to_string(&self.choices)?;
+        let fields = serde_json::to_string(&self.fields)?;
+        let parts = [self.tool, &self.reason, &self.context, &choices, &fields];
+        let mut digest = Digest::of_parts(parts.map(str::as_bytes)).to_string();
+        digest.truncate(DIGITS);
+        Ok(format!("{}:{digest}", self.tool))
+    }
+
+    fn asking(self) -> Asking {
+        let choice = |value: String| Choice {
+            label: value.clone(),
+            value,
+            description: String::new(),
+        };
+        Asking {
+            node: NodeId::root(),
+            kind: KIND.to_owned(),
+            reason: self.reason,
+            context: self.context,
+            choices: self.choices.into_iter().map(choice).collect(),
+            confirmations: Vec::new(),
+            fields: self.fields,
+            patience: self.deadline,
+        }
+    }
+}
+
+/// The key of the nth time that the same words are asked, from 1.
+fn key(stem: &str, nth: u64) -> Result<WorkKey, WorkError> {
+    let key = format!("{stem}:{nth}").parse();
+    key.map_err(|error| WorkError::Unexpected(format!("{stem}:{nth}: {error}")))
+}
+
+/// Whether no answer comes any more.
+pub(super) fn is_withdrawn(standing: &QuestionStanding) -> bool {
+    standing.state == AskedState::Withdrawn
+}
+
+impl Asker {
+    /// Asks. While the same words were asked before in this session and their answer was not handed over, it is the
+    /// same question; afterwards they are asked anew.
+    ///
+    /// # Errors
+    ///
+    /// Where a person has paused or stopped the run, the question is too long, or the store fails.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it was asked or not; ask again with the same words.
+    pub(crate) async fn ask(&self, question: Question) -> Result<QuestionStanding, Failure> {
+        let owned = self.owned().await?;
+        let asked = async {
+            let key = self.next_key(&owned.run, &question.stem()?).await?;
+            let (standing, _is_new) = owned.ask(&key, question.asking()).await?;
+            Ok(standing)
+        };
+        asked.await.map_err(|error| by_work(&error))
+    }
+
+    /// The key under which words are asked: the one that they have as long as their answer was not handed over.
+    async fn next_key(&self, run: &Run, stem: &str) -> Result<WorkKey, WorkError> {
+        // Their keys have no gaps, so the last one is found by halving.
+        let (mut last, mut missing) = (0, 1);
+        while self.find(run, &key(stem, missing)?).await?.is_some() {
+            last = missing;
+            missing *= 2;
+        }
+        while missing - last > 1 {
+            let middle = last + (missing - last) / 2;
+            match self.find(run, &key(stem, middle)?).await? {
+                Some(_) => last = middle,
+                None => missing = middle,
+            }
+        }
+        if last == 0 {
+            return key(stem, 1);
+        }
+        let found = self.find(run, &key(stem, last)?).await?;
+        let is_over = |it: QuestionStanding| it.is_taken() || is_withdrawn(&it);
+        key(
+            stem,
+            if found.is_some_and(is_over) {
+                missing
+            } else {
+                last
+            },
+        )
+    }
+
+    async fn find(&self, run: &Run, key: &WorkKey) -> Result<Option<QuestionStanding>, WorkError> {
+        match self.store.protocol().question(run, key).await {
+            Ok(found) => Ok(Some(found)),
+            Err(WorkError::UnknownQuestion { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Waits until a question is over, but not longer than until then.
+    ///
+    /// # Errors
+    ///
+    /// Where a person has paused or stopped the run, there is no such question, or the store fails.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only waits.
+    pub(crate) async fn wait(&self, key: &WorkKey, until: Instant) -> Result<Waited, Failure> {
+        // Before the first look, so that nothing comes between the two.
+        let mut news = self.store.news();
+        let run = self.owned().await?.run.id;
+        let mut swept = Instant::now();
+        loop {
+            let standing = self.standing(run, key).await;
+            let standing = standing.map_err(|error| by_work(&error))?;
+            if standing.state != AskedState::Open {
+                return Ok(Waited::Over(standing));
+            }
+            if Instant::now() >= until {
+                return Ok(Waited::Open(standing));
+            }
+            tokio::select! {
+                _changed = news.changed() => {}
+                () = tokio::time::sleep(LOOK) => {}
+                () = tokio::time::sleep_until(until) => {}
+            }
+            if swept.elapsed() >= SWEEP {
+                self.store.storage.sweep().await?;
+                swept = Instant::now();
+            }
+        }
+    }
+
+    /// A question of a run that works.
+    async fn standing(&self, run: RunId, key: &WorkKey) -> Result<QuestionStanding, WorkError> {
+        let protocol = self.store.protocol();
+        let row = protocol.work(run).await?.run;
+        match row.state {
+            RunState::Created | RunState::Running | RunState::Waiting | RunState::Stopping => {}
+            RunState::Paused => return Err(WorkError::Paused { run }),
+            state @ (RunState::Completed | RunState::Failed | RunState::Cancelled) => {
+                return Err(WorkError::Ended { run, state });
+            }
+        }
+        protocol.question(&row, key).await
+    }
+
+    /// Records that what came of a question is handed over. Do so right before it is.
+    ///
+    /// # Errors
+    ///
+    /// Where the run is not this process's any more, or the store fails: nothing may be handed over then.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    pub(crate) async fn hand_over(
+        &self,
+        standing: QuestionStanding,
+    ) -> Result<QuestionStanding, Failure> {
+        let owned = self.owned().await?;
+        let settled = owned.settled(standing).await;
+        settled.map_err(|error| by_work(&error))
+    }
+
+    /// Withdraws a question. One that is decided stays decided.
+    ///
+    /// # Errors
+    ///
+    /// As [`Asker::wait`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    pub(crate) async fn withdraw(&self, key: &WorkKey) -> Result<QuestionStanding, Failure> {
+        let owned = self.owned().await?;
+        let withdrawn = async {
+            let standing = owned.withdraw(key).await?;
+            // What was decided meanwhile is still there to be handed over.
+            if !is_withdrawn(&standing) {
+                return Ok(standing);
+            }
+            owned.settled(standing).await
+        };
+        withdrawn.await.map_err(|error| by_work(&error))
+    }
+
+    /// The questions of the session whose answers were not handed over.
+    ///
+    /// # Errors
+    ///
+    /// As [`Asker::ask`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    pub(crate) async fn open_questions(&self) -> Result<Vec<QuestionStanding>, Failure> {
+        let owned = self.owned().await?;
+        let found = self.store.protocol().unsettled(&owned.run).await;
+        let mut found = found.map_err(|error| by_work(&error))?;
+        found.retain(|it| !is_withdrawn(it));
+        Ok(found)
+    }
+}

@@ -1,0 +1,28 @@
+//! `irq mcp`: people, for any MCP client.
+
+use std::time::Duration;
+
+use tokio::runtime::Builder;
+
+use crate::arguments::{McpArguments, StoreArguments};
+use crate::exit::Exit;
+use crate::mcp::{McpOrder, serve};
+
+/// Serves MCP until the client has gone.
+///
+/// # Errors
+///
+/// Where the store cannot be opened, the address cannot be listened at, or the client speaks something else.
+pub(crate) fn mcp(arguments: &McpArguments, store: &StoreArguments) -> anyhow::Result<Exit> {
+    let order = McpOrder {
+        listen: arguments.listen,
+        name: arguments.name.clone(),
+        wait: Duration::try_from(arguments.wait)?,
+    };
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    let served = runtime.block_on(serve(order, store));
+    // Where standard input is no pipe, a thread reads it that cannot be ended.
+    runtime.shutdown_background();
+    served?;
+    Ok(Exit::Success)
+}

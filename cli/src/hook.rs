@@ -1,0 +1,80 @@
+//! `irq hook`: a permission question of a coding agent becomes a question here, and its decision the agent's.
+//!
+//! What goes wrong is a refusal, never an allowance: the agent hears "deny", or where even that cannot be said, the
+//! exit code with which it blocks.
+
+mod asking;
+mod event;
+mod installing;
+mod json_text;
+
+use std::io::Read as _;
+
+use clap::ValueEnum;
+use jiff::SignedDuration;
+
+use crate::arguments::StoreArguments;
+use crate::exit::{Exit, Failure};
+use event::{Answer, HookEvent};
+
+pub(crate) use event::EventName;
+pub(crate) use installing::{Change, Scope, Wanted};
+
+/// The most bytes that an agent may send.
+const MOST_INPUT: u64 = 4 << 20;
+
+/// A coding agent with a documented hook.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CodingAgent {
+    /// Claude Code.
+    ClaudeCode,
+    /// Codex.
+    Codex,
+}
+
+impl CodingAgent {
+    /// As the command line and its workflow name it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "claude-code",
+            Self::Codex => "codex",
+        }
+    }
+
+    /// As people call it.
+    const fn title(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "Claude Code",
+            Self::Codex => "Codex",
+        }
+    }
+}
+
+/// Reads the event of an agent from standard input, asks a person, and returns what to print.
+///
+/// # Errors
+///
+/// [`Exit::Usage`], whose exit code 2 blocks the agent's tool, where the event cannot be read.
+pub(crate) fn answer(
+    agent: CodingAgent,
+    timeout: SignedDuration,
+    store: &StoreArguments,
+) -> Result<String, Failure> {
+    let blocked = |text: String| {
+        Failure::new(Exit::Usage, text)
+            .hint("an agent starts this with its event on standard input")
+    };
+    let mut input = String::new();
+    let read = std::io::stdin().take(MOST_INPUT).read_to_string(&mut input);
+    read.map_err(|error| blocked(format!("the event cannot be read: {error}")))?;
+    let event = HookEvent::read(&input).map_err(blocked)?;
+    let asked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        crate::storage::complete(asking::ask(agent, &event, timeout, store))
+    }));
+    let answer = match asked {
+        Ok(Ok(answer)) => answer,
+        Ok(Err(error)) => Answer::Deny(format!("irq could not ask a person: {error:#}")),
+        Err(_panicked) => Answer::Deny("irq could not ask a person: it has a bug".to_owned()),
+    };
+    Ok(event.output(agent, &answer))
+}

@@ -1,0 +1,150 @@
+//! Asking a person whether an agent may use a tool.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use interrupts::life::Verdict;
+use jiff::SignedDuration;
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+use uuid::Uuid;
+use workers::{AskedState, Decided, QuestionStanding};
+
+use super::CodingAgent;
+use super::event::{Answer, HookEvent};
+use crate::arguments::StoreArguments;
+use crate::asker::{Asker, AskerStore, Question, Waited};
+use crate::exit::Failure;
+
+/// Asks, and waits for so long.
+///
+/// # Errors
+///
+/// Where the question cannot be asked, or a person has stopped its run: the agent is refused then.
+///
+/// # Cancel safety
+///
+/// Dropped, the question stays open until its time is over.
+pub(super) async fn ask(
+    agent: CodingAgent,
+    event: &HookEvent,
+    timeout: SignedDuration,
+    store: &StoreArguments,
+) -> anyhow::Result<Answer> {
+    let until = Instant::now() + Duration::try_from(timeout)?;
+    let store = AskerStore::open(store, agent.name()).await?;
+    let tool_use = event.tool_use.clone();
+    let tool_use = tool_use.unwrap_or_else(|| Uuid::now_v7().simple().to_string());
+    let asker = Asker::new(Arc::clone(&store), format!("{}/{tool_use}", event.session));
+    let question = question(agent, event, timeout);
+    let answered = async {
+        tokio::select! {
+            answered = answered(&asker, question, until) => answered,
+            () = asker.tend() => Ok(None),
+            () = store.hear() => Ok(None),
+        }
+    };
+    let answer = answered
+        .await
+        .map(|answer| answer.unwrap_or_else(|| refused(timeout)));
+    // What was decided holds, whatever becomes of the run.
+    if let Err(error) = asker.close().await {
+        tracing::warn!(%error, "the run of the hook could not be ended");
+    }
+    Ok(answer?)
+}
+
+fn refused(timeout: SignedDuration) -> Answer {
+    Answer::Deny(format!(
+        "No person answered within {timeout:#}; take it as a refusal."
+    ))
+}
+
+async fn answered(
+    asker: &Asker,
+    question: Question,
+    until: Instant,
+) -> Result<Option<Answer>, Failure> {
+    let asked = asker.ask(question).await?;
+    let over = match asker.wait(&asked.key, until).await? {
+        Waited::Over(over) => over,
+        // One that is decided at the last moment stays decided.
+        Waited::Open(open) => asker.withdraw(&open.key).await?,
+    };
+    let over = asker.hand_over(over).await?;
+    Ok(of_question(&over))
+}
+
+/// The answer that a question which is over gives; none where no person gave one.
+fn of_question(over: &QuestionStanding) -> Option<Answer> {
+    if over.state != AskedState::Decided {
+        return None;
+    }
+    let decided = over.decided.as_ref()?;
+    let by = &decided.by;
+    Some(match decided.verdict {
+        Verdict::Approve => Answer::Allow(format!("{by} approved it")),
+        Verdict::Ignore => Answer::Ask(format!("{by} leaves it to you")),
+        Verdict::Reject | Verdict::Cancel => {
+            Answer::Deny(with_words(format!("{by} refused it"), decided))
+        }
+        Verdict::Edit
+        | Verdict::Respond
+        | Verdict::Reroute
+        | Verdict::ModifyPlan
+        | Verdict::Resume
+        | Verdict::Applied => Answer::Deny(with_words(
+            format!("{by} answered without approving it"),
+            decided,
+        )),
+    })
+}
+
+fn with_words(mut text: String, decided: &Decided) -> String {
+    if let Some(words) = decided
+        .answer
+        .text
+        .as_deref()
+        .filter(|words| !words.is_empty())
+    {
+        text.push_str(": ");
+        text.push_str(words);
+    }
+    text
+}
+
+/// What a person is asked: the tool in a sentence, its input as fields.
+fn question(agent: CodingAgent, event: &HookEvent, timeout: SignedDuration) -> Question {
+    let mut fields = Map::new();
+    fields.insert("tool".to_owned(), Value::from(event.tool.clone()));
+    fields.insert("input".to_owned(), event.input.clone());
+    if let Some(folder) = &event.cwd {
+        fields.insert("folder".to_owned(), Value::from(folder.clone()));
+    }
+    let folder = event.cwd.as_deref();
+    let folder = folder.map_or_else(String::new, |folder| format!(" in {folder}"));
+    Question {
+        tool: "permission",
+        reason: format!("{} wants to use {}{folder}", agent.title(), event.tool),
+        context: shown(&event.input),
+        fields,
+        deadline: Some(timeout),
+        ..Question::default()
+    }
+}
+
+/// The input of a tool as people read it: each argument by itself.
+fn shown(input: &Value) -> String {
+    let Some(arguments) = input.as_object() else {
+        return input.to_string();
+    };
+    let argument = |(name, value): (&String, &Value)| match value.as_str() {
+        Some(text) => format!("{name}: {text}"),
+        None => format!("{name}: {value}"),
+    };
+    arguments
+        .iter()
+        .map(argument)
+        .collect::<Vec<_>>()
+        .join("\n")
+}

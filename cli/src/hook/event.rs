@@ -1,0 +1,114 @@
+//! The event of a hook, and the answer in the form that its agent expects.
+
+use clap::ValueEnum;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::CodingAgent;
+
+/// The events in which an agent asks whether it may use a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ValueEnum)]
+pub(crate) enum EventName {
+    /// Where the agent would ask its user.
+    PermissionRequest,
+    /// Before each use of a tool, whether the agent would ask or not.
+    PreToolUse,
+}
+
+impl EventName {
+    /// All of them.
+    pub(crate) const ALL: [Self; 2] = [Self::PermissionRequest, Self::PreToolUse];
+
+    /// As agents name it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::PermissionRequest => "PermissionRequest",
+            Self::PreToolUse => "PreToolUse",
+        }
+    }
+}
+
+/// What an agent sends. What else it sends is of no use here.
+#[derive(Debug, Deserialize)]
+pub(crate) struct HookEvent {
+    /// Which event it is.
+    #[serde(rename = "hook_event_name")]
+    pub(super) name: EventName,
+    /// The agent's session.
+    #[serde(rename = "session_id")]
+    pub(super) session: String,
+    /// Where the agent works.
+    #[serde(default)]
+    pub(super) cwd: Option<String>,
+    /// The tool.
+    #[serde(rename = "tool_name")]
+    pub(super) tool: String,
+    /// Its arguments.
+    #[serde(rename = "tool_input", default)]
+    pub(super) input: Value,
+    /// The use of the tool: the same one asked about again is the same question.
+    #[serde(rename = "tool_use_id", default)]
+    pub(super) tool_use: Option<String>,
+}
+
+/// What the agent is answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// It may.
+    Allow(String),
+    /// It may not.
+    Deny(String),
+    /// The person leaves it to the agent's own user.
+    Ask(String),
+}
+
+impl HookEvent {
+    /// Reads the event.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    pub(crate) fn read(text: &str) -> Result<Self, String> {
+        let event: Self = serde_json::from_str(text)
+            .map_err(|error| format!("this is no event in which an agent asks: {error}"))?;
+        if event.tool.trim().is_empty() {
+            return Err("this is no event in which an agent asks: it names no tool".to_owned());
+        }
+        Ok(event)
+    }
+
+    /// What is printed for an answer.
+    pub(crate) fn output(&self, agent: CodingAgent, answer: &Answer) -> String {
+        match (agent, self.name, answer) {
+            // Codex takes only a refusal before a tool is used. It would take an `ask` for a mistake, and use the tool.
+            (CodingAgent::Codex, EventName::PreToolUse, Answer::Allow(_)) => String::new(),
+            (CodingAgent::Codex, EventName::PreToolUse, Answer::Ask(reason)) => self.told(
+                &Answer::Deny(format!("{reason}, and Codex cannot ask you here")),
+            ),
+            (CodingAgent::Codex | CodingAgent::ClaudeCode, _, answer) => self.told(answer),
+        }
+    }
+
+    fn told(&self, answer: &Answer) -> String {
+        let specific = match (self.name, answer) {
+            (EventName::PreToolUse, answer) => {
+                let (decision, reason) = match answer {
+                    Answer::Allow(reason) => ("allow", reason),
+                    Answer::Deny(reason) => ("deny", reason),
+                    Answer::Ask(reason) => ("ask", reason),
+                };
+                json!({"hookEventName": "PreToolUse", "permissionDecision": decision, "permissionDecisionReason": reason})
+            }
+            (EventName::PermissionRequest, Answer::Allow(_)) => {
+                json!({"hookEventName": "PermissionRequest", "decision": {"behavior": "allow"}})
+            }
+            (EventName::PermissionRequest, Answer::Deny(message)) => {
+                let decision = json!({"behavior": "deny", "message": message});
+                json!({"hookEventName": "PermissionRequest", "decision": decision})
+            }
+            // Without a decision the agent asks its user, as it was about to.
+            (EventName::PermissionRequest, Answer::Ask(_)) => return String::new(),
+        };
+        format!("{}\n", json!({"hookSpecificOutput": specific}))
+    }
+}

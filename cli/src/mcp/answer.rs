@@ -1,0 +1,137 @@
+//! What a tool answers: structured for programs, and a sentence for models.
+
+use interrupts::life::Verdict;
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde::Serialize;
+use serde_json::{Value, json};
+use workers::{AskedState, Decided, QuestionStanding};
+
+use super::tools::ToolName;
+use crate::arguments::verdict_name;
+use crate::exit::Failure;
+
+/// How a question stands, as its program reads it.
+#[derive(Debug, Serialize)]
+struct Answer<'a> {
+    state: &'static str,
+    decision: Option<&'static str>,
+    text: Option<&'a str>,
+    choices: &'a [String],
+    by: Option<&'a str>,
+    ticket: &'a str,
+}
+
+/// The result that a question is.
+pub(super) fn of_question(standing: &QuestionStanding) -> CallToolResult {
+    let decided = standing.decided.as_ref();
+    let answer = Answer {
+        state: standing.state.name(),
+        decision: decided.map(|it| verdict_name(it.verdict)),
+        text: decided.and_then(|it| it.answer.text.as_deref()),
+        choices: decided.map_or(&[], |it| &it.answer.selected_choices),
+        by: decided.map(|it| it.by.as_str()),
+        ticket: standing.key.as_str(),
+    };
+    told(sentence(standing), json!(answer))
+}
+
+/// The result that a list of questions is.
+pub(super) fn of_list(questions: &[QuestionStanding]) -> CallToolResult {
+    let listed = questions.iter().map(|it| {
+        json!({
+            "ticket": it.key.as_str(),
+            "state": it.state.name(),
+            "question": it.interrupt.reason,
+            "asked_at": it.interrupt.requested_at.to_string(),
+        })
+    });
+    let listed: Vec<Value> = listed.collect();
+    let mut text = match listed.len() {
+        0 => "No question waits.".to_owned(),
+        1 => "1 question waits:".to_owned(),
+        count => format!("{count} questions wait:"),
+    };
+    for it in questions {
+        let reason = &it.interrupt.reason;
+        text.push_str(&format!("\n- {} ({}): {reason}", it.key, it.state.name()));
+    }
+    told(text, json!({"questions": listed}))
+}
+
+/// The result that a failure is, with the ticket of the question that it is about.
+pub(super) fn of_failure(failure: &Failure) -> CallToolResult {
+    let mut text = failure.to_string();
+    if let Some(hint) = failure.advice() {
+        text.push_str("\nHint: ");
+        text.push_str(hint);
+    }
+    CallToolResult::error(vec![ContentBlock::text(text)])
+}
+
+fn told(text: String, structured: Value) -> CallToolResult {
+    let mut result = CallToolResult::structured(structured);
+    result.content = vec![ContentBlock::text(text)];
+    result
+}
+
+/// What became of a question, in words.
+fn sentence(standing: &QuestionStanding) -> String {
+    let (key, interrupt) = (&standing.key, standing.interrupt.id);
+    match (standing.state, &standing.decided) {
+        (AskedState::Open, _) => format!(
+            "No answer yet; the question stays open. To go on waiting, call await_answer with the ticket {key}. \
+             People find it as {interrupt}."
+        ),
+        (AskedState::Expired, _) => {
+            "No answer came in time. Do not go on as if there had been one.".to_owned()
+        }
+        (AskedState::Withdrawn, _) => "The question was withdrawn; no answer comes.".to_owned(),
+        (AskedState::Decided, None) => "The question is decided.".to_owned(),
+        (AskedState::Decided, Some(decided)) => of_decision(standing, decided),
+    }
+}
+
+fn of_decision(standing: &QuestionStanding, decided: &Decided) -> String {
+    let by = &decided.by;
+    let is_approval = standing
+        .key
+        .as_str()
+        .starts_with(ToolName::RequestApproval.name());
+    let mut text = match (decided.verdict, is_approval) {
+        (Verdict::Approve, true) => format!("{by} approved: {}", standing.interrupt.reason),
+        (Verdict::Approve, false) => format!("{by} said yes"),
+        (Verdict::Reject, true) => format!("{by} refused: do not do it"),
+        (Verdict::Reject, false) => format!("{by} said no"),
+        (Verdict::Ignore, _) => format!("{by} gives no answer"),
+        (Verdict::Cancel, _) => format!("{by} cancelled the question: leave it"),
+        (
+            Verdict::Edit
+            | Verdict::Respond
+            | Verdict::Reroute
+            | Verdict::ModifyPlan
+            | Verdict::Resume
+            | Verdict::Applied,
+            true,
+        ) => format!("{by} answered without approving"),
+        (
+            Verdict::Edit
+            | Verdict::Respond
+            | Verdict::Reroute
+            | Verdict::ModifyPlan
+            | Verdict::Resume
+            | Verdict::Applied,
+            false,
+        ) => format!("{by} answered"),
+    };
+    let answer = &decided.answer;
+    if !answer.selected_choices.is_empty() {
+        text.push_str(&format!("\nChosen: {}", answer.selected_choices.join(", ")));
+    }
+    if let Some(words) = answer.text.as_deref().filter(|words| !words.is_empty()) {
+        text.push_str(&format!("\n{words}"));
+    }
+    if let Some(edited) = &answer.edited_request {
+        text.push_str(&format!("\nChanged to: {edited}"));
+    }
+    text
+}

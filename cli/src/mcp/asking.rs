@@ -1,0 +1,173 @@
+//! The arguments of the tools.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use workers::WorkKey;
+
+use super::tools::ToolName;
+use crate::asker::Question;
+use crate::exit::{Exit, Failure};
+use crate::visible::visible_line;
+
+/// The longest wait that a caller may ask for, in seconds: a day.
+pub(super) const LONGEST_WAIT: u64 = 86_400;
+
+/// The most answers to choose from.
+pub(super) const MOST_CHOICES: usize = 50;
+
+/// What a call wants.
+pub(super) enum Wanted {
+    /// To ask, and wait for so long.
+    Ask(Question, Option<Duration>),
+    /// To go on waiting.
+    Await(WorkKey, Option<Duration>),
+    /// To take a question back.
+    Withdraw(WorkKey),
+    /// To see what is open.
+    List,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AskHuman {
+    question: String,
+    #[serde(default)]
+    context: Option<String>,
+    #[serde(default)]
+    choices: Option<Vec<String>>,
+    #[serde(default)]
+    wait_seconds: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RequestApproval {
+    action: String,
+    #[serde(default)]
+    details: Option<String>,
+    #[serde(default)]
+    wait_seconds: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AwaitAnswer {
+    ticket: String,
+    #[serde(default)]
+    wait_seconds: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Withdraw {
+    ticket: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ListOpen {}
+
+impl Wanted {
+    /// What a call with these arguments wants.
+    ///
+    /// # Errors
+    ///
+    /// [`Exit::Usage`] where the arguments do not fit the tool.
+    pub(super) fn of(tool: ToolName, arguments: Map<String, Value>) -> Result<Self, Failure> {
+        match tool {
+            ToolName::AskHuman => {
+                let given: AskHuman = read(tool, arguments)?;
+                let question = Question {
+                    tool: tool.name(),
+                    reason: said(tool, "question", given.question)?,
+                    context: given.context.unwrap_or_default(),
+                    choices: choices(tool, given.choices.unwrap_or_default())?,
+                    ..Question::default()
+                };
+                Ok(Self::Ask(question, wait(tool, given.wait_seconds)?))
+            }
+            ToolName::RequestApproval => {
+                let given: RequestApproval = read(tool, arguments)?;
+                let question = Question {
+                    tool: tool.name(),
+                    reason: said(tool, "action", given.action)?,
+                    context: given.details.unwrap_or_default(),
+                    ..Question::default()
+                };
+                Ok(Self::Ask(question, wait(tool, given.wait_seconds)?))
+            }
+            ToolName::AwaitAnswer => {
+                let given: AwaitAnswer = read(tool, arguments)?;
+                Ok(Self::Await(
+                    ticket(&given.ticket)?,
+                    wait(tool, given.wait_seconds)?,
+                ))
+            }
+            ToolName::Withdraw => {
+                let given: Withdraw = read(tool, arguments)?;
+                Ok(Self::Withdraw(ticket(&given.ticket)?))
+            }
+            ToolName::ListOpen => {
+                let ListOpen {} = read(tool, arguments)?;
+                Ok(Self::List)
+            }
+        }
+    }
+}
+
+fn read<T: DeserializeOwned>(tool: ToolName, arguments: Map<String, Value>) -> Result<T, Failure> {
+    serde_json::from_value(Value::Object(arguments))
+        .map_err(|error| unfit(tool, &error.to_string()))
+}
+
+fn unfit(tool: ToolName, reason: &str) -> Failure {
+    let text = format!("the arguments of {} do not fit: {reason}", tool.name());
+    Failure::new(Exit::Usage, text).hint("call it again as its input schema says")
+}
+
+fn said(tool: ToolName, argument: &str, text: String) -> Result<String, Failure> {
+    if text.trim().is_empty() {
+        return Err(unfit(tool, &format!("`{argument}` says nothing")));
+    }
+    Ok(text)
+}
+
+fn choices(tool: ToolName, choices: Vec<String>) -> Result<Vec<String>, Failure> {
+    if choices.len() > MOST_CHOICES {
+        return Err(unfit(
+            tool,
+            &format!("at most {MOST_CHOICES} choices are possible"),
+        ));
+    }
+    for (place, choice) in choices.iter().enumerate() {
+        if choice.trim().is_empty() {
+            return Err(unfit(tool, "a choice says nothing"));
+        }
+        if choices[..place].contains(choice) {
+            let twice = format!("the choice `{}` is there twice", visible_line(choice));
+            return Err(unfit(tool, &twice));
+        }
+    }
+    Ok(choices)
+}
+
+fn wait(tool: ToolName, seconds: Option<u64>) -> Result<Option<Duration>, Failure> {
+    match seconds {
+        Some(seconds) if seconds > LONGEST_WAIT => Err(unfit(
+            tool,
+            &format!("`wait_seconds` is at most {LONGEST_WAIT}"),
+        )),
+        seconds => Ok(seconds.map(Duration::from_secs)),
+    }
+}
+
+fn ticket(text: &str) -> Result<WorkKey, Failure> {
+    text.parse().map_err(|_unfit| {
+        let text = format!("there is no ticket `{}`", visible_line(text));
+        Failure::new(Exit::NotFound, text)
+            .hint("`list_open` lists the questions that wait, with their tickets")
+    })
+}

@@ -1,0 +1,186 @@
+//! The server as one client sees it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, CancelledNotificationParam, ErrorData,
+    Implementation, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    Tool,
+};
+use rmcp::service::{NotificationContext, RequestContext};
+use rmcp::{RoleServer, ServerHandler};
+use tokio::time::Instant;
+use workers::{QuestionStanding, WorkKey};
+
+use super::asking::Wanted;
+use super::calls::{Call, Calls};
+use super::sessions::Sessions;
+use super::tools::{self, ToolName};
+use super::{answer, listener, progress};
+use crate::asker::{Asker, Waited};
+use crate::exit::{Exit, Failure};
+
+/// What a client is told about the server as a whole.
+const INSTRUCTIONS: &str = "Asks people. Use ask_human for a question, and request_approval before you do what cannot be \
+    undone. People may take minutes or days: where `state` is `open`, do other work and call await_answer with the \
+    ticket. After a restart, list_open lists what is still open. Never go on as if an answer had come.";
+
+/// What a client that names itself nowhere is called.
+const NO_NAME: &str = "client";
+
+/// The server of one client.
+pub(super) struct AskServer {
+    sessions: Arc<Sessions>,
+    calls: Calls,
+}
+
+impl AskServer {
+    pub(super) fn new(sessions: Arc<Sessions>) -> Self {
+        let calls = Calls::default();
+        Self { sessions, calls }
+    }
+
+    async fn session(&self, context: &RequestContext<RoleServer>) -> Arc<Asker> {
+        let client = context.client_info().map(|client| client.name);
+        let given = listener::session_of(&context.extensions);
+        let client = client.as_deref().unwrap_or(NO_NAME);
+        self.sessions.of(client, given.as_deref()).await
+    }
+
+    async fn done(
+        &self,
+        wanted: Wanted,
+        call: &Call<'_>,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResult, Failure> {
+        let asker = self.session(context).await;
+        match wanted {
+            Wanted::Ask(question, wait) => {
+                let asked = asker.ask(question).await?;
+                let waited = self.waited(&asker, &asked.key, wait, call, context).await;
+                if matches!(waited, Ok(Ending::Cancelled)) {
+                    asker.withdraw(&asked.key).await?;
+                }
+                handed_over(&asker, waited?).await
+            }
+            Wanted::Await(key, wait) => {
+                let waited = self.waited(&asker, &key, wait, call, context).await;
+                handed_over(&asker, waited?).await
+            }
+            Wanted::Withdraw(key) => {
+                let withdrawn = asker.withdraw(&key).await?;
+                handed_over(&asker, Ending::Over(withdrawn)).await
+            }
+            Wanted::List => Ok(answer::of_list(&asker.open_questions().await?)),
+        }
+    }
+
+    /// Waits for an answer, while the client hears of progress.
+    async fn waited(
+        &self,
+        asker: &Asker,
+        key: &WorkKey,
+        wait: Option<Duration>,
+        call: &Call<'_>,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Ending, Failure> {
+        let until = Instant::now() + wait.unwrap_or(self.sessions.wait);
+        let disconnected = async {
+            match listener::ends_with_its_connection(&context.extensions) {
+                true => context.ct.cancelled().await,
+                false => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            () = self.sessions.closing.cancelled() => Ok(Ending::Closed),
+            () = call.cancelled.cancelled() => Ok(Ending::Cancelled),
+            () = disconnected => Ok(Ending::Cancelled),
+            waited = asker.wait(key, until) => Ok(match waited? {
+                Waited::Over(standing) => Ending::Over(standing),
+                Waited::Open(standing) => Ending::Open(standing),
+            }),
+            () = progress::report(context, "waiting for a person") => Ok(Ending::Closed),
+        }
+    }
+}
+
+/// How waiting ended.
+enum Ending {
+    Over(QuestionStanding),
+    Open(QuestionStanding),
+    /// The client cancelled the call.
+    Cancelled,
+    /// The client is gone, or this process ends: the question stays open.
+    Closed,
+}
+
+/// The result that goes to the client. What became of the question counts as read from here on.
+async fn handed_over(asker: &Asker, ending: Ending) -> Result<CallToolResult, Failure> {
+    match ending {
+        Ending::Open(standing) => Ok(answer::of_question(&standing)),
+        Ending::Over(standing) => {
+            let standing = asker.hand_over(standing).await?;
+            Ok(answer::of_question(&standing))
+        }
+        Ending::Cancelled => Err(Failure::new(Exit::Stopped, "the call was cancelled")),
+        Ending::Closed => Err(
+            Failure::new(Exit::Stopped, "irq mcp ends; the question stays open")
+                .hint("ask with the same words once it runs again"),
+        ),
+    }
+}
+
+impl ServerHandler for AskServer {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        let own =
+            Implementation::new("irq", env!("CARGO_PKG_VERSION")).with_title("Interrupt Router");
+        ServerConfig::new(capabilities)
+            .with_server_info(own)
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(tools::all()))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        tools::all().into_iter().find(|tool| tool.name == name)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(tool) = ToolName::of(&request.name) else {
+            let text = format!("there is no tool `{}`", request.name);
+            return Err(ErrorData::invalid_params(text, None));
+        };
+        let call = self.calls.begin(context.id.clone());
+        let wanted = Wanted::of(tool, request.arguments.unwrap_or_default());
+        let done = match wanted {
+            Ok(wanted) => self.done(wanted, &call, &context).await,
+            Err(failure) => Err(failure),
+        };
+        Ok(done
+            .unwrap_or_else(|failure| answer::of_failure(&failure))
+            .into())
+    }
+
+    async fn on_cancelled(
+        &self,
+        notification: CancelledNotificationParam,
+        _context: NotificationContext<RoleServer>,
+    ) {
+        if let Some(id) = &notification.request_id {
+            self.calls.cancel(id);
+        }
+    }
+}
