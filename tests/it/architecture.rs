@@ -30,7 +30,8 @@ const LAYERS: [(&str, &[&str]); 14] = [
     (
         "irq",
         &[
-            "store", "journal", "planning", "control", "workers", "llm", "tools", "engine", "agents", "server",
+            "store", "journal", "planning", "control", "workers", "llm", "tools", "engine",
+            "agents", "server",
         ],
     ),
 ];
