@@ -161,7 +161,7 @@ fn a_person_sees_the_tool_and_its_input_and_may_leave_it_to_the_agents_user() {
 #[test]
 fn words_without_an_approval_are_a_refusal() {
     let bench = Bench::new();
-    for decision in ["respond", "edit", "modify_plan"] {
+    for decision in ["respond", "cancel"] {
         let hook = bench.begins("claude-code", &event("PreToolUse", decision), "60s");
         let question = bench.questions(1).remove(0);
         bench.does(&[
@@ -172,7 +172,7 @@ fn words_without_an_approval_are_a_refusal() {
             "--message",
             "yes, do it",
         ]);
-        is_refused(hook, "without approving it: yes, do it");
+        is_refused(hook, "yes, do it");
     }
 }
 

@@ -181,10 +181,11 @@ impl Client {
         call: RequestHandle<RoleClient>,
     ) -> Result<Told, ServiceError> {
         let answered = tokio::time::timeout(PATIENCE, call.await_response()).await;
-        match answered.expect("the call takes too long")? {
-            ServerResult::CallToolResult(result) => Ok(Told(result)),
-            other => panic!("{other:?}"),
-        }
+        let result = answered.expect("the call takes too long")?;
+        let ServerResult::CallToolResult(result) = result else {
+            panic!("{result:?}");
+        };
+        Ok(Told(result))
     }
 
     /// The tools, as the server lists them.
@@ -201,8 +202,8 @@ impl Client {
         self.service.service().progress.lock().unwrap().clone()
     }
 
-    /// The server is killed, as by the kernel.
-    pub(super) async fn is_killed(mut self) {
+    /// The server dies, as if the kernel had killed it.
+    pub(super) async fn dies(mut self) {
         self.server.take().unwrap().kill().await.unwrap();
     }
 

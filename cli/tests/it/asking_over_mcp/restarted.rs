@@ -11,7 +11,7 @@ async fn a_killed_server_asks_nobody_twice_and_its_successor_gets_the_answer() {
     let client = bench.client().await;
     let _lost = client.begins("ask_human", question.clone()).await;
     let asked = bench.questions(1).await;
-    client.is_killed().await;
+    client.dies().await;
     let client = bench.client().await;
     let listed = client.calls("list_open", json!({})).await.fine();
     assert_eq!(listed["questions"][0]["question"], "Deploy?");
@@ -25,7 +25,7 @@ async fn a_killed_server_asks_nobody_twice_and_its_successor_gets_the_answer() {
         .fine();
     assert_eq!(waits["ticket"], listed["questions"][0]["ticket"]);
     assert_eq!(bench.questions(1).await, asked);
-    client.is_killed().await;
+    client.dies().await;
     drop(call);
     // Nobody waits while it is decided.
     bench.does(&["review", &asked[0], "--decision", "approve"]);

@@ -115,7 +115,7 @@ async fn a_run_that_was_paused_while_its_client_was_away_is_found_paused() {
         .begins("ask_human", json!({"question": "Deploy?"}))
         .await;
     bench.questions(1).await;
-    client.is_killed().await;
+    client.dies().await;
     interrupts(&bench, "pause");
     let client = bench.client().await;
     let refused = client.calls("list_open", json!({})).await.refused();
