@@ -3,6 +3,8 @@
 //     npm start -- ticket-17 ticket-18     works on these tickets
 //     npm start                            takes the tickets that no worker has, until Ctrl+C
 //
+// Before that: `npm ci && npm run build` in clients/typescript, and `npm install` here.
+//
 // It uses the server of IRQ_SERVER with the token of IRQ_TOKEN. Kill it, or the server, at any moment and start it again: it goes on,
 // asks nothing twice, and pays once. It is the desk of examples/python/desk.py: each goes on with the tickets of the other.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';

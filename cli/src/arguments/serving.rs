@@ -192,7 +192,7 @@ pub(crate) enum RoleChoice {
     Admin,
     /// Is an agent of a run, named by --run or --agent: asks for interrupts there, never decides.
     Agent,
-    /// Executes the runs of a workflow, named by --workflow: asks for their agents, never decides.
+    /// Executes the runs of one workflow, which --workflow names, and never decides.
     Worker,
 }
 

@@ -1,0 +1,173 @@
+"""A durable question: asked, decided, gone on with. Interrupt Router beside LangGraph, and a decision beside a bare long poll.
+
+    IRQ_BINARY=target/release/irq python benches/cycles.py [ROUNDS]
+
+Each figure stands beside its rival or its floor, from the same run on the same machine. LangGraph's graph has one node that
+interrupts, kept by its SQLite saver in a file; a cycle invokes it and resumes it. A cycle of the router goes over HTTP to the real
+server, whose store is a file, and the decision is a person's request of its own. The bare long poll is a server of a few lines
+that parks a request and lets it go, asked by the same client library.
+"""
+
+import asyncio
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any, TypedDict
+
+import httpx
+from interrupt_router import Operator, Router, Workflow
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import Command, interrupt
+
+ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 100
+AT_ONCE = (1, 64)
+DESK = Workflow("bench", kinds={"CLERK": None})
+
+
+def told(what: str, times: list[float], whole: float) -> float:
+    """Prints how long things took."""
+    times.sort()
+    p50, p99 = statistics.median(times), times[len(times) * 99 // 100]
+    print(f"  {what:<44} p50 {p50 * 1e3:7.2f} ms  p99 {p99 * 1e3:7.2f} ms  {len(times) / whole:6.0f}/s")
+    return p50
+
+
+async def measured(workers: int, once: Callable[[int, int], Awaitable[float]]) -> tuple[list[float], float]:
+    """So many workers, each of which does something `ROUNDS` times."""
+
+    async def one(worker: int) -> list[float]:
+        return [await once(worker, number) for number in range(ROUNDS)]
+
+    begun = time.perf_counter()
+    times = await asyncio.gather(*(one(worker) for worker in range(workers)))
+    return [each for some in times for each in some], time.perf_counter() - begun
+
+
+class State(TypedDict):
+    answer: str
+
+
+def ask(_state: State) -> State:
+    return {"answer": interrupt("Shall it go on?")}
+
+
+async def langgraph(workers: int, folder: str) -> None:
+    builder = StateGraph(State)
+    builder.add_node("ask", ask)
+    builder.add_edge(START, "ask")
+    builder.add_edge("ask", END)
+    async with AsyncSqliteSaver.from_conn_string(f"{folder}/langgraph-{workers}.db") as saver:
+        graph = builder.compile(checkpointer=saver)
+
+        async def once(worker: int, number: int) -> float:
+            config: Any = {"configurable": {"thread_id": f"{worker}-{number}"}}
+            begun = time.perf_counter()
+            await graph.ainvoke({"answer": ""}, config)
+            await graph.ainvoke(Command(resume="yes"), config)
+            return time.perf_counter() - begun
+
+        told("LangGraph: interrupt, resume", *await measured(workers, once))
+
+
+async def bare(workers: int) -> float:
+    parked = {worker: asyncio.Event() for worker in range(workers)}
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while request := await reader.readline():
+            while (await reader.readline()).strip():
+                pass
+            _method, path, _version = request.split()
+            what, worker = path.decode().strip("/").split("/")
+            if what == "wait":
+                await parked[int(worker)].wait()
+                parked[int(worker)].clear()
+            else:
+                parked[int(worker)].set()
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ntold")
+            await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    address = "http://{}:{}".format(*server.sockets[0].getsockname())
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
+    async with httpx.AsyncClient(base_url=address, limits=limits, timeout=60) as client:
+
+        async def once(worker: int, _number: int) -> float:
+            begun = time.perf_counter()
+
+            async def waits() -> float:
+                await client.get(f"/wait/{worker}")
+                return time.perf_counter() - begun
+
+            waited, _let_go = await asyncio.gather(waits(), client.get(f"/let-go/{worker}"))
+            return waited
+
+        p50 = told("a bare long poll, let go", *await measured(workers, once))
+    server.close()
+    return p50
+
+
+async def router(workers: int, address: str, tokens: tuple[str, str]) -> None:
+    admin, worker_token = tokens
+    waited: list[float] = []
+    async with Router(address, worker_token) as router, Operator(address, admin) as ann:
+        owned = [router.run(DESK, alias=f"{workers}-{n}", input=n) for n in range(workers)]
+        runs = [await each.__aenter__() for each in owned]
+
+        async def once(worker: int, number: int) -> float:
+            agent, key = runs[worker].root, f"q{number}"
+            begun = time.perf_counter()
+            asking = asyncio.ensure_future(agent.ask("Shall it go on?", key=key))
+            question: dict[str, Any] = await agent.lease.put(
+                agent.question_path(key), {"agent_id": "root", "kind": "CLERK", "reason": "Shall it go on?"}
+            )
+            decided = time.perf_counter()
+            await ann.decide(await ann.interrupt(question["interrupt_id"]), "approve")
+            await asking
+            waited.append(time.perf_counter() - decided)
+            return time.perf_counter() - begun
+
+        floor = await bare(workers)
+        times, whole = await measured(workers, once)
+        p50 = told("the decision, until the worker is told", waited, whole)
+        print(f"    {p50 / floor:.2f} times a bare long poll at the median, the decision's own read and write included")
+        told("Interrupt Router: ask, decide, go on", times, whole)
+        for each in owned:
+            await each.__aexit__(None, None, None)
+
+
+async def main() -> None:
+    binary = os.environ.get("IRQ_BINARY", "irq")
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "IRQ_STORE": f"{folder}/irq.db"}
+
+        def token(*arguments: str) -> str:
+            made = subprocess.run(
+                [binary, "token", "create", *arguments], env=environment, check=True, capture_output=True, text=True
+            )
+            return made.stdout.strip()
+
+        tokens = (
+            token("--name", "ann", "--role", "admin"),
+            token("--name", "bench", "--role", "worker", "--workflow", "bench"),
+        )
+        command = [binary, "serve", "--listen", "127.0.0.1:0", "--requests-per-second", "1000000"]
+        server = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        try:
+            assert server.stdout is not None
+            address = server.stdout.readline().split("/?")[0]
+            for workers in AT_ONCE:
+                print(f"{workers} at once, {ROUNDS} rounds each")
+                await router(workers, address, tokens)
+                await langgraph(workers, folder)
+        finally:
+            server.terminate()
+            server.wait()
+
+
+asyncio.run(main())
