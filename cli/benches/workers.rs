@@ -249,9 +249,9 @@ impl Server {
         let address = format!("{}/v1/{path}", self.address);
         let request = self.client.request(method.parse()?, address);
         let request = request.bearer_auth(&self.worker);
-        let request = match body {
-            Value::Null => request,
-            body => request.json(body),
+        let request = match body.is_null() {
+            true => request,
+            false => request.json(body),
         };
         let response = request.send().await?;
         let status = response.status();

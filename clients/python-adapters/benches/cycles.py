@@ -1,11 +1,11 @@
-"""A durable question: asked, decided, gone on with. Interrupt Router beside LangGraph, and a decision beside a bare long poll.
+"""A durable question: asked, decided, gone on with. Interrupt Router beside LangGraph, and a decision beside a bare poll.
 
     IRQ_BINARY=target/release/irq python benches/cycles.py [ROUNDS]
 
-Each figure stands beside its rival or its floor, from the same run on the same machine. LangGraph's graph has one node that
-interrupts, kept by its SQLite saver in a file; a cycle invokes it and resumes it. A cycle of the router goes over HTTP to the real
-server, whose store is a file, and the decision is a person's request of its own. The bare long poll is a server of a few lines
-that parks a request and lets it go, asked by the same client library.
+Each figure stands beside its rival or its floor, from the same run on the same machine. LangGraph's graph has one node
+that interrupts, kept by its SQLite saver in a file; a cycle invokes it and resumes it. A cycle of the router goes over HTTP
+to the real server, whose store is a file, and the decision is a person's request of its own. The bare long poll is a
+server of a few lines that parks a request and lets it go, asked by the same client library.
 """
 
 import asyncio
@@ -19,10 +19,11 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypedDict
 
 import httpx
-from interrupt_router import Operator, Router, Workflow
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, interrupt
+
+from interrupt_router import Operator, Router, Workflow
 
 ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 100
 AT_ONCE = (1, 64)
@@ -157,7 +158,7 @@ async def main() -> None:
             token("--name", "bench", "--role", "worker", "--workflow", "bench"),
         )
         command = [binary, "serve", "--listen", "127.0.0.1:0", "--requests-per-second", "1000000"]
-        server = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        server = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)  # noqa: ASYNC220
         try:
             assert server.stdout is not None
             address = server.stdout.readline().split("/?")[0]
