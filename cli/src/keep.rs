@@ -26,7 +26,7 @@ use tokio::time::Instant;
 
 use agents::run::{RunOrder, save_standing};
 use engine::run::{Hold, RunStore, Working};
-use journal::{Allowance, Workflow};
+use journal::{Allowance, Workflow, executed_by_worker};
 
 use crate::exit::{Exit, Failure, causes};
 use crate::listing;
@@ -84,6 +84,11 @@ const fn leaves_agents_out(workflow: &Workflow) -> bool {
     }
 }
 
+/// Whether a run goes on without an agent that is stopped for good: a worker cuts its agents off by itself.
+fn goes_on_without(run: &Run) -> bool {
+    leaves_agents_out(&workflow_of(run)) || executed_by_worker(&run.content)
+}
+
 /// The workflow of a run.
 pub(crate) fn workflow_of(run: &Run) -> Workflow {
     Workflow::in_content(&run.content)
@@ -97,7 +102,7 @@ pub(crate) fn is_for_whoever_holds(stop: &Interrupt, run: &Run) -> bool {
         let workflow = workflow_of(run);
         let first = first_node(&workflow);
         stop.scope == Scope::Run
-            || !leaves_agents_out(&workflow)
+            || !goes_on_without(run)
             || first.is_ok_and(|first| first == stop.node)
     };
     match stop.interrupt_type {
@@ -224,7 +229,7 @@ impl Keeping {
     /// Dropped, the run may be owned for some seconds more; whoever owns it next goes on with its stops.
     pub(crate) async fn carry_out(&self, run: &Run) -> Result<bool, Failure> {
         let workflow = workflow_of(run);
-        let (node, leaves_out) = (first_node(&workflow)?, leaves_agents_out(&workflow));
+        let (node, leaves_out) = (first_node(&workflow)?, goes_on_without(run));
         self.facings.know(run.id, &workflow);
         let save = |epoch| save_standing(self.store(), run, epoch);
         let carried = self
@@ -246,7 +251,7 @@ impl Keeping {
     /// As [`Keeping::carry_out`].
     pub(crate) async fn give_up(&self, run: &Run, because: GivenUp) -> Result<bool, Failure> {
         let workflow = workflow_of(run);
-        let (node, leaves_out) = (first_node(&workflow)?, leaves_agents_out(&workflow));
+        let (node, leaves_out) = (first_node(&workflow)?, goes_on_without(run));
         self.facings.know(run.id, &workflow);
         let given_up = self
             .manager
@@ -457,13 +462,17 @@ impl Keeping {
             Workflow::PlanExecute => LateInbox::unused(),
         });
         self.facings.know(run, workflow);
+        let found = self.storage.store.run(run).await;
+        let found = found.map_err(|error| by_store(&error))?;
         let taking = Taking {
             run,
             node: first_node(workflow)?,
-            lost: self.lost_owner(run).await?,
+            lost: found.as_ref().and_then(gone_owner),
             deliveries: Arc::clone(&inbox) as Arc<_>,
             messages_after: 0,
-            leaves_agents_out: leaves_agents_out(workflow),
+            leaves_agents_out: found
+                .as_ref()
+                .map_or(leaves_agents_out(workflow), goes_on_without),
         };
         let kept = match self.manager.take(taking).await {
             Ok(kept) => Arc::new(kept),
@@ -499,14 +508,6 @@ impl Keeping {
         let working = begun.map_err(|error| Failure::new(Exit::Failure, causes(&error)))?;
         kept.control.works(working);
         Ok(())
-    }
-
-    /// The owner of a run, where its process is known to be gone.
-    async fn lost_owner(&self, run: RunId) -> Result<Option<OwnerName>, Failure> {
-        let found = self.storage.store.run(run).await;
-        let found = found.map_err(|error| by_store(&error))?;
-        let lease = found.and_then(|run| run.lease);
-        Ok(lease.map(|lease| lease.owner).filter(is_gone))
     }
 
     /// Where the run's own parts keep it.

@@ -242,3 +242,20 @@ async fn a_run_whose_worker_dies_while_it_stops_is_stopped_by_the_next_server() 
         .until(&format!("/v1/runs/{id}"), paused)
         .await;
 }
+
+#[tokio::test]
+async fn a_run_that_went_on_without_an_agent_is_paused_like_any_other() {
+    let desk = Desk::open().await;
+    let run = desk.run().await;
+    run.asks("refund", "REFUNDS").await;
+    let prune = json!({"type": "PRUNE", "reason": "not this one"});
+    stop(&run, "root/refunds", &prune).await;
+    run.get("signals?wait_ms=20000").await.fine();
+    let cut = json!({"agent_id": "root/refunds"});
+    run.post("stopped", &cut).await.fine();
+    let pause = json!({"type": "PAUSE", "scope": "run", "reason": "lunch"});
+    stop(&run, "root", &pause).await;
+    run.get("signals?wait_ms=20000").await.fine();
+    let stopped = run.post("stopped", &json!({})).await.fine();
+    assert_eq!(stopped["state"], "paused");
+}
