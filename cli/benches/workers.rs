@@ -278,7 +278,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It is only measured: a store that nobody needs is left behind.
+        // The store goes with the folder.
         let _ended = self.child.kill().and_then(|()| self.child.wait());
     }
 }

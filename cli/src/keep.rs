@@ -6,12 +6,13 @@ mod given;
 mod left_out;
 mod spoken;
 mod untaken;
+mod whole_run;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use interrupts::life::{Actor, Family, Interrupt, Lease, RunState, Scope, State};
+use interrupts::life::{Actor, Family, Lease, RunState, State};
 use interrupts::manager::{
     GivenUp, InterruptManager, KeepError, KeptRun, ManagerSettings, RunEnd, Taking, Times,
 };
@@ -19,14 +20,14 @@ use interrupts::policy::Policy;
 use interrupts::signals::{Listening, OsSignals, SignalSettings, listen};
 use interrupts::store::{Filter, NewRun, Run, RunError, Store};
 use interrupts::{Bell, NameError, NoBell, OwnerName};
-use routing_core::{InterruptType, NodeId, RunId};
+use routing_core::RunId;
 use store::bell_at;
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
 use agents::run::{RunOrder, save_standing};
 use engine::run::{Hold, RunStore, Working};
-use journal::{Allowance, Workflow, executed_by_worker};
+use journal::{Allowance, Workflow};
 
 use crate::exit::{Exit, Failure, causes};
 use crate::listing;
@@ -47,6 +48,8 @@ use facings::AgentFacings;
 use given::Unread;
 use left_out::LeftOut;
 pub(crate) use untaken::not_taken;
+use whole_run::{first_node, goes_on_without, leaves_agents_out};
+pub(crate) use whole_run::{is_for_whoever_holds, workflow_of};
 
 /// How long a run that stands still is waited for that another process has: as a rule it lets a stop take hold, or
 /// changes a plan, and lets go.
@@ -59,63 +62,8 @@ const WHILE_IT_WORKS: Duration = Duration::from_secs(1);
 /// How often it is tried again meanwhile.
 const PACE: Duration = Duration::from_millis(20);
 
-/// The node that stands for a whole run of the reference workflow.
-const FIRST_NODE: &str = "orchestrator";
-
 /// How much longer than its own time a hook is waited for.
 const AFTER_ITS_TIME: Duration = Duration::from_secs(2);
-
-/// The node that stands for a whole run of a workflow.
-fn first_node(workflow: &Workflow) -> Result<NodeId, Failure> {
-    match workflow {
-        Workflow::Agents => {
-            NodeId::new(FIRST_NODE).map_err(|error| Failure::new(Exit::Failure, error.to_string()))
-        }
-        Workflow::PlanExecute | Workflow::Embedded(_) => Ok(NodeId::root()),
-    }
-}
-
-/// Whether a workflow goes on without an agent that is stopped for good. The agents of a plan work one after the
-/// other on one thing.
-const fn leaves_agents_out(workflow: &Workflow) -> bool {
-    match workflow {
-        Workflow::Agents => true,
-        Workflow::PlanExecute | Workflow::Embedded(_) => false,
-    }
-}
-
-/// Whether a run goes on without an agent that is stopped for good: a worker cuts its agents off by itself.
-fn goes_on_without(run: &Run) -> bool {
-    leaves_agents_out(&workflow_of(run)) || executed_by_worker(&run.content)
-}
-
-/// The workflow of a run.
-pub(crate) fn workflow_of(run: &Run) -> Workflow {
-    Workflow::in_content(&run.content)
-}
-
-/// Whether whoever holds a run that nobody executes can let a stop of it take hold. An agent is cut off by its
-/// workflow alone, which goes on without it; and a run without a checkpoint has nothing to be forked from, but for one
-/// of which is saved first where it stands.
-pub(crate) fn is_for_whoever_holds(stop: &Interrupt, run: &Run) -> bool {
-    let is_whole = || {
-        let workflow = workflow_of(run);
-        let first = first_node(&workflow);
-        stop.scope == Scope::Run
-            || !goes_on_without(run)
-            || first.is_ok_and(|first| first == stop.node)
-    };
-    match stop.interrupt_type {
-        InterruptType::Pause => true,
-        InterruptType::Stop | InterruptType::Prune => is_whole(),
-        InterruptType::Branch => {
-            let works = matches!(run.state, RunState::Running | RunState::Stopping);
-            let is_saved = works && workflow_of(run) == Workflow::Agents;
-            is_saved || run.goes_on_from().is_some()
-        }
-        InterruptType::HumanReview | InterruptType::AgentReview => false,
-    }
-}
 
 /// The manager of this process, over a store.
 pub(crate) struct Keeping {
@@ -160,7 +108,7 @@ impl Keeping {
         Self::with_times(storage, times)
     }
 
-    /// A manager of a process that hears its own bell by itself: this one hears none, and takes that down for nobody.
+    /// A manager of a process that hears its own bell by itself: this one hears none, and leaves that one in its place.
     ///
     /// # Errors
     ///
@@ -260,7 +208,7 @@ impl Keeping {
         could_be_taken(run, given_up)
     }
 
-    /// Lets a run go as it stands, for whoever executes it.
+    /// Lets a run go as it stands, for another process to execute.
     ///
     /// # Errors
     ///

@@ -31,11 +31,12 @@ impl<'a> Protocol<'a> {
     ///
     /// [`NameError`] where the two names are too long together.
     pub fn taking(&self, worker: &str, lease: SignedDuration) -> Result<Taking, NameError> {
+        let worker = OwnerName::new(format!("{}/{worker}", self.workflow))?;
         Ok(Taking {
-            worker: OwnerName::new(format!("{}/{worker}", self.workflow))?,
             lease,
-            // A server does not see the processes of its workers.
-            lost: None,
+            // One that takes its run again has lost the answer of the first time, and what it had then with it.
+            lost: Some(worker.clone()),
+            worker,
         })
     }
 

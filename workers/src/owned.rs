@@ -36,7 +36,7 @@ impl<'a> Protocol<'a> {
             let state = row.state;
             return Err(WorkError::Ended { run, state });
         }
-        // A lease that has run out holds as long as nobody has taken the run: its worker may be late.
+        // A lease that has run out holds until another worker takes the run: its own may be late.
         let lease = row.lease.clone().filter(|_lease| row.epoch == epoch);
         let Some(lease) = lease else {
             let (given, current) = (epoch, row.epoch);

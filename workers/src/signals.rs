@@ -13,7 +13,7 @@ use crate::key::WorkKey;
 use crate::owned::Owned;
 use crate::protocol::Protocol;
 use crate::raising::AskedByEvent;
-use crate::standing::QuestionStanding;
+use crate::standing::{AskedState, QuestionStanding};
 
 /// How many rows are read together.
 const PAGE: u32 = 200;
@@ -60,7 +60,7 @@ pub struct Signals {
     pub asked: Vec<AskedAgent>,
     /// Messages that were not read.
     pub messages: Vec<WorkerMessage>,
-    /// The keys of questions that are decided, and whose outcome the worker has not taken.
+    /// The keys of questions that are over, decided or not, and whose outcome the worker has not taken.
     pub decided: Vec<WorkKey>,
     /// What has come up to here is in it: see [`Owned::has_news`].
     pub cursor: u64,
@@ -185,8 +185,10 @@ impl Owned<'_> {
         }
         signals.messages = self.unread().await?;
         let unsettled = self.protocol.unsettled(&self.run).await?;
-        let decided = unsettled.into_iter().filter(|it| it.decided.is_some());
-        signals.decided = decided.map(|it| it.key).collect();
+        let over = unsettled
+            .into_iter()
+            .filter(|it| it.state != AskedState::Open);
+        signals.decided = over.map(|it| it.key).collect();
         Ok(signals)
     }
 

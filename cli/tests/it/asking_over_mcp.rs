@@ -62,7 +62,7 @@ async fn a_question_is_decided_over_rest_and_its_client_knows_at_once() {
     let decided = installation.decide(&asked[0]).await.unwrap();
     assert!(decided.is_success(), "{decided}");
     let told = client.result_of(call).await.unwrap();
-    // The server rings nobody: it is the look that finds it.
+    // No bell rings for it: the look finds it.
     assert!(
         begun.elapsed() < Duration::from_secs(2),
         "{:?}",

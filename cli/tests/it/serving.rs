@@ -122,6 +122,11 @@ impl Installation {
         request.bearer_auth(&self.token).json(body)
     }
 
+    pub(crate) fn delete(&self, path: &str) -> RequestBuilder {
+        let request = self.client.delete(self.address(path));
+        request.bearer_auth(&self.token)
+    }
+
     pub(crate) fn address(&self, path: &str) -> String {
         format!("http://127.0.0.1:{}{path}", self.port)
     }

@@ -404,7 +404,7 @@ pub(crate) struct SignalsView {
     asked: Vec<AskedAgentView>,
     /// Messages that were not read.
     messages: Vec<WorkMessageView>,
-    /// The keys of questions that are decided, and whose outcome the worker has not taken.
+    /// The keys of questions that are over, decided or not, and whose outcome the worker has not taken.
     decided: Vec<String>,
     /// Give it as `after` to wait for what comes next.
     cursor: u64,

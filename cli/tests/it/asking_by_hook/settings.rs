@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{Bench, event};
 use crate::program::{end, end_with_input};
 
-/// Settings in somebody's own hand, with hooks of theirs.
+/// Settings that a person has written by hand, with hooks of their own.
 const SETTINGS: &str = r#"{
     "permissions": { "allow": ["Bash(ls:*)", "Read"] },
 
@@ -75,7 +75,7 @@ fn it_shows_the_change_makes_it_and_takes_it_back_to_the_byte() {
             "{asks:#?}"
         );
         assert!(asks.error_output.contains("--yes"), "{asks:#?}");
-        assert_eq!(bench.settings(), text, "nobody has agreed");
+        assert_eq!(bench.settings(), text, "the change was not agreed to");
         let made = bench.does(&[&install[..], &["--yes"]].concat());
         assert_eq!(made, asks.output, "what was shown is what is made");
         let after = bench.settings();

@@ -1,4 +1,4 @@
-//! A client or its server dies, and what was asked is asked nobody twice.
+//! A client or its server dies, and no question is asked twice.
 
 use serde_json::json;
 
@@ -27,7 +27,7 @@ async fn a_killed_server_asks_nobody_twice_and_its_successor_gets_the_answer() {
     assert_eq!(bench.questions(1).await, asked);
     client.dies().await;
     drop(call);
-    // Nobody waits while it is decided.
+    // No client waits while it is decided.
     bench.does(&["review", &asked[0], "--decision", "approve"]);
     let client = bench.client().await;
     let told = client.calls("ask_human", question.clone()).await.fine();

@@ -219,3 +219,13 @@ async fn a_run_whose_worker_died_while_it_ended_it_is_taken_by_the_next() {
     let end = json!({"state": "completed", "result": 1});
     assert_eq!(run.post("end", &end).await.fine()["state"], "completed");
 }
+
+#[tokio::test]
+async fn a_worker_that_lost_the_answer_takes_its_run_again_in_a_new_epoch() {
+    let desk = Desk::open().await;
+    let run = desk.run().await;
+    let again = desk.takes(&run.id, "first").await;
+    assert!(again.epoch > run.epoch);
+    run.get("signals").await.refused(409, "lease-lost");
+    again.asks("refund", "REFUNDS").await;
+}

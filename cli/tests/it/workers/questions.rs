@@ -162,3 +162,18 @@ async fn the_policy_of_the_server_holds_for_the_questions_of_workers_too() {
     assert_eq!(asked["decision"]["by"], "policy");
     assert_eq!(asked["decision"]["text"], "Do it.");
 }
+
+#[tokio::test]
+async fn a_question_that_a_person_withdraws_is_told_to_its_worker() {
+    let desk = Desk::open().await;
+    let run = desk.run().await;
+    let asked = run.asks("refund", "REFUNDS").await;
+    let path = format!("/v1/interrupts/{}", asked["interrupt_id"].as_str().unwrap());
+    let waits = async { run.get("signals?wait_ms=20000").await.fine() };
+    let (told, withdrawn) = tokio::join!(waits, desk.installation.delete(&path).send());
+    assert!(withdrawn.unwrap().status().is_success());
+    assert_eq!(told["decided"], json!(["refund"]));
+    let question = run.get("questions/refund").await.fine();
+    assert_eq!(question["state"], "withdrawn");
+    assert_eq!(run.get("signals").await.fine()["decided"], json!([]));
+}

@@ -11,7 +11,7 @@ use crate::keep::{refuse_said, workflow_of};
 use crate::refused::by_store;
 
 impl Launcher {
-    /// Sees to a run that a worker executes. Whoever has it is told by the store of what has come.
+    /// Sees to a run that a worker executes. A worker that has it is told by the store of what has come.
     pub(super) async fn see_to_work(
         &self,
         run: &Run,

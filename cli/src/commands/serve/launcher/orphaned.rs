@@ -164,7 +164,7 @@ impl Launcher {
     /// Whether a server launched the run, no process has it, and nothing else keeps it from going on.
     async fn is_orphaned(&self, run: &Run, looked: &mut Looked) -> bool {
         if executed_by_worker(&run.content) {
-            // No worker takes it before its stop has taken hold: whoever was to see to that has died.
+            // No worker takes it before its stop has taken hold, and the server that was to see to that has died.
             return run.state == RunState::Stopping && !self.0.keeping.is_held_elsewhere(run);
         }
         if !is_launched(&run.content)
