@@ -1,5 +1,7 @@
 //! The agents of a run, as their worker tells of them.
 
+use std::collections::HashSet;
+
 use interrupts::KindName;
 use interrupts::store::{NodeActivity, NodeRow, Page};
 use jiff::Timestamp;
@@ -7,6 +9,7 @@ use routing_core::NodeId;
 
 use crate::error::WorkError;
 use crate::owned::Owned;
+use crate::question::known_kind;
 
 /// How many agents are read together.
 const PAGE: u32 = 1_000;
@@ -32,7 +35,8 @@ impl Owned<'_> {
     ///
     /// # Errors
     ///
-    /// [`WorkError::UnknownKind`], [`WorkError::OtherKind`]; [`WorkError::LeaseLost`].
+    /// [`WorkError::UnknownKind`], [`WorkError::OtherKind`]; [`WorkError::Field`] where an agent is named twice;
+    /// [`WorkError::LeaseLost`].
     ///
     /// # Cancel safety
     ///
@@ -40,7 +44,12 @@ impl Owned<'_> {
     pub async fn tell(&self, agents: Vec<AgentReport>) -> Result<Vec<NodeRow>, WorkError> {
         let mut rows = Vec::with_capacity(agents.len());
         let mut ended = Vec::new();
+        let mut named = HashSet::with_capacity(agents.len());
         for agent in agents {
+            if !named.insert(agent.node.clone()) {
+                let reason = format!("{} is named twice; name each agent once", agent.node);
+                return Err(WorkError::field("/agents", reason));
+            }
             let known = self.store().node(self.run.id, &agent.node).await?;
             let row = match known {
                 Some(known) if known.activity.is_final() => same_kind(known, &agent)?,
@@ -85,17 +94,7 @@ impl Owned<'_> {
 
     async fn kind(&self, name: &str) -> Result<KindName, WorkError> {
         let catalogue = self.catalogue().await?;
-        match catalogue.kind(name) {
-            Some(kind) => Ok(kind.name.clone()),
-            None => Err(WorkError::UnknownKind {
-                kind: name.to_owned(),
-                known: catalogue
-                    .kinds()
-                    .iter()
-                    .map(|it| it.name.to_string())
-                    .collect(),
-            }),
-        }
+        Ok(known_kind(&catalogue, name)?.name.clone())
     }
 
     /// An agent works: it is there, of this kind, and has not ended.

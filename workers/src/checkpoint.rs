@@ -7,7 +7,7 @@ use routing_core::InterruptId;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::error::WorkError;
+use crate::error::{WorkError, check_reason};
 use crate::owned::Owned;
 use crate::protocol::Protocol;
 
@@ -41,12 +41,13 @@ impl Owned<'_> {
     ///
     /// # Errors
     ///
-    /// [`WorkError::Field`] where it is too large; [`WorkError::LeaseLost`].
+    /// [`WorkError::Field`] where it, or the reason, is too large; [`WorkError::LeaseLost`].
     ///
     /// # Cancel safety
     ///
     /// Dropped, it was saved whole or not at all.
     pub async fn save(&self, state: Value, reason: String) -> Result<WorkerCheckpoint, WorkError> {
+        check_reason(&reason)?;
         let saved = self.saved(state.clone(), reason.clone(), None).await?;
         Ok(WorkerCheckpoint {
             number: saved.id.number,

@@ -7,7 +7,7 @@ use journal::kind::{DISPATCH, INTERRUPT};
 use serde_json::Value;
 
 use crate::agents::ended;
-use crate::error::WorkError;
+use crate::error::{WorkError, check_reason};
 use crate::key::WorkKey;
 use crate::owned::Owned;
 use crate::request::{left_out, outcome_of};
@@ -35,17 +35,19 @@ impl Owned<'_> {
     ///
     /// # Errors
     ///
-    /// [`WorkError::LeaseLost`]; [`WorkError`].
+    /// [`WorkError::Ended`], also where it is ended for the second time; [`WorkError::Field`] where the reason is too
+    /// long; [`WorkError::LeaseLost`].
     ///
     /// # Cancel safety
     ///
-    /// Safe to repeat.
+    /// Dropped, it may be ended in part: the next worker that takes it ends it again.
     pub async fn end(self, result: RunResult, reason: String) -> Result<Work, WorkError> {
         let (state, activity) = match &result {
             RunResult::Completed(_) => (RunState::Completed, NodeActivity::Completed),
             RunResult::Failed => (RunState::Failed, NodeActivity::Failed),
             RunResult::Cancelled => (RunState::Cancelled, NodeActivity::Cancelled),
         };
+        check_reason(&reason)?;
         self.leave_out().await?;
         let agents = self.all_agents().await?;
         let open = agents.into_iter().filter(|row| !row.activity.is_final());
@@ -58,13 +60,19 @@ impl Owned<'_> {
                 .await?;
         }
         let (run, epoch) = (self.run.id, self.epoch());
+        if self.run.state == RunState::Waiting {
+            let running = RunState::Running;
+            self.store().change_run(run, epoch, running, None).await?;
+        }
         let changed = self
             .store()
             .change_run(run, epoch, state, Some(reason))
             .await;
         match changed {
             Ok(run) => self.protocol.with_input(run).await,
-            Err(RunError::Illegal { from, .. }) => Err(WorkError::Ended { run, state: from }),
+            Err(RunError::Illegal { from, .. }) if from.is_final() => {
+                Err(WorkError::Ended { run, state: from })
+            }
             Err(error) => Err(error.into()),
         }
     }

@@ -1,6 +1,5 @@
 //! Why a worker's request was not carried out.
 
-use interrupts::catalogue::CatalogueChange;
 use interrupts::life::{Lease, RunState};
 use interrupts::store::{
     AdmitError, ChangeError, CheckpointError, FollowError, JournalError, RunError, StoreError,
@@ -10,7 +9,10 @@ use routing_core::{NodeId, RunId};
 
 use crate::key::WorkKey;
 
-/// Why a worker's request was not carried out. Nothing was changed then, unless it says otherwise.
+/// The most bytes of a reason.
+pub(crate) const LONGEST_REASON: usize = 16 << 10;
+
+/// Why a worker's request was not carried out. What it would have recorded first may be there: send it again.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkError {
@@ -62,9 +64,6 @@ pub enum WorkError {
         /// The epoch of the run.
         current: u64,
     },
-    /// The run goes on under a version of the workflow that the newest one does not agree with.
-    #[error("the workflow was changed since the run began: {0}")]
-    Changed(CatalogueChange),
     /// The workflow has no such kind of agent.
     #[error("the workflow has no kind `{kind}`; it has: {}", known.join(", "))]
     UnknownKind {
@@ -196,6 +195,18 @@ impl WorkError {
     }
 }
 
+/// A reason that is kept as it is given.
+pub(crate) fn check_reason(reason: &str) -> Result<(), WorkError> {
+    if reason.len() <= LONGEST_REASON {
+        return Ok(());
+    }
+    let told = format!(
+        "it has {} bytes, and may have {LONGEST_REASON}",
+        reason.len()
+    );
+    Err(WorkError::field("/reason", told))
+}
+
 impl From<RunError> for WorkError {
     #[expect(
         clippy::wildcard_enum_match_arm,
@@ -245,9 +256,12 @@ impl From<CheckpointError> for WorkError {
 }
 
 impl From<FollowError> for WorkError {
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the rest of these errors, which may become more, is told in the same way"
+    )]
     fn from(error: FollowError) -> Self {
         match error {
-            FollowError::Changed(change) => Self::Changed(change),
             FollowError::Run(error) => error.into(),
             error => Self::Unexpected(error.to_string()),
         }

@@ -9,6 +9,9 @@ use routing_core::RunId;
 /// The most characters of a key.
 const LONGEST: usize = 150;
 
+/// The ending of a key of a question that asks for a request.
+const REQUEST: &str = ":request";
+
 /// Names a place in a worker's code: the same whenever that is executed again.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WorkKey(String);
@@ -27,7 +30,12 @@ impl WorkKey {
     /// The key of the question that asks a person for the request of the question with this one.
     #[must_use]
     pub fn for_request(&self) -> Self {
-        Self(format!("{self}:request"))
+        Self(format!("{self}{REQUEST}"))
+    }
+
+    /// Whether it is such a key.
+    pub(crate) fn is_for_request(&self) -> bool {
+        self.0.ends_with(REQUEST)
     }
 
     /// The place of the question in its run's journal.
@@ -67,9 +75,8 @@ impl FromStr for WorkKey {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:~".contains(&byte);
-        // The key of a request is longer by its ending.
-        let most = LONGEST + ":request".len();
-        let fine = !text.is_empty() && text.len() <= most && text.bytes().all(fits);
+        let length = text.strip_suffix(REQUEST).unwrap_or(text).len();
+        let fine = (1..=LONGEST).contains(&length) && text.bytes().all(fits);
         fine.then(|| Self(text.to_owned())).ok_or(ParseWorkKeyError)
     }
 }

@@ -1,8 +1,8 @@
 //! Taking runs, keeping them, and letting them go.
 
-use interrupts::life::{Family, RunState};
-use interrupts::store::{Delivery, Page, Run, RunError};
-use interrupts::{NameError, OwnerName};
+use interrupts::life::{Family, Lease, RunState};
+use interrupts::store::{Delivery, FollowError, Page, Run, RunError};
+use interrupts::{Digest, NameError, OwnerName};
 use jiff::{SignedDuration, Timestamp};
 use routing_core::RunId;
 
@@ -13,88 +13,123 @@ use crate::protocol::Protocol;
 /// How many runs are read together.
 const PAGE: u32 = 200;
 
+/// How many digits of a try's name are kept: enough to tell apart the tries of one worker.
+const TRY: usize = 12;
+
 /// Who takes a run, and for how long.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Taking {
-    /// The worker, by a name that no other one has.
-    pub worker: OwnerName,
+    /// The worker, and its try where that has a name.
+    pub owner: OwnerName,
     /// How long its lease holds unless it is renewed, by the store's clock.
     pub lease: SignedDuration,
-    /// A worker that is known to be gone: its lease does not hold any more.
+    /// An owner that is known to be gone: its lease does not hold any more.
     pub lost: Option<OwnerName>,
+    /// Whether the name is that of one try: sent again because its answer was lost, it is the same one.
+    pub names_try: bool,
+}
+
+impl Taking {
+    /// Whether this very try has taken the run before.
+    pub(crate) fn has(&self, lease: &Lease) -> bool {
+        self.names_try && lease.owner == self.owner
+    }
 }
 
 impl<'a> Protocol<'a> {
-    /// Who takes a run: each worker has its name within its workflow, so none is taken for a process of this machine.
+    /// Who takes a run, by a name that no other worker of the workflow has. `attempt` names the try: one that is sent
+    /// again because its answer was lost has the run that it took.
     ///
     /// # Errors
     ///
-    /// [`NameError`] where the two names are too long together.
-    pub fn taking(&self, worker: &str, lease: SignedDuration) -> Result<Taking, NameError> {
-        let worker = OwnerName::new(format!("{}/{worker}", self.workflow))?;
+    /// [`NameError`] where the names are too long together.
+    pub fn taking(
+        &self,
+        worker: &str,
+        attempt: Option<&str>,
+        lease: SignedDuration,
+    ) -> Result<Taking, NameError> {
+        let mut owner = format!("{}/{worker}", self.workflow);
+        if let Some(attempt) = attempt {
+            let digits = Digest::of(attempt.as_bytes()).to_string();
+            owner.extend(['#'].into_iter().chain(digits.chars().take(TRY)));
+        }
         Ok(Taking {
+            owner: OwnerName::new(owner)?,
             lease,
-            // One that takes its run again has lost the answer of the first time, and what it had then with it.
-            lost: Some(worker.clone()),
-            worker,
+            lost: None,
+            names_try: attempt.is_some(),
         })
     }
 
-    /// Whether a worker of the workflow has a run that is owned so: a server has one for a moment at most, while it lets
-    /// something take hold.
-    pub fn is_worker(&self, owner: &OwnerName) -> bool {
-        let rest = owner.as_str().strip_prefix(self.workflow.as_str());
-        rest.is_some_and(|rest| rest.starts_with('/'))
+    /// The worker of the workflow that owns a run so; `None` for a server, which has one for a moment at most, while it
+    /// lets something take hold.
+    pub fn worker_of<'o>(&self, owner: &'o OwnerName) -> Option<&'o str> {
+        let name = owner.as_str().strip_prefix(self.workflow.as_str())?;
+        let name = name.strip_prefix('/')?;
+        Some(match name.rsplit_once('#') {
+            Some((worker, attempt)) if is_try(attempt) => worker,
+            Some(_) | None => name,
+        })
     }
 
     /// Makes a worker the owner of a run, in a new epoch.
     ///
     /// # Errors
     ///
-    /// [`WorkError::Owned`] while another worker's lease holds, [`WorkError::Paused`], [`WorkError::Ended`];
-    /// [`WorkError::Changed`] where the workflow was changed so that the run cannot go on.
+    /// [`WorkError::Owned`] while a lease holds that another try has taken, [`WorkError::Paused`], [`WorkError::Ended`].
     ///
     /// # Cancel safety
     ///
-    /// Dropped, it may be owned in an epoch that is known to no worker; the lease runs out.
+    /// Dropped, the run may be owned in an epoch that is known to no worker: repeat the same try, or wait for the lease to
+    /// run out.
     pub async fn take(&self, run: RunId, taking: &Taking) -> Result<Owned<'a>, WorkError> {
         let row = self.row(run).await?;
         check_goes_on(&row)?;
-        let delivery = Delivery {
-            owner: taking.worker.clone(),
-            lease: taking.lease,
-            lost: taking.lost.clone(),
-        };
-        let owned = match self.store.own_run(run, delivery).await {
-            Ok(owned) => owned,
-            // It ended since it was read.
-            Err(RunError::Illegal { from, .. }) => {
-                return Err(WorkError::Ended { run, state: from });
-            }
-            Err(error) => return Err(error.into()),
-        };
-        let worker = taking.worker.clone();
+        let owned = self.own(run, taking).await?;
         let taken = async {
-            let owned = Owned::new(*self, worker, self.taken(&owned).await?);
+            let owner = taking.owner.clone();
+            let owned = Owned::new(*self, owner, self.taken(&owned).await?);
             self.first_works(&owned).await?;
             Ok(owned)
         };
         match taken.await {
             Ok(owned) => Ok(owned),
             Err(error) => {
-                // Whatever hinders this worker hinders no other one.
+                // What hinders this worker may not hinder the next one.
                 self.store.release_run(run, owned.epoch).await?;
                 Err(error)
             }
         }
     }
 
-    /// What follows once a run is taken: it goes on under the newest version of its workflow, and works.
+    async fn own(&self, run: RunId, taking: &Taking) -> Result<Run, WorkError> {
+        let delivery = Delivery {
+            owner: taking.owner.clone(),
+            lease: taking.lease,
+            lost: taking.lost.clone(),
+        };
+        match self.store.own_run(run, delivery).await {
+            Ok(owned) => Ok(owned),
+            Err(RunError::Owned { lease }) if taking.has(&lease) => self.row(run).await,
+            // It ended since it was read.
+            Err(RunError::Illegal { from, .. }) => Err(WorkError::Ended { run, state: from }),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// What follows once a run is taken: it goes on under the newest version of its workflow that agrees with what has
+    /// begun, and works.
     async fn taken(&self, run: &Run) -> Result<Run, WorkError> {
         check_goes_on(run)?;
         let (newest, _version) = self.newest().await?;
         let epoch = run.epoch;
-        let followed = self.store.follow_catalogue(run.id, epoch, newest).await?;
+        let followed = match self.store.follow_catalogue(run.id, epoch, newest).await {
+            Ok(followed) => followed,
+            // The newest version would change what has begun: the run ends under its own.
+            Err(FollowError::Changed(_)) => run.clone(),
+            Err(error) => return Err(error.into()),
+        };
         // The last worker was told to stop and died before it had: the stop is told again.
         if followed.state == RunState::Stopping && self.is_told_to_stop(run.id).await? {
             return Ok(followed);
@@ -124,7 +159,8 @@ impl<'a> Protocol<'a> {
         Ok(live.iter().any(|it| it.family() == Family::Stop))
     }
 
-    /// Takes the oldest run that can go on and no worker has; `None` where there is none.
+    /// Takes the oldest run that can go on and no worker has, or that this very try has taken before; `None` where there
+    /// is none.
     ///
     /// # Errors
     ///
@@ -148,7 +184,7 @@ impl<'a> Protocol<'a> {
             };
             after = *last;
             for (_position, run) in runs {
-                if !self.can_go_on(&run, now).await? {
+                if !self.can_go_on(&run, taking, now).await? {
                     continue;
                 }
                 match self.take(run.id, taking).await {
@@ -164,6 +200,10 @@ impl<'a> Protocol<'a> {
             }
         }
     }
+}
+
+fn is_try(text: &str) -> bool {
+    text.len() == TRY && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 fn check_goes_on(run: &Run) -> Result<(), WorkError> {
@@ -204,16 +244,36 @@ impl Owned<'_> {
         Ok(renewed.await?)
     }
 
-    /// Lets the run go, so that another worker may take it at once. One that `waits` is taken again once none of its
-    /// questions is open.
+    /// Nothing of the run works any more: what stops of single agents cut off has ended, and the run is let go. A server
+    /// lets its stops take hold before any worker takes it.
     ///
     /// # Errors
     ///
-    /// [`WorkError::LeaseLost`].
+    /// [`WorkError::LeaseLost`]; [`WorkError`].
     ///
     /// # Cancel safety
     ///
-    /// Safe to repeat.
+    /// Safe to repeat, until the lease is over.
+    pub async fn stopped(self) -> Result<Run, WorkError> {
+        self.cut_off_all().await?;
+        let is_at_work = matches!(self.run.state, RunState::Running | RunState::Waiting);
+        if is_at_work && self.is_told_to_stop().await? {
+            let (run, epoch, stopping) = (self.run.id, self.epoch(), RunState::Stopping);
+            self.store().change_run(run, epoch, stopping, None).await?;
+        }
+        self.release(false).await
+    }
+
+    /// Lets the run go, so that another worker may take it at once. One that `waits` is taken again once one of its
+    /// questions is over, or a stop or an event comes for it.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError::LeaseLost`], also where it was let go before.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it was let go, or its lease runs out.
     pub async fn release(self, waits: bool) -> Result<Run, WorkError> {
         let (run, epoch) = (self.run.id, self.epoch());
         if waits {

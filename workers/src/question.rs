@@ -2,7 +2,7 @@
 
 use interrupts::ActorName;
 use interrupts::catalogue::{Catalogue, KindEntry, misfits};
-use interrupts::life::{Actor, Interrupt, Role, State, WithdrawCause};
+use interrupts::life::{Actor, Role, State, WithdrawCause};
 use interrupts::store::ChangeError;
 use jiff::SignedDuration;
 use routing_core::{Choice, ConfirmationItem, InterruptDetails, InterruptType, NodeId, StopSource};
@@ -16,6 +16,9 @@ use crate::standing::QuestionStanding;
 
 /// The most bytes of a question.
 const LARGEST: usize = 256 << 10;
+
+/// Fields that say of a question that it is one of another sort: about a tool's call, or for a request.
+const RESERVED: [&str; 4] = ["toolCall", "fills", "request", "rerouteToAgentType"];
 
 /// What an agent asks.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,8 +42,8 @@ pub struct Asking {
 }
 
 impl Owned<'_> {
-    /// Asks a person, once: with a key that was used before it is the question that is there, and what became of it. An
-    /// event of a supervisor that waits for the agent is taken by it: the answer goes where that says.
+    /// Asks a person, once: with a key that was used before it is the question that is there, and what became of it. A
+    /// reroute of a supervisor that waits for the agent is bound to it: the answer goes where that says.
     ///
     /// # Errors
     ///
@@ -55,8 +58,7 @@ impl Owned<'_> {
         key: &WorkKey,
         asking: Asking,
     ) -> Result<(QuestionStanding, bool), WorkError> {
-        let known = self.protocol.find_question(&self.run, key).await?;
-        if let Some(known) = known.filter(|it| !is_unraised(&it.interrupt)) {
+        if let Some(known) = self.protocol.find_question(&self.run, key).await? {
             if known.interrupt.node != asking.node {
                 return Err(WorkError::OtherQuestion {
                     key: key.clone(),
@@ -68,6 +70,11 @@ impl Owned<'_> {
                 return Ok((self.protocol.question(&self.run, key).await?, false));
             }
             return Ok((known, false));
+        }
+        if key.is_for_request() {
+            let reason =
+                "a question with this ending is asked by the server alone; use another key";
+            return Err(WorkError::field("/key", reason));
         }
         let catalogue = self.catalogue().await?;
         let kind = known_kind(&catalogue, &asking.kind)?;
@@ -115,7 +122,10 @@ impl Owned<'_> {
     }
 }
 
-fn known_kind<'a>(catalogue: &'a Catalogue, kind: &str) -> Result<&'a KindEntry, WorkError> {
+pub(crate) fn known_kind<'a>(
+    catalogue: &'a Catalogue,
+    kind: &str,
+) -> Result<&'a KindEntry, WorkError> {
     catalogue.kind(kind).ok_or_else(|| WorkError::UnknownKind {
         kind: kind.to_owned(),
         known: catalogue
@@ -144,8 +154,8 @@ fn content_of(asking: &Asking, kind: &KindEntry) -> Result<Value, WorkError> {
     let mut content = serde_json::to_value(details)?;
     if let Some(members) = content.as_object_mut() {
         for (name, value) in &asking.fields {
-            if members.contains_key(name) {
-                let reason = format!("`{name}` is a field that every question has");
+            if members.contains_key(name) || RESERVED.contains(&name.as_str()) {
+                let reason = format!("`{name}` is the name of a field that questions have already");
                 return Err(WorkError::field("/fields", reason));
             }
             members.insert(name.clone(), value.clone());
@@ -156,9 +166,4 @@ fn content_of(asking: &Asking, kind: &KindEntry) -> Result<Value, WorkError> {
         return Err(WorkError::field("", reason));
     }
     Ok(content)
-}
-
-/// Whether an event asks for it, and no agent has said so itself.
-fn is_unraised(interrupt: &Interrupt) -> bool {
-    matches!(interrupt.state, State::Requested | State::Delivered)
 }

@@ -1,31 +1,23 @@
 //! Raising a question: first the intent, which names its interrupt, then that; whichever worker died in between.
 
 use interrupts::life::{
-    Actor, Admission, Choosing, Evidence, ExpiryOutcome, Interrupt, Judge, Recurrence, Refusal,
-    Scope, State, USUAL_ATTEMPTS, Verdict, WithdrawCause,
+    Actor, Admission, Choosing, ExpiryOutcome, Interrupt, Judge, Recurrence, Refusal, Scope, State,
+    USUAL_ATTEMPTS, Verdict, WithdrawCause,
 };
 use interrupts::policy::{Automatic, Policy};
 use interrupts::store::{
-    AdmitError, Begun, ChangeError, Filter, Intent, JournalError, Page, RaisedQuestion, Repeating,
+    AdmitError, Begun, ChangeError, Intent, JournalError, RaisedQuestion, Repeating,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey, KindName, RouteName};
 use jiff::SignedDuration;
 use journal::entry::InterruptIntent;
 use journal::kind::INTERRUPT;
-use routing_core::reroute::RerouteState;
-use routing_core::{DecisionId, EventId, InterruptId, InterruptType, NodeId, StopMode, StopSource};
-use serde::Deserialize;
+use routing_core::{DecisionId, InterruptId, InterruptType, NodeId, StopMode, StopSource};
 use serde_json::Value;
 
-use crate::error::WorkError;
+use crate::error::{LONGEST_REASON, WorkError};
 use crate::key::WorkKey;
 use crate::owned::Owned;
-
-/// The most bytes of a reason.
-const LONGEST_REASON: usize = 16 << 10;
-
-/// How many interrupts are read together.
-const PAGE: u32 = 200;
 
 /// What admits a question, before it has an id.
 pub(crate) struct Raise {
@@ -40,33 +32,25 @@ pub(crate) struct Raise {
 }
 
 impl Owned<'_> {
-    /// Raises a question under a key: first the intent, which names its interrupt, then that.
+    /// Raises a question under a key: first the intent, which names its interrupt, then that. A reroute that waits for
+    /// the agent is bound to it by the store.
     pub(crate) async fn raise(&self, key: &WorkKey, raise: Raise) -> Result<(), WorkError> {
         let (node, _kind) = &raise.row;
-        let waiting = self.event_for(node).await?;
-        let id = waiting
-            .as_ref()
-            .map_or_else(InterruptId::generate, |it| it.id);
-        let event = waiting
-            .map(|it| serde_json::from_str(&it.content))
-            .transpose()?;
         let intent = InterruptIntent {
-            interrupt: id,
+            interrupt: InterruptId::generate(),
             request: raise.content.clone(),
-            event,
+            event: None,
         };
         let intent = self.intended(key, node, intent).await?;
-        let content = intent.request.to_string();
         let raised = match self.store().interrupt(intent.interrupt).await? {
-            Some(asked_for) => self.acknowledge(asked_for, content).await?,
+            Some(raised) => raised,
             None => {
+                let content = intent.request.to_string();
                 let admission = self.admission(key, intent.interrupt, content, &raise)?;
                 self.admitted(admission).await?
             }
         };
-        self.supersede(&raised).await?;
-        self.put_to_people(raised).await?;
-        Ok(())
+        self.put_to_people(raised).await
     }
 
     /// The intent to raise a question: the one that was recorded first, whatever a worker says later.
@@ -165,54 +149,11 @@ impl Owned<'_> {
         Ok(())
     }
 
-    /// The interrupt that a supervisor's event asks an agent for.
-    pub(crate) async fn event_for(&self, node: &NodeId) -> Result<Option<Interrupt>, WorkError> {
-        let filter = Filter {
-            run: Some(self.run.id),
-            node: Some(node.clone()),
-            states: vec![State::Requested, State::Delivered],
-        };
-        let page = Page {
-            after: 0,
-            limit: PAGE,
-        };
-        for (_position, interrupt) in self.store().interrupts(&filter, page).await? {
-            let Ok(event) = EventId::try_from(interrupt.key.as_str().to_owned()) else {
-                continue;
-            };
-            let reroute = self.store().reroute(&event).await?;
-            if reroute.is_some_and(|row| row.state == RerouteState::Pending) {
-                return Ok(Some(interrupt));
-            }
-        }
-        Ok(None)
-    }
-
-    /// The agent has said what it asks, as an event wanted it to.
-    async fn acknowledge(
-        &self,
-        interrupt: Interrupt,
-        content: String,
-    ) -> Result<Interrupt, WorkError> {
-        let is_open = matches!(interrupt.state, State::Requested | State::Delivered);
-        if !is_open {
-            return Ok(interrupt);
-        }
-        let delivery = self.delivery(interrupt.lease.as_ref());
-        let taken = self.store().deliver(interrupt.id, delivery).await?;
-        let evidence = Evidence::Request { content };
-        let acknowledged = self.store().acknowledge(taken.id, taken.epoch, evidence);
-        Ok(acknowledged.await?)
-    }
-
     /// An event whose reroute has gone to another question asks for nothing any more.
     async fn supersede(&self, raised: &Interrupt) -> Result<(), WorkError> {
         let Some(bound) = &raised.bound else {
             return Ok(());
         };
-        if bound.event.as_str() == raised.key.as_str() {
-            return Ok(());
-        }
         let key = IdempotencyKey::new(bound.event.as_str());
         let key = key.map_err(WorkError::name("/key"))?;
         let Some(asked) = self.store().interrupt_of(&key).await? else {
@@ -226,11 +167,13 @@ impl Owned<'_> {
         }
     }
 
-    /// Decides what a standing rule or the policy decides by itself; else a person is asked.
+    /// What follows once a question is raised: the event whose reroute it has asks for nothing any more, and a standing
+    /// rule or the policy decides it; else a person is asked.
     pub(crate) async fn put_to_people(&self, raised: Interrupt) -> Result<(), WorkError> {
         if raised.state != State::Acknowledged {
             return Ok(());
         }
+        self.supersede(&raised).await?;
         let mut row = raised;
         // It may have been taken by a worker before this one.
         if self.run.lease.as_ref().map(|it| &it.owner) != row.lease.as_ref().map(|it| &it.owner) {
@@ -283,11 +226,4 @@ impl Owned<'_> {
             Err(error) => Err(error.into()),
         }
     }
-}
-
-/// Which event a question may be for is told by its content.
-#[derive(Deserialize)]
-pub(crate) struct AskedByEvent {
-    #[serde(rename = "rerouteToAgentType", default)]
-    pub(crate) reroute_to: Option<String>,
 }

@@ -59,7 +59,10 @@ impl Owned<'_> {
                     request: Some(request),
                     ..standing
                 };
-                Ok(Submitted::Taken(Box::new(self.settled(filled).await?)))
+                self.settled(filled).await?;
+                // Of two answers at once the first one stands, whichever that was.
+                let now = self.protocol.question(&self.run, key).await?;
+                Ok(Submitted::Taken(Box::new(now)))
             }
             Err(found) => self.reject(standing, &route, found).await,
         }
@@ -170,7 +173,7 @@ impl Owned<'_> {
             self.finished(decision.effect, carried_out).await?;
         }
         if let Some(asked) = &standing.asked {
-            let asked = self.protocol.question(&self.run, asked).await?;
+            let asked = self.protocol.question(&self.run, &asked.key).await?;
             Box::pin(self.settled(asked)).await?;
         }
         Ok(QuestionStanding {
@@ -203,8 +206,7 @@ pub(crate) fn left_out(reason: &str) -> Result<String, WorkError> {
 /// What came of a question, as the journal has it.
 pub(crate) fn outcome_of(standing: &QuestionStanding) -> InterruptOutcome {
     let interrupt = &standing.interrupt;
-    let own = format!("{}/", interrupt.run);
-    let requested = !interrupt.key.as_str().starts_with(&own);
+    let requested = interrupt.bound.is_some();
     let (Some(decided), Some(decision)) = (&standing.decided, &interrupt.decision) else {
         return InterruptOutcome {
             requested,

@@ -1,6 +1,6 @@
 //! A run of a worker, from outside.
 
-use interrupts::life::RunState;
+use interrupts::life::{Family, Interrupt, RunState, State};
 use interrupts::store::{NewRun, RootNode, Run, RunError};
 use jiff::Timestamp;
 use journal::{Workflow, executed_by_worker};
@@ -9,8 +9,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::error::WorkError;
+use crate::lease::Taking;
 use crate::protocol::Protocol;
-use crate::standing::{AskedState, QuestionStanding};
+use crate::standing::QuestionStanding;
 
 /// The version of the form in which a run's order is kept.
 const VERSION: u32 = 4;
@@ -145,7 +146,7 @@ impl Protocol<'_> {
     }
 
     /// Whether a run is one of the workflow, and workers execute it.
-    pub fn is_of_workflow(&self, run: &Run) -> bool {
+    fn is_of_workflow(&self, run: &Run) -> bool {
         let is_named = || match Workflow::in_content(&run.content) {
             Workflow::Embedded(name) => name == *self.workflow,
             Workflow::Agents | Workflow::PlanExecute => false,
@@ -169,9 +170,17 @@ impl Protocol<'_> {
     }
 
     /// Whether a worker may take a run now.
-    pub(crate) async fn can_go_on(&self, run: &Run, now: Timestamp) -> Result<bool, WorkError> {
-        if run.is_owned(now) || !self.is_of_workflow(run) {
+    pub(crate) async fn can_go_on(
+        &self,
+        run: &Run,
+        taking: &Taking,
+        now: Timestamp,
+    ) -> Result<bool, WorkError> {
+        if !self.is_of_workflow(run) {
             return Ok(false);
+        }
+        if run.is_owned(now) {
+            return Ok(run.lease.as_ref().is_some_and(|lease| taking.has(lease)));
         }
         match run.state {
             RunState::Created | RunState::Running => Ok(true),
@@ -182,15 +191,16 @@ impl Protocol<'_> {
         }
     }
 
-    /// Whether a run that waits has something to do: a question of it is not open any more, something has come for it,
-    /// or it waits for nothing.
+    /// Whether a run that waits has something to do: a question of it is over, a stop or an event has come for it, or it
+    /// waits for nothing.
     async fn has_news(&self, run: &Run) -> Result<bool, WorkError> {
-        if !self.under_way(run.id).await?.is_empty() {
+        // An event that a worker was told of is no news: it is taken by the next question of its agent.
+        let is_news = |it: &Interrupt| it.family() == Family::Stop || it.state == State::Requested;
+        if self.under_way(run.id).await?.iter().any(is_news) {
             return Ok(true);
         }
         let questions = self.unsettled(run).await?;
-        let is_over = |it: &QuestionStanding| it.state != AskedState::Open;
-        Ok(questions.is_empty() || questions.iter().any(is_over))
+        Ok(questions.is_empty() || questions.iter().any(QuestionStanding::is_over))
     }
 }
 

@@ -5,30 +5,24 @@ use interrupts::store::{
     ChangeError, Filter, MessageState, Notification, OutboxRow, Page, PageBack, Run,
 };
 use journal::kind::INTERRUPT;
-use routing_core::{InterruptId, NodeId, RunId};
+use routing_core::reroute::RerouteState;
+use routing_core::{EventId, InterruptId, NodeId, RunId};
+use serde::Deserialize;
 
 use crate::cut::cuts_off;
 use crate::error::WorkError;
 use crate::key::WorkKey;
 use crate::owned::Owned;
 use crate::protocol::Protocol;
-use crate::raising::AskedByEvent;
-use crate::standing::{AskedState, QuestionStanding};
+use crate::standing::QuestionStanding;
 
 /// How many rows are read together.
 const PAGE: u32 = 200;
 
-/// A stop that is to take hold.
-#[derive(Debug, Clone, PartialEq)]
-pub struct StopSignal {
-    /// The stop.
-    pub interrupt: Interrupt,
-}
-
 /// An agent that a supervisor wants to interrupt itself.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AskedAgent {
-    /// The interrupt that its next question is.
+    /// The interrupt of the supervisor's event: it ends once the agent has asked.
     pub interrupt: InterruptId,
     /// The agent.
     pub node: NodeId,
@@ -36,6 +30,13 @@ pub struct AskedAgent {
     pub reason: String,
     /// Where the answer shall go.
     pub reroute_to: Option<String>,
+}
+
+/// Where an event wants the answer to go.
+#[derive(Deserialize)]
+struct AskedByEvent {
+    #[serde(rename = "rerouteToAgentType", default)]
+    reroute_to: Option<String>,
 }
 
 /// A message for an agent.
@@ -55,12 +56,13 @@ pub struct WorkerMessage {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Signals {
     /// Stops that are to take hold.
-    pub stops: Vec<StopSignal>,
+    pub stops: Vec<Interrupt>,
     /// Agents that are to interrupt themselves.
     pub asked: Vec<AskedAgent>,
     /// Messages that were not read.
     pub messages: Vec<WorkerMessage>,
-    /// The keys of questions that are over, decided or not, and whose outcome the worker has not taken.
+    /// The keys of questions that are over, decided or not, and whose outcome the worker has not taken. A decided one
+    /// whose route wants a request stays here until that is there.
     pub decided: Vec<WorkKey>,
     /// What has come up to here is in it: see [`Owned::has_news`].
     pub cursor: u64,
@@ -169,15 +171,15 @@ impl Owned<'_> {
                 continue;
             };
             match taken.family() {
-                Family::Stop => signals.stops.push(StopSignal { interrupt: taken }),
+                Family::Stop => signals.stops.push(taken),
                 Family::Question => signals.asked.extend(self.asked(taken).await?),
             }
         }
-        let mut of_run = signals.stops.iter().filter(|it| !cuts_off(&it.interrupt));
+        let mut of_run = signals.stops.iter().filter(|it| !cuts_off(it));
         if let Some(stop) = of_run.next()
             && self.run.state == RunState::Running
         {
-            let reason = Some(stop.interrupt.reason.clone());
+            let reason = Some(stop.reason.clone());
             let (run, stopping) = (self.run.id, RunState::Stopping);
             self.store()
                 .change_run(run, self.epoch(), stopping, reason)
@@ -185,9 +187,7 @@ impl Owned<'_> {
         }
         signals.messages = self.unread().await?;
         let unsettled = self.protocol.unsettled(&self.run).await?;
-        let over = unsettled
-            .into_iter()
-            .filter(|it| it.state != AskedState::Open);
+        let over = unsettled.into_iter().filter(QuestionStanding::is_over);
         signals.decided = over.map(|it| it.key).collect();
         Ok(signals)
     }
@@ -249,8 +249,11 @@ impl Owned<'_> {
     }
 
     async fn asked(&self, interrupt: Interrupt) -> Result<Option<AskedAgent>, WorkError> {
-        let waits = self.event_for(&interrupt.node).await?;
-        if waits.is_none_or(|it| it.id != interrupt.id) {
+        let Ok(event) = EventId::try_from(interrupt.key.as_str().to_owned()) else {
+            return Ok(None);
+        };
+        let reroute = self.store().reroute(&event).await?;
+        if reroute.is_none_or(|row| row.state != RerouteState::Pending) {
             return Ok(None);
         }
         let event: AskedByEvent = serde_json::from_str(&interrupt.content)?;

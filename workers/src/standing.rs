@@ -1,6 +1,6 @@
 //! How a question of a worker stands: asked, decided, and where its answer goes.
 
-use interrupts::catalogue::RouteEntry;
+use interrupts::catalogue::{RouteEntry, misfits};
 use interrupts::life::{Decider, Interrupt, State, Verdict};
 use interrupts::store::{JournalEntry, Run};
 use interrupts::{EffectId, RouteName};
@@ -77,6 +77,15 @@ pub struct Route {
     pub rerouted: bool,
 }
 
+/// The question that asks a person for a request that no model could fill in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AskedForRequest {
+    /// Its key.
+    pub key: WorkKey,
+    /// Whether it is still open.
+    pub state: AskedState,
+}
+
 /// How a question stands.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QuestionStanding {
@@ -95,7 +104,7 @@ pub struct QuestionStanding {
     /// How many answers of a model were rejected.
     pub rejected: u32,
     /// The question that asks a person for the request, where one does.
-    pub asked: Option<WorkKey>,
+    pub asked: Option<AskedForRequest>,
     /// Whether its outcome is recorded in the journal.
     pub(crate) is_recorded: bool,
 }
@@ -111,15 +120,21 @@ impl QuestionStanding {
         self.is_recorded
     }
 
-    /// Whether nothing more comes of it: it is decided, and the request is there or there is none.
+    /// Whether no person is waited for any more: neither for the decision nor for the request.
+    pub fn is_over(&self) -> bool {
+        let is_open = |asked: &AskedForRequest| asked.state == AskedState::Open;
+        self.state != AskedState::Open && !self.asked.as_ref().is_some_and(is_open)
+    }
+
+    /// Whether nothing more comes of it: it is over, and the request is there, or none will be.
     pub fn is_settled(&self) -> bool {
-        match self.state {
-            AskedState::Open => false,
-            AskedState::Withdrawn => true,
-            AskedState::Decided | AskedState::Expired => {
-                self.route.is_none() || self.request.is_some()
-            }
-        }
+        let wants_request = match self.state {
+            AskedState::Open | AskedState::Decided | AskedState::Expired => self.route.is_some(),
+            AskedState::Withdrawn => false,
+        };
+        // A person who was asked for the request, and gave none, is not asked again.
+        let is_filled = !wants_request || self.request.is_some() || self.asked.is_some();
+        self.is_over() && is_filled
     }
 }
 
@@ -212,9 +227,14 @@ impl Protocol<'_> {
         let Some(route) = &standing.route else {
             return Ok(());
         };
-        let edited = |decided: Option<&Decided>| decided?.answer.edited_request.clone();
-        if let Some(request) = edited(standing.decided.as_ref()) {
-            standing.request = Some(without_record(request, &route.entry));
+        let given = |decided: Option<&Decided>| {
+            let request = decided?.answer.edited_request.clone()?;
+            let request = without_record(request, &route.entry);
+            let fits = misfits(&route.entry.request_schema(), &request).is_empty();
+            fits.then_some(request)
+        };
+        standing.request = given(standing.decided.as_ref());
+        if standing.request.is_some() {
             return Ok(());
         }
         let key = standing.key.for_request();
@@ -224,10 +244,10 @@ impl Protocol<'_> {
         };
         let intent: InterruptIntent = serde_json::from_str(&entry.intent.content)?;
         if let Some(asked) = self.store.interrupt(intent.interrupt).await? {
-            let given = edited(decided(&asked)?.as_ref());
-            standing.request = given.map(|request| without_record(request, &route.entry));
+            standing.request = given(decided(&asked)?.as_ref());
+            let state = AskedState::of(&asked);
+            standing.asked = Some(AskedForRequest { key, state });
         }
-        standing.asked = Some(key);
         Ok(())
     }
 
@@ -267,7 +287,7 @@ pub(crate) fn without_record(request: Value, route: &RouteEntry) -> Value {
     };
     let own_schema = route.request_schema();
     match inner(&request) {
-        Some(inner) if !interrupts::catalogue::misfits(&own_schema, &request).is_empty() => inner,
+        Some(inner) if !misfits(&own_schema, &request).is_empty() => inner,
         Some(_) | None => request,
     }
 }

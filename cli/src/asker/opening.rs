@@ -92,9 +92,10 @@ impl Asker {
         let owner = row.lease.map(|lease| lease.owner);
         let is_lost = |owner: &_| *owner == self.store.owner || is_gone(owner);
         let taking = Taking {
-            worker: self.store.owner.clone(),
+            owner: self.store.owner.clone(),
             lease: LEASE,
             lost: owner.filter(is_lost),
+            names_try: false,
         };
         protocol.take(run, &taking).await
     }

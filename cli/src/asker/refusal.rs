@@ -47,9 +47,6 @@ pub(crate) fn by_work(error: &WorkError) -> Failure {
             Failure::new(Exit::NotFound, format!("there is no ticket `{key}`"))
                 .hint("`list_open` lists the questions that wait, with their tickets")
         }
-        WorkError::Changed(_) => Failure::new(Exit::Conflict, text).hint(
-            "the run was begun by another version of irq; stop it: irq interrupt RUN --type stop",
-        ),
         _ => Failure::new(Exit::Failure, text),
     }
 }

@@ -7,7 +7,7 @@ mod registering;
 mod routes;
 mod stops;
 
-use reqwest::{Client, Method, StatusCode};
+use reqwest::{Client, Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
 
 use crate::program::{end, irq};
@@ -32,6 +32,14 @@ struct Told {
 }
 
 impl Told {
+    async fn by(request: RequestBuilder) -> Self {
+        let response = request.send().await.unwrap();
+        let status = response.status();
+        let text = response.text().await.unwrap();
+        let body = serde_json::from_str(&text).unwrap_or(Value::String(text));
+        Self { status, body }
+    }
+
     /// The body, where the request was carried out.
     #[track_caller]
     fn fine(self) -> Value {
@@ -102,11 +110,16 @@ impl Desk {
             Some(body) => request.json(body),
             None => request,
         };
-        let response = request.send().await.unwrap();
-        let status = response.status();
-        let text = response.text().await.unwrap();
-        let body = serde_json::from_str(&text).unwrap_or(Value::String(text));
-        Told { status, body }
+        Told::by(request).await
+    }
+
+    /// The worker `first` takes a run, in a try with this key.
+    async fn tries(&self, key: &str, path: &str) -> Told {
+        let request = self.client.post(self.installation.address(path));
+        let request = request
+            .bearer_auth(&self.worker)
+            .header("Idempotency-Key", key);
+        Told::by(request.json(&json!({"worker": "first"}))).await
     }
 
     async fn put(&self, path: &str, body: &Value) -> Told {
@@ -155,6 +168,15 @@ impl Desk {
         let status = decided.status();
         let body = decided.json().await.unwrap();
         Told { status, body }
+    }
+
+    /// A supervisor wants the agent for refunds to ask, and the answer to go to LEGAL.
+    async fn event(&self, run: &str, id: &str) {
+        let event = json!({"eventId": id, "timestamp": "2026-11-25T10:00:00Z",
+            "nodeId": format!("{run}/root/refunds"), "sourceAgentType": "REFUNDS",
+            "rerouteToAgentType": "LEGAL", "interruptType": "HUMAN_REVIEW", "reason": "Let legal look",
+            "choices": [], "confirmationItems": [], "contextForDecision": ""});
+        self.directs("/v1/interrupt-requests", &event).await.fine();
     }
 
     /// A person asks for something.

@@ -133,8 +133,6 @@ kinds! {
     WorkflowNotFound => NOT_FOUND, "workflow-not-found", "There is no such workflow";
     /// What is said of a workflow does not hold.
     WorkflowRefused => UNPROCESSABLE_ENTITY, "workflow-refused", "The workflow cannot be registered";
-    /// The workflow was changed since its run began.
-    WorkflowChanged => CONFLICT, "workflow-changed", "The workflow was changed";
     /// The worker has the run no longer.
     LeaseLost => CONFLICT, "lease-lost", "You do not have the run any more";
     /// Another worker has the run.

@@ -68,12 +68,6 @@ pub(crate) fn of_work(error: &WorkError, now: Timestamp) -> Problem {
             "stop working on the run, and take it again: `POST /v1/work/{run_id}/lease`",
         )
         .with("epoch", *current),
-        WorkError::Changed(change) => Problem::new(
-            Kind::WorkflowChanged,
-            detail,
-            "register the earlier version again for the runs that began under it, or cancel them",
-        )
-        .with("pointer", change.pointer.clone()),
         WorkError::UnknownKind { known, .. } => {
             Problem::new(Kind::Shape, detail, "name one of the kinds").with("kinds", known.clone())
         }

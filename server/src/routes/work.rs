@@ -118,13 +118,16 @@ fn work_key(text: &str) -> Result<WorkKey, Problem> {
 
 /// An agent that a body names.
 fn node_id(pointer: &str, text: &str) -> Result<NodeId, Problem> {
-    NodeId::new(text).map_err(|error| {
-        Problem::new(
-            Kind::Shape,
-            format!("{pointer}: {error}"),
-            "the first agent of a run is `root`, others are below it: `root/refunds`",
-        )
-    })
+    let reason = match NodeId::new(text) {
+        Ok(node) if node.is_within(&NodeId::root()) => return Ok(node),
+        Ok(node) => format!("{pointer}: `{node}` is neither `root` nor below it"),
+        Err(error) => format!("{pointer}: {error}"),
+    };
+    Err(Problem::new(
+        Kind::Shape,
+        reason,
+        "the first agent of a run is `root`, others are below it: `root/refunds`",
+    ))
 }
 
 /// A run that the caller owns in the epoch that it names.

@@ -1,6 +1,8 @@
 //! What workers read.
 
+use interrupts::OwnerName;
 use interrupts::catalogue::Catalogue;
+use interrupts::life::Interrupt;
 use interrupts::store::{CatalogueRow, NodeRow};
 use routing_core::schema::AnswerSchema;
 use serde::Serialize;
@@ -8,7 +10,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 use workers::{
-    AskedAgent, Decided, EffectState, QuestionStanding, Route, Signals, StopSignal, Work,
+    AskedAgent, Decided, EffectState, Protocol, QuestionStanding, Route, Signals, Work,
     WorkerCheckpoint, WorkerMessage,
 };
 
@@ -110,6 +112,8 @@ pub(crate) struct WorkView {
     thread_id: Option<String>,
     /// Its workflow.
     workflow: String,
+    /// The digest of the version of the workflow that it goes on under, once it has begun.
+    digest: Option<String>,
     /// Where it stands: `created`, `running`, `stopping`, `paused`, `waiting`, `completed`, `failed` or `cancelled`.
     state: String,
     /// Why it stands there.
@@ -129,24 +133,23 @@ pub(crate) struct WorkView {
 }
 
 impl WorkView {
-    pub(crate) fn of(workflow: &str, work: Work) -> Self {
+    pub(crate) fn of(protocol: &Protocol<'_>, work: Work) -> Self {
         let Work { run, input, result } = work;
         let lease = run.lease.as_ref();
-        let own = |owner: &str| {
-            let own = owner
-                .strip_prefix(workflow)
-                .and_then(|rest| rest.strip_prefix('/'));
-            own.unwrap_or(owner).to_owned()
+        let worker = |owner: &OwnerName| {
+            let worker = protocol.worker_of(owner);
+            worker.unwrap_or(owner.as_str()).to_owned()
         };
         Self {
             run_id: run.id.to_string(),
             thread_id: run.alias,
-            workflow: workflow.to_owned(),
+            workflow: protocol.workflow.to_string(),
+            digest: run.catalogue.map(|digest| digest.to_string()),
             state: run.state.name().to_owned(),
             reason: run.reason,
             input,
             epoch: run.epoch,
-            worker: lease.map(|lease| own(lease.owner.as_str())),
+            worker: lease.map(|lease| worker(&lease.owner)),
             lease_until: lease.map(|lease| lease.until.to_string()),
             checkpoint: run.checkpoint,
             result,
@@ -285,7 +288,7 @@ impl WorkQuestionView {
             route: standing.route.as_ref().map(TakenRouteView::of),
             request: standing.request.clone(),
             corrections_left: standing.corrections_left(),
-            asked: standing.asked.as_ref().map(ToString::to_string),
+            asked: standing.asked.as_ref().map(|it| it.key.to_string()),
         }
     }
 }
@@ -332,15 +335,14 @@ pub(crate) struct StopView {
 }
 
 impl StopView {
-    fn of(signal: &StopSignal) -> Self {
-        let interrupt = &signal.interrupt;
+    fn of(stop: &Interrupt) -> Self {
         Self {
-            interrupt_id: interrupt.id.to_string(),
-            r#type: interrupt.interrupt_type.name().to_owned(),
-            mode: mode_name(interrupt.mode).to_owned(),
-            scope: scope_name(interrupt.scope).to_owned(),
-            agent_id: interrupt.node.to_string(),
-            reason: interrupt.reason.clone(),
+            interrupt_id: stop.id.to_string(),
+            r#type: stop.interrupt_type.name().to_owned(),
+            mode: mode_name(stop.mode).to_owned(),
+            scope: scope_name(stop.scope).to_owned(),
+            agent_id: stop.node.to_string(),
+            reason: stop.reason.clone(),
         }
     }
 }
@@ -348,7 +350,7 @@ impl StopView {
 /// An agent that a supervisor wants to interrupt itself.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct AskedAgentView {
-    /// The interrupt that its next question is.
+    /// The interrupt of the supervisor's event: it ends once the agent has asked.
     interrupt_id: String,
     /// The agent.
     agent_id: String,

@@ -1,5 +1,6 @@
 //! A run has one worker, in an epoch; what another one writes is refused.
 
+use futures_util::future::join_all;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -221,11 +222,80 @@ async fn a_run_whose_worker_died_while_it_ended_it_is_taken_by_the_next() {
 }
 
 #[tokio::test]
-async fn a_worker_that_lost_the_answer_takes_its_run_again_in_a_new_epoch() {
+async fn a_try_that_is_sent_again_has_the_run_that_it_took_and_no_other_one_has() {
+    let mut desk = Desk::open().await;
+    let created = format!("/v1/workflows/{WORKFLOW}/runs");
+    for input in ["a", "b"] {
+        desk.post(&created, &json!({"input": input})).await.fine();
+    }
+    let next = format!("/v1/workflows/{WORKFLOW}/leases");
+    let first = desk.tries("one", &next).await.fine();
+    let own = format!("/v1/work/{}/lease", first["run_id"].as_str().unwrap());
+    desk.dies_and_comes_back();
+    // Its answer was lost: it is told once more. Another try of the same worker is another one.
+    assert_eq!(desk.tries("one", &next).await.fine(), first);
+    desk.tries("two", &own).await.refused(409, "run-owned");
+    desk.post(&own, &json!({"worker": "first"}))
+        .await
+        .refused(409, "run-owned");
+    let second = desk.tries("two", &next).await.fine();
+    assert_ne!(second["run_id"], first["run_id"]);
+    assert_eq!(second["worker"], "first");
+    let released = format!("{own}?epoch={}", first["epoch"]);
+    desk.delete(&released).await.fine();
+    let taken = desk.tries("three", &own).await.fine();
+    assert_eq!(desk.tries("three", &own).await.fine(), taken);
+    desk.tries("four", &own).await.refused(409, "run-owned");
+}
+
+#[tokio::test]
+async fn a_run_is_taken_once_however_often_its_worker_asks_at_the_same_time() {
+    let desk = Desk::open().await;
+    let created = format!("/v1/workflows/{WORKFLOW}/runs");
+    for input in 0..3 {
+        desk.post(&created, &json!({"input": input})).await.fine();
+    }
+    let path = format!("/v1/workflows/{WORKFLOW}/leases");
+    let (path, desk) = (&path, &desk);
+    let tries = (0..12).map(|nth| async move {
+        match nth % 2 {
+            0 => desk.tries(&nth.to_string(), path).await,
+            _ => desk.post(path, &json!({"worker": "first"})).await,
+        }
+    });
+    let told = join_all(tries).await;
+    let taken = told.into_iter().filter(|it| it.status == 200);
+    let mut taken: Vec<String> = taken.map(|it| it.fine()["run_id"].to_string()).collect();
+    taken.sort_unstable();
+    taken.dedup();
+    assert_eq!(taken.len(), 3);
+    for run in taken {
+        let path = format!("/v1/work/{}", run.trim_matches('"'));
+        assert_eq!(desk.get(&path).await.fine()["epoch"], 1, "taken twice");
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_waits_is_not_taken_for_an_event_that_its_worker_was_told_of() {
     let desk = Desk::open().await;
     let run = desk.run().await;
-    let again = desk.takes(&run.id, "first").await;
-    assert!(again.epoch > run.epoch);
-    run.get("signals").await.refused(409, "lease-lost");
-    again.asks("refund", "REFUNDS").await;
+    run.asks("legal", "LEGAL").await;
+    let refunds = json!({"agent_id": "root/refunds", "kind": "REFUNDS", "status": "running"});
+    run.put("agents", &json!({"agents": [refunds]}))
+        .await
+        .fine();
+    let path = format!("/v1/workflows/{WORKFLOW}/leases");
+    let taking = json!({"worker": "second"});
+    desk.delete(&run.path("lease?waiting=true")).await.fine();
+    desk.event(&run.id, "evt-1").await;
+    let taken = desk.post(&path, &taking).await.fine();
+    let epoch = &taken["epoch"];
+    let signals = format!("/v1/work/{}/signals?epoch={epoch}", run.id);
+    assert_eq!(
+        desk.get(&signals).await.fine()["asked"][0]["reroute_to"],
+        "LEGAL"
+    );
+    let lease = format!("/v1/work/{}/lease?waiting=true&epoch={epoch}", run.id);
+    desk.delete(&lease).await.fine();
+    assert_eq!(desk.post(&path, &taking).await.status, 204);
 }

@@ -84,9 +84,19 @@ async fn a_question_has_the_fields_of_its_kind_and_a_kind_of_the_workflow() {
     run.put("questions/y", &other_kind)
         .await
         .refused(422, "invalid-body");
-    let mut clash = question("REFUNDS");
-    clash["fields"] = json!({"reason": "twice"});
-    run.put("questions/y", &clash)
+    for field in ["reason", "toolCall", "fills", "request"] {
+        let mut clash = question("REFUNDS");
+        clash["fields"] = json!({field: "twice"});
+        run.put("questions/y", &clash)
+            .await
+            .refused(422, "invalid-body");
+    }
+    run.put("questions/y:request", &question("REFUNDS"))
+        .await
+        .refused(422, "invalid-body");
+    let mut outside = question("LEGAL");
+    outside["agent_id"] = json!("legal");
+    run.put("questions/y", &outside)
         .await
         .refused(422, "invalid-body");
     run.get("questions/y")
@@ -119,16 +129,19 @@ async fn an_event_of_a_supervisor_is_taken_by_the_next_question_of_its_agent() {
     let run = desk.run().await;
     let agent = json!({"agent_id": "root/refunds", "kind": "REFUNDS", "status": "running"});
     run.put("agents", &json!({"agents": [agent]})).await.fine();
-    let event = json!({"eventId": "evt-1", "timestamp": "2026-11-25T10:00:00Z",
-        "nodeId": format!("{}/root/refunds", run.id), "sourceAgentType": "REFUNDS",
-        "rerouteToAgentType": "LEGAL", "interruptType": "HUMAN_REVIEW", "reason": "Let legal look",
-        "choices": [], "confirmationItems": [], "contextForDecision": ""});
-    desk.directs("/v1/interrupt-requests", &event).await.fine();
+    desk.event(&run.id, "evt-1").await;
     let told = run.get("signals?wait_ms=20000").await.fine();
     assert_eq!(told["asked"][0]["agent_id"], "root/refunds");
     assert_eq!(told["asked"][0]["reroute_to"], "LEGAL");
     let asked = run.asks("refund", "REFUNDS").await;
-    assert_eq!(asked["interrupt_id"], told["asked"][0]["interrupt_id"]);
+    // The question has what the event wanted, which asks for nothing any more.
+    let of_event = told["asked"][0]["interrupt_id"].as_str().unwrap();
+    let of_event = desk
+        .installation
+        .json(&format!("/v1/interrupts/{of_event}"))
+        .await;
+    assert_eq!(of_event["state"], "cancelled", "{of_event}");
+    assert_eq!(run.get("signals").await.fine()["asked"], json!([]));
     desk.decides(&asked["interrupt_id"], &json!({"decision": "approve"}))
         .await
         .fine();
@@ -144,6 +157,32 @@ async fn an_event_of_a_supervisor_is_taken_by_the_next_question_of_its_agent() {
     assert_eq!(decided["route"]["name"], "REFUNDS");
     let fate = desk.installation.json("/v1/interrupt-requests/evt-1").await;
     assert_eq!(fate["reroute"]["state"], "consumed", "{fate}");
+}
+
+#[tokio::test]
+async fn an_event_waits_for_a_question_of_its_agent_and_one_that_was_asked_before_is_not_rerouted()
+{
+    let desk = Desk::open().await;
+    let run = desk.run().await;
+    let before = run.asks("before", "REFUNDS").await;
+    desk.event(&run.id, "evt-1").await;
+    run.get("signals?wait_ms=20000").await.fine();
+    // Code that runs again asks what it asked before; that is no new question.
+    run.asks("before", "REFUNDS").await;
+    let after = run.asks("after", "REFUNDS").await;
+    for (asked, key, route) in [(before, "before", "REFUNDS"), (after, "after", "LEGAL")] {
+        desk.decides(&asked["interrupt_id"], &json!({"decision": "approve"}))
+            .await
+            .fine();
+        let path = format!("questions/{key}?wait_ms=20000");
+        assert_eq!(run.get(&path).await.fine()["route"]["name"], route, "{key}");
+    }
+    let approve = json!({"answer": {"legal": {"matter": "contract"}}});
+    run.post("questions/after/request", &approve).await.fine();
+    let path = format!("/v1/records/runs/{}/journal", run.id);
+    let journal = desk.installation.json(&path).await.to_string();
+    let said = r#""content":"{\"requested\":true,\"outcome\":\"routed\","#;
+    assert_eq!(journal.matches(said).count(), 1, "{journal}");
 }
 
 #[tokio::test]

@@ -53,6 +53,11 @@ fn of_form() -> Vec<(Value, &'static str, &'static str)> {
             "/routes/0/field",
             "no name",
         ),
+        (
+            json!({"kinds": [{"name": "A", "fields": {"type": "object", "properties": {}}}]}),
+            "/kinds/0/fields",
+            "open",
+        ),
     ]
 }
 
@@ -130,7 +135,7 @@ async fn what_is_not_closed_bounded_or_taken_by_every_provider_is_refused_at_its
 }
 
 #[tokio::test]
-async fn a_change_that_a_run_cannot_go_on_under_is_refused_when_it_is_taken() {
+async fn a_run_ends_under_its_own_version_where_the_newest_would_change_what_has_begun() {
     let desk = Desk::open().await;
     let run = desk.run().await;
     desk.delete(&run.path("lease")).await.fine();
@@ -138,22 +143,31 @@ async fn a_change_that_a_run_cannot_go_on_under_is_refused_when_it_is_taken() {
     let mut changed = workflow();
     changed["routes"][1]["schema"]["required"] = json!(["amount", "note"]);
     desk.put(&path, &changed).await.fine();
-    let lease = format!("/v1/work/{}/lease", run.id);
-    let taking = json!({"worker": "second"});
-    let refused = desk
-        .post(&lease, &taking)
-        .await
-        .refused(409, "workflow-changed");
-    assert!(
-        refused["detail"].as_str().unwrap().contains("required"),
-        "{refused}"
-    );
-    // What was registered before is registered again, as a version of its own: the run goes on.
+    let own = desk.takes(&run.id, "second").await;
+    let digest = |stands: &Value| stands["digest"].as_str().unwrap().to_owned();
+    let (newest, under) = (desk.get(&path).await.fine(), own.stands().await);
+    assert_ne!(digest(&newest), digest(&under));
+    // Its answers are checked by the version that it began under, those of a new run by the newest.
+    let new = desk.run().await;
+    assert_eq!(digest(&new.stands().await), digest(&newest));
+    for (run, is_taken) in [(&own, true), (&new, false)] {
+        let asked = run.asks("refund", "REFUNDS").await;
+        desk.decides(&asked["interrupt_id"], &json!({"decision": "approve"}))
+            .await
+            .fine();
+        let answer = json!({"answer": {"refund": {"amount": "5 euro"}}});
+        let told = run.post("questions/refund/request", &answer).await;
+        assert_eq!(told.status.is_success(), is_taken, "{told:?}");
+    }
+    // A version that agrees with what has begun is taken over.
     let mut added = workflow();
-    added["kinds"]
-        .as_array_mut()
-        .unwrap()
-        .push(json!({"name": "NEW"}));
+    let kinds = added["kinds"].as_array_mut().unwrap();
+    kinds.push(json!({"name": "NEW"}));
     desk.put(&path, &added).await.fine();
-    desk.post(&lease, &taking).await.fine();
+    desk.delete(&own.path("lease")).await.fine();
+    let own = desk.takes(&run.id, "third").await;
+    assert_eq!(
+        digest(&own.stands().await),
+        digest(&desk.get(&path).await.fine())
+    );
 }

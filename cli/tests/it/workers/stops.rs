@@ -259,3 +259,45 @@ async fn a_run_that_went_on_without_an_agent_is_paused_like_any_other() {
     let stopped = run.post("stopped", &json!({})).await.fine();
     assert_eq!(stopped["state"], "paused");
 }
+
+#[tokio::test]
+async fn a_run_whose_pause_was_withdrawn_while_it_stopped_goes_on() {
+    let desk = Desk::open().await;
+    let run = desk.run().await;
+    let pause = json!({"type": "PAUSE", "scope": "run", "mode": "graceful", "reason": "lunch"});
+    stop(&run, "root", &pause).await;
+    let told = run.get("signals?wait_ms=20000").await.fine();
+    let interrupt = told["stops"][0]["interrupt_id"].as_str().unwrap();
+    let path = format!("/v1/interrupts/{interrupt}");
+    let shown = desk.installation.get(&path).send().await.unwrap();
+    let withdrawn = desk
+        .installation
+        .delete(&path)
+        .header("if-match", shown.headers()["etag"].clone());
+    assert!(withdrawn.send().await.unwrap().status().is_success());
+    assert_eq!(run.stands().await["state"], "stopping");
+    run.post("stopped", &json!({})).await.fine();
+    let next = desk.takes(&run.id, "second").await;
+    assert_eq!(next.stands().await["state"], "running");
+}
+
+#[tokio::test]
+async fn an_agent_is_told_of_once_in_a_request_and_is_root_or_below_it() {
+    let desk = Desk::open().await;
+    let run = desk.run().await;
+    let agent = |id: &str, status: &str| json!({"agent_id": id, "kind": "LEGAL", "status": status});
+    let twice = [
+        agent("root/legal", "completed"),
+        agent("root/legal", "running"),
+    ];
+    for agents in [json!(twice), json!([agent("legal", "running")])] {
+        run.put("agents", &json!({"agents": agents}))
+            .await
+            .refused(422, "invalid-body");
+    }
+    let agents = desk
+        .installation
+        .json(&format!("/v1/agents?run_id={}", run.id))
+        .await;
+    assert!(!agents.to_string().contains("legal"), "{agents}");
+}

@@ -12,6 +12,7 @@ use tokio::time::Instant;
 use utoipa::{IntoParams, ToSchema};
 use workers::{Owned, Protocol, Taking, WorkError};
 
+use super::super::list::RequestKey;
 use super::{EpochQuery, Patience, owned, protocol, protocol_named, refused, run_id};
 use crate::access::Works;
 use crate::app::App;
@@ -88,7 +89,7 @@ fn lease_of(lease_ms: Option<u32>) -> Result<SignedDuration, Problem> {
     ))
 }
 
-fn taking(protocol: &Protocol<'_>, body: &LeaseBody) -> Result<Taking, Problem> {
+fn taking(protocol: &Protocol<'_>, key: &RequestKey, body: &LeaseBody) -> Result<Taking, Problem> {
     let shape = |error: interrupts::NameError| {
         Problem::new(Kind::Shape, format!("$.worker: {error}"), "shorten it")
     };
@@ -97,37 +98,41 @@ fn taking(protocol: &Protocol<'_>, body: &LeaseBody) -> Result<Taking, Problem> 
         return Err(Problem::new(Kind::Shape, empty, "name the worker"));
     }
     let lease = lease_of(body.lease_ms)?;
-    protocol.taking(&body.worker, lease).map_err(shape)
+    let taking = protocol.taking(&body.worker, key.0.as_deref(), lease);
+    taking.map_err(shape)
 }
 
-fn told(workflow: &str, owned: Owned<'_>) -> Result<Response, Problem> {
+fn told(protocol: &Protocol<'_>, owned: Owned<'_>) -> Result<Response, Problem> {
     let run = owned.run.id.to_string();
     let work = owned.into_work().map_err(|error| {
         tracing::error!(%run, %error, "the run's order cannot be read");
         Problem::new(Kind::Internal, error.to_string(), "report this")
     })?;
-    Ok(Json(WorkView::of(workflow, work)).into_response())
+    Ok(Json(WorkView::of(protocol, work)).into_response())
 }
 
-/// Takes the oldest run of the workflow that can go on and no worker has. Empty where there is none.
+/// Takes the oldest run of the workflow that can go on and no worker has. Empty where there is none. Sent again with its
+/// key, because the answer was lost, it has the run that it took.
 #[utoipa::path(post, path = "/v1/workflows/{name}/leases", request_body = LeaseBody,
-    params(("name" = String, Path), TakeQuery), extensions(("x-right" = json!("work"))),
+    params(("name" = String, Path), TakeQuery, ("Idempotency-Key" = Option<String>, Header)),
+    extensions(("x-right" = json!("work"))),
     responses((status = 200, body = WorkView), (status = 204)))]
 pub(crate) async fn take_next(
     State(app): State<App>,
     Works(caller): Works,
+    key: RequestKey,
     Segment(name): Segment,
     Parameters(query): Parameters<TakeQuery>,
     StrictJson(body): StrictJson<LeaseBody>,
 ) -> Result<Response, Problem> {
     let protocol = protocol_named(&app, &caller, &name)?;
     let mut patience = Patience::begin(&app, query.wait_ms)?;
-    let taking = taking(&protocol, &body)?;
+    let taking = taking(&protocol, &key, &body)?;
     loop {
         let taken = protocol.take_next(&taking, app.now()).await;
         if let Some(taken) = taken.map_err(|error| refused(&app, &error))? {
             app.feed.nudge();
-            return told(&name, taken);
+            return told(&protocol, taken);
         }
         if !patience.more().await {
             return Ok(StatusCode::NO_CONTENT.into_response());
@@ -135,24 +140,25 @@ pub(crate) async fn take_next(
     }
 }
 
-/// Takes a run.
+/// Takes a run. Sent again with its key, because the answer was lost, it has the run that it took.
 #[utoipa::path(post, path = "/v1/work/{run_id}/lease", request_body = LeaseBody,
-    params(("run_id" = String, Path)), extensions(("x-right" = json!("work"))),
+    params(("run_id" = String, Path), ("Idempotency-Key" = Option<String>, Header)), extensions(("x-right" = json!("work"))),
     responses((status = 200, body = WorkView)))]
 pub(crate) async fn take(
     State(app): State<App>,
     Works(caller): Works,
+    key: RequestKey,
     Segment(run): Segment,
     StrictJson(body): StrictJson<LeaseBody>,
 ) -> Result<Response, Problem> {
     let protocol = protocol(&app, &caller)?;
-    let taking = taking(&protocol, &body)?;
+    let taking = taking(&protocol, &key, &body)?;
     let run = run_id(&run)?;
     let ends = Instant::now() + WHILE_A_SERVER_HAS_IT;
     let taken = loop {
         match protocol.take(run, &taking).await {
             Err(WorkError::Owned { lease })
-                if !protocol.is_worker(&lease.owner) && Instant::now() < ends =>
+                if protocol.worker_of(&lease.owner).is_none() && Instant::now() < ends =>
             {
                 tokio::time::sleep(PACE).await;
             }
@@ -161,7 +167,7 @@ pub(crate) async fn take(
     };
     app.feed.nudge();
     let taken = taken.map_err(|error| refused(&app, &error))?;
-    told(protocol.workflow.as_str(), taken)
+    told(&protocol, taken)
 }
 
 /// Keeps a run for longer, and says whether it was told to stop.

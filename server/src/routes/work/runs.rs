@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use interrupts::store::NodeActivity;
+use routing_core::NodeId;
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -30,7 +31,7 @@ pub(crate) async fn read(
     let protocol = protocol(&app, &caller)?;
     let work = protocol.work(run_id(&run)?).await;
     let work = work.map_err(|error| refused(&app, &error))?;
-    Ok(Json(WorkView::of(protocol.workflow.as_str(), work)))
+    Ok(Json(WorkView::of(&protocol, work)))
 }
 
 /// What an agent does.
@@ -150,16 +151,16 @@ pub(crate) async fn stopped(
 ) -> Result<Json<WorkView>, Problem> {
     let owned = owned(&app, &caller, &run, query.epoch).await?;
     let id = owned.run.id;
-    let is_root = |agent: &String| !agent.contains('/');
-    if let Some(agent) = body.agent_id.filter(|agent| !is_root(agent)) {
-        let node = node_id("$.agent_id", &agent)?;
+    let agent = body.agent_id.as_deref();
+    let node = agent
+        .map(|agent| node_id("$.agent_id", agent))
+        .transpose()?;
+    if let Some(node) = node.filter(|node| *node != NodeId::root()) {
         let cut = owned.cut_off(&node).await;
         cut.map_err(|error| refused(&app, &error))?;
     } else {
-        let cut = owned.cut_off_all().await;
-        cut.map_err(|error| refused(&app, &error))?;
-        let released = owned.release(false).await;
-        released.map_err(|error| refused(&app, &error))?;
+        let stopped = owned.stopped().await;
+        stopped.map_err(|error| refused(&app, &error))?;
         let carried_out = app.config.launcher.wake(id).await;
         carried_out.map_err(|error| of_launch(&error))?;
     }
@@ -167,7 +168,7 @@ pub(crate) async fn stopped(
     let protocol = protocol(&app, &caller)?;
     let work = protocol.work(id).await;
     let work = work.map_err(|error| refused(&app, &error))?;
-    Ok(Json(WorkView::of(protocol.workflow.as_str(), work)))
+    Ok(Json(WorkView::of(&protocol, work)))
 }
 
 /// How a run ends.
@@ -217,6 +218,6 @@ pub(crate) async fn end(
     let work = owned.end(result, reason).await;
     let work = work.map_err(|error| refused(&app, &error))?;
     app.feed.nudge();
-    let workflow = protocol(&app, &caller)?.workflow;
-    Ok(Json(WorkView::of(workflow.as_str(), work)))
+    let protocol = protocol(&app, &caller)?;
+    Ok(Json(WorkView::of(&protocol, work)))
 }

@@ -41,7 +41,7 @@ pub(crate) async fn read(
     Parameters(query): Parameters<SignalsQuery>,
 ) -> Result<Json<SignalsView>, Problem> {
     let mut patience = Patience::begin(&app, query.wait_ms)?;
-    let mut is_over = false;
+    let mut is_over = query.wait_ms.is_none_or(|wait| wait == 0);
     loop {
         let owned = owned(&app, &caller, &run, query.epoch).await?;
         let is_new = match query.after {

@@ -167,6 +167,6 @@ pub(crate) async fn create_run(
         false => StatusCode::OK,
     };
     let location = [(header::LOCATION, format!("/v1/work/{}", work.run.id))];
-    let view = WorkView::of(&name, work);
+    let view = WorkView::of(&protocol, work);
     Ok((status, location, Json(view)).into_response())
 }

@@ -3,9 +3,10 @@
 use interrupts::life::RunState;
 use interrupts::store::Run;
 use journal::ResumeRequest;
+use routing_core::RunId;
 
 use super::{Launcher, Word};
-use crate::commands::serve::predecessor::hindrance;
+use crate::commands::serve::predecessor::{Hindrance, hindrance};
 use crate::exit::{Exit, Failure};
 use crate::keep::{refuse_said, workflow_of};
 use crate::refused::by_store;
@@ -21,6 +22,10 @@ impl Launcher {
         let keeping = &self.0.keeping;
         refuse_said(&workflow_of(run), asked.and_then(|it| it.input.as_deref()))?;
         if keeping.is_held_elsewhere(run) {
+            // Its worker may die before the stop has taken hold.
+            if keeping.is_told_to_stop(run).await? {
+                self.look_when_left(run.id);
+            }
             return Ok(());
         }
         let claimed = match word {
@@ -31,14 +36,10 @@ impl Launcher {
         let Some(_here) = claimed else {
             return Ok(());
         };
-        if keeping.is_told_to_stop(run).await? {
+        // Where it stops without being told to, its worker has died before it had stopped.
+        if run.state == RunState::Stopping || keeping.is_told_to_stop(run).await? {
             keeping.carry_out(run).await?;
-            return Ok(());
-        }
-        // The worker died after it was told to stop, and before it had.
-        if run.state == RunState::Stopping {
-            keeping.carry_out(run).await?;
-            return Ok(());
+            return self.goes_on_unless_held(run.id).await;
         }
         // A question that is open keeps no other agent from going on, where a person says so.
         let stands = match run.state {
@@ -62,5 +63,19 @@ impl Launcher {
             return Err(Failure::new(Exit::Conflict, text).hint(hint));
         }
         keeping.let_worker_go_on(run, None).await
+    }
+
+    /// A run that stopped for a stop which was withdrawn meanwhile is paused by no person: it goes on.
+    async fn goes_on_unless_held(&self, run: RunId) -> Result<(), Failure> {
+        let found = self.0.store().run(run).await;
+        let row = found.map_err(|error| by_store(&error))?;
+        let Some(row) = row.filter(|row| row.state == RunState::Paused) else {
+            return Ok(());
+        };
+        let found = hindrance(self.0.store(), &row).await;
+        match found.map_err(|error| by_store(&error))? {
+            Hindrance::None => self.0.keeping.let_worker_go_on(&row, None).await,
+            Hindrance::Shutdown | Hindrance::Branched | Hindrance::Paused => Ok(()),
+        }
     }
 }
