@@ -240,3 +240,18 @@ async def test_an_answer_that_came_before_the_stop_is_kept(router: Router, ann: 
     async with again(router, run) as taken:
         routed = await (await taken.agent("REFUNDS")).ask("Refund?", key="refund")
         assert (await routed.fill(Model({"refund": {"cents": 1}}))).cents == 1
+
+
+async def test_a_state_is_kept_once_the_run_was_told_to_stop(router: Router, ann: Operator) -> None:
+    with pytest.raises(Stopped):
+        async with router.run(DESK, alias="t") as run:
+            await ann.stop(f"{run.id}/root", scope="run", reason="lunch")
+            await told_to_stop(run)
+            assert await run.checkpoint({"page": 3}, "where it stopped") == 1
+            run.root.check()
+    await status(ann, run, "paused")
+    await resume(ann, run)
+    async with again(router, run) as taken:
+        kept = await taken.last_checkpoint()
+        assert kept is not None
+        assert kept.state == {"page": 3}

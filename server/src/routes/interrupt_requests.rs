@@ -6,8 +6,9 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use interrupts::IdempotencyKey;
 use interrupts::life::Interrupt;
-use interrupts::store::Admitted;
+use interrupts::store::{Admitted, RerouteRow};
 use routing_core::EventId;
+use routing_core::reroute::RerouteState;
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -97,7 +98,7 @@ pub(crate) struct EventConfirmation {
 pub(crate) struct FateView {
     /// The event.
     event_id: String,
-    /// The state of its interrupt.
+    /// The state of its interrupt: of the agent's question, once that has its reroute.
     state: String,
     /// What became of its reroute: `pending`, `bound`, `consumed`, `expired`, `superseded` or `cancelled`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -105,7 +106,7 @@ pub(crate) struct FateView {
     reroute: Option<Value>,
     /// Where the answer goes.
     target: String,
-    /// Its interrupt.
+    /// Its interrupt: the agent's question, once that has its reroute.
     interrupt: InterruptView,
     /// The decision.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -164,24 +165,49 @@ pub(crate) async fn fate(
     Ok(Json(fate_of(&app, &interrupt).await?))
 }
 
-async fn fate_of(app: &App, interrupt: &Interrupt) -> Result<FateView, Problem> {
-    let reroute = match EventId::try_from(interrupt.key.as_str().to_owned()) {
+async fn fate_of(app: &App, asked: &Interrupt) -> Result<FateView, Problem> {
+    let reroute = match EventId::try_from(asked.key.as_str().to_owned()) {
         Ok(event) => {
             let row = app.store().reroute(&event).await;
             row.map_err(|error| of_store(&error))?
         }
         Err(_) => None,
     };
+    let answering = match &reroute {
+        Some(row) => answering(app, asked, row).await?,
+        None => None,
+    };
+    let interrupt = answering.as_ref().unwrap_or(asked);
     let target = match &reroute {
         Some(row) if interrupt.decision.is_none() => row.target.clone(),
         Some(_) | None => target_of(interrupt).clone(),
     };
     Ok(FateView {
-        event_id: interrupt.key.as_str().to_owned(),
+        event_id: asked.key.as_str().to_owned(),
         state: interrupt.state.name().to_owned(),
         reroute: reroute.and_then(|row| serde_json::to_value(row.state).ok()),
         target: target.as_str().to_owned(),
         interrupt: app.shown(interrupt).await?,
         decision: DecisionView::of(interrupt),
     })
+}
+
+/// The interrupt that has an event's reroute, where that is another one than the event's own.
+async fn answering(
+    app: &App,
+    asked: &Interrupt,
+    reroute: &RerouteRow,
+) -> Result<Option<Interrupt>, Problem> {
+    let has = match &reroute.state {
+        RerouteState::Bound { interrupt } | RerouteState::Consumed { interrupt, .. } => *interrupt,
+        RerouteState::Pending
+        | RerouteState::Expired
+        | RerouteState::Superseded { .. }
+        | RerouteState::Cancelled { .. } => return Ok(None),
+    };
+    if has == asked.id {
+        return Ok(None);
+    }
+    let row = app.store().interrupt(has).await;
+    row.map_err(|error| of_store(&error))
 }

@@ -157,6 +157,8 @@ async fn an_event_of_a_supervisor_is_taken_by_the_next_question_of_its_agent() {
     assert_eq!(decided["route"]["name"], "REFUNDS");
     let fate = desk.installation.json("/v1/interrupt-requests/evt-1").await;
     assert_eq!(fate["reroute"]["state"], "consumed", "{fate}");
+    assert_eq!(fate["interrupt"]["id"], asked["interrupt_id"], "{fate}");
+    assert_eq!(fate["decision"]["decision"], "approve", "{fate}");
 }
 
 #[tokio::test]

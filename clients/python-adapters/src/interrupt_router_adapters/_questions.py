@@ -70,11 +70,6 @@ async def until_stopping(run: Run) -> None:
         await run.watch.guard(run.root.id, asyncio.Event().wait())
 
 
-async def keep(run: Run, state: Any, reason: str) -> None:
-    """Writes a checkpoint, also while the run stops: `Run.checkpoint` raises `Stopped` before it writes."""
-    await run.lease.post("checkpoints", {"state": state, "reason": reason})
-
-
 @dataclass(frozen=True)
 class ToolCall:
     """A tool call that needs an approval."""

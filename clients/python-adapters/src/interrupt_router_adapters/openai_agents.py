@@ -15,7 +15,7 @@ from agents.items import ToolApprovalItem, TResponseInputItem
 
 from interrupt_router import Run
 
-from ._questions import ToolCall, Verdict, ask_approval, is_stopping, keep, parse_arguments, together, until_stopping
+from ._questions import ToolCall, Verdict, ask_approval, is_stopping, parse_arguments, together, until_stopping
 
 STATE = "openai_agents"
 """The member of the checkpoint that has the `RunState`."""
@@ -48,7 +48,7 @@ async def run_agent(
         state: RunState[Any, Agent[Any]] = result.to_state()
         # Another context than a mapping is given again by the caller, so it isn't kept.
         omits = None if context is None or isinstance(context, Mapping) else _nothing
-        await keep(run, {STATE: state.to_json(context_serializer=omits)}, _reason(result.interruptions))
+        await run.checkpoint({STATE: state.to_json(context_serializer=omits)}, _reason(result.interruptions))
         run.root.check()
         step = state
 

@@ -15,7 +15,7 @@ from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ToolCal
 
 from interrupt_router import Run
 
-from ._questions import ToolCall, Verdict, agent_for, ask_approval, keep, key_of, to_json, together
+from ._questions import ToolCall, Verdict, agent_for, ask_approval, key_of, to_json, together
 
 D = TypeVar("D")
 
@@ -72,7 +72,7 @@ async def _keep(run: Run, messages: list[ModelMessage], requests: DeferredToolRe
         "messages": ModelMessagesTypeAdapter.dump_python(messages, mode="json"),
         "requests": _REQUESTS.dump_python(requests, mode="json"),
     }
-    await keep(run, {STATE: state}, reason)
+    await run.checkpoint({STATE: state}, reason)
 
 
 async def _steps(run: Run, agent: Agent[D, Any], prompt: Any, options: Mapping[str, Any]) -> AgentRunResult[Any]:

@@ -35,7 +35,6 @@ from .errors import (
     Unauthenticated,
     Unavailable,
     Unfilled,
-    WorkflowChanged,
 )
 from .feed import Event, Feed
 from .operator import Operator
@@ -109,5 +108,4 @@ __all__ = [
     "Unavailable",
     "Unfilled",
     "Workflow",
-    "WorkflowChanged",
 ]

@@ -178,10 +178,6 @@ class RunFinished(Conflict, codes=("run-finished",)):
         return self.problem.get("result")
 
 
-class WorkflowChanged(Conflict, codes=("workflow-changed",)):
-    """The newest version of the workflow no longer fits the run, which began under an earlier one."""
-
-
 class NameTaken(Conflict, codes=("name-taken",)):
     """The alias belongs to a run with another input."""
 

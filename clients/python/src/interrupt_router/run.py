@@ -63,8 +63,10 @@ class Run:
         return (await self.watch.signals()).stop_of(self.root.id) is not None
 
     async def checkpoint(self, state: Any, reason: str = "") -> int:
-        """Keeps a state, as JSON; returns its number. People see it in the run's history."""
-        self.root.check()
+        """Keeps a state, as JSON; returns its number. People see it in the run's history.
+
+        Also possible once the run was told to stop: that is when it is worth most.
+        """
         kept = await self.lease.post("checkpoints", {"state": state, "reason": reason})
         return int(kept["number"])
 
