@@ -6,6 +6,7 @@
 mod calls;
 mod cloud_event;
 mod known;
+mod news;
 mod reader;
 mod socket;
 mod sse;
@@ -29,8 +30,10 @@ use crate::metrics::Metrics;
 use calls::{Calls, calls_of};
 use cloud_event::About;
 use known::{Interrupts, Known};
+use news::Waiting;
 
 pub(crate) use cloud_event::{FeedEvent, event_type, position_text, reset_event};
+pub(crate) use news::{Concern, News};
 pub(crate) use reader::{Next, Reader};
 pub(crate) use socket::{FrameType, open_socket};
 pub(crate) use sse::{FeedOrder, open_stream};
@@ -58,6 +61,7 @@ pub(crate) struct Feed {
     /// Up to which of those askings all is known.
     answered: watch::Sender<u64>,
     latest: watch::Sender<u64>,
+    waiting: Waiting,
     kept: Mutex<VecDeque<Arc<FeedEvent>>>,
     known: Known,
 }
@@ -82,6 +86,7 @@ impl Feed {
             asked: AtomicU64::new(0),
             answered: watch::Sender::new(0),
             latest,
+            waiting: Waiting::default(),
             kept: Mutex::default(),
             known: Known::default(),
         })
@@ -90,11 +95,6 @@ impl Feed {
     /// The position of the last event that is known.
     pub(crate) fn latest(&self) -> u64 {
         *self.latest.borrow()
-    }
-
-    /// Changes whenever there is news.
-    pub(crate) fn news(&self) -> watch::Receiver<u64> {
-        self.latest.subscribe()
     }
 
     /// Says that there may be news.
@@ -128,10 +128,9 @@ impl Feed {
                 tracing::warn!(%error, "the feed cannot read the store");
             }
             self.answered.send_replace(asked);
-            let poll = if self.latest.receiver_count() > 0 {
-                self.poll
-            } else {
-                IDLE_POLL
+            let poll = match self.is_read() {
+                true => self.poll,
+                false => IDLE_POLL,
             };
             tokio::select! {
                 () = stop.cancelled() => return,
@@ -147,10 +146,15 @@ impl Feed {
         loop {
             self.rung.notified().await;
             let is_asked = self.asked.load(Ordering::SeqCst) > *self.answered.borrow();
-            if is_asked || self.latest.receiver_count() > 0 {
+            if is_asked || self.is_read() {
                 return;
             }
         }
+    }
+
+    /// Whether anything waits for what it tells.
+    fn is_read(&self) -> bool {
+        self.latest.receiver_count() > 0 || !self.waiting.is_empty()
     }
 
     async fn catch_up(&self) -> Result<(), StoreError> {
@@ -170,8 +174,9 @@ impl Feed {
                     kept.pop_front();
                 }
             }
-            // Whoever wakes finds the events.
+            // A reader that wakes finds the events.
             self.latest.send_replace(last);
+            self.waiting.wake(&rows);
         }
     }
 

@@ -35,5 +35,5 @@ pub use question::Asking;
 pub use registration::{KindDraft, RECORD, RegistrationError, RouteDraft, WorkflowDraft};
 pub use request::Submitted;
 pub use run::{NewWork, Work};
-pub use signals::{AskedAgent, Signals, WorkerMessage};
+pub use signals::{AskedAgent, News, Signals, WorkerMessage};
 pub use standing::{AskedForRequest, AskedState, Decided, QuestionStanding, Route};

@@ -1,9 +1,7 @@
 //! What has come for a run: stops, events of supervisors, messages, decisions.
 
 use interrupts::life::{Family, Interrupt, RunState, State};
-use interrupts::store::{
-    ChangeError, Filter, MessageState, Notification, OutboxRow, Page, PageBack, Run,
-};
+use interrupts::store::{ChangeError, Filter, MessageState, Notification, Page, PageBack, Run};
 use journal::kind::INTERRUPT;
 use routing_core::reroute::RerouteState;
 use routing_core::{EventId, InterruptId, NodeId, RunId};
@@ -64,7 +62,7 @@ pub struct Signals {
     /// The keys of questions that are over, decided or not, and whose outcome the worker has not taken. A decided one
     /// whose route wants a request stays here until that is there.
     pub decided: Vec<WorkKey>,
-    /// What has come up to here is in it: see [`Owned::has_news`].
+    /// What has come up to here is in it: see [`Owned::news`].
     pub cursor: u64,
 }
 
@@ -76,6 +74,17 @@ impl Signals {
             || !self.messages.is_empty()
             || !self.decided.is_empty()
     }
+}
+
+/// What has happened since a worker looked last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum News {
+    /// Nothing that concerns it.
+    Nothing,
+    /// A question of it is over; it may know that already.
+    QuestionOver,
+    /// A stop, an event or a message came for it, or is settled.
+    ForTheRun,
 }
 
 impl Protocol<'_> {
@@ -201,7 +210,7 @@ impl Owned<'_> {
         Ok(last.first().map_or(0, |row| row.position))
     }
 
-    /// Whether anything has happened to an interrupt of the run, or a message has come, after a cursor.
+    /// What has come for the run after a cursor.
     ///
     /// # Errors
     ///
@@ -210,25 +219,48 @@ impl Owned<'_> {
     /// # Cancel safety
     ///
     /// Safe: it only reads.
-    pub async fn has_news(&self, cursor: u64) -> Result<bool, WorkError> {
+    pub async fn news(&self, cursor: u64) -> Result<News, WorkError> {
+        let mut news = News::Nothing;
         let mut after = cursor;
         loop {
             let page = Page { after, limit: PAGE };
             let rows = self.store().outbox_of(self.run.id, page).await?;
             let Some(last) = rows.last() else {
-                return Ok(false);
+                return Ok(news);
             };
             after = last.position;
-            let is_news = |row: &OutboxRow| {
-                matches!(
-                    row.notification,
-                    Notification::Interrupt { .. } | Notification::Message { .. }
-                )
-            };
-            if rows.iter().any(is_news) {
-                return Ok(true);
+            for row in rows {
+                news = news.max(self.news_by(&row.notification).await?);
+                if news == News::ForTheRun {
+                    return Ok(news);
+                }
             }
         }
+    }
+
+    async fn news_by(&self, notification: &Notification) -> Result<News, WorkError> {
+        let (interrupt, state) = match notification {
+            Notification::Message { .. } => return Ok(News::ForTheRun),
+            Notification::Interrupt {
+                interrupt, state, ..
+            } => (*interrupt, *state),
+            Notification::Reroute { .. }
+            | Notification::Node { .. }
+            | Notification::Effect { .. }
+            | Notification::Checkpoint { .. }
+            | Notification::Run { .. }
+            | Notification::Rule { .. } => return Ok(News::Nothing),
+        };
+        let row = self.store().interrupt(interrupt).await?;
+        let own = format!("{}/", self.run.id);
+        Ok(match row {
+            // The worker has asked it, and waits for its end alone.
+            Some(row) if row.key.as_str().starts_with(&own) => match state.is_live() {
+                true => News::Nothing,
+                false => News::QuestionOver,
+            },
+            Some(_) | None => News::ForTheRun,
+        })
     }
 
     /// An interrupt that the worker has; `None` where it ended meanwhile.

@@ -13,7 +13,6 @@ use std::time::Duration;
 use interrupts::WorkflowName;
 use routing_core::{NodeId, RunId};
 use serde::Deserialize;
-use tokio::sync::watch;
 use tokio::time::Instant;
 use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
@@ -22,6 +21,7 @@ use workers::{Owned, Protocol, WorkError, WorkKey};
 
 use crate::access::Caller;
 use crate::app::{App, no_run};
+use crate::feed::{Concern, News};
 use crate::parameters::wrong;
 use crate::problem::{Kind, Problem, of_work};
 
@@ -149,12 +149,12 @@ fn refused(app: &App, error: &WorkError) -> Problem {
 struct Patience<'a> {
     app: &'a App,
     ends: Instant,
-    news: watch::Receiver<u64>,
+    news: News,
 }
 
 impl<'a> Patience<'a> {
     /// Begins before the first look, so that nothing comes between the two.
-    fn begin(app: &'a App, wait_ms: Option<u32>) -> Result<Self, Problem> {
+    fn begin(app: &'a App, concern: Concern, wait_ms: Option<u32>) -> Result<Self, Problem> {
         let wait_ms = wait_ms.unwrap_or_default();
         if wait_ms > LONGEST_WAIT {
             return Err(wrong("wait_ms", format!("at most {LONGEST_WAIT}")));
@@ -163,7 +163,7 @@ impl<'a> Patience<'a> {
         Ok(Self {
             app,
             ends: Instant::now() + Duration::from_millis(wait_ms.into()).min(most),
-            news: app.feed.news(),
+            news: News::of(&app.feed, concern),
         })
     }
 
@@ -172,7 +172,7 @@ impl<'a> Patience<'a> {
     /// Cancel safe: it only waits.
     async fn more(&mut self) -> bool {
         let changed = tokio::select! {
-            changed = self.news.changed() => changed.is_ok(),
+            () = self.news.come() => true,
             () = tokio::time::sleep_until(self.ends) => false,
             () = self.app.draining.cancelled() => false,
         };

@@ -17,6 +17,7 @@ use super::{EpochQuery, Patience, owned, protocol, protocol_named, refused, run_
 use crate::access::Works;
 use crate::app::App;
 use crate::body::StrictJson;
+use crate::feed::Concern;
 use crate::parameters::{Parameters, Segment};
 use crate::problem::{Kind, Problem};
 use crate::wire::{LeaseView, WorkView};
@@ -126,7 +127,7 @@ pub(crate) async fn take_next(
     StrictJson(body): StrictJson<LeaseBody>,
 ) -> Result<Response, Problem> {
     let protocol = protocol_named(&app, &caller, &name)?;
-    let mut patience = Patience::begin(&app, query.wait_ms)?;
+    let mut patience = Patience::begin(&app, Concern::FreeRuns, query.wait_ms)?;
     let taking = taking(&protocol, &key, &body)?;
     loop {
         let taken = protocol.take_next(&taking, app.now()).await;

@@ -16,6 +16,7 @@ use super::{EpochQuery, Patience, node_id, owned, protocol, refused, run_id, wor
 use crate::access::Works;
 use crate::app::App;
 use crate::body::StrictJson;
+use crate::feed::Concern;
 use crate::parameters::{Parameters, Segments, wrong};
 use crate::problem::Problem;
 use crate::wire::{SchemaView, WorkQuestionView};
@@ -171,9 +172,9 @@ pub(crate) async fn read(
     Parameters(query): Parameters<QuestionQuery>,
 ) -> Result<Json<WorkQuestionView>, Problem> {
     let key = work_key(&key)?;
-    let mut patience = Patience::begin(&app, query.wait_ms)?;
     let protocol = protocol(&app, &caller)?;
     let id = run_id(&run)?;
+    let mut patience = Patience::begin(&app, Concern::Run(id), query.wait_ms)?;
     let work = protocol.work(id).await;
     let run_row = work.map_err(|error| refused(&app, &error))?.run;
     let mut standing = loop {

@@ -5,11 +5,13 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
+use workers::News;
 
-use super::{EpochQuery, Patience, owned, refused};
+use super::{EpochQuery, Patience, owned, refused, run_id};
 use crate::access::Works;
 use crate::app::App;
 use crate::body::StrictJson;
+use crate::feed::Concern;
 use crate::parameters::{Parameters, Segment};
 use crate::problem::{Kind, Problem};
 use crate::wire::SignalsView;
@@ -40,20 +42,24 @@ pub(crate) async fn read(
     Segment(run): Segment,
     Parameters(query): Parameters<SignalsQuery>,
 ) -> Result<Json<SignalsView>, Problem> {
-    let mut patience = Patience::begin(&app, query.wait_ms)?;
+    let concern = Concern::Run(run_id(&run)?);
+    let mut patience = Patience::begin(&app, concern, query.wait_ms)?;
     let mut is_over = query.wait_ms.is_none_or(|wait| wait == 0);
+    let mut after = query.after;
     loop {
         let owned = owned(&app, &caller, &run, query.epoch).await?;
-        let is_new = match query.after {
-            Some(cursor) => owned.has_news(cursor).await,
-            None => Ok(true),
+        let news = match after {
+            Some(cursor) => owned.news(cursor).await,
+            None => Ok(News::QuestionOver),
         };
-        if is_new.map_err(|error| refused(&app, &error))? || is_over {
+        let news = news.map_err(|error| refused(&app, &error))?;
+        if news > News::Nothing || is_over {
             let signals = owned.signals().await;
             let signals = signals.map_err(|error| refused(&app, &error))?;
-            if is_over || query.after.is_some() || signals.are_there() {
+            if is_over || news == News::ForTheRun || signals.are_there() {
                 return Ok(Json(SignalsView::of(signals)));
             }
+            after = after.map(|_cursor| signals.cursor);
         }
         is_over = !patience.more().await;
     }

@@ -1,0 +1,73 @@
+"""The wheel that carries the program, on a machine that has nothing else of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1]
+DESK = PACKAGE.parents[1] / "examples" / "python" / "desk.py"
+PATIENCE = 120
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> tuple[Path, Path, dict[str, str]]:
+    """A Python with the wheel alone, the program that it carries, and an environment that names no other one."""
+    source = tmp_path / "source"
+    shutil.copytree(PACKAGE, source, ignore=shutil.ignore_patterns("tests", ".*", "__pycache__", "*.egg-info"))
+    program = source / "src" / "interrupt_router" / "bin" / "irq"
+    program.parent.mkdir(exist_ok=True)
+    subprocess.run(["strip", "-o", program, os.environ["IRQ_BINARY"]], check=True)
+    built = tmp_path / "built"
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(built)]
+    subprocess.run(command, cwd=source, check=True, capture_output=True)
+    (wheel,) = built.iterdir()
+    assert not wheel.name.endswith("none-any.whl"), "it fits one platform"
+    shutil.rmtree(source)
+
+    folder = tmp_path / "python"
+    venv.create(folder, with_pip=True)
+    python = folder / "bin" / "python"
+    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(wheel)]
+    subprocess.run(install, check=True)
+    find = [python, "-c", "from interrupt_router.binary import find_binary; print(find_binary())"]
+    environment = {"HOME": str(tmp_path / "home"), "PATH": "/usr/bin:/bin", "DESK_LEASE": "1"}
+    found = subprocess.run(find, env=environment, check=True, capture_output=True, text=True).stdout.strip()
+    assert folder in Path(found).parents
+    return python, Path(found), environment
+
+
+def test_a_question_outlives_everything_that_was_installed_from_the_wheel(
+    machine: tuple[Path, Path, dict[str, str]], tmp_path: Path
+) -> None:
+    python, program, environment = machine
+    command = [python, "-u", DESK, "ticket-17"]
+
+    def review(*arguments: str) -> str:
+        asked = [program, "review", *arguments]
+        return subprocess.run(asked, env=environment, check=True, capture_output=True, text=True).stdout
+
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as desk:
+        assert desk.stdout is not None
+        assert "Answer on http://127.0.0.1:" in desk.stdout.readline()
+        while not (waiting := review("--json", "--no-input").splitlines()):
+            assert desk.poll() is None
+        os.killpg(desk.pid, signal.SIGKILL)
+    question = json.loads(waiting[0])
+    # The server has died with it; the question stands in the store.
+    review(question["id"], "--decision", "approve")
+    ended = subprocess.run(
+        command, cwd=tmp_path, env=environment, check=True, capture_output=True, text=True, timeout=PATIENCE
+    )
+    assert "ticket-17: {'paid': 12000}" in ended.stdout
+    assert (tmp_path / "ledger.jsonl").read_text().count("12000") == 1

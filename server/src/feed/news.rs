@@ -1,0 +1,116 @@
+//! News for requests that wait: each is woken by what concerns it, however much else happens.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use interrupts::life::State;
+use interrupts::store::{Notification, OutboxRow};
+use routing_core::RunId;
+use tokio::sync::watch;
+
+use super::Feed;
+
+/// What a request waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Concern {
+    /// Anything that happens to a run.
+    Run(RunId),
+    /// That any run may have come to be free for a worker.
+    FreeRuns,
+}
+
+/// Those who wait, by what they wait for.
+#[derive(Default)]
+pub(super) struct Waiting(Mutex<HashMap<Concern, watch::Sender<()>>>);
+
+impl Waiting {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Concern, watch::Sender<()>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.lock().is_empty()
+    }
+
+    /// Wakes all whom these rows concern.
+    pub(super) fn wake(&self, rows: &[OutboxRow]) {
+        let waiting = self.lock();
+        if waiting.is_empty() {
+            return;
+        }
+        let wake = |concern: &Concern| {
+            if let Some(sender) = waiting.get(concern) {
+                sender.send_replace(());
+            }
+        };
+        for row in rows {
+            if let Some(run) = row.notification.run() {
+                wake(&Concern::Run(run));
+            }
+        }
+        if rows.iter().any(|row| may_free(&row.notification)) {
+            wake(&Concern::FreeRuns);
+        }
+    }
+}
+
+/// Whether a worker may take a run because of it: one that came to be or changed its state, or one that waited for an
+/// answer, a stop or an event.
+const fn may_free(notification: &Notification) -> bool {
+    match notification {
+        Notification::Run { .. } => true,
+        Notification::Interrupt { state, .. } => match state {
+            State::Requested
+            | State::Resolved
+            | State::Rerouted
+            | State::Expired
+            | State::Cancelled
+            | State::DeadLettered => true,
+            State::Delivered | State::Acknowledged | State::AwaitingReview => false,
+        },
+        Notification::Reroute { .. }
+        | Notification::Node { .. }
+        | Notification::Effect { .. }
+        | Notification::Message { .. }
+        | Notification::Checkpoint { .. }
+        | Notification::Rule { .. } => false,
+    }
+}
+
+/// What one request waits for, from the moment that it began to.
+pub(crate) struct News {
+    feed: Arc<Feed>,
+    concern: Concern,
+    receiver: watch::Receiver<()>,
+}
+
+impl News {
+    /// Begins to wait.
+    pub(crate) fn of(feed: &Arc<Feed>, concern: Concern) -> Self {
+        let mut waiting = feed.waiting.lock();
+        let sender = waiting.entry(concern).or_default();
+        Self {
+            feed: Arc::clone(feed),
+            concern,
+            receiver: sender.subscribe(),
+        }
+    }
+
+    /// Waits until there is news since it began, or since the last news.
+    ///
+    /// Cancel safe: it only waits.
+    pub(crate) async fn come(&mut self) {
+        // The sender lives as long as any who wait for the same.
+        let _changed = self.receiver.changed().await;
+    }
+}
+
+impl Drop for News {
+    fn drop(&mut self) {
+        let mut waiting = self.feed.waiting.lock();
+        let is_last = |sender: &watch::Sender<()>| sender.receiver_count() <= 1;
+        if waiting.get(&self.concern).is_some_and(is_last) {
+            waiting.remove(&self.concern);
+        }
+    }
+}
