@@ -32,7 +32,8 @@ pub enum Submitted {
 }
 
 impl Owned<'_> {
-    /// Submits what a model said of the one route: the record with its field, or the text of it.
+    /// Submits what a model said of the one route: the record with its field, or the text of it. `attempt` names this
+    /// try: one that is sent again because its answer was lost counts once.
     ///
     /// # Errors
     ///
@@ -42,7 +43,12 @@ impl Owned<'_> {
     /// # Cancel safety
     ///
     /// Dropped, it was taken, counted as rejected, or neither. An answer that was taken stands: read the question.
-    pub async fn submit(&self, key: &WorkKey, answer: &Value) -> Result<Submitted, WorkError> {
+    pub async fn submit(
+        &self,
+        key: &WorkKey,
+        answer: &Value,
+        attempt: Option<&str>,
+    ) -> Result<Submitted, WorkError> {
         let standing = self.decided(key).await?;
         let Some(route) = standing.route.clone() else {
             return Err(WorkError::NoRoute { key: key.clone() });
@@ -64,7 +70,7 @@ impl Owned<'_> {
                 let now = self.protocol.question(&self.run, key).await?;
                 Ok(Submitted::Taken(Box::new(now)))
             }
-            Err(found) => self.reject(standing, &route, found).await,
+            Err(found) => self.reject(standing, &route, found, attempt).await,
         }
     }
 
@@ -82,8 +88,10 @@ impl Owned<'_> {
         standing: QuestionStanding,
         route: &Route,
         found: Vec<Misfit>,
+        attempt: Option<&str>,
     ) -> Result<Submitted, WorkError> {
-        let nth = standing.rejected + 1;
+        let is_counted = self.is_counted(&standing, attempt).await?;
+        let nth = standing.rejected + u32::from(!is_counted);
         let place = standing.key.rejected(nth);
         let effect = EffectId::in_run(self.run.id, &place);
         let reasons: Vec<String> = found.iter().map(ToString::to_string).collect();
@@ -93,13 +101,16 @@ impl Owned<'_> {
             node: standing.interrupt.node.clone(),
             kind: KindName::new(REJECTED).map_err(WorkError::name("/answer"))?,
             repeating: Repeating::Idempotent,
-            content: json!({"question": standing.key.as_str()}).to_string(),
+            content: json!({"question": standing.key.as_str(), "attempt": attempt}).to_string(),
             place: Some(place),
         };
-        self.store().begin(self.epoch(), intent).await?;
+        match self.store().begin(self.epoch(), intent).await {
+            // Two answers at once count once.
+            Ok(_) | Err(JournalError::OtherIntent { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
         let content = json!({"rejected": reasons}).to_string();
         match self.store().finish(self.epoch(), effect, content).await {
-            // Two answers at once count once.
             Ok(_) | Err(JournalError::OtherResult { .. }) => {}
             Err(error) => return Err(error.into()),
         }
@@ -113,6 +124,24 @@ impl Owned<'_> {
         let key = standing.key.clone();
         let now = self.protocol.question(&self.run, &key).await?;
         Ok(Submitted::Asked(Box::new(now)))
+    }
+
+    /// Whether this very try is the one that was rejected last.
+    async fn is_counted(
+        &self,
+        standing: &QuestionStanding,
+        attempt: Option<&str>,
+    ) -> Result<bool, WorkError> {
+        let Some(attempt) = attempt.filter(|_attempt| standing.rejected > 0) else {
+            return Ok(false);
+        };
+        let place = standing.key.rejected(standing.rejected);
+        let entry = self.store().effect(EffectId::in_run(self.run.id, &place));
+        let Some(entry) = entry.await? else {
+            return Ok(false);
+        };
+        let kept: Value = serde_json::from_str(&entry.intent.content)?;
+        Ok(kept["attempt"] == attempt)
     }
 
     /// A request that no model could fill in: a question of the system to a person.

@@ -113,13 +113,16 @@ impl Desk {
         Told::by(request).await
     }
 
+    /// A request with a key of its own.
+    async fn keyed(&self, key: &str, path: &str, body: &Value) -> Told {
+        let request = self.client.post(self.installation.address(path));
+        let request = request.header("Idempotency-Key", key);
+        Told::by(request.bearer_auth(&self.worker).json(body)).await
+    }
+
     /// The worker `first` takes a run, in a try with this key.
     async fn tries(&self, key: &str, path: &str) -> Told {
-        let request = self.client.post(self.installation.address(path));
-        let request = request
-            .bearer_auth(&self.worker)
-            .header("Idempotency-Key", key);
-        Told::by(request.json(&json!({"worker": "first"}))).await
+        self.keyed(key, path, &json!({"worker": "first"})).await
     }
 
     async fn put(&self, path: &str, body: &Value) -> Told {

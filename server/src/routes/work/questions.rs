@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 use workers::{AskedState, Asking, Submitted, WorkError};
 
+use super::super::list::RequestKey;
 use super::{EpochQuery, Patience, node_id, owned, protocol, refused, run_id, work_key};
 use crate::access::Works;
 use crate::app::App;
@@ -267,20 +268,23 @@ pub(crate) struct AnswerBody {
     answer: Value,
 }
 
-/// Submits what a model said of the one route. After three corrections a person is asked.
+/// Submits what a model said of the one route. After three corrections a person is asked. Sent again with its key, because
+/// the answer was lost, it counts once.
 #[utoipa::path(post, path = "/v1/work/{run_id}/questions/{key}/request", request_body = AnswerBody,
-    params(("run_id" = String, Path), ("key" = String, Path), EpochQuery),
+    params(("run_id" = String, Path), ("key" = String, Path), EpochQuery,
+        ("Idempotency-Key" = Option<String>, Header)),
     extensions(("x-right" = json!("work"))), responses((status = 200, body = WorkQuestionView)))]
 pub(crate) async fn submit(
     State(app): State<App>,
     Works(caller): Works,
+    RequestKey(attempt): RequestKey,
     Segments(run, key): Segments,
     Parameters(query): Parameters<EpochQuery>,
     StrictJson(body): StrictJson<AnswerBody>,
 ) -> Result<Json<WorkQuestionView>, Problem> {
     let key = work_key(&key)?;
     let owned = owned(&app, &caller, &run, query.epoch).await?;
-    let submitted = owned.submit(&key, &body.answer).await;
+    let submitted = owned.submit(&key, &body.answer, attempt.as_deref()).await;
     app.feed.nudge();
     match submitted.map_err(|error| refused(&app, &error))? {
         Submitted::Taken(standing) | Submitted::Asked(standing) => {
