@@ -1,10 +1,10 @@
 import type { GenerateTextResult, ToolApprovalRequestOutput, ToolApprovalResponse, ToolSet } from 'ai';
-import { type Agent, AnswerRejected, type AnyRouted, type Decision, type JsonObject } from 'interrupt-router';
+import { type Agent, AnswerRejected, type AnyRouted, type JsonObject } from 'interrupt-router';
 import { keyOf } from './keys.js';
 import type { Place } from './place.js';
 
 /** A tool call that waits for a person. */
-export type Request = ToolApprovalRequestOutput<ToolSet>;
+type Request = ToolApprovalRequestOutput<ToolSet>;
 
 /** What was decided about it. */
 export interface Verdict {
@@ -26,48 +26,40 @@ export async function askApproval({ run, options }: Place, key: string, request:
   const agent = kind === undefined ? run.root : await run.agent(kind);
   const fields = JSON.parse(JSON.stringify({ tool: toolName, arguments: input })) as JsonObject;
   const routed = await agent.ask({ key, reason: `Call the tool ${toolName}?`, fields, ...(context !== undefined && { context }) });
-  const { refusal, edited } = await outcome(agent, routed, input);
+  const isEdited = routed.decision.decision === 'edit' && routed.request !== null;
+  const refusal = refusalOf(routed) ?? (isEdited ? null : await misfits(agent, routed, input));
   const reason = refusal ?? routed.decision.text;
   const response: ToolApprovalResponse = {
     type: 'tool-approval-response',
     approvalId,
-    approved: refusal === undefined,
+    approved: refusal === null,
     ...(reason !== null && { reason }),
     ...(providerExecuted && { providerExecuted }),
   };
-  return { response, ...(edited !== undefined && { input: edited }) };
+  return { response, ...(isEdited && { input: routed.request }) };
 }
 
-/** Why the tool is not executed, or with which other input it is. */
-interface Outcome {
-  readonly refusal?: string;
-  readonly edited?: unknown;
+/** Why the tool is not executed, in the person's words where there are some. */
+function refusalOf({ decision, route, rerouted }: AnyRouted<any>): string | undefined {
+  const { decision: name, text } = decision;
+  if (rerouted) return text ?? `Not called. Continue with ${route} instead.`;
+  if (name === 'respond') return text ?? 'Not called.';
+  return name === 'approve' || name === 'edit' ? undefined : (text ?? 'The tool call was rejected.');
 }
 
-async function outcome(agent: Agent, routed: AnyRouted<any>, input: unknown): Promise<Outcome> {
-  const { decision, field, route, request, rerouted } = routed;
-  if (rerouted) return { refusal: words(decision, `Not called. Continue with ${route} instead.`) };
-  if (decision.decision === 'respond') return { refusal: words(decision, 'Not called.') };
-  if (decision.decision !== 'approve' && decision.decision !== 'edit') return { refusal: words(decision, 'The tool call was rejected.') };
-  if (decision.decision === 'edit' && request !== null) return { edited: request };
-  if (field === null) return {};
-  // The input is the request of the route, so the server checks it against its schema. A submission counts as a correction, so code that
-  // runs again must not repeat it.
-  const misfits = await agent.effect(keyOf(routed.key, 'arguments'), () => misfitsOf(routed, { [field]: input }), { repeatable: true });
-  return misfits === null ? {} : { refusal: `The arguments are invalid: ${misfits}` };
-}
-
-async function misfitsOf(routed: AnyRouted<any>, answer: unknown): Promise<string | null> {
-  if (routed.request !== null) return null;
-  try {
-    await routed.submit(answer);
-    return null;
-  } catch (error) {
-    if (!(error instanceof AnswerRejected)) throw error;
-    return error.errors.map((it) => `${it.pointer}: ${it.message}`).join('; ');
-  }
-}
-
-function words(decision: Decision, otherwise: string): string {
-  return decision.text ?? otherwise;
+/** The input is the request of the route, so the server checks it against its schema. */
+async function misfits(agent: Agent, routed: AnyRouted<any>, input: unknown): Promise<string | null> {
+  const { key, field, request } = routed;
+  if (field === null || request !== null) return null;
+  const submit = async (): Promise<string | null> => {
+    try {
+      await routed.submit({ [field]: input });
+      return null;
+    } catch (error) {
+      if (!(error instanceof AnswerRejected)) throw error;
+      return `The arguments are invalid: ${error.errors.map((it) => `${it.pointer}: ${it.message}`).join('; ')}`;
+    }
+  };
+  // Each submission counts as a correction, so code that runs again must not repeat it.
+  return agent.effect(keyOf(key, 'arguments'), submit, { repeatable: true });
 }

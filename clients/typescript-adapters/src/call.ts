@@ -95,8 +95,7 @@ export class Call {
       return output === undefined ? undefined : { output };
     };
     const work = (): Promise<Kept> => at(this.place.within(key), () => this.outcome(execute));
-    const once = run.root.effect(key, work, lookup === undefined ? rest : { ...rest, lookup: found });
-    const kept = await once.catch((error: unknown) => this.halt(error));
+    const kept = await run.root.effect(key, work, { ...rest, ...(lookup && { lookup: found }) }).catch((error) => this.halt(error));
     if ('error' in kept) throw new Error(kept.error);
     return kept.output;
   }
@@ -123,9 +122,8 @@ export class Call {
       this.broken.signal.throwIfAborted();
       return result;
     } catch (error) {
-      if (this.broken.signal.aborted) throw this.broken.signal.reason;
-      if (this.place.run.root.immediate.aborted) throw this.place.run.root.immediate.reason;
-      throw error;
+      // What is cut off fails in many ways.
+      throw this.broken.signal.aborted ? this.broken.signal.reason : error;
     }
   }
 

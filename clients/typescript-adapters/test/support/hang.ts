@@ -1,26 +1,24 @@
-// Loaded before a program: makes it say when it has come to a point, and go no further. HANG is the point: `asked`, once a decision is
-// known; `executed`, once a tool was executed and before that is kept; `kept`, once it is kept and before the model is asked.
-const REQUESTS: Readonly<Record<string, RegExp>> = {
-  asked: /^GET .*\/questions\/.*"decided"/s,
-  executed: /^PUT .*\/effects\/[^/]*tool[^/]*\/result/,
-  kept: /^PUT .*\/effects\/[^/]*tool[^/]*\/result.*\n/s,
-};
+// Loaded before a program: makes it say when it has come to the point that HANG names, and go no further. `asked`: a decision is known.
+// `executed`: a tool was executed, and that is not kept yet. `kept`: it is kept, and the model is not asked yet.
+const DECISION = /^\w+ \S*\/questions\/.*"state":"(\w+)"/s;
+const OUTPUT = /^PUT \S*\/effects\/\S*tool\S*call-1\/result/;
 
-const point = process.env['HANG'] ?? '';
-const request = REQUESTS[point];
+const point = process.env['HANG'];
 const wire = globalThis.fetch;
 
-async function hang(): Promise<never> {
+function hang(): Promise<never> {
   process.stdout.write(`at ${point}\n`);
   return new Promise(() => undefined);
 }
 
-if (request !== undefined) {
+if (point !== undefined) {
   globalThis.fetch = async (...[input, init]: Parameters<typeof fetch>): Promise<Response> => {
-    const line = `${init?.method ?? 'GET'} ${String(input)}`;
-    if (point === 'executed' && request.test(line)) return hang();
+    const request = `${init?.method} ${String(input)}`;
+    if (point === 'executed' && OUTPUT.test(request)) return hang();
     const response = await wire(input, init);
-    if (point !== 'executed' && request.test(`${line}\n${await response.clone().text()}`)) return hang();
-    return response;
+    if (point === 'kept' && OUTPUT.test(request)) return hang();
+    const state = point === 'asked' ? DECISION.exec(`${request}\n${await response.clone().text()}`)?.[1] : undefined;
+    if (state === 'open') process.stdout.write('waits\n');
+    return state === 'decided' ? hang() : response;
   };
 }

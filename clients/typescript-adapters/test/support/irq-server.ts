@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { Operator, Router } from 'interrupt-router';
+import { Operator, Router, type RouterOptions } from 'interrupt-router';
 
 const BINARY = resolve(process.env['IRQ_BINARY'] ?? '../../target/debug/irq');
 
@@ -58,9 +58,9 @@ export class IrqServer {
   }
 
   /** A worker of a workflow. */
-  async router(workflow: { readonly name: string }): Promise<Router> {
+  async router(workflow: { readonly name: string }, options: RouterOptions = {}): Promise<Router> {
     const token = await this.token('--role', 'worker', '--workflow', workflow.name);
-    return new Router({ server: this.url, token, leaseMs: 3_000, patienceMs: PATIENCE_MS });
+    return new Router({ server: this.url, token, leaseMs: 3_000, patienceMs: PATIENCE_MS, ...options });
   }
 
   /** A supervisor. */

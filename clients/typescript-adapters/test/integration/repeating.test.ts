@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { EffectUnknown, type Operator, Released, type Router, RouterError, type Run } from 'interrupt-router';
+import { z } from 'zod';
+import { type DurableOptions, durable, generateText, isStepCount, tool } from '../../src/ai-sdk.js';
+import { eventually } from '../support/eventually.js';
+import { FakeModel, call, calls, says } from '../support/fake-model.js';
+import { IrqServer } from '../support/irq-server.js';
+import { allQuestions, desk, openQuestion } from '../support/people.js';
+
+let server: IrqServer;
+let router: Router;
+let ann: Operator;
+
+before(async () => {
+  server = await IrqServer.start();
+  router = await server.router(desk);
+  ann = await server.operator('ann');
+});
+after(() => server[Symbol.asyncDispose]());
+
+type Code = (run: Run<typeof desk, null>) => Promise<string>;
+
+/** Runs code until its approval is open, lets the run go there, and runs the code again from its beginning. */
+async function twice(alias: string, code: Code, options: DurableOptions<'DESK'> = {}): Promise<string> {
+  const leaving = new AbortController();
+  const handler = durable<typeof desk, null, string>(code, options);
+  const first = router.run(desk, { alias, input: null, signal: leaving.signal }, handler);
+  first.catch(() => undefined);
+  const { id } = await openQuestion(ann, alias);
+  leaving.abort();
+  await assert.rejects(first, Released);
+  const second = router.run(desk, { alias, input: null }, handler);
+  await ann.decide(await ann.interrupt(id), 'approve');
+  const result = await second;
+  assert.equal((await allQuestions(ann, alias)).length, 1);
+  return result;
+}
+
+const APPROVE = call('call-9', 'approve', {});
+const approve = tool({ inputSchema: z.object({}), execute: () => 'approved' });
+const settings = { toolApproval: { approve: 'user-approval' }, stopWhen: isStepCount(9), prompt: 'Settle it.' } as const;
+
+test('code that runs again asks no model for what it has said, and executes no tool for what it has given', async () => {
+  const LOOK = call('call-0', 'lookUp', { order: 17 });
+  // Some providers count the calls of each answer from the start.
+  await using fake = await FakeModel.start(calls(LOOK), calls(LOOK, call('call-1', 'fail', {})), calls(APPROVE), says('Done.'));
+  const executed: string[] = [];
+  const lookUp = tool({
+    inputSchema: z.object({ order: z.number() }),
+    // The SDK takes the last of what a tool yields.
+    execute: async function* ({ order }) {
+      yield 'looking';
+      yield `look ${executed.push(`order ${order}`)}`;
+    },
+  });
+  const fail = tool({
+    inputSchema: z.object({}),
+    execute: (): string => {
+      executed.push('fail');
+      throw new Error('the line is dead');
+    },
+  });
+  const text = await twice('kept', async () => {
+    const { text } = await generateText({ ...settings, model: fake.model, tools: { lookUp, fail, approve } });
+    return text;
+  });
+  assert.equal(text, 'Done.');
+  assert.deepEqual([fake.asked.length, executed], [4, ['order 17', 'order 17', 'fail']]);
+  assert.deepEqual(fake.read, ['look 1', 'look 2', 'Error: the line is dead', 'approved']);
+});
+
+test('each call of the code is its own, also within a tool', async () => {
+  await using fake = await FakeModel.start(
+    calls(call('call-0', 'delegate', {})),
+    says('It is broken.'),
+    says('Now the approval.'),
+    calls(APPROVE),
+    says('Done.'),
+  );
+  const delegate = tool({
+    inputSchema: z.object({}),
+    execute: async () => (await generateText({ model: fake.model, prompt: 'What is with it?' })).text,
+  });
+  const text = await twice('nested', async () => {
+    const tools = { delegate, approve };
+    const first = await generateText({ ...settings, model: fake.model, tools });
+    const second = await generateText({ ...settings, model: fake.model, tools });
+    return `${first.text} ${second.text}`;
+  });
+  assert.equal(text, 'Now the approval. Done.');
+  assert.equal(fake.asked.length, 5);
+});
+
+test('a model that a step takes instead is asked once, too', async () => {
+  await using fake = await FakeModel.start(calls(APPROVE), says('Done.'));
+  const text = await twice('step', async () => {
+    const prepareStep = (): { model: typeof fake.model } => ({ model: fake.model });
+    return (await generateText({ ...settings, model: 'replaced/below', tools: { approve }, prepareStep })).text;
+  });
+  assert.equal(text, 'Done.');
+  assert.equal(fake.asked.length, 2);
+});
+
+for (const isRepeatable of [false, true]) {
+  test(`a tool whose worker died in it ${isRepeatable ? 'is executed again where that does no harm' : 'ends the call, and the model hears nothing'}`, async () => {
+    const alias = `died-${isRepeatable}`;
+    await using fake = await FakeModel.start(calls(call('call-0', 'pay', {})), says('Done.'));
+    let isDead = false;
+    let bury = (): void => undefined;
+    const silence = new Promise<never>((_, fail) => (bury = () => fail(new RouterError({ code: 'buried', detail: 'it is dead' }))));
+    silence.catch(() => undefined);
+    const wire: typeof fetch = (...request) => (isDead ? silence : fetch(...request));
+    const worker = await server.router(desk, { leaseMs: 1_000, fetch: wire });
+    let executions = 0;
+    const pay = tool({
+      inputSchema: z.object({}),
+      execute: () => {
+        isDead = ++executions === 1;
+        return isDead ? new Promise<string>(() => undefined) : 'paid';
+      },
+    });
+    const code = durable<typeof desk, null, string>(
+      async () => (await generateText({ model: fake.model, tools: { pay }, stopWhen: isStepCount(9), prompt: 'Pay.' })).text,
+      { effects: isRepeatable ? { pay: { repeatable: true } } : {} },
+    );
+    void worker.run(desk, { alias, input: null }, code).catch(() => assert.fail('the dead speak'));
+    await eventually(() => isDead, 'the worker dies');
+    const second = router.run(desk, { alias, input: null }, code);
+    if (isRepeatable) assert.equal(await second, 'Done.');
+    else await assert.rejects(second, EffectUnknown);
+    assert.deepEqual([executions, fake.asked.length], isRepeatable ? [2, 2] : [1, 1]);
+    bury();
+  });
+}
