@@ -41,8 +41,8 @@ function refundInto(paid: number[]) {
 /** An agent that may pay back once a person has approved; its run gives the text. */
 function settle(alias: string, fake: FakeModel, refund: ReturnType<typeof refundInto>): Promise<string> {
   const code = durable<typeof desk, null, string>(async () => {
-    const settings = { model: fake.model, tools: { refund }, toolApproval: { refund: 'user-approval' }, stopWhen: isStepCount(5) } as const;
-    return (await generateText({ ...settings, prompt: 'Settle it.' })).text;
+    const toolApproval = { refund: { type: 'user-approval', reason: 'Money leaves the house.' } } as const;
+    return (await generateText({ model: fake.model, tools: { refund }, toolApproval, stopWhen: isStepCount(5), prompt: 'Settle it.' })).text;
   }, options);
   return router.run(desk, { alias, input: null }, code);
 }
@@ -69,6 +69,7 @@ test('a tool that needs an approval is executed once a person has approved', asy
   const working = settle('approved', fake, refund);
   const question = await openQuestion(ann, 'approved');
   assert.deepEqual(question.fields, { tool: 'refund', arguments: { cents: 500 } });
+  assert.equal(question.contextForDecision, 'Money leaves the house.');
   assert.equal(question.agentId, `${question.runId}/root/refunds`);
   assert.deepEqual(paid, []);
   await ann.decide(question, 'approve');
@@ -142,10 +143,8 @@ test('an agent of the SDK asks for tools that say themselves that they need an a
   await using fake = await FakeModel.start(calls(REFUND), says('Done.'));
   const { paid, refund } = till();
   const agent = new ToolLoopAgent({
-    model: 'replaced below',
+    model: fake.model,
     tools: { refund: { ...refund, needsApproval: true } },
-    // What the application changes for a call is durable, too.
-    prepareCall: (settings) => ({ ...settings, model: fake.model }),
   });
   const code = durable<typeof desk, null, string>(async () => (await agent.generate({ prompt: 'Settle it.' })).text, options);
   const working = router.run(desk, { alias: 'agent', input: null }, code);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { EffectUnknown, type Operator, Released, type Router, RouterError, type Run } from 'interrupt-router';
 import { z } from 'zod';
-import { type DurableOptions, durable, generateText, isStepCount, tool } from '../../src/ai-sdk.js';
+import { type DurableOptions, ToolLoopAgent, durable, generateText, isStepCount, tool } from '../../src/ai-sdk.js';
 import { eventually } from '../support/eventually.js';
 import { FakeModel, call, calls, says } from '../support/fake-model.js';
 import { IrqServer } from '../support/irq-server.js';
@@ -98,8 +98,19 @@ test('a model that a step takes instead is asked once, too', async () => {
     const prepareStep = (): { model: typeof fake.model } => ({ model: fake.model });
     return (await generateText({ ...settings, model: 'replaced/below', tools: { approve }, prepareStep })).text;
   });
-  assert.equal(text, 'Done.');
-  assert.equal(fake.asked.length, 2);
+  assert.deepEqual([text, fake.asked.length, fake.read], ['Done.', 2, ['approved']]);
+});
+
+test('an agent whose model is replaced for a call asks it once, too', async () => {
+  await using fake = await FakeModel.start(calls(APPROVE), says('Done.'));
+  const agent = new ToolLoopAgent({
+    model: 'replaced/below',
+    tools: { approve },
+    toolApproval: { approve: 'user-approval' },
+    prepareCall: (given) => ({ ...given, model: fake.model }),
+  });
+  const text = await twice('agent', async () => (await agent.generate({ prompt: 'Settle it.' })).text);
+  assert.deepEqual([text, fake.asked.length, fake.read], ['Done.', 2, ['approved']]);
 });
 
 for (const isRepeatable of [false, true]) {

@@ -58,8 +58,8 @@ test('an immediate stop aborts the call of the model', async () => {
   working.catch(() => undefined);
   await eventually(() => fake.asked.length === 1, 'the model is asked');
   await stop('cut', 'immediate');
-  await assert.rejects(working, (error) => error instanceof Stopped && error.stop.reason === 'lunch');
   await eventually(() => fake.cutOff === 1, 'the request is cut off');
+  await assert.rejects(working, (error) => error instanceof Stopped && error.stop.reason === 'lunch');
   assert.equal((await ann.run('cut')).status, 'paused');
   assert.equal(await resume('cut', work), 'Done.');
   assert.deepEqual([fake.asked.length, fake.cutOff], [2, 1]);
@@ -105,6 +105,31 @@ test('a stop while a tool is executed ends the run, and is no output of the tool
   assert.equal(fake.asked.length, 1);
   assert.equal(await resume('tool', work), 'Done.');
   assert.deepEqual([executions, fake.read], [1, ['it is broken']]);
+});
+
+test('an immediate stop cuts a tool off, and that is no output of the tool', async () => {
+  await using fake = await FakeModel.start(calls(LOOK), says('Done.'));
+  let executions = 0;
+  const lookUp = tool({
+    inputSchema: z.object({ order: z.number() }),
+    execute: async (_, { abortSignal }) => {
+      if (++executions > 1) return 'it is broken';
+      await fired(abortSignal as AbortSignal);
+      throw new Error('it was cut off');
+    },
+  });
+  const code = durable<typeof desk, null, string>(
+    async () => (await generateText({ model: fake.model, tools: { lookUp }, stopWhen: isStepCount(5), prompt: 'Settle it.' })).text,
+    { effects: { lookUp: { repeatable: true } } },
+  );
+  const work = (): Promise<string> => router.run(desk, { alias: 'tool-cut', input: null }, code);
+  const working = work();
+  working.catch(() => undefined);
+  await eventually(() => executions === 1, 'the tool is executed');
+  await stop('tool-cut', 'immediate');
+  await assert.rejects(working, Stopped);
+  assert.equal(await resume('tool-cut', work), 'Done.');
+  assert.deepEqual([executions, fake.asked.length, fake.read], [2, 2, ['it is broken']]);
 });
 
 test('a stop wakes an agent that waits for an approval, and the same question is there when it goes on', async () => {
