@@ -45,19 +45,19 @@ test('code that runs again asks no model for what it has said, and executes no t
   const LOOK = call('call-0', 'lookUp', { order: 17 });
   // Some providers count the calls of each answer from the start.
   await using fake = await FakeModel.start(calls(LOOK), calls(LOOK, call('call-1', 'fail', {})), calls(APPROVE), says('Done.'));
-  const executed: string[] = [];
+  const executed = { lookUp: 0, fail: 0 };
   const lookUp = tool({
     inputSchema: z.object({ order: z.number() }),
     // The SDK takes the last of what a tool yields.
-    execute: async function* ({ order }) {
+    execute: async function* () {
       yield 'looking';
-      yield `look ${executed.push(`order ${order}`)}`;
+      yield `look ${++executed.lookUp}`;
     },
   });
   const fail = tool({
     inputSchema: z.object({}),
     execute: (): string => {
-      executed.push('fail');
+      executed.fail += 1;
       throw new Error('the line is dead');
     },
   });
@@ -66,7 +66,7 @@ test('code that runs again asks no model for what it has said, and executes no t
     return text;
   });
   assert.equal(text, 'Done.');
-  assert.deepEqual([fake.asked.length, executed], [4, ['order 17', 'order 17', 'fail']]);
+  assert.deepEqual([fake.asked.length, executed], [4, { lookUp: 2, fail: 1 }]);
   assert.deepEqual(fake.read, ['look 1', 'look 2', 'Error: the line is dead', 'approved']);
 });
 
@@ -111,6 +111,33 @@ test('an agent whose model is replaced for a call asks it once, too', async () =
   });
   const text = await twice('agent', async () => (await agent.generate({ prompt: 'Settle it.' })).text);
   assert.deepEqual([text, fake.asked.length, fake.read], ['Done.', 2, ['approved']]);
+});
+
+test('arguments that do not fit are submitted once, however often the code runs', async () => {
+  const misfit = calls(call('call-0', 'refund', { cents: 0 }));
+  await using fake = await FakeModel.start(misfit, calls(APPROVE), says('Done.'));
+  const refund = tool({ inputSchema: z.object({ cents: z.number() }), execute: (): string => assert.fail('it was executed') });
+  let reached = 0;
+  const approval = (): 'user-approval' => (reached++, 'user-approval');
+  const toolApproval = { refund: 'user-approval', approve: approval } as const;
+  const handler = durable<typeof desk, null, string>(
+    async () => (await generateText({ ...settings, model: fake.model, tools: { approve, refund }, toolApproval })).text,
+    { kinds: { refund: 'REFUNDS' } },
+  );
+  // The server asks a person after three corrections.
+  for (let runs = 1; runs <= 5; runs++) {
+    const leaving = new AbortController();
+    const working = router.run(desk, { alias: 'misfit', input: null, signal: leaving.signal }, handler);
+    working.catch(() => undefined);
+    if (runs === 1) await ann.decide(await openQuestion(ann, 'misfit'), 'approve');
+    await eventually(() => reached === runs, 'the code comes to the next approval');
+    leaving.abort();
+    await assert.rejects(working, Released);
+  }
+  const last = router.run(desk, { alias: 'misfit', input: null }, handler);
+  await ann.decide(await openQuestion(ann, 'misfit'), 'approve');
+  assert.equal(await last, 'Done.');
+  assert.deepEqual([fake.asked.length, (await allQuestions(ann, 'misfit')).length], [3, 2]);
 });
 
 for (const isRepeatable of [false, true]) {
