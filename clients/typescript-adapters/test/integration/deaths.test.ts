@@ -129,7 +129,7 @@ test('a process that dies while the model answers asks it once more', async () =
 
 test('the sample of the SDK survives its process with its import changed and its run named', async () => {
   const answers = [calls(call('call-1', 'runCommand', { command: 'rm new.txt' })), says('Removed.')];
-  const env = { IRQ_RUN: 'sample', IRQ_WORKFLOW: 'helper', IRQ_LEASE_MS: '1000' };
+  const env = { IRQ_RUN: 'sample', IRQ_WORKFLOW: 'scripts', IRQ_LEASE_MS: '1000' };
   await using desk = await Desk.open('sample', answers, SAMPLE, env);
   const first = desk.start();
   const question = await openQuestion(ann, 'sample');

@@ -141,7 +141,8 @@ test('arguments that do not fit are submitted once, however often the code runs'
 });
 
 for (const isRepeatable of [false, true]) {
-  test(`a tool whose worker died in it ${isRepeatable ? 'is executed again where that does no harm' : 'ends the call, and the model hears nothing'}`, async () => {
+  const what = isRepeatable ? 'is executed again where that does no harm' : 'ends the call, and the model hears nothing';
+  test(`a tool whose worker died in it ${what}`, async () => {
     const alias = `died-${isRepeatable}`;
     await using fake = await FakeModel.start(calls(call('call-0', 'pay', {})), says('Done.'));
     let isDead = false;
