@@ -1,0 +1,45 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { eventually } from './eventually.js';
+
+/** How a process ended. */
+export interface End {
+  readonly code: number | null;
+  readonly wasKilled: boolean;
+  readonly output: string;
+}
+
+/** A Node program that is killed at some moment, or ends by itself. */
+export class MortalProcess {
+  private readonly child: ChildProcess;
+  private output = '';
+  readonly ended: Promise<End>;
+
+  constructor(args: readonly string[], env: NodeJS.ProcessEnv) {
+    this.child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.child.stdout?.on('data', (part: Buffer) => (this.output += String(part)));
+    this.child.stderr?.on('data', (part: Buffer) => (this.output += String(part)));
+    this.ended = once(this.child, 'close').then(([code, signal]) => ({
+      code: code as number | null,
+      wasKilled: signal === 'SIGKILL',
+      output: this.output,
+    }));
+  }
+
+  /** Waits until it has said something. */
+  async says(line: string): Promise<void> {
+    const found = await eventually(() => this.output.includes(`${line}\n`) || (this.child.exitCode !== null && 'ended'), `it says ${line}`);
+    if (found === 'ended') throw new Error(`it ended: ${this.output}`);
+  }
+
+  /** Waits until it ends by itself. One that takes too long is killed. */
+  async end(ms = 30_000): Promise<End> {
+    const timer = setTimeout(() => this.child.kill('SIGKILL'), ms);
+    return this.ended.finally(() => clearTimeout(timer));
+  }
+
+  async kill(): Promise<End> {
+    this.child.kill('SIGKILL');
+    return this.ended;
+  }
+}
