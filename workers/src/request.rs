@@ -1,5 +1,6 @@
 //! The request of the one route: what a model may say, and what becomes of what it said.
 
+use futures_util::future::try_join;
 use interrupts::catalogue::{RouteEntry, misfits};
 use interrupts::life::{Actor, Decider, Role, Verdict};
 use interrupts::store::{Intent, JournalError, Repeating};
@@ -193,14 +194,18 @@ impl Owned<'_> {
         let outcome = serde_json::to_string(&outcome_of(&standing))?;
         let place = standing.key.question();
         let effect = EffectId::in_run(self.run.id, &place);
-        self.finished(effect, outcome).await?;
-        if let Some(decision) = &standing.interrupt.decision {
-            let carried_out = match &standing.route {
+        let carried_out = async {
+            let Some(decision) = &standing.interrupt.decision else {
+                return Ok(());
+            };
+            let target = match &standing.route {
                 Some(route) => json!({"target": route.entry.name}).to_string(),
                 None => "{}".to_owned(),
             };
-            self.finished(decision.effect, carried_out).await?;
-        }
+            self.finished(decision.effect, target).await
+        };
+        // At once: the store writes both in one transaction.
+        try_join(self.finished(effect, outcome), carried_out).await?;
         if let Some(asked) = &standing.asked {
             let asked = self.protocol.question(&self.run, &asked.key).await?;
             Box::pin(self.settled(asked)).await?;

@@ -55,7 +55,7 @@ impl Sqlite {
             .await
     }
 
-    /// A small row that is found by its key, and asked for with every request.
+    /// A small row that is found by its key or an index: most requests ask for several.
     async fn point<T: Send + 'static>(
         &self,
         sql: &'static str,
@@ -95,7 +95,7 @@ impl Backend for Sqlite {
             " FROM interrupts \
              WHERE id IN (SELECT interrupt FROM joined WHERE key = ?1)"
         );
-        self.row(sql, (key.to_string(),), |row| {
+        self.point(sql, (key.to_string(),), |row| {
             body(row, &sealed::INTERRUPTS)
         })
         .await
@@ -185,7 +185,7 @@ impl Backend for Sqlite {
             columns!(reroutes),
             " FROM reroutes WHERE event = ?"
         );
-        self.row(sql, (event.to_string(),), |row| {
+        self.point(sql, (event.to_string(),), |row| {
             body(row, &sealed::REROUTES)
         })
         .await
@@ -224,7 +224,7 @@ impl Backend for Sqlite {
 
     async fn run_of(&self, alias: &str) -> Found<Option<Run>> {
         let sql = concat!("SELECT ", columns!(runs), " FROM runs WHERE alias = ?");
-        self.row(sql, (alias.to_owned(),), |row| body(row, &sealed::RUNS))
+        self.point(sql, (alias.to_owned(),), |row| body(row, &sealed::RUNS))
             .await
     }
 
@@ -259,7 +259,7 @@ impl Backend for Sqlite {
 
     async fn node(&self, run: RunId, node: &NodeId) -> Found<Option<NodeRow>> {
         let sql = concat!("SELECT ", columns!(nodes), " FROM nodes WHERE id = ?");
-        self.row(sql, (node_key(&(run, node.clone())),), |row| {
+        self.point(sql, (node_key(&(run, node.clone())),), |row| {
             body(row, &sealed::NODES)
         })
         .await
@@ -359,7 +359,7 @@ impl Backend for Sqlite {
     async fn has_rules(&self, matter: Digest) -> Found<bool> {
         let sql =
             "SELECT COUNT(*) FROM (SELECT 1 FROM rules WHERE matter = ? AND live = 1 LIMIT 1)";
-        let found = self.row(sql, (matter.to_string(),), |row| count(row, 0));
+        let found = self.point(sql, (matter.to_string(),), |row| count(row, 0));
         Ok(found.await?.unwrap_or(0) > 0)
     }
 
@@ -375,7 +375,7 @@ impl Backend for Sqlite {
             columns!(journal),
             " FROM journal WHERE effect = ?"
         );
-        self.row(sql, (effect.to_string(),), |row| {
+        self.point(sql, (effect.to_string(),), |row| {
             body(row, &sealed::JOURNAL)
         })
         .await
