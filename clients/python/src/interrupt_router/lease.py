@@ -68,5 +68,5 @@ class Lease:
                 return error
 
     async def release(self, *, waiting: bool = False) -> None:
-        """Gives the run back. With `waiting`, it is taken again once none of its questions is open."""
+        """Gives the run back. With `waiting`, it is taken again once one of its questions is over."""
         await self.delete("lease", waiting=waiting or None)

@@ -8,7 +8,7 @@ const LOOK_AGAIN_MS = 1_000;
 
 /** How to take a run. */
 export interface LeaseOrder {
-  /** The name of this worker, as people see it. No other one has it, and it does not have the run yet. */
+  /** The name of this worker, as people see it. No other one has it. */
   readonly worker: string;
   readonly leaseMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -28,9 +28,6 @@ export async function acquire(transport: Transport, runId: string, order: LeaseO
     } catch (error) {
       if (!(error instanceof RunOwned)) throw error;
       const now = await transport.body<WorkView>({ method: 'GET', path: work, signal });
-      // The answer that gave the run to this worker got lost. A server that was killed may have given it away by half: such a run does
-      // not run yet, and is taken again once its lease is over.
-      if (now.worker?.endsWith(order.worker) && now.state === 'running') return now;
       first ??= now;
       if (now.epoch !== first.epoch || now.leaseUntil !== first.leaseUntil) throw error;
       await sleep(LOOK_AGAIN_MS, signal);
