@@ -10,7 +10,7 @@ use super::{
     FORM, TAKES_ANSWERS, allowing, answered, asking, on_terminal, piped, press, records, served_by,
 };
 
-/// A server whose first call brings it one more tool, and that wants to know something of a person in each.
+/// A server whose first call brings it one more tool. It asks a person who `someone` is.
 const SERVER: &str = r#"
 import json, sys
 
@@ -20,6 +20,11 @@ call = None
 
 def say(message):
     print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+
+def greet():
+    global call
+    say({"id": call[0], "result": {"content": [{"type": "text", "text": "hello " + call[1]}]}})
+    call = None
 
 for line in sys.stdin:
     message = json.loads(line)
@@ -31,9 +36,11 @@ for line in sys.stdin:
     elif method == "tools/list":
         say({"id": id, "result": {"tools": [{"name": name, "description": "is polite",
             "inputSchema": {"type": "object", "properties": {"name": {"type": "string"}}}} for name in tools]}})
-        if call is not None:
+        if call and call[1] == "someone":
             say({"id": "ask", "method": "elicitation/create", "params": {"message": "Who is it for?",
                 "requestedSchema": {"type": "object", "properties": {"name": {"type": "string"}}}}})
+        elif call:
+            greet()
     elif method == "tools/call":
         log.write("call\n")
         call = (id, message["params"]["arguments"]["name"])
@@ -41,8 +48,7 @@ for line in sys.stdin:
         say({"method": "notifications/tools/list_changed"})
     elif id == "ask" and "result" in message:
         log.write(message["result"]["action"] + "\n")
-        say({"id": call[0], "result": {"content": [{"type": "text", "text": "hello " + call[1]}]}})
-        call = None
+        greet()
 log.write("left\n")
 "#;
 
@@ -76,8 +82,8 @@ impl Desk {
     }
 }
 
-fn greeting() -> SaidCall {
-    SaidCall::new("call_1", "desk__greet", &json!({"name": "Ada"}).to_string())
+fn greeting(name: &str) -> SaidCall {
+    SaidCall::new("call_1", "desk__greet", &json!({"name": name}).to_string())
 }
 
 /// The names of the tools that a model was offered with a request.
@@ -97,8 +103,8 @@ fn talking(double: &ProviderDouble, folder: &Path, more: &[&str]) -> std::proces
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_person_is_asked_about_the_tool_of_a_server_which_leaves_with_the_conversation() {
-    for (answer, log) in [("y\r", "call\ncancel\nleft\n"), ("n not her\r", "left\n")] {
-        let double = asking(vec![greeting()]).await;
+    for (answer, log) in [("y\r", "call\nleft\n"), ("n not her\r", "left\n")] {
+        let double = asking(vec![greeting("Ada")]).await;
         let (desk, folder) = (Desk::new(), TempDir::new().unwrap());
         let (model, servers) = (served_by(&double), desk.servers());
         let mut arguments: Vec<&str> = model.iter().map(String::as_str).collect();
@@ -130,7 +136,7 @@ async fn a_person_is_asked_about_the_tool_of_a_server_which_leaves_with_the_conv
 async fn permissions_hold_for_servers_too_and_the_tools_are_those_that_are_listed_at_the_time() {
     let (desk, folder) = (Desk::new(), TempDir::new().unwrap());
     let servers = desk.servers();
-    let double = asking(vec![greeting()]).await;
+    let double = asking(vec![greeting("Ada")]).await;
     let denied = talking(&double, folder.path(), &["--mcp", &servers]);
     assert!(denied.status.success(), "{denied:?}");
     let ended = records(&denied, "toolEnded");
@@ -141,11 +147,13 @@ async fn permissions_hold_for_servers_too_and_the_tools_are_those_that_are_liste
 
     let policies = TempDir::new().unwrap();
     let allowed = allowing(&policies);
-    let double = asking(vec![greeting()]).await;
+    let double = asking(vec![greeting("someone")]).await;
     let more = ["--mcp", &servers, "--permissions", &allowed];
     let talked = talking(&double, folder.path(), &more);
     let ended = records(&talked, "toolEnded");
-    assert_eq!(ended[0]["text"], "hello Ada", "{talked:?}");
+    let text = ended[0]["text"].as_str().unwrap();
+    assert!(text.contains("nobody can answer what it asks"), "{text}");
+    assert!(text.contains("hello someone"), "{text}");
     let before = offered(&double, 0);
     assert!(before.contains(&"desk__greet".to_owned()), "{before:?}");
     assert!(before.contains(&"read_file".to_owned()), "{before:?}");
@@ -167,6 +175,6 @@ async fn servers_that_cannot_be_read_are_named_before_anything_is_sent() {
     let strange = talking(&double, folder.path(), &["--mcp", &servers]);
     assert_eq!(strange.status.code(), Some(2), "{strange:?}");
     let said = String::from_utf8_lossy(&strange.stderr);
-    assert!(said.contains("servers.toml"), "{said}");
+    assert!(said.contains("servers.desk.command"), "{said}");
     assert!(double.received().is_empty());
 }
