@@ -379,6 +379,9 @@ pub(crate) struct ChatArguments {
     /// What tools may do, as TOML; without it reading is allowed, and you are asked about everything else
     #[arg(long, value_name = "FILE", requires = "tools", help_heading = "Tools")]
     pub(crate) permissions: Option<PathBuf>,
+    /// Servers of the Model Context Protocol whose tools it is offered too: a TOML file
+    #[arg(long, value_name = "FILE", requires = "tools", help_heading = "Tools")]
+    pub(crate) mcp: Option<PathBuf>,
     /// What the rehearsal's words start from
     #[arg(
         long,

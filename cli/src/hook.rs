@@ -7,6 +7,8 @@ mod asking;
 mod event;
 mod installing;
 mod json_text;
+mod plugin;
+mod settings;
 
 use std::io::Read as _;
 
@@ -23,13 +25,15 @@ pub(crate) use installing::{Change, Scope, Wanted};
 /// The most bytes that an agent may send.
 const MOST_INPUT: u64 = 4 << 20;
 
-/// A coding agent with a documented hook.
+/// A coding agent that can be made to ask here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CodingAgent {
     /// Claude Code.
     ClaudeCode,
     /// Codex.
     Codex,
+    /// opencode.
+    Opencode,
 }
 
 impl CodingAgent {
@@ -38,6 +42,7 @@ impl CodingAgent {
         match self {
             Self::ClaudeCode => "claude-code",
             Self::Codex => "codex",
+            Self::Opencode => "opencode",
         }
     }
 
@@ -46,6 +51,7 @@ impl CodingAgent {
         match self {
             Self::ClaudeCode => "Claude Code",
             Self::Codex => "Codex",
+            Self::Opencode => "opencode",
         }
     }
 }

@@ -128,32 +128,19 @@ impl PreparedTools {
             });
         };
         let elicitor = RunElicitor::new();
-        let servers = McpServers::new(McpServersConfig {
+        let servers = McpServersConfig {
             containment: Containment::default(),
             elicitor: elicitor.port(),
             counter: Arc::clone(&tools.counter),
             ..McpServersConfig::new(config, folder)
-        });
-        for failure in servers.connect().await {
-            note(format!(
-                "note: the tools of {} are not there: {}",
-                failure.server,
-                causes(&failure.error)
-            ));
-        }
-        for left_out in servers.left_out() {
-            note(format!(
-                "note: the tool {} of {} is left out: {}",
-                left_out.tool, left_out.server, left_out.reason
-            ));
-        }
+        };
+        let servers = connected(servers, &note).await;
         // Whether their names fit is said before the run begins; what is offered is looked up each time.
         let mut all = tools.registry.clone();
         servers
             .put_into(&mut all)
             .map_err(|error| Failure::new(Exit::Usage, causes(&error)))?;
         note_beyond_paths(&tools, &all, note);
-        let servers = Arc::new(servers);
         tools.servers = Some(Arc::clone(&servers));
         tools.elicitor = Some(elicitor);
         Ok(OpenedTools {
@@ -225,12 +212,44 @@ impl OpenedTools {
         let Some(servers) = self.servers else {
             return;
         };
-        for (server, report) in servers.close().await {
-            if !report.verified {
-                note(format!(
-                    "note: something of the server {server} may still run"
-                ));
-            }
+        left(&servers, note).await;
+    }
+}
+
+/// Connects servers. `note` is told what does not work: the others can be used.
+///
+/// # Cancel safety
+///
+/// Dropped, the servers that were started end.
+pub(crate) async fn connected(config: McpServersConfig, note: &impl Fn(String)) -> Arc<McpServers> {
+    let servers = McpServers::new(config);
+    for failure in servers.connect().await {
+        note(format!(
+            "note: the tools of {} are not there: {}",
+            failure.server,
+            causes(&failure.error)
+        ));
+    }
+    for left_out in servers.left_out() {
+        note(format!(
+            "note: the tool {} of {} is left out: {}",
+            left_out.tool, left_out.server, left_out.reason
+        ));
+    }
+    Arc::new(servers)
+}
+
+/// Takes leave of servers. `note` is told where something of one may still run.
+///
+/// # Cancel safety
+///
+/// Dropped, their processes end all the same.
+pub(crate) async fn left(servers: &McpServers, note: impl Fn(String)) {
+    for (server, report) in servers.close().await {
+        if !report.verified {
+            note(format!(
+                "note: something of the server {server} may still run"
+            ));
         }
     }
 }

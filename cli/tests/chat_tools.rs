@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+#[path = "chat_tools/servers.rs"]
+mod servers;
+
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -371,17 +374,14 @@ fn piped(folder: &Path, arguments: &[&str], input: &str) -> std::process::Output
         .args(["chat", "--json", "--tools"])
         .arg(folder)
         .args(arguments)
+        .env("OPENAI_API_KEY", RIGHT_KEY)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    child
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(input.as_bytes())
-        .unwrap();
+    // One that refuses its arguments reads nothing.
+    let _closed = child.stdin.take().unwrap().write_all(input.as_bytes());
     child.wait_with_output().unwrap()
 }
 

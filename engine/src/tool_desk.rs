@@ -2,11 +2,12 @@
 
 mod relay;
 
+use std::fmt::{self, Debug};
 use std::sync::Arc;
 
 use ::tools::{
-    CallEnd, Executor, ExecutorConfig, InterruptController, RequestedCall, ToolMessage, ToolSpec,
-    wording,
+    CallEnd, Executor, ExecutorConfig, InterruptController, McpServers, RequestedCall, ToolMessage,
+    ToolRegistry, ToolSpec, wording,
 };
 use async_trait::async_trait;
 use llm::{ToolDesk, ToolProgress, ToolResult, ToolState};
@@ -20,34 +21,60 @@ use relay::{Places, Relay};
 ///
 /// An immediate stop of the conversation becomes an interrupt of the controller: whatever runs is stopped,
 /// and what cannot be interrupted is waited for. The controller may be shared with others.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct ExecutorDesk {
     config: ExecutorConfig,
-    offers: Arc<[ToolOffer]>,
+    servers: Option<Arc<McpServers>>,
 }
 
 impl ExecutorDesk {
     /// A desk with the tools of this configuration.
     pub fn new(config: ExecutorConfig) -> Self {
-        let offer = |spec: &ToolSpec| ToolOffer {
-            name: spec.name.as_str().to_owned(),
-            description: spec.description.clone(),
-            arguments: spec.arguments.clone(),
-        };
-        let offers = config.registry.specs().into_iter().map(offer).collect();
-        Self { config, offers }
+        let servers = None;
+        Self { config, servers }
+    }
+
+    /// The desk with the tools of these servers too, as they are listed at the time.
+    pub fn with_servers(self, servers: Arc<McpServers>) -> Self {
+        let servers = Some(servers);
+        Self { servers, ..self }
     }
 
     /// What controls its calls.
     pub fn controller(&self) -> &InterruptController {
         &self.config.controller
     }
+
+    /// The tools that there are now.
+    fn registry(&self) -> ToolRegistry {
+        let mut registry = self.config.registry.clone();
+        if let Some(servers) = &self.servers
+            && let Err(error) = servers.put_into(&mut registry)
+        {
+            tracing::warn!(%error, "not all tools of servers are offered");
+        }
+        registry
+    }
+}
+
+impl Debug for ExecutorDesk {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("ExecutorDesk")
+            .field("config", &self.config)
+            .finish_non_exhaustive()
+    }
 }
 
 #[async_trait]
 impl ToolDesk for ExecutorDesk {
     fn offers(&self) -> Arc<[ToolOffer]> {
-        Arc::clone(&self.offers)
+        let offer = |spec: &ToolSpec| ToolOffer {
+            name: spec.name.as_str().to_owned(),
+            description: spec.description.clone(),
+            arguments: spec.arguments.clone(),
+        };
+        self.registry().specs().into_iter().map(offer).collect()
     }
 
     async fn interruptible(&self) {
@@ -65,6 +92,10 @@ impl ToolDesk for ExecutorDesk {
         let _before = controller.consume_interrupts();
         let (told, mut heard) = mpsc::unbounded_channel();
         let mut config = self.config.clone();
+        config.registry = self.registry();
+        if let Some(servers) = &self.servers {
+            servers.limit(&mut config.limits);
+        }
         config.callbacks = Arc::new(Relay {
             told,
             inner: Arc::clone(&self.config.callbacks),

@@ -60,9 +60,11 @@ pub(crate) enum HookCommand {
     ClaudeCode(HookRunArguments),
     /// Answer the hook of Codex, whose event is on standard input: ask a person, and print the decision
     Codex(HookRunArguments),
-    /// Put the hook into the settings of an agent: shows the change first, and asks
+    /// Answer the plugin of opencode, whose event is on standard input: ask a person, and print the decision
+    Opencode(HookRunArguments),
+    /// Put the hook into the settings of an agent, or a plugin beside those of opencode: shows the change first, and asks
     Install(HookInstallArguments),
-    /// Take the hook out of the settings of an agent: shows the change first, and asks
+    /// Take the hook, or the plugin, out of the settings of an agent: shows the change first, and asks
     Remove(HookRemoveArguments),
 }
 
@@ -86,7 +88,7 @@ pub(crate) struct HookInstallArguments {
     /// In your own settings, for all projects
     #[arg(long)]
     pub(crate) user: bool,
-    /// The tools that a person is asked about, as the agent names them: `Bash`, `Edit|Write`
+    /// The tools that a person is asked about, as the agent names them: `Bash`, `Edit|Write`; of opencode `bash`, `edit`
     #[arg(long, value_name = "PATTERN", default_value = "*")]
     pub(crate) matcher: String,
     /// When: where the agent would ask its user, or before each use of a tool

@@ -57,7 +57,12 @@ pub(crate) fn chat(
         && !arguments.no_input
         && !arguments.json
         && !palette::is_dumb();
-    let (desk, questions) = tools::open(arguments, on_terminal)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()?;
+    let (tools, questions) = runtime.block_on(tools::open(arguments, on_terminal))?;
+    let desk = tools.desk.clone();
     let asked = Asked {
         questions,
         controller: desk.as_ref().map(|desk| desk.controller().clone()),
@@ -67,10 +72,6 @@ pub(crate) fn chat(
         tools: desk.map(|desk| Arc::new(desk) as Arc<dyn ToolDesk>),
         ..ConversationConfig::new(model)
     });
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()?;
     let ended = if on_terminal {
         let models = (budget, manner);
         let talk = terminal::talk(conversation, asked, models, arguments, global);
@@ -78,6 +79,7 @@ pub(crate) fn chat(
     } else {
         runtime.block_on(lines::talk(conversation, arguments, global))
     };
+    runtime.block_on(tools.close());
     // A thread that reads the terminal cannot be joined.
     runtime.shutdown_background();
     match ended {

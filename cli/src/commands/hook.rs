@@ -21,6 +21,7 @@ pub(crate) fn hook(arguments: &HookArguments, store: &StoreArguments) -> anyhow:
     let (agent, timeout) = match &arguments.command {
         HookCommand::ClaudeCode(run) => (CodingAgent::ClaudeCode, run.timeout),
         HookCommand::Codex(run) => (CodingAgent::Codex, run.timeout),
+        HookCommand::Opencode(run) => (CodingAgent::Opencode, run.timeout),
         HookCommand::Install(install) => return installed(install, store),
         HookCommand::Remove(remove) => return removed(remove),
     };
@@ -89,7 +90,7 @@ fn changed(change: &Change, yes: bool, nothing: &str) -> anyhow::Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// This program as a shell finds it: by its name where the search path leads here, else by its path.
+/// This program as an agent finds it: by its name where the search path leads here, else by its path.
 fn program() -> anyhow::Result<String> {
     let own = std::env::current_exe()?;
     let real = std::fs::canonicalize(&own).unwrap_or_else(|_gone| own.clone());
@@ -101,25 +102,16 @@ fn program() -> anyhow::Result<String> {
     if first.is_some_and(is_here) {
         return Ok("irq".to_owned());
     }
-    Ok(quoted(&own.display().to_string()))
+    Ok(own.display().to_string())
 }
 
 /// The store of the command line goes with the hook; that of the environment is there when it runs.
-fn options(store: &StoreArguments) -> String {
+fn options(store: &StoreArguments) -> Vec<String> {
     let of_environment = std::env::var("IRQ_STORE").ok();
     match &store.store {
         Some(named) if of_environment.as_ref() != Some(named) => {
-            format!(" --store {}", quoted(named))
+            vec!["--store".to_owned(), named.clone()]
         }
-        Some(_) | None => String::new(),
+        Some(_) | None => Vec::new(),
     }
-}
-
-/// A text as one word of a shell.
-fn quoted(text: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-:+".contains(&byte);
-    if text.bytes().all(is_plain) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', r"'\''"))
 }

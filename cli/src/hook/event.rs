@@ -80,6 +80,8 @@ impl HookEvent {
     /// What is printed for an answer.
     pub(crate) fn output(&self, agent: CodingAgent, answer: &Answer) -> String {
         match (agent, self.name, answer) {
+            // Its plugin allows nothing that is not said, and speaks in the words of opencode.
+            (CodingAgent::Opencode, name, answer) => of_plugin(name, answer),
             // Codex takes only a refusal before a tool is used. It would take an `ask` for a mistake, and use the tool.
             (CodingAgent::Codex, EventName::PreToolUse, Answer::Allow(_)) => String::new(),
             (CodingAgent::Codex, EventName::PreToolUse, Answer::Ask(reason)) => self.told(
@@ -111,4 +113,19 @@ impl HookEvent {
         };
         format!("{}\n", json!({"hookSpecificOutput": specific}))
     }
+}
+
+/// What the plugin of opencode reads.
+fn of_plugin(name: EventName, answer: &Answer) -> String {
+    let (status, reason) = match (name, answer) {
+        (_, Answer::Allow(reason)) => ("allow", reason.clone()),
+        (_, Answer::Deny(reason)) => ("deny", reason.clone()),
+        (EventName::PermissionRequest, Answer::Ask(reason)) => ("ask", reason.clone()),
+        // Its own rules would hold, which may allow it.
+        (EventName::PreToolUse, Answer::Ask(reason)) => (
+            "deny",
+            format!("{reason}, and opencode cannot ask you here"),
+        ),
+    };
+    format!("{}\n", json!({"status": status, "reason": reason}))
 }

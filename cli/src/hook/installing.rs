@@ -3,11 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use jiff::SignedDuration;
-use serde_json::{Map, Value, json};
 
-use super::CodingAgent;
 use super::event::EventName;
-use super::json_text::{append, items, member, place_of, remove, replace, root};
+use super::{CodingAgent, plugin, settings};
 use crate::exit::{Exit, Failure};
 
 /// How much longer than this program waits its agent waits for it, in seconds.
@@ -31,10 +29,26 @@ pub(crate) struct Wanted {
     pub(crate) matcher: String,
     /// How long it waits for a person.
     pub(crate) timeout: SignedDuration,
-    /// The program, as a shell finds it.
+    /// The program, as the search path finds it.
     pub(crate) program: String,
     /// What is written behind the command.
-    pub(crate) options: String,
+    pub(crate) options: Vec<String>,
+}
+
+impl Wanted {
+    /// The words of the command that an agent starts.
+    pub(super) fn command(&self, agent: CodingAgent) -> Vec<String> {
+        let timeout = format!("{}s", self.timeout.as_secs());
+        let mut words = vec![self.program.clone()];
+        words.extend(["hook", agent.name(), "--timeout", &timeout].map(str::to_owned));
+        words.extend(self.options.iter().cloned());
+        words
+    }
+
+    /// How long an agent waits for the command, in seconds.
+    pub(super) fn patience(&self) -> i64 {
+        self.timeout.as_secs().saturating_add(SPARE)
+    }
 }
 
 /// A change of a settings file.
@@ -44,12 +58,12 @@ pub(crate) struct Change {
     pub(crate) path: PathBuf,
     /// What is in it; nothing where it is not there.
     pub(crate) before: String,
-    /// What will be.
+    /// What will be; nothing where the file goes.
     pub(crate) after: String,
 }
 
 impl CodingAgent {
-    /// Its settings.
+    /// Its settings; of opencode, the plugin.
     ///
     /// # Errors
     ///
@@ -60,42 +74,16 @@ impl CodingAgent {
             (Self::Codex, Scope::Project) => PathBuf::from(".codex"),
             (Self::ClaudeCode, Scope::User) => of_user("CLAUDE_CONFIG_DIR", ".claude")?,
             (Self::Codex, Scope::User) => of_user("CODEX_HOME", ".codex")?,
+            (Self::Opencode, Scope::Project) => PathBuf::from(".opencode"),
+            (Self::Opencode, Scope::User) => {
+                of_user("XDG_CONFIG_HOME", ".config")?.join("opencode")
+            }
         };
         Ok(folder.join(match self {
             Self::ClaudeCode => "settings.json",
             Self::Codex => "hooks.json",
+            Self::Opencode => "plugin/irq.js",
         }))
-    }
-
-    fn hook(self, wanted: &Wanted) -> Value {
-        let command = format!(
-            "{} hook {} --timeout {}s{}",
-            wanted.program,
-            self.name(),
-            wanted.timeout.as_secs(),
-            wanted.options,
-        );
-        let mut hook = json!({
-            "type": "command",
-            "command": command,
-            "timeout": wanted.timeout.as_secs().saturating_add(SPARE),
-        });
-        // Older versions let a tool through whose hook was killed; those that know this do not.
-        if self == Self::ClaudeCode {
-            hook["onFailure"] = json!("block");
-        }
-        json!({"matcher": wanted.matcher, "hooks": [hook]})
-    }
-
-    /// Whether an entry is one of this hook.
-    fn is_own(self, entry: &Value) -> bool {
-        let hooks = entry["hooks"].as_array();
-        let words = format!(" hook {}", self.name());
-        hooks.is_some_and(|hooks| {
-            let command = |hook: &Value| hook["command"].as_str().map(str::to_owned);
-            let is_own = |command: String| command.contains(&words);
-            !hooks.is_empty() && hooks.iter().all(|hook| command(hook).is_some_and(is_own))
-        })
     }
 }
 
@@ -124,15 +112,12 @@ impl Change {
     ) -> Result<Self, Failure> {
         let path = agent.settings(scope)?;
         let before = read(&path)?;
-        let entry = agent.hook(wanted);
-        let mut after = before.clone();
-        for event in EventName::ALL
-            .into_iter()
-            .filter(|event| *event != wanted.event)
-        {
-            after = without(agent, after, event, &path)?;
-        }
-        let after = with(agent, after, (wanted.event, &entry), &path)?;
+        let after = match agent {
+            CodingAgent::Opencode => plugin::with(wanted, &before, &path)?,
+            CodingAgent::ClaudeCode | CodingAgent::Codex => {
+                settings::with_hook(agent, wanted, &before, &path)?
+            }
+        };
         Ok(Self {
             path,
             before,
@@ -148,10 +133,12 @@ impl Change {
     pub(crate) fn remove(agent: CodingAgent, scope: Scope) -> Result<Self, Failure> {
         let path = agent.settings(scope)?;
         let before = read(&path)?;
-        let mut after = before.clone();
-        for event in EventName::ALL {
-            after = without(agent, after, event, &path)?;
-        }
+        let after = match agent {
+            CodingAgent::Opencode => plugin::without(&before, &path)?,
+            CodingAgent::ClaudeCode | CodingAgent::Codex => {
+                settings::without_hook(agent, &before, &path)?
+            }
+        };
         Ok(Self {
             path,
             before,
@@ -178,6 +165,11 @@ impl Change {
         let failed = |error: std::io::Error| {
             Failure::new(Exit::Failure, format!("cannot write {path}: {error}"))
         };
+        if self.after.is_empty() {
+            return std::fs::remove_file(&self.path).map_err(|error| {
+                Failure::new(Exit::Failure, format!("cannot remove {path}: {error}"))
+            });
+        }
         // A link to the settings stays one.
         let real = std::fs::canonicalize(&self.path).unwrap_or_else(|_absent| self.path.clone());
         let folder = real.parent().filter(|it| !it.as_os_str().is_empty());
@@ -202,108 +194,5 @@ fn read(path: &Path) -> Result<String, Failure> {
             let text = format!("cannot read {}: {error}", path.display());
             Err(Failure::new(Exit::NotFound, text))
         }
-    }
-}
-
-/// The settings as JSON, and the entries of an event.
-fn parsed(text: &str, event: EventName, path: &Path) -> Result<Vec<Value>, Failure> {
-    let strange = |what: String| {
-        let text = format!("{}: {what}", path.display());
-        Failure::new(Exit::Usage, text).hint("nothing was changed; mend the file first")
-    };
-    let value: Map<String, Value> =
-        serde_json::from_str(text).map_err(|error| strange(format!("no JSON object: {error}")))?;
-    let Some(hooks) = value.get("hooks") else {
-        return Ok(Vec::new());
-    };
-    let hooks = hooks
-        .as_object()
-        .ok_or_else(|| strange("`hooks` is no object".to_owned()))?;
-    let Some(entries) = hooks.get(event.name()) else {
-        return Ok(Vec::new());
-    };
-    let entries = entries.as_array().cloned();
-    entries.ok_or_else(|| strange(format!("`hooks.{}` is no list", event.name())))
-}
-
-fn with(
-    agent: CodingAgent,
-    text: String,
-    (event, entry): (EventName, &Value),
-    path: &Path,
-) -> Result<String, Failure> {
-    if text.trim().is_empty() {
-        let whole = json!({"hooks": {event.name(): [entry]}});
-        return Ok(format!("{whole:#}\n"));
-    }
-    let entries = parsed(&text, event, path)?;
-    let whole = root(&text);
-    let Some(hooks) = member(&text, &whole, "hooks") else {
-        let hooks = json!({event.name(): [entry]});
-        return Ok(append(&text, &whole, (Some("hooks"), &hooks), 0));
-    };
-    let Some(list) = member(&text, &hooks, event.name()) else {
-        let list = json!([entry]);
-        return Ok(append(&text, &hooks, (Some(event.name()), &list), 1));
-    };
-    let own: Vec<usize> = own_places(agent, &entries);
-    match own.split_first() {
-        None => Ok(append(&text, &list, (None, entry), 2)),
-        Some((first, [])) if entries[*first] == *entry => Ok(text),
-        Some((first, _)) => {
-            let replaced = replace(&text, &items(&text, &list)[*first].value, entry, 3);
-            let mut text = replaced;
-            for place in own.iter().skip(1).rev() {
-                let hooks = member(&text, &root(&text), "hooks").unwrap_or_default();
-                let list = member(&text, &hooks, event.name()).unwrap_or_default();
-                text = remove(&text, &list, *place);
-            }
-            Ok(text)
-        }
-    }
-}
-
-fn own_places(agent: CodingAgent, entries: &[Value]) -> Vec<usize> {
-    let own = entries
-        .iter()
-        .enumerate()
-        .filter(|(_place, entry)| agent.is_own(entry));
-    own.map(|(place, _entry)| place).collect()
-}
-
-/// The settings without the hook; what becomes empty by that goes with it.
-fn without(
-    agent: CodingAgent,
-    text: String,
-    event: EventName,
-    path: &Path,
-) -> Result<String, Failure> {
-    if text.trim().is_empty() {
-        return Ok(text);
-    }
-    let entries = parsed(&text, event, path)?;
-    let own = own_places(agent, &entries);
-    if own.is_empty() {
-        return Ok(text);
-    }
-    let whole = root(&text);
-    let hooks = member(&text, &whole, "hooks").unwrap_or_default();
-    if own.len() < entries.len() {
-        let mut text = text;
-        for place in own.into_iter().rev() {
-            let hooks = member(&text, &root(&text), "hooks").unwrap_or_default();
-            let list = member(&text, &hooks, event.name()).unwrap_or_default();
-            text = remove(&text, &list, place);
-        }
-        return Ok(text);
-    }
-    let (object, name) = if items(&text, &hooks).len() == 1 {
-        (whole, "hooks")
-    } else {
-        (hooks, event.name())
-    };
-    match place_of(&text, &object, name) {
-        Some(place) => Ok(remove(&text, &object, place)),
-        None => Ok(text),
     }
 }

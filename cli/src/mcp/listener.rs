@@ -47,8 +47,11 @@ pub(super) async fn serve(address: SocketAddr, sessions: &Arc<Sessions>) -> Resu
     let for_client = Arc::clone(sessions);
     let config = StreamableHttpServerConfig::default()
         .with_cancellation_token(sessions.closing.child_token())
-        // Pages in a browser are no clients.
-        .enforce_origin_validation();
+        // Pages in a browser are no clients, and none has this origin: programs that name one name their server's.
+        .with_allowed_origins([
+            format!("http://{own}"),
+            format!("http://localhost:{}", own.port()),
+        ]);
     let service = StreamableHttpService::new(
         move || Ok(AskServer::new(Arc::clone(&for_client))),
         Arc::new(LocalSessionManager::default()),

@@ -1,5 +1,6 @@
 //! `irq hook`: a coding agent's permission question, its decision, and the agent's settings.
 
+mod plugin;
 mod settings;
 
 use std::process::{Child, Command, Stdio};
@@ -21,6 +22,10 @@ impl Bench {
         let folder = tempfile::tempdir().unwrap();
         let store = folder.path().join("irq.db");
         Self { folder, store }
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.folder.path().join(name)
     }
 
     fn irq(&self, arguments: &[&str]) -> Command {

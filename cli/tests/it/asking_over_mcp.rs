@@ -289,14 +289,21 @@ async fn clients_over_http_share_a_server_and_each_session_has_a_run() {
     bench.does(&["review", &asked[1], "--decision", "approve"]);
     let listed = bob.calls("list_open", json!({})).await.fine();
     assert_eq!(listed["questions"][0]["state"], "decided");
-    let elsewhere = reqwest::Client::new()
-        .post(&address)
-        .header("origin", "https://evil.example");
-    let elsewhere = elsewhere.header("accept", "application/json, text/event-stream");
-    let refused = elsewhere
-        .json(&json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}))
-        .send();
-    assert_eq!(refused.await.unwrap().status(), 403);
+    let own = address.trim_end_matches("/mcp");
+    for (origin, status) in [("https://evil.example", 403), ("null", 403), (own, 200)] {
+        let began = reqwest::Client::new()
+            .post(&address)
+            .header("origin", origin);
+        let began = began.header("accept", "application/json, text/event-stream");
+        let began = began.json(&json!({
+            "jsonrpc": "2.0", "id": 1, "method": "initialize",
+            "params": {
+                "protocolVersion": "2025-11-25", "capabilities": {},
+                "clientInfo": {"name": "page", "version": "1"},
+            },
+        }));
+        assert_eq!(began.send().await.unwrap().status(), status, "{origin}");
+    }
     let pid = rustix::process::Pid::from_raw(i32::try_from(server.id()).unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     assert_eq!(server.wait().unwrap().code(), Some(0));

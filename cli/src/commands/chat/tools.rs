@@ -9,14 +9,14 @@ use routing_core::StopScope;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tools::{
-    Approver, ExecutorConfig, InterruptController, NobodyToAsk, Permission, PermissionAnswer,
-    PermissionPolicy, PermissionRequest, PolicyConfig, ProgramConfig, RuleConfig, ToolRegistry,
-    Workspace, built_in_tools,
+    Approver, ExecutorConfig, InterruptController, McpServers, McpServersConfig, NobodyToAsk,
+    Permission, PermissionAnswer, PermissionPolicy, PermissionRequest, PolicyConfig, ProgramConfig,
+    RuleConfig, ToolRegistry, Workspace, built_in_tools,
 };
 
 use crate::arguments::ChatArguments;
 use crate::exit::{Exit, Failure};
-use crate::tooling::beyond_paths;
+use crate::tooling::{beyond_paths, connected, left, read_servers};
 
 /// The tools that only read.
 const READING: &str = "read_file|list_files|search_files";
@@ -86,18 +86,43 @@ impl Approver for Asking {
     }
 }
 
+/// What a conversation has of its tools.
+#[derive(Default)]
+pub(super) struct ChatTools {
+    /// The tools, where there are any.
+    pub(super) desk: Option<ExecutorDesk>,
+    servers: Option<Arc<McpServers>>,
+}
+
+impl ChatTools {
+    /// Takes leave of the servers.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, their processes end all the same.
+    pub(super) async fn close(&self) {
+        if let Some(servers) = &self.servers {
+            left(servers, |note| eprintln!("{note}")).await;
+        }
+    }
+}
+
 /// The tools that the command line asks for, and the questions about them where there is a terminal.
 ///
 /// # Errors
 ///
-/// Where the folder cannot be opened, or the permissions cannot be read.
-pub(super) fn open(
+/// Where the folder cannot be opened, the permissions or the servers cannot be read, or two tools have one name.
+///
+/// # Cancel safety
+///
+/// Dropped, the servers that were started end.
+pub(super) async fn open(
     arguments: &ChatArguments,
     on_terminal: bool,
-) -> Result<(Option<ExecutorDesk>, mpsc::UnboundedReceiver<Question>), Failure> {
+) -> Result<(ChatTools, mpsc::UnboundedReceiver<Question>), Failure> {
     let (ask, questions) = mpsc::unbounded_channel();
     let Some(folder) = &arguments.tools else {
-        return Ok((None, questions));
+        return Ok((ChatTools::default(), questions));
     };
     let workspace = Workspace::open(folder).map_err(|error| {
         let text = format!(
@@ -106,19 +131,19 @@ pub(super) fn open(
         );
         Failure::new(Exit::NotFound, text).hint("name a folder that exists, such as --tools .")
     })?;
-    let policy = match &arguments.permissions {
-        Some(file) => read_policy(file)?,
-        None => usual_policy(),
-    };
-    let policy = PermissionPolicy::new(&policy)
-        .map_err(|error| Failure::new(Exit::Usage, format!("--permissions: {error}")))?;
+    let policy = policy(arguments)?;
     let mut registry = ToolRegistry::new();
     for tool in built_in_tools(&ProgramConfig::default()) {
         registry
             .register(tool)
             .map_err(|error| Failure::new(Exit::Failure, crate::causes(&error)))?;
     }
-    let beyond = policy.beyond_paths(&registry);
+    let mut all = registry.clone();
+    let servers = match &arguments.mcp {
+        Some(file) => Some(connect(file, &workspace, &mut all).await?),
+        None => None,
+    };
+    let beyond = policy.beyond_paths(&all);
     if !beyond.is_empty() {
         eprintln!("{}", beyond_paths(&beyond));
     }
@@ -127,13 +152,41 @@ pub(super) fn open(
     } else {
         Arc::new(NobodyToAsk)
     };
-    let desk = ExecutorDesk::new(ExecutorConfig {
+    let mut desk = ExecutorDesk::new(ExecutorConfig {
         registry,
         policy,
         approver,
         ..ExecutorConfig::new(workspace)
     });
-    Ok((Some(desk), questions))
+    if let Some(servers) = &servers {
+        desk = desk.with_servers(Arc::clone(servers));
+    }
+    let desk = Some(desk);
+    Ok((ChatTools { desk, servers }, questions))
+}
+
+/// Connects the servers that a file names, and puts their tools beside those that there are.
+async fn connect(
+    file: &Path,
+    workspace: &Workspace,
+    all: &mut ToolRegistry,
+) -> Result<Arc<McpServers>, Failure> {
+    // No run keeps what a server wants to know of a person: it hears that nobody answers.
+    let config = McpServersConfig::new(read_servers(file)?, workspace.root());
+    let servers = connected(config, &|note| eprintln!("{note}")).await;
+    servers
+        .put_into(all)
+        .map_err(|error| Failure::new(Exit::Usage, crate::causes(&error)))?;
+    Ok(servers)
+}
+
+fn policy(arguments: &ChatArguments) -> Result<PermissionPolicy, Failure> {
+    let policy = match &arguments.permissions {
+        Some(file) => read_policy(file)?,
+        None => usual_policy(),
+    };
+    PermissionPolicy::new(&policy)
+        .map_err(|error| Failure::new(Exit::Usage, format!("--permissions: {error}")))
 }
 
 /// Reading is allowed, and a person is asked about everything else.

@@ -20,10 +20,6 @@ const SETTINGS: &str = r#"{
 "#;
 
 impl Bench {
-    fn path(&self, name: &str) -> std::path::PathBuf {
-        self.folder.path().join(name)
-    }
-
     /// A project with these settings.
     fn with(text: &str) -> Self {
         let bench = Self::new();
