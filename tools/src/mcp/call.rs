@@ -13,6 +13,7 @@ use super::cancel::{self, Heeded};
 use super::connection::Connection;
 use super::content;
 use super::error::McpError;
+use super::login::{self, Challenge};
 use super::server::Server;
 use crate::tool::{PartialOutput, Stopped, ToolCall, ToolContext, ToolError, ToolOutput};
 
@@ -22,16 +23,49 @@ type Called = Result<Outcome<ToolOutput, PartialOutput>, ToolError>;
 /// What a request comes to, as the library tells it.
 pub(super) type Answer = Result<Result<ServerResult, ServiceError>, oneshot::error::RecvError>;
 
-/// Makes a call, and ends it early when its scope is stopped immediately.
+/// What one sending of a call comes to.
+enum Sent {
+    /// It has ended.
+    Ended(Outcome<ToolOutput, PartialOutput>),
+    /// The server did not take it, and wants a login first.
+    Challenged(Challenge),
+}
+
+/// Makes a call, and ends it early when its scope is stopped immediately. Where the server wants a login, the call is
+/// sent again after it: it was not taken before.
 pub(super) async fn call(
     server: &Arc<Server>,
     original: &str,
     call: &ToolCall,
     context: &ToolContext,
 ) -> Called {
+    let mut time = 0;
+    loop {
+        let since = server.logins();
+        let challenge = match once(server, original, call, context).await? {
+            Sent::Ended(outcome) => return Ok(outcome),
+            Sent::Challenged(challenge) => challenge,
+        };
+        time += 1;
+        let _standing_still = context.limit.pause();
+        let logged_in = tokio::select! {
+            biased;
+            reason = context.scope.stopped_now() => return Ok(never_sent(reason)),
+            logged_in = server.log_in(&challenge, since, time) => logged_in,
+        };
+        logged_in.map_err(|error| failed(&error))?;
+    }
+}
+
+async fn once(
+    server: &Arc<Server>,
+    original: &str,
+    call: &ToolCall,
+    context: &ToolContext,
+) -> Result<Sent, ToolError> {
     let connected = tokio::select! {
         biased;
-        reason = context.scope.stopped_now() => return Ok(never_sent(reason)),
+        reason = context.scope.stopped_now() => return Ok(Sent::Ended(never_sent(reason))),
         connected = server.connection() => connected,
     };
     let connection = connected.map_err(|error| failed(&error))?;
@@ -44,7 +78,7 @@ pub(super) async fn call(
     let sending = InFlight::send(&connection, original, ongoing);
     let sent = tokio::select! {
         biased;
-        reason = context.scope.stopped_now() => return Ok(never_sent(reason)),
+        reason = context.scope.stopped_now() => return Ok(Sent::Ended(never_sent(reason))),
         sent = sending => sent,
     };
     let Some(mut flight) = sent else {
@@ -57,15 +91,20 @@ pub(super) async fn call(
         answer = flight.answer() => answer,
         reason = scope.stopped_now() => {
             let stopped = stop(server, flight, reason.clone()).await;
-            return if context.scope.is_stopped_now() { stopped } else { unanswered(stopped, reason) };
+            let stopped = if context.scope.is_stopped_now() { stopped } else { unanswered(stopped, reason) };
+            return stopped.map(Sent::Ended);
         }
         _ended = connection.process_ended() => {
             return Err(failed(&server.ended(&connection).await));
         }
     };
-    finished(server, &connection, answer)
-        .await
-        .map(Outcome::Completed)
+    if let Ok(Err(error)) = &answer
+        && let Some(challenge) = login::of_call(error)
+    {
+        return Ok(Sent::Challenged(challenge));
+    }
+    let output = finished(server, &connection, answer).await?;
+    Ok(Sent::Ended(Outcome::Completed(output)))
 }
 
 /// A call that ended because nobody could answer what it asked is interrupted, whatever the server made of that.

@@ -1,5 +1,6 @@
 //! Which servers there are, read from TOML.
 
+mod login;
 mod written;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,6 +12,7 @@ use http::HeaderMap;
 
 use super::error::McpConfigError;
 use super::limits::McpLimits;
+use super::login::LoginTerms;
 use super::name::ServerName;
 use super::value::Variables;
 use crate::containment::ToolEnvironment;
@@ -65,6 +67,8 @@ pub struct HttpServer {
     pub url: String,
     /// What is sent with each request. The values may be secrets.
     pub headers: HeaderMap,
+    /// How it is logged in to, where it wants that and `headers` have no `Authorization`.
+    pub login: LoginTerms,
 }
 
 impl Debug for HttpServer {
@@ -75,6 +79,7 @@ impl Debug for HttpServer {
             .debug_struct("HttpServer")
             .field("url", &self.url)
             .field("headers", &names)
+            .field("login", &self.login)
             .finish()
     }
 }

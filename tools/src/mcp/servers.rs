@@ -10,6 +10,7 @@ use tokio::sync::watch;
 use super::config::McpConfig;
 use super::elicitation::Elicitor;
 use super::error::McpError;
+use super::login::LoginGuide;
 use super::name::ServerName;
 use super::server::{Server, Shared};
 use super::tool::McpTool;
@@ -34,10 +35,15 @@ pub struct McpServersConfig {
     pub elicitor: Arc<dyn Elicitor>,
     /// Counts results that came too late.
     pub counter: Arc<dyn ToolCounter>,
+    /// Shows a person the page of a login that a server wants.
+    pub guide: Arc<dyn LoginGuide>,
+    /// The folder that keeps what logins gave, for this user's eyes alone; `None` keeps it as long as the servers.
+    pub logins: Option<PathBuf>,
 }
 
 impl McpServersConfig {
-    /// These servers, in this folder; nobody is asked what they want to know, and nobody reads the counts.
+    /// These servers, in this folder. No person is asked what they want to know or shown where to log in, and
+    /// the counts go nowhere.
     pub fn new(servers: McpConfig, directory: impl Into<PathBuf>) -> Self {
         Self {
             servers,
@@ -45,6 +51,8 @@ impl McpServersConfig {
             directory: directory.into(),
             elicitor: Arc::new(NobodyToAsk),
             counter: Arc::new(ToolCounts::new()),
+            guide: Arc::new(NobodyToAsk),
+            logins: None,
         }
     }
 }
@@ -94,6 +102,8 @@ impl McpServers {
             elicitor: config.elicitor,
             counter: config.counter,
             directory: config.directory,
+            guide: config.guide,
+            logins: config.logins,
             changes: watch::Sender::new(0),
         });
         let servers = config.servers.servers.into_iter();

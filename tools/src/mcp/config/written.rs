@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use jiff::SignedDuration;
 use serde::Deserialize;
 
+use super::login::Login;
 use super::{HttpServer, McpServerConfig, ProcessServer, Reach};
 use crate::containment::ToolEnvironment;
 use crate::mcp::error::McpConfigError;
@@ -40,6 +42,7 @@ pub(super) struct Server {
     directory: Option<PathBuf>,
     url: Option<String>,
     headers: Option<BTreeMap<String, Value>>,
+    login: Option<Login>,
     tools: Option<BTreeSet<String>>,
     #[serde(default)]
     trust_hints: bool,
@@ -86,14 +89,14 @@ fn without_quotes(message: &str) -> String {
 }
 
 /// What is wrong with a field of a server.
-struct Fault {
+pub(super) struct Fault {
     field: String,
     problem: String,
     remedy: String,
 }
 
 impl Fault {
-    fn new(field: &str, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+    pub(super) fn new(field: &str, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self {
             field: field.to_owned(),
             problem: problem.into(),
@@ -101,7 +104,7 @@ impl Fault {
         }
     }
 
-    fn missing(field: String, missing: Missing) -> Self {
+    pub(super) fn missing(field: String, missing: Missing) -> Self {
         Self {
             field,
             problem: missing.problem,
@@ -130,10 +133,12 @@ impl Server {
         let given = |field: &'static str, is_given: bool| is_given.then_some(field);
         let reach = match (self.command, self.url) {
             (Some(program), None) => {
-                if let Some(field) = given("headers", self.headers.is_some()) {
+                let network = given("headers", self.headers.is_some())
+                    .or(given("login", self.login.is_some()));
+                if let Some(field) = network {
                     return Err(Fault::new(
                         field,
-                        "a program has no headers",
+                        "a program has none",
                         "remove it, or give `url` instead of `command`",
                     ));
                 }
@@ -160,9 +165,18 @@ impl Server {
                         "remove it, or give `command` instead of `url`",
                     ));
                 }
+                let headers = headers(self.headers.unwrap_or_default(), variables)?;
+                if self.login.is_some() && headers.contains_key(AUTHORIZATION) {
+                    return Err(Fault::new(
+                        "login",
+                        "there is an `Authorization` in `headers` too",
+                        "give one of the two",
+                    ));
+                }
                 Reach::Http(HttpServer {
                     url: checked_url(url)?,
-                    headers: headers(self.headers.unwrap_or_default(), variables)?,
+                    headers,
+                    login: self.login.unwrap_or_default().checked(variables)?,
                 })
             }
             (Some(_), Some(_)) => {
@@ -300,7 +314,7 @@ fn headers(values: BTreeMap<String, Value>, variables: Variables<'_>) -> Result<
     Ok(headers)
 }
 
-fn checked_url(text: String) -> Result<String, Fault> {
+pub(super) fn checked_url(text: String) -> Result<String, Fault> {
     let url = reqwest::Url::parse(&text)
         .map_err(|error| Fault::new("url", error.to_string(), "write it as `https://host/mcp`"))?;
     if !matches!(url.scheme(), "http" | "https") {
