@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use super::config::McpConfig;
 use super::elicitation::Elicitor;
 use super::error::McpError;
-use super::login::LoginGuide;
+use super::login::{Gate, LoginGuide};
 use super::name::ServerName;
 use super::server::{Server, Shared};
 use super::tool::McpTool;
@@ -187,6 +187,26 @@ impl McpServers {
                 limits.by_tool.entry(name).or_insert(limit);
             }
         }
+    }
+
+    /// Forgets the login to a server, where there is one.
+    ///
+    /// # Errors
+    ///
+    /// Where what is kept of it cannot be removed.
+    pub fn forget_login(&self, server: &ServerName) -> std::io::Result<()> {
+        self.gate(server).map_or(Ok(()), Gate::forget)
+    }
+
+    /// Whether there was a login to a server since these servers were made.
+    pub fn has_logged_in(&self, server: &ServerName) -> bool {
+        self.gate(server).is_some_and(|gate| gate.logins() > 0)
+    }
+
+    fn gate(&self, server: &ServerName) -> Option<&Gate> {
+        let mut servers = self.servers.iter();
+        let server = servers.find(|it| it.name == *server)?;
+        server.gate.as_ref()
     }
 
     /// Takes leave of all servers at once: those that are programs get the end of their input and a time to end by

@@ -92,6 +92,11 @@ impl Gate {
         Ok(client)
     }
 
+    /// Forgets what is kept of the login.
+    pub(in crate::mcp) fn forget(&self) -> std::io::Result<()> {
+        self.keep.forget()
+    }
+
     async fn restored(&self) -> Result<AuthorizationManager, McpError> {
         self.remember();
         let restored = self.flow().restored().await;
