@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, ServerResult};
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, ClientRequest, GetExtensions as _, ServerResult,
+};
 use rmcp::service::{PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
 use routing_core::{Outcome, StopReason};
 use serde_json::Value;
@@ -14,7 +16,9 @@ use super::connection::Connection;
 use super::content;
 use super::error::McpError;
 use super::login::{self, Challenge};
+use super::resources;
 use super::server::Server;
+use super::tool::Means;
 use crate::tool::{PartialOutput, Stopped, ToolCall, ToolContext, ToolError, ToolOutput};
 
 /// What a call comes to, as the executor takes it.
@@ -35,14 +39,14 @@ enum Sent {
 /// sent again after it: it was not taken before.
 pub(super) async fn call(
     server: &Arc<Server>,
-    original: &str,
+    means: &Means,
     call: &ToolCall,
     context: &ToolContext,
 ) -> Called {
     let mut time = 0;
     loop {
         let since = server.logins();
-        let challenge = match once(server, original, call, context).await? {
+        let challenge = match once(server, means, call, context).await? {
             Sent::Ended(outcome) => return Ok(outcome),
             Sent::Challenged(challenge) => challenge,
         };
@@ -59,7 +63,7 @@ pub(super) async fn call(
 
 async fn once(
     server: &Arc<Server>,
-    original: &str,
+    means: &Means,
     call: &ToolCall,
     context: &ToolContext,
 ) -> Result<Sent, ToolError> {
@@ -75,7 +79,7 @@ async fn once(
         context.scope.child(),
         Arc::clone(&context.progress),
     );
-    let sending = InFlight::send(&connection, original, ongoing);
+    let sending = InFlight::send(&connection, means, ongoing);
     let sent = tokio::select! {
         biased;
         reason = context.scope.stopped_now() => return Ok(Sent::Ended(never_sent(reason))),
@@ -145,6 +149,9 @@ async fn finished(
             let result = content::without_unknown(other.0);
             let result = result.map_err(|error| failed(&unreadable(server, &error)))?;
             Ok(content::output(&result, most))
+        }
+        Ok(Ok(other)) if let Some(words) = resources::words(&other) => {
+            Ok(ToolOutput::done(content::bounded(&words, most)))
         }
         Ok(Ok(_other)) => Err(failed(&McpError::Refused {
             server: server.name.clone(),
@@ -228,16 +235,23 @@ impl InFlight {
     /// Hands a request over; `None` where the connection has ended.
     async fn send(
         connection: &Arc<Connection>,
-        original: &str,
+        means: &Means,
         ongoing: Arc<Ongoing>,
     ) -> Option<Self> {
-        let mut params = CallToolRequestParams::new(original.to_owned());
-        if let Value::Object(arguments) = &ongoing.call.arguments {
-            params = params.with_arguments(arguments.clone());
-        }
-        let mut request = CallToolRequest::new(params);
-        request.extensions.insert(Marked(Arc::clone(&ongoing)));
-        let request = ClientRequest::CallToolRequest(request);
+        let arguments = &ongoing.call.arguments;
+        let mut request = match means {
+            Means::Tool(name) => {
+                let mut params = CallToolRequestParams::new(name.clone());
+                if let Value::Object(arguments) = arguments {
+                    params = params.with_arguments(arguments.clone());
+                }
+                ClientRequest::CallToolRequest(CallToolRequest::new(params))
+            }
+            Means::Reading(reading) => reading.request(arguments),
+        };
+        request
+            .extensions_mut()
+            .insert(Marked(Arc::clone(&ongoing)));
         let options = PeerRequestOptions::no_options();
         let handle = connection
             .peer

@@ -1,12 +1,11 @@
 //! One server, over all of its lives: it is started when it is needed, and started again when it died.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use rmcp::model::PaginatedRequestParams;
 use rmcp::service::{Peer, RoleClient, ServiceError};
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -16,17 +15,13 @@ use super::connection::{Connection, LONGEST_REASON, Unreached, words};
 use super::content::bounded;
 use super::elicitation::Elicitor;
 use super::error::McpError;
-use super::login::{self, Challenge, Gate, LoginGuide};
+use super::login::{Challenge, Gate, LoginGuide};
 use super::name::ServerName;
+use super::offer::{self, Tools};
 use super::process::ProcessEnd;
-use super::servers::LeftOut;
-use super::tool::Listed;
 use super::transport;
 use crate::containment::Containment;
 use crate::counts::ToolCounter;
-
-/// The most tools that are taken of one server.
-const MOST_TOOLS: usize = 1000;
 
 /// Within which time the deaths of a server are counted.
 const DEATHS_WITHIN: Duration = Duration::from_secs(10 * 60);
@@ -58,15 +53,6 @@ pub(super) struct Server {
     /// The list is being read; what changes meanwhile is read again.
     listing: tokio::sync::Mutex<()>,
     list_is_old: AtomicBool,
-}
-
-/// What a server offers.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Tools {
-    /// The tools, by the names that models call them by.
-    pub(super) listed: BTreeMap<String, Arc<Listed>>,
-    /// Those that cannot be used.
-    pub(super) left_out: Vec<LeftOut>,
 }
 
 #[derive(Default)]
@@ -232,7 +218,7 @@ impl Server {
 
     async fn read_list(&self, peer: &Peer<RoleClient>) -> Result<(), Unreached> {
         let limit = self.config.limits.list;
-        let listed = tokio::time::timeout(limit, self.all_tools(peer)).await;
+        let listed = tokio::time::timeout(limit, offer::all(self, peer)).await;
         let tools = listed.unwrap_or_else(|_late| {
             Err(self
                 .late("to list its tools", limit, "list", String::new())
@@ -245,38 +231,6 @@ impl Server {
             self.shared.changes.send_modify(|changes| *changes += 1);
         }
         Ok(())
-    }
-
-    async fn all_tools(&self, peer: &Peer<RoleClient>) -> Result<Tools, Unreached> {
-        let mut tools = Tools::default();
-        let (mut cursor, mut seen) = (None, 0);
-        loop {
-            let page = PaginatedRequestParams::default().with_cursor(cursor);
-            let page = peer.list_tools(Some(page)).await;
-            let page = page.map_err(|error| match login::of_call(&error) {
-                Some(challenge) => Unreached::Challenged(challenge),
-                None => self.refused("to list its tools", &error).into(),
-            })?;
-            for tool in &page.tools {
-                seen += 1;
-                tools.add(self, tool);
-            }
-            if page.next_cursor.is_none() || seen >= MOST_TOOLS || page.tools.is_empty() {
-                break;
-            }
-            cursor = page.next_cursor;
-        }
-        if let Some(wanted) = &self.config.tools {
-            let given: Vec<&str> = tools
-                .listed
-                .values()
-                .map(|tool| tool.original.as_str())
-                .collect();
-            for name in wanted.iter().filter(|name| !given.contains(&name.as_str())) {
-                tracing::warn!(server = %self.name, tool = name, "an MCP server does not have a tool that is named in its `tools`");
-            }
-        }
-        Ok(tools)
     }
 
     pub(super) fn connect(&self, reason: String, stderr: String) -> McpError {
@@ -345,26 +299,5 @@ impl State {
     fn died(&mut self, connection: &Connection) {
         self.deaths.push_back(Instant::now());
         self.last_words = connection.stderr();
-    }
-}
-
-impl Tools {
-    fn add(&mut self, server: &Server, tool: &rmcp::model::Tool) {
-        let wanted = server.config.tools.as_ref();
-        if wanted.is_some_and(|wanted| !wanted.contains(tool.name.as_ref())) {
-            return;
-        }
-        match Listed::read(server, tool) {
-            Ok(listed) => {
-                let name = listed.spec.name.as_str().to_owned();
-                // Of two with one name the first stays, as it does in the server itself.
-                self.listed.entry(name).or_insert_with(|| Arc::new(listed));
-            }
-            Err(reason) => self.left_out.push(LeftOut {
-                server: server.name.clone(),
-                tool: tool.name.to_string(),
-                reason,
-            }),
-        }
     }
 }

@@ -41,4 +41,5 @@ mod login;
 mod login_kept;
 mod network;
 mod oddities;
+mod resources;
 mod stage;

@@ -185,7 +185,8 @@ impl Flow<'_> {
                 .map(|credentials| credentials.granted_scopes);
             let more = granted.into_iter().flatten().chain(kept.wanted);
             for scope in more.chain(challenge.scopes(self.url)) {
-                if !scopes.contains(&scope) {
+                // A server that grants none may say so with an empty one.
+                if !scope.is_empty() && !scopes.contains(&scope) {
                     scopes.push(scope);
                 }
             }
