@@ -79,9 +79,14 @@ fn one_server(arguments: &McpLoginArguments) -> Result<(ServerName, McpConfig), 
 }
 
 fn failed(error: &McpError) -> Failure {
-    let exit = match error {
-        McpError::LoginFailed { .. } | McpError::LoginWanted { .. } => Exit::NotAuthorised,
-        _ => Exit::Unreachable,
+    let is_refused = matches!(
+        error,
+        McpError::LoginFailed { .. } | McpError::LoginWanted { .. }
+    );
+    let exit = if is_refused {
+        Exit::NotAuthorised
+    } else {
+        Exit::Unreachable
     };
     Failure::new(exit, causes(error))
         .hint("docs/tools.md says how a server is logged in to, and what its table `login` may say")

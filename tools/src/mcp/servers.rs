@@ -106,8 +106,11 @@ impl McpServers {
             logins: config.logins,
             changes: watch::Sender::new(0),
         });
-        let servers = config.servers.servers.into_iter();
-        let servers = servers.map(|(name, server)| Server::new(name, server, Arc::clone(&shared)));
+        let mut servers: Vec<_> = config.servers.servers.into_iter().collect();
+        servers.sort_by_key(|(_name, server)| server.place);
+        let servers = servers
+            .into_iter()
+            .map(|(name, server)| Server::new(name, server, Arc::clone(&shared)));
         Self {
             servers: servers.collect(),
             shared,
@@ -187,6 +190,13 @@ impl McpServers {
                 limits.by_tool.entry(name).or_insert(limit);
             }
         }
+    }
+
+    /// Which server of the configuration a tool is of, by its name among all tools: the first one is 0.
+    pub fn place_of(&self, tool: &str) -> Option<usize> {
+        let (name, _tool) = tool.split_once("__")?;
+        let mut servers = self.servers.iter();
+        servers.position(|server| server.name.as_str() == name)
     }
 
     /// Forgets the login to a server, where there is one.

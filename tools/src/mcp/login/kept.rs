@@ -46,7 +46,7 @@ impl Kept {
 /// Where it is kept.
 enum Place {
     File(PathBuf),
-    Memory(Mutex<Option<Kept>>),
+    Memory(Mutex<Option<Box<Kept>>>),
 }
 
 /// The one place of what is kept of the login to a server.
@@ -69,7 +69,10 @@ impl Keep {
     /// What is kept; nothing of another address.
     pub(super) fn read(&self) -> io::Result<Option<Kept>> {
         let kept = match &self.place {
-            Place::Memory(kept) => kept.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            Place::Memory(kept) => {
+                let kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                kept.as_deref().cloned()
+            }
             Place::File(path) => match std::fs::read(path) {
                 Ok(bytes) => Some(serde_json::from_slice(&bytes)?),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -84,7 +87,7 @@ impl Keep {
         kept.url.clone_from(&self.url);
         let path = match &self.place {
             Place::Memory(place) => {
-                *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(kept);
+                *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(kept));
                 return Ok(());
             }
             Place::File(path) => path,
