@@ -107,6 +107,8 @@ impl Gate {
     pub(in crate::mcp) fn still_wanted(&self) -> Option<Challenge> {
         let kept = self.keep.read().ok().flatten()?;
         let is_due = !kept.wanted.is_empty() && self.guide.has_person();
+        // It is this login that is not enough, and not one that another process has made since.
+        self.remember();
         is_due.then_some(Challenge {
             header: kept.challenge,
             wants_more: true,
