@@ -1,7 +1,7 @@
 """A server that wants a login, with the authorization server beside it, which lets everybody in at once.
 
 LOG gets a line for each thing that happened. LIFE is how many seconds a token is good for. REFUSES: a person who comes
-to the page is refused. SILENT: the refusal of a request says no more than its status.
+to the page is refused. SILENT: the refusal of a request says no more than its status. OPEN: calls alone want a login.
 """
 
 import base64
@@ -114,7 +114,7 @@ class Handler(BaseHTTPRequestHandler):
     def protocol(self, message):
         method, number = message["method"], message.get("id")
         scope = tokens.get(self.headers.get("authorization", "").removeprefix("Bearer "))
-        if scope is None:
+        if scope is None and not ("OPEN" in os.environ and method != "tools/call"):
             if "SILENT" in os.environ:
                 return self.reply(401)
             where = self.here + "/.well-known/oauth-protected-resource/mcp"

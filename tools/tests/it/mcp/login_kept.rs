@@ -51,3 +51,15 @@ async fn a_login_of_another_address_is_not_sent() {
     let error = other.refused(nobody(), "").await;
     assert!(error.contains("wants a person to log in"), "{error}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_program_that_began_without_a_login_takes_up_and_renews_that_of_another_one() {
+    let guarded = Guarded::with(&[("OPEN", "yes"), ("LIFE", "20")]);
+    let alone = guarded.connected(nobody()).await;
+    let text = alone.call("look", json!({})).await.text();
+    assert!(text.contains("wants a person to log in"), "{text}");
+    let other = guarded.connected(visitor()).await;
+    assert_eq!(finished(&other.call("look", json!({})).await), "look: done");
+    // Its token has to be renewed, by a client that this program did not register.
+    assert_eq!(finished(&alone.call("look", json!({})).await), "look: done");
+}
