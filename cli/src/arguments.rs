@@ -31,6 +31,7 @@ pub(crate) use acting::{
 };
 pub(crate) use asking::{
     HookArguments, HookCommand, HookInstallArguments, HookRemoveArguments, McpArguments,
+    McpLoginArguments,
 };
 pub(crate) use kept::{
     CheckpointsArguments, CompletionsArguments, ConfigArguments, ConfigCommand,
@@ -98,6 +99,8 @@ pub(crate) enum Command {
     Serve(ServeArguments),
     /// Let an MCP client ask people: an MCP server, which a client starts
     Mcp(McpArguments),
+    /// Log in to an MCP server whose tools agents use
+    McpLogin(McpLoginArguments),
     /// Let a coding agent ask people for permission, instead of its own terminal
     Hook(HookArguments),
     /// Make, list and revoke the tokens that let people and programs into a server

@@ -33,6 +33,7 @@ mod keep;
 mod keyboard;
 mod layout;
 mod listing;
+mod logins;
 mod mcp;
 mod model;
 mod nearest;
@@ -165,6 +166,7 @@ fn demand_store(command: &Command, store: &StoreArguments) -> Result<(), Failure
         | Command::BenchModel(_)
         | Command::Routes(_)
         | Command::Doctor(_)
+        | Command::McpLogin(_)
         | Command::Config(_)
         | Command::Completions(_)
         | Command::Man(_) => return Ok(()),
@@ -181,6 +183,7 @@ fn perform(command: Command, store: &StoreArguments, global: Global) -> anyhow::
         Command::Chat(chat) => commands::chat(&chat, store, global),
         Command::Serve(serve) => commands::serve(&serve, store),
         Command::Mcp(mcp) => commands::mcp(&mcp, store),
+        Command::McpLogin(login) => commands::mcp_login(&login),
         Command::Hook(hook) => commands::hook(&hook, store),
         Command::Rules(rules) => commands::rules(&rules, store, global),
         Command::Token(token) => commands::token(&token, store, global),

@@ -15,6 +15,7 @@ use tools::{
 
 use crate::arguments::ToolArguments;
 use crate::exit::{Exit, Failure, causes};
+use crate::logins;
 
 /// What the command line orders; `None` where agents get no tools.
 ///
@@ -57,7 +58,7 @@ fn read_permissions(file: &Path) -> Result<ToolPermissions, Failure> {
 /// Tools that were checked. Nothing was started.
 pub(crate) struct PreparedTools {
     tools: AgentTools,
-    servers: Option<McpConfig>,
+    servers: Option<(McpConfig, PathBuf)>,
     folder: PathBuf,
 }
 
@@ -74,7 +75,7 @@ impl PreparedTools {
         })?;
         let folder = workspace.root().to_owned();
         let servers = match &order.mcp {
-            Some(file) => Some(read_servers(Path::new(file))?),
+            Some(file) => Some((read_servers(Path::new(file))?, PathBuf::from(file))),
             None => None,
         };
         let mut registry = ToolRegistry::new();
@@ -120,7 +121,7 @@ impl PreparedTools {
             servers,
             folder,
         } = self;
-        let Some(config) = servers else {
+        let Some((config, file)) = servers else {
             note_beyond_paths(&tools, &tools.registry, note);
             return Ok(OpenedTools {
                 tools,
@@ -132,9 +133,10 @@ impl PreparedTools {
             containment: Containment::default(),
             elicitor: elicitor.port(),
             counter: Arc::clone(&tools.counter),
+            logins: logins::folder(),
             ..McpServersConfig::new(config, folder)
         };
-        let servers = connected(servers, &note).await;
+        let servers = connected(servers, &file, &note).await;
         // Whether their names fit is said before the run begins; what is offered is looked up each time.
         let mut all = tools.registry.clone();
         servers
@@ -216,18 +218,22 @@ impl OpenedTools {
     }
 }
 
-/// Connects servers. `note` is told what does not work: the others can be used.
+/// Connects the servers of a file. `note` is told what does not work: the others can be used.
 ///
 /// # Cancel safety
 ///
 /// Dropped, the servers that were started end.
-pub(crate) async fn connected(config: McpServersConfig, note: &impl Fn(String)) -> Arc<McpServers> {
+pub(crate) async fn connected(
+    config: McpServersConfig,
+    file: &Path,
+    note: &impl Fn(String),
+) -> Arc<McpServers> {
     let servers = McpServers::new(config);
     for failure in servers.connect().await {
         note(format!(
             "note: the tools of {} are not there: {}",
             failure.server,
-            causes(&failure.error)
+            logins::why(&failure.error, file)
         ));
     }
     for left_out in servers.left_out() {

@@ -17,6 +17,7 @@ mod held_back;
 mod launching;
 mod ledger;
 mod model;
+mod offering;
 mod permissions;
 mod round;
 mod settings;

@@ -48,9 +48,9 @@ pub use ledger::{BegunCall, CallLedger, CallPlace, LedgerError, NoLedger};
 pub use limit::{CallLimit, CallLimits, LimitPause};
 pub use mcp::{
     ElicitationAnswer, ElicitationForm, ElicitationRequest, Elicitor, FieldChoice, FieldKind,
-    FormField, HttpServer, LeftOut, McpConfig, McpConfigError, McpError, McpFailure, McpLimits,
-    McpServerConfig, McpServers, McpServersConfig, ProcessServer, Reach, ServerName,
-    ServerNameError,
+    FormField, HttpServer, LeftOut, LoginGrant, LoginGuide, LoginPage, LoginTerms, McpConfig,
+    McpConfigError, McpError, McpFailure, McpLimits, McpServerConfig, McpServers, McpServersConfig,
+    ProcessServer, Reach, ServerName, ServerNameError,
 };
 pub use permission::{
     Approval, Approver, NobodyToAsk, PathRuleConfig, PathRules, Permission, PermissionAnswer,

@@ -1,6 +1,7 @@
 //! The arguments of commands through which programs outside ask people.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use jiff::SignedDuration;
@@ -24,6 +25,27 @@ pub(crate) struct McpArguments {
     /// How long a tool waits for an answer before it hands back a ticket, unless its caller says
     #[arg(long, value_name = "TIME", default_value = "50s", value_parser = parse_duration)]
     pub(crate) wait: SignedDuration,
+}
+
+/// The arguments of `irq mcp-login`.
+///
+/// The page of the login goes to standard error, what came of it to standard output.
+#[derive(Debug, Args)]
+pub(crate) struct McpLoginArguments {
+    /// The server, by its name in the file
+    pub(crate) server: String,
+    /// The file that names it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) mcp: PathBuf,
+    /// Log in anew, where there is a login already: as another person
+    #[arg(long)]
+    pub(crate) again: bool,
+    /// Only forget the login
+    #[arg(long, conflicts_with = "again")]
+    pub(crate) forget: bool,
+    /// Open the page in the browser too
+    #[arg(long)]
+    pub(crate) open: bool,
 }
 
 const MCP_HELP: &str = "\

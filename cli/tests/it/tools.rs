@@ -1,6 +1,7 @@
 //! Agents with tools: what they may do, whom they ask, what a stop leaves.
 
 mod asked_by_servers;
+mod logging_in;
 mod served;
 mod standing;
 mod stopping;

@@ -78,7 +78,7 @@ impl ToolUsingModel {
         let mut used = TokenUsage::default();
         for round in 0..=most {
             // A server may have changed its tools since the round before.
-            let offers = self.tooling.offers(&call.caller);
+            let offers = self.tooling.offers_for(&call.caller, self.dialect());
             let asked = self.asked(&call, &offers, round == most);
             let held = asked.held;
             let reply = match self.inner.call_in_round(round, asked.call, scope).await? {

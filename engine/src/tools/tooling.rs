@@ -1,9 +1,10 @@
 //! The tools of one run: what each agent is offered, and the rounds in which they are used.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use routing_core::model::{Caller, Message, ModelError, ToolOffer, ToolRequest};
+use routing_core::model::{Caller, Dialect, Message, ModelError, ToolOffer, ToolRequest};
 use routing_core::review::Reviewer;
 use routing_core::{Clock, NodeId, StopScope};
 use tools::{
@@ -16,6 +17,7 @@ use super::asking::{Asker, ToolDesk};
 use super::exchange::Exchanges;
 use super::launching::{Ground, LaunchRound};
 use super::ledger::JournalLedger;
+use super::offering::Offering;
 use super::round::{RoundEnd, RoundState, calls_of};
 use super::settings::AgentTools;
 use super::told::ToldCalls;
@@ -53,6 +55,8 @@ pub struct Tooling {
     pub(super) desk: ToolDesk,
     pub(super) exchanges: Exchanges,
     clock: Arc<dyn Clock>,
+    /// Whether it was said that not all tools can be offered.
+    noted: AtomicBool,
     /// The calls that run.
     running: Mutex<Vec<RunningCall>>,
     /// How often calls have asked each question while they ran.
@@ -120,6 +124,7 @@ impl Tooling {
             recorder,
             exchanges: Exchanges::default(),
             clock,
+            noted: AtomicBool::new(false),
             running: Mutex::default(),
             questions: Mutex::default(),
             parked: Mutex::default(),
@@ -212,7 +217,20 @@ impl Tooling {
         ground.launcher(round, self.settings.launch_depth)
     }
 
-    /// The tools that an agent's model is offered.
+    /// The tools that an agent's model is offered, as many as its provider takes.
+    pub(super) fn offers_for(&self, caller: &Caller, dialect: Dialect) -> Arc<[ToolOffer]> {
+        let servers = self.settings.servers.as_ref();
+        let place = |tool: &str| servers.and_then(|servers| servers.place_of(tool));
+        let offering = Offering::of(self.offers(caller).to_vec(), dialect, place);
+        if let Some(note) = offering.note()
+            && !self.noted.swap(true, Ordering::Relaxed)
+        {
+            tracing::warn!(agent = caller.agent_type, "{note}");
+        }
+        offering.offers.into()
+    }
+
+    /// The tools that an agent may use.
     pub(super) fn offers(&self, caller: &Caller) -> Arc<[ToolOffer]> {
         let launcher = self.launcher(caller, 0, Vec::new(), &Arc::default());
         let registry = self.registry(caller, launcher);

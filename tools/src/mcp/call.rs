@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use rmcp::model::{CallToolRequest, CallToolRequestParams, ClientRequest, ServerResult};
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, ClientRequest, GetExtensions as _, ServerResult,
+};
 use rmcp::service::{PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
 use routing_core::{Outcome, StopReason};
 use serde_json::Value;
@@ -13,7 +15,10 @@ use super::cancel::{self, Heeded};
 use super::connection::Connection;
 use super::content;
 use super::error::McpError;
+use super::login::{self, Challenge};
+use super::resources;
 use super::server::Server;
+use super::tool::Means;
 use crate::tool::{PartialOutput, Stopped, ToolCall, ToolContext, ToolError, ToolOutput};
 
 /// What a call comes to, as the executor takes it.
@@ -22,16 +27,49 @@ type Called = Result<Outcome<ToolOutput, PartialOutput>, ToolError>;
 /// What a request comes to, as the library tells it.
 pub(super) type Answer = Result<Result<ServerResult, ServiceError>, oneshot::error::RecvError>;
 
-/// Makes a call, and ends it early when its scope is stopped immediately.
+/// What one sending of a call comes to.
+enum Sent {
+    /// It has ended.
+    Ended(Outcome<ToolOutput, PartialOutput>),
+    /// The server did not take it, and wants a login first.
+    Challenged(Challenge),
+}
+
+/// Makes a call, and ends it early when its scope is stopped immediately. Where the server wants a login, the call is
+/// sent again after it: it was not taken before.
 pub(super) async fn call(
     server: &Arc<Server>,
-    original: &str,
+    means: &Means,
     call: &ToolCall,
     context: &ToolContext,
 ) -> Called {
+    let mut time = 0;
+    loop {
+        let since = server.logins();
+        let challenge = match once(server, means, call, context).await? {
+            Sent::Ended(outcome) => return Ok(outcome),
+            Sent::Challenged(challenge) => challenge,
+        };
+        time += 1;
+        let _standing_still = context.limit.pause();
+        let logged_in = tokio::select! {
+            biased;
+            reason = context.scope.stopped_now() => return Ok(never_sent(reason)),
+            logged_in = server.log_in(&challenge, since, time) => logged_in,
+        };
+        logged_in.map_err(|error| failed(&error))?;
+    }
+}
+
+async fn once(
+    server: &Arc<Server>,
+    means: &Means,
+    call: &ToolCall,
+    context: &ToolContext,
+) -> Result<Sent, ToolError> {
     let connected = tokio::select! {
         biased;
-        reason = context.scope.stopped_now() => return Ok(never_sent(reason)),
+        reason = context.scope.stopped_now() => return Ok(Sent::Ended(never_sent(reason))),
         connected = server.connection() => connected,
     };
     let connection = connected.map_err(|error| failed(&error))?;
@@ -41,10 +79,10 @@ pub(super) async fn call(
         context.scope.child(),
         Arc::clone(&context.progress),
     );
-    let sending = InFlight::send(&connection, original, ongoing);
+    let sending = InFlight::send(&connection, means, ongoing);
     let sent = tokio::select! {
         biased;
-        reason = context.scope.stopped_now() => return Ok(never_sent(reason)),
+        reason = context.scope.stopped_now() => return Ok(Sent::Ended(never_sent(reason))),
         sent = sending => sent,
     };
     let Some(mut flight) = sent else {
@@ -57,15 +95,20 @@ pub(super) async fn call(
         answer = flight.answer() => answer,
         reason = scope.stopped_now() => {
             let stopped = stop(server, flight, reason.clone()).await;
-            return if context.scope.is_stopped_now() { stopped } else { unanswered(stopped, reason) };
+            let stopped = if context.scope.is_stopped_now() { stopped } else { unanswered(stopped, reason) };
+            return stopped.map(Sent::Ended);
         }
         _ended = connection.process_ended() => {
             return Err(failed(&server.ended(&connection).await));
         }
     };
-    finished(server, &connection, answer)
-        .await
-        .map(Outcome::Completed)
+    if let Ok(Err(error)) = &answer
+        && let Some(challenge) = login::of_call(error)
+    {
+        return Ok(Sent::Challenged(challenge));
+    }
+    let output = finished(server, &connection, answer).await?;
+    Ok(Sent::Ended(Outcome::Completed(output)))
 }
 
 /// A call that ended because nobody could answer what it asked is interrupted, whatever the server made of that.
@@ -106,6 +149,9 @@ async fn finished(
             let result = content::without_unknown(other.0);
             let result = result.map_err(|error| failed(&unreadable(server, &error)))?;
             Ok(content::output(&result, most))
+        }
+        Ok(Ok(other)) if let Some(words) = resources::words(&other) => {
+            Ok(ToolOutput::done(content::bounded(&words, most)))
         }
         Ok(Ok(_other)) => Err(failed(&McpError::Refused {
             server: server.name.clone(),
@@ -189,16 +235,23 @@ impl InFlight {
     /// Hands a request over; `None` where the connection has ended.
     async fn send(
         connection: &Arc<Connection>,
-        original: &str,
+        means: &Means,
         ongoing: Arc<Ongoing>,
     ) -> Option<Self> {
-        let mut params = CallToolRequestParams::new(original.to_owned());
-        if let Value::Object(arguments) = &ongoing.call.arguments {
-            params = params.with_arguments(arguments.clone());
-        }
-        let mut request = CallToolRequest::new(params);
-        request.extensions.insert(Marked(Arc::clone(&ongoing)));
-        let request = ClientRequest::CallToolRequest(request);
+        let arguments = &ongoing.call.arguments;
+        let mut request = match means {
+            Means::Tool(name) => {
+                let mut params = CallToolRequestParams::new(name.clone());
+                if let Value::Object(arguments) = arguments {
+                    params = params.with_arguments(arguments.clone());
+                }
+                ClientRequest::CallToolRequest(CallToolRequest::new(params))
+            }
+            Means::Reading(reading) => reading.request(arguments),
+        };
+        request
+            .extensions_mut()
+            .insert(Marked(Arc::clone(&ongoing)));
         let options = PeerRequestOptions::no_options();
         let handle = connection
             .peer

@@ -14,6 +14,7 @@ use routing_core::{StopMode, StopReason, StopScope, StopSource};
 use serde_json::Value;
 
 use super::book::{Book, Ongoing};
+use super::defaults::filled_in;
 use super::elicitation::{ElicitationAnswer, ElicitationForm, ElicitationRequest};
 use super::server::Server;
 use crate::arguments::ArgumentsSchema;
@@ -61,6 +62,7 @@ impl Client {
             tracing::warn!(server = %server.name, "an MCP server asks for an answer of a form that cannot be used");
             return Some(cancelled());
         };
+        let form = schema.clone();
         let mut request = ElicitationRequest {
             server: server.name.clone(),
             call: match calls {
@@ -79,13 +81,16 @@ impl Client {
                 }
                 ElicitationAnswer::Cancel => return Some(cancelled()),
                 ElicitationAnswer::Unanswered => return None,
-                ElicitationAnswer::Accept { content } => match fits.check(&content) {
-                    Ok(()) => {
-                        let accepted = ElicitResult::new(ElicitationAction::Accept);
-                        return Some(accepted.with_content(content));
+                ElicitationAnswer::Accept { content } => {
+                    let content = filled_in(&form, content);
+                    match fits.check(&content) {
+                        Ok(()) => {
+                            let accepted = ElicitResult::new(ElicitationAction::Accept);
+                            return Some(accepted.with_content(content));
+                        }
+                        Err(misfit) => request.problem = Some(misfit.to_string()),
                     }
-                    Err(misfit) => request.problem = Some(misfit.to_string()),
-                },
+                }
             }
         }
         Some(cancelled())

@@ -1,5 +1,7 @@
 //! Which servers there are, read from TOML.
 
+mod limits;
+mod login;
 mod written;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,6 +13,7 @@ use http::HeaderMap;
 
 use super::error::McpConfigError;
 use super::limits::McpLimits;
+use super::login::LoginTerms;
 use super::name::ServerName;
 use super::value::Variables;
 use crate::containment::ToolEnvironment;
@@ -27,6 +30,8 @@ pub struct McpConfig {
 pub struct McpServerConfig {
     /// How it is reached.
     pub reach: Reach,
+    /// Where it stands in the configuration: where not all tools can be offered, those of the first servers are.
+    pub place: usize,
     /// The tools of it that are used, by the names that it gives them; `None` is all.
     pub tools: Option<BTreeSet<String>>,
     /// Whether its word is taken that a tool changes nothing, or nothing more when it is called again: calls whose end
@@ -65,6 +70,8 @@ pub struct HttpServer {
     pub url: String,
     /// What is sent with each request. The values may be secrets.
     pub headers: HeaderMap,
+    /// How it is logged in to, where it wants that and `headers` have no `Authorization`.
+    pub login: LoginTerms,
 }
 
 impl Debug for HttpServer {
@@ -75,6 +82,7 @@ impl Debug for HttpServer {
             .debug_struct("HttpServer")
             .field("url", &self.url)
             .field("headers", &names)
+            .field("login", &self.login)
             .finish()
     }
 }
@@ -105,7 +113,9 @@ impl McpConfig {
         let variables: Variables<'_> = variables;
         let servers = written::read(text)?.into_iter();
         let servers = servers.map(|(name, server)| {
-            let config = server.ready(&name, variables)?;
+            // Where its table begins: the order of the text is that of the servers.
+            let place = server.span().start;
+            let config = server.into_inner().ready(&name, place, variables)?;
             Ok((name, config))
         });
         Ok(Self {

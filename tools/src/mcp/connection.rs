@@ -17,6 +17,7 @@ use super::config::{HttpServer, ProcessServer, Reach};
 use super::content::bounded;
 use super::error::McpError;
 use super::listening;
+use super::login::{self, Challenge, Gate};
 use super::process::{Process, ProcessEnd};
 use super::server::Server;
 use super::transport;
@@ -27,6 +28,20 @@ use crate::containment::ContainedCommand;
 pub(super) const LONGEST_REASON: usize = 1024;
 
 type Service = RunningService<RoleClient, Client>;
+
+/// Why there is no connection.
+pub(super) enum Unreached {
+    /// The server wants a login first.
+    Challenged(Challenge),
+    /// There is none.
+    Failed(McpError),
+}
+
+impl From<McpError> for Unreached {
+    fn from(error: McpError) -> Self {
+        Self::Failed(error)
+    }
+}
 
 /// A connection with a server. Dropped, it ends, and so does the process that we started for it.
 pub(super) struct Connection {
@@ -40,10 +55,13 @@ pub(super) struct Connection {
 
 impl Connection {
     /// Starts the server, or reaches it, and greets it, within its limit.
-    pub(super) async fn open(server: &Arc<Server>) -> Result<Self, McpError> {
-        match &server.config.reach {
-            Reach::Process(program) => Self::to_process(server, program).await,
-            Reach::Http(address) => Self::to_address(server, address).await,
+    pub(super) async fn open(server: &Arc<Server>) -> Result<Self, Unreached> {
+        match (&server.config.reach, &server.gate) {
+            (Reach::Process(program), _) => Ok(Self::to_process(server, program).await?),
+            (Reach::Http(address), Some(gate)) => Self::to_address(server, address, gate).await,
+            (Reach::Http(_), None) => Err(server
+                .connect("it has no gate".to_owned(), String::new())
+                .into()),
         }
     }
 
@@ -92,10 +110,16 @@ impl Connection {
         }
     }
 
-    async fn to_address(server: &Arc<Server>, address: &HttpServer) -> Result<Self, McpError> {
+    async fn to_address(
+        server: &Arc<Server>,
+        address: &HttpServer,
+        gate: &Gate,
+    ) -> Result<Self, Unreached> {
+        if let Some(challenge) = gate.still_wanted() {
+            return Err(Unreached::Challenged(challenge));
+        }
         let limits = &server.config.limits;
-        let (inner, own_stream) = transport::http(address, limits)
-            .map_err(|error| server.connect(words(&error), String::new()))?;
+        let (inner, own_stream) = transport::http(server, address, gate).await?;
         let book = Arc::new(Book::new(Arc::clone(&server.shared.counter), true));
         let client = Client::new(server, Arc::clone(&book));
         let serving = client.serve(Watched::new(inner, Arc::clone(&book)));
@@ -104,8 +128,13 @@ impl Connection {
                 listening::settled(own_stream).await;
                 Ok(Self::new(service, book, None))
             }
-            Ok(Err(error)) => Err(server.connect(greeting(&error), String::new())),
-            Err(_late) => Err(server.late("to start", limits.start, "start", String::new())),
+            Ok(Err(error)) => Err(match login::of_greeting(&error) {
+                Some(challenge) => Unreached::Challenged(challenge),
+                None => server.connect(greeting(&error), String::new()).into(),
+            }),
+            Err(_late) => Err(server
+                .late("to start", limits.start, "start", String::new())
+                .into()),
         }
     }
 

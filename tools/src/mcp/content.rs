@@ -69,7 +69,7 @@ fn block(block: &ContentBlock) -> String {
     }
 }
 
-fn resource(contents: &ResourceContents) -> String {
+pub(super) fn resource(contents: &ResourceContents) -> String {
     match contents {
         ResourceContents::TextResourceContents { uri, text, .. } => {
             format!("[the resource {uri}:]\n{text}")

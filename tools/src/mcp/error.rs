@@ -118,6 +118,25 @@ pub enum McpError {
         /// In its words.
         reason: String,
     },
+    /// It wants a person to log in, and none can be asked now.
+    #[error(
+        "the MCP server `{server}` wants a person to log in{}; run `irq mcp-login {server} --mcp FILE`",
+        for_scopes(scopes)
+    )]
+    LoginWanted {
+        /// The server.
+        server: ServerName,
+        /// What it wants beside what was granted, where it was logged in to.
+        scopes: Vec<String>,
+    },
+    /// The login to it failed.
+    #[error("the login to the MCP server `{server}` failed: {reason}")]
+    LoginFailed {
+        /// The server.
+        server: ServerName,
+        /// Why.
+        reason: String,
+    },
     /// All servers were closed.
     #[error("the MCP server `{server}` was closed")]
     Closed {
@@ -131,5 +150,13 @@ fn tail(stderr: &str) -> String {
         String::new()
     } else {
         format!("; the end of its standard error:\n{stderr}")
+    }
+}
+
+fn for_scopes(scopes: &[String]) -> String {
+    if scopes.is_empty() {
+        String::new()
+    } else {
+        format!(" again, for the scopes `{}`", scopes.join(" "))
     }
 }

@@ -93,7 +93,7 @@ fn marked(prefix: &str, original: &str) -> String {
 }
 
 /// FNV-1a: the same on every machine and in every version.
-fn fingerprint(bytes: &[u8]) -> u64 {
+pub(super) fn fingerprint(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })

@@ -1,31 +1,27 @@
 //! One server, over all of its lives: it is started when it is needed, and started again when it died.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use rmcp::model::PaginatedRequestParams;
 use rmcp::service::{Peer, RoleClient, ServiceError};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::config::McpServerConfig;
-use super::connection::{Connection, LONGEST_REASON, words};
+use super::config::{McpServerConfig, Reach};
+use super::connection::{Connection, LONGEST_REASON, Unreached, words};
 use super::content::bounded;
 use super::elicitation::Elicitor;
 use super::error::McpError;
+use super::login::{Challenge, Gate, LoginGuide};
 use super::name::ServerName;
+use super::offer::{self, Tools};
 use super::process::ProcessEnd;
-use super::servers::LeftOut;
-use super::tool::Listed;
 use super::transport;
 use crate::containment::Containment;
 use crate::counts::ToolCounter;
-
-/// The most tools that are taken of one server.
-const MOST_TOOLS: usize = 1000;
 
 /// Within which time the deaths of a server are counted.
 const DEATHS_WITHIN: Duration = Duration::from_secs(10 * 60);
@@ -37,6 +33,10 @@ pub(super) struct Shared {
     pub(super) counter: Arc<dyn ToolCounter>,
     /// Where those that are programs start.
     pub(super) directory: PathBuf,
+    /// Shows a person the page of a login.
+    pub(super) guide: Arc<dyn LoginGuide>,
+    /// Keeps what logins gave.
+    pub(super) logins: Option<PathBuf>,
     /// Counts the changes of the lists of tools.
     pub(super) changes: watch::Sender<u64>,
 }
@@ -46,20 +46,13 @@ pub(super) struct Server {
     pub(super) name: ServerName,
     pub(super) config: McpServerConfig,
     pub(super) shared: Arc<Shared>,
+    /// What its requests go through, where it is on the network.
+    pub(super) gate: Option<Gate>,
     state: tokio::sync::Mutex<State>,
     listed: Mutex<Tools>,
     /// The list is being read; what changes meanwhile is read again.
     listing: tokio::sync::Mutex<()>,
     list_is_old: AtomicBool,
-}
-
-/// What a server offers.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Tools {
-    /// The tools, by the names that models call them by.
-    pub(super) listed: BTreeMap<String, Arc<Listed>>,
-    /// Those that cannot be used.
-    pub(super) left_out: Vec<LeftOut>,
 }
 
 #[derive(Default)]
@@ -73,10 +66,18 @@ struct State {
 
 impl Server {
     pub(super) fn new(name: ServerName, config: McpServerConfig, shared: Arc<Shared>) -> Arc<Self> {
+        let gate = match &config.reach {
+            Reach::Http(address) => {
+                let (folder, guide) = (shared.logins.as_deref(), Arc::clone(&shared.guide));
+                Some(Gate::of(&name, address, folder, guide))
+            }
+            Reach::Process(_) => None,
+        };
         Arc::new(Self {
             name,
             config,
             shared,
+            gate,
             state: tokio::sync::Mutex::default(),
             listed: Mutex::default(),
             listing: tokio::sync::Mutex::default(),
@@ -109,20 +110,59 @@ impl Server {
             }
         }
         self.may_start(&mut state)?;
+        let connection = self.admitted(&mut state).await?;
+        state.connection = Some(Arc::clone(&connection));
+        Ok(connection)
+    }
+
+    /// A new connection whose tools are listed, with a login where the server wants one.
+    async fn admitted(self: &Arc<Self>, state: &mut State) -> Result<Arc<Connection>, McpError> {
+        let mut time = 0;
+        loop {
+            let since = self.logins();
+            match self.greeted(state).await {
+                Ok(connection) => return Ok(connection),
+                Err(Unreached::Failed(error)) => return Err(error),
+                Err(Unreached::Challenged(challenge)) => {
+                    time += 1;
+                    self.log_in(&challenge, since, time).await?;
+                }
+            }
+        }
+    }
+
+    async fn greeted(self: &Arc<Self>, state: &mut State) -> Result<Arc<Connection>, Unreached> {
         let opened = Connection::open(self).await;
         let connection =
             Arc::new(opened.inspect_err(|_error| state.deaths.push_back(Instant::now()))?);
         tracing::info!(server = %self.name, "an MCP server is connected");
         if let Err(mut error) = self.list(&connection.peer).await {
-            if let McpError::Late { stderr, .. } = &mut error {
+            if let Unreached::Failed(McpError::Late { stderr, .. }) = &mut error {
                 *stderr = connection.stderr();
             }
             let _ended = connection.end("its tools could not be listed").await;
             state.deaths.push_back(Instant::now());
             return Err(error);
         }
-        state.connection = Some(Arc::clone(&connection));
         Ok(connection)
+    }
+
+    /// Counts the logins to it.
+    pub(super) fn logins(&self) -> u64 {
+        self.gate.as_ref().map_or(0, Gate::logins)
+    }
+
+    /// Does what it demands before it takes a request, as [`Gate::answer`] says.
+    pub(super) async fn log_in(
+        &self,
+        challenge: &Challenge,
+        since: u64,
+        time: u32,
+    ) -> Result<(), McpError> {
+        match &self.gate {
+            Some(gate) => gate.answer(challenge, since, time).await,
+            None => Err(self.connect("a program wants no login".to_owned(), String::new())),
+        }
     }
 
     /// A server on the network may be reached as often as it takes; a program that keeps dying is left dead.
@@ -135,7 +175,7 @@ impl Server {
         {
             state.deaths.pop_front();
         }
-        let is_process = matches!(self.config.reach, super::config::Reach::Process(_));
+        let is_process = matches!(self.config.reach, Reach::Process(_));
         match state.deaths.front() {
             Some(first) if is_process && state.deaths.len() > self.config.limits.restarts => {
                 Err(McpError::Restarts {
@@ -164,23 +204,25 @@ impl Server {
             return;
         };
         while self.list_is_old.swap(false, Ordering::SeqCst) {
-            if let Err(error) = self.read_list(peer).await {
+            if let Err(Unreached::Failed(error)) = self.read_list(peer).await {
                 tracing::warn!(server = %self.name, %error, "the changed tools of an MCP server could not be listed");
                 return;
             }
         }
     }
 
-    async fn list(&self, peer: &Peer<RoleClient>) -> Result<(), McpError> {
+    async fn list(&self, peer: &Peer<RoleClient>) -> Result<(), Unreached> {
         let _reading = self.listing.lock().await;
         self.read_list(peer).await
     }
 
-    async fn read_list(&self, peer: &Peer<RoleClient>) -> Result<(), McpError> {
+    async fn read_list(&self, peer: &Peer<RoleClient>) -> Result<(), Unreached> {
         let limit = self.config.limits.list;
-        let listed = tokio::time::timeout(limit, self.all_tools(peer)).await;
+        let listed = tokio::time::timeout(limit, offer::all(self, peer)).await;
         let tools = listed.unwrap_or_else(|_late| {
-            Err(self.late("to list its tools", limit, "list", String::new()))
+            Err(self
+                .late("to list its tools", limit, "list", String::new())
+                .into())
         })?;
         let mut known = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
         let changed = std::mem::replace(&mut *known, tools.clone()) != tools;
@@ -189,35 +231,6 @@ impl Server {
             self.shared.changes.send_modify(|changes| *changes += 1);
         }
         Ok(())
-    }
-
-    async fn all_tools(&self, peer: &Peer<RoleClient>) -> Result<Tools, McpError> {
-        let mut tools = Tools::default();
-        let (mut cursor, mut seen) = (None, 0);
-        loop {
-            let page = PaginatedRequestParams::default().with_cursor(cursor);
-            let page = peer.list_tools(Some(page)).await;
-            let page = page.map_err(|error| self.refused("to list its tools", &error))?;
-            for tool in &page.tools {
-                seen += 1;
-                tools.add(self, tool);
-            }
-            if page.next_cursor.is_none() || seen >= MOST_TOOLS || page.tools.is_empty() {
-                break;
-            }
-            cursor = page.next_cursor;
-        }
-        if let Some(wanted) = &self.config.tools {
-            let given: Vec<&str> = tools
-                .listed
-                .values()
-                .map(|tool| tool.original.as_str())
-                .collect();
-            for name in wanted.iter().filter(|name| !given.contains(&name.as_str())) {
-                tracing::warn!(server = %self.name, tool = name, "an MCP server does not have a tool that is named in its `tools`");
-            }
-        }
-        Ok(tools)
     }
 
     pub(super) fn connect(&self, reason: String, stderr: String) -> McpError {
@@ -286,26 +299,5 @@ impl State {
     fn died(&mut self, connection: &Connection) {
         self.deaths.push_back(Instant::now());
         self.last_words = connection.stderr();
-    }
-}
-
-impl Tools {
-    fn add(&mut self, server: &Server, tool: &rmcp::model::Tool) {
-        let wanted = server.config.tools.as_ref();
-        if wanted.is_some_and(|wanted| !wanted.contains(tool.name.as_ref())) {
-            return;
-        }
-        match Listed::read(server, tool) {
-            Ok(listed) => {
-                let name = listed.spec.name.as_str().to_owned();
-                // Of two with one name the first stays, as it does in the server itself.
-                self.listed.entry(name).or_insert_with(|| Arc::new(listed));
-            }
-            Err(reason) => self.left_out.push(LeftOut {
-                server: server.name.clone(),
-                tool: tool.name.to_string(),
-                reason,
-            }),
-        }
     }
 }

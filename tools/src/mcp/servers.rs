@@ -10,6 +10,7 @@ use tokio::sync::watch;
 use super::config::McpConfig;
 use super::elicitation::Elicitor;
 use super::error::McpError;
+use super::login::{Gate, LoginGuide};
 use super::name::ServerName;
 use super::server::{Server, Shared};
 use super::tool::McpTool;
@@ -34,10 +35,15 @@ pub struct McpServersConfig {
     pub elicitor: Arc<dyn Elicitor>,
     /// Counts results that came too late.
     pub counter: Arc<dyn ToolCounter>,
+    /// Shows a person the page of a login that a server wants.
+    pub guide: Arc<dyn LoginGuide>,
+    /// The folder that keeps what logins gave, for this user's eyes alone; `None` keeps it as long as the servers.
+    pub logins: Option<PathBuf>,
 }
 
 impl McpServersConfig {
-    /// These servers, in this folder; nobody is asked what they want to know, and nobody reads the counts.
+    /// These servers, in this folder. No person is asked what they want to know or shown where to log in, and
+    /// the counts go nowhere.
     pub fn new(servers: McpConfig, directory: impl Into<PathBuf>) -> Self {
         Self {
             servers,
@@ -45,6 +51,8 @@ impl McpServersConfig {
             directory: directory.into(),
             elicitor: Arc::new(NobodyToAsk),
             counter: Arc::new(ToolCounts::new()),
+            guide: Arc::new(NobodyToAsk),
+            logins: None,
         }
     }
 }
@@ -94,10 +102,15 @@ impl McpServers {
             elicitor: config.elicitor,
             counter: config.counter,
             directory: config.directory,
+            guide: config.guide,
+            logins: config.logins,
             changes: watch::Sender::new(0),
         });
-        let servers = config.servers.servers.into_iter();
-        let servers = servers.map(|(name, server)| Server::new(name, server, Arc::clone(&shared)));
+        let mut servers: Vec<_> = config.servers.servers.into_iter().collect();
+        servers.sort_by_key(|(_name, server)| server.place);
+        let servers = servers
+            .into_iter()
+            .map(|(name, server)| Server::new(name, server, Arc::clone(&shared)));
         Self {
             servers: servers.collect(),
             shared,
@@ -177,6 +190,33 @@ impl McpServers {
                 limits.by_tool.entry(name).or_insert(limit);
             }
         }
+    }
+
+    /// Which server of the configuration a tool is of, by its name among all tools: the first one is 0.
+    pub fn place_of(&self, tool: &str) -> Option<usize> {
+        let (name, _tool) = tool.split_once("__")?;
+        let mut servers = self.servers.iter();
+        servers.position(|server| server.name.as_str() == name)
+    }
+
+    /// Forgets the login to a server, where there is one.
+    ///
+    /// # Errors
+    ///
+    /// Where what is kept of it cannot be removed.
+    pub fn forget_login(&self, server: &ServerName) -> std::io::Result<()> {
+        self.gate(server).map_or(Ok(()), Gate::forget)
+    }
+
+    /// Whether there was a login to a server since these servers were made.
+    pub fn has_logged_in(&self, server: &ServerName) -> bool {
+        self.gate(server).is_some_and(|gate| gate.logins() > 0)
+    }
+
+    fn gate(&self, server: &ServerName) -> Option<&Gate> {
+        let mut servers = self.servers.iter();
+        let server = servers.find(|it| it.name == *server)?;
+        server.gate.as_ref()
     }
 
     /// Takes leave of all servers at once: those that are programs get the end of their input and a time to end by

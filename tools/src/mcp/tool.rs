@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::call;
 use super::content::bounded;
 use super::name::tool_name;
+use super::resources::Reading;
 use super::server::Server;
 use crate::arguments::ArgumentsSchema;
 use crate::tool::{
@@ -21,10 +22,19 @@ use crate::tool::{
 /// The longest description that is passed on.
 const LONGEST_DESCRIPTION: usize = 4 * 1024;
 
+/// What a call of a tool means for its server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Means {
+    /// A call of the tool that it gives this name.
+    Tool(String),
+    /// Reading its resources.
+    Reading(Reading),
+}
+
 /// A tool as its server lists it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Listed {
-    pub(super) original: String,
+    pub(super) means: Means,
     pub(super) spec: ToolSpec,
 }
 
@@ -38,7 +48,7 @@ impl Listed {
         let words = bounded(words.unwrap_or(&tool.name), LONGEST_DESCRIPTION);
         let repeatable = hints.read_only_hint == Some(true) || hints.idempotent_hint == Some(true);
         Ok(Self {
-            original: tool.name.to_string(),
+            means: Means::Tool(tool.name.to_string()),
             spec: ToolSpec {
                 name: tool_name(&server.name, &tool.name),
                 description: format!("{words}\n{}", said(server, &hints)),
@@ -51,6 +61,32 @@ impl Listed {
                 },
             },
         })
+    }
+
+    /// A tool that reads the server's resources.
+    pub(super) fn reading(server: &Server, reading: Reading) -> Self {
+        Self {
+            means: Means::Reading(reading),
+            spec: ToolSpec {
+                name: tool_name(&server.name, reading.name()),
+                description: format!(
+                    "{}\n[Of the MCP server `{}`. It only reads.]",
+                    reading.description(),
+                    server.name
+                ),
+                arguments: reading.arguments(),
+                interruption: Interruption::Stops,
+                repeating: Repeating::Idempotent,
+            },
+        }
+    }
+
+    /// The name that the server would know it by.
+    pub(super) fn original(&self) -> &str {
+        match &self.means {
+            Means::Tool(name) => name,
+            Means::Reading(reading) => reading.name(),
+        }
     }
 }
 
@@ -111,6 +147,6 @@ impl Tool for McpTool {
         call: &ToolCall,
         context: &ToolContext,
     ) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError> {
-        call::call(&self.server, &self.listed.original, call, context).await
+        call::call(&self.server, &self.listed.means, call, context).await
     }
 }

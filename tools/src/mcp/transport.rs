@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::auth::AuthClient;
 use rmcp::transport::common::client_side_sse::ExponentialBackoff;
 use rmcp::transport::streamable_http_client::{
     StreamableHttpClientTransportConfig, StreamableHttpError,
@@ -12,8 +13,11 @@ use rmcp::transport::streamable_http_client::{
 use tokio::sync::watch;
 
 use super::config::HttpServer;
-use super::limits::McpLimits;
+use super::connection::words;
+use super::error::McpError;
 use super::listening::{Listening, OwnStream};
+use super::login::Gate;
+use super::server::Server;
 
 /// How many requests may be on their way at once.
 const AT_ONCE: usize = 64;
@@ -24,36 +28,40 @@ const IDLE: Duration = Duration::from_secs(10);
 /// How often a stream that broke off is taken up again, from where it stood.
 const RECONNECTS: usize = 6;
 
+/// The way, and how far the stream is that the server speaks on by itself.
+type Way = (
+    StreamableHttpClientTransport<AuthClient<Listening>>,
+    watch::Receiver<OwnStream>,
+);
+
 /// The way to a server, with a client of its own: nothing of one server reaches another.
-pub(super) fn http(
-    server: &HttpServer,
-    limits: &McpLimits,
-) -> Result<
-    (
-        StreamableHttpClientTransport<Listening>,
-        watch::Receiver<OwnStream>,
-    ),
-    reqwest::Error,
-> {
+pub(super) async fn http(
+    server: &Server,
+    address: &HttpServer,
+    gate: &Gate,
+) -> Result<Way, McpError> {
+    let limits = &server.config.limits;
     let client = reqwest::Client::builder()
         // A redirect could take the headers elsewhere.
         .redirect(reqwest::redirect::Policy::none())
         .connect_timeout(limits.start)
         .pool_idle_timeout(IDLE)
-        .build()?;
+        .build()
+        .map_err(|error| server.connect(words(&error), String::new()))?;
     let mut backoff = ExponentialBackoff::default();
     backoff.max_times = Some(RECONNECTS);
     backoff.base_duration = Duration::from_millis(250);
     backoff.max_delay = Some(Duration::from_secs(5));
-    let headers = server.headers.iter();
+    let headers = address.headers.iter();
     let headers = headers.map(|(name, value)| (name.clone(), value.clone()));
-    let mut config = StreamableHttpClientTransportConfig::with_uri(server.url.as_str())
+    let mut config = StreamableHttpClientTransportConfig::with_uri(address.url.as_str())
         .custom_headers(headers.collect())
         .max_sse_event_size(limits.message)
         .max_concurrent_requests(AT_ONCE)
         .control_request_timeout(limits.cancel);
     config.retry_config = Arc::new(backoff);
     let (client, own_stream) = Listening::new(client);
+    let client = gate.client(client).await?;
     let transport = StreamableHttpClientTransport::with_client(client, config);
     Ok((transport, own_stream))
 }

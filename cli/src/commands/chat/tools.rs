@@ -16,6 +16,7 @@ use tools::{
 
 use crate::arguments::ChatArguments;
 use crate::exit::{Exit, Failure};
+use crate::logins;
 use crate::tooling::{beyond_paths, connected, left, read_servers};
 
 /// The tools that only read.
@@ -172,8 +173,11 @@ async fn connect(
     all: &mut ToolRegistry,
 ) -> Result<Arc<McpServers>, Failure> {
     // No run keeps what a server wants to know of a person: it hears that nobody answers.
-    let config = McpServersConfig::new(read_servers(file)?, workspace.root());
-    let servers = connected(config, &|note| eprintln!("{note}")).await;
+    let config = McpServersConfig {
+        logins: logins::folder(),
+        ..McpServersConfig::new(read_servers(file)?, workspace.root())
+    };
+    let servers = connected(config, file, &|note| eprintln!("{note}")).await;
     servers
         .put_into(all)
         .map_err(|error| Failure::new(Exit::Usage, crate::causes(&error)))?;

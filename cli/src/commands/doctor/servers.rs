@@ -5,7 +5,7 @@ use std::path::Path;
 use tools::{McpServers, McpServersConfig};
 
 use super::finding::Finding;
-use crate::exit::causes;
+use crate::logins;
 use crate::tooling::read_servers;
 
 /// What is said of servers.
@@ -26,13 +26,16 @@ pub(super) async fn findings(file: &Path) -> Vec<Finding> {
     };
     let names: Vec<_> = config.servers.keys().cloned().collect();
     let folder = std::env::current_dir().unwrap_or_else(|_gone| Path::new("/").to_owned());
-    let servers = McpServers::new(McpServersConfig::new(config, folder));
+    let servers = McpServers::new(McpServersConfig {
+        logins: logins::folder(),
+        ..McpServersConfig::new(config, folder)
+    });
     let failures = servers.connect().await;
     let tools = servers.tools();
     let mut findings: Vec<Finding> = failures
         .iter()
         .map(|failure| {
-            let found = format!("{}: {}", failure.server, causes(&failure.error));
+            let found = format!("{}: {}", failure.server, logins::why(&failure.error, file));
             Finding::problem(
                 WHAT,
                 found,

@@ -116,7 +116,7 @@ fn an_answer_that_comes_later_is_handed_over_when_the_repeated_call_asks_the_sam
         .exits_with(0);
     assert_eq!(
         told_to_the_server(&place),
-        ["call", "cancel", "call", "accept name=Ada"]
+        ["call", "cancel", "call", "accept name=Ada times=2"]
     );
     assert!(ended.output.contains("hello Ada"), "{}", ended.output);
     let open = lines(&place.end(&["review", "--json"]).exits_with(0).output);

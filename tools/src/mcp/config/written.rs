@@ -2,16 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::time::Duration;
 
+use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue};
-use jiff::SignedDuration;
 use serde::Deserialize;
+use toml::Spanned;
 
+use super::limits::Limits;
+use super::login::Login;
 use super::{HttpServer, McpServerConfig, ProcessServer, Reach};
 use crate::containment::ToolEnvironment;
 use crate::mcp::error::McpConfigError;
-use crate::mcp::limits::McpLimits;
 use crate::mcp::name::ServerName;
 use crate::mcp::value::{Missing, Value, Variables};
 
@@ -27,7 +28,7 @@ const RESERVED: [&str; 4] = [
 #[serde(deny_unknown_fields)]
 struct Whole {
     #[serde(default)]
-    servers: BTreeMap<ServerName, Server>,
+    servers: BTreeMap<ServerName, Spanned<Server>>,
 }
 
 /// The table of one server.
@@ -40,6 +41,7 @@ pub(super) struct Server {
     directory: Option<PathBuf>,
     url: Option<String>,
     headers: Option<BTreeMap<String, Value>>,
+    login: Option<Login>,
     tools: Option<BTreeSet<String>>,
     #[serde(default)]
     trust_hints: bool,
@@ -47,21 +49,8 @@ pub(super) struct Server {
     limits: Limits,
 }
 
-#[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields)]
-struct Limits {
-    start: Option<String>,
-    list: Option<String>,
-    call: Option<String>,
-    cancel: Option<String>,
-    quiet: Option<String>,
-    close: Option<String>,
-    message_bytes: Option<usize>,
-    restarts: Option<usize>,
-}
-
 /// Reads the text. What the parser quotes of it is left out: it may be a secret.
-pub(super) fn read(text: &str) -> Result<BTreeMap<ServerName, Server>, McpConfigError> {
+pub(super) fn read(text: &str) -> Result<BTreeMap<ServerName, Spanned<Server>>, McpConfigError> {
     let whole: Result<Whole, toml::de::Error> = toml::from_str(text);
     let whole = whole.map_err(|error| {
         let before = error.span().map_or(0, |span| span.start);
@@ -86,14 +75,14 @@ fn without_quotes(message: &str) -> String {
 }
 
 /// What is wrong with a field of a server.
-struct Fault {
+pub(super) struct Fault {
     field: String,
     problem: String,
     remedy: String,
 }
 
 impl Fault {
-    fn new(field: &str, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+    pub(super) fn new(field: &str, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self {
             field: field.to_owned(),
             problem: problem.into(),
@@ -101,7 +90,7 @@ impl Fault {
         }
     }
 
-    fn missing(field: String, missing: Missing) -> Self {
+    pub(super) fn missing(field: String, missing: Missing) -> Self {
         Self {
             field,
             problem: missing.problem,
@@ -115,9 +104,10 @@ impl Server {
     pub(super) fn ready(
         self,
         name: &ServerName,
+        place: usize,
         variables: Variables<'_>,
     ) -> Result<McpServerConfig, McpConfigError> {
-        self.checked(variables)
+        self.checked(place, variables)
             .map_err(|fault| McpConfigError::Field {
                 server: name.as_str().to_owned(),
                 field: fault.field,
@@ -126,121 +116,86 @@ impl Server {
             })
     }
 
-    fn checked(self, variables: Variables<'_>) -> Result<McpServerConfig, Fault> {
-        let given = |field: &'static str, is_given: bool| is_given.then_some(field);
-        let reach = match (self.command, self.url) {
-            (Some(program), None) => {
-                if let Some(field) = given("headers", self.headers.is_some()) {
-                    return Err(Fault::new(
-                        field,
-                        "a program has no headers",
-                        "remove it, or give `url` instead of `command`",
-                    ));
-                }
-                Reach::Process(ProcessServer {
-                    program: program.into(),
-                    arguments: self
-                        .args
-                        .unwrap_or_default()
-                        .into_iter()
-                        .map(Into::into)
-                        .collect(),
-                    environment: environment(self.env.unwrap_or_default(), variables)?,
-                    directory: self.directory,
-                })
-            }
-            (None, Some(url)) => {
-                let process = given("args", self.args.is_some())
-                    .or(given("env", self.env.is_some()))
-                    .or(given("directory", self.directory.is_some()));
-                if let Some(field) = process {
-                    return Err(Fault::new(
-                        field,
-                        "a server on the network has none",
-                        "remove it, or give `command` instead of `url`",
-                    ));
-                }
-                Reach::Http(HttpServer {
-                    url: checked_url(url)?,
-                    headers: headers(self.headers.unwrap_or_default(), variables)?,
-                })
-            }
-            (Some(_), Some(_)) => {
-                return Err(Fault::new(
-                    "url",
-                    "there is a `command` too",
-                    "give one of the two",
-                ));
-            }
-            (None, None) => {
-                return Err(Fault::new(
-                    "command",
-                    "it is missing",
-                    "give `command` for a program to start, or `url` for a server on the network",
-                ));
-            }
-        };
+    fn checked(mut self, place: usize, variables: Variables<'_>) -> Result<McpServerConfig, Fault> {
+        let (tools, trust_hints) = (self.tools.take(), self.trust_hints);
+        let limits = std::mem::take(&mut self.limits);
         Ok(McpServerConfig {
-            reach,
-            tools: self.tools,
-            trust_hints: self.trust_hints,
-            limits: self.limits.checked()?,
+            reach: self.reach(variables)?,
+            place,
+            tools,
+            trust_hints,
+            limits: limits.checked()?,
         })
     }
-}
 
-impl Limits {
-    fn checked(self) -> Result<McpLimits, Fault> {
-        let usual = McpLimits::default();
-        let limits = McpLimits {
-            start: duration("limits.start", self.start, usual.start)?,
-            list: duration("limits.list", self.list, usual.list)?,
-            call: match self.call.as_deref() {
-                Some("none") => None,
-                Some(text) => Some(parsed("limits.call", text)?),
-                None => usual.call,
-            },
-            cancel: duration("limits.cancel", self.cancel, usual.cancel)?,
-            quiet: duration("limits.quiet", self.quiet, usual.quiet)?,
-            close: duration("limits.close", self.close, usual.close)?,
-            message: self.message_bytes.unwrap_or(usual.message),
-            restarts: self.restarts.unwrap_or(usual.restarts),
-        };
-        if limits.message < 1024 {
-            return Err(Fault::new(
-                "limits.message_bytes",
-                "less than 1024 bytes hold no message",
-                "raise it",
-            ));
+    /// How it is reached: as a program, or on the network.
+    fn reach(self, variables: Variables<'_>) -> Result<Reach, Fault> {
+        match (self.command.is_some(), self.url.is_some()) {
+            (true, false) => self.program(variables),
+            (false, true) => self.address(variables),
+            (true, true) => Err(Fault::new(
+                "url",
+                "there is a `command` too",
+                "give one of the two",
+            )),
+            (false, false) => Err(Fault::new(
+                "command",
+                "it is missing",
+                "give `command` for a program to start, or `url` for a server on the network",
+            )),
         }
-        if limits.quiet > limits.cancel {
-            let problem =
-                "it is longer than `limits.cancel`, so no call could ever count as stopped";
-            return Err(Fault::new(
-                "limits.quiet",
-                problem,
-                "lower it, or raise `limits.cancel`",
-            ));
-        }
-        Ok(limits)
     }
-}
 
-fn duration(field: &str, text: Option<String>, usual: Duration) -> Result<Duration, Fault> {
-    text.map_or(Ok(usual), |text| parsed(field, &text))
-}
-
-fn parsed(field: &str, text: &str) -> Result<Duration, Fault> {
-    let span: Option<SignedDuration> = text.parse().ok();
-    span.filter(|span| span.is_positive())
-        .and_then(|span| Duration::try_from(span).ok())
-        .ok_or_else(|| {
-            Fault::new(
+    fn program(self, variables: Variables<'_>) -> Result<Reach, Fault> {
+        let network =
+            given("headers", self.headers.is_some()).or(given("login", self.login.is_some()));
+        if let Some(field) = network {
+            return Err(Fault::new(
                 field,
-                format!("`{text}` is no length of time"),
-                "write it as `30s`, `250ms` or `10m`",
-            )
-        })
+                "a program has none",
+                "remove it, or give `url` instead of `command`",
+            ));
+        }
+        let arguments = self.args.unwrap_or_default();
+        Ok(Reach::Process(ProcessServer {
+            program: self.command.unwrap_or_default().into(),
+            arguments: arguments.into_iter().map(Into::into).collect(),
+            environment: environment(self.env.unwrap_or_default(), variables)?,
+            directory: self.directory,
+        }))
+    }
+
+    fn address(self, variables: Variables<'_>) -> Result<Reach, Fault> {
+        let process = given("args", self.args.is_some())
+            .or(given("env", self.env.is_some()))
+            .or(given("directory", self.directory.is_some()));
+        if let Some(field) = process {
+            return Err(Fault::new(
+                field,
+                "a server on the network has none",
+                "remove it, or give `command` instead of `url`",
+            ));
+        }
+        let url = checked_url(self.url.unwrap_or_default())?;
+        let headers = headers(self.headers.unwrap_or_default(), variables)?;
+        if self.login.is_some() && headers.contains_key(AUTHORIZATION) {
+            return Err(Fault::new(
+                "login",
+                "there is an `Authorization` in `headers` too",
+                "give one of the two",
+            ));
+        }
+        let login = self.login.unwrap_or_default().checked(variables)?;
+        Ok(Reach::Http(HttpServer {
+            url,
+            headers,
+            login,
+        }))
+    }
+}
+
+fn given(field: &'static str, is_given: bool) -> Option<&'static str> {
+    is_given.then_some(field)
 }
 
 fn environment(
@@ -300,7 +255,7 @@ fn headers(values: BTreeMap<String, Value>, variables: Variables<'_>) -> Result<
     Ok(headers)
 }
 
-fn checked_url(text: String) -> Result<String, Fault> {
+pub(super) fn checked_url(text: String) -> Result<String, Fault> {
     let url = reqwest::Url::parse(&text)
         .map_err(|error| Fault::new("url", error.to_string(), "write it as `https://host/mcp`"))?;
     if !matches!(url.scheme(), "http" | "https") {

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use tools::{McpConfig, Reach, ServerName};
+use tools::{McpConfig, McpServers, McpServersConfig, Reach, ServerName};
 
 fn read(text: &str) -> Result<McpConfig, String> {
     let variables = |name: &str| (name == "TOKEN").then(|| OsString::from("hunter2"));
@@ -125,4 +125,16 @@ fn a_mistake_is_told_with_its_place_and_its_remedy() {
             assert!(error.contains(part), "{part}: {error}");
         }
     }
+}
+
+#[test]
+fn the_order_of_the_servers_is_that_of_the_file() {
+    let config = read(
+        "[servers.zoo]\nurl = \"https://zoo/mcp\"\n[servers.ark]\nurl = \"https://ark/mcp\"\n\
+         [servers.zoo.login]\nport = 7000\n[servers.bay]\nurl = \"https://bay/mcp\"\n",
+    )
+    .unwrap();
+    let servers = McpServers::new(McpServersConfig::new(config, "."));
+    let places = ["zoo__a", "ark__a", "bay__a", "shell"].map(|tool| servers.place_of(tool));
+    assert_eq!(places, [Some(0), Some(1), Some(2), None]);
 }

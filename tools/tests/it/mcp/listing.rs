@@ -138,8 +138,8 @@ async fn a_server_that_cannot_be_connected_is_reported_and_the_others_work() {
     for (text, part) in said.iter().zip([
         "`absent` could not be connected: `/no/such/program` cannot be run",
         "it left with code 7; the end of its standard error:\nno licence",
-        "127.0.0.1:9",
         "took longer than 200ms to start; raise `limits.start`",
+        "127.0.0.1:9",
     ]) {
         assert!(text.contains(part), "{part}: {text}");
     }

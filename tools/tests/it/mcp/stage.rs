@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tools::{
-    CallEnd, ControllerConfig, Elicitor, Executor, ExecutorConfig, InterruptController, McpConfig,
-    McpServers, McpServersConfig, NobodyToAsk, Permission, PermissionPolicy, Progress,
+    CallEnd, ControllerConfig, Elicitor, Executor, ExecutorConfig, InterruptController, LoginGuide,
+    McpConfig, McpServers, McpServersConfig, NobodyToAsk, Permission, PermissionPolicy, Progress,
     ProgressSink, RequestedCall, ToolCounter, ToolCounts, ToolMessage, WantedMechanism,
 };
 
@@ -40,7 +40,7 @@ pub(crate) fn installed() -> PathBuf {
     folder
 }
 
-fn source(name: &str) -> String {
+pub(crate) fn source(name: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp");
     folder.join(name).to_str().unwrap().to_owned()
 }
@@ -116,6 +116,9 @@ pub(crate) struct Setting {
     pub(crate) elicitor: Arc<dyn Elicitor>,
     /// The limit of a call.
     pub(crate) limit: Duration,
+    pub(crate) guide: Arc<dyn LoginGuide>,
+    /// The folder that keeps logins.
+    pub(crate) logins: Option<PathBuf>,
     /// Variables of a server on the network.
     pub(crate) variables: Vec<(&'static str, &'static str)>,
 }
@@ -126,6 +129,8 @@ impl Default for Setting {
             more: "limits = { cancel = \"1s\" }".to_owned(),
             elicitor: Arc::new(NobodyToAsk),
             limit: Duration::from_secs(60),
+            guide: Arc::new(NobodyToAsk),
+            logins: None,
             variables: Vec::new(),
         }
     }
@@ -198,6 +203,8 @@ impl Stage {
             containment: containment(WantedMechanism::Best),
             elicitor: Arc::clone(&setting.elicitor),
             counter: Arc::clone(&counts) as Arc<dyn ToolCounter>,
+            guide: Arc::clone(&setting.guide),
+            logins: setting.logins.clone(),
             ..McpServersConfig::new(config, folder.path())
         });
         let (_folder, workspace) = workspace();

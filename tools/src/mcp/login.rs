@@ -1,0 +1,21 @@
+//! Logging in to servers on the network, as the authorization of the protocol says: who refuses a request names where
+//! tokens are given (RFC 9728, RFC 8414), a person allows us there (OAuth 2.1 with PKCE), and each request carries the
+//! token from then on.
+//!
+//! <https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization>
+//!
+//! `terms` is what the configuration says, `challenge` what a server demands, `kept` where tokens are, `flow` one login,
+//! `landing` the page that a person comes back to, and `gate` what stands between a server and its requests.
+
+mod challenge;
+mod flow;
+mod gate;
+mod guide;
+mod kept;
+mod landing;
+mod terms;
+
+pub(super) use challenge::{Challenge, of_call, of_greeting};
+pub(super) use gate::Gate;
+pub use guide::{LoginGuide, LoginPage};
+pub use terms::{LoginGrant, LoginTerms};
