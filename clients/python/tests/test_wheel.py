@@ -36,9 +36,9 @@ def machine(tmp_path: Path) -> tuple[Path, Path, dict[str, str]]:
     folder = tmp_path / "python"
     venv.create(folder, with_pip=True)
     python = folder / "bin" / "python"
-    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(wheel)]
+    install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", str(wheel)]
     subprocess.run(install, check=True)
-    find = [python, "-c", "from interrupt_router.binary import find_binary; print(find_binary())"]
+    find = [str(python), "-c", "from interrupt_router.binary import find_binary; print(find_binary())"]
     environment = {"HOME": str(tmp_path / "home"), "PATH": "/usr/bin:/bin", "DESK_LEASE": "1"}
     found = subprocess.run(find, env=environment, check=True, capture_output=True, text=True).stdout.strip()
     assert folder in Path(found).parents
@@ -49,10 +49,10 @@ def test_a_question_outlives_everything_that_was_installed_from_the_wheel(
     machine: tuple[Path, Path, dict[str, str]], tmp_path: Path
 ) -> None:
     python, program, environment = machine
-    command = [python, "-u", DESK, "ticket-17"]
+    command = [str(python), "-u", str(DESK), "ticket-17"]
 
     def review(*arguments: str) -> str:
-        asked = [program, "review", *arguments]
+        asked = [str(program), "review", *arguments]
         return subprocess.run(asked, env=environment, check=True, capture_output=True, text=True).stdout
 
     with subprocess.Popen(
