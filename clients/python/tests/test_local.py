@@ -15,8 +15,11 @@ from interrupt_router.local import LocalServer
 pytestmark = pytest.mark.anyio
 
 LONG_LIVED = """
-import asyncio, sys
+import asyncio, signal, sys
 from interrupt_router import Router
+
+# A shell lets what it starts in the background ignore this.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 async def main():
     async with Router.local(sys.argv[1]) as router:
