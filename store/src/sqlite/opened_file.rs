@@ -120,6 +120,8 @@ impl OpenedFile {
 
     fn look(&self) -> Option<String> {
         let file = self.path.display();
+        // Looked at one after the other: of two lengths of a file that grows, the smaller one may come later else.
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let found = match std::fs::metadata(&self.path) {
             Ok(found) => found,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -130,7 +132,6 @@ impl OpenedFile {
         if Identity::of(&found) != self.file {
             return Some(format!("{file} was replaced by another file"));
         }
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let before = seen.length;
         seen.length = before.max(found.len());
         if found.len() < before {
@@ -183,5 +184,37 @@ fn begins_as_log(_file: &File) -> bool {
 fn missing(path: &Path, error: &io::Error) -> StoreError {
     StoreError::Gone {
         detail: format!("{} cannot be reached: {error}", path.display()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::OpenOptions;
+    use std::io::Write as _;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::OpenedFile;
+
+    #[test]
+    fn a_file_that_grows_is_not_taken_for_one_that_was_truncated() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store");
+        std::fs::write(&path, [0; 4_096]).unwrap();
+        let opened = OpenedFile::of(&path).unwrap();
+        let has_grown = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    while !has_grown.load(Ordering::Relaxed) {
+                        opened.check().unwrap();
+                    }
+                });
+            }
+            let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+            for _ in 0..20_000 {
+                file.write_all(&[0; 64]).unwrap();
+            }
+            has_grown.store(true, Ordering::Relaxed);
+        });
     }
 }
