@@ -20,7 +20,7 @@ fn folder_in(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
     Some(data.join("irq/logins"))
 }
 
-/// Shows the page of a login to whoever gave the command.
+/// Shows the page of a login to the person who gave the command.
 pub(crate) struct Guide {
     /// Whether it is opened in the browser too.
     pub(crate) opens: bool,

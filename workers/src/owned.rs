@@ -78,7 +78,7 @@ impl<'a> Owned<'a> {
         })
     }
 
-    /// How an interrupt of the run is given to its worker. The run is the worker's, so whichever worker had the
+    /// How an interrupt of the run is given to its worker. The run is the worker's, so the worker that had the
     /// interrupt has it no more.
     pub(crate) fn delivery(&self, holder: Option<&Lease>) -> Delivery {
         Delivery {

@@ -1,4 +1,4 @@
-//! Asking: once for each key, whichever worker executes the code and however often.
+//! Asking: once for each key, on every worker and however often the code is executed.
 
 use interrupts::ActorName;
 use interrupts::catalogue::{Catalogue, KindEntry, misfits};

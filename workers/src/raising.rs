@@ -1,4 +1,4 @@
-//! Raising a question: first the intent, which names its interrupt, then that; whichever worker died in between.
+//! Raising a question: first the intent, which names its interrupt, then that. Any worker goes on after a death in between.
 
 use interrupts::life::{
     Actor, Admission, Choosing, ExpiryOutcome, Interrupt, Judge, Recurrence, Refusal, Scope, State,

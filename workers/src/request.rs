@@ -67,7 +67,7 @@ impl Owned<'_> {
                     ..standing
                 };
                 self.settled(filled).await?;
-                // Of two answers at once the first one stands, whichever that was.
+                // Of two answers at once the first one stands: it is read again.
                 let now = self.protocol.question(&self.run, key).await?;
                 Ok(Submitted::Taken(Box::new(now)))
             }

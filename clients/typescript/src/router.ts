@@ -66,7 +66,7 @@ export class Router {
   }
 
   /**
-   * Takes runs of a workflow, whichever can go on next, and works on them until the signal of the options fires. A run that a person
+   * Takes the runs of a workflow that can go on, and works on them until the signal of the options fires. A run that a person
    * resumes or whose worker died is one of them.
    */
   async work<W extends Workflow, I, T>(workflow: W, handler: Handler<W, I, T>, options: WorkOptions = {}): Promise<void> {

@@ -38,7 +38,7 @@ pub(super) struct Asked {
 }
 
 impl Question {
-    /// Whether nobody waits for the answer any more: an interrupt came first.
+    /// Whether an interrupt came before the answer, so that the answer has no use.
     pub(super) fn is_void(&self) -> bool {
         self.answer.is_closed()
     }
@@ -65,7 +65,7 @@ impl Question {
     }
 
     fn say(self, answer: PermissionAnswer) {
-        // Nobody waits for it after an interrupt.
+        // After an interrupt the answer has no use.
         let _void = self.answer.send(answer);
     }
 }
@@ -172,7 +172,7 @@ async fn connect(
     workspace: &Workspace,
     all: &mut ToolRegistry,
 ) -> Result<Arc<McpServers>, Failure> {
-    // No run keeps what a server wants to know of a person: it hears that nobody answers.
+    // A chat has no store for a server's own questions: the server hears that no person answers.
     let config = McpServersConfig {
         logins: logins::folder(),
         ..McpServersConfig::new(read_servers(file)?, workspace.root())

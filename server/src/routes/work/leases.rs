@@ -193,7 +193,7 @@ pub(crate) async fn renew(
     }))
 }
 
-/// Lets a run go, for whichever worker takes it next.
+/// Lets a run go, for the next worker that takes it.
 #[utoipa::path(delete, path = "/v1/work/{run_id}/lease", params(("run_id" = String, Path), ReleaseQuery),
     extensions(("x-right" = json!("work"))), responses((status = 204)))]
 pub(crate) async fn release(

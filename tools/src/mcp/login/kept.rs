@@ -114,7 +114,7 @@ impl Keep {
         }
     }
 
-    /// Held by whoever renews the token: a token for renewal may serve once, and two processes would lose the login.
+    /// Held while the token is renewed: a token for renewal may serve once, and two processes would lose the login.
     fn lock(&self) -> io::Result<Option<File>> {
         let Place::File(path) = &self.place else {
             return Ok(None);

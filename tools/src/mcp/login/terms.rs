@@ -27,7 +27,7 @@ pub enum LoginGrant {
     /// A person, on a page of the web.
     #[default]
     Person,
-    /// Nobody: the client has a secret of its own (`client_credentials`).
+    /// The client itself, which has a secret of its own (`client_credentials`).
     Client,
 }
 

@@ -72,11 +72,11 @@ impl Guarded {
     }
 }
 
-pub(crate) fn nobody() -> Arc<dyn LoginGuide> {
+pub(crate) fn no_person() -> Arc<dyn LoginGuide> {
     Arc::new(NobodyToAsk)
 }
 
-/// Somebody who opens each page.
+/// A person who opens each page.
 pub(crate) struct Visitor;
 
 #[async_trait]

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use serde_json::json;
 use tools::{LoginGuide, LoginPage, McpConfig};
 
-use super::guarded::{Guarded, nobody, visitor};
+use super::guarded::{Guarded, no_person, visitor};
 use super::stage::finished;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -14,7 +14,7 @@ async fn a_person_logs_in_once_and_later_programs_need_none() {
     let guarded = Guarded::with(&[]);
     let stage = guarded.connected(visitor()).await;
     assert_eq!(finished(&stage.call("look", json!({})).await), "look: done");
-    let later = guarded.connected(nobody()).await;
+    let later = guarded.connected(no_person()).await;
     assert_eq!(finished(&later.call("look", json!({})).await), "look: done");
     let log = guarded.log();
     assert_eq!(
@@ -32,7 +32,7 @@ async fn a_person_logs_in_once_and_later_programs_need_none() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_a_person_the_error_is_the_command_and_nothing_is_registered() {
     let guarded = Guarded::with(&[]);
-    let error = guarded.refused(nobody(), "").await;
+    let error = guarded.refused(no_person(), "").await;
     assert!(error.contains("wants a person to log in"), "{error}");
     assert!(error.contains("irq mcp-login s --mcp FILE"), "{error}");
     assert_eq!(guarded.log(), [""; 0]);
@@ -82,7 +82,7 @@ async fn a_call_that_needs_more_asks_for_more_and_keeps_what_was_granted() {
 async fn what_a_call_lacked_without_a_person_the_next_login_asks_for() {
     let guarded = Guarded::with(&[]);
     guarded.connected(visitor()).await;
-    let alone = guarded.connected(nobody()).await;
+    let alone = guarded.connected(no_person()).await;
     let text = alone.call("change", json!({})).await.text();
     assert!(text.contains("for the scopes `write`"), "{text}");
     assert!(text.contains("irq mcp-login s"), "{text}");

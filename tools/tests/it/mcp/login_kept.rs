@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::json;
 
-use super::guarded::{Guarded, nobody, visitor};
+use super::guarded::{Guarded, no_person, visitor};
 use super::stage::finished;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -17,7 +17,7 @@ async fn the_file_of_a_login_is_for_its_user_alone_and_is_gone_when_forgotten() 
     let name = tools::ServerName::new("s").unwrap();
     assert!(stage.servers.has_logged_in(&name));
     stage.servers.forget_login(&name).unwrap();
-    let error = guarded.refused(nobody(), "").await;
+    let error = guarded.refused(no_person(), "").await;
     assert!(error.contains("wants a person to log in"), "{error}");
 }
 
@@ -26,7 +26,10 @@ async fn a_token_that_has_ended_is_renewed_without_a_person_also_by_two_at_once(
     // Within half a minute of its end a token is renewed; so is each of these.
     let guarded = Guarded::with(&[("LIFE", "20")]);
     guarded.connected(visitor()).await;
-    let (one, other) = tokio::join!(guarded.connected(nobody()), guarded.connected(nobody()));
+    let (one, other) = tokio::join!(
+        guarded.connected(no_person()),
+        guarded.connected(no_person())
+    );
     for _time in 0..3 {
         let (one, other) = tokio::join!(one.call("look", json!({})), other.call("look", json!({})));
         assert_eq!(finished(&one), "look: done");
@@ -48,14 +51,14 @@ async fn a_login_of_another_address_is_not_sent() {
     let other = Guarded::with(&[]);
     other.connected(visitor()).await;
     std::fs::copy(guarded.kept(), other.kept()).unwrap();
-    let error = other.refused(nobody(), "").await;
+    let error = other.refused(no_person(), "").await;
     assert!(error.contains("wants a person to log in"), "{error}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_program_that_began_without_a_login_takes_up_and_renews_that_of_another_one() {
     let guarded = Guarded::with(&[("OPEN", "yes"), ("LIFE", "20")]);
-    let alone = guarded.connected(nobody()).await;
+    let alone = guarded.connected(no_person()).await;
     let text = alone.call("look", json!({})).await.text();
     assert!(text.contains("wants a person to log in"), "{text}");
     let other = guarded.connected(visitor()).await;
