@@ -173,6 +173,15 @@ impl Desk {
         Told { status, body }
     }
 
+    /// A person withdraws what waits.
+    async fn withdraws(&self, interrupt: &Value) {
+        let path = format!("/v1/interrupts/{}", interrupt.as_str().unwrap());
+        let shown = self.installation.get(&path).send().await.unwrap();
+        let withdrawn = self.installation.delete(&path);
+        let withdrawn = withdrawn.header("if-match", shown.headers()["etag"].clone());
+        assert!(withdrawn.send().await.unwrap().status().is_success());
+    }
+
     /// A supervisor wants the agent for refunds to ask, and the answer to go to LEGAL.
     async fn event(&self, run: &str, id: &str) {
         let event = json!({"eventId": id, "timestamp": "2026-11-25T10:00:00Z",

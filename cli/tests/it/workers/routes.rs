@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Desk, Run};
+use super::{Desk, Run, WORKFLOW};
 
 /// The kinds with routes of their own, and the field and the property of each.
 const ROUTES: [(&str, &str, &str); 3] = [
@@ -130,6 +130,45 @@ async fn an_answer_that_does_not_fit_is_refused_at_its_place_and_after_three_cor
         run.asks(&key, "REFUNDS").await["request"],
         json!({"amount": "5 euro"})
     );
+}
+
+#[tokio::test]
+async fn a_question_is_over_once_the_person_who_is_asked_for_its_request_has_answered_or_will_not()
+{
+    let desk = Desk::open().await;
+    let taking = json!({"worker": "second"});
+    let path = format!("/v1/workflows/{WORKFLOW}/leases");
+    for gives_it in [true, false] {
+        let run = desk.run().await;
+        let key = decided(&run, "REFUNDS", "REFUNDS").await;
+        let mut asked = json!(null);
+        for _ in 0..4 {
+            let submit = format!("questions/{key}/request");
+            let told = run.post(&submit, &json!({"answer": {}})).await;
+            asked = told.body["asked"].clone();
+        }
+        let for_request = format!("questions/{}", asked.as_str().unwrap());
+        let interrupt = run.get(&for_request).await.fine()["interrupt_id"].clone();
+        assert_eq!(run.get("signals").await.fine()["decided"], json!([]));
+        desk.delete(&run.path("lease?waiting=true")).await.fine();
+        let taken = desk.post(&path, &taking).await;
+        assert_eq!(taken.status, 204, "a person is still asked: {taken:?}");
+        if gives_it {
+            let edit = json!({"decision": "edit", "payload": {"editedRequest": {"amount": "5"}}});
+            desk.decides(&interrupt, &edit).await.fine();
+        } else {
+            desk.withdraws(&interrupt).await;
+        }
+        let taken = desk.post(&path, &taking).await.fine();
+        assert_eq!(taken["run_id"], run.id);
+        let epoch = &taken["epoch"];
+        let question = format!("/v1/work/{}/questions/{key}?epoch={epoch}", run.id);
+        let request = desk.get(&question).await.fine()["request"].clone();
+        assert_eq!(request.is_null(), !gives_it, "{request}");
+        let signals = format!("/v1/work/{}/signals?epoch={epoch}", run.id);
+        let left = desk.get(&signals).await.fine()["decided"].to_string();
+        assert!(!left.contains(&format!("\"{key}\"")), "{left}");
+    }
 }
 
 #[tokio::test]

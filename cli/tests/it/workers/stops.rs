@@ -267,14 +267,7 @@ async fn a_run_whose_pause_was_withdrawn_while_it_stopped_goes_on() {
     let pause = json!({"type": "PAUSE", "scope": "run", "mode": "graceful", "reason": "lunch"});
     stop(&run, "root", &pause).await;
     let told = run.get("signals?wait_ms=20000").await.fine();
-    let interrupt = told["stops"][0]["interrupt_id"].as_str().unwrap();
-    let path = format!("/v1/interrupts/{interrupt}");
-    let shown = desk.installation.get(&path).send().await.unwrap();
-    let withdrawn = desk
-        .installation
-        .delete(&path)
-        .header("if-match", shown.headers()["etag"].clone());
-    assert!(withdrawn.send().await.unwrap().status().is_success());
+    desk.withdraws(&told["stops"][0]["interrupt_id"]).await;
     assert_eq!(run.stands().await["state"], "stopping");
     run.post("stopped", &json!({})).await.fine();
     let next = desk.takes(&run.id, "second").await;
