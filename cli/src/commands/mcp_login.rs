@@ -83,11 +83,13 @@ fn failed(error: &McpError) -> Failure {
         error,
         McpError::LoginFailed { .. } | McpError::LoginWanted { .. }
     );
-    let exit = if is_refused {
-        Exit::NotAuthorised
+    let (exit, hint) = if is_refused {
+        let hint =
+            "docs/tools.md says how a server is logged in to, and what its table `login` may say";
+        (Exit::NotAuthorised, hint)
     } else {
-        Exit::Unreachable
+        let hint = "start the server, or correct its `url` in the file";
+        (Exit::Unreachable, hint)
     };
-    Failure::new(exit, causes(error))
-        .hint("docs/tools.md says how a server is logged in to, and what its table `login` may say")
+    Failure::new(exit, causes(error)).hint(hint)
 }
