@@ -207,7 +207,9 @@ async fn calls_that_a_servers_end_cuts_off_are_told_so_and_the_next_server_does_
         let goal = format!("Do `echo one >> log.txt` and `{STUBBORN}`");
         let run = served.run(&goal).await;
         let begun = Instant::now();
-        while working_in(place.folder.path()).is_empty() || place.text("log.txt").is_none() {
+        while working_in(place.folder.path()).is_empty()
+            || place.text("log.txt").as_deref() != Some("one\n")
+        {
             assert!(begun.elapsed() < Duration::from_secs(60), "nothing runs");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
