@@ -3,15 +3,15 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Operator } from 'interrupt-router';
-import { eventually } from '../support/eventually.js';
+import { eventually } from '../../../typescript/test/support/eventually.js';
 import { type Answer, FakeModel, call, calls, says, silent } from '../support/fake-model.js';
 import { IrqServer } from '../support/irq-server.js';
-import { MortalProcess } from '../support/mortal-process.js';
+import { MortalProcess } from '../../../typescript/test/support/mortal-process.js';
 import { allQuestions, openQuestion } from '../support/people.js';
 
 const EXAMPLE = resolve('target/example/ai-sdk-refund.js');
-const SAMPLE = resolve('target/test/support/sample-process.js');
-const HANG = resolve('target/test/support/hang.js');
+const SAMPLE = resolve('target/typescript-adapters/test/support/sample-process.js');
+const HANG = resolve('target/typescript-adapters/test/support/hang.js');
 const REFUND = calls(call('call-1', 'refund', { cents: 12_000 }));
 const DONE = says('120 € are paid back.');
 

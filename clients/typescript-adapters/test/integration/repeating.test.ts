@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { EffectUnknown, type Operator, Released, type Router, RouterError, type Run } from 'interrupt-router';
 import { z } from 'zod';
 import { type DurableOptions, ToolLoopAgent, durable, generateText, isStepCount, tool } from '../../src/ai-sdk.js';
-import { eventually } from '../support/eventually.js';
+import { eventually } from '../../../typescript/test/support/eventually.js';
 import { FakeModel, call, calls, says } from '../support/fake-model.js';
 import { IrqServer } from '../support/irq-server.js';
 import { allQuestions, desk, openQuestion } from '../support/people.js';

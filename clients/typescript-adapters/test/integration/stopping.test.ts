@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { Held, type Operator, type Router, RunPaused, StaleVersion, Stopped } from 'interrupt-router';
 import { z } from 'zod';
 import { durable, generateText, isStepCount, tool } from '../../src/ai-sdk.js';
-import { eventually } from '../support/eventually.js';
+import { eventually } from '../../../typescript/test/support/eventually.js';
 import { FakeModel, after as once, call, calls, says, silent } from '../support/fake-model.js';
 import { IrqServer } from '../support/irq-server.js';
 import { allQuestions, desk, openQuestion } from '../support/people.js';
