@@ -61,6 +61,7 @@ async function answer(messages: UIMessage[], writer: UIMessageStreamWriter): Pro
   let isStreamed = false;
   const code = durable<typeof DESK, UIMessage[], string>(
     async (run) => {
+      let failure: { readonly error: unknown } | undefined;
       const result = streamText({
         model: provider(MODEL),
         tools: { refund },
@@ -68,10 +69,13 @@ async function answer(messages: UIMessage[], writer: UIMessageStreamWriter): Pro
         stopWhen: isStepCount(10),
         instructions: 'You are the chat of a shop. When the execution of a tool is not approved, do not try it again.',
         messages: await convertToModelMessages(run.input),
+        onError: (event) => void (failure = event),
       });
       streaming.set(id, result);
       show(result);
-      return result.text;
+      const said = await result.text;
+      if (failure !== undefined) throw failure.error;
+      return said;
     },
     { kinds: { refund: 'REFUNDS' }, effects: { refund: { lookup } } },
   );

@@ -40,6 +40,7 @@ export class JoinedStream {
   private generation = 0;
   private step: PartOf<'finish-step'> | undefined;
   private finish: PartOf<'finish'> | undefined;
+  private usage: sdk.LanguageModelUsage | undefined;
   private ending: 'finished' | 'failed' | 'aborted' = 'finished';
 
   constructor({ model, tools, output, runtimeContext, toolsContext }: JoinedSettings, callbacks: WholeCallCallbacks) {
@@ -112,15 +113,15 @@ export class JoinedStream {
     switch (part.type) {
       case 'start':
         if (this.generation === 1) this.out.enqueue(part);
+        this.finish = undefined;
         return;
       case 'finish-step':
         this.step = part;
         return;
-      case 'finish': {
-        const before = this.finish?.totalUsage;
-        this.finish = before === undefined ? part : { ...part, totalUsage: addLanguageModelUsage(before, part.totalUsage) };
+      case 'finish':
+        this.usage = this.usage === undefined ? part.totalUsage : addLanguageModelUsage(this.usage, part.totalUsage);
+        this.finish = { ...part, totalUsage: this.usage };
         return;
-      }
       case 'abort':
         this.ending = 'aborted';
         return;

@@ -8,8 +8,8 @@ type Part = Streamed['stream'] extends ReadableStream<infer P> ? P : never;
 export type Keep = (call: () => Promise<unknown>) => Promise<unknown>;
 
 /**
- * Passes an answer on while it arrives. A tool call waits until the answer is whole and kept: what follows from it must follow from the
- * same answer for ever. A kept answer is passed on at once.
+ * Passes an answer on while it arrives. Its end waits until it is kept: with that the SDK executes tools, and what follows from an answer
+ * must follow from the same answer for ever. A kept answer is passed on at once.
  */
 export function durableStream(doStream: () => PromiseLike<Streamed>, keep: Keep): Promise<Streamed> {
   const { readable, writable } = new TransformStream<Part, Part>();
@@ -21,11 +21,11 @@ export function durableStream(doStream: () => PromiseLike<Streamed>, keep: Keep)
       const { stream } = await doStream();
       begin({ stream: readable });
       const parts: Part[] = [];
-      let isHeld = false;
+      let isAtEnd = false;
       for await (const part of stream as ReadableStream<Part> & AsyncIterable<Part>) {
         add(parts, part);
-        isHeld ||= part.type === 'tool-call' || part.type === 'finish';
-        if (isHeld && part.type !== 'error') continue;
+        isAtEnd ||= part.type === 'finish';
+        if (isAtEnd) continue;
         await out.write(part);
         passed = parts.length;
         if (part.type !== 'error') continue;

@@ -10,9 +10,10 @@ import { eventually } from '../../../typescript/test/support/eventually.js';
 import { Desk } from '../support/desk.js';
 import { type Answer, call, calls, says, writes } from '../support/fake-model.js';
 import { IrqServer } from '../support/irq-server.js';
-import { openQuestion } from '../support/people.js';
+import { allQuestions, openQuestion } from '../support/people.js';
 
 const CHAT = resolve('target/example/ai-sdk-chat.js');
+const SCRIPT = resolve('target/typescript-adapters/test/support/streaming-sample-process.js');
 const REFUND = calls(call('call-1', 'refund', { cents: 12_000 }));
 const DONE = says('120 € are paid back.');
 
@@ -145,4 +146,17 @@ test('a server of a chat that dies while the model writes asks it once more, and
   assert.ok((await first.kill()).wasKilled);
   await broken;
   await end({ desk, page }, 3);
+});
+
+test('a script that streams survives its process with its import changed and its run named', async () => {
+  const answers = [calls(call('call-1', 'runCommand', { command: 'rm new.txt' })), says('It is gone.')];
+  const more = { IRQ_RUN: 'script', IRQ_WORKFLOW: 'scripts', IRQ_LEASE_MS: '1000' };
+  await using desk = await Desk.open(server, ann, { ticket: 'script', answers, program: SCRIPT, more });
+  const first = desk.start();
+  const question = await openQuestion(ann, 'script');
+  assert.ok((await first.kill()).wasKilled);
+  assert.equal(await desk.approve(), question.id);
+  assert.deepEqual(await desk.start().end(), { code: 0, wasKilled: false, output: 'It is gone.' });
+  assert.deepEqual([desk.ledger, desk.model.asked.length], [['rm new.txt'], 2]);
+  assert.equal((await allQuestions(ann, 'script')).length, 1);
 });

@@ -238,6 +238,23 @@ test('a model that fails ends the stream with an error, and its run has failed',
   await eventually(async () => (await ann.run('fails-2')).status === 'failed', 'the run has failed');
 });
 
+test('a model that fails after an approval fails no code, as without the router: the code hears of it and decides', async () => {
+  await using fake = await FakeModel.start(calls(REFUND));
+  const { paid, refund } = till();
+  const code = durable<typeof desk, null, string>(async () => {
+    let failure: unknown;
+    const onError = ({ error }: { error: unknown }): void => void (failure = error);
+    const result = streamText({ model: fake.model, tools: { refund }, stopWhen: isStepCount(5), prompt: 'Settle it.', onError });
+    assert.deepEqual([await result.text, await result.finishReason], ['', 'other']);
+    throw failure;
+  }, options);
+  const working = router.run(desk, { alias: 'fails-late', input: null }, code);
+  working.catch(() => undefined);
+  await ann.decide(await openQuestion(ann, 'fails-late'), 'approve');
+  await assert.rejects(working, /the test expects no further request/);
+  assert.deepEqual([paid, (await ann.run('fails-late')).status], [[500], 'failed']);
+});
+
 test('a model that is busy is asked again, as without the router', async () => {
   const busy: Answer = (response) => void response.writeHead(503, { 'retry-after-ms': '1' }).end('{}');
   await using fake = await FakeModel.start(busy, says('Here I am.'));

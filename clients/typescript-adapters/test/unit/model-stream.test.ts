@@ -1,14 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { streamText } from 'ai';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { streamText, tool } from 'ai';
 import { MockLanguageModelV4, simulateReadableStream } from 'ai/test';
+import { z } from 'zod';
 import { durableModel } from '../../src/model.js';
 
-test('what is kept of an answer that was streamed is one JSON text without the wire, and streams like the answer', async () => {
-  const usage = {
+const FINISH = {
+  type: 'finish',
+  finishReason: { unified: 'stop', raw: 'stop' },
+  usage: {
     inputTokens: { total: 3, noCache: 3, cacheRead: undefined, cacheWrite: undefined },
     outputTokens: { total: 4, text: 4, reasoning: undefined },
-  };
+  },
+} as const;
+
+test('what is kept of an answer that was streamed is one JSON text without the wire, and streams like the answer', async () => {
   const model = new MockLanguageModelV4({
     doStream: async () => ({
       stream: simulateReadableStream({
@@ -20,7 +27,7 @@ test('what is kept of an answer that was streamed is one JSON text without the w
           ...['Look', ' at', ' it:'].map((delta) => ({ type: 'text-delta', id: '1', delta }) as const),
           { type: 'text-end', id: '1' },
           { type: 'file', mediaType: 'image/png', data: { type: 'data', data: new Uint8Array([1, 2, 3]) } },
-          { type: 'finish', finishReason: { unified: 'stop', raw: 'stop' }, usage },
+          FINISH,
         ],
       }),
       request: { body: 'a question' },
@@ -45,4 +52,32 @@ test('what is kept of an answer that was streamed is one JSON text without the w
   assert.deepEqual(pieces, [['Look', ' at', ' it:'], ['Look at it:']]);
   assert.equal(model.doStreamCalls.length, 1);
   assert.doesNotMatch(kept, /secret|a question/);
+});
+
+test('an answer is passed on as it arrives, and its end, with which the SDK executes tools, once it is kept', async () => {
+  const call = { type: 'tool-call', toolCallId: 'call-1', toolName: 'pay', input: '{}' } as const;
+  const model = new MockLanguageModelV4({ doStream: async () => ({ stream: simulateReadableStream({ chunks: [call, FINISH] }) }) });
+  let whole = (): void => undefined;
+  let keepIt = (): void => undefined;
+  const isWhole = new Promise<void>((resolve) => (whole = resolve));
+  const isKept = new Promise<void>((resolve) => (keepIt = resolve));
+  const durable = durableModel(model, async (call) => {
+    const answer = await call();
+    whole();
+    await isKept;
+    return answer;
+  });
+  let paid = 0;
+  const pay = tool({ inputSchema: z.object({}), execute: () => (paid += 1) });
+  const result = streamText({ model: durable, prompt: 'Pay.', tools: { pay } });
+  const types: string[] = [];
+  const reading = (async () => {
+    for await (const { type } of result.stream) types.push(type);
+  })();
+  await isWhole;
+  await sleep(20);
+  assert.deepEqual([types, paid], [['start', 'start-step', 'tool-call'], 0]);
+  keepIt();
+  await reading;
+  assert.deepEqual([types.slice(3), paid], [['tool-result', 'finish-step', 'finish'], 1]);
 });
