@@ -1,10 +1,10 @@
-import type { GenerateTextResult, ToolApprovalRequestOutput, ToolApprovalResponse, ToolSet } from 'ai';
+import type { ToolApprovalRequestOutput, ToolApprovalResponse, ToolSet } from 'ai';
 import { type Agent, AnswerRejected, type AnyRouted, type JsonObject } from 'interrupt-router';
 import { keyOf } from './keys.js';
 import type { Place } from './place.js';
 
 /** A tool call that waits for a person. */
-type Request = ToolApprovalRequestOutput<ToolSet>;
+export type Request = ToolApprovalRequestOutput<ToolSet>;
 
 /** What was decided about it. */
 export interface Verdict {
@@ -13,9 +13,9 @@ export interface Verdict {
   readonly input?: unknown;
 }
 
-/** The tool calls of a result that a person has to approve. */
-export function waitingCalls(result: GenerateTextResult<any, any, any>): Request[] {
-  return (result.content as Request[]).filter((it) => it.type === 'tool-approval-request' && !it.isAutomatic);
+/** The tool calls among what was generated that a person has to approve. */
+export function waitingCalls(content: readonly { readonly type: string }[]): Request[] {
+  return (content as Request[]).filter((it) => it.type === 'tool-approval-request' && !it.isAutomatic);
 }
 
 /** Asks once whether a tool may be executed, and waits for the decision. */

@@ -1,12 +1,17 @@
-import type { GenerateTextResult, LanguageModel, ModelMessage, PrepareStepFunction, ToolSet } from 'ai';
+import type { LanguageModel, ModelMessage, PrepareStepFunction, ToolSet } from 'ai';
 import { type Effect, RouterError } from 'interrupt-router';
-import { type Verdict, askApproval, waitingCalls } from './approval.js';
+import { type Request, type Verdict, askApproval, waitingCalls } from './approval.js';
 import { keyOf } from './keys.js';
 import { durableModel } from './model.js';
 import { type Place, at } from './place.js';
 import { durableTools } from './tools.js';
 
-export type Result = GenerateTextResult<any, any, any>;
+/** What is generated between two approvals. */
+export interface Generation {
+  readonly content: readonly { readonly type: string }[];
+  readonly responseMessages: ModelMessage[];
+  readonly text: string;
+}
 
 /** The settings of a call that matter here. */
 export interface Settings {
@@ -16,7 +21,10 @@ export interface Settings {
 }
 
 /** Calls a model with tools until it wants an approval, or ends. */
-export type Generate = (messages: ModelMessage[], abortSignal: AbortSignal) => Promise<Result>;
+export type Generate<G extends Generation> = (messages: ModelMessage[], abortSignal: AbortSignal) => Promise<G>;
+
+/** Hears of each decision at once, when the others of the same answer may still be open. */
+export type Decided = (request: Request, verdict: Verdict) => void;
 
 /** What a tool came to. An error is kept as well: the model has read it. */
 type Kept = { readonly output?: unknown } | { readonly error: string };
@@ -50,18 +58,24 @@ export class Call {
   }
 
   /** Generates, asks people, and goes on with what they decided, until nothing is left to decide. */
-  async run(prompt: readonly ModelMessage[], generate: Generate): Promise<Result> {
+  async run<G extends Generation>(prompt: readonly ModelMessage[], generate: Generate<G>, decided?: Decided): Promise<G> {
     const made: ModelMessage[] = [];
     for (;;) {
       const result = await this.guarded(generate([...prompt, ...made], this.signal));
-      const waiting = waitingCalls(result);
-      const verdicts = await Promise.all(waiting.map((it) => askApproval(this.place, this.key(it.toolCall.toolCallId), it)));
+      const waiting = waitingCalls(result.content);
+      const verdicts = await Promise.all(waiting.map((it) => this.ask(it, decided)));
       const inputs = new Map(waiting.map((it, index) => [it.toolCall.toolCallId, verdicts[index]]));
       made.push(...result.responseMessages.map((it) => edited(it, inputs)));
       // What the application adds to its messages is the whole story, as if there had been one call.
       if (waiting.length === 0) return Object.defineProperty(result, 'responseMessages', { value: made });
       made.push({ role: 'tool', content: verdicts.map((it) => it.response) });
     }
+  }
+
+  private async ask(request: Request, decided: Decided | undefined): Promise<Verdict> {
+    const verdict = await askApproval(this.place, this.key(request.toolCall.toolCallId), request);
+    decided?.(request, verdict);
+    return verdict;
   }
 
   private model(model: LanguageModel): LanguageModel {
@@ -81,7 +95,10 @@ export class Call {
   /** A model is asked again where it failed, or its worker died before the answer was kept. */
   private async answer(call: () => Promise<unknown>): Promise<unknown> {
     const key = keyOf(this.name, 'model', this.answers + 1);
-    const answer = await this.place.run.root.effect(key, call, { repeatable: true });
+    const answer = await this.place.run.root.effect(key, call, { repeatable: true }).catch((error) => {
+      // The SDK tries again what a model throws, and a stream that failed only says so. The run has to end.
+      throw error instanceof RouterError ? this.halt(error) : error;
+    });
     this.answers += 1;
     return answer;
   }
@@ -116,7 +133,7 @@ export class Call {
     throw error;
   }
 
-  private async guarded(generating: Promise<Result>): Promise<Result> {
+  private async guarded<G>(generating: Promise<G>): Promise<G> {
     try {
       const result = await generating;
       this.broken.signal.throwIfAborted();

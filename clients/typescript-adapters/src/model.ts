@@ -1,20 +1,19 @@
 import { type LanguageModel, gateway, wrapLanguageModel } from 'ai';
+import { asJson } from './as-json.js';
+import { type Keep, type Streamed, durableStream } from './model-stream.js';
 
-type Doer = Exclude<LanguageModel, string>;
 type Answer = Awaited<ReturnType<ReturnType<typeof wrapLanguageModel>['doGenerate']>>;
-
-/** Calls a model, and gives what is kept of its answer: that of an earlier worker where there is one. */
-export type Keep = (call: () => Promise<unknown>) => Promise<unknown>;
 
 /** A model whose answers are kept. */
 export function durableModel(model: LanguageModel, keep: Keep): LanguageModel {
   const wrapGenerate = async ({ doGenerate }: { doGenerate: () => PromiseLike<Answer> }): Promise<Answer> =>
     revived((await keep(async () => kept(await doGenerate()))) as Answer);
-  return wrapLanguageModel({ model: resolved(model), middleware: { specificationVersion: 'v4', wrapGenerate } });
+  const wrapStream = ({ doStream }: { doStream: () => PromiseLike<Streamed> }): Promise<Streamed> => durableStream(doStream, keep);
+  return wrapLanguageModel({ model: resolved(model), middleware: { specificationVersion: 'v4', wrapGenerate, wrapStream } });
 }
 
 /** The SDK takes the name of a model from its default provider. */
-function resolved(model: LanguageModel): Doer {
+export function resolved(model: LanguageModel): Exclude<LanguageModel, string> {
   if (typeof model !== 'string') return model;
   return (globalThis.AI_SDK_DEFAULT_PROVIDER ?? gateway).languageModel(model);
 }
@@ -22,11 +21,7 @@ function resolved(model: LanguageModel): Doer {
 /** What is worth to keep, as JSON: not the wire, which may be large and carry secrets. */
 function kept({ request: _, response = {}, ...answer }: Answer): unknown {
   const { headers: _headers, body: _body, ...metadata } = response;
-  const isBytes = (value: unknown): value is Uint8Array => value instanceof Uint8Array;
-  const text = JSON.stringify({ ...answer, response: metadata }, (_key, value: unknown) =>
-    isBytes(value) ? Buffer.from(value).toString('base64') : value,
-  );
-  return JSON.parse(text) as unknown;
+  return asJson({ ...answer, response: metadata });
 }
 
 function revived(answer: Answer): Answer {

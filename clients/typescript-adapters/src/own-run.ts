@@ -1,6 +1,6 @@
 import type { ModelMessage } from 'ai';
 import { Router, RunFinished, Workflow } from 'interrupt-router';
-import type { Result } from './call.js';
+import type { Generation } from './call.js';
 import { type Place, currentPlace, durable } from './place.js';
 
 let count = 0;
@@ -9,11 +9,11 @@ let count = 0;
  * Makes a run for one call of code that has none. `IRQ_RUN` names it: a process that starts again with the same name goes on with the
  * run, once the lease of the dead one is over. Further calls of the process are runs of their own.
  */
-export async function inOwnRun(messages: readonly ModelMessage[], work: (place: Place) => Promise<Result>): Promise<Result> {
+export async function inOwnRun<G extends Generation>(messages: readonly ModelMessage[], work: (place: Place) => Promise<G>): Promise<G> {
   const { IRQ_RUN: name, IRQ_WORKFLOW: workflow = 'ai-sdk', IRQ_LEASE_MS: leaseMs = '30000' } = process.env;
   count += 1;
   const alias = name === undefined || count === 1 ? name : `${name}-${count}`;
-  let result: Result | undefined;
+  let result: G | undefined;
   const handler = durable(async () => {
     result = await work(currentPlace() as Place);
     return result.text;

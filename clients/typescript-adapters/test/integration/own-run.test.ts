@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { NotFound } from 'interrupt-router';
-import { generateText } from '../../src/ai-sdk.js';
+import { NotFound, Unauthenticated } from 'interrupt-router';
+import { generateText, streamText } from '../../src/ai-sdk.js';
 import { FakeModel, says } from '../support/fake-model.js';
 import { IrqServer } from '../support/irq-server.js';
 
@@ -24,4 +24,20 @@ test('each call outside of a run has a run of its own, and the first one has the
   delete process.env['IRQ_RUN'];
   assert.equal(await say(), 'Three.');
   await assert.rejects(ann.run('script-3'), NotFound);
+});
+
+test('a stream outside of a run throws what keeps it from making one', async () => {
+  await using fake = await FakeModel.start();
+  const { IRQ_TOKEN } = process.env;
+  process.env['IRQ_TOKEN'] = 'irq_wrong';
+  const { textStream } = streamText({ model: fake.model, prompt: 'Say it.' });
+  process.env['IRQ_TOKEN'] = IRQ_TOKEN;
+  await assert.rejects(async () => {
+    for await (const _ of textStream) assert.fail('it says something');
+  }, Unauthenticated);
+  delete process.env['IRQ_SERVER'];
+  delete process.env['IRQ_TOKEN'];
+  const { text } = streamText({ model: fake.model, prompt: 'Say it.' });
+  await assert.rejects(async () => text, /IRQ_SERVER/);
+  Object.assign(process.env, { IRQ_SERVER: server.url, IRQ_TOKEN });
 });

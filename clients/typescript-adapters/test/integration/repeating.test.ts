@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { EffectUnknown, type Operator, Released, type Router, RouterError, type Run } from 'interrupt-router';
 import { z } from 'zod';
-import { type DurableOptions, ToolLoopAgent, durable, generateText, isStepCount, tool } from '../../src/ai-sdk.js';
-import { eventually } from '../support/eventually.js';
+import { type DurableOptions, type TextStreamPart, ToolLoopAgent, durable, generateText, isStepCount, streamText, tool } from '../../src/ai-sdk.js';
+import { eventually } from '../../../typescript/test/support/eventually.js';
 import { FakeModel, call, calls, says } from '../support/fake-model.js';
 import { IrqServer } from '../support/irq-server.js';
 import { allQuestions, desk, openQuestion } from '../support/people.js';
@@ -68,6 +68,29 @@ test('code that runs again asks no model for what it has said, and executes no t
   assert.equal(text, 'Done.');
   assert.deepEqual([fake.asked.length, executed], [4, { lookUp: 2, fail: 1 }]);
   assert.deepEqual(fake.read, ['look 1', 'look 2', 'Error: the line is dead', 'approved']);
+});
+
+test('code that runs again streams what was said and done before, and goes on', async () => {
+  await using fake = await FakeModel.start(
+    calls(call('call-0', 'lookUp', { order: 17 })),
+    calls(APPROVE),
+    says('It is all done.'),
+  );
+  let executed = 0;
+  const lookUp = tool({ inputSchema: z.object({ order: z.number() }), execute: () => `look ${++executed}` });
+  const runs: TextStreamPart<any>[][] = [];
+  const text = await twice('streamed', async () => {
+    const seen: TextStreamPart<any>[] = [];
+    runs.push(seen);
+    const result = streamText({ ...settings, model: fake.model, tools: { lookUp, approve } });
+    for await (const part of result.stream) seen.push(part);
+    return result.text;
+  });
+  assert.equal(text, 'It is all done.');
+  assert.deepEqual([fake.asked.length, executed, fake.read], [3, 1, ['look 1', 'approved']]);
+  const [first, second] = runs.map((it) => it.map(({ type }) => type).filter((type) => !type.startsWith('tool-input-')));
+  assert.deepEqual(second?.slice(0, first?.length), first);
+  assert.deepEqual([first?.at(-1), second?.at(-1)], ['tool-approval-request', 'finish']);
 });
 
 test('each call of the code is its own, also within a tool', async () => {

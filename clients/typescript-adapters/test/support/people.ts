@@ -1,5 +1,5 @@
 import { type Interrupt, type Operator, Workflow, closed } from 'interrupt-router';
-import { eventually } from './eventually.js';
+import { eventually } from '../../../typescript/test/support/eventually.js';
 
 /** The workflow of the tests. */
 export const desk = new Workflow('desk', {

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { eventually } from './eventually.js';
 
 /** How a process ended. */
 export interface End {
@@ -25,8 +26,20 @@ export class MortalProcess {
     }));
   }
 
-  async kill(): Promise<void> {
+  /** Waits until it has said something. */
+  async says(line: string): Promise<void> {
+    const found = await eventually(() => this.output.includes(`${line}\n`) || (this.child.exitCode !== null && 'ended'), `it says ${line}`);
+    if (found === 'ended') throw new Error(`it ended: ${this.output}`);
+  }
+
+  /** Waits until it ends by itself. One that takes too long is killed. */
+  async end(ms = 30_000): Promise<End> {
+    const timer = setTimeout(() => this.child.kill('SIGKILL'), ms);
+    return this.ended.finally(() => clearTimeout(timer));
+  }
+
+  async kill(): Promise<End> {
     this.child.kill('SIGKILL');
-    await this.ended;
+    return this.ended;
   }
 }
