@@ -18,12 +18,14 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any, TypedDict
 
-import httpx
+import aiohttp
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, interrupt
 
 from interrupt_router import Operator, Router, Workflow
+from interrupt_router.question import Question
+from interrupt_router.schema.decode import decode
 
 ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 100
 AT_ONCE = (1, 64)
@@ -95,17 +97,20 @@ async def bare(workers: int) -> float:
 
     server = await asyncio.start_server(serve, "127.0.0.1", 0)
     address = "http://{}:{}".format(*server.sockets[0].getsockname())
-    limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
-    async with httpx.AsyncClient(base_url=address, limits=limits, timeout=60) as client:
+    async with aiohttp.ClientSession(address, connector=aiohttp.TCPConnector(limit=0)) as client:
+
+        async def get(path: str) -> None:
+            async with client.get(path) as response:
+                await response.read()
 
         async def once(worker: int, _number: int) -> float:
             begun = time.perf_counter()
 
             async def waits() -> float:
-                await client.get(f"/wait/{worker}")
+                await get(f"/wait/{worker}")
                 return time.perf_counter() - begun
 
-            waited, _let_go = await asyncio.gather(waits(), client.get(f"/let-go/{worker}"))
+            waited, _let_go = await asyncio.gather(waits(), get(f"/let-go/{worker}"))
             return waited
 
         p50 = told("a bare long poll, let go", *await measured(workers, once))
@@ -123,13 +128,13 @@ async def router(workers: int, address: str, tokens: tuple[str, str]) -> None:
         async def once(worker: int, number: int) -> float:
             agent, key = runs[worker].root, f"q{number}"
             begun = time.perf_counter()
-            asking = asyncio.ensure_future(agent.ask("Shall it go on?", key=key))
-            question: dict[str, Any] = await agent.lease.put(
-                agent.question_path(key), {"agent_id": "root", "kind": "CLERK", "reason": "Shall it go on?"}
-            )
+            # `agent.ask` in its two halves, for the reviewer is told the interrupt's id here.
+            question = {"agent_id": "root", "kind": "CLERK", "reason": "Shall it go on?"}
+            asked = decode(Question, await agent.lease.put(agent.question_path(key), question))
+            waiting = asyncio.ensure_future(agent.wait_for(key, asked))
             decided = time.perf_counter()
-            await ann.decide(await ann.interrupt(question["interrupt_id"]), "approve")
-            await asking
+            await ann.decide(await ann.interrupt(asked.interrupt_id), "approve")
+            await waiting
             waited.append(time.perf_counter() - decided)
             return time.perf_counter() - begun
 

@@ -1,37 +1,65 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TypeAlias
 
-import httpx
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer, unused_port
 
 from interrupt_router import Conflict, NotFound, RateLimited, RouterError, Unavailable
-from interrupt_router.connection import fixed
+from interrupt_router.connection import Connection, fixed
 from interrupt_router.transport import Transport
 
 pytestmark = pytest.mark.anyio
 
-Answer = Callable[[httpx.Request], httpx.Response]
+HANGS_UP = None
+"""An answer that never comes: the connection ends."""
+
+Answer: TypeAlias = "tuple[int, dict[str, str], bytes] | None"
 
 
 class Server:
-    """Answers requests from a list, and keeps them."""
+    """Answers requests over the network from a list, the last one for ever, and keeps them."""
 
-    def __init__(self, *answers: httpx.Response | Exception) -> None:
-        self.requests: list[httpx.Request] = []
+    def __init__(self, *answers: Answer) -> None:
+        self.requests: list[web.Request] = []
         self._answers = list(answers)
 
-    def __call__(self, request: httpx.Request) -> httpx.Response:
+    async def answer(self, request: web.Request) -> web.Response:
         self.requests.append(request)
         answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
+        if answer is HANGS_UP:
+            assert request.transport is not None
+            request.transport.close()
+            return web.Response()
+        status, headers, body = answer
+        return web.Response(status=status, headers=headers, body=body)
 
-    def transport(self, deadline: float = 60.0) -> Transport:
-        client = httpx.AsyncClient(transport=httpx.MockTransport(self), base_url="http://test")
-        return Transport(client, fixed("irq_secret"), deadline=deadline)
+    @asynccontextmanager
+    async def transport(self, deadline: float = 60.0) -> AsyncIterator[Transport]:
+        application = web.Application()
+        application.router.add_route("*", "/{path:.*}", self.answer)
+        async with TestServer(application) as server, connected(str(server.make_url("")), deadline) as transport:
+            yield transport
+
+
+@asynccontextmanager
+async def connected(address: str, deadline: float = 60.0) -> AsyncIterator[Transport]:
+    connection = Connection(address.rstrip("/"), deadline=deadline)
+    yield connection.transport(fixed("irq_secret"))
+    await connection.close()
+
+
+def said(status: int, body: object) -> Answer:
+    return status, {"Content-Type": "application/json"}, json.dumps(body).encode()
+
+
+def problem(status: int, code: str, **headers: str) -> Answer:
+    return status, headers, json.dumps({"code": code, "detail": code}).encode()
 
 
 @pytest.fixture
@@ -48,32 +76,28 @@ def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return waits
 
 
-def problem(status: int, code: str, **headers: str) -> httpx.Response:
-    return httpx.Response(status, json={"code": code, "detail": code}, headers=headers)
-
-
 async def test_a_write_is_sent_again_with_the_same_key(slept: list[float]) -> None:
     server = Server(
-        httpx.ConnectError("refused"),
-        httpx.ReadError("reset"),
+        HANGS_UP,
         problem(503, "draining", **{"Retry-After": "2"}),
         problem(429, "rate-limited", **{"Retry-After": "3"}),
-        httpx.Response(201, json={"number": 1}),
+        said(201, {"number": 1}),
     )
-    assert await server.transport().post("/v1/work/run_1/checkpoints", {"state": 1}, epoch=3) == {"number": 1}
-    assert len(server.requests) == 5
+    async with server.transport() as transport:
+        assert await transport.post("/v1/work/run_1/checkpoints", {"state": 1}, epoch=3) == {"number": 1}
+    assert len(server.requests) == 4
     assert len({request.headers["Idempotency-Key"] for request in server.requests}) == 1
-    assert {request.url.query for request in server.requests} == {b"epoch=3"}
+    assert {request.query_string for request in server.requests} == {"epoch=3"}
     assert {request.headers["Authorization"] for request in server.requests} == {"Bearer irq_secret"}
-    assert slept[2] >= 2.0
-    assert slept[3] >= 3.0
+    assert slept[1] >= 2.0
+    assert slept[2] >= 3.0
 
 
 async def test_two_writes_have_two_keys() -> None:
-    server = Server(httpx.Response(200, json={}))
-    transport = server.transport()
-    await transport.post("/a", {})
-    await transport.post("/a", {})
+    server = Server(said(200, {}))
+    async with server.transport() as transport:
+        await transport.post("/a", {})
+        await transport.post("/a", {})
     first, second = server.requests
     assert first.headers["Idempotency-Key"] != second.headers["Idempotency-Key"]
 
@@ -81,30 +105,79 @@ async def test_two_writes_have_two_keys() -> None:
 @pytest.mark.parametrize(("status", "code", "kind"), [(404, "run-not-found", NotFound), (409, "new", Conflict)])
 async def test_a_refusal_is_not_sent_again(status: int, code: str, kind: type[RouterError]) -> None:
     server = Server(problem(status, code))
-    with pytest.raises(kind):
-        await server.transport().get("/v1/runs/x")
+    async with server.transport() as transport:
+        with pytest.raises(kind):
+            await transport.get("/v1/runs/x")
     assert len(server.requests) == 1
 
 
 @pytest.mark.usefixtures("slept")
 async def test_a_deadline_ends_the_attempts() -> None:
     server = Server(problem(429, "rate-limited", **{"Retry-After": "30"}))
-    with pytest.raises(RateLimited):
-        await server.transport(deadline=10).get("/v1/runs")
+    async with server.transport(deadline=10) as transport:
+        with pytest.raises(RateLimited):
+            await transport.get("/v1/runs")
     assert len(server.requests) == 1
-    with pytest.raises(Unavailable, match="refused") as failed:
-        await Server(httpx.ConnectError("refused")).transport(deadline=0.0).get("/v1/runs")
+    async with connected(f"http://127.0.0.1:{unused_port()}", deadline=0.0) as transport:
+        with pytest.raises(Unavailable, match="no answer from http://127") as failed:
+            await transport.get("/v1/runs")
     assert failed.value.hint is not None
 
 
 async def test_a_wait_is_asked_for_in_milliseconds() -> None:
-    server = Server(httpx.Response(204))
-    assert await server.transport().post("/leases", {}, wait=30) is None
-    assert await server.transport().get("/questions", wait=1.5, known=None) is None
-    assert [request.url.query for request in server.requests] == [b"wait_ms=30000", b"wait_ms=1500"]
-    assert server.requests[0].extensions["timeout"]["read"] > 30
+    server = Server((204, {}, b""))
+    async with server.transport() as transport:
+        assert await transport.post("/leases", {}, wait=30) is None
+        assert await transport.get("/questions", wait=1.5, known=None) is None
+    assert [request.query_string for request in server.requests] == ["wait_ms=30000", "wait_ms=1500"]
+
+
+async def test_an_attempt_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("interrupt_router.transport.ATTEMPT", 0.1)
+
+    async def never_answers(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(-1)
+        writer.close()
+
+    hanging = await asyncio.start_server(never_answers, "127.0.0.1", 0)
+    async with hanging, connected("http://127.0.0.1:{1}".format(*hanging.sockets[0].getsockname()), 0.3) as transport:
+        with pytest.raises(Unavailable, match="none within"):
+            await transport.get("/v1/runs")
+
+
+async def test_a_key_reaches_the_server_as_it_was_quoted() -> None:
+    server = Server(said(200, {}))
+    async with server.transport() as transport:
+        await transport.put("/questions/a%2Fb%20%3F", {}, epoch=1)
+    assert server.requests[0].raw_path == "/questions/a%2Fb%20%3F?epoch=1"
+
+
+async def test_a_redirect_gets_no_token() -> None:
+    server = Server((307, {"Location": "/elsewhere"}, b""))
+    async with server.transport() as transport:
+        with pytest.raises(RouterError, match="307"):
+            await transport.get("/v1/runs")
+    assert len(server.requests) == 1
 
 
 async def test_an_answer_that_is_no_problem_document_is_told() -> None:
-    with pytest.raises(RouterError, match="418"):
-        await Server(httpx.Response(418, text="teapot")).transport().get("/")
+    async with Server((418, {}, b"teapot")).transport() as transport:
+        with pytest.raises(RouterError, match="418"):
+            await transport.get("/")
+    async with Server((200, {}, b"<html>")).transport() as transport:
+        with pytest.raises(RouterError, match="something else than JSON"):
+            await transport.get("/")
+
+
+@pytest.mark.parametrize("address", ["localhost:8080", "ftp://127.0.0.1", "http://", "http://[::1"])
+async def test_what_is_no_address_of_a_server_is_told(address: str) -> None:
+    async with connected(address) as transport:
+        with pytest.raises(RouterError):
+            await transport.get("/v1/runs")
+
+
+async def test_a_token_that_no_header_can_have_is_told() -> None:
+    async with Server(said(200, {})).transport() as transport:
+        transport._token = fixed("a\nb")
+        with pytest.raises(RouterError, match="cannot be sent"):
+            await transport.get("/v1/runs")

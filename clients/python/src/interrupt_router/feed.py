@@ -7,14 +7,15 @@ import json
 import logging
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
-import httpx
+import aiohttp
 
 from .backoff import Backoff
 from .errors import RateLimited, RouterError, Unavailable
 from .sse import SseParser
-from .transport import Transport, refusal
+from .transport import Failed, Transport, is_success, refusal
 
 log = logging.getLogger("interrupt_router")
 
@@ -67,10 +68,10 @@ class Feed:
                 async with self._transport.stream(
                     "/v1/events", {**self._params, "after_seq": self.cursor}, silence=SILENCE
                 ) as response:
-                    if response.status_code == httpx.codes.NO_CONTENT:
+                    if response.status == HTTPStatus.NO_CONTENT:
                         return
-                    if not response.is_success:
-                        raise refusal(response)
+                    if not is_success(response):
+                        raise refusal(response, await response.read())
                     async for event in _events(response):
                         backoff.reset()
                         self.cursor = event.cursor
@@ -78,17 +79,16 @@ class Feed:
             except (Unavailable, RateLimited) as error:
                 retry_after = error.retry_after
                 log.debug("the feed is read again: %s", error)
-            except httpx.TransportError as error:
+            except Failed as error:
                 log.debug("the feed is read again: %s", error)
             await asyncio.sleep(backoff.next_delay(retry_after))
 
 
-async def _events(response: httpx.Response) -> AsyncIterator[Event]:
+async def _events(response: aiohttp.ClientResponse) -> AsyncIterator[Event]:
     parser = SseParser()
-    async for line in response.aiter_lines():
-        if (message := parser.line(line)) is None:
-            continue
-        raw = json.loads(message.data)
-        if message.id is None:
-            raise RouterError("the feed sent an event without a position")
-        yield Event(message.id, raw.get("type", ""), raw.get("data"), raw)
+    async for chunk in response.content.iter_any():
+        for message in parser.read(chunk):
+            raw = json.loads(message.data)
+            if message.id is None:
+                raise RouterError("the feed sent an event without a position")
+            yield Event(message.id, raw.get("type", ""), raw.get("data"), raw)

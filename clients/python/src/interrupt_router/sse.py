@@ -1,7 +1,8 @@
-"""Server-sent events, line by line."""
+"""Server-sent events, as their bytes arrive."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 
@@ -17,10 +18,18 @@ class SseMessage:
 class SseParser:
     """Collects the lines of an event until the blank line that ends it."""
 
+    _rest: bytes = b""
     _id: str | None = None
     _data: list[str] = field(default_factory=list)
 
-    def line(self, line: str) -> SseMessage | None:
+    def read(self, chunk: bytes) -> Iterator[SseMessage]:
+        """Takes bytes, which end anywhere; yields the events that they complete."""
+        *lines, self._rest = (self._rest + chunk).split(b"\n")
+        for line in lines:
+            if message := self._line(line.removesuffix(b"\r").decode()):
+                yield message
+
+    def _line(self, line: str) -> SseMessage | None:
         """Takes a line without its end; returns the event that it completes."""
         if not line:
             # An event without data, such as a comment that keeps the connection alive, is none.

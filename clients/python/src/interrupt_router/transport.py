@@ -7,6 +7,7 @@ the epoch that it names, or by an ``Idempotency-Key`` that stays the same over a
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import time
 import uuid
@@ -14,8 +15,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
-import httpx
+import aiohttp
+from yarl import URL
 
 from .backoff import Backoff
 from .errors import RouterError, Unavailable
@@ -36,6 +39,9 @@ ATTEMPT = 15.0
 AGAIN = frozenset({408, 429, 502, 503, 504})
 """Statuses that a later attempt may not meet."""
 
+Failed = (aiohttp.ClientError, asyncio.TimeoutError)
+"""What a request raises that has no answer, or not the whole of it."""
+
 
 @dataclass(frozen=True)
 class Reply:
@@ -49,8 +55,11 @@ class Reply:
 class Transport:
     """Sends requests with one token."""
 
-    def __init__(self, client: httpx.AsyncClient, token: TokenSource, *, deadline: float = DEADLINE) -> None:
-        self._client = client
+    def __init__(
+        self, session: aiohttp.ClientSession, base_url: str, token: TokenSource, *, deadline: float = DEADLINE
+    ) -> None:
+        self._session = session
+        self._base_url = base_url
         self._token = token
         self._deadline = deadline
 
@@ -88,28 +97,35 @@ class Transport:
         sent = dict(headers or {})
         if method == "POST":
             sent.setdefault("Idempotency-Key", str(uuid.uuid4()))
+        if body is not None:
+            sent["Content-Type"] = "application/json"
+        data = None if body is None else json.dumps(body).encode()
+        url = self._url(path, params or {})
         until = time.monotonic() + self._deadline + wait
         backoff = Backoff()
         while True:
-            left = until - time.monotonic()
+            timeout = max(min(wait + ATTEMPT, until - time.monotonic()), 0.001)
+            sent["Authorization"] = f"Bearer {await self._token()}"
             try:
-                response = await self._client.request(
+                async with self._session.request(
                     method,
-                    path,
-                    params=_written(params or {}),
-                    json=body,
-                    headers={**sent, "Authorization": f"Bearer {await self._token()}"},
-                    timeout=max(min(wait + ATTEMPT, left), 0.001),
-                )
-            except httpx.TransportError as error:
-                if isinstance(error, (httpx.UnsupportedProtocol, httpx.LocalProtocolError)):
-                    raise RouterError(f"the request cannot be sent: {error}") from error
-                failure: RouterError = _unreachable(self._client, error)
+                    url,
+                    data=data,
+                    headers=sent,
+                    # Redirects are not followed: the token goes to the server that was named.
+                    allow_redirects=False,
+                    timeout=aiohttp.ClientTimeout(total=timeout),
+                ) as response:
+                    content = await response.read()
+            except Failed as error:
+                failure: RouterError = self._unreachable(error, timeout)
+            except ValueError as error:
+                raise RouterError(f"the request cannot be sent: {error}") from error
             else:
-                if response.is_success:
-                    return Reply(response.status_code, _body(response), response.headers.get("ETag"))
-                failure = refusal(response)
-                if response.status_code not in AGAIN:
+                if is_success(response):
+                    return Reply(response.status, self._body(content), response.headers.get("ETag"))
+                failure = refusal(response, content)
+                if response.status not in AGAIN:
                     raise failure
             delay = backoff.next_delay(failure.retry_after)
             if time.monotonic() + delay >= until:
@@ -118,39 +134,64 @@ class Transport:
             await asyncio.sleep(delay)
 
     @asynccontextmanager
-    async def stream(self, path: str, params: Mapping[str, object], *, silence: float) -> AsyncIterator[httpx.Response]:
+    async def stream(
+        self, path: str, params: Mapping[str, object], *, silence: float
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
         """Opens a response that is read as it arrives. It breaks after so many seconds of silence."""
-        timeout = httpx.Timeout(ATTEMPT, read=silence)
-        sent = {"Authorization": f"Bearer {await self._token()}", "Accept": "text/event-stream"}
-        async with self._client.stream("GET", path, params=_written(params), headers=sent, timeout=timeout) as response:
-            if not response.is_success:
-                await response.aread()
+        async with self._session.get(
+            self._url(path, params),
+            headers={"Authorization": f"Bearer {await self._token()}", "Accept": "text/event-stream"},
+            allow_redirects=False,
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=ATTEMPT, sock_read=silence),
+        ) as response:
             yield response
 
+    def _url(self, path: str, params: Mapping[str, object]) -> URL:
+        """An address as it is sent: a quoted ``/`` in a key stays quoted."""
+        query = urlencode(_written(params))
+        address = f"{self._base_url}{path}?{query}" if query else f"{self._base_url}{path}"
+        try:
+            url = URL(address, encoded=True)
+        except ValueError as error:
+            raise RouterError(f"the request cannot be sent: {error}") from error
+        if url.scheme not in ("http", "https") or not url.host:
+            raise RouterError(
+                f"`{self._base_url}` is no address of a server", hint="an address begins with http:// or https://"
+            )
+        return url
 
-def refusal(response: httpx.Response) -> RouterError:
+    def _body(self, content: bytes) -> Any:
+        try:
+            return json.loads(content) if content else None
+        except ValueError as error:
+            raise RouterError(
+                f"{self._base_url} answered with something else than JSON", hint="is it the address of `irq serve`?"
+            ) from error
+
+    def _unreachable(self, error: Exception, timeout: float) -> Unavailable:
+        what = str(error) or f"none within {timeout:.0f} s"
+        return Unavailable(
+            f"no answer from {self._base_url}: {what}",
+            hint="start the server with `irq serve`, or check IRQ_SERVER",
+        )
+
+
+def is_success(response: aiohttp.ClientResponse) -> bool:
+    """Whether the server did what was asked. A redirect does nothing, and is none."""
+    return 200 <= response.status < 300
+
+
+def refusal(response: aiohttp.ClientResponse, content: bytes) -> RouterError:
     """The error of a response that is no success."""
     try:
-        problem = response.json()
+        problem = json.loads(content)
     except ValueError:
         problem = None
     if not isinstance(problem, Mapping):
-        problem = {"detail": f"the server answered {response.status_code} {response.reason_phrase}"}
-    error = RouterError.of_problem(response.status_code, problem)
+        problem = {"detail": f"the server answered {response.status} {response.reason}"}
+    error = RouterError.of_problem(response.status, problem)
     error.retry_after = _seconds(response.headers.get("Retry-After"))
     return error
-
-
-def _unreachable(client: httpx.AsyncClient, error: httpx.TransportError) -> Unavailable:
-    what = str(error) or type(error).__name__
-    return Unavailable(
-        f"no answer from {client.base_url}: {what}",
-        hint="start the server with `irq serve`, or check IRQ_SERVER",
-    )
-
-
-def _body(response: httpx.Response) -> Any:
-    return response.json() if response.content else None
 
 
 def _written(params: Mapping[str, object]) -> dict[str, str]:
