@@ -44,7 +44,7 @@ def test_the_program_has_ten_lines() -> None:
 def test_a_question_outlives_everything_and_its_answer_takes_the_one_legal_route(ann: Phone, machine: Machine) -> None:
     # The model wants to pay, whatever people say, until it learns that it may not.
     with ModelServer({"refund": {"cents": 12_000}}, {"legal": {"matter": MATTER}}) as model:
-        environment = {"OPENAI_BASE_URL": model.address, "OPENAI_API_KEY": "none", "IRQ_USER": "ann"}
+        environment = {"OPENAI_BASE_URL": model.address, "OPENAI_API_KEY": "none", "IRQ_USER": "root"}
 
         with machine.start(PROGRAM, **environment) as desk:
             server = link_in(desk)
@@ -76,7 +76,7 @@ def test_a_question_outlives_everything_and_its_answer_takes_the_one_legal_route
     asked = history(machine, "interrupt")
     assert {f"/review/{entry['interrupt']}" for entry in asked} == {question}
     assert [entry["to"] for entry in asked].count("requested") == 1
-    assert (asked[-1]["to"], asked[-1]["detail"], asked[-1]["actor"]["name"]) == ("rerouted", "Reroute to LEGAL", "ann")
+    assert (asked[-1]["to"], asked[-1]["detail"], asked[-1]["actor"]["name"]) == ("rerouted", "Reroute to LEGAL", "root")
     assert history(machine, "run")[-1]["state"] == "completed"
 
 

@@ -1,5 +1,6 @@
 //! Decisions over REST: one wins, the others are told who and what; nothing else is decided than what was shown.
 
+use interrupts::ActorName;
 use interrupts::life::{Role, State};
 use jiff::SignedDuration;
 use reqwest::StatusCode;
@@ -317,6 +318,27 @@ async fn whoever_asked_cannot_answer_whatever_role_his_other_token_has() {
             .unwrap();
         problem(response, StatusCode::FORBIDDEN).await;
     }
+}
+
+#[tokio::test]
+async fn a_person_who_is_called_as_the_agent_that_asks_may_answer() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let mut question = question(&run, "May I?");
+    question.requested_by.name = ActorName::new(question.node.as_str()).unwrap();
+    let asked = awaiting(&*house.store, question).await;
+    // The first agent of each run is `root`, and so is the user of many a container.
+    let secret = token(&*house.store, asked.node.as_str(), Role::Reviewer).await;
+    let response = house
+        .client
+        .post(house.url(&decisions(asked.id)))
+        .bearer_auth(secret)
+        .header("If-Match", format!("\"{}\"", asked.version))
+        .json(&json!({"decision": "approve"}))
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(response.status(), StatusCode::CREATED);
 }
 
 #[tokio::test]
