@@ -2,8 +2,10 @@ import { RunFinished } from './errors.js';
 import { acquire } from './worker/acquire.js';
 import { type Handler, execute } from './worker/execution.js';
 import type { WorkView } from './worker/views.js';
-import type { RegisteredWorkflow, Workflow } from './worker/workflow.js';
+import type { Workflow } from './worker/workflow.js';
 import { type WorkOptions, work } from './worker/work.js';
+import type * as api from './wire/api.js';
+import type { Body } from './wire/form.js';
 import { path } from './wire/path.js';
 import { randomId } from './wire/random-id.js';
 import { type Settings, effective } from './wire/settings.js';
@@ -32,7 +34,7 @@ export class Router {
   private readonly transport: Transport;
   private readonly label: string;
   private readonly leaseMs: number;
-  private readonly registered = new WeakMap<Workflow, Promise<RegisteredWorkflow>>();
+  private readonly registered = new WeakMap<Workflow, Promise<api.RegisteredView>>();
 
   constructor(options: RouterOptions = {}) {
     this.transport = new Transport(effective(options));
@@ -53,7 +55,7 @@ export class Router {
     const created = await this.transport.body<WorkView>({
       method: 'POST',
       path: path`/v1/workflows/${workflow.name}/runs`,
-      body: { input, threadId: alias },
+      body: { input, threadId: alias } satisfies Body<api.NewWorkBody>,
       signal,
     });
     const { leaseMs, transport } = this;
@@ -76,11 +78,11 @@ export class Router {
   }
 
   /** Registers a workflow; `run` and `work` do so themselves. */
-  register(workflow: Workflow): Promise<RegisteredWorkflow> {
+  register(workflow: Workflow): Promise<api.RegisteredView> {
     const known = this.registered.get(workflow);
     if (known !== undefined) return known;
     const call = { method: 'PUT', path: path`/v1/workflows/${workflow.name}`, body: workflow.registration } as const;
-    const registering = this.transport.body<RegisteredWorkflow>(call);
+    const registering = this.transport.body<api.RegisteredView>(call);
     this.registered.set(workflow, registering);
     registering.catch(() => this.registered.delete(workflow));
     return registering;

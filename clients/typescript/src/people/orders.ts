@@ -1,4 +1,5 @@
 import type { JsonObject } from '../json.js';
+import type * as api from '../wire/api.js';
 import type { AgentView, Interrupt, Mode, RunView } from './views.js';
 
 /** What writes takes a key: with the same key, the same request has the same answer, also from another process. */
@@ -45,7 +46,7 @@ export interface DecisionOptions extends Keyed {
   /** Further members of the response schema. */
   readonly payload?: JsonObject;
   /** Answer the same question in this way from now on. */
-  readonly remember?: { readonly scope?: 'agent' | 'run' | 'everywhere'; readonly ttlS?: number; readonly maxUses?: number };
+  readonly remember?: api.RememberBody;
 }
 
 /** A request that an agent interrupts itself. */
@@ -70,7 +71,7 @@ export interface StopOptions extends Keyed {
   /** PAUSE (the default) pauses the run, PRUNE ends the agent and those below it, STOP ends it, or its run. */
   readonly type?: 'PAUSE' | 'STOP' | 'PRUNE';
   readonly mode?: Mode;
-  readonly scope?: 'agent' | 'run';
+  readonly scope?: api.ScopeName;
   readonly reason?: string;
 }
 

@@ -1,4 +1,6 @@
 import type { JsonObject } from '../json.js';
+import type * as api from '../wire/api.js';
+import type { Body } from '../wire/form.js';
 import { path } from '../wire/path.js';
 import type { AgentContext, RunContext } from './context.js';
 import { type Effect, type EffectOptions, perform } from './effect.js';
@@ -41,7 +43,7 @@ export interface Question {
 
 /** What an agent does, as people see it. */
 export interface AgentReport {
-  readonly status?: 'pending' | 'ready' | 'running' | 'completed' | 'failed' | 'cancelled' | 'pruned';
+  readonly status?: api.AgentStatusName;
   readonly step?: number;
   readonly tokens?: number;
 }
@@ -87,7 +89,7 @@ export class Agent<W extends Workflow = Workflow> {
       choices: choices?.map((it) => (typeof it === 'string' ? { value: it } : it)),
       // In answers these are the names of users, so the transport does not rename what is below.
       confirmations: confirmations?.map(({ impactIfNo, ...it }) => ({ ...it, impact_if_no: impactIfNo })),
-    };
+    } satisfies Body<api.QuestionBody>;
     const asked = await this.context.owned.write<QuestionView>('PUT', questionPath(key), { body });
     const decided = await untilDecided(this.context, asked, question.deadlineMs);
     return new Routed(this.context, decided) as AnyRouted<W>;
@@ -143,7 +145,7 @@ export class Agent<W extends Workflow = Workflow> {
     } catch (error) {
       const isItsOwn = error instanceof Stopped && concernsAgentAlone(error.stop) && error.stop.agentId === this.id;
       if (!isItsOwn) throw error;
-      await this.context.owned.write('POST', '/stopped', { body: { agentId: this.id } });
+      await this.context.owned.write('POST', '/stopped', { body: { agentId: this.id } satisfies Body<api.StoppedBody> });
       return undefined;
     }
     await this.finish();
@@ -157,7 +159,7 @@ export class Agent<W extends Workflow = Workflow> {
     const { messages } = await owned.signals();
     const own = messages.filter((it) => it.agentId === this.id);
     const positions = own.map((it) => it.position);
-    if (positions.length > 0) await owned.write('POST', '/messages/read', { body: { positions } });
+    if (positions.length > 0) await owned.write('POST', '/messages/read', { body: { positions } satisfies Body<api.ReadBody> });
     return own;
   }
 
@@ -170,8 +172,8 @@ export class Agent<W extends Workflow = Workflow> {
 
   /** How the agent stands then: one that has ended stays so, while the code runs again. */
   private async tell(report: AgentReport): Promise<string> {
-    const agents = [{ agentId: this.id, kind: this.kind, status: 'running', ...report }];
-    const told = await this.context.owned.write<{ agents: { status: string }[] }>('PUT', '/agents', { body: { agents } });
+    const agents = [{ agentId: this.id, kind: this.kind, status: 'running', ...report } as const];
+    const told = await this.context.owned.write<api.AgentsView>('PUT', '/agents', { body: { agents } satisfies Body<api.AgentsBody> });
     return told.agents[0]?.status ?? '';
   }
 }

@@ -1,4 +1,5 @@
 import { Invalid, type Misfit } from '../errors.js';
+import type * as api from '../wire/api.js';
 import type { FromSchema, Schema } from './schema.js';
 
 /** A place where answers may go, where more than its request has to be said. */
@@ -24,25 +25,6 @@ export interface Definition<K extends string, R extends Routes> {
    */
   readonly kinds: Readonly<Record<K, (keyof R & string) | null>>;
   readonly routes?: R;
-}
-
-/** The body that registers a workflow. */
-export interface Registration {
-  readonly kinds: readonly { readonly name: string; readonly origin: string }[];
-  readonly routes: readonly {
-    readonly name: string;
-    readonly field: string;
-    readonly request: string;
-    readonly description?: string;
-    readonly schema: Schema;
-  }[];
-}
-
-/** A workflow as the server has registered it. */
-export interface RegisteredWorkflow {
-  readonly name: string;
-  readonly version: number;
-  readonly digest: string;
 }
 
 /**
@@ -77,7 +59,7 @@ export class Workflow<const K extends string = string, const R extends Routes = 
   }
 
   /** The body that registers it. */
-  get registration(): Registration {
+  get registration(): Required<api.WorkflowBody> {
     return {
       kinds: this.kinds.map(([name, field]) => ({ name, origin: field === null ? name : this.routeName(field) })),
       routes: [...this.routes].map(([field, { request, description, schema }]) => {
