@@ -142,6 +142,9 @@ class NewWorkBody(TypedDict):
     thread_id: NotRequired[str | None]
 
 
+ProblemCode: TypeAlias = Literal['malformed', 'invalid-parameter', 'unauthenticated', 'forbidden', 'foreign-origin', 'foreign-host', 'not-found', 'agent-not-found', 'interrupt-not-found', 'run-not-found', 'rule-not-found', 'message-not-found', 'plan-not-found', 'event-not-found', 'method-not-allowed', 'too-slow', 'ambiguous-agent', 'run-finished', 'open-interrupts', 'already-resolved', 'not-in-state', 'claimed', 'held', 'already-read', 'not-cancelable', 'name-taken', 'batch-refused', 'expired', 'stale-version', 'shown-differs', 'too-large', 'headers-too-large', 'unsupported-media-type', 'invalid-body', 'decision-not-allowed', 'not-rememberable', 'response-schema', 'route-not-allowed', 'plan-refused', 'no-plan', 'not-held', 'in-hand', 'no-suggestion', 'idempotency-conflict', 'precondition-required', 'workflow-not-found', 'workflow-refused', 'lease-lost', 'run-owned', 'run-paused', 'agent-ended', 'question-not-found', 'not-decided', 'answer-rejected', 'effect-not-found', 'rate-limited', 'internal', 'executes-no-runs', 'unavailable', 'store-gone', 'draining', 'answer-too-slow']
+
+
 class QuestionBody(TypedDict):
     agent_id: str
     choices: NotRequired[list[ChoiceBody]]

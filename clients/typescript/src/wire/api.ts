@@ -493,6 +493,8 @@ export interface components {
             /** @description The worker's own name for it, by which it can be found: one line of at most 200 characters. */
             readonly threadId?: string | null;
         };
+        /** @enum {string} */
+        readonly ProblemCode: "malformed" | "invalid-parameter" | "unauthenticated" | "forbidden" | "foreign-origin" | "foreign-host" | "not-found" | "agent-not-found" | "interrupt-not-found" | "run-not-found" | "rule-not-found" | "message-not-found" | "plan-not-found" | "event-not-found" | "method-not-allowed" | "too-slow" | "ambiguous-agent" | "run-finished" | "open-interrupts" | "already-resolved" | "not-in-state" | "claimed" | "held" | "already-read" | "not-cancelable" | "name-taken" | "batch-refused" | "expired" | "stale-version" | "shown-differs" | "too-large" | "headers-too-large" | "unsupported-media-type" | "invalid-body" | "decision-not-allowed" | "not-rememberable" | "response-schema" | "route-not-allowed" | "plan-refused" | "no-plan" | "not-held" | "in-hand" | "no-suggestion" | "idempotency-conflict" | "precondition-required" | "workflow-not-found" | "workflow-refused" | "lease-lost" | "run-owned" | "run-paused" | "agent-ended" | "question-not-found" | "not-decided" | "answer-rejected" | "effect-not-found" | "rate-limited" | "internal" | "executes-no-runs" | "unavailable" | "store-gone" | "draining" | "answer-too-slow";
         /** @description What an agent asks. */
         readonly QuestionBody: {
             /** @description The agent: `root`, or below it as `root/refunds`. It is there from now on. */
@@ -883,6 +885,7 @@ export type MessageStateName = components['schemas']['MessageStateName'];
 export type MessageView = components['schemas']['MessageView'];
 export type ModeName = components['schemas']['ModeName'];
 export type NewWorkBody = components['schemas']['NewWorkBody'];
+export type ProblemCode = components['schemas']['ProblemCode'];
 export type QuestionBody = components['schemas']['QuestionBody'];
 export type ReachName = components['schemas']['ReachName'];
 export type ReadBody = components['schemas']['ReadBody'];
