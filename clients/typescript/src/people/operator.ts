@@ -19,7 +19,19 @@ import type {
   Target,
 } from './orders.js';
 import { pages } from './pages.js';
-import type { AgentTree, AgentView, DecisionName, DecisionRecord, EventState, Interrupt, MessageView, RunView, SentMessage, WhoAmI } from './views.js';
+import type {
+  AgentTree,
+  AgentView,
+  Confirmation,
+  DecisionName,
+  DecisionRecord,
+  EventState,
+  Interrupt,
+  MessageView,
+  RunView,
+  SentMessage,
+  WhoAmI,
+} from './views.js';
 
 /**
  * A server, as people use it: it answers, stops and redirects. The token has the role `reviewer` or `supervisor`. An agent is named by
@@ -91,7 +103,7 @@ export class Operator {
       rerouteToAgentType: rerouteTo,
       contextForDecision: context,
       choices: choices.map((it) => choice(typeof it === 'string' ? { value: it } : it)),
-      confirmationItems: confirmations,
+      confirmationItems: confirmations.map(confirmation),
     } satisfies Body<api.InterruptRequestEvent>;
     // An event has the names of its own form, which are not those of other bodies.
     return this.transport.body({ method: 'POST', path: '/v1/interrupt-requests', rawBody: event });
@@ -183,6 +195,10 @@ function ifMatch(seen: Seen): Headers {
 
 function keyHeader({ key }: Keyed): Headers {
   return key === undefined ? {} : { 'idempotency-key': key };
+}
+
+function confirmation({ id, prompt, defaultValue, impactIfNo }: Confirmation): Body<api.EventConfirmation> {
+  return { id, prompt, defaultValue, impactIfNo };
 }
 
 /** The choices of an event have all of their members. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json.js';
 import type * as api from '../wire/api.js';
-import type { Narrowed, Sparse } from '../wire/form.js';
+import type { Seen, Sparse } from '../wire/form.js';
 
 /** What a person can decide. */
 export type DecisionName = api.DecisionName;
@@ -12,62 +12,131 @@ export type InterruptType = api.TypeName;
 export type Mode = api.ModeName;
 
 /** One of the answers to choose from. */
-export interface Choice extends Sparse<api.ChoiceView> {}
+export interface Choice extends Seen<api.ChoiceView, 'value' | 'label' | 'description'> {}
 
 /** What a person has to confirm or refuse. */
-export interface Confirmation extends Sparse<api.ConfirmationView> {}
+export interface Confirmation extends Seen<Sparse<api.ConfirmationView>, 'id' | 'prompt' | 'defaultValue' | 'impactIfNo'> {}
 
 /** Where an answer could go. */
-export interface RouteOption extends Sparse<api.RouteView> {}
+export interface RouteOption extends Seen<api.RouteView, 'agentType' | 'label' | 'allowed'> {}
 
 /** The decision of an interrupt, as people see it. */
 export interface DecisionRecord
-  extends Narrowed<Sparse<api.DecisionView>, { readonly decision: DecisionName; readonly payload?: JsonObject }> {}
+  extends Seen<
+    Sparse<api.DecisionView>,
+    'decisionId' | 'interruptId' | 'target' | 'by' | 'ruleId' | 'at' | 'version',
+    { readonly decision: DecisionName; readonly payload?: JsonObject }
+  > {}
 
 /** One request for a stop. */
-export interface StopRequest extends Narrowed<Sparse<api.AskingView>, { readonly mode: Mode }> {}
+export interface StopRequest
+  extends Seen<
+    Sparse<api.AskingView>,
+    'id' | 'by' | 'source' | 'reason' | 'requestedAt',
+    { readonly mode: Mode; readonly withdrawn?: Seen<api.TakenBackView, 'by' | 'at'> }
+  > {}
 
 /** A question or a stop, as people see it. */
 export interface Interrupt
-  extends Narrowed<
+  extends Seen<
     Sparse<api.InterruptView>,
+    | 'id'
+    | 'runId'
+    | 'agentId'
+    | 'agentType'
+    | 'kind'
+    | 'source'
+    | 'requestedBy'
+    | 'requestedAt'
+    | 'priority'
+    | 'state'
+    | 'reason'
+    | 'contextForDecision'
+    | 'rerouteToAgentType'
+    | 'assignee'
+    | 'heldBy'
+    | 'expiresAt'
+    | 'onExpiry'
+    | 'acknowledgedAt'
+    | 'resolvedAt'
+    | 'lastError'
+    | 'shownDigest'
+    | 'version',
     {
       readonly type: InterruptType;
       readonly mode: Mode;
       readonly scope: api.ScopeName;
       readonly askings: readonly StopRequest[];
+      readonly choices: readonly Choice[];
+      readonly confirmationItems: readonly Confirmation[];
+      /** The agent's own fields. */
       readonly fields: JsonObject;
       readonly allowedDecisions: readonly DecisionName[];
       /** The JSON Schema of the payload of a decision. */
       readonly responseSchema: JsonObject | boolean;
+      readonly routes: readonly RouteOption[];
+      readonly claimedBy?: Seen<api.ClaimView, 'by' | 'until'>;
       readonly decision?: DecisionRecord;
     }
   > {}
 
 /** A run, as people see it. */
 export interface RunView
-  extends Narrowed<
+  extends Seen<
     Sparse<api.RunView>,
+    | 'runId'
+    | 'threadId'
+    | 'reason'
+    | 'goal'
+    | 'executing'
+    | 'waitsForServer'
+    | 'checkpoint'
+    | 'forkedFrom'
+    | 'createdAt'
+    | 'openInterrupts'
+    | 'version',
     {
       readonly status: 'created' | 'running' | 'stopping' | 'paused' | 'waiting' | 'completed' | 'failed' | 'cancelled';
     }
   > {}
 
 /** An agent, as people see it. */
-export interface AgentView extends Sparse<api.AgentView> {}
+export interface AgentView
+  extends Seen<
+    Sparse<api.AgentView>,
+    | 'agentId'
+    | 'nodeId'
+    | 'agentType'
+    | 'parentId'
+    | 'runId'
+    | 'status'
+    | 'since'
+    | 'currentStep'
+    | 'turn'
+    | 'tokens'
+    | 'takesMessages'
+    | 'openInterrupts'
+    | 'canRouteTo'
+  > {}
 
 /** An agent with those that it started. */
-export interface AgentTree extends Narrowed<Sparse<api.TreeNode>, { readonly children: readonly AgentTree[] }> {}
+export interface AgentTree extends Seen<Sparse<api.TreeNode>, keyof AgentView, { readonly children: readonly AgentTree[] }> {}
 
 /** A message to an agent. */
-export interface MessageView extends Sparse<api.MessageView> {}
+export interface MessageView
+  extends Seen<Sparse<api.MessageView>, 'message' | 'agentId' | 'text' | 'from' | 'at' | 'state' | 'since' | 'withdrawnBy'> {}
 
 /** A message that was accepted. */
-export interface SentMessage extends Sparse<api.SentView> {}
+export interface SentMessage extends Seen<api.SentView, 'message' | 'agentId' | 'at'> {}
 
 /** What became of a reroute event. */
 export interface EventState
-  extends Narrowed<Sparse<api.FateView>, { readonly interrupt: Interrupt; readonly decision?: DecisionRecord }> {}
+  extends Seen<
+    Sparse<api.FateView>,
+    'eventId' | 'state' | 'target',
+    { readonly interrupt: Interrupt; readonly decision?: DecisionRecord }
+  > {}
 
 /** Who the token belongs to. */
-export interface WhoAmI extends Sparse<api.WhoAmI> {}
+export interface WhoAmI
+  extends Seen<Sparse<api.WhoAmI>, 'name' | 'role' | 'version' | 'instance' | 'seq' | 'runId' | 'agentId'> {}

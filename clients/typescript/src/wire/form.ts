@@ -16,7 +16,7 @@ export type Sparse<T> = T extends readonly (infer E)[]
 export type Full<T> = { readonly [K in keyof T]-?: T[K] };
 
 /**
- * A form of the server whose document says less of some members than is true, such as text where there are few words. Each of them has
- * to be a member of the form, and fit it.
+ * What users see of a form of the server: the members that are named, so that one which goes away is an error here and not in their
+ * code, and those of which more is true than its document says, such as a few words where it says text.
  */
-export type Narrowed<T, M extends { readonly [K in keyof M]: K extends keyof T ? T[K] : never }> = Omit<T, keyof M> & M;
+export type Seen<T, K extends keyof T, M extends { readonly [N in keyof M]: N extends keyof T ? T[N] : never } = object> = Pick<T, K> & M;

@@ -81,17 +81,19 @@ export class Agent<W extends Workflow = Workflow> {
    */
   async ask(question: Question): Promise<AnyRouted<W>> {
     this.signal.throwIfAborted();
-    const { key, choices, confirmations, ...rest } = question;
+    const { key, reason, context, choices, confirmations, fields, deadlineMs } = question;
     const body = {
       agentId: this.id,
       kind: this.kind,
-      ...rest,
-      choices: choices?.map((it) => (typeof it === 'string' ? { value: it } : it)),
-      // In answers these are the names of users, so the transport does not rename what is below.
-      confirmations: confirmations?.map(({ impactIfNo, ...it }) => ({ ...it, impact_if_no: impactIfNo })),
+      reason,
+      context,
+      choices: choices?.map((it) => choice(typeof it === 'string' ? { value: it } : it)),
+      confirmations: confirmations?.map(confirmation),
+      fields,
+      deadlineMs,
     } satisfies Body<api.QuestionBody>;
     const asked = await this.context.owned.write<QuestionView>('PUT', questionPath(key), { body });
-    const decided = await untilDecided(this.context, asked, question.deadlineMs);
+    const decided = await untilDecided(this.context, asked, deadlineMs);
     return new Routed(this.context, decided) as AnyRouted<W>;
   }
 
@@ -172,11 +174,24 @@ export class Agent<W extends Workflow = Workflow> {
 
   /** How the agent stands then: one that has ended stays so, while the code runs again. */
   private async tell(report: AgentReport): Promise<string> {
-    const agents = [{ agentId: this.id, kind: this.kind, status: 'running', ...report } as const];
-    const told = await this.context.owned.write<api.AgentsView>('PUT', '/agents', { body: { agents } satisfies Body<api.AgentsBody> });
+    const { status = 'running', step, tokens } = report;
+    const body = { agents: [{ agentId: this.id, kind: this.kind, status, step, tokens }] } satisfies Body<api.AgentsBody>;
+    const told = await this.context.owned.write<api.AgentsView>('PUT', '/agents', { body });
     return told.agents[0]?.status ?? '';
   }
 }
+
+function choice({ value, label, description }: Exclude<Of<Question['choices']>, string>): Body<api.ChoiceBody> {
+  return { value, label, description };
+}
+
+function confirmation({ id, prompt, default: assumed, impactIfNo }: Of<Question['confirmations']>): Body<api.ConfirmationBody> {
+  // In answers these are the names of users, so the transport does not rename what is below.
+  return { id, prompt, default: assumed, impact_if_no: impactIfNo };
+}
+
+/** What a list has. */
+type Of<L> = L extends readonly (infer E)[] ? E : never;
 
 function questionPath(key: string): string {
   return path`/questions/${checked(key)}`;

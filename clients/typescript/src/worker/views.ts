@@ -1,50 +1,91 @@
 import type { DecisionName, Mode } from '../people/views.js';
 import type * as api from '../wire/api.js';
-import type { Full, Narrowed } from '../wire/form.js';
+import type { Full, Seen } from '../wire/form.js';
 
 /** A run as its workers see it. */
-export interface WorkView extends Full<api.WorkView> {}
+export interface WorkView
+  extends Seen<
+    Full<api.WorkView>,
+    | 'runId'
+    | 'threadId'
+    | 'workflow'
+    | 'state'
+    | 'reason'
+    | 'input'
+    | 'epoch'
+    | 'worker'
+    | 'leaseUntil'
+    | 'checkpoint'
+    | 'result'
+  > {}
 
 /** A decision as the worker that asked sees it. */
-export interface Decision extends Narrowed<Full<api.WorkDecisionView>, { readonly decision: Exclude<DecisionName, 'resume'> }> {}
+export interface Decision
+  extends Seen<
+    Full<api.WorkDecisionView>,
+    'id' | 'text' | 'choices' | 'confirmations' | 'by' | 'at',
+    { readonly decision: Exclude<DecisionName, 'resume'> }
+  > {}
+
+/** The route that a decision fixed. */
+export interface FixedRoute extends Seen<api.TakenRouteView, 'name' | 'field' | 'rerouted'> {}
 
 /** A question as it stands. */
 export interface QuestionView
-  extends Narrowed<
+  extends Seen<
     Full<api.WorkQuestionView>,
-    { readonly state: 'open' | 'decided' | 'expired' | 'withdrawn'; readonly decision: Decision | null }
+    'key' | 'interruptId' | 'agentId' | 'kind' | 'reason' | 'request' | 'correctionsLeft' | 'asked',
+    {
+      readonly state: 'open' | 'decided' | 'expired' | 'withdrawn';
+      readonly decision: Decision | null;
+      readonly route: FixedRoute | null;
+    }
   > {}
 
 /** Providers whose limits and words a schema can follow. */
 export type Dialect = 'json-schema' | 'openai' | 'anthropic' | 'gemini' | 'grammar';
 
 /** The schema that a model is shown; with the dialect `grammar`, whatever the server gives in its place. */
-export interface NarrowedSchema extends Narrowed<api.SchemaView, { readonly dialect: Dialect }> {}
+export interface NarrowedSchema extends Seen<api.SchemaView, 'name' | 'schema' | 'field', { readonly dialect: Dialect }> {}
 
 /** A stop that was asked for, as the server records it. */
-export interface RecordedStop extends Narrowed<api.StopView, { readonly mode: Mode; readonly scope: api.ScopeName }> {}
+export interface RecordedStop
+  extends Seen<
+    api.StopView,
+    'interruptId' | 'type' | 'agentId' | 'reason',
+    { readonly mode: Mode; readonly scope: api.ScopeName }
+  > {}
 
 /** A stop that was asked for. */
 export interface Stop extends Omit<RecordedStop, 'interruptId'> {
   /** `null` where it was carried out before this worker took the run. */
-  readonly interruptId: RecordedStop['interruptId'] | null;
+  readonly interruptId: string | null;
 }
 
 /** A supervisor wants an agent to interrupt itself. The agent's next question takes that event. */
-export interface InterruptRequest extends Full<api.AskedAgentView> {}
+export interface InterruptRequest extends Seen<Full<api.AskedAgentView>, 'interruptId' | 'agentId' | 'reason' | 'rerouteTo'> {}
 
 /** A message to an agent of the run. */
-export interface Message extends api.WorkMessageView {}
+export interface Message extends Seen<api.WorkMessageView, 'position' | 'agentId' | 'text' | 'from'> {}
 
 /** What came from outside and is not dealt with. */
 export interface Signals
-  extends Narrowed<api.SignalsView, { readonly stops: readonly RecordedStop[]; readonly asked: readonly InterruptRequest[] }> {}
+  extends Seen<
+    api.SignalsView,
+    'stopping' | 'decided' | 'cursor',
+    {
+      readonly stops: readonly RecordedStop[];
+      readonly asked: readonly InterruptRequest[];
+      readonly messages: readonly Message[];
+    }
+  > {}
 
 /** Something that must not happen twice. */
-export interface EffectView extends Narrowed<api.EffectView, { readonly state: 'begun' | 'finished' | 'unknown' }> {}
+export interface EffectView
+  extends Seen<api.EffectView, 'result', { readonly state: 'begun' | 'finished' | 'unknown' }> {}
 
 /** A state that was kept. */
-export interface Checkpoint<S = unknown> extends Narrowed<api.CheckpointStateView, { readonly state: S }> {}
+export interface Checkpoint<S = unknown> extends Seen<api.CheckpointStateView, 'number' | 'reason', { readonly state: S }> {}
 
 /** What a model is asked to do. */
 export interface FillTask extends NarrowedSchema {

@@ -61,8 +61,8 @@ export class Workflow<const K extends string = string, const R extends Routes = 
   /** The body that registers it. */
   get registration(): Required<api.WorkflowBody> {
     return {
-      kinds: this.kinds.map(([name, field]) => ({ name, origin: field === null ? name : this.routeName(field) })),
-      routes: [...this.routes].map(([field, { request, description, schema }]) => {
+      kinds: this.kinds.map(([name, field]): api.KindBody => ({ name, origin: field === null ? name : this.routeName(field) })),
+      routes: [...this.routes].map(([field, { request, description, schema }]): api.RouteBody => {
         const words = description ?? schema['description'];
         return {
           name: this.routeName(field),
