@@ -124,7 +124,9 @@ class Router:
             new: api.NewWorkBody = {"input": input, "thread_id": alias}
             row: api.WorkView = await transport.post(f"{_path(workflow)}/runs", new)
             if row["state"] in OVER:
-                raise RunFinished(f"{row['run_id']} is {row['state']}", code="run-finished", problem=row)
+                result = row["result"] if "result" in row else None  # noqa: SIM401 - any name fits `get` here
+                ended = {**row, "state": row["state"], "result": result}
+                raise RunFinished(f"{row['run_id']} is {row['state']}", code="run-finished", problem=ended)
             owned, row = await self._take(transport, row["run_id"], lease, time.monotonic() + wait_for_owner)
             return Run(workflow, owned, row)
 
