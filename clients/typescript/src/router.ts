@@ -2,7 +2,7 @@ import { RunFinished } from './errors.js';
 import { acquire } from './worker/acquire.js';
 import { type Handler, execute } from './worker/execution.js';
 import type { WorkView } from './worker/views.js';
-import type { Workflow } from './worker/workflow.js';
+import type { RegisteredWorkflow, Workflow } from './worker/workflow.js';
 import { type WorkOptions, work } from './worker/work.js';
 import type * as api from './wire/api.js';
 import type { Body } from './wire/form.js';
@@ -34,7 +34,7 @@ export class Router {
   private readonly transport: Transport;
   private readonly label: string;
   private readonly leaseMs: number;
-  private readonly registered = new WeakMap<Workflow, Promise<api.RegisteredView>>();
+  private readonly registered = new WeakMap<Workflow, Promise<RegisteredWorkflow>>();
 
   constructor(options: RouterOptions = {}) {
     this.transport = new Transport(effective(options));
@@ -78,11 +78,11 @@ export class Router {
   }
 
   /** Registers a workflow; `run` and `work` do so themselves. */
-  register(workflow: Workflow): Promise<api.RegisteredView> {
+  register(workflow: Workflow): Promise<RegisteredWorkflow> {
     const known = this.registered.get(workflow);
     if (known !== undefined) return known;
     const call = { method: 'PUT', path: path`/v1/workflows/${workflow.name}`, body: workflow.registration } as const;
-    const registering = this.transport.body<api.RegisteredView>(call);
+    const registering = this.transport.body<RegisteredWorkflow>(call);
     this.registered.set(workflow, registering);
     registering.catch(() => this.registered.delete(workflow));
     return registering;

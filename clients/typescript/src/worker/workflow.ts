@@ -1,5 +1,6 @@
 import { Invalid, type Misfit } from '../errors.js';
 import type * as api from '../wire/api.js';
+import type { Seen } from '../wire/form.js';
 import type { FromSchema, Schema } from './schema.js';
 
 /** A place where answers may go, where more than its request has to be said. */
@@ -26,6 +27,9 @@ export interface Definition<K extends string, R extends Routes> {
   readonly kinds: Readonly<Record<K, (keyof R & string) | null>>;
   readonly routes?: R;
 }
+
+/** A workflow as the server has registered it. */
+export interface RegisteredWorkflow extends Seen<api.RegisteredView, 'name' | 'version' | 'digest'> {}
 
 /**
  * The kinds of agents of an orchestrator, and where the answers to their questions may go.
@@ -68,7 +72,7 @@ export class Workflow<const K extends string = string, const R extends Routes = 
           name: this.routeName(field),
           field,
           request: request ?? `${pascal(field)}Request`,
-          ...(typeof words === 'string' && { description: words }),
+          ...(typeof words === 'string' && ({ description: words } satisfies Partial<api.RouteBody>)),
           schema,
         };
       }),
