@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from interrupt_router import Signals, Stop, Stopped
+
+if TYPE_CHECKING:
+    from interrupt_router import api
 
 
 def stop(kind: str, scope: str, agent_id: str, mode: str = "graceful") -> Stop:
@@ -33,7 +38,7 @@ def test_the_hardest_stop_counts() -> None:
 
 
 def test_signals_are_read() -> None:
-    body = {
+    body: api.SignalsView = {
         "stopping": True,
         "stops": [
             {

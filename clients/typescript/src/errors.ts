@@ -1,3 +1,5 @@
+import type { ProblemCode } from './wire/api.js';
+
 /** One thing in a body that does not fit. */
 export interface Misfit {
   /** Where it is, as a JSON pointer: `/refund/cents`. */
@@ -122,7 +124,7 @@ export class Unavailable extends Transient {}
 
 type ErrorClass = new (failure: Failure) => RouterError;
 
-const BY_CODE: Readonly<Record<string, ErrorClass>> = {
+const BY_CODE: { readonly [C in ProblemCode]?: ErrorClass } = {
   'lease-lost': LeaseLost,
   'run-owned': RunOwned,
   'run-paused': RunPaused,
@@ -160,6 +162,6 @@ const BY_STATUS: Readonly<Record<number, ErrorClass>> = {
 /** The error that a refused request is. */
 export function errorOf(status: number, failure: Failure): RouterError {
   const fallback = status >= 500 ? Internal : Invalid;
-  const known = BY_CODE[failure.code] ?? BY_STATUS[status] ?? fallback;
+  const known = BY_CODE[failure.code as ProblemCode] ?? BY_STATUS[status] ?? fallback;
   return new known({ status, ...failure });
 }

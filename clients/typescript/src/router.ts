@@ -4,6 +4,8 @@ import { type Handler, execute } from './worker/execution.js';
 import type { WorkView } from './worker/views.js';
 import type { RegisteredWorkflow, Workflow } from './worker/workflow.js';
 import { type WorkOptions, work } from './worker/work.js';
+import type * as api from './wire/api.js';
+import type { Body } from './wire/form.js';
 import { path } from './wire/path.js';
 import { randomId } from './wire/random-id.js';
 import { type Settings, effective } from './wire/settings.js';
@@ -53,7 +55,7 @@ export class Router {
     const created = await this.transport.body<WorkView>({
       method: 'POST',
       path: path`/v1/workflows/${workflow.name}/runs`,
-      body: { input, threadId: alias },
+      body: { input, threadId: alias } satisfies Body<api.NewWorkBody>,
       signal,
     });
     const { leaseMs, transport } = this;

@@ -16,13 +16,13 @@ from .invoke import invoke
 from .lease import Lease
 from .question import Choice, Confirmation, Question, question_body
 from .routed import Routed
-from .schema.decode import decode
 from .signals import InterruptRequest, Message
 from .stop import Parked, Stop, Stopped
 from .transport import LONGEST_WAIT
 from .uncancelled import to_its_end
 
 if TYPE_CHECKING:
+    from . import api
     from .run import Run
 
 T = TypeVar("T")
@@ -96,7 +96,7 @@ class Agent:
             fields=fields,
             deadline=deadline,
         )
-        asked = decode(Question, await self.lease.put(self.question_path(key), body))
+        asked = Question.of_json(await self.lease.put(self.question_path(key), body))
         decided = await self.wait_for(key, asked)
         if decided.decision is None:
             raise Unanswered(key, decided.state)
@@ -117,7 +117,7 @@ class Agent:
             wait = max(min(LONGEST_WAIT, left), MOMENT if self.run.is_busy else 0.0)
             # With the epoch, a decision counts as taken, and is no news any more.
             asking = self.lease.get(self.question_path(key), wait=wait, epoch=self.lease.epoch)
-            question = decode(Question, await self.run.watch.guard(self.id, asking))
+            question = Question.of_json(await self.run.watch.guard(self.id, asking))
         self.check()
         return question
 
@@ -172,8 +172,8 @@ class Agent:
     ) -> Any:
         path = f"effects/{quote(key, safe='')}"
         # The same attempt, sent again because its answer was lost, is known as the one that has begun it.
-        attempt = {"agent_id": self.id, "repeatable": repeatable, "attempt": str(uuid.uuid4())}
-        effect = await self.lease.put(path, attempt)
+        attempt: api.EffectBody = {"agent_id": self.id, "repeatable": repeatable, "attempt": str(uuid.uuid4())}
+        effect: api.EffectView = await self.lease.put(path, attempt)
         if effect["state"] == "finished":
             return effect["result"]
         result = None
@@ -187,9 +187,9 @@ class Agent:
         if result is None:
             result = await invoke(function, *args)
         # What the first caller gets is what a later one reads: a tuple is a list for both.
-        kept = json.loads(json.dumps(result))
-        await self.lease.put(f"{path}/result", {"result": kept})
-        return kept
+        kept: api.ResultBody = {"result": json.loads(json.dumps(result))}
+        await self.lease.put(f"{path}/result", kept)
+        return kept["result"]
 
     async def messages(self) -> list[Message]:
         """What people wrote to this agent since it looked last. The server then shows it as read."""
@@ -197,7 +197,8 @@ class Agent:
         signals = await self.run.watch.signals()
         own = [message for message in signals.messages if message.agent_id == self.id]
         if own:
-            await self.lease.post("messages/read", {"positions": [message.position for message in own]})
+            read: api.ReadBody = {"positions": [message.position for message in own]}
+            await self.lease.post("messages/read", read)
         return own
 
     async def interrupt_request(self) -> InterruptRequest | None:
@@ -212,10 +213,16 @@ class Agent:
 
     async def _tell(self, status: Status, *, step: int | None = None, tokens: int | None = None) -> str:
         """Returns how the agent stands then: one that has ended stays so."""
-        said = {"agent_id": self.id, "kind": self.kind, "status": status, "step": step, "tokens": tokens}
-        body = {"agents": [{key: value for key, value in said.items() if value is not None}]}
-        told = await self.lease.put("agents", body)
-        return str(told["agents"][0]["status"])
+        said: api.AgentBody = {
+            "agent_id": self.id,
+            "kind": self.kind,
+            "status": status,
+            "step": step,
+            "tokens": tokens,
+        }
+        body: api.AgentsBody = {"agents": [said]}
+        told: api.AgentsView = await self.lease.put("agents", body)
+        return told["agents"][0]["status"]
 
     def question_path(self, key: str) -> str:
         """Where a question of the run is."""
@@ -247,7 +254,8 @@ class OpeningAgent:
         elif isinstance(error, Stopped) and error.stop.concerns_agent_alone and error.stop.concerns(agent.id):
             if error.stop.agent_id != agent.id:
                 return False  # it concerns an agent above, too, which tells the server
-            await agent.lease.post("stopped", {"agent_id": agent.id})
+            stopped: api.StoppedBody = {"agent_id": agent.id}
+            await agent.lease.post("stopped", stopped)
             return True
         elif isinstance(error, Exception) and not isinstance(error, (Stopped, Parked, RouterError)):
             await agent.report("failed")

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from . import api
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class RouterError(Exception):
     _by_code: ClassVar[dict[str, type[RouterError]]] = {}
     _by_status: ClassVar[dict[int, type[RouterError]]] = {}
 
-    def __init_subclass__(cls, codes: Sequence[str] = (), status: int | None = None, **rest: Any) -> None:
+    def __init_subclass__(cls, codes: Sequence[api.ProblemCode] = (), status: int | None = None, **rest: Any) -> None:
         super().__init_subclass__(**rest)
         for code in codes:
             RouterError._by_code[code] = cls

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .errors import LeaseLost, RouterError, RunFinished, Unavailable
 from .transport import Transport
+
+if TYPE_CHECKING:
+    from . import api
 
 log = logging.getLogger("interrupt_router")
 
@@ -28,15 +31,15 @@ class Lease:
         self._seconds = seconds
 
     @staticmethod
-    async def take(transport: Transport, run_id: str, worker: str, seconds: float) -> tuple[Lease, dict[str, Any]]:
+    async def take(transport: Transport, run_id: str, worker: str, seconds: float) -> tuple[Lease, api.WorkView]:
         """Takes a run; returns how it stands, too."""
-        body = {"worker": worker, "lease_ms": round(seconds * 1000)}
-        run = await transport.post(f"/v1/work/{run_id}/lease", body)
+        body: api.LeaseBody = {"worker": worker, "lease_ms": round(seconds * 1000)}
+        run: api.WorkView = await transport.post(f"/v1/work/{run_id}/lease", body)
         return Lease(transport, run_id, run["epoch"], worker, seconds), run
 
-    async def row(self) -> dict[str, Any]:
+    async def row(self) -> api.WorkView:
         """How the run stands."""
-        row: dict[str, Any] = await self._transport.get(f"/v1/work/{self.run_id}")
+        row: api.WorkView = await self._transport.get(f"/v1/work/{self.run_id}")
         return row
 
     async def get(self, path: str, *, wait: float = 0.0, **params: object) -> Any:
@@ -57,10 +60,11 @@ class Lease:
 
     async def keep(self) -> RouterError:
         """Renews the lease at a third of its time until it is lost; returns why."""
+        body: api.RenewBody = {"lease_ms": round(self._seconds * 1000)}
         while True:
             await asyncio.sleep(self._seconds / 3)
             try:
-                await self.put("lease", {"lease_ms": round(self._seconds * 1000)})
+                await self.put("lease", body)
             except Unavailable as error:
                 # The server decides whether the lease has run out. If no worker took the run meanwhile, it still holds.
                 log.warning("the lease of %s is not renewed: %s", self.run_id, error)

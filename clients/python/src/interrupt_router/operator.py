@@ -6,7 +6,7 @@ import datetime
 import uuid
 from collections.abc import AsyncIterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from urllib.parse import quote
 
 from .connection import Connection, fixed
@@ -16,6 +16,9 @@ from .question import Choice, Confirmation
 from .settings import server_url, token
 from .transport import DEADLINE, TokenSource, Transport
 from .view import AgentView, Caller, Interrupt, MadeDecision, RequestFate, RunView, SentMessage
+
+if TYPE_CHECKING:
+    from . import api
 
 Verdict: TypeAlias = Literal[
     "approve", "edit", "reject", "respond", "ignore", "reroute", "modify_plan", "cancel", "resume"
@@ -64,11 +67,11 @@ class Operator:
         assignee: str | None = None,
     ) -> AsyncIterator[Interrupt]:
         """Interrupts in the order of their admission; by default those that wait for a person."""
-        pages = self._pages(
-            "/v1/interrupts", "interrupts", status=status, run_id=run_id, agent_id=agent_id, assignee=assignee
-        )
-        async for body in pages:
-            yield Interrupt.of_json(body)
+        params = {"status": status, "run_id": run_id, "agent_id": agent_id, "assignee": assignee}
+        page: api.InterruptPage
+        async for page in self._pages("/v1/interrupts", params):
+            for body in page["interrupts"]:
+                yield Interrupt.of_json(body)
 
     async def interrupt(self, interrupt_id: str) -> Interrupt:
         """One interrupt, with its version."""
@@ -76,7 +79,7 @@ class Operator:
 
     async def claim(self, interrupt: Interrupt, *, seconds: int | None = None) -> Interrupt:
         """Claims a question: other people cannot decide it for that time."""
-        body = {} if seconds is None else {"ttl_s": seconds}
+        body: api.ClaimBody = {"ttl_s": seconds}
         headers = _if_match(interrupt.version)
         reply = await self._transport.send("PUT", f"{_interrupt(interrupt.id)}/claim", body=body, headers=headers)
         return Interrupt.of_json(reply.body)
@@ -114,13 +117,13 @@ class Operator:
             "editedRequest": dict(request) if request is not None else None,
         }
         full = {**{name: value for name, value in answer.items() if value}, **(payload or {})}
-        said = {
+        body: api.DecisionBody = {
+            "decision": decision,
             "payload": full or None,
             "reroute_to": reroute_to,
             "message": message,
             "shown_digest": interrupt.shown_digest,
         }
-        body = {"decision": decision, **{name: value for name, value in said.items() if value is not None}}
         headers = {**_if_match(interrupt.version), **_key(key)}
         reply = await self._transport.send("POST", f"{_interrupt(interrupt.id)}/decisions", body=body, headers=headers)
         return MadeDecision.of_json(reply.body)
@@ -144,20 +147,17 @@ class Operator:
 
         It is one event, however often it is published with the same `event_id`.
         """
-        said = {
-            "rerouteToAgentType": reroute_to,
-            "contextForDecision": context,
-            "choices": [_event_choice(choice) for choice in choices],
-            "confirmationItems": [_event_confirmation(item) for item in confirmations],
-        }
-        body = {
+        body: api.InterruptRequestEvent = {
             "eventId": event_id or str(uuid.uuid4()),
             "timestamp": datetime.datetime.now(datetime.timezone.utc).isoformat(),
             "nodeId": agent.agent_id,
             "sourceAgentType": agent.agent_type,
             "interruptType": "HUMAN_REVIEW",
             "reason": reason,
-            **{name: value for name, value in said.items() if value},
+            "rerouteToAgentType": reroute_to,
+            "contextForDecision": context or "",
+            "choices": [_event_choice(choice) for choice in choices],
+            "confirmationItems": [_event_confirmation(item) for item in confirmations],
         }
         return RequestFate.of_json(await self._transport.post("/v1/interrupt-requests", body))
 
@@ -167,8 +167,10 @@ class Operator:
 
     async def runs(self, status: str | None = None) -> AsyncIterator[RunView]:
         """Runs in the order of their creation."""
-        async for body in self._pages("/v1/runs", "runs", status=status):
-            yield RunView.of_json(body)
+        page: api.RunPage
+        async for page in self._pages("/v1/runs", {"status": status}):
+            for body in page["runs"]:
+                yield RunView.of_json(body)
 
     async def run(self, run_id: str) -> RunView:
         """A run, by its id or alias."""
@@ -176,8 +178,10 @@ class Operator:
 
     async def agents(self, *, run_id: str | None = None, status: str | None = None) -> AsyncIterator[AgentView]:
         """Agents in the order in which they were started."""
-        async for body in self._pages("/v1/agents", "agents", run_id=run_id, status=status):
-            yield AgentView.of_json(body)
+        page: api.AgentPage
+        async for page in self._pages("/v1/agents", {"run_id": run_id, "status": status}):
+            for body in page["agents"]:
+                yield AgentView.of_json(body)
 
     async def agent(self, agent_id: str) -> AgentView:
         """An agent, by its address: the run's id and its id in the run."""
@@ -197,7 +201,7 @@ class Operator:
 
         It is recorded when this returns, and carried out when the worker says so.
         """
-        body = {"type": type, "mode": mode, "scope": scope, "reason": reason}
+        body: api.InterruptBody = {"type": type, "mode": mode, "scope": scope, "reason": reason}
         reply = await self._transport.send("POST", f"{_agent(agent_id)}/interrupts", body=body, headers=_key(key))
         return Interrupt.of_json(reply.body)
 
@@ -205,7 +209,7 @@ class Operator:
         self, run_id: str, *, mode: Mode = "graceful", reason: str = "", key: str | None = None
     ) -> Interrupt:
         """Ends a run. It is recorded when this returns, and carried out when the worker says so."""
-        body = {"mode": mode, "reason": reason}
+        body: api.CancelBody = {"mode": mode, "reason": reason}
         reply = await self._transport.send("POST", f"{_run(run_id)}/cancel", body=body, headers=_key(key))
         return Interrupt.of_json(reply.body)
 
@@ -218,15 +222,15 @@ class Operator:
         key: str | None = None,
     ) -> str:
         """Resumes a paused run, or begins another one from a checkpoint; returns the id of the run that goes on."""
-        said = {"input": input, "checkpoint": checkpoint}
-        body = {name: value for name, value in said.items() if value is not None}
+        body: api.ResumeBody = {"input": input, "checkpoint": checkpoint}
         reply = await self._transport.send("POST", f"{_run(run_id)}/resume", body=body, headers=_key(key))
-        return str(reply.body["run_id"])
+        resumed: api.ResumedView = reply.body
+        return resumed["run_id"]
 
     async def send(self, agent_id: str, text: str, *, key: str | None = None) -> SentMessage:
         """Writes to an agent, which reads it when its code asks for messages."""
-        path = f"{_agent(agent_id)}/messages"
-        reply = await self._transport.send("POST", path, body={"text": text}, headers=_key(key))
+        body: api.MessageBody = {"text": text}
+        reply = await self._transport.send("POST", f"{_agent(agent_id)}/messages", body=body, headers=_key(key))
         return SentMessage.of_json(reply.body)
 
     def events(
@@ -240,13 +244,13 @@ class Operator:
         """The feed, after a position or from now on. `topics` are patterns: ``interrupt.*,run.completed``."""
         return Feed(self._transport, topics=topics, run_id=run_id, agent_id=agent_id, after=after)
 
-    async def _pages(self, path: str, name: str, **params: object) -> AsyncIterator[dict[str, Any]]:
+    async def _pages(self, path: str, params: Mapping[str, object]) -> AsyncIterator[Any]:
+        """The parts of a list."""
         cursor: str | None = None
         while True:
             page = (await self._transport.send("GET", path, params={**params, "cursor": cursor})).body
-            for entry in page[name]:
-                yield entry
-            cursor = page.get("next_cursor")
+            yield page
+            cursor = _next_cursor(page)
             if cursor is None:
                 return
 
@@ -278,11 +282,14 @@ def _key(key: str | None) -> dict[str, str]:
     return {} if key is None else {"Idempotency-Key": key}
 
 
-def _event_choice(choice: str | Choice) -> dict[str, str]:
+def _next_cursor(page: api.AgentPage | api.InterruptPage | api.RunPage) -> str | None:
+    return page.get("next_cursor")
+
+
+def _event_choice(choice: str | Choice) -> api.EventChoice:
     given = Choice(choice) if isinstance(choice, str) else choice
     return {"value": given.value, "label": given.label or given.value, "description": given.description or ""}
 
 
-def _event_confirmation(item: Confirmation) -> dict[str, Any]:
-    said = {"id": item.id, "prompt": item.prompt, "defaultValue": item.default, "impactIfNo": item.impact_if_no}
-    return {name: value for name, value in said.items() if value is not None}
+def _event_confirmation(item: Confirmation) -> api.EventConfirmation:
+    return {"id": item.id, "prompt": item.prompt, "defaultValue": item.default, "impactIfNo": item.impact_if_no}

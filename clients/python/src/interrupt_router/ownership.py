@@ -5,11 +5,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from .errors import Forbidden, LeaseLost, RateLimited, RouterError, RunFinished, Unauthenticated, Unavailable
 from .run import Run
 from .stop import Parked, Stopped
 from .uncancelled import to_its_end
+
+if TYPE_CHECKING:
+    from . import api
 
 log = logging.getLogger("interrupt_router")
 
@@ -71,9 +75,9 @@ async def _settle_error(run: Run, error: BaseException) -> None:
 
 async def _settle_stop(run: Run, stopped: Stopped) -> None:
     stop = stopped.stop
+    body: api.StoppedBody = {"agent_id": stop.agent_id if stop.concerns_agent_alone else None}
+    await run.lease.post("stopped", body)
     if not stop.concerns_agent_alone:
-        await run.lease.post("stopped", {})
         return
     # The code did not go on without that agent, so there is nothing left to do.
-    await run.lease.post("stopped", {"agent_id": stop.agent_id})
     await run.cancel(f"{stop.agent_id} was stopped: {stop.reason}")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 import datetime
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from .schema.decode import time_of
+
+if TYPE_CHECKING:
+    from . import api
 
 
 @dataclass(frozen=True)
@@ -19,6 +23,13 @@ class Choice:
     """What people read; the value by default."""
     description: str | None = None
     """What it means."""
+
+    def body(self) -> api.ChoiceBody:
+        """The choice as a question has it."""
+        body: api.ChoiceBody = {"value": self.value, "label": self.label}
+        if self.description is not None:
+            body["description"] = self.description
+        return body
 
 
 @dataclass(frozen=True)
@@ -33,6 +44,10 @@ class Confirmation:
     """What is assumed when nothing is said."""
     impact_if_no: str | None = None
     """What a refusal leads to."""
+
+    def body(self) -> api.ConfirmationBody:
+        """The confirmation as a question has it."""
+        return {"id": self.id, "prompt": self.prompt, "default": self.default, "impact_if_no": self.impact_if_no}
 
 
 @dataclass(frozen=True)
@@ -52,6 +67,19 @@ class Decision:
     confirmations: dict[str, bool] = field(default_factory=dict)
     """What was confirmed and what was not, by the confirmation's id."""
 
+    @staticmethod
+    def of_json(body: api.WorkDecisionView) -> Decision:
+        """The decision of a response."""
+        return Decision(
+            id=body["id"],
+            decision=body["decision"],
+            by=body["by"],
+            at=time_of(body["at"]),
+            text=body.get("text"),
+            choices=body["choices"],
+            confirmations=body["confirmations"],
+        )
+
 
 @dataclass(frozen=True)
 class TakenRoute:
@@ -63,6 +91,11 @@ class TakenRoute:
     """The property in which the model gives the request."""
     rerouted: bool = False
     """Whether it is another one than that of the kind that asked."""
+
+    @staticmethod
+    def of_json(body: api.TakenRouteView) -> TakenRoute:
+        """The route of a response."""
+        return TakenRoute(body["name"], body["field"], body["rerouted"])
 
 
 @dataclass(frozen=True)
@@ -85,6 +118,24 @@ class Question:
     asked: str | None = None
     """The key of the question that asks a person for the request."""
 
+    @staticmethod
+    def of_json(body: api.WorkQuestionView) -> Question:
+        """The question of a response."""
+        decision, route = body.get("decision"), body.get("route")
+        return Question(
+            key=body["key"],
+            interrupt_id=body["interrupt_id"],
+            agent_id=body["agent_id"],
+            kind=body["kind"],
+            state=body["state"],
+            reason=body["reason"],
+            decision=Decision.of_json(decision) if decision else None,
+            route=TakenRoute.of_json(route) if route else None,
+            request=body["request"] if "request" in body else None,  # noqa: SIM401 - any name fits `get` here
+            corrections_left=body["corrections_left"],
+            asked=body.get("asked"),
+        )
+
 
 def question_body(
     agent_id: str,
@@ -96,22 +147,17 @@ def question_body(
     confirmations: Iterable[Confirmation],
     fields: Mapping[str, Any] | None,
     deadline: datetime.timedelta | None,
-) -> dict[str, Any]:
-    """The body that asks a question; what is not said is left out."""
-    said = {
-        "context": context,
-        "choices": [_said(Choice(choice) if isinstance(choice, str) else choice) for choice in choices],
-        "confirmations": [_said(item) for item in confirmations],
-        "fields": dict(fields or {}),
-        "deadline_ms": round(deadline.total_seconds() * 1000) if deadline else None,
-    }
-    return {
+) -> api.QuestionBody:
+    """The body that asks a question."""
+    body: api.QuestionBody = {
         "agent_id": agent_id,
         "kind": kind,
         "reason": reason,
-        **{key: value for key, value in said.items() if value},
+        "choices": [(Choice(choice) if isinstance(choice, str) else choice).body() for choice in choices],
+        "confirmations": [item.body() for item in confirmations],
+        "fields": dict(fields or {}),
+        "deadline_ms": round(deadline.total_seconds() * 1000) if deadline else None,
     }
-
-
-def _said(item: Choice | Confirmation) -> dict[str, Any]:
-    return {key: value for key, value in dataclasses.asdict(item).items() if value is not None}
+    if context is not None:
+        body["context"] = context
+    return body

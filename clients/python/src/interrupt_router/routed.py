@@ -10,9 +10,9 @@ from .errors import AnswerRejected, Conflict, Unfilled
 from .invoke import invoke
 from .prompt import Prompt
 from .question import Decision, Question, TakenRoute
-from .schema.decode import decode
 
 if TYPE_CHECKING:
+    from . import api
     from .agent import Agent
 
 Dialect: TypeAlias = Literal["json-schema", "openai", "anthropic", "gemini", "grammar"]
@@ -29,6 +29,11 @@ class NarrowedSchema:
     """The schema in the provider's dialect."""
     field: str
     """The one property."""
+
+    @staticmethod
+    def of_json(body: api.SchemaView) -> NarrowedSchema:
+        """The schema of a response."""
+        return NarrowedSchema(body["name"], body["dialect"], body["schema"], body["field"])
 
 
 ModelAnswer: TypeAlias = str | Mapping[str, Any]
@@ -64,7 +69,7 @@ class Routed:
 
     async def schema(self, dialect: Dialect = "json-schema") -> NarrowedSchema:
         """The schema to hand to the model."""
-        return decode(NarrowedSchema, await self._agent.lease.get(f"{self._path}/schema", dialect=dialect))
+        return NarrowedSchema.of_json(await self._agent.lease.get(f"{self._path}/schema", dialect=dialect))
 
     async def submit(self, answer: ModelAnswer) -> Any:
         """Submits what the model answered; returns the request.
@@ -72,8 +77,8 @@ class Routed:
         Raises `AnswerRejected` with the places that do not fit. Returns None where the model has failed too often: a
         person is then asked, and `fill` waits for that.
         """
-        given = answer if isinstance(answer, str) else dict(answer)
-        self._question = decode(Question, await self._agent.lease.post(f"{self._path}/request", {"answer": given}))
+        body: api.AnswerBody = {"answer": answer if isinstance(answer, str) else dict(answer)}
+        self._question = Question.of_json(await self._agent.lease.post(f"{self._path}/request", body))
         return self.request
 
     async def fill(self, model: Model, *, dialect: Dialect = "json-schema") -> Any:
@@ -113,7 +118,7 @@ class Routed:
     async def _ask_person(self) -> None:
         asked = self._question.asked or f"{self.key}:request"
         decided = await self._agent.wait_for(asked)
-        self._question = decode(Question, await self._agent.lease.get(self._path))
+        self._question = Question.of_json(await self._agent.lease.get(self._path))
         if self._question.request is None:
             verdict = decided.decision.decision if decided.decision else decided.state
             raise Unfilled(

@@ -9,7 +9,7 @@ import socket
 import time
 from collections.abc import Awaitable, Callable
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from .connection import Connection, fixed
@@ -23,6 +23,9 @@ from .settings import server_url, token
 from .transport import DEADLINE, Transport
 from .work_loop import WorkLoop
 from .workflow import Workflow
+
+if TYPE_CHECKING:
+    from . import api
 
 LEASE = 30.0
 """How long a run stays with a worker that has died, in seconds."""
@@ -92,9 +95,9 @@ class Router:
 
     async def register(self, workflow: Workflow) -> int:
         """Registers a workflow; returns its version. `run` and `work` do so by themselves."""
-        registered = await self._transport(workflow).put(_path(workflow), workflow.registration())
+        registered: api.RegisteredView = await self._transport(workflow).put(_path(workflow), workflow.registration())
         self._registered.add(workflow)
-        return int(registered["version"])
+        return registered["version"]
 
     def run(
         self,
@@ -118,10 +121,12 @@ class Router:
         async def take() -> Run:
             await self._ensure_registered(workflow)
             transport = self._transport(workflow)
-            new = {"input": input} if alias is None else {"input": input, "thread_id": alias}
-            row = await transport.post(f"{_path(workflow)}/runs", new)
+            new: api.NewWorkBody = {"input": input, "thread_id": alias}
+            row: api.WorkView = await transport.post(f"{_path(workflow)}/runs", new)
             if row["state"] in OVER:
-                raise RunFinished(f"{row['run_id']} is {row['state']}", code="run-finished", problem=row)
+                result = row["result"] if "result" in row else None  # noqa: SIM401 - any name fits `get` here
+                ended = {**row, "state": row["state"], "result": result}
+                raise RunFinished(f"{row['run_id']} is {row['state']}", code="run-finished", problem=ended)
             owned, row = await self._take(transport, row["run_id"], lease, time.monotonic() + wait_for_owner)
             return Run(workflow, owned, row)
 
@@ -157,7 +162,7 @@ class Router:
 
     async def _take(
         self, transport: Transport, run_id: str, lease: float, until: float
-    ) -> tuple[Lease, dict[str, Any]]:
+    ) -> tuple[Lease, api.WorkView]:
         while True:
             try:
                 return await Lease.take(transport, run_id, self.worker, lease)

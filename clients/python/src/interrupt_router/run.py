@@ -6,15 +6,17 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .agent import Agent, OpeningAgent
 from .errors import NotFound, RunFinished
 from .lease import Lease
-from .schema.decode import decode
 from .signals import Signals
 from .watch import Watch
 from .workflow import Workflow
+
+if TYPE_CHECKING:
+    from . import api
 
 
 @dataclass(frozen=True)
@@ -25,11 +27,16 @@ class Checkpoint:
     number: int = 0
     reason: str = ""
 
+    @staticmethod
+    def of_json(body: api.CheckpointStateView) -> Checkpoint:
+        """The checkpoint of a response."""
+        return Checkpoint(body["state"], body["number"], body["reason"])
+
 
 class Run:
     """A run that this worker owns, until the block of ``router.run(...)`` ends."""
 
-    def __init__(self, workflow: Workflow, lease: Lease, row: dict[str, Any], *, park_after: float = math.inf) -> None:
+    def __init__(self, workflow: Workflow, lease: Lease, row: api.WorkView, *, park_after: float = math.inf) -> None:
         self.workflow = workflow
         self.lease = lease
         """The right to write to it."""
@@ -39,7 +46,7 @@ class Run:
         """After how many seconds a question that waits for people raises `Parked`."""
         self.id: str = row["run_id"]
         """Its id."""
-        self.alias: str | None = row["thread_id"]
+        self.alias: str | None = row.get("thread_id")
         """Your name for it."""
         self.input: Any = row["input"]
         """What it works on."""
@@ -67,13 +74,13 @@ class Run:
 
         Also possible once the run was told to stop: that is when it is worth most.
         """
-        kept = await self.lease.post("checkpoints", {"state": state, "reason": reason})
-        return int(kept["number"])
+        body: api.StateBody = {"state": state, "reason": reason}
+        return Checkpoint.of_json(await self.lease.post("checkpoints", body)).number
 
     async def last_checkpoint(self) -> Checkpoint | None:
         """The state that was kept last, also by an earlier worker; None before the first."""
         try:
-            return decode(Checkpoint, await self.lease.get("checkpoints/last"))
+            return Checkpoint.of_json(await self.lease.get("checkpoints/last"))
         except NotFound:
             return None
 
@@ -81,13 +88,14 @@ class Run:
         """Ends the run as cancelled."""
         await self.end("cancelled", reason)
 
-    async def end(self, state: str, reason: str = "") -> None:
+    async def end(self, state: api.EndName, reason: str = "") -> None:
         """Ends the run: ``completed`` with its `result`, ``failed`` or ``cancelled``. The block does so by itself."""
         if self._has_ended:
             return
-        body = {"state": state, "reason": reason or None, "result": self.result if state == "completed" else None}
+        result = self.result if state == "completed" else None
+        body: api.EndBody = {"state": state, "reason": reason or None, "result": result}
         try:
-            await self.lease.post("end", {key: value for key, value in body.items() if value is not None})
+            await self.lease.post("end", body)
         except RunFinished:
             # The answer to an earlier attempt was lost.
             if (await self.lease.row())["state"] != state:

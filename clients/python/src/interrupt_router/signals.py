@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
-from .schema.decode import decode
 from .stop import Stop
+
+if TYPE_CHECKING:
+    from . import api
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,11 @@ class InterruptRequest:
     reroute_to: str | None = None
     """The route of the answer; without one it is that of the agent's kind."""
 
+    @staticmethod
+    def of_json(body: api.AskedAgentView) -> InterruptRequest:
+        """The request of a response."""
+        return InterruptRequest(body["interrupt_id"], body["agent_id"], body["reason"], body.get("reroute_to"))
+
 
 @dataclass(frozen=True)
 class Message:
@@ -29,6 +36,11 @@ class Message:
     text: str
     sender: str
     """Who wrote it."""
+
+    @staticmethod
+    def of_json(body: api.WorkMessageView) -> Message:
+        """The message of a response."""
+        return Message(body["position"], body["agent_id"], body["text"], body["from"])
 
 
 @dataclass(frozen=True)
@@ -46,11 +58,16 @@ class Signals:
     """Counts what has come."""
 
     @staticmethod
-    def of_json(body: dict[str, Any]) -> Signals:
+    def of_json(body: api.SignalsView) -> Signals:
         """The signals of a response."""
-        # `from` is a keyword of Python.
-        messages = [{**message, "sender": message.get("from")} for message in body.get("messages", ())]
-        return decode(Signals, {**body, "messages": messages})
+        return Signals(
+            stopping=body["stopping"],
+            stops=[Stop.of_json(stop) for stop in body["stops"]],
+            asked=[InterruptRequest.of_json(request) for request in body["asked"]],
+            messages=[Message.of_json(message) for message in body["messages"]],
+            decided=body["decided"],
+            cursor=body["cursor"],
+        )
 
     def stop_of(self, agent_id: str) -> Stop | None:
         """The hardest stop that concerns an agent."""

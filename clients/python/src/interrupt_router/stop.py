@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from . import api
 
 
 @dataclass(frozen=True)
@@ -18,6 +22,13 @@ class Stop:
     """``run``, or ``agent`` for one agent and those below it."""
     agent_id: str
     reason: str = ""
+
+    @staticmethod
+    def of_json(body: api.StopView) -> Stop:
+        """The stop of a response."""
+        return Stop(
+            body["interrupt_id"], body["type"], body["mode"], body["scope"], body["agent_id"], body["reason"]
+        )
 
     @property
     def concerns_agent_alone(self) -> bool:

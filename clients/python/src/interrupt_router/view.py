@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from .schema.decode import decode
+from .schema.decode import time_of
 
-V = TypeVar("V", bound="View")
+if TYPE_CHECKING:
+    from . import api
 
 
 @dataclass(frozen=True)
@@ -17,15 +18,6 @@ class View:
 
     raw: dict[str, Any] = field(default_factory=dict, repr=False, kw_only=True)
     """All of it, as JSON."""
-
-    _renamed: ClassVar[dict[str, str]] = {}
-    """Fields by the names that they have on the wire."""
-
-    @classmethod
-    def of_json(cls: type[V], body: dict[str, Any]) -> V:
-        """The view of a response."""
-        renamed = {name: body[wire] for wire, name in cls._renamed.items() if wire in body}
-        return decode(cls, {**body, **renamed, "raw": body})
 
 
 @dataclass(frozen=True)
@@ -36,6 +28,11 @@ class OfferedChoice:
     label: str
     description: str
 
+    @staticmethod
+    def of_json(body: api.ChoiceView) -> OfferedChoice:
+        """The view of a response."""
+        return OfferedChoice(body["value"], body["label"], body["description"])
+
 
 @dataclass(frozen=True)
 class ConfirmationItem:
@@ -45,6 +42,11 @@ class ConfirmationItem:
     prompt: str
     default_value: bool | None = None
     impact_if_no: str | None = None
+
+    @staticmethod
+    def of_json(body: api.ConfirmationView) -> ConfirmationItem:
+        """The view of a response."""
+        return ConfirmationItem(body["id"], body["prompt"], body.get("default_value"), body.get("impact_if_no"))
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,11 @@ class OfferedRoute:
     allowed: bool
     """Whether it goes there unless a person sends it elsewhere."""
 
+    @staticmethod
+    def of_json(body: api.RouteView) -> OfferedRoute:
+        """The view of a response."""
+        return OfferedRoute(body["agent_type"], body["label"], body["allowed"])
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -64,6 +71,11 @@ class Claim:
 
     by: str
     until: datetime.datetime
+
+    @staticmethod
+    def of_json(body: api.ClaimView) -> Claim:
+        """The view of a response."""
+        return Claim(body["by"], time_of(body["until"]))
 
 
 @dataclass(frozen=True)
@@ -80,6 +92,22 @@ class MadeDecision(View):
     """Where the run goes on."""
     payload: Any = None
     rule_id: str | None = None
+
+    @staticmethod
+    def of_json(body: api.DecisionView) -> MadeDecision:
+        """The view of a response."""
+        return MadeDecision(
+            decision_id=body["decision_id"],
+            interrupt_id=body["interrupt_id"],
+            decision=body["decision"],
+            by=body["by"],
+            at=time_of(body["at"]),
+            version=body["version"],
+            target=body["target"],
+            payload=body["payload"] if "payload" in body else None,  # noqa: SIM401 - any name fits `get` here
+            rule_id=body.get("rule_id"),
+            raw=dict(body),
+        )
 
 
 @dataclass(frozen=True)
@@ -108,10 +136,31 @@ class Interrupt(View):
     shown_digest: str | None = None
     """The digest of what was shown. `Operator.decide` sends it, so that it decides about what was read."""
 
-    _renamed: ClassVar[dict[str, str]] = {
-        "context_for_decision": "context",
-        "confirmation_items": "confirmations",
-    }
+    @staticmethod
+    def of_json(body: api.InterruptView) -> Interrupt:
+        """The view of a response."""
+        claimed_by, decision = body.get("claimed_by"), body.get("decision")
+        return Interrupt(
+            id=body["id"],
+            run_id=body["run_id"],
+            agent_id=body["agent_id"],
+            agent_type=body["agent_type"],
+            type=body["type"],
+            state=body["state"],
+            reason=body["reason"],
+            version=body["version"],
+            context=body["context_for_decision"],
+            choices=[OfferedChoice.of_json(choice) for choice in body["choices"]],
+            confirmations=[ConfirmationItem.of_json(item) for item in body["confirmation_items"]],
+            fields=body["fields"],
+            allowed_decisions=body["allowed_decisions"],
+            routes=[OfferedRoute.of_json(route) for route in body["routes"]],
+            requested_by=body["requested_by"],
+            claimed_by=Claim.of_json(claimed_by) if claimed_by else None,
+            decision=MadeDecision.of_json(decision) if decision else None,
+            shown_digest=body.get("shown_digest"),
+            raw=dict(body),
+        )
 
 
 @dataclass(frozen=True)
@@ -127,6 +176,22 @@ class RunView(View):
     reason: str | None = None
     checkpoint: int = 0
     open_interrupts: list[str] | None = None
+
+    @staticmethod
+    def of_json(body: api.RunView) -> RunView:
+        """The view of a response."""
+        return RunView(
+            run_id=body["run_id"],
+            thread_id=body["thread_id"],
+            status=body["status"],
+            version=body["version"],
+            executing=body["executing"],
+            goal=body.get("goal"),
+            reason=body.get("reason"),
+            checkpoint=body["checkpoint"],
+            open_interrupts=body.get("open_interrupts"),
+            raw=dict(body),
+        )
 
 
 @dataclass(frozen=True)
@@ -144,6 +209,21 @@ class AgentView(View):
     open_interrupts: list[str] = field(default_factory=list)
     can_route_to: list[str] = field(default_factory=list)
 
+    @staticmethod
+    def of_json(body: api.AgentView) -> AgentView:
+        """The view of a response."""
+        return AgentView(
+            agent_id=body["agent_id"],
+            node_id=body["node_id"],
+            run_id=body["run_id"],
+            agent_type=body["agent_type"],
+            status=body["status"],
+            takes_messages=body["takes_messages"],
+            open_interrupts=body["open_interrupts"],
+            can_route_to=body["can_route_to"],
+            raw=dict(body),
+        )
+
 
 @dataclass(frozen=True)
 class SentMessage(View):
@@ -152,6 +232,11 @@ class SentMessage(View):
     message: int
     """Its number."""
     agent_id: str
+
+    @staticmethod
+    def of_json(body: api.SentView) -> SentMessage:
+        """The view of a response."""
+        return SentMessage(body["message"], body["agent_id"], raw=dict(body))
 
 
 @dataclass(frozen=True)
@@ -164,6 +249,18 @@ class RequestFate(View):
     """Where the answer goes."""
     decision: MadeDecision | None = None
 
+    @staticmethod
+    def of_json(body: api.FateView) -> RequestFate:
+        """The view of a response."""
+        decision = body.get("decision")
+        return RequestFate(
+            event_id=body["event_id"],
+            state=body["state"],
+            target=body["target"],
+            decision=MadeDecision.of_json(decision) if decision else None,
+            raw=dict(body),
+        )
+
 
 @dataclass(frozen=True)
 class Caller(View):
@@ -174,3 +271,8 @@ class Caller(View):
     version: str
     seq: str
     """The last position of the feed."""
+
+    @staticmethod
+    def of_json(body: api.WhoAmI) -> Caller:
+        """The view of a response."""
+        return Caller(body["name"], body["role"], body["version"], body["seq"], raw=dict(body))

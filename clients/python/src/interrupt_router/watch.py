@@ -87,8 +87,9 @@ class Watch:
             except (LeaseLost, RunFinished) as error:
                 self._lose(error)
                 return
-            after = body["cursor"]
-            self._set_signals(Signals.of_json(body))
+            signals = Signals.of_json(body)
+            after = signals.cursor
+            self._set_signals(signals)
 
     def _set_signals(self, signals: Signals) -> None:
         # Two requests may be answered in the other order.

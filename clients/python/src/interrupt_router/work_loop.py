@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from .errors import Unavailable
@@ -15,6 +15,9 @@ from .run import Run
 from .stop import Parked, Stopped
 from .transport import LONGEST_WAIT, Transport
 from .workflow import Workflow
+
+if TYPE_CHECKING:
+    from . import api
 
 log = logging.getLogger("interrupt_router")
 
@@ -57,10 +60,10 @@ class WorkLoop:
     async def _next(self) -> Run:
         """Waits for a run that can go on."""
         path = f"/v1/workflows/{quote(self._workflow.name, safe='')}/leases"
-        body = {"worker": self._worker, "lease_ms": round(self._lease * 1000)}
+        body: api.LeaseBody = {"worker": self._worker, "lease_ms": round(self._lease * 1000)}
         while True:
             try:
-                row = await self._transport.post(path, body, wait=LONGEST_WAIT)
+                row: api.WorkView | None = await self._transport.post(path, body, wait=LONGEST_WAIT)
             except Unavailable as error:
                 # A server that is started again tomorrow finds this worker.
                 log.warning("no run is taken: %s", error)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .errors import FieldError, Invalid
 from .schema import RequestSource, RequestType
+
+if TYPE_CHECKING:
+    from . import api
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,7 @@ class Workflow:
         """All kinds of agents."""
         return tuple(self._kinds)
 
-    def registration(self) -> dict[str, Any]:
+    def registration(self) -> api.WorkflowBody:
         """The body that registers it."""
         return {
             "kinds": [self._kind(name, kind) for name, kind in self._kinds.items()],
@@ -86,17 +89,24 @@ class Workflow:
         # A newer version of the workflow, registered by another worker, may have routes that this one does not know.
         return request.read(value) if request else value
 
-    def _kind(self, name: str, kind: Kind) -> dict[str, Any]:
-        found: dict[str, Any] = {"name": name, "origin": self._route_name(kind.origin) if kind.origin else name}
+    def _kind(self, name: str, kind: Kind) -> api.KindBody:
+        body: api.KindBody = {"name": name, "origin": self._route_name(kind.origin) if kind.origin else name}
         if kind.fields is not None:
-            found["fields"] = RequestType(kind.fields, name).schema
-        return found
+            body["fields"] = RequestType(kind.fields, name).schema
+        return body
 
-    def _route(self, field: str, route: Route) -> dict[str, Any]:
+    def _route(self, field: str, route: Route) -> api.RouteBody:
         request = self._requests[field]
-        found = {"name": self._route_name(field), "field": field, "request": request.name, "schema": request.schema}
+        body: api.RouteBody = {
+            "name": self._route_name(field),
+            "field": field,
+            "request": request.name,
+            "schema": request.schema,
+        }
         description = route.description or request.schema.get("description")
-        return {**found, "description": description} if description else found
+        if description:
+            body["description"] = description
+        return body
 
     def _route_name(self, field: str) -> str:
         given = self._routes[field].name

@@ -1,5 +1,6 @@
 import { RouterError, Transient } from '../errors.js';
 import type { JsonObject } from '../json.js';
+import type * as api from '../wire/api.js';
 import { Backoff } from '../wire/backoff.js';
 import { Deadline } from '../wire/deadline.js';
 import { sleep } from '../wire/sleep.js';
@@ -80,7 +81,7 @@ export class Feed implements AsyncIterable<FeedEvent> {
 
   private async now(): Promise<string> {
     const call = { method: 'GET', path: '/v1/whoami', signal: this.options.signal } as const;
-    return (await this.transport.body<{ seq: string }>(call)).seq;
+    return (await this.transport.body<api.WhoAmI>(call)).seq;
   }
 
   /** Reads one connection to its end. A server that restarts ends it; `over` says that the run has ended and all of it was read. */

@@ -1,3 +1,5 @@
+import type * as api from '../wire/api.js';
+import type { Body } from '../wire/form.js';
 import { path } from '../wire/path.js';
 import { randomId } from '../wire/random-id.js';
 import { type Settings, effective } from '../wire/settings.js';
@@ -17,7 +19,19 @@ import type {
   Target,
 } from './orders.js';
 import { pages } from './pages.js';
-import type { AgentTree, AgentView, DecisionName, DecisionRecord, EventState, Interrupt, MessageView, RunView, SentMessage, WhoAmI } from './views.js';
+import type {
+  AgentTree,
+  AgentView,
+  Confirmation,
+  DecisionName,
+  DecisionRecord,
+  EventState,
+  Interrupt,
+  MessageView,
+  RunView,
+  SentMessage,
+  WhoAmI,
+} from './views.js';
 
 /**
  * A server, as people use it: it answers, stops and redirects. The token has the role `reviewer` or `supervisor`. An agent is named by
@@ -38,7 +52,7 @@ export class Operator {
   /** Interrupts in the order of their admission; by default those that wait for a person. */
   interrupts(filter: InterruptFilter = {}): AsyncGenerator<Interrupt, void, undefined> {
     const { status = 'open', runId: run_id, agentId: agent_id, assignee } = filter;
-    return pages<Interrupt>(this.transport, '/v1/interrupts', 'interrupts', { status, run_id, agent_id, assignee });
+    return pages<api.InterruptPage, Interrupt>(this.transport, '/v1/interrupts', 'interrupts', { status, run_id, agent_id, assignee });
   }
 
   /** One interrupt, with its version. */
@@ -48,7 +62,7 @@ export class Operator {
 
   /** Claims a question: other people cannot decide it for that time. */
   claim(seen: Seen, options: { readonly seconds?: number } = {}): Promise<Interrupt> {
-    const body = { ttlS: options.seconds };
+    const body = { ttlS: options.seconds } satisfies Body<api.ClaimBody>;
     return this.write('PUT', path`/v1/interrupts/${seen.id}/claim`, body, ifMatch(seen));
   }
 
@@ -65,7 +79,8 @@ export class Operator {
     const { choices: selectedChoices, text, confirmations, request: editedRequest, rerouteTo, message, remember } = options;
     const payload = { selectedChoices, text, confirmations, editedRequest, ...options.payload };
     const isSaid = Object.values(payload).some((it) => it !== undefined);
-    const body = { decision, payload: isSaid ? payload : undefined, rerouteTo, message, remember, shownDigest: seen.shownDigest };
+    const { shownDigest } = seen;
+    const body = { decision, payload: isSaid ? payload : undefined, rerouteTo, message, remember, shownDigest } satisfies Body<api.DecisionBody>;
     return this.write('POST', path`/v1/interrupts/${seen.id}/decisions`, body, { ...ifMatch(seen), ...keyHeader(options) });
   }
 
@@ -88,8 +103,8 @@ export class Operator {
       rerouteToAgentType: rerouteTo,
       contextForDecision: context,
       choices: choices.map((it) => choice(typeof it === 'string' ? { value: it } : it)),
-      confirmationItems: confirmations,
-    };
+      confirmationItems: confirmations.map(confirmation),
+    } satisfies Body<api.InterruptRequestEvent>;
     // An event has the names of its own form, which are not those of other bodies.
     return this.transport.body({ method: 'POST', path: '/v1/interrupt-requests', rawBody: event });
   }
@@ -101,7 +116,7 @@ export class Operator {
 
   /** Runs in the order of their creation. */
   runs(filter: RunFilter = {}): AsyncGenerator<RunView, void, undefined> {
-    return pages<RunView>(this.transport, '/v1/runs', 'runs', { ...filter });
+    return pages<api.RunPage, RunView>(this.transport, '/v1/runs', 'runs', { ...filter });
   }
 
   /** A run, by its id or alias. */
@@ -117,7 +132,7 @@ export class Operator {
   /** Agents in the order in which they were started. */
   agents(filter: AgentFilter = {}): AsyncGenerator<AgentView, void, undefined> {
     const { runId: run_id, status } = filter;
-    return pages<AgentView>(this.transport, '/v1/agents', 'agents', { run_id, status });
+    return pages<api.AgentPage, AgentView>(this.transport, '/v1/agents', 'agents', { run_id, status });
   }
 
   /** An agent, by its address. */
@@ -128,30 +143,34 @@ export class Operator {
   /** Stops an agent. The stop is recorded when this returns, and carried out when the worker says so. */
   stop(agent: string, options: StopOptions = {}): Promise<Interrupt> {
     const { type = 'PAUSE', mode, scope, reason } = options;
-    return this.write('POST', path`/v1/agents/${agent}/interrupts`, { type, mode, scope, reason }, keyHeader(options));
+    const body = { type, mode, scope, reason } satisfies Body<api.InterruptBody>;
+    return this.write('POST', path`/v1/agents/${agent}/interrupts`, body, keyHeader(options));
   }
 
   /** Ends a run. The stop is recorded when this returns, and carried out when the worker says so. */
   cancel(run: string, options: CancelOptions = {}): Promise<Interrupt> {
     const { mode, reason } = options;
-    return this.write('POST', path`/v1/runs/${run}/cancel`, { mode, reason }, keyHeader(options));
+    const body = { mode, reason } satisfies Body<api.CancelBody>;
+    return this.write('POST', path`/v1/runs/${run}/cancel`, body, keyHeader(options));
   }
 
   /** Resumes a paused run, or begins another one from a checkpoint. Gives the id of the run that goes on. */
   async resume(run: string, options: ResumeOptions = {}): Promise<string> {
     const { input, checkpoint } = options;
-    const resumed = await this.write<{ runId: string }>('POST', path`/v1/runs/${run}/resume`, { input, checkpoint }, keyHeader(options));
-    return resumed.runId;
+    const body = { input, checkpoint } satisfies Body<api.ResumeBody>;
+    const { runId } = await this.write<api.ResumedView>('POST', path`/v1/runs/${run}/resume`, body, keyHeader(options));
+    return runId;
   }
 
   /** Writes to an agent, which reads it when its code asks for messages. */
   send(agent: string, text: string, options: Keyed = {}): Promise<SentMessage> {
-    return this.write('POST', path`/v1/agents/${agent}/messages`, { text }, keyHeader(options));
+    const body = { text } satisfies Body<api.MessageBody>;
+    return this.write('POST', path`/v1/agents/${agent}/messages`, body, keyHeader(options));
   }
 
   /** The messages to an agent, in the order in which they were sent. */
   messages(agent: string): AsyncGenerator<MessageView, void, undefined> {
-    return pages<MessageView>(this.transport, path`/v1/agents/${agent}/messages`, 'messages');
+    return pages<api.MessagePage, MessageView>(this.transport, path`/v1/agents/${agent}/messages`, 'messages');
   }
 
   /** The feed of events, after a position or from now on. */
@@ -178,7 +197,11 @@ function keyHeader({ key }: Keyed): Headers {
   return key === undefined ? {} : { 'idempotency-key': key };
 }
 
+function confirmation({ id, prompt, defaultValue, impactIfNo }: Confirmation): Body<api.EventConfirmation> {
+  return { id, prompt, defaultValue, impactIfNo };
+}
+
 /** The choices of an event have all of their members. */
-function choice({ value, label = value, description = '' }: { value: string; label?: string; description?: string }): object {
+function choice({ value, label = value, description = '' }: { value: string; label?: string; description?: string }): api.EventChoice {
   return { value, label, description };
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../json.js';
-import type { AgentView, Interrupt, Mode, RunView } from './views.js';
+import type * as api from '../wire/api.js';
+import type { AgentView, Confirmation, Interrupt, Mode, RunView } from './views.js';
 
 /** What writes takes a key: with the same key, the same request has the same answer, also from another process. */
 export interface Keyed {
@@ -45,7 +46,7 @@ export interface DecisionOptions extends Keyed {
   /** Further members of the response schema. */
   readonly payload?: JsonObject;
   /** Answer the same question in this way from now on. */
-  readonly remember?: { readonly scope?: 'agent' | 'run' | 'everywhere'; readonly ttlS?: number; readonly maxUses?: number };
+  readonly remember?: Pick<api.RememberBody, 'scope' | 'ttlS' | 'maxUses'>;
 }
 
 /** A request that an agent interrupts itself. */
@@ -53,7 +54,7 @@ export interface InterruptRequestOptions {
   /** Where the answer goes. Without it, it goes back to the agent. */
   readonly rerouteTo?: string;
   readonly choices?: readonly (string | { readonly value: string; readonly label?: string; readonly description?: string })[];
-  readonly confirmations?: readonly { readonly id: string; readonly prompt: string }[];
+  readonly confirmations?: readonly Confirmation[];
   /** What one needs to know to decide. */
   readonly context?: string;
   /** Random where it is absent. It is one event, however often it is published with the same id, timestamp and words. */
@@ -70,7 +71,7 @@ export interface StopOptions extends Keyed {
   /** PAUSE (the default) pauses the run, PRUNE ends the agent and those below it, STOP ends it, or its run. */
   readonly type?: 'PAUSE' | 'STOP' | 'PRUNE';
   readonly mode?: Mode;
-  readonly scope?: 'agent' | 'run';
+  readonly scope?: api.ScopeName;
   readonly reason?: string;
 }
 

@@ -1,12 +1,21 @@
 import type { Query, Transport } from '../wire/transport.js';
 
+/** A part of a list. */
+interface Page {
+  readonly nextCursor?: string | null;
+}
+
 /** Reads a list to its end, part by part. */
-export async function* pages<T>(transport: Transport, path: string, member: string, query: Query = {}): AsyncGenerator<T, void, undefined> {
+export async function* pages<P extends Page, T>(
+  transport: Transport,
+  path: string,
+  member: Exclude<keyof P, keyof Page>,
+  query: Query = {},
+): AsyncGenerator<T, void, undefined> {
   let cursor: string | undefined;
   do {
-    const call = { method: 'GET', path, query: { ...query, cursor } } as const;
-    const page = await transport.body<Record<string, unknown>>(call);
-    yield* page[member] as T[];
-    cursor = (page['nextCursor'] as string | null | undefined) ?? undefined;
+    const page: P = await transport.body<P>({ method: 'GET', path, query: { ...query, cursor } });
+    yield* page[member] as readonly T[];
+    cursor = page.nextCursor ?? undefined;
   } while (cursor !== undefined);
 }

@@ -1,195 +1,142 @@
 import type { JsonObject } from '../json.js';
+import type * as api from '../wire/api.js';
+import type { Seen, Sparse } from '../wire/form.js';
 
 /** What a person can decide. */
-export type DecisionName =
-  | 'approve'
-  | 'edit'
-  | 'reject'
-  | 'respond'
-  | 'ignore'
-  | 'reroute'
-  | 'modify_plan'
-  | 'cancel'
-  | 'resume';
+export type DecisionName = api.DecisionName;
 
 /** What an interrupt does. */
-export type InterruptType = 'HUMAN_REVIEW' | 'AGENT_REVIEW' | 'PAUSE' | 'STOP' | 'PRUNE' | 'BRANCH';
+export type InterruptType = api.TypeName;
 
 /** How a stop comes: after the current step, or at once. */
-export type Mode = 'graceful' | 'immediate';
+export type Mode = api.ModeName;
 
 /** One of the answers to choose from. */
-export interface Choice {
-  readonly value: string;
-  readonly label: string;
-  readonly description: string;
-}
+export interface Choice extends Seen<api.ChoiceView, 'value' | 'label' | 'description'> {}
 
 /** What a person has to confirm or refuse. */
-export interface Confirmation {
-  readonly id: string;
-  readonly prompt: string;
-  readonly defaultValue?: boolean;
-  readonly impactIfNo?: string;
-}
+export interface Confirmation extends Seen<Sparse<api.ConfirmationView>, 'id' | 'prompt' | 'defaultValue' | 'impactIfNo'> {}
 
 /** Where an answer could go. */
-export interface RouteOption {
-  readonly agentType: string;
-  readonly label: string;
-  /** Whether it goes there unless a person sends it elsewhere. */
-  readonly allowed: boolean;
-}
+export interface RouteOption extends Seen<api.RouteView, 'agentType' | 'label' | 'allowed'> {}
 
 /** The decision of an interrupt, as people see it. */
-export interface DecisionRecord {
-  readonly decisionId: string;
-  readonly interruptId: string;
-  readonly decision: DecisionName;
-  /** Where the run goes on. */
-  readonly target: string;
-  readonly by: string;
-  /** The standing rule that decided. */
-  readonly ruleId?: string;
-  readonly at: string;
-  readonly version: number;
-  readonly payload?: JsonObject;
-}
+export interface DecisionRecord
+  extends Seen<
+    Sparse<api.DecisionView>,
+    'decisionId' | 'interruptId' | 'target' | 'by' | 'ruleId' | 'at' | 'version',
+    { readonly decision: DecisionName; readonly payload?: JsonObject }
+  > {}
 
 /** One request for a stop. */
-export interface StopRequest {
-  readonly id: string;
-  readonly by: string;
-  readonly source: string;
-  readonly mode: Mode;
-  readonly reason: string;
-  readonly requestedAt: string;
-  readonly withdrawn?: { readonly by: string; readonly at: string };
-}
+export interface StopRequest
+  extends Seen<
+    Sparse<api.AskingView>,
+    'id' | 'by' | 'source' | 'reason' | 'requestedAt',
+    { readonly mode: Mode; readonly withdrawn?: Seen<api.TakenBackView, 'by' | 'at'> }
+  > {}
 
 /** A question or a stop, as people see it. */
-export interface Interrupt {
-  readonly id: string;
-  readonly runId: string;
-  /** The agent, with its run: `run_1/root/refunds`. */
-  readonly agentId: string;
-  readonly agentType: string;
-  readonly type: InterruptType;
-  /** What it is about, for inboxes: `human_review`, `permission`, `user_escape`. */
-  readonly kind: string;
-  readonly source: string;
-  readonly requestedBy: string;
-  readonly requestedAt: string;
-  readonly askings: readonly StopRequest[];
-  readonly mode: Mode;
-  readonly scope: 'agent' | 'run';
-  readonly priority: number;
-  readonly state: string;
-  readonly reason: string;
-  readonly contextForDecision: string;
-  readonly choices: readonly Choice[];
-  readonly confirmationItems: readonly Confirmation[];
-  /** The agent's own fields. */
-  readonly fields: JsonObject;
-  readonly allowedDecisions: readonly DecisionName[];
-  /** The JSON Schema of the payload of a decision. */
-  readonly responseSchema: JsonObject | boolean;
-  readonly routes: readonly RouteOption[];
-  /** Where the event of a supervisor sends the answer. */
-  readonly rerouteToAgentType?: string;
-  readonly assignee?: string;
-  readonly claimedBy?: { readonly by: string; readonly until: string };
-  /** The interrupt that comes first. */
-  readonly heldBy?: string;
-  readonly expiresAt?: string;
-  readonly onExpiry: string;
-  readonly acknowledgedAt?: string;
-  readonly resolvedAt?: string;
-  readonly lastError?: string;
-  /** The digest of what a person is shown. */
-  readonly shownDigest?: string;
-  readonly decision?: DecisionRecord;
-  /** Counts its changes; a decision names the one that was read. */
-  readonly version: number;
-}
+export interface Interrupt
+  extends Seen<
+    Sparse<api.InterruptView>,
+    | 'id'
+    | 'runId'
+    | 'agentId'
+    | 'agentType'
+    | 'kind'
+    | 'source'
+    | 'requestedBy'
+    | 'requestedAt'
+    | 'priority'
+    | 'state'
+    | 'reason'
+    | 'contextForDecision'
+    | 'rerouteToAgentType'
+    | 'assignee'
+    | 'heldBy'
+    | 'expiresAt'
+    | 'onExpiry'
+    | 'acknowledgedAt'
+    | 'resolvedAt'
+    | 'lastError'
+    | 'shownDigest'
+    | 'version',
+    {
+      readonly type: InterruptType;
+      readonly mode: Mode;
+      readonly scope: api.ScopeName;
+      readonly askings: readonly StopRequest[];
+      readonly choices: readonly Choice[];
+      readonly confirmationItems: readonly Confirmation[];
+      /** The agent's own fields. */
+      readonly fields: JsonObject;
+      readonly allowedDecisions: readonly DecisionName[];
+      /** The JSON Schema of the payload of a decision. */
+      readonly responseSchema: JsonObject | boolean;
+      readonly routes: readonly RouteOption[];
+      readonly claimedBy?: Seen<api.ClaimView, 'by' | 'until'>;
+      readonly decision?: DecisionRecord;
+    }
+  > {}
 
 /** A run, as people see it. */
-export interface RunView {
-  readonly runId: string;
-  readonly threadId: string;
-  readonly status: 'created' | 'running' | 'stopping' | 'paused' | 'waiting' | 'completed' | 'failed' | 'cancelled';
-  readonly reason?: string;
-  readonly goal?: string;
-  /** Whether a process works on it now. */
-  readonly executing: boolean;
-  readonly waitsForServer: boolean;
-  readonly checkpoint: number;
-  readonly forkedFrom?: string;
-  readonly createdAt: string;
-  readonly openInterrupts?: readonly string[];
-  readonly version: number;
-}
+export interface RunView
+  extends Seen<
+    Sparse<api.RunView>,
+    | 'runId'
+    | 'threadId'
+    | 'reason'
+    | 'goal'
+    | 'executing'
+    | 'waitsForServer'
+    | 'checkpoint'
+    | 'forkedFrom'
+    | 'createdAt'
+    | 'openInterrupts'
+    | 'version',
+    {
+      readonly status: 'created' | 'running' | 'stopping' | 'paused' | 'waiting' | 'completed' | 'failed' | 'cancelled';
+    }
+  > {}
 
 /** An agent, as people see it. */
-export interface AgentView {
-  /** Its address: the run, and the agent in it. */
-  readonly agentId: string;
-  /** The agent in its run: `root/refunds`. */
-  readonly nodeId: string;
-  readonly agentType: string;
-  readonly parentId?: string;
-  readonly runId: string;
-  readonly status: string;
-  readonly since: string;
-  readonly currentStep: number;
-  readonly turn: number;
-  readonly tokens: number;
-  readonly takesMessages: boolean;
-  readonly openInterrupts: readonly string[];
-  readonly canRouteTo: readonly string[];
-}
+export interface AgentView
+  extends Seen<
+    Sparse<api.AgentView>,
+    | 'agentId'
+    | 'nodeId'
+    | 'agentType'
+    | 'parentId'
+    | 'runId'
+    | 'status'
+    | 'since'
+    | 'currentStep'
+    | 'turn'
+    | 'tokens'
+    | 'takesMessages'
+    | 'openInterrupts'
+    | 'canRouteTo'
+  > {}
 
 /** An agent with those that it started. */
-export interface AgentTree extends AgentView {
-  readonly children: readonly AgentTree[];
-}
+export interface AgentTree extends Seen<Sparse<api.TreeNode>, keyof AgentView, { readonly children: readonly AgentTree[] }> {}
 
 /** A message to an agent. */
-export interface MessageView {
-  readonly message: number;
-  readonly agentId: string;
-  readonly text: string;
-  readonly from: string;
-  readonly at: string;
-  readonly state: 'waiting' | 'read' | 'unread' | 'withdrawn';
-  readonly since?: string;
-  readonly withdrawnBy?: string;
-}
+export interface MessageView
+  extends Seen<Sparse<api.MessageView>, 'message' | 'agentId' | 'text' | 'from' | 'at' | 'state' | 'since' | 'withdrawnBy'> {}
 
 /** A message that was accepted. */
-export interface SentMessage {
-  readonly message: number;
-  readonly agentId: string;
-  readonly at: string;
-}
+export interface SentMessage extends Seen<api.SentView, 'message' | 'agentId' | 'at'> {}
 
 /** What became of a reroute event. */
-export interface EventState {
-  readonly eventId: string;
-  readonly state: string;
-  readonly target: string;
-  readonly interrupt: Interrupt;
-  readonly decision?: DecisionRecord;
-}
+export interface EventState
+  extends Seen<
+    Sparse<api.FateView>,
+    'eventId' | 'state' | 'target',
+    { readonly interrupt: Interrupt; readonly decision?: DecisionRecord }
+  > {}
 
 /** Who the token belongs to. */
-export interface WhoAmI {
-  readonly name: string;
-  readonly role: string;
-  readonly version: string;
-  readonly instance: string;
-  /** The last position of the feed. */
-  readonly seq: string;
-  readonly runId?: string;
-  readonly agentId?: string;
-}
+export interface WhoAmI
+  extends Seen<Sparse<api.WhoAmI>, 'name' | 'role' | 'version' | 'instance' | 'seq' | 'runId' | 'agentId'> {}

@@ -1,4 +1,6 @@
 import { RunOwned } from '../errors.js';
+import type * as api from '../wire/api.js';
+import type { Body } from '../wire/form.js';
 import { path } from '../wire/path.js';
 import { sleep } from '../wire/sleep.js';
 import type { Transport } from '../wire/transport.js';
@@ -19,7 +21,8 @@ export interface LeaseOrder {
  * died shows none, and its lease runs out.
  */
 export async function acquire(transport: Transport, runId: string, order: LeaseOrder): Promise<WorkView> {
-  const { signal, ...body } = order;
+  const { signal, worker, leaseMs } = order;
+  const body = { worker, leaseMs } satisfies Body<api.LeaseBody>;
   const work = path`/v1/work/${runId}`;
   let first: WorkView | undefined;
   for (;;) {

@@ -1,4 +1,6 @@
 import type { JsonObject } from '../json.js';
+import type * as api from '../wire/api.js';
+import type { Body } from '../wire/form.js';
 import { path } from '../wire/path.js';
 import type { AgentContext, RunContext } from './context.js';
 import { type Effect, type EffectOptions, perform } from './effect.js';
@@ -41,7 +43,7 @@ export interface Question {
 
 /** What an agent does, as people see it. */
 export interface AgentReport {
-  readonly status?: 'pending' | 'ready' | 'running' | 'completed' | 'failed' | 'cancelled' | 'pruned';
+  readonly status?: api.AgentStatusName;
   readonly step?: number;
   readonly tokens?: number;
 }
@@ -79,17 +81,19 @@ export class Agent<W extends Workflow = Workflow> {
    */
   async ask(question: Question): Promise<AnyRouted<W>> {
     this.signal.throwIfAborted();
-    const { key, choices, confirmations, ...rest } = question;
+    const { key, reason, context, choices, confirmations, fields, deadlineMs } = question;
     const body = {
       agentId: this.id,
       kind: this.kind,
-      ...rest,
-      choices: choices?.map((it) => (typeof it === 'string' ? { value: it } : it)),
-      // In answers these are the names of users, so the transport does not rename what is below.
-      confirmations: confirmations?.map(({ impactIfNo, ...it }) => ({ ...it, impact_if_no: impactIfNo })),
-    };
+      reason,
+      context,
+      choices: choices?.map((it) => choice(typeof it === 'string' ? { value: it } : it)),
+      confirmations: confirmations?.map(confirmation),
+      fields,
+      deadlineMs,
+    } satisfies Body<api.QuestionBody>;
     const asked = await this.context.owned.write<QuestionView>('PUT', questionPath(key), { body });
-    const decided = await untilDecided(this.context, asked, question.deadlineMs);
+    const decided = await untilDecided(this.context, asked, deadlineMs);
     return new Routed(this.context, decided) as AnyRouted<W>;
   }
 
@@ -143,7 +147,7 @@ export class Agent<W extends Workflow = Workflow> {
     } catch (error) {
       const isItsOwn = error instanceof Stopped && concernsAgentAlone(error.stop) && error.stop.agentId === this.id;
       if (!isItsOwn) throw error;
-      await this.context.owned.write('POST', '/stopped', { body: { agentId: this.id } });
+      await this.context.owned.write('POST', '/stopped', { body: { agentId: this.id } satisfies Body<api.StoppedBody> });
       return undefined;
     }
     await this.finish();
@@ -157,7 +161,7 @@ export class Agent<W extends Workflow = Workflow> {
     const { messages } = await owned.signals();
     const own = messages.filter((it) => it.agentId === this.id);
     const positions = own.map((it) => it.position);
-    if (positions.length > 0) await owned.write('POST', '/messages/read', { body: { positions } });
+    if (positions.length > 0) await owned.write('POST', '/messages/read', { body: { positions } satisfies Body<api.ReadBody> });
     return own;
   }
 
@@ -170,11 +174,24 @@ export class Agent<W extends Workflow = Workflow> {
 
   /** How the agent stands then: one that has ended stays so, while the code runs again. */
   private async tell(report: AgentReport): Promise<string> {
-    const agents = [{ agentId: this.id, kind: this.kind, status: 'running', ...report }];
-    const told = await this.context.owned.write<{ agents: { status: string }[] }>('PUT', '/agents', { body: { agents } });
+    const { status = 'running', step, tokens } = report;
+    const body = { agents: [{ agentId: this.id, kind: this.kind, status, step, tokens }] } satisfies Body<api.AgentsBody>;
+    const told = await this.context.owned.write<api.AgentsView>('PUT', '/agents', { body });
     return told.agents[0]?.status ?? '';
   }
 }
+
+function choice({ value, label, description }: Exclude<Of<Question['choices']>, string>): Body<api.ChoiceBody> {
+  return { value, label, description };
+}
+
+function confirmation({ id, prompt, default: assumed, impactIfNo }: Of<Question['confirmations']>): Body<api.ConfirmationBody> {
+  // In answers these are the names of users, so the transport does not rename what is below.
+  return { id, prompt, default: assumed, impact_if_no: impactIfNo };
+}
+
+/** What a list has. */
+type Of<L> = L extends readonly (infer E)[] ? E : never;
 
 function questionPath(key: string): string {
   return path`/questions/${checked(key)}`;

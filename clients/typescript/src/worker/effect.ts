@@ -1,4 +1,6 @@
 import { throughJson } from '../json.js';
+import type * as api from '../wire/api.js';
+import type { Body } from '../wire/form.js';
 import { path } from '../wire/path.js';
 import { randomId } from '../wire/random-id.js';
 import type { AgentContext } from './context.js';
@@ -34,7 +36,7 @@ export async function perform<T>(
   const { repeatable = false, lookup } = options;
   // The attempt tells this call, whose first answer may get lost, from that of a worker that died. No stop may cut it off: the effect
   // would be begun, and nothing would know that it never happened.
-  const body = { agentId, repeatable, attempt: randomId() };
+  const body = { agentId, repeatable, attempt: randomId() } satisfies Body<api.EffectBody>;
   const { state, result } = await owned.write<EffectView>('PUT', below, { body });
   if (state === 'finished') return result as T;
   if (state === 'unknown' && lookup === undefined) throw new EffectUnknown(key);
@@ -42,6 +44,6 @@ export async function perform<T>(
   const found = state === 'unknown' ? await lookup?.(effect) : undefined;
   // The first caller gets what a later worker reads.
   const kept = throughJson(found === undefined ? await work(effect) : found);
-  await owned.write('PUT', `${below}/result`, { body: { result: kept } });
+  await owned.write('PUT', `${below}/result`, { body: { result: kept } satisfies Body<api.ResultBody> });
   return kept as T;
 }

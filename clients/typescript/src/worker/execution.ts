@@ -1,5 +1,7 @@
 import { Forbidden, Internal, Invalid, LeaseLost, RunFinished, Transient, Unauthenticated } from '../errors.js';
 import { throughJson } from '../json.js';
+import type * as api from '../wire/api.js';
+import type { Body } from '../wire/form.js';
 import type { Transport } from '../wire/transport.js';
 import { Busy } from './busy.js';
 import type { RunContext } from './context.js';
@@ -77,7 +79,7 @@ function isOfHalt(run: Run, error: unknown): boolean {
 async function conclude<T>(owned: OwnedRun, outcome: Outcome<T>): Promise<T> {
   if ('result' in outcome) {
     try {
-      await end(owned, 'completed', { result: outcome.result });
+      await end(owned, { state: 'completed', result: outcome.result });
       return outcome.result;
     } catch (error) {
       // A result that the server does not take, such as one that is too large, is no better the next time.
@@ -87,11 +89,11 @@ async function conclude<T>(owned: OwnedRun, outcome: Outcome<T>): Promise<T> {
   }
   const { error } = outcome;
   if (error instanceof Stopped) await stopped(owned, error);
-  else if (error instanceof Cancelled) await end(owned, 'cancelled', { reason: error.detail });
+  else if (error instanceof Cancelled) await end(owned, { state: 'cancelled', reason: error.detail });
   else if (error instanceof Parked || error instanceof Released) await release(owned, error instanceof Parked);
   // The first error is the one to tell: where the server does not hear of it, the lease runs out and another worker goes on.
   else if (isOfWorker(error)) await release(owned, false).catch(() => undefined);
-  else await end(owned, 'failed', { reason: String(error).slice(0, MOST_REASON) }).catch(() => undefined);
+  else await end(owned, { state: 'failed', reason: String(error).slice(0, MOST_REASON) }).catch(() => undefined);
   throw error;
 }
 
@@ -102,14 +104,15 @@ function isOfWorker(error: unknown): boolean {
 }
 
 async function stopped(owned: OwnedRun, { stop }: Stopped): Promise<void> {
+  const body = { agentId: concernsAgentAlone(stop) ? stop.agentId : undefined } satisfies Body<api.StoppedBody>;
   if (!concernsAgentAlone(stop)) {
     // The server carries the stop out in an epoch of its own, and later where it died over it.
     const isStopped = ({ state }: WorkView): boolean => ['stopping', 'paused', 'cancelled'].includes(state);
-    return settle(owned, isStopped, () => owned.write('POST', '/stopped', { body: {} }));
+    return settle(owned, isStopped, () => owned.write('POST', '/stopped', { body }));
   }
   // The code did not go on without that agent, so there is nothing left to do.
-  await owned.write('POST', '/stopped', { body: { agentId: stop.agentId } });
-  await end(owned, 'cancelled', { reason: `${stop.agentId} was stopped: ${stop.reason}` });
+  await owned.write('POST', '/stopped', { body });
+  await end(owned, { state: 'cancelled', reason: `${stop.agentId} was stopped: ${stop.reason}` });
 }
 
 async function release(owned: OwnedRun, waiting: boolean): Promise<void> {
@@ -125,10 +128,10 @@ function isOver(error: unknown): boolean {
   return error instanceof LeaseLost || error instanceof RunFinished;
 }
 
-function end(owned: OwnedRun, state: 'completed' | 'failed' | 'cancelled', more: object): Promise<void> {
+function end(owned: OwnedRun, body: Body<api.EndBody>): Promise<void> {
   // In a later epoch, another worker ended it, perhaps with another result.
-  const isEnded = (view: WorkView): boolean => view.state === state && view.epoch === owned.view.epoch;
-  return settle(owned, isEnded, () => owned.write('POST', '/end', { body: { state, ...more } }));
+  const isEnded = (view: WorkView): boolean => view.state === body.state && view.epoch === owned.view.epoch;
+  return settle(owned, isEnded, () => owned.write('POST', '/end', { body }));
 }
 
 /** Ends the lease by a request. Where its first answer got lost, the second one says that there is no lease any more. */

@@ -1,4 +1,6 @@
 import { Transient } from '../errors.js';
+import type * as api from '../wire/api.js';
+import type { Body } from '../wire/form.js';
 import type { OwnedRun } from './owned-run.js';
 
 /** Keeps a run for its worker, by a request at each third of the lease. */
@@ -21,8 +23,9 @@ export class Lease {
   }
 
   private async renew(): Promise<void> {
+    const body = { leaseMs: this.leaseMs } satisfies Body<api.RenewBody>;
     try {
-      await this.run.write('PUT', '/lease', { body: { leaseMs: this.leaseMs }, signal: this.ending.signal });
+      await this.run.write('PUT', '/lease', { body, signal: this.ending.signal });
     } catch (error) {
       if (this.ending.signal.aborted) return;
       // While the server is away nothing is known: it says whether the lease is lost once it is back.

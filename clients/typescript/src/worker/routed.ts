@@ -1,4 +1,6 @@
 import { AnswerRejected, Conflict } from '../errors.js';
+import type * as api from '../wire/api.js';
+import type { Body } from '../wire/form.js';
 import { path } from '../wire/path.js';
 import type { AgentContext } from './context.js';
 import { Unfilled } from './halt.js';
@@ -55,7 +57,7 @@ export class Routed<Field extends string | null = string | null, Request = unkno
    */
   async submit(answer: unknown): Promise<Request | null> {
     const below = path`/questions/${this.key}/request`;
-    const question = await this.context.owned.write<QuestionView>('POST', below, { body: { answer } });
+    const question = await this.context.owned.write<QuestionView>('POST', below, { body: { answer } satisfies Body<api.AnswerBody> });
     return this.keep(question);
   }
 

@@ -1,4 +1,6 @@
 import { NotFound } from '../errors.js';
+import type * as api from '../wire/api.js';
+import type { Body } from '../wire/form.js';
 import { Agent } from './agent.js';
 import type { RunContext } from './context.js';
 import { Cancelled } from './halt.js';
@@ -85,7 +87,7 @@ export class Run<W extends Workflow = Workflow, I = unknown> {
   /** Keeps a state, as JSON. People see it in the history of the run. */
   async checkpoint(state: unknown, reason?: string): Promise<void> {
     this.signal.throwIfAborted();
-    await this.owned.write('POST', '/checkpoints', { body: { state, reason } });
+    await this.owned.write('POST', '/checkpoints', { body: { state, reason } satisfies Body<api.StateBody> });
   }
 
   /** The state that was kept last, also by an earlier worker; `null` before the first one. */

@@ -1,122 +1,91 @@
 import type { DecisionName, Mode } from '../people/views.js';
+import type * as api from '../wire/api.js';
+import type { Full, Seen } from '../wire/form.js';
 
 /** A run as its workers see it. */
-export interface WorkView {
-  readonly runId: string;
-  /** Your name for it. */
-  readonly threadId: string | null;
-  readonly workflow: string;
-  readonly state: string;
-  readonly reason: string | null;
-  readonly input: unknown;
-  readonly epoch: number;
-  readonly worker: string | null;
-  readonly leaseUntil: string | null;
-  readonly checkpoint: number;
-  readonly result: unknown;
-}
+export interface WorkView
+  extends Seen<
+    Full<api.WorkView>,
+    | 'runId'
+    | 'threadId'
+    | 'workflow'
+    | 'state'
+    | 'reason'
+    | 'input'
+    | 'epoch'
+    | 'worker'
+    | 'leaseUntil'
+    | 'checkpoint'
+    | 'result'
+  > {}
 
 /** A decision as the worker that asked sees it. */
-export interface Decision {
-  readonly id: string;
-  readonly decision: Exclude<DecisionName, 'resume'>;
-  /** The words of the person. */
-  readonly text: string | null;
-  readonly choices: readonly string[];
-  readonly confirmations: Readonly<Record<string, boolean>>;
-  readonly by: string;
-  readonly at: string;
-}
+export interface Decision
+  extends Seen<
+    Full<api.WorkDecisionView>,
+    'id' | 'text' | 'choices' | 'confirmations' | 'by' | 'at',
+    { readonly decision: Exclude<DecisionName, 'resume'> }
+  > {}
 
 /** The route that a decision fixed. */
-export interface FixedRoute {
-  readonly name: string;
-  readonly field: string;
-  /** Whether the answer goes elsewhere than where the question came from. */
-  readonly rerouted: boolean;
-}
+export interface FixedRoute extends Seen<api.TakenRouteView, 'name' | 'field' | 'rerouted'> {}
 
 /** A question as it stands. */
-export interface QuestionView {
-  readonly key: string;
-  readonly interruptId: string;
-  readonly agentId: string;
-  readonly kind: string;
-  readonly state: 'open' | 'decided' | 'expired' | 'withdrawn';
-  readonly reason: string;
-  readonly decision: Decision | null;
-  readonly route: FixedRoute | null;
-  readonly request: unknown;
-  readonly correctionsLeft: number;
-  /** The key of the question by which a person fills in the request. */
-  readonly asked?: string | null;
-}
+export interface QuestionView
+  extends Seen<
+    Full<api.WorkQuestionView>,
+    'key' | 'interruptId' | 'agentId' | 'kind' | 'reason' | 'request' | 'correctionsLeft' | 'asked',
+    {
+      readonly state: 'open' | 'decided' | 'expired' | 'withdrawn';
+      readonly decision: Decision | null;
+      readonly route: FixedRoute | null;
+    }
+  > {}
 
 /** Providers whose limits and words a schema can follow. */
 export type Dialect = 'json-schema' | 'openai' | 'anthropic' | 'gemini' | 'grammar';
 
-/** The schema that a model is shown. */
-export interface NarrowedSchema {
-  readonly name: string;
-  readonly dialect: Dialect;
-  /** A JSON Schema; with the dialect `grammar`, whatever the server gives in its place. */
-  readonly schema: unknown;
-  /** The one property that the model fills in. */
-  readonly field: string;
-}
+/** The schema that a model is shown; with the dialect `grammar`, whatever the server gives in its place. */
+export interface NarrowedSchema extends Seen<api.SchemaView, 'name' | 'schema' | 'field', { readonly dialect: Dialect }> {}
+
+/** A stop that was asked for, as the server records it. */
+export interface RecordedStop
+  extends Seen<
+    api.StopView,
+    'interruptId' | 'type' | 'agentId' | 'reason',
+    { readonly mode: Mode; readonly scope: api.ScopeName }
+  > {}
 
 /** A stop that was asked for. */
-export interface Stop {
+export interface Stop extends Omit<RecordedStop, 'interruptId'> {
   /** `null` where it was carried out before this worker took the run. */
   readonly interruptId: string | null;
-  readonly type: string;
-  readonly mode: Mode;
-  readonly scope: 'run' | 'agent';
-  readonly agentId: string;
-  readonly reason: string;
 }
 
 /** A supervisor wants an agent to interrupt itself. The agent's next question takes that event. */
-export interface InterruptRequest {
-  readonly interruptId: string;
-  readonly agentId: string;
-  readonly reason: string;
-  /** The route of the answer; without one it is that of the agent's kind. */
-  readonly rerouteTo: string | null;
-}
+export interface InterruptRequest extends Seen<Full<api.AskedAgentView>, 'interruptId' | 'agentId' | 'reason' | 'rerouteTo'> {}
 
 /** A message to an agent of the run. */
-export interface Message {
-  readonly position: number;
-  readonly agentId: string;
-  readonly text: string;
-  readonly from: string;
-}
+export interface Message extends Seen<api.WorkMessageView, 'position' | 'agentId' | 'text' | 'from'> {}
 
 /** What came from outside and is not dealt with. */
-export interface Signals {
-  readonly stopping: boolean;
-  readonly stops: readonly Stop[];
-  readonly asked: readonly InterruptRequest[];
-  readonly messages: readonly Message[];
-  /** The keys of questions that are decided, and whose decision no agent has read. */
-  readonly decided: readonly string[];
-  /** Counts what has happened in the run. */
-  readonly cursor: number;
-}
+export interface Signals
+  extends Seen<
+    api.SignalsView,
+    'stopping' | 'decided' | 'cursor',
+    {
+      readonly stops: readonly RecordedStop[];
+      readonly asked: readonly InterruptRequest[];
+      readonly messages: readonly Message[];
+    }
+  > {}
 
 /** Something that must not happen twice. */
-export interface EffectView {
-  readonly state: 'begun' | 'finished' | 'unknown';
-  readonly result?: unknown;
-}
+export interface EffectView
+  extends Seen<api.EffectView, 'result', { readonly state: 'begun' | 'finished' | 'unknown' }> {}
 
 /** A state that was kept. */
-export interface Checkpoint<S = unknown> {
-  readonly state: S;
-  readonly number: number;
-  readonly reason: string | null;
-}
+export interface Checkpoint<S = unknown> extends Seen<api.CheckpointStateView, 'number' | 'reason', { readonly state: S }> {}
 
 /** What a model is asked to do. */
 export interface FillTask extends NarrowedSchema {

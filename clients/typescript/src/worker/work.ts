@@ -1,4 +1,6 @@
 import { LeaseLost, RunFinished, Transient } from '../errors.js';
+import type * as api from '../wire/api.js';
+import type { Body } from '../wire/form.js';
 import { path } from '../wire/path.js';
 import type { Transport } from '../wire/transport.js';
 import { type Handler, execute } from './execution.js';
@@ -66,7 +68,8 @@ async function takeRuns<W extends Workflow, I, T>(
 /** The oldest run that can go on; `null` where there is none now. */
 async function next<W extends Workflow>(bench: Bench<W>, signal: AbortSignal): Promise<WorkView | null> {
   const { transport, workflow, worker, leaseMs } = bench;
-  const call = { method: 'POST', path: path`/v1/workflows/${workflow.name}/leases`, body: { worker, leaseMs } } as const;
+  const body = { worker, leaseMs } satisfies Body<api.LeaseBody>;
+  const call = { method: 'POST', path: path`/v1/workflows/${workflow.name}/leases`, body } as const;
   try {
     return await transport.body<WorkView | null>({ ...call, waitMs: WAIT_MS, signal });
   } catch (error) {

@@ -1,4 +1,6 @@
 import { Invalid, type Misfit } from '../errors.js';
+import type * as api from '../wire/api.js';
+import type { Seen } from '../wire/form.js';
 import type { FromSchema, Schema } from './schema.js';
 
 /** A place where answers may go, where more than its request has to be said. */
@@ -26,24 +28,8 @@ export interface Definition<K extends string, R extends Routes> {
   readonly routes?: R;
 }
 
-/** The body that registers a workflow. */
-export interface Registration {
-  readonly kinds: readonly { readonly name: string; readonly origin: string }[];
-  readonly routes: readonly {
-    readonly name: string;
-    readonly field: string;
-    readonly request: string;
-    readonly description?: string;
-    readonly schema: Schema;
-  }[];
-}
-
 /** A workflow as the server has registered it. */
-export interface RegisteredWorkflow {
-  readonly name: string;
-  readonly version: number;
-  readonly digest: string;
-}
+export interface RegisteredWorkflow extends Seen<api.RegisteredView, 'name' | 'version' | 'digest'> {}
 
 /**
  * The kinds of agents of an orchestrator, and where the answers to their questions may go.
@@ -77,16 +63,16 @@ export class Workflow<const K extends string = string, const R extends Routes = 
   }
 
   /** The body that registers it. */
-  get registration(): Registration {
+  get registration(): Required<api.WorkflowBody> {
     return {
-      kinds: this.kinds.map(([name, field]) => ({ name, origin: field === null ? name : this.routeName(field) })),
-      routes: [...this.routes].map(([field, { request, description, schema }]) => {
+      kinds: this.kinds.map(([name, field]): api.KindBody => ({ name, origin: field === null ? name : this.routeName(field) })),
+      routes: [...this.routes].map(([field, { request, description, schema }]): api.RouteBody => {
         const words = description ?? schema['description'];
         return {
           name: this.routeName(field),
           field,
           request: request ?? `${pascal(field)}Request`,
-          ...(typeof words === 'string' && { description: words }),
+          ...(typeof words === 'string' && ({ description: words } satisfies Partial<api.RouteBody>)),
           schema,
         };
       }),

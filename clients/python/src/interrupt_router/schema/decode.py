@@ -1,4 +1,4 @@
-"""Makes typed values of JSON: requests that are dataclasses, and what the server tells."""
+"""Makes typed values of JSON: requests that are dataclasses."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _decoded(hint: Any, value: Any) -> Any:
     if isinstance(hint, type) and issubclass(hint, enum.Enum):
         return hint(value)
     if hint is datetime.datetime:
-        return _time(value)
+        return time_of(value)
     if hint is datetime.date:
         return datetime.date.fromisoformat(value)
     if hint is uuid.UUID:
@@ -44,7 +44,7 @@ def _decoded(hint: Any, value: Any) -> Any:
     return value
 
 
-def _time(text: str) -> datetime.datetime:
+def time_of(text: str) -> datetime.datetime:
     """A time of the server. Before Python 3.11 `fromisoformat` read neither `Z` nor other fractions than these."""
     whole = _FRACTION.sub(lambda fraction: f".{fraction[1]:0<6.6}", text)
     return datetime.datetime.fromisoformat(whole.replace("Z", "+00:00"))
