@@ -33,6 +33,8 @@ class DeskProgram:
     environment: dict[str, str]
     lease: float
     """For how many seconds a ticket stays with a worker that has died."""
+    same_key_pays_once: bool
+    """Whether the bank takes a key that it knows as the same payment; else each time that it is asked is one."""
     hand_in: dict[str, Any]
     cannot: dict[str, str]
     """The cases that it cannot pass, each with the reason."""
@@ -136,11 +138,12 @@ class Installation:
         return found
 
     def payments(self, order: int) -> list[str]:
-        """The keys with which the bank was asked to pay an order back: the same key is the same payment."""
+        """The keys with which the bank has paid an order back."""
         written = [
             (self._folder / name).read_text() for name in ("server.log", "ledger") if (self._folder / name).exists()
         ]
-        return re.findall(rf"the bank pays \d+ cents for order {order} \((\S+)\)", "".join(written))
+        keys = re.findall(rf"the bank pays \d+ cents for order {order} \((\S+)\)", "".join(written))
+        return sorted(set(keys)) if self.desk.same_key_pays_once else keys
 
     def logs(self) -> str:
         """The ends of what both have written."""
