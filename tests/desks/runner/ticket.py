@@ -192,9 +192,11 @@ class Ticket:
 
     async def do_bank_pays(self, _: None) -> None:
         """The bank has just paid the order back: the desk may not know it yet."""
-        async with asyncio.timeout(WITHIN):
-            while not self._desk.payments(self._order):
-                await asyncio.sleep(0.001)
+
+        async def look() -> bool | None:
+            return bool(self._desk.payments(self._order)) or None
+
+        await self._until(look, "the bank pays", between=0.001)
 
     async def do_paid(self, times: int) -> None:
         """The bank has paid the order back so often."""
@@ -236,12 +238,12 @@ class Ticket:
     async def _status(self) -> str:
         return (await self._ann.run(self._run)).status
 
-    async def _until(self, look: Callable[[], Awaitable[T | None]], what: str) -> T:
+    async def _until(self, look: Callable[[], Awaitable[T | None]], what: str, between: float = BETWEEN) -> T:
         ends = time.monotonic() + WITHIN
         while (found := await look()) is None:
             late = f"within {WITHIN:.0f} s it was not seen that {what}"
             assert time.monotonic() < ends, f"{late}: {(await self._ann.run(self._run)).raw}"
-            await asyncio.sleep(BETWEEN)
+            await asyncio.sleep(between)
         return found
 
     @property
