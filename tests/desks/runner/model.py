@@ -18,7 +18,7 @@ class Script:
     """What the model says of one ticket, and what it was told."""
 
     answers: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    """The answers by the field of the route: the first one, the one after the first correction, and so on."""
+    """The answers by the field of the route, in the order of the calls. After those its answers fit."""
     told: list[tuple[str, str]] = field(default_factory=list)
     """The field that it was to fill in, and the last message, for each call."""
 
@@ -77,10 +77,10 @@ class Model:
         # A desk whose front asks a model where a ticket begins shows all routes: there it always begins with the customer.
         chosen = fields[0] if len(fields) == 1 else "inquire"
         script = self._scripts[ticket]
-        corrections = sum(message["role"] == "assistant" for message in call["messages"])
+        before = sum(field == chosen for field, _ in script.told)
         script.told.append((chosen, str(call["messages"][-1]["content"])))
         given = script.answers.get(chosen, ())
-        request = given[corrections] if corrections < len(given) else {self._only[chosen]: f"{chosen} of {ticket}"}
+        request = given[before] if before < len(given) else {self._only[chosen]: f"{chosen} of {ticket}"}
         others = {name: None for name in fields if name != chosen}
         return json.dumps({chosen: request, **others}), 200
 
