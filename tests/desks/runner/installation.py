@@ -30,6 +30,8 @@ class DeskProgram:
     """The server. A desk that is a server of its own is nothing else."""
     work: list[str] | None
     """The worker beside it."""
+    stand_in: list[str] | None
+    """The server that serves people while a desk that is its own one is dead."""
     environment: dict[str, str]
     lease: float
     """For how many seconds a ticket stays with a worker that has died."""
@@ -50,6 +52,7 @@ class Installation:
         self._listen = "127.0.0.1:0"
         self._server: Process | None = None
         self._worker: Process | None = None
+        self._stands_in = False
         self._lease_ends = 0.0
         self._secrets: dict[str, str] = {}
         self.people: dict[str, Operator] = {}
@@ -76,35 +79,32 @@ class Installation:
 
     async def start_server(self) -> None:
         """Starts the server, the second time where it was before."""
-        if self._server is not None:
-            return
-        self._names["listen"] = self._listen
-        log = self._folder / "server.log"
-        known = len(log.read_text()) if log.exists() else 0
-        own = self.desk.environment if self.desk.work is None else {}
-        self._server = await self._process(self.desk.serve, log, own)
-        async with asyncio.timeout(STARTS_WITHIN):
-            while not (found := re.search(r"Serving on http://([\d.]+:\d+)\. ", log.read_text()[known:])):
-                assert self._server.returncode is None, (
-                    f"the server of the {self.desk.name} desk ended:\n{log.read_text()}"
-                )
-                await asyncio.sleep(0.02)
-        self._listen = found[1]
-        self._names["address"] = self._address
+        if self._server is None:
+            await self._serve(self.desk.serve)
+
+    async def serve_people(self) -> None:
+        """Starts the server that stands in for a desk that was its own one, and is dead."""
+        if self._server is None and self.desk.stand_in is not None:
+            await self._serve(self.desk.stand_in)
+            self._stands_in = True
 
     async def start_worker(self) -> None:
-        """Starts the worker, where the desk has one.
+        """Starts the worker: a program beside the server, or the server itself.
 
         Not before the lease of a dead one is over: its end wakes no worker that waits for tickets by then.
         """
-        if self.desk.work is not None and self._worker is None:
+        if self.desk.work is None:
+            if self._stands_in:
+                await self.kill_server()
+            await self.start_server()
+        elif self._worker is None:
             await asyncio.sleep(max(0.0, self._lease_ends - time.monotonic()))
             self._worker = await self._process(self.desk.work, self._folder / "worker.log", self.desk.environment)
 
     async def kill_server(self) -> None:
         """Kills the server: nothing in it can prepare for that."""
         await _kill(self._server)
-        self._server = None
+        self._server, self._stands_in = None, False
 
     async def kill_worker(self) -> None:
         """Kills the worker. A desk that is its own server dies with it."""
@@ -167,6 +167,18 @@ class Installation:
         reply = await self._send(method, path, name, body)
         assert reply.is_success, f"{method} {path}: {reply.text}"
         return reply.json()
+
+    async def _serve(self, command: list[str]) -> None:
+        self._names["listen"] = self._listen
+        log = self._folder / "server.log"
+        known = len(log.read_text()) if log.exists() else 0
+        self._server = await self._process(command, log, self.desk.environment if self.desk.work is None else {})
+        async with asyncio.timeout(STARTS_WITHIN):
+            while not (found := re.search(r"Serving on http://([\d.]+:\d+)\. ", log.read_text()[known:])):
+                assert self._server.returncode is None, f"{command[0]} has ended:\n{log.read_text()}"
+                await asyncio.sleep(0.02)
+        self._listen = found[1]
+        self._names["address"] = self._address
 
     async def _send(self, method: str, path: str, name: str, body: Any = None) -> httpx.Response:
         headers = {"Authorization": f"Bearer {self._secrets[name]}"}

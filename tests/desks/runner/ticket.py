@@ -166,6 +166,8 @@ class Ticket:
         """The worker, the server or both die at once."""
         if who in ("worker", "both"):
             await self._desk.kill_worker()
+        if who == "worker":
+            await self._desk.serve_people()
         if who in ("server", "both"):
             await self._desk.kill_server()
 
