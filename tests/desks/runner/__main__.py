@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import shutil
 import sys
 import tempfile
 import time
@@ -16,7 +17,7 @@ from typing import Any
 import yaml  # type: ignore[import-untyped]
 
 from .case import Case, cases
-from .installation import DeskProgram, Installation
+from .installation import DeskProgram, Installation, prepare
 from .model import Model
 from .ticket import Ticket
 
@@ -37,14 +38,24 @@ class Outcome:
     seconds: float = 0.0
 
 
+@dataclass(frozen=True)
+class Surroundings:
+    """What all desks have in common."""
+
+    model: Model
+    store: Path
+    """A folder with a store that knows people and worker."""
+    secrets: Mapping[str, str]
+    mortal: asyncio.Semaphore
+
+
 class Suite:
     """One desk and the cases that it has to pass."""
 
-    def __init__(self, desk: DeskProgram, kinds: Mapping[str, Any], model: Model, mortal: asyncio.Semaphore) -> None:
+    def __init__(self, desk: DeskProgram, kinds: Mapping[str, Any], surroundings: Surroundings) -> None:
         self.desk = desk
         self._kinds = kinds
-        self._model = model
-        self._mortal = mortal
+        self._around = surroundings
 
     async def outcomes(self, wanted: list[Case]) -> list[Outcome]:
         """Does all of them: those that kill have a desk of their own each, the others share one."""
@@ -65,13 +76,14 @@ class Suite:
             return [*outcomes, Outcome("registers-what-desk.yaml-says", await self._difference(desk))] if shared else []
 
     async def _alone(self, case: Case) -> list[Outcome]:
-        async with self._mortal, self._started() as desk:
+        async with self._around.mortal, self._started() as desk:
             return [await self._outcome(case, desk)]
 
     @asynccontextmanager
     async def _started(self) -> AsyncIterator[Installation]:
         with tempfile.TemporaryDirectory() as folder:
-            desk = Installation(self.desk, Path(folder), self._model.url)
+            shutil.copytree(self._around.store, folder, dirs_exist_ok=True)
+            desk = Installation(self.desk, Path(folder), self._around.model.url, self._around.secrets)
             try:
                 await desk.start()
                 yield desk
@@ -79,7 +91,7 @@ class Suite:
                 await desk.close()
 
     async def _outcome(self, case: Case, desk: Installation) -> Outcome:
-        ticket, began, problem = Ticket(case, desk, self._model), time.monotonic(), None
+        ticket, began, problem = Ticket(case, desk, self._around.model), time.monotonic(), None
         try:
             await ticket.handle()
             await ticket.leave()
@@ -92,10 +104,20 @@ class Suite:
     async def _difference(self, desk: Installation) -> str | None:
         """How what the desk has registered differs from desk.yaml."""
         found = await desk.catalogue()
-        routes = {route["name"]: (route["field"], list(route["schema"]["properties"])) for route in found["routes"]}
+        routes = {
+            route["name"]: (route["field"], list(_object(route["schema"])["properties"])) for route in found["routes"]
+        }
         registered = {kind["name"]: routes[kind["origin"]] for kind in found["kinds"]}
         described = {kind: (told["route"], [told["text"]]) for kind, told in self._kinds.items()}
         return None if registered == described else f"{registered} is not {described}"
+
+
+def _object(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of the request itself, where the desk refers to it by its name."""
+    if "$ref" not in schema:
+        return schema
+    named: dict[str, Any] = schema["$defs"][schema["$ref"].removeprefix("#/$defs/")]
+    return named
 
 
 def report(suite: Suite, outcomes: list[Outcome]) -> int:
@@ -134,14 +156,13 @@ async def main() -> int:
     if not wanted:
         parser.error(f"no case begins with {given.case}; cases/ has all of them")
     kinds = yaml.safe_load((HERE / "desk.yaml").read_text())["kinds"]
-    model, mortal, began = (
-        Model({told["route"]: told["text"] for told in kinds.values()}),
-        asyncio.Semaphore(MORTAL_AT_ONCE),
-        time.monotonic(),
-    )
     desks = [read(name, {case.file for case in every}) for name in given.desks or DESKS]
-    suites = [Suite(desk, kinds, model, mortal) for desk in desks]
-    groups = await asyncio.gather(*(suite.outcomes(wanted) for suite in suites))
+    model, began = Model({told["route"]: told["text"] for told in kinds.values()}), time.monotonic()
+    with tempfile.TemporaryDirectory() as store:
+        mortal = asyncio.Semaphore(MORTAL_AT_ONCE)
+        surroundings = Surroundings(model, Path(store), prepare(Path(store)), mortal)
+        suites = [Suite(desk, kinds, surroundings) for desk in desks]
+        groups = await asyncio.gather(*(suite.outcomes(wanted) for suite in suites))
     model.close()
     failed = sum(report(suite, outcomes) for suite, outcomes in zip(suites, groups, strict=True))
     print(f"{time.monotonic() - began:.0f} s")

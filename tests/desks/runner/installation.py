@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import subprocess
 import time
 from asyncio.subprocess import DEVNULL, Process
 from collections.abc import Mapping
@@ -19,6 +20,7 @@ from interrupt_router import Operator
 
 REPOSITORY = Path(__file__).parents[3]
 STARTS_WITHIN = 30.0
+STORE = "irq.db"
 
 
 @dataclass(frozen=True)
@@ -45,25 +47,22 @@ class DeskProgram:
 class Installation:
     """A server and a desk. `ann` is a supervisor there, `bob` a reviewer."""
 
-    def __init__(self, desk: DeskProgram, folder: Path, model: str) -> None:
+    def __init__(self, desk: DeskProgram, folder: Path, model: str, secrets: Mapping[str, str]) -> None:
         self.desk = desk
         self._folder = folder
-        self._names = {"folder": str(folder), "model": model, "store": str(folder / "irq.db")}
+        self._secrets = secrets
+        self._names = {"folder": str(folder), "model": model, "store": str(folder / STORE), "token": secrets["desk"]}
         self._listen = "127.0.0.1:0"
         self._server: Process | None = None
         self._worker: Process | None = None
         self._stands_in = False
         self._lease_ends = 0.0
-        self._secrets: dict[str, str] = {}
         self.people: dict[str, Operator] = {}
         self._http = httpx.AsyncClient(timeout=30)
 
     async def start(self) -> None:
         """Starts both, and knows the people."""
         await self.start_server()
-        roles = {"ann": ["supervisor"], "bob": ["reviewer"], "desk": ["worker", "--workflow", "desk"]}
-        await asyncio.gather(*(self._create_token(name, role) for name, role in roles.items()))
-        self._names["token"] = self._secrets["desk"]
         for name in ("ann", "bob"):
             self.people[name] = await Operator(self._address, self._secrets[name]).__aenter__()
         await self.start_worker()
@@ -184,14 +183,6 @@ class Installation:
         headers = {"Authorization": f"Bearer {self._secrets[name]}"}
         return await self._http.request(method, self._address + path, json=body, headers=headers)
 
-    async def _create_token(self, name: str, role: list[str]) -> None:
-        program = self.desk.serve[0]
-        arguments = ["token", "create", "--name", name, "--role", *role, "--store", "{store}", "--json"]
-        made = self._folder / f"{name}.json"
-        process = await self._process([program, *arguments], made, {})
-        assert await process.wait() == 0, made.read_text()
-        self._secrets[name] = json.loads(made.read_text().splitlines()[0])["secret"]
-
     async def _process(self, command: list[str], log: Path, environment: Mapping[str, str]) -> Process:
         places = {"repository": str(REPOSITORY), **PROGRAMS, **self._names}
         filled = {name: value.format(**places) for name, value in environment.items()}
@@ -207,6 +198,17 @@ async def _kill(process: Process | None) -> None:
     if process is not None and process.returncode is None:
         process.send_signal(signal.SIGKILL)
         await process.wait()
+
+
+def prepare(folder: Path) -> dict[str, str]:
+    """Makes a store that knows the people and the worker, for all desks to begin with; returns their tokens."""
+    roles = {"ann": ["supervisor"], "bob": ["reviewer"], "desk": ["worker", "--workflow", "desk"]}
+    secrets = {}
+    for name, role in roles.items():
+        create = ["token", "create", "--name", name, "--role", *role, "--store", str(folder / STORE), "--json"]
+        made = subprocess.run([PROGRAMS["irq"], *create], check=True, capture_output=True, env=_own_environment())
+        secrets[name] = str(json.loads(made.stdout)["secret"])
+    return secrets
 
 
 def _programs() -> dict[str, str]:

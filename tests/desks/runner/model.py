@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +22,16 @@ class Script:
     """The answers by the field of the route, in the order of the calls. After those its answers fit."""
     told: list[tuple[str, str]] = field(default_factory=list)
     """The field that it was to fill in, and the last message, for each call."""
+
+
+class Server(ThreadingHTTPServer):
+    """Has nothing to say of a desk that is killed in the middle of a call."""
+
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class Model:
@@ -48,8 +59,7 @@ class Model:
             def log_message(self, *_: Any) -> None:
                 pass
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
+        self._server = Server(("127.0.0.1", 0), Handler)
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     @property

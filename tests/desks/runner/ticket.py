@@ -179,7 +179,7 @@ class Ticket:
             await self._desk.start_worker()
 
     async def do_ends(self, status: str, *, done: list[str] | None = None) -> None:
-        """The run is over, and this was done."""
+        """The run is over, and this was done. Behind that, its result has what was written to it."""
 
         async def look() -> str | None:
             found = await self._status()
@@ -189,8 +189,8 @@ class Ticket:
         assert found == status, f"it is {found}: {(await self._ann.run(self._run)).raw}"
         if done is not None:
             lines = (await self._desk.result_of(self._run))["lines"]
-            assert len(lines) == len(done), lines
-            assert all(words in line for words, line in zip(done, lines, strict=True)), lines
+            assert done[0] in lines[0], lines
+            assert all(sum(words in line for line in lines) == 1 for words in done), lines
 
     async def do_bank_pays(self, _: None) -> None:
         """The bank has just paid the order back: the desk may not know it yet."""
@@ -215,7 +215,8 @@ class Ticket:
         questions: dict[str, Interrupt] = {}
         for end in ENDS:
             questions |= {one.id: one async for one in self._ann.interrupts(end, run_id=self._run) if _is_question(one)}
-        asked = Counter((one.agent_id, one.reason) for one in questions.values())
+        # Where a model fails, the desk itself asks for the request, and may do so in the words of the agent.
+        asked = Counter((one.agent_id, one.raw["source"], one.reason) for one in questions.values())
         assert max(asked.values()) == 1, f"it was asked twice: {asked}"
         for interrupt, (by, target) in self._decided.items():
             decision = questions[interrupt].decision
