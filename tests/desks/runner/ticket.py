@@ -20,8 +20,8 @@ from .model import Model
 
 T = TypeVar("T")
 
-WITHIN = 20.0
-BETWEEN = 0.05
+WITHIN = 30.0
+BETWEEN = 0.1
 OVER = ("completed", "failed", "cancelled")
 ENDS = ("live", "resolved", "rerouted", "expired", "cancelled")
 LARGE = 201
