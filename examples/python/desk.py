@@ -1,93 +1,176 @@
-"""A support desk: looks up an order, asks a person, and pays or calls the lawyers.
+"""A customers' desk: six colleagues, and a ticket on its way from one to the next until something is done.
 
-    python desk.py ticket-17 ticket-18     works on these tickets
-    python desk.py                         takes the tickets that no worker has, until Ctrl+C
+    python desk.py 17 170     works on tickets about these orders
+    python desk.py            takes the tickets that no worker has, until Ctrl+C
 
 It uses the server of IRQ_SERVER with the token of IRQ_TOKEN, or starts one of its own. Kill it, or the server, at any moment
-and start it again: it goes on, asks nothing twice, and pays once.
+and start it again: it goes on, asks nothing twice, and pays once. It is the desk of examples/desk, in Python.
 """
 
 import asyncio
-import json
+import itertools
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
 
-from interrupt_router import Limit, NarrowedSchema, Router, Run, RunFinished, Workflow
+import httpx
+from interrupt_router import Agent, Limit, NarrowedSchema, Router, Run, RunFinished, Workflow
+
+Text = Annotated[str, Limit(max_length=2000)]
 
 
 @dataclass
-class RefundRequest:
-    """Pays money back."""
+class Inquiry:
+    """The customer has to say more."""
 
-    cents: Annotated[int, Limit(ge=1, le=100_000)]
+    question: Text
 
 
 @dataclass
-class LegalRequest:
-    """Hands the ticket to the lawyers."""
+class Check:
+    """A colleague has to look at it again."""
 
-    matter: Annotated[str, Limit(max_length=2000)]
+    doubt: Text
 
 
-DESK = Workflow(
-    "desk",
-    kinds={"ORCHESTRATOR": None, "REFUNDS": "refund", "LEGAL": "legal"},
-    routes={"refund": RefundRequest, "legal": LegalRequest},
-)
+@dataclass
+class Refund:
+    """The customer gets the money back."""
+
+    words: Text
+
+
+@dataclass
+class Objection:
+    """The company does not agree."""
+
+    ground: Text
+
+
+@dataclass
+class Parcel:
+    """The customer gets the order once more."""
+
+    label: Text
+
+
+@dataclass
+class Note:
+    """There is nothing to do."""
+
+    text: Text
+
+
+COLLEAGUES: dict[str, tuple[str, Any]] = {
+    "ORCHESTRATOR": ("inquire", Inquiry),
+    "REVIEW_AGENT": ("check", Check),
+    "REFUNDS": ("refund", Refund),
+    "LEGAL": ("object", Objection),
+    "SHIPPING": ("send", Parcel),
+    "ARCHIVE": ("file", Note),
+}
+KINDS = {request: kind for kind, (_, request) in COLLEAGUES.items()}
+ROUTES = dict(COLLEAGUES.values())
+DESK = Workflow("desk", kinds={kind: field for kind, (field, _) in COLLEAGUES.items()}, routes=ROUTES)
+LARGE = 10_000  # cents; above this a person says yes before anything is paid back
 LEASE = float(os.environ.get("DESK_LEASE", "30"))  # seconds after which another desk takes the tickets of a dead one
-LEDGER = Path(os.environ.get("DESK_LEDGER", "ledger.jsonl"))  # stands for a shop, a bank and a law firm
+LEDGER = Path(os.environ.get("DESK_LEDGER", "ledger.txt"))  # stands for the bank
+MODEL = os.environ.get("OPENAI_BASE_URL")  # any server that speaks as OpenAI's does: http://127.0.0.1:8080/v1
 
 
-def do(*what: Any) -> list[Any]:
+def cents_of(order: int) -> int:
+    return order * 100
+
+
+def payments() -> str:
+    return LEDGER.read_text() if LEDGER.exists() else ""
+
+
+async def is_paid_back(order: int) -> bool:
+    await asyncio.sleep(1)  # the bank looks into its books: time enough for a supervisor
+    return f" for order {order} (" in payments()
+
+
+def pay_back(key: str, order: int, cents: int) -> str:
     with LEDGER.open("a") as ledger:
-        ledger.write(json.dumps(what) + "\n")
-    return list(what)
+        ledger.write(f"the bank pays {cents} cents for order {order} ({key})\n")
+    return f"paid back {cents} cents for order {order}"
 
 
-def look_up(*what: Any) -> list[Any] | None:
+def was_paid_back(key: str, order: int, cents: int) -> str | None:
     """Finds out whether it happened, where a desk died before it could say so."""
-    known = LEDGER.read_text().splitlines() if LEDGER.exists() else []
-    return list(what) if json.dumps(what) in known else None
+    return f"paid back {cents} cents for order {order}" if f"({key})\n" in payments() else None
 
 
-def model(schema: NarrowedSchema, messages: Sequence[Mapping[str, str]]) -> dict[str, Any]:
-    """A stand-in for a language model, so that this runs without a key: it is a function that always says the same."""
-    return {schema.field: {"cents": 12_000} if schema.field == "refund" else {"matter": messages[0]["content"]}}
+async def model(schema: NarrowedSchema, messages: Sequence[Mapping[str, str]]) -> Any:
+    if MODEL is None:  # a stand-in, so that this runs without a key: it repeats what it is told
+        (only,) = fields(ROUTES[schema.field])
+        return {schema.field: {only.name: messages[0]["content"][:2000]}}
+    form = {"type": "json_schema", "json_schema": {"name": schema.name, "schema": schema.schema, "strict": True}}
+    call = {"model": os.environ.get("OPENAI_MODEL", "gpt-5-mini"), "messages": list(messages), "response_format": form}
+    key = {"Authorization": f"Bearer {os.environ.get('OPENAI_API_KEY', 'none')}"}
+    async with httpx.AsyncClient(headers=key, timeout=60) as http:
+        reply = await http.post(f"{MODEL}/chat/completions", json=call)
+    return reply.raise_for_status().json()["choices"][0]["message"]["content"]
 
 
-async def handle(run: Run) -> dict[str, int]:
-    ticket = run.input["ticket"]
-    await run.root.effect("find-order", do, "find-order", ticket, lookup=look_up)
-    async with run.agent("REFUNDS") as refunds:
-        routed = await refunds.ask(f"Refund 120 € for {ticket}?", key="refund", choices=["yes", "no"])
-        if "no" in routed.decision.choices or routed.decision.decision == "reject":
-            return {"paid": 0}
-        request = await routed.fill(model)
-    if isinstance(request, RefundRequest):
-        await run.root.effect("pay", do, "pay", ticket, request.cents, lookup=look_up)
-        return {"paid": request.cents}
-    async with run.agent("LEGAL") as legal:
-        await legal.effect("call-lawyers", do, "call-lawyers", ticket, request.matter, lookup=look_up)
-    return {"paid": 0}
+async def handle(run: Run) -> dict[str, list[str]]:
+    order, step, unread = run.input["order"], Inquiry(run.input["wish"]), []
+    cents = await run.root.effect("find-order", cents_of, order, repeatable=True)
+    for station in itertools.count(1):
+        kind = KINDS[type(step)]
+        agent = await run.agent(kind, f"{kind.lower().replace('_', '-')}-{station}")
+        step = await work(agent, f"station-{station}", step, order, cents)
+        unread += await agent.effect(f"messages-{station}", read, agent, repeatable=True)
+        await agent.report("completed")
+        if isinstance(step, str):
+            return {"lines": [step, *unread, *await run.root.effect("messages", read, run.root, repeatable=True)]}
+    raise AssertionError
 
 
-async def main(tickets: list[str]) -> None:
+async def work(agent: Agent, key: str, request: Any, order: int, cents: int) -> Any:
+    """What a colleague makes of a request: that of the next colleague, or what was done."""
+    match request:
+        case Inquiry(question) | Check(question):
+            return await (await agent.ask(question, key=key)).fill(model, dialect="openai")
+        case Refund(words):
+            if await agent.effect(f"account-{key}", is_paid_back, order, repeatable=True):
+                return "was paid back before"
+            if cents > LARGE:
+                routed = await agent.ask(f"Pay back {cents} cents? {words}", key=key, fields={"cents": cents})
+                following = await routed.fill(model, dialect="openai")
+                if not isinstance(following, Refund):
+                    return following
+            return await agent.effect("pay-back", pay_back, agent.run.id, order, cents, lookup=was_paid_back)
+        case Objection(ground):
+            return f"objected: {ground}"
+        case Parcel(label):
+            return f"sent: {label}"
+        case Note(text):
+            return f"filed: {text}"
+
+
+async def read(agent: Agent) -> list[str]:
+    return [message.text for message in await agent.messages()]
+
+
+async def main(orders: list[str]) -> None:
     async with Router() if "IRQ_SERVER" in os.environ else Router.local() as router:
         if router.server:
             print(f"Answer on {router.server.link}")
-        if not tickets:
+        if not orders:
             await router.work(DESK, handle, lease=LEASE)
-        for ticket in tickets:
+        for order in orders:
+            ticket = {"order": int(order), "wish": f"What was in order {order} is broken"}
             try:
-                async with router.run(DESK, alias=ticket, input={"ticket": ticket}, lease=LEASE) as run:
+                async with router.run(DESK, alias=f"order-{order}", input=ticket, lease=LEASE) as run:
                     run.result = await handle(run)
-                print(f"{ticket}: {run.result}")
+                print(f"order {order}: {run.result['lines'][0]}")
             except RunFinished as finished:
-                print(f"{ticket}: {finished.state} before")
+                print(f"order {order}: {finished.state} before")
 
 
 asyncio.run(main(sys.argv[1:]))

@@ -1,65 +1,126 @@
-// A support desk: looks up an order, asks a person, and pays or calls the lawyers.
+// A customers' desk: six colleagues, and a ticket on its way from one to the next until something is done.
 //
-//     npm start -- ticket-17 ticket-18     works on these tickets
-//     npm start                            takes the tickets that no worker has, until Ctrl+C
+//     npm start -- 17 170     works on tickets about these orders
+//     npm start               takes the tickets that no worker has, until Ctrl+C
 //
 // Before that: `npm ci && npm run build` in clients/typescript, and `npm install` here.
 //
 // It uses the server of IRQ_SERVER with the token of IRQ_TOKEN. Kill it, or the server, at any moment and start it again: it goes on,
-// asks nothing twice, and pays once. It is the desk of examples/python/desk.py: each goes on with the tickets of the other.
+// asks nothing twice, and pays once. It is the desk of examples/desk, and of examples/python/desk.py: each of these two goes on with the
+// tickets of the other.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
-import { isDeepStrictEqual } from 'node:util';
-import { type Model, Router, type Run, RunFinished, Workflow, closed } from 'interrupt-router';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Agent, type Model, Router, type Run, RunFinished, Workflow, closed } from 'interrupt-router';
 
+const text = { type: 'string', maxLength: 2_000 } as const;
 const DESK = new Workflow('desk', {
-  kinds: { ORCHESTRATOR: null, REFUNDS: 'refund', LEGAL: 'legal' },
+  kinds: { ORCHESTRATOR: 'inquire', REVIEW_AGENT: 'check', REFUNDS: 'refund', LEGAL: 'object', SHIPPING: 'send', ARCHIVE: 'file' },
   routes: {
-    refund: { ...closed({ cents: { type: 'integer', minimum: 1, maximum: 100_000 } }), description: 'Pays money back.' },
-    legal: { ...closed({ matter: { type: 'string', maxLength: 2_000 } }), description: 'Hands the ticket to the lawyers.' },
+    inquire: { request: 'Inquiry', schema: closed({ question: text }), description: 'The customer has to say more.' },
+    check: { request: 'Check', schema: closed({ doubt: text }), description: 'A colleague has to look at it again.' },
+    refund: { request: 'Refund', schema: closed({ words: text }), description: 'The customer gets the money back.' },
+    object: { request: 'Objection', schema: closed({ ground: text }), description: 'The company does not agree.' },
+    send: { request: 'Parcel', schema: closed({ label: text }), description: 'The customer gets the order once more.' },
+    file: { request: 'Note', schema: closed({ text }), description: 'There is nothing to do.' },
   },
 });
-const LEDGER = process.env['LEDGER'] ?? 'ledger.jsonl'; // stands for a shop, a bank and a law firm
+const KINDS = { inquire: 'ORCHESTRATOR', check: 'REVIEW_AGENT', refund: 'REFUNDS', object: 'LEGAL', send: 'SHIPPING', file: 'ARCHIVE' } as const;
+const LARGE = 10_000; // cents; above this a person says yes before anything is paid back
+const LEDGER = process.env['DESK_LEDGER'] ?? 'ledger.txt'; // stands for the bank
+const MODEL = process.env['OPENAI_BASE_URL']; // any server that speaks as OpenAI's does: http://127.0.0.1:8080/v1
 
-function write(what: unknown[]): unknown[] {
-  appendFileSync(LEDGER, `${JSON.stringify(what)}\n`);
-  return what;
+/** Where a ticket goes on, and with which words. */
+type Next = { readonly field: keyof typeof KINDS; readonly words: string };
+type Ticket = { readonly order: number; readonly wish: string };
+
+async function isPaidBack(order: number): Promise<boolean> {
+  await sleep(1_000); // the bank looks into its books: time enough for a supervisor
+  return existsSync(LEDGER) && readFileSync(LEDGER, 'utf8').includes(` for order ${order} (`);
+}
+
+function payBack(key: string, order: number, cents: number): string {
+  appendFileSync(LEDGER, `the bank pays ${cents} cents for order ${order} (${key})\n`);
+  return `paid back ${cents} cents for order ${order}`;
 }
 
 /** Finds out whether it happened, where a desk died before it could say so. */
-function lookUp(what: unknown[]): unknown[] | undefined {
-  const lines = existsSync(LEDGER) ? readFileSync(LEDGER, 'utf8').split('\n').filter(Boolean) : [];
-  return lines.some((line) => isDeepStrictEqual(JSON.parse(line), what)) ? what : undefined;
+function wasPaidBack(key: string, order: number, cents: number): string | undefined {
+  const isPaid = existsSync(LEDGER) && readFileSync(LEDGER, 'utf8').includes(`(${key})\n`);
+  return isPaid ? `paid back ${cents} cents for order ${order}` : undefined;
 }
 
-/** A stand-in for a language model, so that this runs without a key: it is a function that always says the same. */
-const model: Model = ({ field, messages }) => ({ [field]: field === 'refund' ? { cents: 12_000 } : { matter: messages[0]?.content } });
+const model: Model = async ({ field, name, schema, messages, signal }) => {
+  // A stand-in, so that this runs without a key: it repeats what it is told.
+  if (MODEL === undefined) return { [field]: { [ONLY[field] ?? '']: messages[0]?.content.slice(0, 2_000) } };
+  const form = { type: 'json_schema', json_schema: { name, schema, strict: true } };
+  const body = JSON.stringify({ model: process.env['OPENAI_MODEL'] ?? 'gpt-5-mini', messages, response_format: form });
+  const headers = { authorization: `Bearer ${process.env['OPENAI_API_KEY'] ?? 'none'}`, 'content-type': 'application/json' };
+  const reply = await fetch(`${MODEL}/chat/completions`, { method: 'POST', headers, body, signal });
+  if (!reply.ok) throw new Error(`the model answered ${reply.status}: ${await reply.text()}`);
+  return ((await reply.json()) as { choices: [{ message: { content: string } }] }).choices[0].message.content;
+};
+const ONLY: Readonly<Record<string, string>> = { inquire: 'question', check: 'doubt', refund: 'words', object: 'ground', send: 'label', file: 'text' };
 
-async function handle(run: Run<typeof DESK, { ticket: string }>): Promise<{ paid: number }> {
-  const { ticket } = run.input;
-  const act = (agent: typeof run.root, key: string, ...more: unknown[]) =>
-    agent.effect(key, () => write([key, ticket, ...more]), { lookup: () => lookUp([key, ticket, ...more]) });
-  await act(run.root, 'find-order');
-  const refunds = await run.agent('REFUNDS');
-  const routed = await refunds.ask({ key: 'refund', reason: `Refund 120 € for ${ticket}?`, choices: ['yes', 'no'] });
-  if (routed.decision.choices.includes('no') || routed.decision.decision === 'reject') return { paid: 0 };
-  if (routed.field === 'refund') {
-    const { cents } = await routed.fill(model);
-    await act(run.root, 'pay', cents);
-    return { paid: cents };
+async function handle(run: Run<typeof DESK, Ticket>): Promise<{ lines: string[] }> {
+  const { order, wish } = run.input;
+  const cents = await run.root.effect('find-order', () => order * 100, { repeatable: true });
+  const unread: string[] = [];
+  let step: Next | string = { field: 'inquire', words: wish };
+  for (let station = 1; ; station++) {
+    const kind: (typeof KINDS)[Next['field']] = KINDS[step.field];
+    const agent = await run.agent(kind, `${kind.toLowerCase().replaceAll('_', '-')}-${station}`);
+    step = await work(agent, `station-${station}`, step, run.id, order, cents);
+    unread.push(...(await agent.effect(`messages-${station}`, () => read(agent), { repeatable: true })));
+    await agent.finish();
+    if (typeof step !== 'string') continue;
+    return { lines: [step, ...unread, ...(await run.root.effect('messages', () => read(run.root), { repeatable: true }))] };
   }
-  if (routed.field === 'legal') await act(await run.agent('LEGAL'), 'call-lawyers', (await routed.fill(model)).matter);
-  return { paid: 0 };
+}
+
+/** What a colleague makes of a request: that of the next colleague, or what was done. */
+async function work(agent: Agent<typeof DESK>, key: string, { field, words }: Next, run: string, order: number, cents: number): Promise<Next | string> {
+  switch (field) {
+    case 'inquire':
+    case 'check':
+      return decided(agent, key, words);
+    case 'refund': {
+      if (await agent.effect(`account-${key}`, () => isPaidBack(order), { repeatable: true })) return 'was paid back before';
+      if (cents > LARGE) {
+        const next = await decided(agent, key, `Pay back ${cents} cents? ${words}`, { cents });
+        if (next.field !== 'refund') return next;
+      }
+      return agent.effect('pay-back', () => payBack(run, order, cents), { lookup: () => wasPaidBack(run, order, cents) });
+    }
+    case 'object':
+      return `objected: ${words}`;
+    case 'send':
+      return `sent: ${words}`;
+    case 'file':
+      return `filed: ${words}`;
+  }
+}
+
+async function decided(agent: Agent<typeof DESK>, key: string, reason: string, fields?: { cents: number }): Promise<Next> {
+  const routed = await agent.ask({ key, reason, ...(fields && { fields }) });
+  if (routed.field === null) throw new Error('every colleague of this desk has a route');
+  const [words = ''] = Object.values(await routed.fill(model, 'openai'));
+  return { field: routed.field, words };
+}
+
+async function read(agent: Agent<typeof DESK>): Promise<string[]> {
+  return (await agent.messages()).map((it) => it.text);
 }
 
 const leaseMs = Number(process.env['DESK_LEASE'] ?? 30) * 1_000; // after which another desk takes the tickets of a dead one
 const router = new Router({ leaseMs });
-const tickets = process.argv.slice(2);
-if (tickets.length === 0) await router.work(DESK, handle);
-for (const ticket of tickets) {
+const orders = process.argv.slice(2);
+if (orders.length === 0) await router.work(DESK, handle);
+for (const order of orders) {
+  const input = { order: Number(order), wish: `What was in order ${order} is broken` };
   try {
-    console.log(`${ticket}:`, await router.run(DESK, { alias: ticket, input: { ticket } }, handle));
+    console.log(`order ${order}:`, (await router.run(DESK, { alias: `order-${order}`, input }, handle)).lines[0]);
   } catch (error) {
     if (!(error instanceof RunFinished)) throw error;
-    console.log(`${ticket}: ${error.detail}`);
+    console.log(`order ${order}: ${error.detail}`);
   }
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import subprocess
 import sys
@@ -34,35 +33,39 @@ async def output(process: subprocess.Popen[str]) -> str:
     return said
 
 
-def effects(ledger: Path) -> list[tuple[str, str]]:
-    entries = map(json.loads, ledger.read_text().splitlines())
-    return [(ticket, effect) for effect, ticket, *_ in entries]
-
-
 async def test_it_pays_what_a_person_allows(router: Router, ann: Operator, tmp_path: Path) -> None:
-    ledger = tmp_path / "ledger.jsonl"
-    process = await worked(router, ledger, "ticket-1")
-    await ann.decide(await open_question(ann), "approve", choices=["yes"])
-    assert await output(process) == "ticket-1: {'paid': 12000}\n"
-    assert effects(ledger) == [("ticket-1", "find-order"), ("ticket-1", "pay")]
-    again = await worked(router, ledger, "ticket-1")
-    assert await output(again) == "ticket-1: completed before\n"
-    assert len(effects(ledger)) == 2
+    ledger = tmp_path / "ledger.txt"
+    process = await worked(router, ledger, "200")
+    await ann.decide(await open_question(ann, "What was in order 200 is broken"), "reroute", reroute_to="REFUNDS")
+    asked = await open_question(ann)
+    assert asked.reason.startswith("Pay back 20000 cents?")
+    assert asked.fields == {"cents": 20_000}
+    await ann.decide(asked, "approve")
+    assert await output(process) == "order 200: paid back 20000 cents for order 200\n"
+    assert ledger.read_text().count("the bank pays 20000 cents for order 200") == 1
+    again = await worked(router, ledger, "200")
+    assert await output(again) == "order 200: completed before\n"
+    assert len(ledger.read_text().splitlines()) == 1
 
 
-async def test_it_calls_the_lawyers_or_does_nothing(router: Router, ann: Operator, tmp_path: Path) -> None:
-    ledger = tmp_path / "ledger.jsonl"
-    process = await worked(router, ledger, "sued", "denied")
-    await ann.decide(await open_question(ann, "Refund 120 € for sued?"), "reroute", reroute_to="LEGAL")
-    await ann.decide(await open_question(ann, "Refund 120 € for denied?"), "approve", choices=["no"])
-    assert await output(process) == "sued: {'paid': 0}\ndenied: {'paid': 0}\n"
-    assert effects(ledger) == [("sued", "find-order"), ("sued", "call-lawyers"), ("denied", "find-order")]
+async def test_it_goes_where_a_person_sends_a_ticket(router: Router, ann: Operator, tmp_path: Path) -> None:
+    ledger = tmp_path / "ledger.txt"
+    process = await worked(router, ledger, "17", "18")
+    await ann.decide(await open_question(ann, "What was in order 17 is broken"), "reroute", reroute_to="LEGAL")
+    await ann.decide(await open_question(ann, "What was in order 18 is broken"), "reroute", reroute_to="REFUNDS")
+    # It costs little, so nothing is asked.
+    objected, paid = (await output(process)).split("order 18: ")
+    assert objected.startswith("order 17: objected: ")
+    assert paid == "paid back 1800 cents for order 18\n"
+    assert [line.split(" (")[0] for line in ledger.read_text().splitlines()] == [
+        "the bank pays 1800 cents for order 18"
+    ]
 
 
 async def test_it_starts_a_server_of_its_own(binary: Path, tmp_path: Path) -> None:
     environment = {**os.environ, "IRQ_BINARY": str(binary), "IRQ_STORE": str(tmp_path / "irq.db")}
     with subprocess.Popen(
-        [sys.executable, "-u", DESK, "ticket-1"],
+        [sys.executable, "-u", DESK, "17"],
         stdout=subprocess.PIPE,
         text=True,
         env=environment,

@@ -27,6 +27,8 @@ impl Shop for CornerShop {
     }
 
     async fn is_paid_back(&self, _order: u32) -> Result<bool, ShopError> {
+        // The bank has to look into its books, too: time enough for a supervisor.
+        tokio::time::sleep(Duration::from_secs(1)).await;
         Ok(false)
     }
 

@@ -9,12 +9,19 @@ interface Say {
   readonly options: DecisionOptions;
 }
 
-const SAYS: readonly ((n: number) => Say)[] = [
-  () => ({ decision: 'approve', options: { choices: ['yes'] } }),
-  () => ({ decision: 'respond', options: { choices: ['no'] } }),
-  (n) => ({ decision: 'reroute', options: { rerouteTo: 'LEGAL', text: `matter ${n}` } }),
-  (n) => ({ decision: 'edit', options: { request: { cents: 1 + (n % 100_000) } } }),
-];
+/** What the clerk says to whom, in turn. */
+const SAYS: Readonly<Record<string, readonly ((n: number) => Say)[]>> = {
+  ORCHESTRATOR: [
+    () => ({ decision: 'reroute', options: { rerouteTo: 'REFUNDS' } }),
+    (n) => ({ decision: 'reroute', options: { rerouteTo: 'LEGAL', text: `matter ${n}` } }),
+    () => ({ decision: 'reroute', options: { rerouteTo: 'REFUNDS' } }),
+  ],
+  REFUNDS: [
+    () => ({ decision: 'approve', options: {} }),
+    () => ({ decision: 'reroute', options: { rerouteTo: 'ARCHIVE' } }),
+    (n) => ({ decision: 'edit', options: { request: { words: `sorry, ${n}` } } }),
+  ],
+};
 
 /** A person who answers each question that is open, in one of four ways, and remembers what the server accepted. */
 export class Clerk {
@@ -44,7 +51,8 @@ export class Clerk {
 
   private async decide(question: Interrupt): Promise<void> {
     const n = this.count++;
-    const say = SAYS[n % SAYS.length]?.(n);
+    const says = SAYS[question.agentType] ?? [];
+    const say = says[n % says.length]?.(n);
     if (say === undefined) return;
     try {
       const record = await this.operator.decide(question, say.decision, say.options);
