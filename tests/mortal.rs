@@ -100,6 +100,7 @@ mortal! {
         fn admit(admission: Admission) -> Result<Admitted, AdmitError>;
         fn join(admission: Admission) -> Result<Admitted, AdmitError>;
         fn raise(raised: RaisedQuestion) -> Result<Admitted, AdmitError>;
+        fn put_question(question: PutQuestion) -> Result<Interrupt, PutQuestionError>;
         fn deliver(id: InterruptId, delivery: Delivery) -> Result<Interrupt, ChangeError>;
         fn renew(id: InterruptId, epoch: u64, lease: SignedDuration) -> Result<Interrupt, ChangeError>;
         fn acknowledge(id: InterruptId, epoch: u64, evidence: Evidence) -> Result<Interrupt, ChangeError>;

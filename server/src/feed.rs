@@ -176,7 +176,7 @@ impl Feed {
             }
             // A reader that wakes finds the events.
             self.latest.send_replace(last);
-            self.waiting.wake(&rows);
+            self.waiting.wake(&rows, &known);
         }
     }
 

@@ -12,6 +12,7 @@ mod journal;
 mod message;
 mod node;
 mod purge;
+mod question;
 mod reroute;
 mod resting;
 mod rule;
@@ -36,6 +37,7 @@ pub(crate) use journal::{Begin, Finish};
 pub(crate) use message::{ReadMessages, SendMessage, WithdrawMessage};
 pub(crate) use node::PutNodes;
 pub(crate) use purge::{Cut, PurgeRun, PurgedRun, ended_before};
+pub(crate) use question::Put;
 pub(crate) use reroute::{ExpireReroute, NodeEnded, TurnIgnored};
 pub(crate) use resting::Resting;
 pub(crate) use rule::{ApplyRule, ExpireRule, PutRule, RevokeRule};
@@ -50,6 +52,16 @@ pub(crate) enum Halt<E> {
     Absent,
     /// It is refused.
     Refused(E),
+}
+
+impl<E> Halt<E> {
+    /// The same, where a larger operation has this one in it.
+    fn within<F: From<E>>(self) -> Halt<F> {
+        match self {
+            Self::Absent => Halt::Absent,
+            Self::Refused(error) => Halt::Refused(error.into()),
+        }
+    }
 }
 
 impl<E> From<Absent> for Halt<E> {

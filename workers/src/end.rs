@@ -1,7 +1,7 @@
 //! The end of a run, as its worker says it.
 
 use interrupts::life::RunState;
-use interrupts::store::{NodeActivity, Page, RunError};
+use interrupts::store::{NodeActivity, Page};
 use journal::entry::{InterruptEnd, InterruptOutcome};
 use journal::kind::{DISPATCH, INTERRUPT};
 use serde_json::Value;
@@ -59,22 +59,11 @@ impl Owned<'_> {
             self.saved(state, reason.clone(), Some(result.to_string()))
                 .await?;
         }
-        let (run, epoch) = (self.run.id, self.epoch());
         if self.run.state == RunState::Waiting {
-            let running = RunState::Running;
-            self.store().change_run(run, epoch, running, None).await?;
+            self.turn(RunState::Running, None).await?;
         }
-        let changed = self
-            .store()
-            .change_run(run, epoch, state, Some(reason))
-            .await;
-        match changed {
-            Ok(run) => self.protocol.with_input(run).await,
-            Err(RunError::Illegal { from, .. }) if from.is_final() => {
-                Err(WorkError::Ended { run, state: from })
-            }
-            Err(error) => Err(error.into()),
-        }
+        let run = self.turn(state, Some(reason)).await?;
+        self.protocol.with_input(run).await
     }
 
     /// Says in the journal of all that was begun what came of it, or that it is not gone on with.

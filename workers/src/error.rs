@@ -2,7 +2,8 @@
 
 use interrupts::life::{Lease, RunState};
 use interrupts::store::{
-    AdmitError, ChangeError, CheckpointError, FollowError, JournalError, RunError, StoreError,
+    AdmitError, ChangeError, CheckpointError, FollowError, JournalError, PutQuestionError,
+    RunError, StoreError,
 };
 use interrupts::{Misfit, NameError};
 use routing_core::{NodeId, RunId};
@@ -277,6 +278,22 @@ impl From<ChangeError> for WorkError {
         match error {
             ChangeError::Store(error) => Self::Store(error),
             error => Self::Change(error),
+        }
+    }
+}
+
+impl From<PutQuestionError> for WorkError {
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the rest of these errors, which may become more, is told in the same way"
+    )]
+    fn from(error: PutQuestionError) -> Self {
+        match error {
+            PutQuestionError::Store(error) => Self::Store(error),
+            PutQuestionError::Journal(error) => error.into(),
+            PutQuestionError::Admit(error) => error.into(),
+            PutQuestionError::Change(error) => error.into(),
+            error => Self::Unexpected(error.to_string()),
         }
     }
 }

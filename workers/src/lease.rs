@@ -36,6 +36,17 @@ impl Taking {
     }
 }
 
+/// What taking the next run came to.
+pub enum Next<'a> {
+    /// It is owned.
+    Taken(Owned<'a>),
+    /// None can go on now.
+    NoneYet {
+        /// When the first lease of another worker runs out, unless that renews it.
+        until: Option<Timestamp>,
+    },
+}
+
 impl<'a> Protocol<'a> {
     /// Who takes a run, by a name that no other worker of the workflow has. `attempt` names the try: one that is sent
     /// again because its answer was lost has the run that it took.
@@ -159,8 +170,7 @@ impl<'a> Protocol<'a> {
         Ok(live.iter().any(|it| it.family() == Family::Stop))
     }
 
-    /// Takes the oldest run that can go on and no worker has, or that this very try has taken before; `None` where there
-    /// is none.
+    /// Takes the oldest run that can go on and no worker has, or that this very try has taken before.
     ///
     /// # Errors
     ///
@@ -169,26 +179,26 @@ impl<'a> Protocol<'a> {
     /// # Cancel safety
     ///
     /// As [`Protocol::take`].
-    pub async fn take_next(
-        &self,
-        taking: &Taking,
-        now: Timestamp,
-    ) -> Result<Option<Owned<'a>>, WorkError> {
+    pub async fn take_next(&self, taking: &Taking, now: Timestamp) -> Result<Next<'a>, WorkError> {
+        let mut until = None;
         let states = [RunState::Created, RunState::Running, RunState::Waiting];
         let mut after = 0;
         loop {
             let page = Page { after, limit: PAGE };
             let runs = self.store.runs(&states, page).await?;
             let Some((last, _run)) = runs.last() else {
-                return Ok(None);
+                return Ok(Next::NoneYet { until });
             };
             after = *last;
             for (_position, run) in runs {
                 if !self.can_go_on(&run, taking, now).await? {
+                    // A worker that has died lets nothing go: its lease runs out, and nothing else tells of that.
+                    let lease = run.lease.filter(|it| now < it.until);
+                    until = until.into_iter().chain(lease.map(|it| it.until)).min();
                     continue;
                 }
                 match self.take(run.id, taking).await {
-                    Ok(owned) => return Ok(Some(owned)),
+                    Ok(owned) => return Ok(Next::Taken(owned)),
                     // Another worker was faster, or a person stopped it.
                     Err(
                         WorkError::Owned { .. }
@@ -258,8 +268,7 @@ impl Owned<'_> {
         self.cut_off_all().await?;
         let is_at_work = matches!(self.run.state, RunState::Running | RunState::Waiting);
         if is_at_work && self.is_told_to_stop().await? {
-            let (run, epoch, stopping) = (self.run.id, self.epoch(), RunState::Stopping);
-            self.store().change_run(run, epoch, stopping, None).await?;
+            self.turn(RunState::Stopping, None).await?;
         }
         self.release(false).await
     }
@@ -275,12 +284,10 @@ impl Owned<'_> {
     ///
     /// Dropped, it was let go, or its lease runs out.
     pub async fn release(self, waits: bool) -> Result<Run, WorkError> {
-        let (run, epoch) = (self.run.id, self.epoch());
         if waits {
-            let reason = Some("it waits for an answer".to_owned());
-            let waiting = RunState::Waiting;
-            self.store().change_run(run, epoch, waiting, reason).await?;
+            let reason = "it waits for an answer".to_owned();
+            self.turn(RunState::Waiting, Some(reason)).await?;
         }
-        Ok(self.store().release_run(run, epoch).await?)
+        Ok(self.store().release_run(self.run.id, self.epoch()).await?)
     }
 }

@@ -1,8 +1,8 @@
 //! A run that a worker owns.
 
 use interrupts::catalogue::SharedCatalogue;
-use interrupts::life::Lease;
-use interrupts::store::{Delivery, Run, Store};
+use interrupts::life::{Lease, RunState};
+use interrupts::store::{Delivery, Run, RunError, Store};
 use interrupts::{IdempotencyKey, OwnerName};
 use jiff::SignedDuration;
 use routing_core::RunId;
@@ -85,6 +85,23 @@ impl<'a> Owned<'a> {
             owner: self.worker.clone(),
             lease: LEASE,
             lost: holder.map(|lease| lease.owner.clone()),
+        }
+    }
+
+    /// Changes the state of the run. One that has ended meanwhile is said to have.
+    pub(crate) async fn turn(
+        &self,
+        state: RunState,
+        reason: Option<String>,
+    ) -> Result<Run, WorkError> {
+        let run = self.run.id;
+        let turned = self.store().change_run(run, self.epoch(), state, reason);
+        match turned.await {
+            Ok(run) => Ok(run),
+            Err(RunError::Illegal { from, .. }) if from.is_final() => {
+                Err(WorkError::Ended { run, state: from })
+            }
+            Err(error) => Err(error.into()),
         }
     }
 

@@ -6,7 +6,8 @@ use interrupts::life::{
 };
 use interrupts::policy::{Automatic, Policy};
 use interrupts::store::{
-    AdmitError, Begun, ChangeError, Intent, JournalError, RaisedQuestion, Repeating,
+    AdmitError, ChangeError, Intent, JournalError, PutQuestion, PutQuestionError, RaisedQuestion,
+    Repeating,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey, KindName, RouteName};
 use jiff::SignedDuration;
@@ -32,79 +33,73 @@ pub(crate) struct Raise {
 }
 
 impl Owned<'_> {
-    /// Raises a question under a key: first the intent, which names its interrupt, then that. A reroute that waits for
-    /// the agent is bound to it by the store.
+    /// Raises a question under a key, together with the intent that names its interrupt. What was recorded first stands,
+    /// whatever a worker says later. A reroute that waits for the agent is bound to it by the store.
     pub(crate) async fn raise(&self, key: &WorkKey, raise: Raise) -> Result<(), WorkError> {
-        let (node, _kind) = &raise.row;
-        let intent = InterruptIntent {
-            interrupt: InterruptId::generate(),
-            request: raise.content.clone(),
-            event: None,
+        let effect = EffectId::in_run(self.run.id, &key.question());
+        let intent = match self.store().effect(effect).await? {
+            Some(known) => known.intent,
+            None => self.intent(effect, key, &raise)?,
         };
-        let intent = self.intended(key, node, intent).await?;
-        let raised = match self.store().interrupt(intent.interrupt).await? {
-            Some(raised) => raised,
-            None => {
-                let content = intent.request.to_string();
-                let admission = self.admission(key, intent.interrupt, content, &raise)?;
-                self.admitted(admission).await?
-            }
+        let (node, _kind) = &raise.row;
+        if intent.node != *node {
+            return Err(WorkError::OtherQuestion {
+                key: key.clone(),
+                node: intent.node,
+            });
+        }
+        let question = self.question(key, intent, &raise)?;
+        let raised = match self.store().put_question(question).await {
+            Ok(raised) => raised,
+            // The same was asked at the same moment, perhaps with other words: those stand.
+            Err(
+                PutQuestionError::Journal(JournalError::OtherIntent { .. })
+                | PutQuestionError::Admit(AdmitError::OtherContent { .. }),
+            ) => self.protocol.question(&self.run, key).await?.interrupt,
+            Err(error) => return Err(error.into()),
         };
         self.put_to_people(raised).await
     }
 
-    /// The intent to raise a question: the one that was recorded first, whatever a worker says later.
-    async fn intended(
-        &self,
-        key: &WorkKey,
-        node: &NodeId,
-        intent: InterruptIntent,
-    ) -> Result<InterruptIntent, WorkError> {
-        let place = key.question();
-        let begun = self.store().begin(
-            self.epoch(),
-            Intent {
-                effect: EffectId::in_run(self.run.id, &place),
-                run: self.run.id,
-                node: node.clone(),
-                kind: KindName::new(INTERRUPT).map_err(WorkError::name("/key"))?,
-                repeating: Repeating::Idempotent,
-                content: serde_json::to_string(&intent)?,
-                place: Some(place),
-            },
-        );
-        let entry = match begun.await {
-            Ok(Begun::New(_)) => return Ok(intent),
-            // A worker died before it was raised, or the same was asked at the same moment.
-            Ok(Begun::Known(entry)) => Some(entry),
-            Err(JournalError::OtherIntent { effect }) => self.store().effect(effect).await?,
-            Err(error) => return Err(error.into()),
+    fn intent(&self, effect: EffectId, key: &WorkKey, raise: &Raise) -> Result<Intent, WorkError> {
+        let (node, _kind) = &raise.row;
+        let content = InterruptIntent {
+            interrupt: InterruptId::generate(),
+            request: raise.content.clone(),
+            event: None,
         };
-        let entry = entry.ok_or_else(|| WorkError::UnknownQuestion { key: key.clone() })?;
-        if entry.intent.node != *node {
-            return Err(WorkError::OtherQuestion {
-                key: key.clone(),
-                node: entry.intent.node,
-            });
-        }
-        Ok(serde_json::from_str(&entry.intent.content)?)
+        Ok(Intent {
+            effect,
+            run: self.run.id,
+            node: node.clone(),
+            kind: KindName::new(INTERRUPT).map_err(WorkError::name("/key"))?,
+            repeating: Repeating::Idempotent,
+            content: serde_json::to_string(&content)?,
+            place: Some(key.question()),
+        })
     }
 
-    async fn admitted(&self, mut admission: Admission) -> Result<Interrupt, WorkError> {
-        self.set_terms(&mut admission).await?;
-        let question = RaisedQuestion {
-            admission,
-            delivery: self.delivery(None),
-        };
-        match self.store().raise(question).await {
-            Ok(admitted) => Ok(admitted.into_interrupt()),
-            // It was asked at the same moment with other words: those stand.
-            Err(AdmitError::OtherContent { interrupt, key }) => {
-                let first = self.store().interrupt(interrupt).await?;
-                first.ok_or_else(|| AdmitError::OtherContent { interrupt, key }.into())
-            }
-            Err(error) => Err(error.into()),
-        }
+    fn question(
+        &self,
+        key: &WorkKey,
+        intent: Intent,
+        raise: &Raise,
+    ) -> Result<PutQuestion, WorkError> {
+        let named: InterruptIntent = serde_json::from_str(&intent.content)?;
+        let content = named.request.to_string();
+        let mut admission = self.admission(key, named.interrupt, content, raise)?;
+        let policy = self.protocol.policy;
+        policy.apply(&mut admission);
+        Ok(PutQuestion {
+            raised: RaisedQuestion {
+                admission,
+                delivery: self.delivery(None),
+            },
+            epoch: self.epoch(),
+            intent,
+            // A policy may decide it, so that no person is asked.
+            opens_review: *policy == Policy::default(),
+        })
     }
 
     fn admission(
@@ -138,15 +133,6 @@ impl Owned<'_> {
             recurrence: Recurrence::Verbatim,
             reroute: None,
         })
-    }
-
-    /// How long it may wait: as it was said first, else as the policy says.
-    async fn set_terms(&self, admission: &mut Admission) -> Result<(), WorkError> {
-        match self.store().interrupt_of(&admission.key).await? {
-            Some(first) => first.keep_terms(admission),
-            None => self.protocol.policy.apply(admission),
-        }
-        Ok(())
     }
 
     /// An event whose reroute has gone to another question asks for nothing any more.

@@ -87,6 +87,15 @@ pub enum News {
     ForTheRun,
 }
 
+/// Whether the worker of its run has asked it: its key is at a place of the run.
+pub fn is_own_question(interrupt: &Interrupt) -> bool {
+    let place = interrupt
+        .key
+        .as_str()
+        .strip_prefix(interrupt.run.to_string().as_str());
+    place.is_some_and(|place| place.starts_with('/'))
+}
+
 impl Protocol<'_> {
     /// The stops and events of a run that are under way and have not taken hold.
     pub(crate) async fn under_way(&self, run: RunId) -> Result<Vec<Interrupt>, WorkError> {
@@ -189,10 +198,7 @@ impl Owned<'_> {
             && self.run.state == RunState::Running
         {
             let reason = Some(stop.reason.clone());
-            let (run, stopping) = (self.run.id, RunState::Stopping);
-            self.store()
-                .change_run(run, self.epoch(), stopping, reason)
-                .await?;
+            self.turn(RunState::Stopping, reason).await?;
         }
         signals.messages = self.unread().await?;
         let unsettled = self.protocol.unsettled(&self.run).await?;
@@ -252,10 +258,9 @@ impl Owned<'_> {
             | Notification::Rule { .. } => return Ok(News::Nothing),
         };
         let row = self.store().interrupt(interrupt).await?;
-        let own = format!("{}/", self.run.id);
         Ok(match row {
             // The worker has asked it, and waits for its end alone.
-            Some(row) if row.key.as_str().starts_with(&own) => match state.is_live() {
+            Some(row) if is_own_question(&row) => match state.is_live() {
                 true => News::Nothing,
                 false => News::QuestionOver,
             },

@@ -14,9 +14,9 @@ use interrupts::store::{
     Checkpoint, CheckpointDraft, CheckpointError, CheckpointId, Checkpoints, Consumer, Deciding,
     Delivery, Filter, FollowError, Intent, Interrupts, Journal, JournalEntry, JournalError,
     KnownEffect, MessageError, Messages, NewMessage, NewRule, NewRun, NewToken, NodeRow, Nodes,
-    Outbox, OutboxRow, Page, PageBack, Purge, Purged, RaisedQuestion, RerouteRow, Reroutes,
-    RuleError, Run, RunError, Runs, StandingRules, Store, StoreError, StoredMessage, Swept,
-    TogetherError, TokenRow, Tokens, Verification, VerifyError,
+    Outbox, OutboxRow, Page, PageBack, Purge, Purged, PutQuestion, PutQuestionError,
+    RaisedQuestion, RerouteRow, Reroutes, RuleError, Run, RunError, Runs, StandingRules, Store,
+    StoreError, StoredMessage, Swept, TogetherError, TokenRow, Tokens, Verification, VerifyError,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::SignedDuration;
@@ -60,6 +60,7 @@ ports! {
         fn plants.admit(admission: Admission) -> Result<Admitted, AdmitError>;
         fn store.join(admission: Admission) -> Result<Admitted, AdmitError>;
         fn store.raise(raised: RaisedQuestion) -> Result<Admitted, AdmitError>;
+        fn store.put_question(question: PutQuestion) -> Result<Interrupt, PutQuestionError>;
         fn store.deliver(id: InterruptId, delivery: Delivery) -> Result<Interrupt, ChangeError>;
         fn store.renew(id: InterruptId, epoch: u64, lease: SignedDuration) -> Result<Interrupt, ChangeError>;
         fn store.acknowledge(id: InterruptId, epoch: u64, evidence: Evidence) -> Result<Interrupt, ChangeError>;

@@ -4,8 +4,9 @@
 
 Each figure stands beside its rival or its floor, from the same run on the same machine. LangGraph's graph has one node
 that interrupts, kept by its SQLite saver in a file; a cycle invokes it and resumes it. A cycle of the router goes over HTTP
-to the real server, whose store is a file, and the decision is a person's request of its own. The bare long poll is a
-server of a few lines that parks a request and lets it go, asked by the same client library.
+to the real server, whose store is a file; a reviewer hears of the question by the feed, reads it and decides, each a request
+of its own. The bare long poll is a server of a few lines that parks a request and lets it go, asked by the same client
+library.
 """
 
 import asyncio
@@ -24,15 +25,13 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, interrupt
 
 from interrupt_router import Operator, Router, Workflow
-from interrupt_router.question import Question
-from interrupt_router.schema.decode import decode
 
 ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 100
 AT_ONCE = (1, 64)
 DESK = Workflow("bench", kinds={"CLERK": None})
 
 
-def told(what: str, times: list[float], whole: float) -> float:
+def print_times(what: str, times: list[float], whole: float) -> float:
     """Prints how long things took."""
     times.sort()
     p50, p99 = statistics.median(times), times[len(times) * 99 // 100]
@@ -74,7 +73,7 @@ async def langgraph(workers: int, folder: str) -> None:
             await graph.ainvoke(Command(resume="yes"), config)
             return time.perf_counter() - begun
 
-        told("LangGraph: interrupt, resume", *await measured(workers, once))
+        print_times("LangGraph: interrupt, resume", *await measured(workers, once))
 
 
 async def bare(workers: int) -> float:
@@ -113,36 +112,45 @@ async def bare(workers: int) -> float:
             waited, _let_go = await asyncio.gather(waits(), get(f"/let-go/{worker}"))
             return waited
 
-        p50 = told("a bare long poll, let go", *await measured(workers, once))
+        p50 = print_times("a bare long poll, let go", *await measured(workers, once))
     server.close()
     return p50
 
 
 async def router(workers: int, address: str, tokens: tuple[str, str]) -> None:
     admin, worker_token = tokens
-    waited: list[float] = []
+    told: list[float] = []
     async with Router(address, worker_token) as router, Operator(address, admin) as ann:
         owned = [router.run(DESK, alias=f"{workers}-{n}", input=n) for n in range(workers)]
         runs = [await each.__aenter__() for each in owned]
+        decided: dict[str, float] = {}
+
+        async def decide(interrupt_id: str, run_id: str) -> None:
+            decided[run_id] = time.perf_counter()
+            await ann.decide(await ann.interrupt(interrupt_id), "approve")
+
+        async def review() -> None:
+            """Hears of each question by the feed, as people do, reads it and decides."""
+            async with asyncio.TaskGroup() as deciding:
+                async for event in ann.events("interrupt.opened"):
+                    deciding.create_task(decide(event.data["interrupt_id"], event.data["run_id"]))
 
         async def once(worker: int, number: int) -> float:
-            agent, key = runs[worker].root, f"q{number}"
             begun = time.perf_counter()
-            # `agent.ask` in its two halves, for the reviewer is told the interrupt's id here.
-            question = {"agent_id": "root", "kind": "CLERK", "reason": "Shall it go on?"}
-            asked = decode(Question, await agent.lease.put(agent.question_path(key), question))
-            waiting = asyncio.ensure_future(agent.wait_for(key, asked))
-            decided = time.perf_counter()
-            await ann.decide(await ann.interrupt(asked.interrupt_id), "approve")
-            await waiting
-            waited.append(time.perf_counter() - decided)
-            return time.perf_counter() - begun
+            await runs[worker].root.ask("Shall it go on?", key=f"q{number}")
+            ended = time.perf_counter()
+            told.append(ended - decided[runs[worker].id])
+            return ended - begun
 
         floor = await bare(workers)
+        reviewing = asyncio.create_task(review())
+        # The feed is read from now on.
+        await asyncio.sleep(0.5)
         times, whole = await measured(workers, once)
-        p50 = told("the decision, until the worker is told", waited, whole)
+        reviewing.cancel()
+        p50 = print_times("the decision, until the worker is told", told, whole)
         print(f"    {p50 / floor:.2f} times a bare long poll at the median, the decision's own read and write included")
-        told("Interrupt Router: ask, decide, go on", times, whole)
+        print_times("Interrupt Router: ask, decide, go on", times, whole)
         for each in owned:
             await each.__aexit__(None, None, None)
 

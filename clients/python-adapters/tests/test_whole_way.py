@@ -76,7 +76,11 @@ def test_a_question_outlives_everything_and_its_answer_takes_the_one_legal_route
     asked = history(machine, "interrupt")
     assert {f"/review/{entry['interrupt']}" for entry in asked} == {question}
     assert [entry["to"] for entry in asked].count("requested") == 1
-    assert (asked[-1]["to"], asked[-1]["detail"], asked[-1]["actor"]["name"]) == ("rerouted", "Reroute to LEGAL", "root")
+    assert (asked[-1]["to"], asked[-1]["detail"], asked[-1]["actor"]["name"]) == (
+        "rerouted",
+        "Reroute to LEGAL",
+        "root",
+    )
     assert history(machine, "run")[-1]["state"] == "completed"
 
 

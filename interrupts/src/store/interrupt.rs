@@ -5,6 +5,7 @@ use jiff::SignedDuration;
 use routing_core::{InterruptId, NodeId, RuleId, RunId, StopMode};
 
 use super::error::{ChangeError, StoreError};
+use super::journal::{Intent, JournalError};
 use super::node::NodeActivity;
 use crate::digest::Digest;
 use crate::life::{
@@ -94,6 +95,37 @@ pub struct RaisedQuestion {
     pub admission: Admission,
     /// The worker that runs the agent.
     pub delivery: Delivery,
+}
+
+/// What an agent asks people, with the place of its run's journal at which it asks: raised there, and put to people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PutQuestion {
+    /// The question.
+    pub raised: RaisedQuestion,
+    /// The epoch in which the run is owned.
+    pub epoch: u64,
+    /// The intent to raise it, which names its interrupt.
+    pub intent: Intent,
+    /// Whether people are asked at once, where no standing rule decides it.
+    pub opens_review: bool,
+}
+
+/// Why a question was not put. Nothing was recorded.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PutQuestionError {
+    /// The journal did not take its intent; with [`JournalError::OtherIntent`] where something was asked there before.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// It was not raised.
+    #[error(transparent)]
+    Admit(#[from] AdmitError),
+    /// It was raised, and could not be put to people.
+    #[error(transparent)]
+    Change(#[from] ChangeError),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
 /// One decision of several that are made together.
@@ -216,6 +248,19 @@ pub trait Interrupts: Send + Sync {
     ///
     /// Dropped, it was raised or not. Raise it again with the same key to be sure.
     async fn raise(&self, raised: RaisedQuestion) -> Result<Admitted, AdmitError>;
+
+    /// Records the intent to raise a question, raises it as [`Interrupts::raise`] does, and opens its review unless a
+    /// standing rule decides it, in one transaction. One that a reroute was bound to is raised alone, for the event of
+    /// that is to be ended first.
+    ///
+    /// # Errors
+    ///
+    /// [`PutQuestionError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it was put or not: the journal has its intent, or not.
+    async fn put_question(&self, question: PutQuestion) -> Result<Interrupt, PutQuestionError>;
 
     /// Gives an interrupt to a worker, in a new epoch. Where its deliveries are spent it is dead-lettered
     /// instead: look at the state of what is returned.

@@ -15,9 +15,9 @@ use interrupts::store::{
     Checkpoint, CheckpointDraft, CheckpointError, CheckpointId, Checkpoints, Consumer, Deciding,
     Delivery, Filter, FollowError, Intent, Interrupts, Journal, JournalEntry, JournalError,
     KnownEffect, MessageError, Messages, NewMessage, NewRule, NewRun, NewToken, NodeRow, Nodes,
-    Outbox, OutboxRow, Page, PageBack, Purge, Purged, RaisedQuestion, RerouteRow, Reroutes,
-    RuleError, Run, RunError, Runs, StandingRules, StoreError, StoredMessage, Swept, TogetherError,
-    TokenRow, Tokens, Verification, VerifyError,
+    Outbox, OutboxRow, Page, PageBack, Purge, Purged, PutQuestion, PutQuestionError,
+    RaisedQuestion, RerouteRow, Reroutes, RuleError, Run, RunError, Runs, StandingRules,
+    StoreError, StoredMessage, Swept, TogetherError, TokenRow, Tokens, Verification, VerifyError,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::SignedDuration;
@@ -137,6 +137,7 @@ ports! {
         fn admit(admission: Admission) -> Result<Admitted, AdmitError>;
         fn join(admission: Admission) -> Result<Admitted, AdmitError>;
         fn raise(raised: RaisedQuestion) -> Result<Admitted, AdmitError>;
+        fn put_question(question: PutQuestion) -> Result<Interrupt, PutQuestionError>;
         fn deliver(id: InterruptId, delivery: Delivery) -> Result<Interrupt, ChangeError>;
         fn renew(id: InterruptId, epoch: u64, lease: SignedDuration) -> Result<Interrupt, ChangeError>;
         fn acknowledge(id: InterruptId, epoch: u64, evidence: Evidence) -> Result<Interrupt, ChangeError>;

@@ -5,16 +5,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use interrupts::life::State;
 use interrupts::store::{Notification, OutboxRow};
-use routing_core::RunId;
+use routing_core::{InterruptId, RunId};
 use tokio::sync::watch;
 
 use super::Feed;
+use super::known::Interrupts;
 
 /// What a request waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Concern {
-    /// Anything that happens to a run.
-    Run(RunId),
+    /// That a question of a worker is over.
+    Question(InterruptId),
+    /// What comes for a run that a worker has: a stop, an event, a message, another owner; and that a question of it is over
+    /// which no request waits for.
+    Signals(RunId),
     /// That any run may have come to be free for a worker.
     FreeRuns,
 }
@@ -32,25 +36,59 @@ impl Waiting {
         self.lock().is_empty()
     }
 
-    /// Wakes all whom these rows concern.
-    pub(super) fn wake(&self, rows: &[OutboxRow]) {
+    /// Wakes all whom these rows concern, which are about these interrupts.
+    pub(super) fn wake(&self, rows: &[OutboxRow], known: &Interrupts) {
         let waiting = self.lock();
         if waiting.is_empty() {
             return;
         }
         let wake = |concern: &Concern| {
-            if let Some(sender) = waiting.get(concern) {
-                sender.send_replace(());
-            }
+            let sender = waiting.get(concern);
+            sender.map(|sender| sender.send_replace(())).is_some()
         };
         for row in rows {
-            if let Some(run) = row.notification.run() {
-                wake(&Concern::Run(run));
+            match concern_of(&row.notification, known) {
+                Some(Concern::Question(interrupt)) if wake(&Concern::Question(interrupt)) => {}
+                Some(Concern::Question(_)) => {
+                    if let Some(run) = row.notification.run() {
+                        wake(&Concern::Signals(run));
+                    }
+                }
+                Some(concern) => {
+                    wake(&concern);
+                }
+                None => {}
             }
         }
         if rows.iter().any(|row| may_free(&row.notification)) {
             wake(&Concern::FreeRuns);
         }
+    }
+}
+
+/// What the worker of a run learns by it.
+fn concern_of(notification: &Notification, known: &Interrupts) -> Option<Concern> {
+    match notification {
+        Notification::Interrupt {
+            interrupt,
+            run,
+            state,
+            ..
+        } => match known.get(interrupt) {
+            // The worker has asked it, and waits for its end alone.
+            Some(row) if workers::is_own_question(row) => {
+                (!state.is_live()).then_some(Concern::Question(*interrupt))
+            }
+            Some(_) | None => Some(Concern::Signals(*run)),
+        },
+        Notification::Run { run, .. } | Notification::Message { run, .. } => {
+            Some(Concern::Signals(*run))
+        }
+        Notification::Reroute { .. }
+        | Notification::Node { .. }
+        | Notification::Effect { .. }
+        | Notification::Checkpoint { .. }
+        | Notification::Rule { .. } => None,
     }
 }
 

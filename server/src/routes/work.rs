@@ -11,6 +11,7 @@ mod workflows;
 use std::time::Duration;
 
 use interrupts::WorkflowName;
+use jiff::Timestamp;
 use routing_core::{NodeId, RunId};
 use serde::Deserialize;
 use tokio::time::Instant;
@@ -145,6 +146,14 @@ fn refused(app: &App, error: &WorkError) -> Problem {
     of_work(error, app.now())
 }
 
+/// How long a request waits for news.
+fn wait_of(wait_ms: Option<u32>) -> Result<Duration, Problem> {
+    match wait_ms.unwrap_or_default() {
+        wait_ms @ 0..=LONGEST_WAIT => Ok(Duration::from_millis(wait_ms.into())),
+        _ => Err(wrong("wait_ms", format!("at most {LONGEST_WAIT}"))),
+    }
+}
+
 /// A request that waits for news.
 struct Patience<'a> {
     app: &'a App,
@@ -154,28 +163,35 @@ struct Patience<'a> {
 
 impl<'a> Patience<'a> {
     /// Begins before the first look, so that nothing comes between the two.
-    fn begin(app: &'a App, concern: Concern, wait_ms: Option<u32>) -> Result<Self, Problem> {
-        let wait_ms = wait_ms.unwrap_or_default();
-        if wait_ms > LONGEST_WAIT {
-            return Err(wrong("wait_ms", format!("at most {LONGEST_WAIT}")));
-        }
+    fn begin(app: &'a App, concern: Concern, wait: Duration) -> Self {
         let most = app.config.limits.answer_time.saturating_sub(SPARE);
-        Ok(Self {
+        Self {
             app,
-            ends: Instant::now() + Duration::from_millis(wait_ms.into()).min(most),
+            ends: Instant::now() + wait.min(most),
             news: News::of(&app.feed, concern),
-        })
+        }
     }
 
     /// Waits until there may be news. False once the time is over, or the server is told to stop.
     ///
     /// Cancel safe: it only waits.
     async fn more(&mut self) -> bool {
-        let changed = tokio::select! {
-            () = self.news.come() => true,
-            () = tokio::time::sleep_until(self.ends) => false,
-            () = self.app.draining.cancelled() => false,
-        };
-        changed && Instant::now() < self.ends
+        self.more_until(None).await
+    }
+
+    /// As [`Patience::more`]; at a time there is news in any case.
+    ///
+    /// Cancel safe: it only waits.
+    async fn more_until(&mut self, at: Option<Timestamp>) -> bool {
+        let left = at.map(|at| Duration::try_from(at.duration_since(self.app.now())));
+        // What lies in the past is news at once.
+        let news = left.map(|left| Instant::now() + left.unwrap_or_default());
+        let next = news.map_or(self.ends, |at| at.min(self.ends));
+        tokio::select! {
+            () = self.news.come() => {}
+            () = tokio::time::sleep_until(next) => {}
+            () = self.app.draining.cancelled() => return false,
+        }
+        Instant::now() < self.ends
     }
 }

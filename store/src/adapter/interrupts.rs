@@ -5,8 +5,9 @@ use interrupts::life::{
     Actor, Admission, Choosing, Evidence, Interrupt, Judge, NewAsking, ReviewChange, WithdrawCause,
 };
 use interrupts::store::{
-    AdmitError, Admitted, ChangeError, Deciding, Delivery, Filter, Interrupts, Page,
-    RaisedQuestion, RerouteRow, Reroutes, StandingRules, StoreError, Swept, TogetherError,
+    AdmitError, Admitted, ChangeError, Deciding, Delivery, Filter, Interrupts, Page, PutQuestion,
+    PutQuestionError, RaisedQuestion, RerouteRow, Reroutes, StandingRules, StoreError, Swept,
+    TogetherError,
 };
 use interrupts::{Digest, IdempotencyKey};
 use jiff::SignedDuration;
@@ -16,7 +17,7 @@ use super::Adapter;
 use super::holding::{apply_ending, end_seen, follow_the_rest, live};
 use crate::operation::{
     Admit, Change, ChangeInterrupt, DecideTogether, EndOrphan, Ending, ExpireReroute, Join,
-    NodeEnded, Raise, TurnIgnored, is_same_stop,
+    NodeEnded, Put, Raise, TurnIgnored, is_same_stop,
 };
 use crate::query::Backend;
 
@@ -35,6 +36,10 @@ impl<B: Backend> Interrupts for Adapter<B> {
 
     async fn raise(&self, raised: RaisedQuestion) -> Result<Admitted, AdmitError> {
         self.backend.execute(Raise { raised }).await
+    }
+
+    async fn put_question(&self, question: PutQuestion) -> Result<Interrupt, PutQuestionError> {
+        self.backend.execute(Put { question }).await
     }
 
     async fn deliver(&self, id: InterruptId, delivery: Delivery) -> Result<Interrupt, ChangeError> {

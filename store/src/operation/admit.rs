@@ -60,35 +60,43 @@ impl Operation for Raise {
     }
 
     fn run(&self, tables: &mut Tables) -> Result<Admitted, Halt<AdmitError>> {
-        let RaisedQuestion {
-            admission,
-            delivery,
-        } = &self.raised;
-        let digest = admission.digest();
-        if let Some(known) = known(admission, digest, tables)? {
-            return Ok(known);
-        }
-        let requested = admit(admission, digest, tables)?.into_interrupt();
-        let take = Event::Take {
-            owner: delivery.owner.clone(),
-            until: tables.after(delivery.lease),
-            lost: None,
-        };
-        let delivered = step(&requested, &take, tables)?;
-        let pending = tables.pending_reroute(admission.run, &admission.node)?;
-        let acknowledge = Event::Acknowledge {
-            epoch: delivered.epoch,
-            // Whoever asks to be stopped stands at its boundary when it does.
-            evidence: match delivered.family() {
-                Family::Question => Evidence::Request {
-                    content: admission.content.clone(),
-                },
-                Family::Stop => Evidence::Boundary,
-            },
-            pending,
-        };
-        step(&delivered, &acknowledge, tables).map(Admitted::New)
+        raise(&self.raised, tables)
     }
+}
+
+/// Admits, delivers and acknowledges.
+pub(super) fn raise(
+    raised: &RaisedQuestion,
+    tables: &mut Tables,
+) -> Result<Admitted, Halt<AdmitError>> {
+    let RaisedQuestion {
+        admission,
+        delivery,
+    } = raised;
+    let digest = admission.digest();
+    if let Some(known) = known(admission, digest, tables)? {
+        return Ok(known);
+    }
+    let requested = admit(admission, digest, tables)?.into_interrupt();
+    let take = Event::Take {
+        owner: delivery.owner.clone(),
+        until: tables.after(delivery.lease),
+        lost: None,
+    };
+    let delivered = step(&requested, &take, tables)?;
+    let pending = tables.pending_reroute(admission.run, &admission.node)?;
+    let acknowledge = Event::Acknowledge {
+        epoch: delivered.epoch,
+        // An agent that asks to be stopped stands at its boundary when it does.
+        evidence: match delivered.family() {
+            Family::Question => Evidence::Request {
+                content: admission.content.clone(),
+            },
+            Family::Stop => Evidence::Boundary,
+        },
+        pending,
+    };
+    step(&delivered, &acknowledge, tables).map(Admitted::New)
 }
 
 pub(super) fn want(admission: &Admission, tables: &mut Tables) {

@@ -72,7 +72,11 @@ impl Operation for Finish {
     }
 }
 
-fn check_run(run: RunId, given: u64, tables: &mut Tables) -> Result<(), Halt<JournalError>> {
+pub(super) fn check_run(
+    run: RunId,
+    given: u64,
+    tables: &mut Tables,
+) -> Result<(), Halt<JournalError>> {
     let Some(row) = tables.runs.get(&run)? else {
         return Err(Halt::Refused(JournalError::UnknownRun { run }));
     };

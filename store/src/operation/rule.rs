@@ -132,75 +132,86 @@ impl Operation for ApplyRule {
 
     fn run(&self, tables: &mut Tables) -> Result<Option<Interrupt>, Halt<ChangeError>> {
         let interrupt = read(self.interrupt, tables)?;
-        let Ok(matter) = matter_of(&interrupt) else {
-            return Ok(None);
-        };
-        if interrupt.state != State::Acknowledged {
-            return Ok(None);
-        }
-        let shelf = tables.shelves.get(&matter)?.cloned().unwrap_or_default();
-        for id in shelf {
-            // One that was forgotten with its run answers nothing.
-            let Some(placed) = tables.standing.get(&id)?.cloned() else {
-                continue;
-            };
-            if placed.rule.answers(&interrupt, tables.now) {
-                return self.use_rule(&interrupt, placed, tables).map(Some);
-            }
-        }
-        Ok(None)
+        apply_rule(&interrupt, self.epoch, tables)
     }
 }
 
-impl ApplyRule {
-    fn use_rule(
-        &self,
-        interrupt: &Interrupt,
-        placed: PlacedRule,
-        tables: &mut Tables,
-    ) -> Result<Interrupt, Halt<ChangeError>> {
-        let PlacedRule { position, rule } = placed;
-        let event = Event::Decide {
-            judge: Judge::Rule {
-                epoch: self.epoch,
-                rule: rule.id,
-                name: rule.created_by.name.clone(),
-            },
-            // An interrupt has one decision at most, so its own bits name it.
-            choosing: rule.choosing(DecisionId::from_uuid(interrupt.id.uuid())),
-        };
-        let step = interrupt
-            .after(&event, tables.now)
-            .map_err(|refusal| Halt::Refused(ChangeError::from(refusal)))?;
-        let decided = tables.perform(step)?;
-        let rule = rule.used(tables.now);
-        let detail = format!(
-            "{}, use {} of {}",
-            rule.verdict.name(),
-            rule.uses,
-            rule.most_uses
-        );
-        tables.audit(AuditSubject::Rule {
-            rule: rule.id,
-            event: RuleEvent::Used,
-            run: Some(interrupt.run),
-            interrupt: Some(interrupt.id),
-            actor: Some(rule.created_by.clone()),
-            detail: Some(detail),
-        })?;
-        tables.tell(Notification::Rule {
-            rule: rule.id,
-            event: RuleEvent::Used,
-            run: Some(interrupt.run),
-            interrupt: Some(interrupt.id),
-            why: None,
-        })?;
-        if rule.end.is_some() {
-            tell_end(&rule, None, tables)?;
-        }
-        tables.standing.put(rule.id, PlacedRule { position, rule });
-        Ok(decided)
+/// Decides an interrupt by the first rule that answers it; `None` where none does.
+pub(super) fn apply_rule(
+    interrupt: &Interrupt,
+    epoch: u64,
+    tables: &mut Tables,
+) -> Result<Option<Interrupt>, Halt<ChangeError>> {
+    // Most stores have no rules, and need not look for one.
+    if tables.heads()?.rules == 0 {
+        return Ok(None);
     }
+    let Ok(matter) = matter_of(interrupt) else {
+        return Ok(None);
+    };
+    if interrupt.state != State::Acknowledged {
+        return Ok(None);
+    }
+    let shelf = tables.shelves.get(&matter)?.cloned().unwrap_or_default();
+    for id in shelf {
+        // One that was forgotten with its run answers nothing.
+        let Some(placed) = tables.standing.get(&id)?.cloned() else {
+            continue;
+        };
+        if placed.rule.answers(interrupt, tables.now) {
+            return use_rule(interrupt, epoch, placed, tables).map(Some);
+        }
+    }
+    Ok(None)
+}
+
+fn use_rule(
+    interrupt: &Interrupt,
+    epoch: u64,
+    placed: PlacedRule,
+    tables: &mut Tables,
+) -> Result<Interrupt, Halt<ChangeError>> {
+    let PlacedRule { position, rule } = placed;
+    let event = Event::Decide {
+        judge: Judge::Rule {
+            epoch,
+            rule: rule.id,
+            name: rule.created_by.name.clone(),
+        },
+        // An interrupt has one decision at most, so its own bits name it.
+        choosing: rule.choosing(DecisionId::from_uuid(interrupt.id.uuid())),
+    };
+    let step = interrupt
+        .after(&event, tables.now)
+        .map_err(|refusal| Halt::Refused(ChangeError::from(refusal)))?;
+    let decided = tables.perform(step)?;
+    let rule = rule.used(tables.now);
+    let detail = format!(
+        "{}, use {} of {}",
+        rule.verdict.name(),
+        rule.uses,
+        rule.most_uses
+    );
+    tables.audit(AuditSubject::Rule {
+        rule: rule.id,
+        event: RuleEvent::Used,
+        run: Some(interrupt.run),
+        interrupt: Some(interrupt.id),
+        actor: Some(rule.created_by.clone()),
+        detail: Some(detail),
+    })?;
+    tables.tell(Notification::Rule {
+        rule: rule.id,
+        event: RuleEvent::Used,
+        run: Some(interrupt.run),
+        interrupt: Some(interrupt.id),
+        why: None,
+    })?;
+    if rule.end.is_some() {
+        tell_end(&rule, None, tables)?;
+    }
+    tables.standing.put(rule.id, PlacedRule { position, rule });
+    Ok(decided)
 }
 
 /// Revokes a rule.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use interrupts::OwnFiles;
 use interrupts::store::StoreError;
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
@@ -286,6 +287,10 @@ fn connect_with(path: &Path) -> Result<Connection, StoreError> {
     let connection = Connection::open_with_flags(path, flags).map_err(store_error)?;
     connection.busy_timeout(PATIENCE).map_err(store_error)?;
     connection.set_prepared_statement_cache_capacity(PREPARED);
+    // Without this a statement is prepared anew whenever another limit is bound to it.
+    connection
+        .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
+        .map_err(store_error)?;
     Ok(connection)
 }
 

@@ -22,6 +22,7 @@ mod model;
 mod nodes;
 mod opening;
 mod purging;
+mod putting;
 mod races;
 mod recovery;
 mod recurring;
@@ -180,6 +181,12 @@ conformance! {
         an_ended_run_with_a_live_interrupt_stays,
         a_run_stays_while_a_live_fork_of_it_has_no_checkpoint_of_its_own,
         of_a_purge_and_a_fork_at_once_one_is_too_late;
+    putting:
+        a_question_waits_for_people_at_once_and_the_journal_names_it,
+        a_question_that_is_refused_leaves_no_intent,
+        at_one_place_of_a_run_one_question_is_put,
+        a_question_that_takes_a_reroute_waits_until_the_event_is_ended,
+        a_question_that_a_rule_answers_is_put_to_no_person;
     listing:
         pages_cover_everything_once_and_in_order,
         filters_choose_by_run_node_and_state,

@@ -96,8 +96,7 @@ class Agent:
             fields=fields,
             deadline=deadline,
         )
-        asked = Question.of_json(await self.lease.put(self.question_path(key), body))
-        decided = await self.wait_for(key, asked)
+        decided = await self.wait_for(key, body)
         if decided.decision is None:
             raise Unanswered(key, decided.state)
         return Routed(self, decided, decided.decision)
@@ -106,17 +105,22 @@ class Agent:
         """Withdraws a question that need not be answered any more."""
         await self.lease.delete(self.question_path(key))
 
-    async def wait_for(self, key: str, question: Question | None = None) -> Question:
-        """Waits until a question is decided, expired or withdrawn."""
+    async def wait_for(self, key: str, body: api.QuestionBody | None = None) -> Question:
+        """Waits until a question is decided, expired or withdrawn. The request that asks it waits, too."""
         parks_at = time.monotonic() + self.run.park_after
+        question: Question | None = None
         while question is None or question.state == "open":
             left = parks_at - time.monotonic()
             if question is not None and left <= 0 and not self.run.is_busy:
                 raise Parked(key)
             # Beyond that, an effect under way keeps the run for a moment at a time.
             wait = max(min(LONGEST_WAIT, left), MOMENT if self.run.is_busy else 0.0)
-            # With the epoch, a decision counts as taken, and is no news any more.
-            asking = self.lease.get(self.question_path(key), wait=wait, epoch=self.lease.epoch)
+            path = self.question_path(key)
+            if question is None and body is not None:
+                asking = self.lease.put(path, body, wait=wait)
+            else:
+                # With the epoch, a decision counts as taken, and is no news any more.
+                asking = self.lease.get(path, wait=wait, epoch=self.lease.epoch)
             question = Question.of_json(await self.run.watch.guard(self.id, asking))
         self.check()
         return question

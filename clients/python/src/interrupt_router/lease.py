@@ -46,9 +46,9 @@ class Lease:
         """Reads something of the run."""
         return await self._transport.get(f"/v1/work/{self.run_id}/{path}", wait=wait, **params)
 
-    async def put(self, path: str, body: object) -> Any:
+    async def put(self, path: str, body: object, *, wait: float = 0.0) -> Any:
         """Writes something of the run."""
-        return await self._transport.put(f"/v1/work/{self.run_id}/{path}", body, epoch=self.epoch)
+        return await self._transport.put(f"/v1/work/{self.run_id}/{path}", body, wait=wait, epoch=self.epoch)
 
     async def post(self, path: str, body: object) -> Any:
         """Writes something of the run."""

@@ -65,18 +65,14 @@ class Transport:
 
     async def get(self, path: str, *, wait: float = 0.0, **params: object) -> Any:
         """Reads. With `wait`, the server may hold the request for so many seconds until there is news."""
-        if wait > 0:
-            params["wait_ms"] = round(wait * 1000)
         return (await self.send("GET", path, params=params, wait=wait)).body
 
-    async def put(self, path: str, body: object = None, **params: object) -> Any:
+    async def put(self, path: str, body: object = None, *, wait: float = 0.0, **params: object) -> Any:
         """Writes what the address names."""
-        return (await self.send("PUT", path, params=params, body=body)).body
+        return (await self.send("PUT", path, params=params, body=body, wait=wait)).body
 
     async def post(self, path: str, body: object = None, *, wait: float = 0.0, **params: object) -> Any:
         """Writes, under an idempotency key of its own."""
-        if wait > 0:
-            params["wait_ms"] = round(wait * 1000)
         return (await self.send("POST", path, params=params, body=body, wait=wait)).body
 
     async def delete(self, path: str, **params: object) -> Any:
@@ -94,6 +90,8 @@ class Transport:
         wait: float = 0.0,
     ) -> Reply:
         """Sends a request until it is answered, refused, or its deadline has passed."""
+        if wait > 0:
+            params = {**(params or {}), "wait_ms": round(wait * 1000)}
         sent = dict(headers or {})
         if method == "POST":
             sent.setdefault("Idempotency-Key", str(uuid.uuid4()))

@@ -10,10 +10,10 @@ use jiff::SignedDuration;
 use serde::Deserialize;
 use tokio::time::Instant;
 use utoipa::{IntoParams, ToSchema};
-use workers::{Owned, Protocol, Taking, WorkError};
+use workers::{Next, Owned, Protocol, Taking, WorkError};
 
 use super::super::list::RequestKey;
-use super::{EpochQuery, Patience, owned, protocol, protocol_named, refused, run_id};
+use super::{EpochQuery, Patience, owned, protocol, protocol_named, refused, run_id, wait_of};
 use crate::access::Works;
 use crate::app::App;
 use crate::body::StrictJson;
@@ -127,15 +127,18 @@ pub(crate) async fn take_next(
     StrictJson(body): StrictJson<LeaseBody>,
 ) -> Result<Response, Problem> {
     let protocol = protocol_named(&app, &caller, &name)?;
-    let mut patience = Patience::begin(&app, Concern::FreeRuns, query.wait_ms)?;
+    let mut patience = Patience::begin(&app, Concern::FreeRuns, wait_of(query.wait_ms)?);
     let taking = taking(&protocol, &key, &body)?;
     loop {
-        let taken = protocol.take_next(&taking, app.now()).await;
-        if let Some(taken) = taken.map_err(|error| refused(&app, &error))? {
-            app.feed.nudge();
-            return told(&protocol, taken);
-        }
-        if !patience.more().await {
+        let next = protocol.take_next(&taking, app.now()).await;
+        let until = match next.map_err(|error| refused(&app, &error))? {
+            Next::Taken(taken) => {
+                app.feed.nudge();
+                return told(&protocol, taken);
+            }
+            Next::NoneYet { until } => until,
+        };
+        if !patience.more_until(until).await {
             return Ok(StatusCode::NO_CONTENT.into_response());
         }
     }

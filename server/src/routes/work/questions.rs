@@ -1,20 +1,23 @@
 //! Questions of workers, and the one route of each answer.
 
+use std::time::Duration;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use interrupts::store::Run;
 use jiff::SignedDuration;
 use routing_core::schema::Dialect;
 use routing_core::{Choice, ConfirmationItem};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
-use workers::{AskedState, Asking, Submitted, WorkError};
+use workers::{AskedState, Asking, QuestionStanding, Submitted, WorkError};
 
 use super::super::list::RequestKey;
-use super::{EpochQuery, Patience, node_id, owned, protocol, refused, run_id, work_key};
-use crate::access::Works;
+use super::{EpochQuery, Patience, node_id, owned, protocol, refused, run_id, wait_of, work_key};
+use crate::access::{Caller, Works};
 use crate::app::App;
 use crate::body::StrictJson;
 use crate::feed::Concern;
@@ -123,31 +126,67 @@ impl QuestionBody {
     }
 }
 
-/// Asks a person, once: with a key that was used before it is the question that is there.
+/// How a question is asked.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AskQuery {
+    /// The epoch in which you have the run.
+    epoch: u64,
+    /// How long to wait for its decision, in milliseconds.
+    #[param(minimum = 0, maximum = 30000)]
+    wait_ms: Option<u32>,
+}
+
+/// Asks a person, once: with a key that was used before it is the question that is there. With `wait_ms`, the answer comes
+/// once it is decided.
 #[utoipa::path(put, path = "/v1/work/{run_id}/questions/{key}", request_body = QuestionBody,
-    params(("run_id" = String, Path), ("key" = String, Path), EpochQuery),
+    params(("run_id" = String, Path), ("key" = String, Path), AskQuery),
     extensions(("x-right" = json!("work"))),
     responses((status = 201, body = WorkQuestionView), (status = 200, body = WorkQuestionView)))]
 pub(crate) async fn ask(
     State(app): State<App>,
     Works(caller): Works,
     Segments(run, key): Segments,
-    Parameters(query): Parameters<EpochQuery>,
+    Parameters(query): Parameters<AskQuery>,
     StrictJson(body): StrictJson<QuestionBody>,
 ) -> Result<Response, Problem> {
     let key = work_key(&key)?;
     let asking = body.asking()?;
     let owned = owned(&app, &caller, &run, query.epoch).await?;
+    let wait = wait_of(query.wait_ms)?;
     let asked = owned.ask(&key, asking).await;
     let (standing, is_new) = asked.map_err(|error| refused(&app, &error))?;
-    let standing = owned.settled(standing).await;
-    let standing = standing.map_err(|error| refused(&app, &error))?;
     app.feed.nudge();
+    let standing = once_decided(&app, &caller, &owned.run, standing, wait).await?;
+    let view = handed_over(&app, &caller, &run, query.epoch, standing).await?;
     let status = match is_new {
         true => StatusCode::CREATED,
         false => StatusCode::OK,
     };
-    Ok((status, Json(WorkQuestionView::of(&standing))).into_response())
+    Ok((status, view).into_response())
+}
+
+/// A question once it is decided, or as it stands when the time is over.
+async fn once_decided(
+    app: &App,
+    caller: &Caller,
+    run: &Run,
+    mut standing: QuestionStanding,
+    wait: Duration,
+) -> Result<QuestionStanding, Problem> {
+    if wait.is_zero() || standing.state != AskedState::Open {
+        return Ok(standing);
+    }
+    let protocol = protocol(app, caller)?;
+    let mut patience = Patience::begin(app, Concern::Question(standing.interrupt.id), wait);
+    loop {
+        let read = protocol.question(run, &standing.key).await;
+        standing = read.map_err(|error| refused(app, &error))?;
+        if standing.state != AskedState::Open || !patience.more().await {
+            return Ok(standing);
+        }
+    }
 }
 
 /// How a question is waited for.
@@ -175,22 +214,47 @@ pub(crate) async fn read(
     let key = work_key(&key)?;
     let protocol = protocol(&app, &caller)?;
     let id = run_id(&run)?;
-    let mut patience = Patience::begin(&app, Concern::Run(id), query.wait_ms)?;
-    let work = protocol.work(id).await;
-    let run_row = work.map_err(|error| refused(&app, &error))?.run;
-    let mut standing = loop {
-        let standing = protocol.question(&run_row, &key).await;
-        let standing = standing.map_err(|error| refused(&app, &error))?;
-        if standing.state != AskedState::Open || !patience.more().await {
-            break standing;
-        }
+    let wait = wait_of(query.wait_ms)?;
+    let answer = async {
+        let work = protocol.work(id).await?;
+        let standing = protocol.question(&work.run, &key).await?;
+        Ok((work.run, standing))
     };
-    if let Some(epoch) = query.epoch {
-        let owned = owned(&app, &caller, &run, epoch).await?;
-        let settled = owned.settled(standing).await;
-        standing = settled.map_err(|error| refused(&app, &error))?;
+    let (row, standing) = answer.await.map_err(|error| refused(&app, &error))?;
+    let standing = once_decided(&app, &caller, &row, standing, wait).await?;
+    match query.epoch {
+        Some(epoch) => handed_over(&app, &caller, &run, epoch, standing).await,
+        None => Ok(Json(WorkQuestionView::of(&standing))),
     }
-    Ok(Json(WorkQuestionView::of(&standing)))
+}
+
+/// How a question stands, for the worker that has its run. That it has what came of the question is recorded while the
+/// answer is on its way; a server that dies before that tells it once more.
+async fn handed_over(
+    app: &App,
+    caller: &Caller,
+    run: &str,
+    epoch: u64,
+    standing: QuestionStanding,
+) -> Result<Json<WorkQuestionView>, Problem> {
+    owned(app, caller, run, epoch).await?;
+    let view = Json(WorkQuestionView::of(&standing));
+    if standing.is_taken() || !standing.is_settled() {
+        return Ok(view);
+    }
+    let (meanwhile, caller, run) = (app.clone(), caller.clone(), run.to_owned());
+    app.outliving.spawn(async move {
+        let settled = async {
+            let owned = owned(&meanwhile, &caller, &run, epoch).await?;
+            let settled = owned.settled(standing).await;
+            settled.map_err(|error| refused(&meanwhile, &error))
+        };
+        if let Err(problem) = settled.await {
+            // Another worker has the run by now, and is told by itself.
+            tracing::debug!(%run, ?problem, "a question that was told is not recorded as such");
+        }
+    });
+    Ok(view)
 }
 
 /// Withdraws a question that is not wanted any more. One that is decided stays decided.
