@@ -15,9 +15,14 @@ use super::known::Interrupts;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Concern {
     /// That a question of a worker is over.
-    Question(InterruptId),
+    Question {
+        /// Its interrupt.
+        interrupt: InterruptId,
+        /// Whether the worker that has its run is told by this, and takes what came of it.
+        takes: bool,
+    },
     /// What comes for a run that a worker has: a stop, an event, a message, another owner; and that a question of it is over
-    /// which no request waits for.
+    /// which no request takes.
     Signals(RunId),
     /// That any run may have come to be free for a worker.
     FreeRuns,
@@ -47,15 +52,16 @@ impl Waiting {
             sender.map(|sender| sender.send_replace(())).is_some()
         };
         for row in rows {
-            match concern_of(&row.notification, known) {
-                Some(Concern::Question(interrupt)) if wake(&Concern::Question(interrupt)) => {}
-                Some(Concern::Question(_)) => {
-                    if let Some(run) = row.notification.run() {
+            match Happened::of(&row.notification, known) {
+                Some(Happened::OwnQuestionOver(run, interrupt)) => {
+                    let question = |takes| wake(&Concern::Question { interrupt, takes });
+                    question(false);
+                    if !question(true) {
                         wake(&Concern::Signals(run));
                     }
                 }
-                Some(concern) => {
-                    wake(&concern);
+                Some(Happened::ForTheRun(run)) => {
+                    wake(&Concern::Signals(run));
                 }
                 None => {}
             }
@@ -66,29 +72,38 @@ impl Waiting {
     }
 }
 
-/// What the worker of a run learns by it.
-fn concern_of(notification: &Notification, known: &Interrupts) -> Option<Concern> {
-    match notification {
-        Notification::Interrupt {
-            interrupt,
-            run,
-            state,
-            ..
-        } => match known.get(interrupt) {
-            // The worker has asked it, and waits for its end alone.
-            Some(row) if workers::is_own_question(row) => {
-                (!state.is_live()).then_some(Concern::Question(*interrupt))
+/// What the worker of a run learns.
+enum Happened {
+    /// A question that it has asked is over.
+    OwnQuestionOver(RunId, InterruptId),
+    /// Something has come for its run.
+    ForTheRun(RunId),
+}
+
+impl Happened {
+    fn of(notification: &Notification, known: &Interrupts) -> Option<Self> {
+        match notification {
+            Notification::Interrupt {
+                interrupt,
+                run,
+                state,
+                ..
+            } => match known.get(interrupt) {
+                // It has asked it, and waits for its end alone.
+                Some(row) if workers::is_own_question(row) => {
+                    (!state.is_live()).then_some(Self::OwnQuestionOver(*run, *interrupt))
+                }
+                Some(_) | None => Some(Self::ForTheRun(*run)),
+            },
+            Notification::Run { run, .. } | Notification::Message { run, .. } => {
+                Some(Self::ForTheRun(*run))
             }
-            Some(_) | None => Some(Concern::Signals(*run)),
-        },
-        Notification::Run { run, .. } | Notification::Message { run, .. } => {
-            Some(Concern::Signals(*run))
+            Notification::Reroute { .. }
+            | Notification::Node { .. }
+            | Notification::Effect { .. }
+            | Notification::Checkpoint { .. }
+            | Notification::Rule { .. } => None,
         }
-        Notification::Reroute { .. }
-        | Notification::Node { .. }
-        | Notification::Effect { .. }
-        | Notification::Checkpoint { .. }
-        | Notification::Rule { .. } => None,
     }
 }
 

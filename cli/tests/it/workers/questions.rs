@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use reqwest::Method;
 use serde_json::json;
 
 use super::{Desk, question};
@@ -42,9 +43,11 @@ async fn whatever_waits_for_a_decision_is_told_as_soon_as_it_is_made() {
     let desk = Desk::open().await;
     let run = desk.run().await;
     let asked = run.asks("refund", "REFUNDS").await;
+    // Without the epoch it is read, and not taken.
+    let reading = format!("/v1/work/{}/questions/refund?wait_ms=20000", run.id);
     let waits = async {
-        let told = run.get("questions/refund?wait_ms=20000").await.fine();
-        (told, Instant::now())
+        let told = desk.asks(&desk.worker, Method::GET, &reading, None).await;
+        (told.fine(), Instant::now())
     };
     let watches = async { run.get("signals?wait_ms=20000").await.fine() };
     let decides = async {
@@ -66,6 +69,45 @@ async fn whatever_waits_for_a_decision_is_told_as_soon_as_it_is_made() {
         "nothing was new"
     );
     assert_eq!(later["decided"], json!(["refund"]));
+}
+
+#[tokio::test]
+async fn the_request_that_asks_waits_for_the_decision_and_is_told_of_it_alone() {
+    let desk = Desk::open().await;
+    let run = desk.run().await;
+    let now = run.get("signals").await.fine();
+    let asks = async {
+        let told = run
+            .put("questions/refund?wait_ms=20000", &question("REFUNDS"))
+            .await;
+        (told.status, told.fine())
+    };
+    let watches = async {
+        let path = format!("signals?wait_ms=2000&after={}", now["cursor"]);
+        let begun = Instant::now();
+        run.get(&path).await.fine();
+        begun.elapsed()
+    };
+    let decides = async {
+        let open = desk.installation.questions(1).await;
+        let deciding = json!({"decision": "approve"});
+        desk.decides(&open[0]["interrupt_id"], &deciding)
+            .await
+            .fine();
+    };
+    let ((status, told), watched, ()) = tokio::join!(asks, watches, decides);
+    assert_eq!((status, &told["state"]), (201, &json!("decided")), "{told}");
+    assert_eq!(told["decision"]["decision"], "approve");
+    let whole = Duration::from_millis(2000);
+    assert!(
+        watched >= whole,
+        "what was told already is no news: {watched:?}"
+    );
+    let later = run.get("signals").await.fine();
+    assert_eq!(later["decided"], json!([]), "it counts as taken");
+    run.put("questions/refund?wait_ms=31000", &question("REFUNDS"))
+        .await
+        .refused(400, "invalid-parameter");
 }
 
 #[tokio::test]

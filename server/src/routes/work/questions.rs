@@ -158,7 +158,7 @@ pub(crate) async fn ask(
     let asked = owned.ask(&key, asking).await;
     let (standing, is_new) = asked.map_err(|error| refused(&app, &error))?;
     app.feed.nudge();
-    let standing = once_decided(&app, &caller, &owned.run, standing, wait).await?;
+    let standing = once_decided(&app, &caller, &owned.run, standing, (wait, true)).await?;
     let view = handed_over(&app, &caller, &run, query.epoch, standing).await?;
     let status = match is_new {
         true => StatusCode::CREATED,
@@ -167,19 +167,20 @@ pub(crate) async fn ask(
     Ok((status, view).into_response())
 }
 
-/// A question once it is decided, or as it stands when the time is over.
+/// A question once it is decided, or as it stands when the time is over; the worker may take by this what came of it.
 async fn once_decided(
     app: &App,
     caller: &Caller,
     run: &Run,
     mut standing: QuestionStanding,
-    wait: Duration,
+    (wait, takes): (Duration, bool),
 ) -> Result<QuestionStanding, Problem> {
     if wait.is_zero() || standing.state != AskedState::Open {
         return Ok(standing);
     }
     let protocol = protocol(app, caller)?;
-    let mut patience = Patience::begin(app, Concern::Question(standing.interrupt.id), wait);
+    let interrupt = standing.interrupt.id;
+    let mut patience = Patience::begin(app, Concern::Question { interrupt, takes }, wait);
     loop {
         let read = protocol.question(run, &standing.key).await;
         standing = read.map_err(|error| refused(app, &error))?;
@@ -214,14 +215,14 @@ pub(crate) async fn read(
     let key = work_key(&key)?;
     let protocol = protocol(&app, &caller)?;
     let id = run_id(&run)?;
-    let wait = wait_of(query.wait_ms)?;
+    let (wait, takes) = (wait_of(query.wait_ms)?, query.epoch.is_some());
     let answer = async {
         let work = protocol.work(id).await?;
         let standing = protocol.question(&work.run, &key).await?;
         Ok((work.run, standing))
     };
     let (row, standing) = answer.await.map_err(|error| refused(&app, &error))?;
-    let standing = once_decided(&app, &caller, &row, standing, wait).await?;
+    let standing = once_decided(&app, &caller, &row, standing, (wait, takes)).await?;
     match query.epoch {
         Some(epoch) => handed_over(&app, &caller, &run, epoch, standing).await,
         None => Ok(Json(WorkQuestionView::of(&standing))),
