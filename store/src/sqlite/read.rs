@@ -30,6 +30,9 @@ fn whole(found: Option<Checkpoint>) -> Found<Option<Checkpoint>> {
     found.map(Checkpoint::whole).transpose()
 }
 
+/// Up to how many rows may be read on the thread that asks.
+const FEW: u32 = 256;
+
 impl Sqlite {
     async fn rows<T: Send + 'static>(
         &self,
@@ -62,8 +65,18 @@ impl Sqlite {
         parameters: impl Params + Send + 'static,
         read: fn(&Row<'_>) -> Found<T>,
     ) -> Found<Option<T>> {
+        Ok(self.few(sql, parameters, read).await?.pop())
+    }
+
+    /// Rows that are as a rule few and at hand.
+    async fn few<T: Send + 'static>(
+        &self,
+        sql: &'static str,
+        parameters: impl Params + Send + 'static,
+        read: fn(&Row<'_>) -> Found<T>,
+    ) -> Found<Vec<T>> {
         let question = move |connection: &Connection| each(connection, sql, parameters, read);
-        Ok(self.readers.look_up(question).await?.pop())
+        self.readers.look_up(question).await
     }
 }
 
@@ -439,8 +452,17 @@ impl Backend for Sqlite {
             " FROM outbox WHERE position > ? \
              ORDER BY position LIMIT ?"
         );
-        self.rows(sql, (position(page.after)?, page.limit), notification)
-            .await
+        let values = (position(page.after)?, page.limit);
+        if page.limit > FEW {
+            return self.rows(sql, values, notification).await;
+        }
+        // A follower reads the newest rows, which were just written.
+        let rows = self.few(sql, values, notification).await?;
+        if rows.len() == page.limit as usize {
+            // One that is far behind does not keep the thread for itself.
+            tokio::task::yield_now().await;
+        }
+        Ok(rows)
     }
 
     async fn outbox_of(&self, run: RunId, page: Page) -> Found<Vec<OutboxRow>> {
