@@ -37,7 +37,7 @@ impl Taking {
 }
 
 /// What taking the next run came to.
-pub enum Next<'a> {
+pub enum NextRun<'a> {
     /// It is owned.
     Taken(Owned<'a>),
     /// None can go on now.
@@ -179,7 +179,7 @@ impl<'a> Protocol<'a> {
     /// # Cancel safety
     ///
     /// As [`Protocol::take`].
-    pub async fn take_next(&self, taking: &Taking, now: Timestamp) -> Result<Next<'a>, WorkError> {
+    pub async fn take_next(&self, taking: &Taking, now: Timestamp) -> Result<NextRun<'a>, WorkError> {
         let mut until = None;
         let states = [RunState::Created, RunState::Running, RunState::Waiting];
         let mut after = 0;
@@ -187,7 +187,7 @@ impl<'a> Protocol<'a> {
             let page = Page { after, limit: PAGE };
             let runs = self.store.runs(&states, page).await?;
             let Some((last, _run)) = runs.last() else {
-                return Ok(Next::NoneYet { until });
+                return Ok(NextRun::NoneYet { until });
             };
             after = *last;
             for (_position, run) in runs {
@@ -198,7 +198,7 @@ impl<'a> Protocol<'a> {
                     continue;
                 }
                 match self.take(run.id, taking).await {
-                    Ok(owned) => return Ok(Next::Taken(owned)),
+                    Ok(owned) => return Ok(NextRun::Taken(owned)),
                     // Another worker was faster, or a person stopped it.
                     Err(
                         WorkError::Owned { .. }

@@ -28,7 +28,7 @@ pub use effect::{Beginning, EffectState};
 pub use end::RunResult;
 pub use error::WorkError;
 pub use key::WorkKey;
-pub use lease::{Next, Taking};
+pub use lease::{NextRun, Taking};
 pub use owned::Owned;
 pub use protocol::Protocol;
 pub use question::Asking;

@@ -10,7 +10,7 @@ use jiff::SignedDuration;
 use serde::Deserialize;
 use tokio::time::Instant;
 use utoipa::{IntoParams, ToSchema};
-use workers::{Next, Owned, Protocol, Taking, WorkError};
+use workers::{NextRun, Owned, Protocol, Taking, WorkError};
 
 use super::super::list::RequestKey;
 use super::{EpochQuery, Patience, owned, protocol, protocol_named, refused, run_id, wait_of};
@@ -132,11 +132,11 @@ pub(crate) async fn take_next(
     loop {
         let next = protocol.take_next(&taking, app.now()).await;
         let until = match next.map_err(|error| refused(&app, &error))? {
-            Next::Taken(taken) => {
+            NextRun::Taken(taken) => {
                 app.feed.nudge();
                 return told(&protocol, taken);
             }
-            Next::NoneYet { until } => until,
+            NextRun::NoneYet { until } => until,
         };
         if !patience.more_until(until).await {
             return Ok(StatusCode::NO_CONTENT.into_response());
