@@ -18,6 +18,7 @@ use crate::feed::Feed;
 use crate::launcher::Holder;
 use crate::metrics::Metrics;
 use crate::problem::{Kind, Problem, of_store};
+use crate::routes::Settling;
 use crate::wire::InterruptView;
 
 /// What all handlers share. Cheap to clone.
@@ -40,6 +41,8 @@ pub(crate) struct Shared {
     pub(crate) draining: CancellationToken,
     /// The sockets and the changes of plans that outlive their request.
     pub(crate) outliving: TaskTracker,
+    /// Outcomes of workers' questions that are being recorded.
+    pub(crate) settling: Arc<Settling>,
     /// Changes of plans that are under way, or have just ended.
     pub(crate) changes: PlanChanges,
 }

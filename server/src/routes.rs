@@ -33,6 +33,7 @@ pub(crate) use interrupts::{
 pub(crate) use messages::unsent;
 pub(crate) use runs::agents_in;
 pub(crate) use tokens::not_issued;
+pub(crate) use work::Settling;
 
 use axum::Router;
 use axum::body::Bytes;

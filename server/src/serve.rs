@@ -123,6 +123,7 @@ async fn app_of(
         metrics,
         draining: stop.clone(),
         outliving: TaskTracker::new(),
+        settling: Arc::default(),
         changes: PlanChanges::default(),
         config,
     }))

@@ -94,7 +94,7 @@ async def bare(workers: int) -> float:
             await writer.drain()
         writer.close()
 
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    server = await asyncio.start_server(serve, "127.0.0.1", 0, backlog=1024)
     address = "http://{}:{}".format(*server.sockets[0].getsockname())
     async with aiohttp.ClientSession(address, connector=aiohttp.TCPConnector(limit=0)) as client:
 

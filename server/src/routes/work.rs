@@ -5,6 +5,7 @@ mod effects;
 mod leases;
 mod questions;
 mod runs;
+mod settling;
 mod signals;
 mod workflows;
 
@@ -25,6 +26,8 @@ use crate::app::{App, no_run};
 use crate::feed::{Concern, News};
 use crate::parameters::wrong;
 use crate::problem::{Kind, Problem, of_work};
+
+pub(crate) use settling::Settling;
 
 /// The longest wait for news, in milliseconds.
 const LONGEST_WAIT: u32 = 30_000;
@@ -138,7 +141,9 @@ async fn owned<'a>(
     run: &str,
     epoch: u64,
 ) -> Result<Owned<'a>, Problem> {
-    let owned = protocol(app, caller)?.owned(run_id(run)?, epoch).await;
+    let run = run_id(run)?;
+    app.settling.settled(run).await;
+    let owned = protocol(app, caller)?.owned(run, epoch).await;
     owned.map_err(|error| refused(app, &error))
 }
 

@@ -238,22 +238,25 @@ async fn handed_over(
     epoch: u64,
     standing: QuestionStanding,
 ) -> Result<Json<WorkQuestionView>, Problem> {
-    owned(app, caller, run, epoch).await?;
+    let run = owned(app, caller, run, epoch).await?.run.id;
     let view = Json(WorkQuestionView::of(&standing));
     if standing.is_taken() || !standing.is_settled() {
         return Ok(view);
     }
-    let (meanwhile, caller, run) = (app.clone(), caller.clone(), run.to_owned());
-    app.outliving.spawn(async move {
+    let recording = app.settling.begin(run).await;
+    let (app, caller) = (app.clone(), caller.clone());
+    app.clone().outliving.spawn(async move {
         let settled = async {
-            let owned = owned(&meanwhile, &caller, &run, epoch).await?;
+            let owned = protocol(&app, &caller)?.owned(run, epoch).await;
+            let owned = owned.map_err(|error| refused(&app, &error))?;
             let settled = owned.settled(standing).await;
-            settled.map_err(|error| refused(&meanwhile, &error))
+            settled.map_err(|error| refused(&app, &error))
         };
         if let Err(problem) = settled.await {
             // Another worker has the run by now, and is told by itself.
             tracing::debug!(%run, ?problem, "a question that was told is not recorded as such");
         }
+        drop(recording);
     });
     Ok(view)
 }
