@@ -179,7 +179,11 @@ impl<'a> Protocol<'a> {
     /// # Cancel safety
     ///
     /// As [`Protocol::take`].
-    pub async fn take_next(&self, taking: &Taking, now: Timestamp) -> Result<NextRun<'a>, WorkError> {
+    pub async fn take_next(
+        &self,
+        taking: &Taking,
+        now: Timestamp,
+    ) -> Result<NextRun<'a>, WorkError> {
         let mut until = None;
         let states = [RunState::Created, RunState::Running, RunState::Waiting];
         let mut after = 0;

@@ -134,15 +134,25 @@ fn node_id(pointer: &str, text: &str) -> Result<NodeId, Problem> {
     ))
 }
 
-/// A run that the caller owns in the epoch that it names.
+/// A run that the caller owns in the epoch that it names. All that it was told of its questions is recorded.
 async fn owned<'a>(
     app: &'a App,
     caller: &'a Caller,
     run: &str,
     epoch: u64,
 ) -> Result<Owned<'a>, Problem> {
+    app.settling.settled(run_id(run)?).await;
+    owned_at_once(app, caller, run, epoch).await
+}
+
+/// As [`owned`], for what does not read whether that is recorded: it may be written in the same transaction.
+async fn owned_at_once<'a>(
+    app: &'a App,
+    caller: &'a Caller,
+    run: &str,
+    epoch: u64,
+) -> Result<Owned<'a>, Problem> {
     let run = run_id(run)?;
-    app.settling.settled(run).await;
     let owned = protocol(app, caller)?.owned(run, epoch).await;
     owned.map_err(|error| refused(app, &error))
 }

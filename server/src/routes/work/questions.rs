@@ -16,7 +16,10 @@ use utoipa::{IntoParams, ToSchema};
 use workers::{AskedState, Asking, QuestionStanding, Submitted, WorkError};
 
 use super::super::list::RequestKey;
-use super::{EpochQuery, Patience, node_id, owned, protocol, refused, run_id, wait_of, work_key};
+use super::{
+    EpochQuery, Patience, node_id, owned, owned_at_once, protocol, refused, run_id, wait_of,
+    work_key,
+};
 use crate::access::{Caller, Works};
 use crate::app::App;
 use crate::body::StrictJson;
@@ -153,7 +156,7 @@ pub(crate) async fn ask(
 ) -> Result<Response, Problem> {
     let key = work_key(&key)?;
     let asking = body.asking()?;
-    let owned = owned(&app, &caller, &run, query.epoch).await?;
+    let owned = owned_at_once(&app, &caller, &run, query.epoch).await?;
     let wait = wait_of(query.wait_ms)?;
     let asked = owned.ask(&key, asking).await;
     let (standing, is_new) = asked.map_err(|error| refused(&app, &error))?;
@@ -238,7 +241,7 @@ async fn handed_over(
     epoch: u64,
     standing: QuestionStanding,
 ) -> Result<Json<WorkQuestionView>, Problem> {
-    let run = owned(app, caller, run, epoch).await?.run.id;
+    let run = owned_at_once(app, caller, run, epoch).await?.run.id;
     let view = Json(WorkQuestionView::of(&standing));
     if standing.is_taken() || !standing.is_settled() {
         return Ok(view);
