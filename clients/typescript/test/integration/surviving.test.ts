@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { EffectUnknown, Invalid, LeaseLost, type Operator, type Router, type RouterOptions, RunOwned, Released } from '../../src/index.js';
 import { desk, openQuestion } from '../support/desk.js';
 import { eventually } from '../support/eventually.js';
+import { heldBack } from '../support/held-back.js';
 import { IrqServer } from '../support/irq-server.js';
 import { LossyProxy } from '../support/lossy-proxy.js';
 
@@ -201,6 +202,19 @@ test('a worker lets its run go when its signal fires, and the next one takes it 
   await ann.decide(await ann.interrupt(question.id), 'approve');
   assert.equal(await taking, 'ann');
   assert.ok(performance.now() - begun < 30_000);
+});
+
+test('a run that the server gives when its worker has just left is let go', async () => {
+  const answer = heldBack((request) => request.endsWith('/lease') && request.startsWith('POST'));
+  const worker = await server.router(desk, { leaseMs: 60_000, fetch: answer.wire });
+  const order = { alias: 'crossed', input: null };
+  const controller = new AbortController();
+  const leaving = worker.run(desk, { ...order, signal: controller.signal }, () => assert.fail('the answer was held back'));
+  await answer.isHeld;
+  controller.abort();
+  await assert.rejects(leaving, { name: 'AbortError' });
+  assert.equal((await ann.run('crossed')).executing, false);
+  assert.equal(await router.run(desk, order, async () => 'of the next one'), 'of the next one');
 });
 
 test('the last checkpoint is there for the next worker', async () => {
