@@ -7,6 +7,7 @@ import { eventually } from '../support/eventually.js';
 import { heldBack } from '../support/held-back.js';
 import { IrqServer } from '../support/irq-server.js';
 import { LossyProxy } from '../support/lossy-proxy.js';
+import { ownerOf } from '../support/owner.js';
 
 let server: IrqServer;
 let router: Router;
@@ -63,12 +64,13 @@ test('an effect that a dead worker began is unknown, unless the code says what t
   const { worker, die } = await mortal();
   const order = { alias: 'unknown', input: null };
   const hanging = new Promise<never>(() => undefined);
+  let isDead = false;
   void worker.run(desk, order, async ({ root }) => {
     const begun = ['plain', 'found', 'not-found'].map((key) => root.effect(key, () => hanging));
-    await root.effect('twice', () => (die(), hanging), { repeatable: true });
+    await root.effect('twice', () => (die(), (isDead = true), hanging), { repeatable: true });
     await Promise.all(begun);
   });
-  await eventually(async () => (await ann.run('unknown').catch(() => undefined))?.executing, 'the first worker works');
+  await eventually(() => isDead, 'the first worker dies');
   const result = await router.run(desk, order, async ({ root }) => {
     await assert.rejects(root.effect('plain', () => assert.fail('it was done again')), EffectUnknown);
     return [
@@ -211,9 +213,11 @@ test('a run that the server gives when its worker has just left is let go', asyn
   const controller = new AbortController();
   const leaving = worker.run(desk, { ...order, signal: controller.signal }, () => assert.fail('the answer was held back'));
   await answer.isHeld;
+  const { runId } = await ann.run('crossed');
+  assert.notEqual(await ownerOf(server, desk.name, runId), undefined);
   controller.abort();
   await assert.rejects(leaving, { name: 'AbortError' });
-  assert.equal((await ann.run('crossed')).executing, false);
+  assert.equal(await ownerOf(server, desk.name, runId), undefined);
   assert.equal(await router.run(desk, order, async () => 'of the next one'), 'of the next one');
 });
 

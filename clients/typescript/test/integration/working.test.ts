@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Operator, type Run, Workflow, closed } from '../../src/index.js';
-import type { RunView } from '../../src/people/views.js';
 import { openQuestion } from '../support/desk.js';
 import { eventually } from '../support/eventually.js';
 import { heldBack } from '../support/held-back.js';
 import { IrqServer } from '../support/irq-server.js';
+import { ownerOf } from '../support/owner.js';
 
 let server: IrqServer;
 let ann: Operator;
@@ -144,8 +144,8 @@ test('runs under way are let go when the worker ends, for the next one', async (
   const question = await openQuestion(ann, 'left');
   controller.abort();
   await first;
-  const { status, executing } = await ann.run('left');
-  assert.deepEqual([status, executing], ['running', false]);
+  assert.equal(await statusOf('left'), 'running');
+  assert.equal(await ownerOf(server, 'leaving', question.runId), undefined);
   const again = new AbortController();
   const second = (await server.router(leaving)).work(leaving, code, { signal: again.signal });
   await ann.decide(await ann.interrupt(question.id), 'approve');
@@ -175,13 +175,13 @@ test('a run that the server gives at the moment when the worker ends is let go, 
   const working = router.work(crossing, code, { workers: 2, signal: controller.signal });
   await answer.isHeld;
   await eventually(() => begun.length === 1, 'the worker works on one of the runs');
-  const runs = (): Promise<RunView[]> => Promise.all(['one', 'other'].map((alias) => ann.run(alias)));
-  assert.deepEqual((await runs()).map(({ executing }) => executing), [true, true]);
+  const runs = await Promise.all(['one', 'other'].map(async (alias) => (await ann.run(alias)).runId));
+  const owners = (): Promise<(string | undefined)[]> => Promise.all(runs.map((run) => ownerOf(server, 'crossing', run)));
+  assert.ok((await owners()).every((owner) => owner !== undefined));
   controller.abort();
   await working;
-  assert.deepEqual((await runs()).map(({ executing }) => executing), [false, false]);
-  const given = (await runs()).map(({ runId }) => runId).filter((it) => it !== begun[0]);
-  assert.deepEqual(released, [...given, ...begun]);
+  assert.deepEqual(await owners(), [undefined, undefined]);
+  assert.deepEqual(released, [...runs.filter((run) => run !== begun[0]), ...begun]);
 });
 
 test('a worker ends soon although its server is gone', async () => {
