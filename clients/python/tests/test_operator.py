@@ -153,6 +153,8 @@ async def test_the_feed_has_no_gap_over_a_server_that_is_killed(router: Router, 
     assert router.server is not None
     feed = ann.events()
     reading = asyncio.create_task(next_events(feed, "run.completed"))
+    # It begins with what is there then.
+    await until(lambda: feed.cursor is not None)
     async with router.run(DESK, alias="t") as run:
         await run.checkpoint(1)
         before = server_process(router.server)

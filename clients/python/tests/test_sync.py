@@ -100,13 +100,12 @@ def test_a_stop_is_raised(router: Router, ann: Operator) -> None:
     assert ann.run(run.id).status == "cancelled"
 
 
-def test_an_interrupted_effect_gives_the_run_back(router: Router, ann: Operator) -> None:
+def test_an_interrupted_effect_gives_the_run_back(router: Router) -> None:
     def interrupted() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt), router.run(DESK, alias="t") as run:
         run.root.effect("pay", interrupted)
-    assert not ann.run(run.id).executing
     with router.run(DESK, alias="t", wait_for_owner=0) as run:
         assert run.root.effect("pay", lambda: 5, lookup=lambda: None) == 5
 

@@ -7,6 +7,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from .errors import LeaseLost, RouterError, RunFinished, Unavailable
+from .taking import Taking
 from .transport import Transport
 
 if TYPE_CHECKING:
@@ -33,8 +34,8 @@ class Lease:
     @staticmethod
     async def take(transport: Transport, run_id: str, worker: str, seconds: float) -> tuple[Lease, api.WorkView]:
         """Takes a run; returns how it stands, too."""
-        body: api.LeaseBody = {"worker": worker, "lease_ms": round(seconds * 1000)}
-        run: api.WorkView = await transport.post(f"/v1/work/{run_id}/lease", body)
+        run = await Taking(transport, f"/v1/work/{run_id}/lease", worker, seconds).run()
+        assert run is not None
         return Lease(transport, run_id, run["epoch"], worker, seconds), run
 
     async def row(self) -> api.WorkView:

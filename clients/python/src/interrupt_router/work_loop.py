@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 from .errors import Unavailable
@@ -13,11 +13,9 @@ from .lease import Lease
 from .ownership import Ownership
 from .run import Run
 from .stop import Parked, Stopped
+from .taking import Taking
 from .transport import LONGEST_WAIT, Transport
 from .workflow import Workflow
-
-if TYPE_CHECKING:
-    from . import api
 
 log = logging.getLogger("interrupt_router")
 
@@ -60,10 +58,10 @@ class WorkLoop:
     async def _next(self) -> Run:
         """Waits for a run that can go on."""
         path = f"/v1/workflows/{quote(self._workflow.name, safe='')}/leases"
-        body: api.LeaseBody = {"worker": self._worker, "lease_ms": round(self._lease * 1000)}
         while True:
+            taking = Taking(self._transport, path, self._worker, self._lease)
             try:
-                row: api.WorkView | None = await self._transport.post(path, body, wait=LONGEST_WAIT)
+                row = await taking.run(wait=LONGEST_WAIT)
             except Unavailable as error:
                 # A server that is started again tomorrow finds this worker.
                 log.warning("no run is taken: %s", error)

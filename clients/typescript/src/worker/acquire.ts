@@ -1,33 +1,23 @@
 import { RunOwned } from '../errors.js';
-import type * as api from '../wire/api.js';
-import type { Body } from '../wire/form.js';
 import { path } from '../wire/path.js';
 import { sleep } from '../wire/sleep.js';
 import type { Transport } from '../wire/transport.js';
+import { type LeaseOrder, take } from './taking.js';
 import type { WorkView } from './views.js';
 
 const LOOK_AGAIN_MS = 1_000;
-
-/** How to take a run. */
-export interface LeaseOrder {
-  /** The name of this worker, as people see it. No other one has it. */
-  readonly worker: string;
-  readonly leaseMs: number;
-  readonly signal?: AbortSignal | undefined;
-}
 
 /**
  * Takes a run. Where another worker has it, this waits until that one shows a sign of life, and then throws `RunOwned`; a worker that
  * died shows none, and its lease runs out.
  */
 export async function acquire(transport: Transport, runId: string, order: LeaseOrder): Promise<WorkView> {
-  const { signal, worker, leaseMs } = order;
-  const body = { worker, leaseMs } satisfies Body<api.LeaseBody>;
+  const { signal } = order;
   const work = path`/v1/work/${runId}`;
   let first: WorkView | undefined;
   for (;;) {
     try {
-      return await transport.body<WorkView>({ method: 'POST', path: `${work}/lease`, body, signal });
+      return await take<WorkView>(transport, `${work}/lease`, order);
     } catch (error) {
       if (!(error instanceof RunOwned)) throw error;
       const now = await transport.body<WorkView>({ method: 'GET', path: work, signal });

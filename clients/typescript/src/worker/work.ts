@@ -1,10 +1,10 @@
 import { LeaseLost, RunFinished, Transient } from '../errors.js';
-import type * as api from '../wire/api.js';
-import type { Body } from '../wire/form.js';
 import { path } from '../wire/path.js';
 import type { Transport } from '../wire/transport.js';
+import { Ending } from './ending.js';
 import { type Handler, execute } from './execution.js';
 import { Parked, Released, Stopped } from './halt.js';
+import { take } from './taking.js';
 import type { WorkView } from './views.js';
 import type { Workflow } from './workflow.js';
 
@@ -37,11 +37,11 @@ interface Bench<W extends Workflow> {
 
 /** Takes runs and works on them, as many at once as the options say. What stops one of them from taking runs stops all. */
 export async function work<W extends Workflow, I, T>(bench: Bench<W>, handler: Handler<W, I, T>, options: WorkOptions): Promise<void> {
-  const ending = new AbortController();
-  const end = (): void => ending.abort();
+  const ending = new Ending();
+  const end = (): void => ending.begin();
   if (options.signal?.aborted) end();
   options.signal?.addEventListener('abort', end, { once: true });
-  const one = (): Promise<void> => takeRuns(bench, handler, options, ending.signal).finally(end);
+  const one = (): Promise<void> => takeRuns(bench, handler, options, ending).finally(end);
   const outcomes = await Promise.allSettled(Array.from({ length: options.workers ?? WORKERS }, one));
   options.signal?.removeEventListener('abort', end);
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
@@ -51,14 +51,14 @@ async function takeRuns<W extends Workflow, I, T>(
   bench: Bench<W>,
   handler: Handler<W, I, T>,
   { parkAfterMs = PARK_AFTER_MS, onFailure }: WorkOptions,
-  signal: AbortSignal,
+  ending: Ending,
 ): Promise<void> {
   const { transport, workflow, leaseMs } = bench;
-  while (!signal.aborted) {
-    const view = await next(bench, signal);
+  while (!ending.ofTaking.aborted) {
+    const view = await ending.after(next(bench, ending.ofTaking));
     if (view === null) continue;
     try {
-      await execute(transport, workflow, view, { leaseMs, signal, parkAfterMs }, handler);
+      await execute(transport, workflow, view, { leaseMs, signal: ending.ofWorking, parkAfterMs }, handler);
     } catch (error) {
       if (!isOrdinary(error)) onFailure?.(error, view);
     }
@@ -66,12 +66,9 @@ async function takeRuns<W extends Workflow, I, T>(
 }
 
 /** The oldest run that can go on; `null` where there is none now. */
-async function next<W extends Workflow>(bench: Bench<W>, signal: AbortSignal): Promise<WorkView | null> {
-  const { transport, workflow, worker, leaseMs } = bench;
-  const body = { worker, leaseMs } satisfies Body<api.LeaseBody>;
-  const call = { method: 'POST', path: path`/v1/workflows/${workflow.name}/leases`, body } as const;
+async function next<W extends Workflow>({ transport, workflow, worker, leaseMs }: Bench<W>, signal: AbortSignal): Promise<WorkView | null> {
   try {
-    return await transport.body<WorkView | null>({ ...call, waitMs: WAIT_MS, signal });
+    return await take<WorkView | null>(transport, path`/v1/workflows/${workflow.name}/leases`, { worker, leaseMs, signal }, WAIT_MS);
   } catch (error) {
     // A worker outlives its server.
     if (signal.aborted || error instanceof Transient) return null;

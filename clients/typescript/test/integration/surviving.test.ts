@@ -4,8 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { EffectUnknown, Invalid, LeaseLost, type Operator, type Router, type RouterOptions, RunOwned, Released } from '../../src/index.js';
 import { desk, openQuestion } from '../support/desk.js';
 import { eventually } from '../support/eventually.js';
+import { heldBack } from '../support/held-back.js';
 import { IrqServer } from '../support/irq-server.js';
 import { LossyProxy } from '../support/lossy-proxy.js';
+import { ownerOf } from '../support/owner.js';
 
 let server: IrqServer;
 let router: Router;
@@ -62,12 +64,13 @@ test('an effect that a dead worker began is unknown, unless the code says what t
   const { worker, die } = await mortal();
   const order = { alias: 'unknown', input: null };
   const hanging = new Promise<never>(() => undefined);
+  let isDead = false;
   void worker.run(desk, order, async ({ root }) => {
     const begun = ['plain', 'found', 'not-found'].map((key) => root.effect(key, () => hanging));
-    await root.effect('twice', () => (die(), hanging), { repeatable: true });
+    await root.effect('twice', () => (die(), (isDead = true), hanging), { repeatable: true });
     await Promise.all(begun);
   });
-  await eventually(async () => (await ann.run('unknown').catch(() => undefined))?.executing, 'the first worker works');
+  await eventually(() => isDead, 'the first worker dies');
   const result = await router.run(desk, order, async ({ root }) => {
     await assert.rejects(root.effect('plain', () => assert.fail('it was done again')), EffectUnknown);
     return [
@@ -201,6 +204,21 @@ test('a worker lets its run go when its signal fires, and the next one takes it 
   await ann.decide(await ann.interrupt(question.id), 'approve');
   assert.equal(await taking, 'ann');
   assert.ok(performance.now() - begun < 30_000);
+});
+
+test('a run that the server gives when its worker has just left is let go', async () => {
+  const answer = heldBack((request) => request.endsWith('/lease') && request.startsWith('POST'));
+  const worker = await server.router(desk, { leaseMs: 60_000, fetch: answer.wire });
+  const order = { alias: 'crossed', input: null };
+  const controller = new AbortController();
+  const leaving = worker.run(desk, { ...order, signal: controller.signal }, () => assert.fail('the answer was held back'));
+  await answer.isHeld;
+  const { runId } = await ann.run('crossed');
+  assert.notEqual(await ownerOf(server, desk.name, runId), undefined);
+  controller.abort();
+  await assert.rejects(leaving, { name: 'AbortError' });
+  assert.equal(await ownerOf(server, desk.name, runId), undefined);
+  assert.equal(await router.run(desk, order, async () => 'of the next one'), 'of the next one');
 });
 
 test('the last checkpoint is there for the next worker', async () => {

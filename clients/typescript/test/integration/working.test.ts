@@ -3,7 +3,9 @@ import { after, before, test } from 'node:test';
 import { type Operator, type Run, Workflow, closed } from '../../src/index.js';
 import { openQuestion } from '../support/desk.js';
 import { eventually } from '../support/eventually.js';
+import { heldBack } from '../support/held-back.js';
 import { IrqServer } from '../support/irq-server.js';
+import { ownerOf } from '../support/owner.js';
 
 let server: IrqServer;
 let ann: Operator;
@@ -142,12 +144,61 @@ test('runs under way are let go when the worker ends, for the next one', async (
   const question = await openQuestion(ann, 'left');
   controller.abort();
   await first;
-  const { status, executing } = await ann.run('left');
-  assert.deepEqual([status, executing], ['running', false]);
+  assert.equal(await statusOf('left'), 'running');
+  assert.equal(await ownerOf(server, 'leaving', question.runId), undefined);
   const again = new AbortController();
   const second = (await server.router(leaving)).work(leaving, code, { signal: again.signal });
   await ann.decide(await ann.interrupt(question.id), 'approve');
   await eventually(async () => (await statusOf('left')) === 'completed', 'the next worker completes it');
   again.abort();
   await second;
+});
+
+test('a run that the server gives at the moment when the worker ends is let go, and before those under way', async () => {
+  const crossing = workflow('crossing');
+  const released: string[] = [];
+  let takings = 0;
+  const answer = heldBack((request) => {
+    const letGo = /^DELETE .*\/work\/(\w+)\/lease/.exec(request)?.[1];
+    if (letGo !== undefined) released.push(letGo);
+    return request.includes('/leases') && ++takings === 2;
+  });
+  const router = await server.router(crossing, { leaseMs: 60_000, fetch: answer.wire });
+  await router.register(crossing);
+  await create('crossing', 'one', 'other');
+  const controller = new AbortController();
+  const begun: string[] = [];
+  const code = async (run: Run<typeof crossing>): Promise<void> => {
+    begun.push(run.id);
+    await run.root.ask({ key: 'a', reason: 'A?' });
+  };
+  const working = router.work(crossing, code, { workers: 2, signal: controller.signal });
+  await answer.isHeld;
+  await eventually(() => begun.length === 1, 'the worker works on one of the runs');
+  const runs = await Promise.all(['one', 'other'].map(async (alias) => (await ann.run(alias)).runId));
+  const owners = (): Promise<(string | undefined)[]> => Promise.all(runs.map((run) => ownerOf(server, 'crossing', run)));
+  assert.ok((await owners()).every((owner) => owner !== undefined));
+  controller.abort();
+  await working;
+  assert.deepEqual(await owners(), [undefined, undefined]);
+  assert.deepEqual(released, [...runs.filter((run) => run !== begun[0]), ...begun]);
+});
+
+test('a worker ends soon although its server is gone', async () => {
+  await using gone = await IrqServer.start();
+  const orphans = workflow('orphans');
+  let isTaking = false;
+  const wire: typeof fetch = (...request) => {
+    isTaking ||= String(request[0]).includes('/leases');
+    return fetch(...request);
+  };
+  const router = await gone.router(orphans, { fetch: wire, patienceMs: 300_000 });
+  const controller = new AbortController();
+  const working = router.work(orphans, () => assert.fail('there is no run'), { signal: controller.signal });
+  await eventually(() => isTaking, 'the worker waits for runs');
+  await gone.kill();
+  const begun = performance.now();
+  controller.abort();
+  await working;
+  assert.ok(performance.now() - begun < 20_000);
 });
