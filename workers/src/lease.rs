@@ -184,6 +184,12 @@ impl<'a> Protocol<'a> {
         taking: &Taking,
         now: Timestamp,
     ) -> Result<NextRun<'a>, WorkError> {
+        // An older run may have become free since this very try took one.
+        if let Some(run) = self.taken_before(taking).await?
+            && let Some(owned) = self.take_if_free(run.id, taking).await?
+        {
+            return Ok(NextRun::Taken(owned));
+        }
         let mut until = None;
         let states = [RunState::Created, RunState::Running, RunState::Waiting];
         let mut after = 0;
@@ -201,16 +207,44 @@ impl<'a> Protocol<'a> {
                     until = until.into_iter().chain(lease.map(|it| it.until)).min();
                     continue;
                 }
-                match self.take(run.id, taking).await {
-                    Ok(owned) => return Ok(NextRun::Taken(owned)),
-                    // Another worker was faster, or a person stopped it.
-                    Err(
-                        WorkError::Owned { .. }
-                        | WorkError::Paused { .. }
-                        | WorkError::Ended { .. },
-                    ) => {}
-                    Err(error) => return Err(error),
+                if let Some(owned) = self.take_if_free(run.id, taking).await? {
+                    return Ok(NextRun::Taken(owned));
                 }
+            }
+        }
+    }
+
+    /// Takes a run, unless another worker was faster, or a person stopped it.
+    async fn take_if_free(
+        &self,
+        run: RunId,
+        taking: &Taking,
+    ) -> Result<Option<Owned<'a>>, WorkError> {
+        match self.take(run, taking).await {
+            Ok(owned) => Ok(Some(owned)),
+            Err(WorkError::Owned { .. } | WorkError::Paused { .. } | WorkError::Ended { .. }) => {
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The run that a try has: sent again because its answer was lost, it has no other.
+    async fn taken_before(&self, taking: &Taking) -> Result<Option<Run>, WorkError> {
+        if !taking.names_try {
+            return Ok(None);
+        }
+        let mut after = 0;
+        loop {
+            let page = Page { after, limit: PAGE };
+            let runs = self.store.runs(&[RunState::Running], page).await?;
+            let Some((last, _run)) = runs.last() else {
+                return Ok(None);
+            };
+            after = *last;
+            let has = |run: &Run| run.lease.as_ref().is_some_and(|lease| taking.has(lease));
+            if let Some((_position, run)) = runs.into_iter().find(|(_position, run)| has(run)) {
+                return Ok(Some(run));
             }
         }
     }

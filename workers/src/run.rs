@@ -180,6 +180,7 @@ impl Protocol<'_> {
             return Ok(false);
         }
         if run.is_owned(now) {
+            // The same try may have taken it this very moment.
             return Ok(run.lease.as_ref().is_some_and(|lease| taking.has(lease)));
         }
         match run.state {

@@ -242,6 +242,8 @@ async fn a_try_that_is_sent_again_has_the_run_that_it_took_and_no_other_one_has(
     assert_eq!(second["worker"], "first");
     let released = format!("{own}?epoch={}", first["epoch"]);
     desk.delete(&released).await.fine();
+    // An older run is free by now.
+    assert_eq!(desk.tries("two", &next).await.fine(), second);
     let taken = desk.tries("three", &own).await.fine();
     assert_eq!(desk.tries("three", &own).await.fine(), taken);
     desk.tries("four", &own).await.refused(409, "run-owned");
