@@ -7,7 +7,7 @@ use crate::arguments::StoreArguments;
 use crate::workflows;
 
 /// What this process was started with, once it is known.
-static OPTIONS: OnceLock<Options> = OnceLock::new();
+static OPTIONS: OnceLock<ShellOptions> = OnceLock::new();
 
 /// Commands that work on a store, and through a server as well.
 const ANYWHERE: [&str; 19] = [
@@ -52,7 +52,7 @@ pub(crate) fn remember(arguments: &StoreArguments) {
         .as_ref()
         .map(|file| file.to_string_lossy());
     // Nobody looks at it before it is there, and it is there once.
-    let _ = OPTIONS.set(Options {
+    let _ = OPTIONS.set(ShellOptions {
         program: workflows::program_name(),
         store: given(arguments.store.as_deref(), "IRQ_STORE"),
         server: given(arguments.server.as_deref(), "IRQ_SERVER"),
@@ -70,7 +70,7 @@ pub(crate) fn advised(text: &str) -> String {
 
 /// Options as a shell reads them, where the command line said them.
 #[derive(Debug, Default)]
-struct Options {
+struct ShellOptions {
     /// What this program is called, where that is not `irq`.
     program: Option<String>,
     store: Option<String>,
@@ -79,7 +79,7 @@ struct Options {
     ca_certificate: Option<String>,
 }
 
-impl Options {
+impl ShellOptions {
     fn put_into(&self, text: &str) -> String {
         let mut told = String::new();
         let mut rest = text;
@@ -155,26 +155,26 @@ fn quoted(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Options, quoted};
+    use super::{ShellOptions, quoted};
 
-    fn beside(store: &str) -> Options {
-        Options {
+    fn beside(store: &str) -> ShellOptions {
+        ShellOptions {
             store: Some(quoted(store)),
-            ..Options::default()
+            ..ShellOptions::default()
         }
     }
 
-    fn through(server: &str, token_file: Option<&str>) -> Options {
-        Options {
+    fn through(server: &str, token_file: Option<&str>) -> ShellOptions {
+        ShellOptions {
             server: Some(quoted(server)),
             token_file: token_file.map(quoted),
-            ..Options::default()
+            ..ShellOptions::default()
         }
     }
 
     #[test]
     fn a_program_with_workflows_of_its_own_tells_its_own_commands() {
-        let options = Options {
+        let options = ShellOptions {
             program: Some("desk".to_owned()),
             ..beside("a.db")
         };

@@ -15,14 +15,14 @@ use crate::workflows::{self, lasting};
 /// The shared part of a typed request, as far as it is there.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Shared {
+struct CommonRequestFields {
     reason: Option<String>,
     choices: Vec<Choice>,
     confirmation_items: Vec<ConfirmationItem>,
     context_for_decision: String,
 }
 
-impl Shared {
+impl CommonRequestFields {
     fn details(self, interrupt: &Interrupt) -> InterruptDetails {
         InterruptDetails {
             r#type: interrupt.interrupt_type,
@@ -87,7 +87,7 @@ pub(crate) fn question(interrupt: &Interrupt) -> Result<Question, Failure> {
         }) => (QuestionKind::UnfilledRequest { problem, fills }, request),
         None => (QuestionKind::HumanReview, content),
     };
-    let shared: Shared = serde_json::from_value(payload.clone()).unwrap_or_default();
+    let shared: CommonRequestFields = serde_json::from_value(payload.clone()).unwrap_or_default();
     let question = Question {
         interrupt: interrupt.id,
         run: interrupt.run,
@@ -117,7 +117,7 @@ pub(crate) fn matter(interrupt: &Interrupt) -> Option<ToolMatter> {
 fn back(interrupt: &Interrupt) -> Question {
     let kind = lasting(interrupt.kind.as_str());
     let payload = kept_json(&interrupt.content);
-    let shared: Shared = serde_json::from_value(payload.clone()).unwrap_or_default();
+    let shared: CommonRequestFields = serde_json::from_value(payload.clone()).unwrap_or_default();
     Question {
         interrupt: interrupt.id,
         run: interrupt.run,
@@ -176,6 +176,7 @@ pub(crate) fn check(
 
 /// The parts of a text that an interrupt's content has, where it is of a workflow that is not known here.
 pub(crate) fn reason(interrupt: &Interrupt) -> String {
-    let shared: Shared = serde_json::from_value(kept_json(&interrupt.content)).unwrap_or_default();
+    let shared: CommonRequestFields =
+        serde_json::from_value(kept_json(&interrupt.content)).unwrap_or_default();
     shared.reason.unwrap_or_else(|| interrupt.reason.clone())
 }

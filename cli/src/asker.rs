@@ -19,7 +19,7 @@ use workers::{Owned, RunResult, WorkError};
 
 use crate::exit::Failure;
 
-pub(crate) use question::{Question, Waited};
+pub(crate) use question::{ProgramQuestion, QuestionWait};
 pub(crate) use refusal::by_work;
 pub(crate) use store::AskerStore;
 
@@ -34,12 +34,12 @@ pub(crate) struct Asker {
     store: Arc<AskerStore>,
     /// The name of the program's session: the same name finds the same questions after a restart.
     name: String,
-    held: Mutex<Held>,
+    held: Mutex<AskerRun>,
 }
 
 /// The run of an asker, as far as there is one.
 #[derive(Debug, Clone, Copy, Default)]
-struct Held {
+struct AskerRun {
     run: Option<RunId>,
     /// The epoch in which this process has it.
     epoch: Option<u64>,
@@ -48,7 +48,7 @@ struct Held {
 impl Asker {
     /// An asker that has no run yet: its first question begins one, or goes on with the one that its name left open.
     pub(crate) fn new(store: Arc<AskerStore>, name: String) -> Self {
-        let held = Mutex::new(Held::default());
+        let held = Mutex::new(AskerRun::default());
         Self { store, name, held }
     }
 
@@ -76,7 +76,7 @@ impl Asker {
             None => self.begin().await,
         };
         let owned = owned.map_err(|error| by_work(&error))?;
-        *held = Held {
+        *held = AskerRun {
             run: Some(owned.run.id),
             epoch: Some(owned.epoch()),
         };

@@ -9,7 +9,7 @@ use crate::view::kept_json;
 
 /// What a row says.
 #[derive(Debug, Clone)]
-pub(crate) struct Told {
+pub(crate) struct AuditLine {
     /// The row's place.
     pub(crate) position: u64,
     /// When it happened.
@@ -28,7 +28,7 @@ pub(crate) struct Told {
     pub(crate) entry: Value,
 }
 
-impl Told {
+impl AuditLine {
     /// What a row says.
     pub(crate) fn of(row: &AuditRow) -> Self {
         let entry = kept_json(&row.entry);
@@ -93,7 +93,7 @@ impl Told {
     }
 }
 
-impl Told {
+impl AuditLine {
     /// Who did it, for a table: what no person and no program from outside did, `irq` did.
     pub(crate) fn by(&self) -> &str {
         let named = self.who.as_deref().filter(|who| !is_process(who));
@@ -183,10 +183,10 @@ fn fork_of(entry: &Value) -> Option<String> {
 mod tests {
     use interrupts::store::{AuditHead, AuditRow};
 
-    use super::Told;
+    use super::AuditLine;
 
-    fn told(entry: &str) -> Told {
-        Told::of(&AuditRow::following(&AuditHead::EMPTY, entry.to_owned()))
+    fn told(entry: &str) -> AuditLine {
+        AuditLine::of(&AuditRow::following(&AuditHead::EMPTY, entry.to_owned()))
     }
 
     #[test]

@@ -13,7 +13,7 @@ use routing_core::{DecisionId, InterruptType, RunId};
 use crate::asked::matter;
 use crate::branched::is_left_by_branch;
 use crate::exit::{Exit, Failure};
-use crate::keep::{Keeping, Kept, not_taken};
+use crate::keep::{Keeping, OwnedRun, not_taken};
 use crate::listing;
 use crate::refused::{by_change, by_store};
 
@@ -126,8 +126,8 @@ async fn open_in(store: &dyn Store, run: &Run) -> Result<Vec<Interrupt>, Failure
 pub(crate) async fn let_go_on(
     keeping: &Keeping,
     policy: &Policy,
-    kept: Kept,
-) -> Result<Option<Kept>, Failure> {
+    kept: OwnedRun,
+) -> Result<Option<OwnedRun>, Failure> {
     let store = keeping.store();
     let run = store.run(kept.run.run()).await;
     let may_go_on = match run.map_err(|error| by_store(&error))? {
@@ -144,7 +144,7 @@ pub(crate) async fn let_go_on(
         lifted.map_err(|error| not_taken(kept.run.run(), &error))?;
         return Ok(Some(kept));
     }
-    let Kept { run, .. } = kept;
+    let OwnedRun { run, .. } = kept;
     let id = run.run();
     if let Ok(run) = Arc::try_unwrap(run) {
         let settled = run.settle(RunEnd::Stopped).await;

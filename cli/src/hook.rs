@@ -17,10 +17,10 @@ use jiff::SignedDuration;
 
 use crate::arguments::StoreArguments;
 use crate::exit::{Exit, Failure};
-use event::{Answer, HookEvent};
+use event::{HookAnswer, HookEvent};
 
 pub(crate) use event::EventName;
-pub(crate) use installing::{Change, Scope, Wanted};
+pub(crate) use installing::{Change, HookSpec, Scope};
 
 /// The most bytes that an agent may send.
 const MOST_INPUT: u64 = 4 << 20;
@@ -79,8 +79,8 @@ pub(crate) fn answer(
     }));
     let answer = match asked {
         Ok(Ok(answer)) => answer,
-        Ok(Err(error)) => Answer::Deny(format!("irq could not ask a person: {error:#}")),
-        Err(_panicked) => Answer::Deny("irq could not ask a person: it has a bug".to_owned()),
+        Ok(Err(error)) => HookAnswer::Deny(format!("irq could not ask a person: {error:#}")),
+        Err(_panicked) => HookAnswer::Deny("irq could not ask a person: it has a bug".to_owned()),
     };
     Ok(event.output(agent, &answer))
 }

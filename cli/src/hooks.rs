@@ -43,7 +43,7 @@ pub(crate) struct CommandHook {
 }
 
 /// What a program is started for.
-struct Call<'moment> {
+struct HookCall<'moment> {
     name: &'static str,
     command: &'moment HookCommand,
     subject: Subject,
@@ -78,7 +78,7 @@ impl CommandHook {
         clippy::wildcard_enum_match_arm,
         reason = "the list of moments may grow; a policy names programs for these two"
     )]
-    fn call(&self, moment: &Moment) -> Result<Option<Call<'_>>, HookError> {
+    fn call(&self, moment: &Moment) -> Result<Option<HookCall<'_>>, HookError> {
         let commands = self.policy.hooks();
         Ok(match moment {
             Moment::BeforeInterrupt { request } => match &commands.before_stop {
@@ -87,7 +87,7 @@ impl CommandHook {
             },
             Moment::AfterInterrupt { interrupt } => commands.after_stop.as_ref().map(|command| {
                 let note = serde_json::from_str::<StopNote>(&interrupt.content).ok();
-                Call {
+                HookCall {
                     name: "after_stop",
                     command,
                     subject: Subject::of(interrupt),
@@ -104,13 +104,13 @@ fn before<'hook>(
     command: &'hook HookCommand,
     request: &StopRequest,
     only: Option<RunId>,
-) -> Result<Call<'hook>, HookError> {
+) -> Result<HookCall<'hook>, HookError> {
     let (run, agent) = match &request.target {
         Target::Everything => (only.as_ref(), None),
         Target::Run(run) => (Some(run), None),
         Target::Node(run, node) => (Some(run), Some(node)),
     };
-    Ok(Call {
+    Ok(HookCall {
         name: "before_stop",
         command,
         subject: Subject {
@@ -183,7 +183,7 @@ enum Failed {
 }
 
 /// Starts a program and waits until it has ended, or its time is over.
-async fn started(call: &Call<'_>, limit: Duration) -> Result<(), Failed> {
+async fn started(call: &HookCall<'_>, limit: Duration) -> Result<(), Failed> {
     let HookCommand { program, arguments } = call.command;
     let mut command = Command::new(program);
     command

@@ -30,7 +30,7 @@ use crate::request::{Addressee, Wish};
 
 pub(crate) use local::Local;
 pub(crate) use remote::{
-    Client, Feed, MadeToken, NewRun, Next, Remote, Resumption, Token, TokenLine, WhoAmI,
+    Client, FeedItem, MadeToken, NewRun, Remote, RemoteFeed, Resumption, Token, TokenLine, WhoAmI,
 };
 pub(crate) use whereabouts::{ServerPlace, Whereabouts};
 

@@ -46,7 +46,7 @@ pub(crate) use engine::keeping::{
 use engine::keeping::{PulseBell, has_run_out};
 use facings::AgentFacings;
 use given::Unread;
-use left_out::LeftOut;
+use left_out::AbandonedWork;
 pub(crate) use untaken::not_taken;
 use whole_run::{first_node, goes_on_without, leaves_agents_out};
 pub(crate) use whole_run::{is_for_whoever_holds, workflow_of};
@@ -74,7 +74,7 @@ pub(crate) struct Keeping {
 }
 
 /// A run that this process owns.
-pub(crate) struct Kept {
+pub(crate) struct OwnedRun {
     pub(crate) run: Arc<KeptRun>,
     pub(crate) inbox: Arc<LateInbox>,
     pub(crate) control: Arc<Control>,
@@ -129,7 +129,7 @@ impl Keeping {
         let mut settings = ManagerSettings::new(Arc::clone(&storage.store), owner.clone(), known);
         settings.bell = bell;
         settings.heritage = Arc::new(Unread);
-        settings.remains = Arc::new(LeftOut);
+        settings.remains = Arc::new(AbandonedWork);
         settings.times = times;
         Ok(Self {
             manager: InterruptManager::new(settings, Handle::current()),
@@ -217,8 +217,8 @@ impl Keeping {
     /// # Cancel safety
     ///
     /// Dropped, the run may be owned for some seconds more.
-    async fn let_go(&self, kept: Kept) -> Result<(), Failure> {
-        let Kept { run, control, .. } = kept;
+    async fn let_go(&self, kept: OwnedRun) -> Result<(), Failure> {
+        let OwnedRun { run, control, .. } = kept;
         let id = run.run();
         drop(control);
         if let Ok(run) = Arc::<KeptRun>::try_unwrap(run) {
@@ -340,7 +340,7 @@ impl Keeping {
     /// # Cancel safety
     ///
     /// Dropped, the run may be owned for some seconds more.
-    pub(crate) async fn take(&self, run: RunId, workflow: &Workflow) -> Result<Kept, Failure> {
+    pub(crate) async fn take(&self, run: RunId, workflow: &Workflow) -> Result<OwnedRun, Failure> {
         let taken = self.try_to_take(run, workflow).await?;
         taken.map_err(|error| not_taken(run, &error))
     }
@@ -360,7 +360,7 @@ impl Keeping {
         run: RunId,
         workflow: &Workflow,
         told: impl FnOnce(&OwnerName),
-    ) -> Result<Kept, Failure> {
+    ) -> Result<OwnedRun, Failure> {
         let began = Instant::now();
         let mut told = Some(told);
         let found = self.storage.store.run(run).await;
@@ -402,7 +402,7 @@ impl Keeping {
         &self,
         run: RunId,
         workflow: &Workflow,
-    ) -> Result<Result<Kept, KeepError>, Failure> {
+    ) -> Result<Result<OwnedRun, KeepError>, Failure> {
         // What has waited too long is over before the run looks at it.
         self.storage.sweep().await?;
         let inbox = Arc::new(match workflow {
@@ -427,7 +427,7 @@ impl Keeping {
             Err(error) => return Ok(Err(error)),
         };
         let control = Arc::new(Control::new(&kept, self.manager.clone()));
-        Ok(Ok(Kept {
+        Ok(Ok(OwnedRun {
             run: kept,
             inbox,
             control,
@@ -446,7 +446,7 @@ impl Keeping {
     /// Safe to repeat.
     pub(crate) async fn work_begins(
         &self,
-        kept: &Kept,
+        kept: &OwnedRun,
         workflow: &Workflow,
         changed: Option<&Allowance>,
     ) -> Result<(), Failure> {
@@ -459,7 +459,7 @@ impl Keeping {
     }
 
     /// Where the run's own parts keep it.
-    pub(crate) fn run_store(&self, kept: &Kept, policy: Arc<Policy>) -> RunStore {
+    pub(crate) fn run_store(&self, kept: &OwnedRun, policy: Arc<Policy>) -> RunStore {
         let mut store = RunStore::new(
             Arc::clone(&self.storage.store),
             self.owner.clone(),

@@ -20,12 +20,12 @@ use routing_core::InterruptId;
 use crate::palette::is_dumb;
 use crate::reviewer::{NoLine, Typed};
 use modes::Modes;
-use reader::Reader;
+use reader::TerminalReader;
 
 pub(crate) use modes::give_back;
 
 /// What a keyboard is told.
-enum Order {
+enum KeyboardCommand {
     /// Esc is listened for from now on, or not any more.
     Listen(bool),
     /// Somebody asks; told when the terminal is theirs.
@@ -44,7 +44,7 @@ enum Order {
 
 /// What was begun as an answer when Esc was pressed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Begun {
+pub(crate) struct DraftAnswer {
     /// What was typed.
     pub(crate) words: String,
     /// Whether it was typed at the question itself, and not at what is asked after its answer.
@@ -53,12 +53,12 @@ pub(crate) struct Begun {
 
 /// The keyboard of this process's terminal.
 pub(crate) struct Keyboard {
-    orders: Sender<Order>,
+    orders: Sender<KeyboardCommand>,
     wake: PipeWriter,
     escapes: Mutex<UnboundedReceiver<()>>,
     modes: Arc<Modes>,
     /// What was begun as an answer when Esc was pressed.
-    begun: StdMutex<HashMap<InterruptId, Begun>>,
+    begun: StdMutex<HashMap<InterruptId, DraftAnswer>>,
 }
 
 impl Keyboard {
@@ -76,7 +76,7 @@ impl Keyboard {
         let (heard, escapes) = unbounded_channel();
         let (woken, wake) = io::pipe()?;
         leaving::give_back_first(&modes)?;
-        let reader = Reader::new(received, woken, heard, Arc::clone(&modes));
+        let reader = TerminalReader::new(received, woken, heard, Arc::clone(&modes));
         std::thread::Builder::new()
             .name("keyboard".to_owned())
             .spawn(move || reader.run())?;
@@ -99,7 +99,7 @@ impl Keyboard {
 
     /// Listens for Esc, or does not any more.
     pub(crate) fn listen(&self, listens: bool) {
-        self.tell(Order::Listen(listens));
+        self.tell(KeyboardCommand::Listen(listens));
     }
 
     /// Waits for Esc. The terminal is as it was found then, and is nobody's but the caller's until
@@ -127,7 +127,7 @@ impl Keyboard {
 
     /// Whoever has heard Esc is done with the terminal.
     pub(crate) fn back(&self) {
-        self.tell(Order::Back);
+        self.tell(KeyboardCommand::Back);
     }
 
     /// Somebody asks, and lines are read, while the guard lives. What was typed before is thrown away. Waits while
@@ -136,12 +136,12 @@ impl Keyboard {
     /// # Cancel safety
     ///
     /// Safe: dropped, nobody asks.
-    pub(crate) async fn ask(self: &Arc<Self>) -> Asking {
-        let asking = Asking {
+    pub(crate) async fn ask(self: &Arc<Self>) -> PromptSession {
+        let asking = PromptSession {
             keyboard: Arc::clone(self),
         };
         let (ready, is_ready) = oneshot::channel();
-        self.tell(Order::Ask(ready));
+        self.tell(KeyboardCommand::Ask(ready));
         // An error says that the terminal is gone: then no line comes either.
         let _ = is_ready.await;
         asking
@@ -150,11 +150,11 @@ impl Keyboard {
     /// Takes back what is asked now: whoever waits for its line is told [`NoLine::Withdrawn`], and what was typed of it is
     /// thrown away. Nothing happens where nobody asks.
     pub(crate) fn withdraw(&self) {
-        self.tell(Order::Withdraw);
+        self.tell(KeyboardCommand::Withdraw);
     }
 
     /// Keeps what was begun as the answer to a question, if anything was, for when it is asked again.
-    pub(crate) fn keep(&self, question: InterruptId, begun: Begun) {
+    pub(crate) fn keep(&self, question: InterruptId, begun: DraftAnswer) {
         if begun.words.trim().is_empty() {
             return;
         }
@@ -163,12 +163,12 @@ impl Keyboard {
     }
 
     /// What was begun as the answer to a question, once.
-    pub(crate) fn kept(&self, question: InterruptId) -> Option<Begun> {
+    pub(crate) fn kept(&self, question: InterruptId) -> Option<DraftAnswer> {
         let mut kept = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
         kept.remove(&question)
     }
 
-    fn tell(&self, order: Order) {
+    fn tell(&self, order: KeyboardCommand) {
         // A reader that has ended reads nothing more; whoever asks is told so by its end.
         let _ = self.orders.send(order);
         self.nudge();
@@ -191,11 +191,11 @@ impl Drop for Keyboard {
 }
 
 /// Somebody asks at the terminal. Dropping it ends that.
-pub(crate) struct Asking {
+pub(crate) struct PromptSession {
     keyboard: Arc<Keyboard>,
 }
 
-impl Asking {
+impl PromptSession {
     /// Throws away what was typed so far: it was typed before what is asked next could be seen.
     ///
     /// # Cancel safety
@@ -203,14 +203,14 @@ impl Asking {
     /// Safe: dropped, it is thrown away or not.
     pub(crate) async fn forget(&self) {
         let (forgotten, is_forgotten) = oneshot::channel();
-        self.keyboard.tell(Order::Forget(forgotten));
+        self.keyboard.tell(KeyboardCommand::Forget(forgotten));
         // An error says that the terminal is gone.
         let _ = is_forgotten.await;
     }
 
     fn wish(&self) -> oneshot::Receiver<Result<String, NoLine>> {
         let (send, line) = oneshot::channel();
-        self.keyboard.tell(Order::Line(send));
+        self.keyboard.tell(KeyboardCommand::Line(send));
         line
     }
 
@@ -229,10 +229,10 @@ impl Asking {
     }
 }
 
-impl Typed for Asking {
+impl Typed for PromptSession {
     fn forget(&self) {
         let (forgotten, is_forgotten) = oneshot::channel();
-        self.keyboard.tell(Order::Forget(forgotten));
+        self.keyboard.tell(KeyboardCommand::Forget(forgotten));
         // An error says that the terminal is gone.
         let _ = is_forgotten.blocking_recv();
     }
@@ -243,9 +243,9 @@ impl Typed for Asking {
     }
 }
 
-impl Drop for Asking {
+impl Drop for PromptSession {
     fn drop(&mut self) {
-        self.keyboard.tell(Order::Asked);
+        self.keyboard.tell(KeyboardCommand::Asked);
     }
 }
 

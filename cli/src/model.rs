@@ -18,7 +18,7 @@ use crate::http_log;
 use crate::nearest::nearest;
 
 pub(crate) use settings::{Settings, place as settings_place};
-pub(crate) use watched::{CallEnd, CallMoment, CallPhase, ModelTrouble, Watched};
+pub(crate) use watched::{CallMoment, CallOutcome, CallPhase, ModelTrouble, WatchedModel};
 
 /// The name of the model that needs no provider.
 const REHEARSAL: &str = "rehearsal";

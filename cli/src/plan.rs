@@ -28,7 +28,7 @@ use crate::model::{ModelChoice, Rehearsal};
 use crate::refused::{by_change, by_store};
 
 pub(crate) use paying::paid;
-pub(crate) use text::{Page, change_text, preview_text, short};
+pub(crate) use text::{PlanPage, change_text, preview_text, short};
 pub(crate) use view::{preview_json, record};
 
 /// The fewest characters of a digest.

@@ -127,8 +127,8 @@ impl Stage {
     }
 
     /// Takes the screen for a conversation. What happens meanwhile is shown when the guard is dropped.
-    pub(crate) fn converse(&self) -> Conversation {
-        Conversation {
+    pub(crate) fn converse(&self) -> TerminalConversation {
+        TerminalConversation {
             stage: self.clone(),
         }
     }
@@ -162,11 +162,11 @@ impl RunObserver for Stage {
 }
 
 /// A conversation with whoever types. Dropping it gives the screen back.
-pub(crate) struct Conversation {
+pub(crate) struct TerminalConversation {
     stage: Stage,
 }
 
-impl Conversation {
+impl TerminalConversation {
     /// Puts a question on the screen, after all that was told before; the cursor stays behind it.
     ///
     /// # Cancel safety
@@ -185,7 +185,7 @@ impl Conversation {
     }
 }
 
-impl Drop for Conversation {
+impl Drop for TerminalConversation {
     fn drop(&mut self) {
         self.stage.tell(Cue::Released);
     }

@@ -29,14 +29,14 @@ pub(crate) struct Storage {
 
 /// Where the store is, and who said so.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct StoreChoice {
     /// Where.
     pub(crate) location: StoreLocation,
     /// Whether nobody named it.
     pub(crate) is_usual: bool,
 }
 
-impl Place {
+impl StoreChoice {
     /// The store that was named, else the file in the user's state folder.
     ///
     /// # Errors
@@ -67,7 +67,7 @@ impl Storage {
     ///
     /// Safe: the file is as it was, or its schema is up to date.
     pub(crate) async fn open(arguments: &StoreArguments) -> Result<Self, Failure> {
-        let Place { location, is_usual } = Place::of(arguments)?;
+        let StoreChoice { location, is_usual } = StoreChoice::of(arguments)?;
         let is_there = location.path().is_some_and(Path::exists);
         if !is_there && !is_usual {
             let text = match location.path() {
@@ -116,7 +116,7 @@ impl Storage {
     ///
     /// Safe to repeat.
     pub(crate) async fn create(arguments: &StoreArguments) -> Result<Self, Failure> {
-        let Place { location, .. } = Place::of(arguments)?;
+        let StoreChoice { location, .. } = StoreChoice::of(arguments)?;
         let opened = location.look(StoreSettings::default()).await;
         let opened = opened.map_err(|error| unopened(&location, &error))?;
         let (store, standing) = (opened.store, opened.standing);

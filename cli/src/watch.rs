@@ -51,10 +51,10 @@ use desk::Follower;
 use draw::Look;
 use ends::{End, Ends};
 use picture::Picture;
-use reading::Reading;
+use reading::BackgroundReading;
 use screen::TakenScreen;
-use snapshot::{Snapshot, Wanted};
-use state::{Screen, State};
+use snapshot::{Snapshot, SnapshotRequest};
+use state::{Screen, ScreenState};
 
 pub(crate) use visit::{Left, Visit};
 
@@ -99,7 +99,7 @@ pub(crate) fn watch(
 }
 
 /// What is under way beside the screens.
-struct Desk {
+struct WatchTasks {
     installation: Arc<dyn Installation>,
     done: mpsc::UnboundedSender<Done>,
     /// Who goes on with what was decided.
@@ -108,7 +108,7 @@ struct Desk {
     under_way: Cell<usize>,
 }
 
-impl Desk {
+impl WatchTasks {
     /// Does what the terminal can do, and begins the rest; whether the screens stay.
     fn carry_out(&self, action: Action, terminal: &mut impl Write) -> io::Result<bool> {
         match action {
@@ -149,9 +149,9 @@ impl Desk {
     }
 
     /// Works on another installation from now on.
-    fn turn_to(&mut self, installation: Arc<dyn Installation>) -> Reading {
+    fn turn_to(&mut self, installation: Arc<dyn Installation>) -> BackgroundReading {
         self.installation = installation;
-        Reading::of(Arc::clone(&self.installation), None)
+        BackgroundReading::of(Arc::clone(&self.installation), None)
     }
 
     /// Begins an action; what becomes of it is told later.
@@ -173,7 +173,7 @@ async fn perform(
     global: Global,
 ) -> anyhow::Result<Exit> {
     let installation = installation::open(store).await?;
-    let mut state = State::new(first_screen(arguments), Timestamp::now());
+    let mut state = ScreenState::new(first_screen(arguments), Timestamp::now());
     let mut screens = Screens::of(installation, Follower::Somebody, None);
     let snapshot = screens.reading.next().await?;
     let _nothing_is_open = state.refresh(snapshot);
@@ -185,8 +185,8 @@ async fn perform(
 
 /// The screens, before and while they have the terminal.
 struct Screens<'store> {
-    desk: Desk,
-    reading: Reading,
+    desk: WatchTasks,
+    reading: BackgroundReading,
     became: mpsc::UnboundedReceiver<Done>,
     /// The store that may appear while it is watched.
     store: Option<&'store StoreArguments>,
@@ -197,9 +197,9 @@ struct Screens<'store> {
 impl Screens<'_> {
     fn of(installation: Arc<dyn Installation>, follower: Follower, only: Option<RunId>) -> Self {
         let (done, became) = mpsc::unbounded_channel();
-        let reading = Reading::of(Arc::clone(&installation), only);
+        let reading = BackgroundReading::of(Arc::clone(&installation), only);
         Self {
-            desk: Desk {
+            desk: WatchTasks {
                 installation,
                 done,
                 follower,
@@ -214,7 +214,7 @@ impl Screens<'_> {
     }
 
     /// Takes the terminal until the person leaves.
-    async fn show(mut self, state: &mut State) -> anyhow::Result<Exit> {
+    async fn show(mut self, state: &mut ScreenState) -> anyhow::Result<Exit> {
         // From here on no signal ends the process by itself: the terminal is given back first.
         let mut ends = Ends::listen()?;
         let mut taken = TakenScreen::take()?;
@@ -249,7 +249,7 @@ impl Screens<'_> {
                 }
             };
             picture.is_old();
-            self.reading.look_at(Wanted {
+            self.reading.look_at(SnapshotRequest {
                 run: state.looked_at(),
                 followed: state.followed(),
             });
@@ -311,7 +311,7 @@ fn lend<T>(
 }
 
 /// What a terminal's event asks for; where there are no more, it is gone.
-fn typed(state: &mut State, event: Option<io::Result<Event>>) -> io::Result<Vec<Action>> {
+fn typed(state: &mut ScreenState, event: Option<io::Result<Event>>) -> io::Result<Vec<Action>> {
     let Some(event) = event else {
         return Ok(vec![Action::Quit]);
     };
@@ -328,7 +328,10 @@ const fn first_screen(arguments: &WatchArguments) -> Screen {
 }
 
 /// The edited answer, while the terminal was somebody else's.
-fn after_editing(state: &mut State, edited: Result<Option<Action>, Failure>) -> Option<Action> {
+fn after_editing(
+    state: &mut ScreenState,
+    edited: Result<Option<Action>, Failure>,
+) -> Option<Action> {
     match edited {
         Ok(Some(action)) => return Some(action),
         Ok(None) => state.tell("Nothing was changed, nothing decided."),
@@ -338,7 +341,7 @@ fn after_editing(state: &mut State, edited: Result<Option<Action>, Failure>) -> 
 }
 
 /// What was read; an installation that cannot be read is told of, and tried again.
-fn refreshed(state: &mut State, read: Result<Snapshot, Failure>) -> Vec<Action> {
+fn refreshed(state: &mut ScreenState, read: Result<Snapshot, Failure>) -> Vec<Action> {
     match read {
         Ok(snapshot) => state.refresh(snapshot),
         Err(failure) => {
@@ -349,7 +352,7 @@ fn refreshed(state: &mut State, read: Result<Snapshot, Failure>) -> Vec<Action> 
 }
 
 /// The terminal's bell: somebody is waited for.
-fn ring(state: &mut State, terminal: &mut impl Write) -> io::Result<()> {
+fn ring(state: &mut ScreenState, terminal: &mut impl Write) -> io::Result<()> {
     if std::mem::take(&mut state.rings) {
         terminal.write_all(b"\x07")?;
     }

@@ -26,7 +26,7 @@ const DIGITS: usize = 20;
 
 /// What a program asks.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Question {
+pub(crate) struct ProgramQuestion {
     /// Which way of asking it is: the same words in another way are another question.
     pub(crate) tool: &'static str,
     /// What is asked.
@@ -42,14 +42,14 @@ pub(crate) struct Question {
 }
 
 /// How long waiting took.
-pub(crate) enum Waited {
+pub(crate) enum QuestionWait {
     /// It is over: decided, expired or withdrawn.
     Over(QuestionStanding),
     /// It is still open.
     Open(QuestionStanding),
 }
 
-impl Question {
+impl ProgramQuestion {
     /// What all askings of the same words have in common.
     fn stem(&self) -> Result<String, WorkError> {
         let choices = serde_json::to_string(&self.choices)?;
@@ -101,7 +101,7 @@ impl Asker {
     /// # Cancel safety
     ///
     /// Dropped, it was asked or not; ask again with the same words.
-    pub(crate) async fn ask(&self, question: Question) -> Result<QuestionStanding, Failure> {
+    pub(crate) async fn ask(&self, question: ProgramQuestion) -> Result<QuestionStanding, Failure> {
         let owned = self.owned().await?;
         let asked = async {
             let key = self.next_key(&owned.run, &question.stem()?).await?;
@@ -158,7 +158,11 @@ impl Asker {
     /// # Cancel safety
     ///
     /// Safe: it only waits.
-    pub(crate) async fn wait(&self, key: &WorkKey, until: Instant) -> Result<Waited, Failure> {
+    pub(crate) async fn wait(
+        &self,
+        key: &WorkKey,
+        until: Instant,
+    ) -> Result<QuestionWait, Failure> {
         // Before the first look, so that nothing comes between the two.
         let mut news = self.store.news();
         let run = self.owned().await?.run.id;
@@ -167,10 +171,10 @@ impl Asker {
             let standing = self.standing(run, key).await;
             let standing = standing.map_err(|error| by_work(&error))?;
             if standing.state != AskedState::Open {
-                return Ok(Waited::Over(standing));
+                return Ok(QuestionWait::Over(standing));
             }
             if Instant::now() >= until {
-                return Ok(Waited::Open(standing));
+                return Ok(QuestionWait::Open(standing));
             }
             tokio::select! {
                 _changed = news.changed() => {}

@@ -29,7 +29,7 @@ use crate::exit::{Exit, Failure};
 use crate::model::{Manner, ModelChoice, ModelTrouble};
 use crate::palette;
 use crate::stage::is_of_closed_terminal;
-use tools::Asked;
+use tools::ToolControls;
 
 /// The most characters of a tool's arguments that are shown while it runs.
 const LONGEST_ARGUMENTS: usize = 200;
@@ -63,7 +63,7 @@ pub(crate) fn chat(
         .build()?;
     let (tools, questions) = runtime.block_on(tools::open(arguments, on_terminal))?;
     let desk = tools.desk.clone();
-    let asked = Asked {
+    let asked = ToolControls {
         questions,
         controller: desk.as_ref().map(|desk| desk.controller().clone()),
     };

@@ -12,7 +12,7 @@ use crate::arguments::{
 use crate::exit::Exit;
 use crate::installation::Whereabouts;
 use crate::palette::{Palette, Tone};
-use crate::storage::Place;
+use crate::storage::StoreChoice;
 use crate::table::Table;
 use crate::view::json_line;
 use crate::visible::visible_line;
@@ -46,7 +46,7 @@ pub(crate) fn config(
 }
 
 fn settings(store: &StoreArguments, global: Global) -> anyhow::Result<Vec<Setting>> {
-    let place = Place::of(store)?;
+    let place = StoreChoice::of(store)?;
     let from_environment = std::env::var("IRQ_STORE").ok() == store.store;
     let store_origin = match (&store.store, from_environment) {
         _ if place.is_usual => "usual place".to_owned(),

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::address::{find_interrupt, find_run};
 use crate::arguments::{Global, HistoryArguments, HistoryFormat, StoreArguments};
-use crate::audited::Told;
+use crate::audited::AuditLine;
 use crate::exit::{Exit, Failure};
 use crate::installation::{self, Installation, Verified};
 use crate::layout::fit;
@@ -25,15 +25,15 @@ use crate::visible::{visible_json, visible_line};
 const WIDTHS: [usize; 3] = [8, 20, 12];
 
 /// Which rows are wanted.
-struct Wanted {
+struct HistoryFilter {
     run: Option<String>,
     interrupt: Option<String>,
     since: Option<jiff::Timestamp>,
     actor: Option<String>,
 }
 
-impl Wanted {
-    fn has(&self, told: &Told) -> bool {
+impl HistoryFilter {
+    fn has(&self, told: &AuditLine) -> bool {
         let run = self.run.is_none() || told.run == self.run;
         let interrupt = self
             .interrupt
@@ -74,7 +74,10 @@ pub(crate) fn history(
     })
 }
 
-async fn wanted(from: &dyn Installation, arguments: &HistoryArguments) -> Result<Wanted, Failure> {
+async fn wanted(
+    from: &dyn Installation,
+    arguments: &HistoryArguments,
+) -> Result<HistoryFilter, Failure> {
     let run = match &arguments.run {
         // A run that was purged is still in the audit.
         Some(run) if run.parse::<routing_core::RunId>().is_ok() => Some(run.clone()),
@@ -86,7 +89,7 @@ async fn wanted(from: &dyn Installation, arguments: &HistoryArguments) -> Result
         Some(id) => Some(find_interrupt(from, id).await?.id.to_string()),
         None => None,
     };
-    Ok(Wanted {
+    Ok(HistoryFilter {
         run,
         interrupt,
         since: arguments.since,
@@ -97,7 +100,7 @@ async fn wanted(from: &dyn Installation, arguments: &HistoryArguments) -> Result
 /// Writes the rows page by page: an audit may be longer than memory is large.
 async fn write_rows(
     from: &dyn Installation,
-    wanted: &Wanted,
+    wanted: &HistoryFilter,
     format: HistoryFormat,
     palette: Palette,
 ) -> anyhow::Result<()> {
@@ -115,7 +118,7 @@ async fn write_rows(
             after = last.position;
         }
         for row in &rows {
-            let told = Told::of(row);
+            let told = AuditLine::of(row);
             if wanted.has(&told) {
                 output.write_all(writer.row(row, &told)?.as_bytes())?;
             }
@@ -150,7 +153,7 @@ impl RowWriter {
         })
     }
 
-    fn row(&mut self, row: &AuditRow, told: &Told) -> anyhow::Result<String> {
+    fn row(&mut self, row: &AuditRow, told: &AuditLine) -> anyhow::Result<String> {
         self.written += 1;
         Ok(match self.format {
             HistoryFormat::Table => table_line(told),
@@ -181,7 +184,7 @@ impl RowWriter {
     }
 }
 
-fn as_json(row: &AuditRow, told: &Told) -> Value {
+fn as_json(row: &AuditRow, told: &AuditLine) -> Value {
     let mut value = json!({"position": row.position});
     if let (Some(value), Some(entry)) = (value.as_object_mut(), told.entry.as_object()) {
         value.extend(entry.clone());
@@ -190,7 +193,7 @@ fn as_json(row: &AuditRow, told: &Told) -> Value {
     value
 }
 
-fn table_line(told: &Told) -> String {
+fn table_line(told: &AuditLine) -> String {
     let cells = [
         told.position.to_string(),
         told.at.map(instant).unwrap_or_default(),

@@ -29,7 +29,7 @@ use crate::view::{self, json_line};
 use control::StopOrder;
 
 /// One request before it is made.
-struct Plan {
+struct PlannedStop {
     to: Addressee,
     scope: Scope,
     /// The agents that it concerns, which have not ended.
@@ -83,7 +83,7 @@ pub(crate) fn interrupt(
 async fn carry_out(
     installation: &dyn Installation,
     arguments: &InterruptArguments,
-    plans: Vec<Plan>,
+    plans: Vec<PlannedStop>,
 ) -> anyhow::Result<Exit> {
     let count = plans.len();
     let (mut refused, mut made) = (Vec::new(), Vec::new());
@@ -155,7 +155,7 @@ async fn waited(
 async fn plans(
     from: &dyn Installation,
     arguments: &InterruptArguments,
-) -> anyhow::Result<Vec<Plan>> {
+) -> anyhow::Result<Vec<PlannedStop>> {
     let mut addressed = Vec::new();
     match &arguments.address {
         Some(address) => addressed.push(addressee(from, arguments, address).await?),
@@ -177,7 +177,7 @@ async fn plans(
             .filter(|row| scope == Scope::Run || row.node.is_within(&to.node))
             .map(|row| row.node)
             .collect();
-        plans.push(Plan {
+        plans.push(PlannedStop {
             to,
             scope,
             affected,
@@ -272,9 +272,9 @@ async fn refuse_damaged(from: &dyn Installation, run: &Run) -> Result<(), Failur
 async fn make(
     installation: &dyn Installation,
     arguments: &InterruptArguments,
-    plan: Plan,
+    plan: PlannedStop,
 ) -> anyhow::Result<Made> {
-    let Plan {
+    let PlannedStop {
         to,
         scope,
         affected,
@@ -311,7 +311,7 @@ async fn make(
     })
 }
 
-fn confirmed(plans: &[Plan], global: Global) -> anyhow::Result<bool> {
+fn confirmed(plans: &[PlannedStop], global: Global) -> anyhow::Result<bool> {
     if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
         let text = format!("this would interrupt {}", runs(plans.len()));
         return Err(Failure::new(Exit::Usage, text)
@@ -328,7 +328,7 @@ fn confirmed(plans: &[Plan], global: Global) -> anyhow::Result<bool> {
     Ok(alone.confirmed(&text)?)
 }
 
-fn dry(plans: &[Plan], arguments: &InterruptArguments) -> String {
+fn dry(plans: &[PlannedStop], arguments: &InterruptArguments) -> String {
     let mut text = String::new();
     for plan in plans {
         let affected: Vec<String> = plan

@@ -19,7 +19,7 @@ use crate::exit::{Exit, Failure};
 use crate::installation::{self, Installation};
 use crate::palette::Palette;
 use crate::plan::{
-    Page, again, apply, change_text, none_proposed, not_held, preview_json, preview_text,
+    PlanPage, again, apply, change_text, none_proposed, not_held, preview_json, preview_text,
     proposal_of, read, record, refuse_other_workflow, short, suggestion, unchanged,
 };
 use crate::reviewer::Alone;
@@ -41,7 +41,7 @@ pub(crate) fn plan(
         let run = find_run(&*installation, &arguments.run).await?;
         refuse_other_workflow(&run)?;
         let palette = Palette::for_stream(&io::stdout(), global.no_color);
-        let command = Command {
+        let command = PlanInvocation {
             at: &*installation,
             run,
             arguments,
@@ -52,7 +52,7 @@ pub(crate) fn plan(
     })
 }
 
-struct Command<'a> {
+struct PlanInvocation<'a> {
     at: &'a dyn Installation,
     run: Run,
     arguments: &'a PlanArguments,
@@ -60,7 +60,7 @@ struct Command<'a> {
     global: Global,
 }
 
-impl Command<'_> {
+impl PlanInvocation<'_> {
     async fn perform(mut self) -> anyhow::Result<Exit> {
         let arguments = self.arguments;
         if let Some(request) = &arguments.suggest {
@@ -103,7 +103,7 @@ impl Command<'_> {
         let text = if self.arguments.json {
             json_line(&record(&self.run, &reading, proposal.as_ref()))
         } else {
-            let page = Page {
+            let page = PlanPage {
                 run: &self.run,
                 plan: &reading.plan,
                 versions: &reading.versions,

@@ -31,7 +31,7 @@ use crate::view::{self, json_line};
 use crate::visible::visible_line;
 
 /// One run with all that is shown of it.
-struct Shown {
+struct ListedRun {
     run: Run,
     nodes: Vec<NodeRow>,
     open: Vec<Interrupt>,
@@ -39,7 +39,7 @@ struct Shown {
     progress: Option<RunProgress>,
 }
 
-impl Shown {
+impl ListedRun {
     /// Whether it stopped to ask, and nobody has gone on with it though nothing waits for an answer any more.
     fn can_go_on(&self) -> bool {
         let is_asked = |interrupt: &Interrupt| interrupt.state == State::AwaitingReview;
@@ -73,7 +73,7 @@ async fn gather(
     from: &dyn Installation,
     (arguments, global): (&PsArguments, Global),
     damaged: &mut Damaged,
-) -> Result<Vec<Shown>, Failure> {
+) -> Result<Vec<ListedRun>, Failure> {
     let runs = match &arguments.run {
         Some(run) => vec![find_run(from, run).await?],
         None if arguments.all => newest(
@@ -105,7 +105,7 @@ async fn gather(
         for node in &mut nodes {
             node.activity = node.stands(state, &open);
         }
-        shown.push(Shown {
+        shown.push(ListedRun {
             progress,
             nodes,
             open,
@@ -115,7 +115,7 @@ async fn gather(
     Ok(shown)
 }
 
-fn text(arguments: &PsArguments, global: Global, shown: &[Shown]) -> anyhow::Result<String> {
+fn text(arguments: &PsArguments, global: Global, shown: &[ListedRun]) -> anyhow::Result<String> {
     if arguments.json {
         return Ok(shown.iter().map(as_json).collect());
     }
@@ -124,7 +124,7 @@ fn text(arguments: &PsArguments, global: Global, shown: &[Shown]) -> anyhow::Res
         let all = if arguments.all { "" } else { "live " };
         return Ok(format!("No {all}runs.\n"));
     }
-    let page = Page {
+    let page = RunsLayout {
         palette,
         columns: io::stdout().is_terminal().then(|| screen_size().0),
         now: Timestamp::now(),
@@ -135,7 +135,7 @@ fn text(arguments: &PsArguments, global: Global, shown: &[Shown]) -> anyhow::Res
     Ok(texts.join("\n"))
 }
 
-fn as_json(shown: &Shown) -> String {
+fn as_json(shown: &ListedRun) -> String {
     let agents: Vec<_> = shown
         .nodes
         .iter()
@@ -169,7 +169,7 @@ fn as_json(shown: &Shown) -> String {
 }
 
 /// How runs are laid out.
-struct Page {
+struct RunsLayout {
     palette: Palette,
     columns: Option<usize>,
     now: Timestamp,
@@ -177,8 +177,8 @@ struct Page {
     verbose: bool,
 }
 
-impl Page {
-    fn run(&self, shown: &Shown) -> String {
+impl RunsLayout {
+    fn run(&self, shown: &ListedRun) -> String {
         let run = &shown.run;
         let (symbol, tone) = run_symbol(run.state);
         let mut head = vec![format!("{}, {}", run.state, age(run.created_at, self.now))];
@@ -246,7 +246,7 @@ impl Page {
             .map_or(usize::MAX, |columns| columns.saturating_sub(used))
     }
 
-    fn agents(&self, shown: &Shown) -> Vec<String> {
+    fn agents(&self, shown: &ListedRun) -> Vec<String> {
         let listed: Vec<&NodeRow> = shown
             .nodes
             .iter()

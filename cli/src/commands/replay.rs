@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::print;
 use crate::address::{agent_in, find_run};
 use crate::arguments::{Global, ReplayArguments, StoreArguments};
-use crate::audited::Told;
+use crate::audited::AuditLine;
 use crate::exit::{Exit, Failure, causes};
 use crate::installation::{self, Installation};
 use crate::layout::cut;
@@ -30,7 +30,7 @@ use crate::visible::visible_line;
 const WIDEST_RESULT: usize = 100;
 
 /// One thing that happened.
-struct Moment {
+struct ReplayEvent {
     at: Timestamp,
     tone: Tone,
     /// The agent, where it is of one.
@@ -97,7 +97,7 @@ async fn agent_of(from: &dyn Installation, run: &Run, text: &str) -> Result<Node
     Ok(row.node)
 }
 
-async fn moments(from: &dyn Installation, run: &Run) -> Result<Vec<Moment>, Failure> {
+async fn moments(from: &dyn Installation, run: &Run) -> Result<Vec<ReplayEvent>, Failure> {
     let journal = listing::journal(from, run.id).await?;
     let messages = listing::messages(from, run.id).await?;
     let mut moments = of_audit(from, run).await?;
@@ -106,7 +106,7 @@ async fn moments(from: &dyn Installation, run: &Run) -> Result<Vec<Moment>, Fail
         moments.extend(finished(entry));
     }
     for stored in messages {
-        moments.push(Moment {
+        moments.push(ReplayEvent {
             at: stored.at,
             tone: Tone::Active,
             node: Some(stored.message.node.clone()),
@@ -131,7 +131,7 @@ async fn moments(from: &dyn Installation, run: &Run) -> Result<Vec<Moment>, Fail
 }
 
 /// What the observer of a plan was told, as its checkpoints keep it.
-async fn of_plan(from: &dyn Installation, run: &Run) -> Result<Vec<Moment>, Failure> {
+async fn of_plan(from: &dyn Installation, run: &Run) -> Result<Vec<ReplayEvent>, Failure> {
     let is_plan = RunOrder::from_content(&run.content)
         .is_ok_and(|order| order.workflow == Workflow::PlanExecute);
     if !is_plan {
@@ -147,7 +147,7 @@ async fn of_plan(from: &dyn Installation, run: &Run) -> Result<Vec<Moment>, Fail
         {
             record.extend(told.into_iter().filter(|(name, _)| name != "time"));
         }
-        Moment {
+        ReplayEvent {
             at: fact.time,
             tone: Tone::Route,
             node: None,
@@ -158,7 +158,7 @@ async fn of_plan(from: &dyn Installation, run: &Run) -> Result<Vec<Moment>, Fail
     Ok(facts.into_iter().map(moment).collect())
 }
 
-async fn of_audit(from: &dyn Installation, run: &Run) -> Result<Vec<Moment>, Failure> {
+async fn of_audit(from: &dyn Installation, run: &Run) -> Result<Vec<ReplayEvent>, Failure> {
     let id = run.id.to_string();
     let nodes = interrupt_nodes(from, run).await?;
     let mut moments = Vec::new();
@@ -168,7 +168,7 @@ async fn of_audit(from: &dyn Installation, run: &Run) -> Result<Vec<Moment>, Fai
         if let Some(last) = rows.last() {
             after = last.position;
         }
-        for told in rows.iter().map(Told::of) {
+        for told in rows.iter().map(AuditLine::of) {
             let is_message = told.what == "message";
             // Messages are told with their words.
             if told.run.as_deref() == Some(&id) && !is_message {
@@ -197,7 +197,10 @@ async fn interrupt_nodes(
         .collect())
 }
 
-fn audited(told: Told, nodes: &std::collections::HashMap<String, NodeId>) -> Option<Moment> {
+fn audited(
+    told: AuditLine,
+    nodes: &std::collections::HashMap<String, NodeId>,
+) -> Option<ReplayEvent> {
     let at = told.at?;
     let subject = visible_line(&told.subject);
     let is_run = told.run.as_deref() == Some(told.subject.as_str());
@@ -216,7 +219,7 @@ fn audited(told: Told, nodes: &std::collections::HashMap<String, NodeId>) -> Opt
     if let (Some(record), Value::Object(entry)) = (record.as_object_mut(), told.entry) {
         record.insert("entry".to_owned(), Value::Object(entry));
     }
-    Some(Moment {
+    Some(ReplayEvent {
         at,
         tone: if is_run { Tone::Strong } else { Tone::Waiting },
         node: nodes.get(&told.subject).cloned(),
@@ -225,7 +228,7 @@ fn audited(told: Told, nodes: &std::collections::HashMap<String, NodeId>) -> Opt
     })
 }
 
-fn begun(entry: &JournalEntry, has_ended: bool) -> Moment {
+fn begun(entry: &JournalEntry, has_ended: bool) -> ReplayEvent {
     let intent = &entry.intent;
     let content = kept_json(&intent.content);
     let mut text = match KeptCall::of(entry) {
@@ -260,7 +263,7 @@ fn begun(entry: &JournalEntry, has_ended: bool) -> Moment {
             Repeating::AskPerson => " · no result: a person would be asked",
         });
     }
-    Moment {
+    ReplayEvent {
         at: entry.begun_at,
         tone: Tone::Plain,
         node: Some(intent.node.clone()),
@@ -277,11 +280,11 @@ fn begun(entry: &JournalEntry, has_ended: bool) -> Moment {
     }
 }
 
-fn finished(entry: &JournalEntry) -> Option<Moment> {
+fn finished(entry: &JournalEntry) -> Option<ReplayEvent> {
     let result = entry.result.as_ref()?;
     let intent = &entry.intent;
     let content = kept_json(&result.content);
-    Some(Moment {
+    Some(ReplayEvent {
         at: result.at,
         tone: Tone::Plain,
         node: Some(intent.node.clone()),
@@ -337,7 +340,7 @@ fn gist(content: &Value) -> String {
     }
 }
 
-fn text(run: &Run, moments: &[Moment], palette: Palette) -> String {
+fn text(run: &Run, moments: &[ReplayEvent], palette: Palette) -> String {
     let mut text = format!(
         "{} was created {}, and is {}.\n",
         run.id,

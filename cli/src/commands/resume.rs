@@ -8,7 +8,7 @@ use interrupts::store::{CheckpointId, NewRun, Run};
 use journal::executed_by_worker;
 use routing_core::RunId;
 
-use super::run::{Begin, OuterLimits, Talk, Way, Work, complete};
+use super::run::{Begin, ExecutionOptions, OuterLimits, PreparedRun, Talk, complete};
 use crate::address::find_run;
 use crate::arguments::{ForkArguments, Global, LimitArguments, ResumeArguments, StoreArguments};
 use crate::exit::{Exit, Failure};
@@ -53,7 +53,7 @@ pub(crate) fn resume(
         let begin = Begin::GoesOn {
             input: arguments.message.clone(),
         };
-        let way = Way {
+        let way = ExecutionOptions {
             limits: &arguments.limits,
             talk,
             global,
@@ -111,7 +111,7 @@ pub(crate) fn fork(
             by_run(&error).hint(format!("`irq checkpoints {}` lists them", from.id))
         })?;
         let begin = Begin::GoesOn { input: None };
-        let way = Way {
+        let way = ExecutionOptions {
             limits: &arguments.limits,
             talk,
             global,
@@ -180,7 +180,7 @@ pub(super) async fn to_go_on(
     run: &Run,
     limits: &LimitArguments,
     talk: &Talk,
-) -> anyhow::Result<(RunOrder, Work)> {
+) -> anyhow::Result<(RunOrder, PreparedRun)> {
     let mut order = RunOrder::from_content(&run.content).map_err(|error| {
         Failure::new(Exit::Failure, crate::exit::causes(&error))
             .hint("only a run that `irq run` began can go on here")
@@ -193,6 +193,6 @@ pub(super) async fn to_go_on(
     if let Some(most) = order.allowance.max_steps {
         order.limits.max_steps = most;
     }
-    let work = Work::prepare(order.clone(), limits, talk)?;
+    let work = PreparedRun::prepare(order.clone(), limits, talk)?;
     Ok((order, work))
 }

@@ -36,14 +36,14 @@ use crate::storage::Storage;
 use crate::tooling;
 use crate::workflows;
 
-use by_itself::Waited;
+use by_itself::WaitOutcome;
 use escape::Escape;
 use goal::GoalSource;
 
 pub(super) use limits::OuterLimits;
 pub(super) use prepared::{Beside, Prepared, settle};
 pub(super) use talk::Talk;
-pub(super) use work::{Begin, Work};
+pub(super) use work::{Begin, PreparedRun};
 use work::{Performed, Performing, perform};
 
 /// The model of a run that names none.
@@ -78,10 +78,10 @@ pub(crate) fn run(
         ..Talk::of(&arguments.talk)
     };
     // Whatever is wrong with the order is said before a store is touched.
-    let work = Work::prepare(order, limits, &talk)?;
+    let work = PreparedRun::prepare(order, limits, &talk)?;
     complete(async {
         let storage = Storage::create(store).await?;
-        let way = Way {
+        let way = ExecutionOptions {
             limits: &arguments.limits,
             talk,
             global,
@@ -91,13 +91,13 @@ pub(crate) fn run(
 }
 
 /// How a run is executed, and gone on with.
-pub(super) struct Way<'arguments> {
+pub(super) struct ExecutionOptions<'arguments> {
     pub(super) limits: &'arguments LimitArguments,
     pub(super) talk: Talk,
     pub(super) global: Global,
 }
 
-impl Way<'_> {
+impl ExecutionOptions<'_> {
     /// Executes a run, and goes on with it as long as a policy ends its pauses.
     ///
     /// # Errors
@@ -111,7 +111,7 @@ impl Way<'_> {
         &self,
         run: RunId,
         begin: Begin,
-        work: Work,
+        work: PreparedRun,
         storage: Storage,
     ) -> anyhow::Result<Exit> {
         let policy = work.policy();
@@ -148,11 +148,11 @@ impl Way<'_> {
                 Performed::Ended(rest) => {
                     let policy = waits.then_some(&*policy);
                     match by_itself::waited(&local, (policy, began), &rest, &mut signals).await? {
-                        Waited::AsTold => return rest.told(),
-                        Waited::Otherwise => {
+                        WaitOutcome::AsTold => return rest.told(),
+                        WaitOutcome::Otherwise => {
                             return by_itself::told_otherwise(&local, *rest, performing).await;
                         }
-                        Waited::Due => rested = Some(rest),
+                        WaitOutcome::Due => rested = Some(rest),
                     }
                     Begin::GoesOnByItself
                 }

@@ -60,7 +60,7 @@ pub(crate) fn stats(
                 .since
                 .is_none_or(|since| interrupt.requested_at >= since)
         });
-        let counts = Counts::of(&all);
+        let counts = InterruptCounts::of(&all);
         let text = if arguments.json {
             let mut counted = counts.as_json();
             if let Some(fields) = counted.as_object_mut() {
@@ -104,7 +104,7 @@ fn of_runs(progress: &[Progress], palette: Palette) -> String {
 type Tally = BTreeMap<String, u64>;
 
 #[derive(Debug, Default)]
-struct Counts {
+struct InterruptCounts {
     total: u64,
     states: Tally,
     types: Tally,
@@ -112,8 +112,8 @@ struct Counts {
     agents: BTreeMap<String, OfAgent>,
     decisions: Tally,
     deciders: Tally,
-    until_acknowledged: Waits,
-    until_ended: Waits,
+    until_acknowledged: WaitTimes,
+    until_ended: WaitTimes,
 }
 
 /// The interrupts of one kind of agent.
@@ -121,14 +121,14 @@ struct Counts {
 struct OfAgent {
     total: u64,
     open: u64,
-    until_ended: Waits,
+    until_ended: WaitTimes,
 }
 
 /// Lengths of waiting.
 #[derive(Debug, Default)]
-struct Waits(Vec<SignedDuration>);
+struct WaitTimes(Vec<SignedDuration>);
 
-impl Counts {
+impl InterruptCounts {
     fn of(interrupts: &[Interrupt]) -> Self {
         let mut counts = Self::default();
         for interrupt in interrupts {
@@ -262,7 +262,7 @@ fn count(tally: &mut Tally, name: &str) {
     *tally.entry(name.to_owned()).or_default() += 1;
 }
 
-impl Waits {
+impl WaitTimes {
     fn add(&mut self, waited: SignedDuration) {
         // A clock that was set back makes no negative wait.
         let waited = waited.max(SignedDuration::ZERO);
@@ -305,11 +305,11 @@ impl Waits {
 mod tests {
     use jiff::SignedDuration;
 
-    use super::Waits;
+    use super::WaitTimes;
 
     #[test]
     fn a_percentile_is_the_nearest_rank() {
-        let mut waits = Waits::default();
+        let mut waits = WaitTimes::default();
         assert_eq!(waits.at(50), None);
         for seconds in [5, 1, 4, 2, 3] {
             waits.add(SignedDuration::from_secs(seconds));

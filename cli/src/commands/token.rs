@@ -20,7 +20,7 @@ use crate::table::Table;
 use crate::time::instant;
 use crate::view::json_line;
 use crate::visible::visible_line;
-use desk::{Desk, Makes};
+use desk::{Makes, TokenStore};
 
 /// Makes, lists or revokes tokens.
 ///
@@ -42,7 +42,7 @@ pub(crate) fn token(
 }
 
 async fn create(arguments: &TokenCreateArguments, store: &StoreArguments) -> anyhow::Result<Exit> {
-    let desk = Desk::open(store, Makes::AToken).await?;
+    let desk = TokenStore::open(store, Makes::AToken).await?;
     let made = desk.make(arguments).await?;
     if arguments.json {
         let mut token = as_json(&made.token);
@@ -65,7 +65,7 @@ async fn list(
     store: &StoreArguments,
     global: Global,
 ) -> anyhow::Result<Exit> {
-    let desk = Desk::open(store, Makes::Nothing).await?;
+    let desk = TokenStore::open(store, Makes::Nothing).await?;
     let mut tokens = desk.tokens().await?;
     tokens.retain(|token| arguments.all || token.holds);
     if arguments.json {
@@ -103,7 +103,7 @@ async fn list(
 }
 
 async fn revoke(arguments: &TokenRevokeArguments, store: &StoreArguments) -> anyhow::Result<Exit> {
-    let desk = Desk::open(store, Makes::Nothing).await?;
+    let desk = TokenStore::open(store, Makes::Nothing).await?;
     let tokens = desk.tokens().await?;
     let given = &arguments.token;
     // Whoever has a longer part of the digest than is told may give that, too.

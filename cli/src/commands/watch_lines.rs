@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use super::run::there::Event;
+use super::run::there::FeedEntry;
 use crate::address::find_run;
 use crate::arguments::{Global, StoreArguments, WatchArguments};
 use crate::exit::{Exit, Failure};
-use crate::installation::{Client, Feed, Next, Remote, ServerPlace, Whereabouts};
+use crate::installation::{Client, FeedItem, Remote, RemoteFeed, ServerPlace, Whereabouts};
 use crate::palette::Palette;
 use crate::report::Detail;
 use crate::storage::complete;
@@ -42,7 +42,7 @@ async fn follow(
         None => None,
     };
     let after = arguments.after.map_or(now, |after| format!("{after:016}"));
-    let mut feed = Feed::of(client, run, after);
+    let mut feed = RemoteFeed::of(client, run, after);
     let palette = Palette::for_stream(&io::stdout(), global.no_color);
     let detail = match (global.quiet, global.verbose) {
         (true, _) => Detail::Little,
@@ -52,14 +52,14 @@ async fn follow(
     let mut output = io::stdout().lock();
     loop {
         let line = match feed.next().await? {
-            Next::Event(told) if arguments.json => Some(visible_json(&told.json)),
-            Next::Event(told) => {
-                Event::read(&told.json).and_then(|event| event.line(detail, palette))
+            FeedItem::Event(told) if arguments.json => Some(visible_json(&told.json)),
+            FeedItem::Event(told) => {
+                FeedEntry::read(&told.json).and_then(|event| event.line(detail, palette))
             }
-            Next::End => return Ok(Exit::Success),
-            Next::Away | Next::Back if arguments.json => None,
-            Next::Away => Some("The server is away; it is looked for.".to_owned()),
-            Next::Back => Some("The server is back.".to_owned()),
+            FeedItem::End => return Ok(Exit::Success),
+            FeedItem::Away | FeedItem::Back if arguments.json => None,
+            FeedItem::Away => Some("The server is away; it is looked for.".to_owned()),
+            FeedItem::Back => Some("The server is back.".to_owned()),
         };
         if let Some(line) = line {
             writeln!(output, "{line}")?;

@@ -11,9 +11,9 @@ use uuid::Uuid;
 use workers::{AskedState, Decided, QuestionStanding};
 
 use super::CodingAgent;
-use super::event::{Answer, HookEvent};
+use super::event::{HookAnswer, HookEvent};
 use crate::arguments::StoreArguments;
-use crate::asker::{Asker, AskerStore, Question, Waited};
+use crate::asker::{Asker, AskerStore, ProgramQuestion, QuestionWait};
 use crate::exit::Failure;
 
 /// Asks, and waits for so long.
@@ -30,7 +30,7 @@ pub(super) async fn ask(
     event: &HookEvent,
     timeout: SignedDuration,
     store: &StoreArguments,
-) -> anyhow::Result<Answer> {
+) -> anyhow::Result<HookAnswer> {
     let until = Instant::now() + Duration::try_from(timeout)?;
     let store = AskerStore::open(store, agent.name()).await?;
     let tool_use = event.tool_use.clone();
@@ -54,46 +54,46 @@ pub(super) async fn ask(
     Ok(answer?)
 }
 
-fn refused(timeout: SignedDuration) -> Answer {
-    Answer::Deny(format!(
+fn refused(timeout: SignedDuration) -> HookAnswer {
+    HookAnswer::Deny(format!(
         "No person answered within {timeout:#}; take it as a refusal."
     ))
 }
 
 async fn answered(
     asker: &Asker,
-    question: Question,
+    question: ProgramQuestion,
     until: Instant,
-) -> Result<Option<Answer>, Failure> {
+) -> Result<Option<HookAnswer>, Failure> {
     let asked = asker.ask(question).await?;
     let over = match asker.wait(&asked.key, until).await? {
-        Waited::Over(over) => over,
+        QuestionWait::Over(over) => over,
         // One that is decided at the last moment stays decided.
-        Waited::Open(open) => asker.withdraw(&open.key).await?,
+        QuestionWait::Open(open) => asker.withdraw(&open.key).await?,
     };
     let over = asker.hand_over(over).await?;
     Ok(of_question(&over))
 }
 
 /// The answer that a question which is over gives; none where no person gave one.
-fn of_question(over: &QuestionStanding) -> Option<Answer> {
+fn of_question(over: &QuestionStanding) -> Option<HookAnswer> {
     if over.state != AskedState::Decided {
         return None;
     }
     let decided = over.decided.as_ref()?;
     let by = &decided.by;
     Some(match decided.verdict {
-        Verdict::Approve => Answer::Allow(format!("{by} approved it")),
-        Verdict::Ignore => Answer::Ask(format!("{by} leaves it to you")),
+        Verdict::Approve => HookAnswer::Allow(format!("{by} approved it")),
+        Verdict::Ignore => HookAnswer::Ask(format!("{by} leaves it to you")),
         Verdict::Reject | Verdict::Cancel => {
-            Answer::Deny(with_words(format!("{by} refused it"), decided))
+            HookAnswer::Deny(with_words(format!("{by} refused it"), decided))
         }
         Verdict::Edit
         | Verdict::Respond
         | Verdict::Reroute
         | Verdict::ModifyPlan
         | Verdict::Resume
-        | Verdict::Applied => Answer::Deny(with_words(
+        | Verdict::Applied => HookAnswer::Deny(with_words(
             format!("{by} answered without approving it"),
             decided,
         )),
@@ -114,7 +114,7 @@ fn with_words(mut text: String, decided: &Decided) -> String {
 }
 
 /// What a person is asked: the tool in a sentence, its input as fields.
-fn question(agent: CodingAgent, event: &HookEvent, timeout: SignedDuration) -> Question {
+fn question(agent: CodingAgent, event: &HookEvent, timeout: SignedDuration) -> ProgramQuestion {
     let mut fields = Map::new();
     fields.insert("tool".to_owned(), Value::from(event.tool.clone()));
     fields.insert("input".to_owned(), event.input.clone());
@@ -123,13 +123,13 @@ fn question(agent: CodingAgent, event: &HookEvent, timeout: SignedDuration) -> Q
     }
     let folder = event.cwd.as_deref();
     let folder = folder.map_or_else(String::new, |folder| format!(" in {folder}"));
-    Question {
+    ProgramQuestion {
         tool: "permission",
         reason: format!("{} wants to use {}{folder}", agent.title(), event.tool),
         context: shown(&event.input),
         fields,
         deadline: Some(timeout),
-        ..Question::default()
+        ..ProgramQuestion::default()
     }
 }
 

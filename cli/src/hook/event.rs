@@ -53,7 +53,7 @@ pub(crate) struct HookEvent {
 
 /// What the agent is answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Answer {
+pub(crate) enum HookAnswer {
     /// It may.
     Allow(String),
     /// It may not.
@@ -78,51 +78,51 @@ impl HookEvent {
     }
 
     /// What is printed for an answer.
-    pub(crate) fn output(&self, agent: CodingAgent, answer: &Answer) -> String {
+    pub(crate) fn output(&self, agent: CodingAgent, answer: &HookAnswer) -> String {
         match (agent, self.name, answer) {
             // Its plugin allows nothing that is not said, and speaks in the words of opencode.
             (CodingAgent::Opencode, name, answer) => of_plugin(name, answer),
             // Codex takes only a refusal before a tool is used. It would take an `ask` for a mistake, and use the tool.
-            (CodingAgent::Codex, EventName::PreToolUse, Answer::Allow(_)) => String::new(),
-            (CodingAgent::Codex, EventName::PreToolUse, Answer::Ask(reason)) => self.told(
-                &Answer::Deny(format!("{reason}, and Codex cannot ask you here")),
+            (CodingAgent::Codex, EventName::PreToolUse, HookAnswer::Allow(_)) => String::new(),
+            (CodingAgent::Codex, EventName::PreToolUse, HookAnswer::Ask(reason)) => self.told(
+                &HookAnswer::Deny(format!("{reason}, and Codex cannot ask you here")),
             ),
             (CodingAgent::Codex | CodingAgent::ClaudeCode, _, answer) => self.told(answer),
         }
     }
 
-    fn told(&self, answer: &Answer) -> String {
+    fn told(&self, answer: &HookAnswer) -> String {
         let specific = match (self.name, answer) {
             (EventName::PreToolUse, answer) => {
                 let (decision, reason) = match answer {
-                    Answer::Allow(reason) => ("allow", reason),
-                    Answer::Deny(reason) => ("deny", reason),
-                    Answer::Ask(reason) => ("ask", reason),
+                    HookAnswer::Allow(reason) => ("allow", reason),
+                    HookAnswer::Deny(reason) => ("deny", reason),
+                    HookAnswer::Ask(reason) => ("ask", reason),
                 };
                 json!({"hookEventName": "PreToolUse", "permissionDecision": decision, "permissionDecisionReason": reason})
             }
-            (EventName::PermissionRequest, Answer::Allow(_)) => {
+            (EventName::PermissionRequest, HookAnswer::Allow(_)) => {
                 json!({"hookEventName": "PermissionRequest", "decision": {"behavior": "allow"}})
             }
-            (EventName::PermissionRequest, Answer::Deny(message)) => {
+            (EventName::PermissionRequest, HookAnswer::Deny(message)) => {
                 let decision = json!({"behavior": "deny", "message": message});
                 json!({"hookEventName": "PermissionRequest", "decision": decision})
             }
             // Without a decision the agent asks its user, as it was about to.
-            (EventName::PermissionRequest, Answer::Ask(_)) => return String::new(),
+            (EventName::PermissionRequest, HookAnswer::Ask(_)) => return String::new(),
         };
         format!("{}\n", json!({"hookSpecificOutput": specific}))
     }
 }
 
 /// What the plugin of opencode reads.
-fn of_plugin(name: EventName, answer: &Answer) -> String {
+fn of_plugin(name: EventName, answer: &HookAnswer) -> String {
     let (status, reason) = match (name, answer) {
-        (_, Answer::Allow(reason)) => ("allow", reason.clone()),
-        (_, Answer::Deny(reason)) => ("deny", reason.clone()),
-        (EventName::PermissionRequest, Answer::Ask(reason)) => ("ask", reason.clone()),
+        (_, HookAnswer::Allow(reason)) => ("allow", reason.clone()),
+        (_, HookAnswer::Deny(reason)) => ("deny", reason.clone()),
+        (EventName::PermissionRequest, HookAnswer::Ask(reason)) => ("ask", reason.clone()),
         // Its own rules would hold, which may allow it.
-        (EventName::PreToolUse, Answer::Ask(reason)) => (
+        (EventName::PreToolUse, HookAnswer::Ask(reason)) => (
             "deny",
             format!("{reason}, and opencode cannot ask you here"),
         ),

@@ -22,7 +22,7 @@ pub(crate) enum Scope {
 
 /// The hook that is wanted.
 #[derive(Debug, Clone)]
-pub(crate) struct Wanted {
+pub(crate) struct HookSpec {
     /// In which event.
     pub(crate) event: EventName,
     /// Of which tools.
@@ -35,7 +35,7 @@ pub(crate) struct Wanted {
     pub(crate) options: Vec<String>,
 }
 
-impl Wanted {
+impl HookSpec {
     /// The words of the command that an agent starts.
     pub(super) fn command(&self, agent: CodingAgent) -> Vec<String> {
         let timeout = format!("{}s", self.timeout.as_secs());
@@ -108,7 +108,7 @@ impl Change {
     pub(crate) fn install(
         agent: CodingAgent,
         scope: Scope,
-        wanted: &Wanted,
+        wanted: &HookSpec,
     ) -> Result<Self, Failure> {
         let path = agent.settings(scope)?;
         let before = read(&path)?;

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::json;
 
 use super::CodingAgent;
-use super::installing::Wanted;
+use super::installing::HookSpec;
 use crate::exit::{Exit, Failure};
 use crate::visible::visible_line;
 
@@ -20,7 +20,7 @@ const SETTINGS: &str = "SETTINGS";
 /// # Errors
 ///
 /// [`Exit::Conflict`] where another file is in its place.
-pub(super) fn with(wanted: &Wanted, before: &str, path: &Path) -> Result<String, Failure> {
+pub(super) fn with(wanted: &HookSpec, before: &str, path: &Path) -> Result<String, Failure> {
     check_own(before, path)?;
     let settings = json!({
         "event": wanted.event.name(),

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::CodingAgent;
 use super::event::EventName;
-use super::installing::Wanted;
+use super::installing::HookSpec;
 use super::json_text::{append, items, member, place_of, remove, replace, root};
 use crate::exit::{Exit, Failure};
 
@@ -17,7 +17,7 @@ use crate::exit::{Exit, Failure};
 /// [`Exit::Usage`] where they are not as the agent documents them.
 pub(super) fn with_hook(
     agent: CodingAgent,
-    wanted: &Wanted,
+    wanted: &HookSpec,
     text: &str,
     path: &Path,
 ) -> Result<String, Failure> {
@@ -45,7 +45,7 @@ pub(super) fn without_hook(agent: CodingAgent, text: &str, path: &Path) -> Resul
 }
 
 impl CodingAgent {
-    fn hook(self, wanted: &Wanted) -> Value {
+    fn hook(self, wanted: &HookSpec) -> Value {
         let words = wanted.command(self);
         let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
         let command = words.join(" ");

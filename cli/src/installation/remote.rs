@@ -43,7 +43,7 @@ use crate::workflows;
 
 pub(crate) use address::Token;
 pub(crate) use client::{Client, WhoAmI};
-pub(crate) use feed::{Feed, Next};
+pub(crate) use feed::{FeedItem, RemoteFeed};
 pub(crate) use runs::{NewRun, Resumption};
 pub(crate) use tokens::{MadeToken, TokenLine};
 
@@ -70,7 +70,7 @@ struct Accepted {
 
 /// The part of a view that says which interrupt it is of.
 #[derive(Debug, Deserialize)]
-struct Named {
+struct InterruptReference {
     id: InterruptId,
 }
 
@@ -89,7 +89,7 @@ struct Saved {
 /// The answer to an event.
 #[derive(Debug, Deserialize)]
 struct Fate {
-    interrupt: Named,
+    interrupt: InterruptReference,
 }
 
 impl Remote {
@@ -387,7 +387,7 @@ impl Installation for Remote {
             "scope": stop.scope,
             "reason": stop.reason,
         }));
-        let answer = self.client.ask::<Named>(ask).await?;
+        let answer = self.client.ask::<InterruptReference>(ask).await?;
         Ok(Requested {
             already: answer.status == StatusCode::OK,
             interrupt: self.now(answer.body.id).await?,

@@ -9,7 +9,7 @@ use interrupts::store::{CheckpointId, KnownEffect, Run, Store, StoreError};
 use journal::{ResumeRequest, Workflow, said_to_fork};
 use routing_core::RunId;
 
-use super::{Keeping, Kept, first_node};
+use super::{Keeping, OwnedRun, first_node};
 use crate::exit::{Exit, Failure, causes};
 use crate::refused::{by_asking, by_store};
 
@@ -25,7 +25,7 @@ impl Keeping {
     /// Safe to repeat.
     pub(crate) async fn keep_input(
         &self,
-        kept: &Kept,
+        kept: &OwnedRun,
         workflow: &Workflow,
         input: &str,
     ) -> Result<(), Failure> {
@@ -46,7 +46,7 @@ impl Keeping {
     /// Safe to repeat.
     pub(crate) async fn keep_request(
         &self,
-        kept: &Kept,
+        kept: &OwnedRun,
         workflow: &Workflow,
         request: &ResumeRequest,
     ) -> Result<(), Failure> {

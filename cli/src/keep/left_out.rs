@@ -10,10 +10,10 @@ use interrupts::{EffectId, OwnerName};
 use routing_core::RunId;
 
 /// What the agents of a run had begun is left out with them.
-pub(super) struct LeftOut;
+pub(super) struct AbandonedWork;
 
 #[async_trait]
-impl Remains for LeftOut {
+impl Remains for AbandonedWork {
     async fn leave_out(
         &self,
         store: &Arc<dyn Store>,

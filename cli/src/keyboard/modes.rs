@@ -29,10 +29,10 @@ pub(super) enum Mode {
 /// The terminal of standard input.
 pub(super) struct Modes {
     found: Termios,
-    state: Mutex<State>,
+    state: Mutex<KeyboardState>,
 }
 
-struct State {
+struct KeyboardState {
     mode: Mode,
     /// Whether it was given back for good.
     has_ended: bool,
@@ -53,7 +53,7 @@ impl Modes {
     pub(super) fn found() -> io::Result<Arc<Self>> {
         let modes = Arc::new(Self {
             found: tcgetattr(io::stdin())?,
-            state: Mutex::new(State {
+            state: Mutex::new(KeyboardState {
                 mode: Mode::Found,
                 has_ended: false,
                 is_lent: false,
@@ -99,7 +99,7 @@ impl Modes {
         act();
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, KeyboardState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
-use super::Order;
+use super::KeyboardCommand;
 use super::modes::{ESCAPE, Mode, Modes, is_in_foreground};
 use crate::reviewer::{LONGEST_LINE, NoLine, line_of};
 
@@ -23,8 +23,8 @@ const REST: Duration = Duration::from_millis(50);
 type Wish = oneshot::Sender<Result<String, NoLine>>;
 
 /// Reads the terminal as it is told.
-pub(super) struct Reader {
-    orders: Receiver<Order>,
+pub(super) struct TerminalReader {
+    orders: Receiver<KeyboardCommand>,
     woken: PipeReader,
     heard: UnboundedSender<()>,
     modes: Arc<Modes>,
@@ -44,9 +44,9 @@ pub(super) struct Reader {
     is_gone: bool,
 }
 
-impl Reader {
+impl TerminalReader {
     pub(super) const fn new(
-        orders: Receiver<Order>,
+        orders: Receiver<KeyboardCommand>,
         woken: PipeReader,
         heard: UnboundedSender<()>,
         modes: Arc<Modes>,
@@ -107,10 +107,10 @@ impl Reader {
         }
     }
 
-    fn order(&mut self, order: Order) {
+    fn order(&mut self, order: KeyboardCommand) {
         match order {
-            Order::Listen(listens) => self.listens = listens,
-            Order::Ask(ready) => {
+            KeyboardCommand::Listen(listens) => self.listens = listens,
+            KeyboardCommand::Ask(ready) => {
                 self.asking += 1;
                 if self.is_lent {
                     self.waiting.push(ready);
@@ -118,23 +118,23 @@ impl Reader {
                     self.begin(ready);
                 }
             }
-            Order::Forget(forgotten) => {
+            KeyboardCommand::Forget(forgotten) => {
                 self.modes.set(Mode::Found, true);
                 // Whoever wanted it may have gone.
                 let _ = forgotten.send(());
             }
-            Order::Withdraw => self.withdraw(),
-            Order::Asked => {
+            KeyboardCommand::Withdraw => self.withdraw(),
+            KeyboardCommand::Asked => {
                 self.asking = self.asking.saturating_sub(1);
                 self.is_withdrawn &= self.asking > 0;
             }
-            Order::Line(wish) => {
+            KeyboardCommand::Line(wish) => {
                 self.wish = Some(wish);
                 if self.is_withdrawn {
                     self.answer(Err(NoLine::Withdrawn));
                 }
             }
-            Order::Back => {
+            KeyboardCommand::Back => {
                 self.is_lent = false;
                 self.modes.lend(false);
                 for ready in std::mem::take(&mut self.waiting) {

@@ -12,7 +12,7 @@ use crate::exit::Failure;
 
 /// How a question stands, as its program reads it.
 #[derive(Debug, Serialize)]
-struct Answer<'a> {
+struct QuestionState<'a> {
     state: &'static str,
     decision: Option<&'static str>,
     text: Option<&'a str>,
@@ -24,7 +24,7 @@ struct Answer<'a> {
 /// The result that a question is.
 pub(super) fn of_question(standing: &QuestionStanding) -> CallToolResult {
     let decided = standing.decided.as_ref();
-    let answer = Answer {
+    let answer = QuestionState {
         state: standing.state.name(),
         decision: decided.map(|it| verdict_name(it.verdict)),
         text: decided.and_then(|it| it.answer.text.as_deref()),

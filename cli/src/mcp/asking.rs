@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use workers::WorkKey;
 
 use super::tools::ToolName;
-use crate::asker::Question;
+use crate::asker::ProgramQuestion;
 use crate::exit::{Exit, Failure};
 use crate::visible::visible_line;
 
@@ -19,9 +19,9 @@ pub(super) const LONGEST_WAIT: u64 = 86_400;
 pub(super) const MOST_CHOICES: usize = 50;
 
 /// What a call wants.
-pub(super) enum Wanted {
+pub(super) enum AskRequest {
     /// To ask, and wait for so long.
-    Ask(Question, Option<Duration>),
+    Ask(ProgramQuestion, Option<Duration>),
     /// To go on waiting.
     Await(WorkKey, Option<Duration>),
     /// To take a question back.
@@ -70,7 +70,7 @@ struct Withdraw {
 #[serde(deny_unknown_fields)]
 struct ListOpen {}
 
-impl Wanted {
+impl AskRequest {
     /// What a call with these arguments wants.
     ///
     /// # Errors
@@ -80,22 +80,22 @@ impl Wanted {
         match tool {
             ToolName::AskHuman => {
                 let given: AskHuman = read(tool, arguments)?;
-                let question = Question {
+                let question = ProgramQuestion {
                     tool: tool.name(),
                     reason: said(tool, "question", given.question)?,
                     context: given.context.unwrap_or_default(),
                     choices: choices(tool, given.choices.unwrap_or_default())?,
-                    ..Question::default()
+                    ..ProgramQuestion::default()
                 };
                 Ok(Self::Ask(question, wait(tool, given.wait_seconds)?))
             }
             ToolName::RequestApproval => {
                 let given: RequestApproval = read(tool, arguments)?;
-                let question = Question {
+                let question = ProgramQuestion {
                     tool: tool.name(),
                     reason: said(tool, "action", given.action)?,
                     context: given.details.unwrap_or_default(),
-                    ..Question::default()
+                    ..ProgramQuestion::default()
                 };
                 Ok(Self::Ask(question, wait(tool, given.wait_seconds)?))
             }

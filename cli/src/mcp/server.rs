@@ -15,12 +15,12 @@ use rmcp::{RoleServer, ServerHandler};
 use tokio::time::Instant;
 use workers::{QuestionStanding, WorkKey};
 
-use super::asking::Wanted;
+use super::asking::AskRequest;
 use super::calls::{Call, Calls};
 use super::sessions::Sessions;
 use super::tools::{self, ToolName};
 use super::{answer, listener, progress};
-use crate::asker::{Asker, Waited};
+use crate::asker::{Asker, QuestionWait};
 use crate::exit::{Exit, Failure};
 
 /// What a client is told about the server as a whole.
@@ -52,29 +52,29 @@ impl AskServer {
 
     async fn done(
         &self,
-        wanted: Wanted,
+        wanted: AskRequest,
         call: &Call<'_>,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResult, Failure> {
         let asker = self.session(context).await;
         match wanted {
-            Wanted::Ask(question, wait) => {
+            AskRequest::Ask(question, wait) => {
                 let asked = asker.ask(question).await?;
                 let waited = self.waited(&asker, &asked.key, wait, call, context).await;
-                if matches!(waited, Ok(Ending::Cancelled)) {
+                if matches!(waited, Ok(WaitEnd::Cancelled)) {
                     asker.withdraw(&asked.key).await?;
                 }
                 handed_over(&asker, waited?).await
             }
-            Wanted::Await(key, wait) => {
+            AskRequest::Await(key, wait) => {
                 let waited = self.waited(&asker, &key, wait, call, context).await;
                 handed_over(&asker, waited?).await
             }
-            Wanted::Withdraw(key) => {
+            AskRequest::Withdraw(key) => {
                 let withdrawn = asker.withdraw(&key).await?;
-                handed_over(&asker, Ending::Over(withdrawn)).await
+                handed_over(&asker, WaitEnd::Over(withdrawn)).await
             }
-            Wanted::List => Ok(answer::of_list(&asker.open_questions().await?)),
+            AskRequest::List => Ok(answer::of_list(&asker.open_questions().await?)),
         }
     }
 
@@ -86,7 +86,7 @@ impl AskServer {
         wait: Option<Duration>,
         call: &Call<'_>,
         context: &RequestContext<RoleServer>,
-    ) -> Result<Ending, Failure> {
+    ) -> Result<WaitEnd, Failure> {
         let until = Instant::now() + wait.unwrap_or(self.sessions.wait);
         let disconnected = async {
             match listener::ends_with_its_connection(&context.extensions) {
@@ -96,20 +96,20 @@ impl AskServer {
         };
         tokio::select! {
             biased;
-            () = self.sessions.closing.cancelled() => Ok(Ending::Closed),
-            () = call.cancelled.cancelled() => Ok(Ending::Cancelled),
-            () = disconnected => Ok(Ending::Cancelled),
+            () = self.sessions.closing.cancelled() => Ok(WaitEnd::Closed),
+            () = call.cancelled.cancelled() => Ok(WaitEnd::Cancelled),
+            () = disconnected => Ok(WaitEnd::Cancelled),
             waited = asker.wait(key, until) => Ok(match waited? {
-                Waited::Over(standing) => Ending::Over(standing),
-                Waited::Open(standing) => Ending::Open(standing),
+                QuestionWait::Over(standing) => WaitEnd::Over(standing),
+                QuestionWait::Open(standing) => WaitEnd::Open(standing),
             }),
-            () = progress::report(context, "waiting for a person") => Ok(Ending::Closed),
+            () = progress::report(context, "waiting for a person") => Ok(WaitEnd::Closed),
         }
     }
 }
 
 /// How waiting ended.
-enum Ending {
+enum WaitEnd {
     Over(QuestionStanding),
     Open(QuestionStanding),
     /// The client cancelled the call.
@@ -119,18 +119,19 @@ enum Ending {
 }
 
 /// The result that goes to the client. What became of the question counts as read from here on.
-async fn handed_over(asker: &Asker, ending: Ending) -> Result<CallToolResult, Failure> {
+async fn handed_over(asker: &Asker, ending: WaitEnd) -> Result<CallToolResult, Failure> {
     match ending {
-        Ending::Open(standing) => Ok(answer::of_question(&standing)),
-        Ending::Over(standing) => {
+        WaitEnd::Open(standing) => Ok(answer::of_question(&standing)),
+        WaitEnd::Over(standing) => {
             let standing = asker.hand_over(standing).await?;
             Ok(answer::of_question(&standing))
         }
-        Ending::Cancelled => Err(Failure::new(Exit::Stopped, "the call was cancelled")),
-        Ending::Closed => Err(
-            Failure::new(Exit::Stopped, "irq mcp ends; the question stays open")
-                .hint("ask with the same words once it runs again"),
-        ),
+        WaitEnd::Cancelled => Err(Failure::new(Exit::Stopped, "the call was cancelled")),
+        WaitEnd::Closed => Err(Failure::new(
+            Exit::Stopped,
+            "irq mcp ends; the question stays open",
+        )
+        .hint("ask with the same words once it runs again")),
     }
 }
 
@@ -166,7 +167,7 @@ impl ServerHandler for AskServer {
             return Err(ErrorData::invalid_params(text, None));
         };
         let call = self.calls.begin(context.id.clone());
-        let wanted = Wanted::of(tool, request.arguments.unwrap_or_default());
+        let wanted = AskRequest::of(tool, request.arguments.unwrap_or_default());
         let done = match wanted {
             Ok(wanted) => self.done(wanted, &call, &context).await,
             Err(failure) => Err(failure),

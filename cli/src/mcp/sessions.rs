@@ -29,11 +29,11 @@ pub(crate) struct Sessions {
     pub(super) wait: Duration,
     /// Cancelled once no answer reaches a client any more.
     pub(super) closing: CancellationToken,
-    open: Mutex<Open>,
+    open: Mutex<OpenSessions>,
 }
 
 #[derive(Default)]
-struct Open {
+struct OpenSessions {
     askers: HashMap<String, Arc<Asker>>,
     /// Keeps their runs.
     tending: JoinSet<()>,
@@ -50,7 +50,7 @@ impl Sessions {
             named: order.name.clone(),
             wait: order.wait,
             closing,
-            open: Mutex::new(Open::default()),
+            open: Mutex::new(OpenSessions::default()),
         })
     }
 

@@ -25,7 +25,7 @@ use crate::exit::{Exit, Failure};
 /// Dropped, the client is not served any more.
 pub(super) async fn serve(sessions: &Arc<Sessions>) -> Result<(), Failure> {
     let (input, output) = stdio_pipes();
-    let input = Watched {
+    let input = WatchedInput {
         input,
         closing: sessions.closing.clone(),
     };
@@ -45,12 +45,12 @@ pub(super) async fn serve(sessions: &Arc<Sessions>) -> Result<(), Failure> {
 }
 
 /// Standard input, which says when it has ended: whatever waits for people gives up then, and its question stays open.
-struct Watched<R> {
+struct WatchedInput<R> {
     input: R,
     closing: CancellationToken,
 }
 
-impl<R: AsyncRead + Unpin> AsyncRead for Watched<R> {
+impl<R: AsyncRead + Unpin> AsyncRead for WatchedInput<R> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -37,12 +37,12 @@ pub(crate) enum CallPhase {
     /// It has begun.
     Started,
     /// It has ended.
-    Ended(CallEnd),
+    Ended(CallOutcome),
 }
 
 /// How a call ended.
 #[derive(Debug, Clone)]
-pub(crate) enum CallEnd {
+pub(crate) enum CallOutcome {
     /// With an answer.
     Answered {
         /// What it cost.
@@ -106,7 +106,7 @@ impl ModelTrouble {
 }
 
 /// Watches another model. How a call ended is told once that is recorded: nothing is told that its store does not have.
-pub(crate) struct Watched {
+pub(crate) struct WatchedModel {
     inner: Arc<dyn LanguageModel>,
     stage: Stage,
     trouble: Mutex<Option<ModelTrouble>>,
@@ -114,7 +114,7 @@ pub(crate) struct Watched {
     ended: Mutex<Vec<CallMoment>>,
 }
 
-impl Watched {
+impl WatchedModel {
     /// Tells the stage of each call.
     pub(crate) fn new(inner: Arc<dyn LanguageModel>, stage: Stage) -> Self {
         Self {
@@ -136,7 +136,7 @@ impl Watched {
 }
 
 #[async_trait]
-impl LanguageModel for Watched {
+impl LanguageModel for WatchedModel {
     fn name(&self) -> &str {
         self.inner.name()
     }
@@ -165,7 +165,10 @@ impl LanguageModel for Watched {
         let result = self.inner.call(call.clone(), scope).await;
         let (end, trouble) = end_of(&call, &result);
         // An interrupted call says nothing about its model.
-        if !matches!(end, CallEnd::Cancelled { .. } | CallEnd::GivenUp { .. }) {
+        if !matches!(
+            end,
+            CallOutcome::Cancelled { .. } | CallOutcome::GivenUp { .. }
+        ) {
             self.remember(trouble);
         }
         let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
@@ -179,7 +182,7 @@ impl LanguageModel for Watched {
     }
 }
 
-impl RunObserver for Watched {
+impl RunObserver for WatchedModel {
     fn observe(&self, occurrence: &RunOccurrence) {
         let RunEvent::ModelCallRecorded { caller } = &occurrence.event else {
             return;
@@ -194,10 +197,10 @@ impl RunObserver for Watched {
 fn end_of(
     call: &ModelCall,
     result: &Result<Outcome<ModelReply, PartialReply>, ModelError>,
-) -> (CallEnd, Option<ModelTrouble>) {
+) -> (CallOutcome, Option<ModelTrouble>) {
     match result {
         Ok(Outcome::Completed(reply)) => {
-            let end = CallEnd::Answered {
+            let end = CallOutcome::Answered {
                 usage: reply.usage,
                 cut_off: reply.cut_off,
             };
@@ -207,17 +210,17 @@ fn end_of(
             let usage = ChatUsage::of_partial(call, partial);
             let end = if is_rejected_early(reason) {
                 let why = reason.message.clone();
-                CallEnd::GivenUp { usage, why }
+                CallOutcome::GivenUp { usage, why }
             } else {
                 let text = partial.text.clone();
-                CallEnd::Cancelled { usage, text }
+                CallOutcome::Cancelled { usage, text }
             };
             (end, None)
         }
         Err(error) => {
             let trouble = ModelTrouble::of(error);
             let error = causes(error);
-            (CallEnd::Failed { error }, trouble)
+            (CallOutcome::Failed { error }, trouble)
         }
     }
 }

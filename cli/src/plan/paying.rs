@@ -16,9 +16,9 @@ use crate::refused::by_store;
 use crate::spending::{Spending, no_price, spent};
 
 /// The call that is refused says so; the run stands still already, and nothing else has to stop.
-struct Said;
+struct PlanStopSink;
 
-impl StopSink for Said {
+impl StopSink for PlanStopSink {
     fn stop(&self, reached: LimitReached) {
         tracing::info!(reached.message, "no suggestion is paid for");
     }
@@ -79,7 +79,7 @@ async fn paying(
         spent: spent(&used.calls, &price, bound),
         warn_at: 80,
         prices,
-        sink: Arc::new(Said),
+        sink: Arc::new(PlanStopSink),
         clock: Arc::new(SystemClock),
     });
     let probe = budget.reserve(model.name(), 0, bound.longest_answer);

@@ -116,7 +116,7 @@ fn version_line(version: &PlanVersion) -> String {
 }
 
 /// Everything that is told of a plan.
-pub(crate) struct Page<'a> {
+pub(crate) struct PlanPage<'a> {
     /// The run.
     pub(crate) run: &'a Run,
     /// Its plan.
@@ -135,7 +135,7 @@ pub(crate) struct Page<'a> {
     pub(crate) all_versions: bool,
 }
 
-impl Page<'_> {
+impl PlanPage<'_> {
     /// The plan: done, now, next; what is proposed; its versions; what can be done.
     pub(crate) fn text(&self, palette: Palette) -> String {
         let state = self.plan.state();

@@ -166,8 +166,8 @@ impl AgentTree {
     }
 
     /// How many agents are in each kind of state: at work, waiting, at their end.
-    fn counts(&self) -> Counts {
-        let mut counts = Counts::default();
+    fn counts(&self) -> AgentCounts {
+        let mut counts = AgentCounts::default();
         for row in self.rows.values() {
             if row.is_plan_at_work() {
                 // Its step is counted.
@@ -189,7 +189,7 @@ impl AgentTree {
 
 /// How many agents do what.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-struct Counts {
+struct AgentCounts {
     working: usize,
     waiting: usize,
     ready: usize,

@@ -16,7 +16,7 @@ use super::{Finished, Report};
 use crate::model::CallMoment;
 use crate::visible::visible_json;
 
-use fact::{Fact, Subject, fact_of_going_on, facts_of, facts_of_call};
+use fact::{EventSubject, Fact, fact_of_going_on, facts_of, facts_of_call};
 
 /// What stands before the name of every type of event.
 const TYPE_PREFIX: &str = "dev.irq.";
@@ -45,10 +45,10 @@ struct Envelope<'e> {
 /// How many events this process has written of its run in the epoch in which it had it last: whoever tells more in that
 /// epoch counts on. Clones share it.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Tally(Arc<Mutex<Told>>);
+pub(crate) struct Tally(Arc<Mutex<EventCounts>>);
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Told {
+struct EventCounts {
     epoch: u64,
     written: u64,
     /// How many that pass were written.
@@ -56,7 +56,7 @@ struct Told {
 }
 
 impl Tally {
-    fn told(&self) -> MutexGuard<'_, Told> {
+    fn told(&self) -> MutexGuard<'_, EventCounts> {
         // A whole value is put in, so a panic elsewhere leaves it whole.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -70,9 +70,9 @@ impl Tally {
     fn next(&self, epoch: u64, is_transient: bool) -> u64 {
         let mut told = self.told();
         if told.epoch != epoch {
-            *told = Told {
+            *told = EventCounts {
                 epoch,
-                ..Told::default()
+                ..EventCounts::default()
             };
         }
         let count = if is_transient {
@@ -146,11 +146,11 @@ impl CloudEvents {
         self.output.flush()
     }
 
-    fn subject(&self, subject: Subject) -> Option<String> {
+    fn subject(&self, subject: EventSubject) -> Option<String> {
         match subject {
-            Subject::Run => None,
-            Subject::Agent(node) => Some(format!("agents/{node}")),
-            Subject::Interrupt(interrupt) => {
+            EventSubject::Run => None,
+            EventSubject::Agent(node) => Some(format!("agents/{node}")),
+            EventSubject::Interrupt(interrupt) => {
                 let node = self.nodes.get(&interrupt)?;
                 Some(format!("agents/{node}/interrupts/{interrupt}"))
             }

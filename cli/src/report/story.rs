@@ -10,7 +10,7 @@ use crate::layout::{columns_of, cut, duration, wrap};
 use crate::model::CallMoment;
 use crate::palette::{Palette, Tone};
 
-use moment::{Moment, moment_of, moment_of_call};
+use moment::{StoryEvent, moment_of, moment_of_call};
 pub(crate) use moment::{answer_words, plan_words};
 
 /// How many lines of a screen one thing that happens may take, about; `-v` shows all of it.
@@ -100,7 +100,7 @@ impl Story {
         self.lines(&time, &moment, columns)
     }
 
-    fn lines(&self, time: &str, moment: &Moment, columns: Option<usize>) -> Vec<String> {
+    fn lines(&self, time: &str, moment: &StoryEvent, columns: Option<usize>) -> Vec<String> {
         let palette = self.palette;
         let what = self.bounded(&moment.what, columns);
         let who = if moment.who.is_empty() {

@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use routing_core::review::{Answer, Question};
 
 use super::consent::yes_or_no;
-use super::dialogue::{Dialogue, Step};
+use super::dialogue::{Dialogue, DialogueStep};
 use super::editor;
 use super::lines::{NoLine, forget_typed_ahead, read_line};
-use crate::keyboard::Begun;
+use crate::keyboard::DraftAnswer;
 use crate::layout::{screen_size, wrap};
 use crate::palette::{Palette, Tone};
 use crate::visible::visible_line;
@@ -48,7 +48,7 @@ pub(crate) enum Reply<T> {
     /// Leaves it open.
     Left,
     /// Presses Esc: the terminal is somebody else's for a while.
-    Escaped(Begun),
+    Escaped(DraftAnswer),
     /// Does nothing: what was asked was answered elsewhere.
     Withdrawn,
 }
@@ -88,7 +88,7 @@ impl Alone {
     pub(crate) fn answer(
         self,
         question: &Question,
-        (typed, mut begun): (&dyn Typed, Option<Begun>),
+        (typed, mut begun): (&dyn Typed, Option<DraftAnswer>),
         check: impl Fn(&Answer) -> Result<(), String>,
     ) -> io::Result<Reply<Answer>> {
         typed.forget();
@@ -144,7 +144,7 @@ impl Alone {
     fn converse(
         self,
         question: &Question,
-        (typed, begun): (&dyn Typed, Option<Begun>),
+        (typed, begun): (&dyn Typed, Option<DraftAnswer>),
     ) -> io::Result<Reply<Answer>> {
         let mut dialogue = self.dialogue(question);
         let mut draft = None;
@@ -159,20 +159,20 @@ impl Alone {
                 Reply::Left => return Ok(Reply::Left),
                 Reply::Withdrawn => return Ok(Reply::Withdrawn),
                 Reply::Escaped(now) => {
-                    let now = Begun { is_answer, ..now };
+                    let now = DraftAnswer { is_answer, ..now };
                     return Ok(Reply::Escaped(now.or(begun)));
                 }
             };
-            let line = Begun::meant(begun.as_ref(), line, is_answer);
+            let line = DraftAnswer::meant(begun.as_ref(), line, is_answer);
             is_answer = false;
             let mut step = dialogue.line(&line);
-            if step == Step::Edit {
+            if step == DialogueStep::Edit {
                 step = edit(question, &mut dialogue, &mut draft);
             }
             match step {
-                Step::Ask(next) => text = next,
-                Step::Done(answer) => return Ok(Reply::Given(answer)),
-                Step::Edit => text = dialogue.opening(),
+                DialogueStep::Ask(next) => text = next,
+                DialogueStep::Done(answer) => return Ok(Reply::Given(answer)),
+                DialogueStep::Edit => text = dialogue.opening(),
             }
         }
     }
@@ -212,7 +212,7 @@ fn ask(text: &str, typed: &dyn Typed) -> io::Result<Reply<String>> {
             Err(error @ NoLine::Unusable(_)) => shown = format!("  {error}; try again\n  > "),
             Err(NoLine::Escape(words)) => {
                 let is_answer = false;
-                return Ok(Reply::Escaped(Begun { words, is_answer }));
+                return Ok(Reply::Escaped(DraftAnswer { words, is_answer }));
             }
         }
     }
@@ -229,7 +229,11 @@ fn columns() -> usize {
     screen_size().0 - 1
 }
 
-fn edit(question: &Question, dialogue: &mut Dialogue<'_>, draft: &mut Option<String>) -> Step {
+fn edit(
+    question: &Question,
+    dialogue: &mut Dialogue<'_>,
+    draft: &mut Option<String>,
+) -> DialogueStep {
     let begun = editor::draft(question.target, &question.request_schema, draft.as_deref());
     let text = match editor::edit(&begun) {
         Ok(text) => text,

@@ -1,10 +1,10 @@
 //! What a person had begun to write as an answer when Esc was pressed.
 
-use crate::keyboard::Begun;
+use crate::keyboard::DraftAnswer;
 use crate::layout::{screen_size, wrap};
 use crate::visible::visible_line;
 
-impl Begun {
+impl DraftAnswer {
     /// What to tell whoever is asked again.
     pub(super) fn text(&self) -> String {
         let (columns, _rows) = screen_size();

@@ -9,11 +9,11 @@ use routing_core::InterruptId;
 /// Counts the interrupts of each kind of agent, in the order in which they are raised.
 #[derive(Debug, Default)]
 pub(crate) struct InterruptCount {
-    seen: Mutex<Seen>,
+    seen: Mutex<SeenInterrupts>,
 }
 
 #[derive(Debug, Default)]
-struct Seen {
+struct SeenInterrupts {
     of_kind: HashMap<&'static str, u32>,
     number: HashMap<InterruptId, u32>,
 }

@@ -13,11 +13,11 @@ use crate::palette::Palette;
 use crate::visible::visible_line;
 
 use form::Form;
-use page::Page;
+use page::QuestionPage;
 
 /// What comes next.
 #[derive(Debug, PartialEq)]
-pub(super) enum Step {
+pub(super) enum DialogueStep {
     /// Show this and wait for a line.
     Ask(String),
     /// Let the person edit the request, then call [`Dialogue::edited`].
@@ -39,7 +39,7 @@ enum Topic {
 #[derive(Debug)]
 pub(super) struct Dialogue<'q> {
     question: &'q Question,
-    page: Page<'q>,
+    page: QuestionPage<'q>,
     topic: Topic,
     answer: Answer,
     /// What is filled in field by field, once that has begun.
@@ -51,7 +51,7 @@ impl<'q> Dialogue<'q> {
     pub(super) fn new(question: &'q Question, columns: usize, palette: Palette) -> Self {
         Self {
             question,
-            page: Page {
+            page: QuestionPage {
                 question,
                 asks: ToolQuestionKind::of(question),
                 columns,
@@ -74,7 +74,7 @@ impl<'q> Dialogue<'q> {
     }
 
     /// Takes what was typed.
-    pub(super) fn line(&mut self, line: &str) -> Step {
+    pub(super) fn line(&mut self, line: &str) -> DialogueStep {
         let line = line.trim();
         match self.topic {
             Topic::Answer => self.answer_line(line),
@@ -85,7 +85,7 @@ impl<'q> Dialogue<'q> {
     }
 
     /// Takes the request as it was edited; `None` where it was left as it was.
-    pub(super) fn edited(&mut self, request: Option<Value>) -> Step {
+    pub(super) fn edited(&mut self, request: Option<Value>) -> DialogueStep {
         match request {
             Some(request) => {
                 self.answer.edited_request = Some(request);
@@ -96,17 +96,17 @@ impl<'q> Dialogue<'q> {
     }
 
     /// Says what is wrong, and asks again.
-    pub(super) fn again(&self, problem: &str) -> Step {
+    pub(super) fn again(&self, problem: &str) -> DialogueStep {
         let prompt = match self.topic {
             Topic::Answer => self.page.prompt(),
             Topic::Route => self.page.route_prompt(),
             Topic::Confirmation(index) => self.page.confirmation(index),
             Topic::Field => self.page.field(&self.form),
         };
-        Step::Ask(format!("{}{prompt}", self.page.problem(problem)))
+        DialogueStep::Ask(format!("{}{prompt}", self.page.problem(problem)))
     }
 
-    fn answer_line(&mut self, line: &str) -> Step {
+    fn answer_line(&mut self, line: &str) -> DialogueStep {
         match self.page.asks {
             Some(ToolQuestionKind::Input) => self.input_line(line),
             Some(ToolQuestionKind::Permission | ToolQuestionKind::UnknownOutcome) => {
@@ -117,11 +117,11 @@ impl<'q> Dialogue<'q> {
     }
 
     /// The answer to a question whether a call may be made, now or again.
-    fn consent_line(&mut self, line: &str) -> Step {
+    fn consent_line(&mut self, line: &str) -> DialogueStep {
         match Consent::read(line) {
             Consent::Allow => self.chosen(CHOICE_YES, None),
             Consent::Deny(why) => self.chosen(CHOICE_NO, why),
-            Consent::Edit(None) => Step::Edit,
+            Consent::Edit(None) => DialogueStep::Edit,
             Consent::Edit(Some(json)) => self.inline_edit(json),
             Consent::Show => self.shown(),
             Consent::Help => self.helped(),
@@ -134,11 +134,11 @@ impl<'q> Dialogue<'q> {
     }
 
     /// The answer to a question of a tool that wants to know something.
-    fn input_line(&mut self, line: &str) -> Step {
+    fn input_line(&mut self, line: &str) -> DialogueStep {
         match Consent::read(line) {
             Consent::Nothing | Consent::Allow => self.next_field(),
             Consent::Deny(why) => self.chosen(CHOICE_NO, why),
-            Consent::Edit(None) => Step::Edit,
+            Consent::Edit(None) => DialogueStep::Edit,
             Consent::Edit(Some(json)) => self.inline_edit(json),
             Consent::Show => self.shown(),
             Consent::Help => self.helped(),
@@ -147,26 +147,26 @@ impl<'q> Dialogue<'q> {
         }
     }
 
-    fn chosen(&mut self, choice: &str, why: Option<&str>) -> Step {
+    fn chosen(&mut self, choice: &str, why: Option<&str>) -> DialogueStep {
         self.answer.selected_choices = vec![choice.to_owned()];
         self.answer.text = why.map(str::to_owned);
         self.confirm_from(0)
     }
 
-    fn shown(&self) -> Step {
-        Step::Ask(format!("{}{}", self.page.payload(), self.page.prompt()))
+    fn shown(&self) -> DialogueStep {
+        DialogueStep::Ask(format!("{}{}", self.page.payload(), self.page.prompt()))
     }
 
-    fn helped(&self) -> Step {
-        Step::Ask(format!("{}{}", self.page.help(), self.page.prompt()))
+    fn helped(&self) -> DialogueStep {
+        DialogueStep::Ask(format!("{}{}", self.page.help(), self.page.prompt()))
     }
 
     /// Asks for the next field; the answer is whole when none is left.
-    fn next_field(&mut self) -> Step {
+    fn next_field(&mut self) -> DialogueStep {
         match self.form.next() {
             Some(_field) => {
                 self.topic = Topic::Field;
-                Step::Ask(self.page.field(&self.form))
+                DialogueStep::Ask(self.page.field(&self.form))
             }
             None => {
                 let filled = self.form.filled();
@@ -175,26 +175,26 @@ impl<'q> Dialogue<'q> {
         }
     }
 
-    fn field_line(&mut self, line: &str) -> Step {
+    fn field_line(&mut self, line: &str) -> DialogueStep {
         match self.form.take(line) {
             Ok(()) => self.next_field(),
             Err(problem) => self.again(&problem),
         }
     }
 
-    fn agent_line(&mut self, line: &str) -> Step {
+    fn agent_line(&mut self, line: &str) -> DialogueStep {
         match line {
             "" => self.nothing_said(),
             "?" | "h" | "help" => self.helped(),
             "r" | "reroute" => {
                 self.topic = Topic::Route;
-                Step::Ask(format!(
+                DialogueStep::Ask(format!(
                     "{}{}",
                     self.page.routes(),
                     self.page.route_prompt()
                 ))
             }
-            "e" | "edit" => Step::Edit,
+            "e" | "edit" => DialogueStep::Edit,
             "s" | "show" => self.shown(),
             _ => match (
                 line.strip_prefix('='),
@@ -211,7 +211,7 @@ impl<'q> Dialogue<'q> {
         }
     }
 
-    fn nothing_said(&mut self) -> Step {
+    fn nothing_said(&mut self) -> DialogueStep {
         let details = &self.question.details;
         if details.choices.is_empty() && !details.confirmation_items.is_empty() {
             return self.confirm_from(0);
@@ -219,14 +219,14 @@ impl<'q> Dialogue<'q> {
         self.again("Nothing was typed.")
     }
 
-    fn inline_edit(&mut self, json: &str) -> Step {
+    fn inline_edit(&mut self, json: &str) -> DialogueStep {
         match serde_json::from_str(json) {
             Ok(request) => self.edited(Some(request)),
             Err(error) => self.again(&format!("That is no JSON: {error}.")),
         }
     }
 
-    fn choice_or_text(&mut self, line: &str) -> Step {
+    fn choice_or_text(&mut self, line: &str) -> DialogueStep {
         let (list, note) = match line.split_once(':') {
             Some((list, note)) => (list, Some(note.trim())),
             None => (line, None),
@@ -250,7 +250,7 @@ impl<'q> Dialogue<'q> {
         }
     }
 
-    fn said(&mut self, text: &str) -> Step {
+    fn said(&mut self, text: &str) -> DialogueStep {
         if text.is_empty() {
             return self.again("Nothing was typed.");
         }
@@ -295,10 +295,10 @@ impl<'q> Dialogue<'q> {
         Some(Ok(chosen))
     }
 
-    fn route_line(&mut self, line: &str) -> Step {
+    fn route_line(&mut self, line: &str) -> DialogueStep {
         if line.is_empty() {
             self.topic = Topic::Answer;
-            return Step::Ask(self.page.prompt());
+            return DialogueStep::Ask(self.page.prompt());
         }
         match self.route(line) {
             Some(route) => {
@@ -338,15 +338,15 @@ impl<'q> Dialogue<'q> {
     }
 
     /// Asks for the confirmations from `index` on; the answer is whole when none is left.
-    fn confirm_from(&mut self, index: usize) -> Step {
+    fn confirm_from(&mut self, index: usize) -> DialogueStep {
         if index < self.question.details.confirmation_items.len() {
             self.topic = Topic::Confirmation(index);
-            return Step::Ask(self.page.confirmation(index));
+            return DialogueStep::Ask(self.page.confirmation(index));
         }
-        Step::Done(std::mem::take(&mut self.answer))
+        DialogueStep::Done(std::mem::take(&mut self.answer))
     }
 
-    fn confirmation_line(&mut self, index: usize, line: &str) -> Step {
+    fn confirmation_line(&mut self, index: usize, line: &str) -> DialogueStep {
         let Some(item) = self.question.details.confirmation_items.get(index) else {
             return self.confirm_from(index);
         };

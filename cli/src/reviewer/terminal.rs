@@ -10,15 +10,15 @@ use routing_core::review::{
 use routing_core::{InterruptId, Outcome, StopReason, StopScope};
 use tokio::sync::Mutex;
 
-use super::dialogue::{Dialogue, Step};
+use super::dialogue::{Dialogue, DialogueStep};
 use super::editor;
 use super::lines::NoLine;
 use super::typing::{Turn, Typing};
 use crate::actor::actor;
-use crate::keyboard::Begun;
+use crate::keyboard::DraftAnswer;
 use crate::layout::{screen_size, wrap};
 use crate::palette::{Palette, Tone};
-use crate::stage::{Conversation, Stage};
+use crate::stage::{Stage, TerminalConversation};
 use crate::visible::visible_line;
 
 /// Asks one question after the other, in the order in which they come.
@@ -61,7 +61,7 @@ impl Terminal {
 
     async fn ask(
         &self,
-        (turn, conversation): (&Turn<'_>, &Conversation),
+        (turn, conversation): (&Turn<'_>, &TerminalConversation),
         text: String,
         scope: &StopScope,
     ) -> Result<String, Silence> {
@@ -121,32 +121,32 @@ impl Terminal {
         loop {
             let line = match self.ask((&turn, &conversation), text, scope).await {
                 Err(Silence::Escaped(words)) => {
-                    self.keep(question.interrupt, Begun { words, is_answer }, begun);
+                    self.keep(question.interrupt, DraftAnswer { words, is_answer }, begun);
                     return Err(Silence::Escaped(String::new()));
                 }
                 line => line?,
             };
-            let line = Begun::meant(begun.as_ref(), line, is_answer);
+            let line = DraftAnswer::meant(begun.as_ref(), line, is_answer);
             is_answer = false;
             let mut step = dialogue.line(&line);
-            if step == Step::Edit {
+            if step == DialogueStep::Edit {
                 step = self.edit(question, &mut dialogue, drafts).await;
             }
             match step {
-                Step::Ask(next) => text = next,
-                Step::Done(answer) => return Ok(answer),
-                Step::Edit => text = dialogue.opening(),
+                DialogueStep::Ask(next) => text = next,
+                DialogueStep::Done(answer) => return Ok(answer),
+                DialogueStep::Edit => text = dialogue.opening(),
             }
         }
     }
 
     /// What was begun as the answer to a question when Esc was pressed.
-    fn kept(&self, question: InterruptId) -> Option<Begun> {
+    fn kept(&self, question: InterruptId) -> Option<DraftAnswer> {
         self.typing.keyboard()?.kept(question)
     }
 
     /// Keeps what was begun, or what was kept before where nothing was.
-    fn keep(&self, question: InterruptId, begun: Begun, before: Option<Begun>) {
+    fn keep(&self, question: InterruptId, begun: DraftAnswer, before: Option<DraftAnswer>) {
         if let Some(keyboard) = self.typing.keyboard() {
             keyboard.keep(question, begun.or(before));
         }
@@ -158,7 +158,7 @@ impl Terminal {
         question: &Question,
         dialogue: &mut Dialogue<'_>,
         drafts: &mut HashMap<InterruptId, String>,
-    ) -> Step {
+    ) -> DialogueStep {
         if !std::io::stdin().is_terminal() {
             return dialogue.again("An editor needs a terminal; type e {…} with the JSON.");
         }
@@ -195,7 +195,7 @@ impl Terminal {
         let conversation = self.stage.converse();
         let mut text = self.pause_text(pause);
         if !begun.is_empty() {
-            let begun = Begun {
+            let begun = DraftAnswer {
                 words: begun.to_owned(),
                 is_answer: false,
             };

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use super::lines::{Lines, NoLine};
-use crate::keyboard::{Asking, Keyboard};
+use crate::keyboard::{Keyboard, PromptSession};
 
 /// A terminal's keyboard, or the lines of a program.
 pub(crate) enum Typing {
@@ -50,7 +50,7 @@ impl Typing {
 
 /// Somebody asks.
 pub(super) enum Turn<'t> {
-    Keyboard(Asking),
+    Keyboard(PromptSession),
     Lines(&'t Lines),
 }
 

@@ -11,10 +11,10 @@ use tui_input::backend::crossterm::EventHandler;
 
 use super::action::Action;
 use super::key::interrupt;
-use super::state::State;
+use super::state::ScreenState;
 use crate::address::full;
 
-impl State {
+impl ScreenState {
     /// A message is written from now on, for what is marked.
     pub(super) fn begin_message(&mut self) {
         self.is_composing = true;
@@ -52,7 +52,7 @@ impl State {
 }
 
 /// What a key does in the line.
-pub(super) fn in_composer(state: &mut State, key: KeyEvent) -> Vec<Action> {
+pub(super) fn in_composer(state: &mut ScreenState, key: KeyEvent) -> Vec<Action> {
     match key.code {
         KeyCode::Tab => {
             state.is_composing = false;
@@ -75,7 +75,7 @@ pub(super) fn in_composer(state: &mut State, key: KeyEvent) -> Vec<Action> {
     }
 }
 
-fn send(state: &mut State) -> Vec<Action> {
+fn send(state: &mut ScreenState) -> Vec<Action> {
     let text = state.composer.value().trim().to_owned();
     let Some((run, Some(node))) = state.addressee() else {
         state.warn("Choose an agent first: Tab, then ↑ and ↓, then Tab.");
@@ -93,7 +93,7 @@ fn send(state: &mut State) -> Vec<Action> {
 }
 
 /// Interrupts the agent, and lets it go on with what is written.
-fn interrupt_and_send(state: &mut State) -> Vec<Action> {
+fn interrupt_and_send(state: &mut ScreenState) -> Vec<Action> {
     if state.composer.value().trim().is_empty() {
         return Vec::new();
     }

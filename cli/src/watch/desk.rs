@@ -9,7 +9,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::action::{Action, Done};
-use super::standing::Standing;
+use super::standing::RunContinuation;
 use crate::address::full;
 use crate::advice::advised;
 use crate::asking;
@@ -170,7 +170,7 @@ async fn reroute(
     let to = addressee(at, run, Some(node)).await?;
     at.publish(&to, wish, None).await?;
     let_go_on(at, pause, None).await?;
-    let standing = Standing::of(at, run).await?;
+    let standing = RunContinuation::of(at, run).await?;
     Ok(Done::Told(format!(
         "{} It is asked to interrupt itself, and the answer goes to {target}.",
         standing.in_words(run)
@@ -211,7 +211,9 @@ async fn resume(
     if follower == Follower::ThisProcess {
         return Ok(Done::Told(GOES_ON.to_owned()));
     }
-    Ok(Done::Told(Standing::of(at, run).await?.in_words(run)))
+    Ok(Done::Told(
+        RunContinuation::of(at, run).await?.in_words(run),
+    ))
 }
 
 /// Decides a pause, and says whose. What the same person asked of it just before may have changed it meanwhile: it is
@@ -268,10 +270,10 @@ async fn lets_go_on(
 async fn told_to_go_on(at: &dyn Installation, decided: &Interrupt) -> Result<Done, Failure> {
     let run = decided.run;
     let standing = match at.run(run).await? {
-        Some(found) if has_process(&found) => Standing::GoesOn,
-        Some(found) if goes_on_there(at, &found, decided) => Standing::Server,
-        Some(_) => Standing::Alone,
-        None => Standing::GoesOn,
+        Some(found) if has_process(&found) => RunContinuation::GoesOn,
+        Some(found) if goes_on_there(at, &found, decided) => RunContinuation::Server,
+        Some(_) => RunContinuation::Alone,
+        None => RunContinuation::GoesOn,
     };
     Ok(Done::Told(standing.in_words(run)))
 }

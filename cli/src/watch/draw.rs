@@ -16,14 +16,14 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::overlay::Overlay;
-use super::state::{Screen, State};
+use super::state::{Screen, ScreenState};
 use crate::visible::visible_line;
 use fitting::fitting;
 
 pub(super) use look::Look;
 
 /// Draws everything.
-pub(super) fn draw(frame: &mut Frame<'_>, state: &State, look: Look) {
+pub(super) fn draw(frame: &mut Frame<'_>, state: &ScreenState, look: Look) {
     let [head, body, waiting, composer, status] = Layout::vertical([
         Constraint::Length(1),
         Constraint::Min(3),
@@ -47,7 +47,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &State, look: Look) {
     overlay::draw(frame, body, state, look);
 }
 
-fn draw_head(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look) {
+fn draw_head(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: Look) {
     // In a review digits choose, so they are not offered as the way to another screen.
     let digit = |digit: &str| match state.screen {
         Screen::Review(_) => String::new(),
@@ -87,7 +87,7 @@ fn draw_head(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look) {
     frame.render_widget(Paragraph::new(Line::from(spans)), area);
 }
 
-fn draw_composer(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look) {
+fn draw_composer(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: Look) {
     let text = state.composer.value();
     if !state.is_composing && text.is_empty() {
         let hint = " Tab writes a message to the agent that is marked";
@@ -125,7 +125,7 @@ fn draw_composer(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look) {
     frame.render_widget(Paragraph::new(line), area);
 }
 
-fn draw_status(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look) {
+fn draw_status(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: Look) {
     if let Some(note) = &state.note {
         let style = if note.is_bad { look.bad() } else { look.good() };
         let text = format!(" {}", visible_line(&note.text));
@@ -190,7 +190,7 @@ fn packed(
 fn draw_text(
     frame: &mut Frame<'_>,
     area: Rect,
-    state: &State,
+    state: &ScreenState,
     (lines, title): (Vec<Line<'_>>, &str),
 ) {
     let room = usize::from(area.height.saturating_sub(1));

@@ -8,7 +8,7 @@ use routing_core::InterruptId;
 use routing_core::review::{Answer, Question};
 
 use super::action::Action;
-use super::state::State;
+use super::state::ScreenState;
 use crate::asked;
 use crate::exit::{Exit, Failure};
 use crate::palette::Palette;
@@ -19,7 +19,7 @@ use crate::reviewer::{Alone, StandardInput};
 /// # Errors
 ///
 /// Where there is no editor, the interrupt has ended, or what was written does not fit.
-pub(super) fn edit(state: &State, id: InterruptId) -> Result<Option<Action>, Failure> {
+pub(super) fn edit(state: &ScreenState, id: InterruptId) -> Result<Option<Action>, Failure> {
     let gone = || Failure::new(Exit::Conflict, "it does not wait for a person any more");
     let interrupt = state.snapshot.interrupt(id).ok_or_else(gone)?;
     let review = interrupt.review.as_ref().ok_or_else(gone)?;

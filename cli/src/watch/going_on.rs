@@ -7,7 +7,7 @@ use tui_input::Input;
 use super::action::Action;
 use super::modal::{Chosen, Modal};
 use super::overlay::Overlay;
-use super::state::State;
+use super::state::ScreenState;
 use crate::keep::has_process;
 
 /// Windows that were closed before what was chosen in them could be carried out.
@@ -23,7 +23,7 @@ impl GoingOn {
     }
 }
 
-impl State {
+impl ScreenState {
     /// Closes a window in which the interrupt was taken back after its agent had been told.
     pub(super) fn goes_on_later(&mut self, modal: Modal) {
         self.keep_words(&modal.text);

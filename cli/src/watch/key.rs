@@ -17,12 +17,12 @@ use super::modal::Modal;
 use super::modal_key::in_modal;
 use super::overlay::{Overlay, Purpose};
 use super::review;
-use super::seen::Subject;
-use super::state::{Row, Screen, State};
+use super::seen::DecisionSubject;
+use super::state::{Screen, ScreenState, TreeRow};
 use crate::advice::advised;
 
 /// What a terminal's event means.
-pub(super) fn pressed(state: &mut State, event: &Event) -> Vec<Action> {
+pub(super) fn pressed(state: &mut ScreenState, event: &Event) -> Vec<Action> {
     match event {
         Event::Key(key) if key.kind != KeyEventKind::Release => {
             let (screen, was_seen) = (state.screen, state.mark_is_seen());
@@ -43,7 +43,7 @@ pub(super) fn pressed(state: &mut State, event: &Event) -> Vec<Action> {
 }
 
 /// A pasted text goes where text is written; it is never read as keys.
-fn paste(state: &mut State, text: &str) {
+fn paste(state: &mut ScreenState, text: &str) {
     // One line is what a field shows.
     let line: String = text
         .chars()
@@ -76,7 +76,7 @@ fn paste(state: &mut State, text: &str) {
     }
 }
 
-fn press(state: &mut State, key: KeyEvent) -> Vec<Action> {
+fn press(state: &mut ScreenState, key: KeyEvent) -> Vec<Action> {
     let control = key.modifiers.contains(KeyModifiers::CONTROL);
     if state.chord {
         state.chord = false;
@@ -101,7 +101,7 @@ fn press(state: &mut State, key: KeyEvent) -> Vec<Action> {
         }
         _ => {}
     }
-    if let Some(subject) = Subject::of(state)
+    if let Some(subject) = DecisionSubject::of(state)
         && subject.is_to_be_read_before(key.code, state.is_composing)
         && !state.seen.is_read(&subject, state.now)
     {
@@ -134,7 +134,7 @@ fn press(state: &mut State, key: KeyEvent) -> Vec<Action> {
 }
 
 /// Ctrl+C: a draft is put aside; a pause that is under way becomes immediate; else it leaves at the second press.
-fn control_c(state: &mut State) -> Vec<Action> {
+fn control_c(state: &mut ScreenState) -> Vec<Action> {
     if let Some(Overlay::Modal(modal)) = &mut state.overlay
         && let Some(interrupt) = modal.interrupt
         && !modal.hardened
@@ -159,7 +159,7 @@ const fn is_prompt(overlay: &mut Overlay) -> bool {
 }
 
 /// What is written in a line of text that is closed is there when it is opened again.
-fn keep(state: &mut State, purpose: Purpose, text: &Input) {
+fn keep(state: &mut ScreenState, purpose: Purpose, text: &Input) {
     match purpose {
         Purpose::Respond(id) => state.draft(id).words = text.clone(),
         Purpose::ModifyPlan(id) => state.draft(id).change = text.clone(),
@@ -169,7 +169,7 @@ fn keep(state: &mut State, purpose: Purpose, text: &Input) {
 
 /// Esc with nothing open: the focused agent is interrupted, and its window opens at once. A review and the help are
 /// left with it.
-pub(super) fn escape(state: &mut State) -> Vec<Action> {
+pub(super) fn escape(state: &mut ScreenState) -> Vec<Action> {
     match state.screen {
         Screen::Help => {
             let _there_was = state.go_back();
@@ -206,7 +206,7 @@ pub(super) fn escape(state: &mut State) -> Vec<Action> {
 
 /// Asks for a pause and opens its window; with words, they are what it goes on with.
 pub(super) fn interrupt(
-    state: &mut State,
+    state: &mut ScreenState,
     run: RunId,
     node: Option<NodeId>,
     words: Option<Input>,
@@ -227,7 +227,7 @@ pub(super) fn interrupt(
 }
 
 /// All live runs, after one question that lists them.
-fn interrupt_all(state: &mut State) -> Vec<Action> {
+fn interrupt_all(state: &mut ScreenState) -> Vec<Action> {
     let runs: Vec<_> = state
         .snapshot
         .runs
@@ -256,7 +256,7 @@ fn interrupt_all(state: &mut State) -> Vec<Action> {
 }
 
 fn in_confirm(
-    state: &mut State,
+    state: &mut ScreenState,
     question: String,
     actions: Vec<Action>,
     over: Option<Box<Modal>>,
@@ -286,7 +286,7 @@ fn in_confirm(
 }
 
 fn in_prompt(
-    state: &mut State,
+    state: &mut ScreenState,
     label: &'static str,
     mut text: Input,
     purpose: Purpose,
@@ -321,7 +321,7 @@ fn in_prompt(
     }
 }
 
-fn submit(state: &mut State, text: &str, purpose: Purpose) -> Vec<Action> {
+fn submit(state: &mut ScreenState, text: &str, purpose: Purpose) -> Vec<Action> {
     match purpose {
         Purpose::Filter => Vec::new(),
         Purpose::Palette => {
@@ -333,7 +333,7 @@ fn submit(state: &mut State, text: &str, purpose: Purpose) -> Vec<Action> {
     }
 }
 
-fn palette(state: &mut State, text: &str) {
+fn palette(state: &mut ScreenState, text: &str) {
     match text {
         "agents" => state.go(Screen::Agents),
         "inbox" => state.go(Screen::Inbox),
@@ -343,7 +343,7 @@ fn palette(state: &mut State, text: &str) {
     }
 }
 
-fn on_screen(state: &mut State, key: KeyEvent) -> Vec<Action> {
+fn on_screen(state: &mut ScreenState, key: KeyEvent) -> Vec<Action> {
     if let Screen::Review(id) = state.screen
         && let Some(actions) = review::key(state, id, key)
     {
@@ -378,7 +378,7 @@ fn on_screen(state: &mut State, key: KeyEvent) -> Vec<Action> {
     Vec::new()
 }
 
-pub(super) fn ask(state: &mut State, label: &'static str, purpose: Purpose) {
+pub(super) fn ask(state: &mut ScreenState, label: &'static str, purpose: Purpose) {
     let text = match purpose {
         Purpose::Filter => Input::new(state.filter.clone()),
         Purpose::Respond(id) => state.draft(id).words.clone(),
@@ -392,10 +392,10 @@ pub(super) fn ask(state: &mut State, label: &'static str, purpose: Purpose) {
     });
 }
 
-fn enter(state: &mut State) {
+fn enter(state: &mut ScreenState) {
     let next = match state.screen {
         Screen::Agents => match state.tree().get(state.at) {
-            Some(Row::Run(view) | Row::Node(view, _)) => Some(Screen::Run(view.run.id)),
+            Some(TreeRow::Run(view) | TreeRow::Node(view, _)) => Some(Screen::Run(view.run.id)),
             None => None,
         },
         Screen::Inbox => state
@@ -414,7 +414,7 @@ fn enter(state: &mut State) {
     }
 }
 
-fn copy(state: &mut State) -> Vec<Action> {
+fn copy(state: &mut ScreenState) -> Vec<Action> {
     let text = match state.screen {
         Screen::Review(id) => Some(id.to_string()),
         Screen::Inbox => state.inbox().get(state.at).map(|it| it.id.to_string()),
@@ -434,7 +434,7 @@ fn copy(state: &mut State) -> Vec<Action> {
 }
 
 /// The page of what is marked.
-fn open(state: &mut State) -> Vec<Action> {
+fn open(state: &mut ScreenState) -> Vec<Action> {
     let path = match state.screen {
         Screen::Review(id) => format!("/review/{id}"),
         Screen::Inbox => match state.inbox().get(state.at) {
@@ -452,7 +452,7 @@ fn open(state: &mut State) -> Vec<Action> {
 }
 
 /// All questions that are shown, after one question.
-fn approve_all(state: &mut State) {
+fn approve_all(state: &mut ScreenState) {
     let ids: Vec<InterruptId> = state.inbox().iter().map(|interrupt| interrupt.id).collect();
     let mut actions = Vec::new();
     for id in ids {

@@ -6,8 +6,8 @@ use interrupts::life::RunState;
 use interrupts::store::NodeRow;
 use routing_core::{InterruptId, NodeId, RunId};
 
-use super::seen::Subject;
-use super::state::{Row, Screen, State};
+use super::seen::DecisionSubject;
+use super::state::{Screen, ScreenState, TreeRow};
 use crate::keep::has_process;
 
 /// What stands in a row.
@@ -31,14 +31,14 @@ pub(super) struct Marked {
     pub(super) has_slipped: bool,
 }
 
-impl State {
+impl ScreenState {
     /// What stands in the rows of the screen.
     fn marks(&self) -> Vec<Mark> {
         match self.screen {
             Screen::Agents | Screen::Run(_) => {
-                let of = |row: Row<'_>| match row {
-                    Row::Run(view) => Mark::Run(view.run.id),
-                    Row::Node(view, node) => Mark::Node(view.run.id, node.node.clone()),
+                let of = |row: TreeRow<'_>| match row {
+                    TreeRow::Run(view) => Mark::Run(view.run.id),
+                    TreeRow::Node(view, node) => Mark::Node(view.run.id, node.node.clone()),
                 };
                 self.tree().into_iter().map(of).collect()
             }
@@ -90,7 +90,7 @@ impl State {
 
     /// Whether a person can know what is marked.
     pub(super) fn mark_is_seen(&self) -> bool {
-        let slipped = self.slipped().map(Subject::Marked);
+        let slipped = self.slipped().map(DecisionSubject::Marked);
         slipped.is_none_or(|subject| self.seen.is_read(&subject, self.now))
     }
 
@@ -98,8 +98,8 @@ impl State {
     pub(super) fn focused(&self) -> Option<(RunId, Option<NodeId>)> {
         match self.screen {
             Screen::Agents | Screen::Run(_) => self.tree().get(self.at).map(|row| match row {
-                Row::Run(view) => (view.run.id, None),
-                Row::Node(view, node) => (view.run.id, Some(node.node.clone())),
+                TreeRow::Run(view) => (view.run.id, None),
+                TreeRow::Node(view, node) => (view.run.id, Some(node.node.clone())),
             }),
             Screen::Inbox => self
                 .inbox()

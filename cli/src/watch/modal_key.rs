@@ -7,10 +7,14 @@ use tui_input::backend::crossterm::EventHandler;
 use super::action::Action;
 use super::modal::{Button, Chosen, Focus, Modal};
 use super::overlay::Overlay;
-use super::state::State;
+use super::state::ScreenState;
 
 /// What a key does in the window of an interrupt.
-pub(super) fn in_modal(state: &mut State, mut modal: Box<Modal>, key: KeyEvent) -> Vec<Action> {
+pub(super) fn in_modal(
+    state: &mut ScreenState,
+    mut modal: Box<Modal>,
+    key: KeyEvent,
+) -> Vec<Action> {
     if modal
         .interrupt
         .is_some_and(|id| state.snapshot.has_ended(id))
@@ -63,7 +67,7 @@ pub(super) fn in_modal(state: &mut State, mut modal: Box<Modal>, key: KeyEvent) 
 }
 
 /// The routes that the paused agent's answer may be sent along, once it has stopped.
-fn pick_route(state: &mut State, modal: Box<Modal>) -> Vec<Action> {
+fn pick_route(state: &mut ScreenState, modal: Box<Modal>) -> Vec<Action> {
     let pause = modal
         .interrupt
         .and_then(|id| state.snapshot.interrupt(id))
@@ -87,7 +91,7 @@ fn pick_route(state: &mut State, modal: Box<Modal>) -> Vec<Action> {
 }
 
 /// The pause of the agent becomes one of the whole run, once it is accepted.
-fn widen(state: &mut State, mut modal: Box<Modal>) -> Vec<Action> {
+fn widen(state: &mut ScreenState, mut modal: Box<Modal>) -> Vec<Action> {
     let narrow = modal.interrupt.take();
     if narrow.is_some() {
         modal.node = None;
@@ -101,7 +105,7 @@ fn widen(state: &mut State, mut modal: Box<Modal>) -> Vec<Action> {
 }
 
 /// Ends a run for good, after a question.
-fn end_run(state: &mut State, modal: Box<Modal>) {
+fn end_run(state: &mut ScreenState, modal: Box<Modal>) {
     let (run, scope) = (modal.run, Scope::Run);
     state.overlay = Some(Overlay::Confirm {
         question: format!("End {run} for good? It cannot be resumed."),

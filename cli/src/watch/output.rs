@@ -17,11 +17,11 @@ const AGAIN: Duration = Duration::from_millis(5);
 
 /// Collects what is drawn, and sends it on its way. Clones share it.
 #[derive(Clone)]
-pub(super) struct Output(Arc<Shared>);
+pub(super) struct Output(Arc<OutputState>);
 
 #[derive(Default)]
-struct Shared {
-    way: Mutex<Way>,
+struct OutputState {
+    way: Mutex<OutputBuffer>,
     /// For the thread that writes, and for whoever waits until it has written.
     changed: Condvar,
     /// For the loop of the screens.
@@ -29,7 +29,7 @@ struct Shared {
 }
 
 #[derive(Default)]
-struct Way {
+struct OutputBuffer {
     collected: Vec<u8>,
     sent: Vec<u8>,
     is_writing: bool,
@@ -38,8 +38,8 @@ struct Way {
     failed: Option<io::Error>,
 }
 
-impl Shared {
-    fn way(&self) -> MutexGuard<'_, Way> {
+impl OutputState {
+    fn way(&self) -> MutexGuard<'_, OutputBuffer> {
         // Whole values are put in or out, so a panic elsewhere leaves it whole.
         self.way.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -100,7 +100,7 @@ impl Output {
     /// Where the terminal cannot be had, or there can be no thread.
     pub(super) fn begin() -> io::Result<Self> {
         let terminal = own_terminal()?;
-        let shared = Arc::<Shared>::default();
+        let shared = Arc::<OutputState>::default();
         let writer = Arc::clone(&shared);
         let thread = thread::Builder::new().name("terminal".to_owned());
         // It ends when it is given up, at the latest with the program: it may be stuck in a write.

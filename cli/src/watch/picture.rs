@@ -6,15 +6,15 @@ use jiff::Timestamp;
 
 use super::draw::{self, Look};
 use super::screen::TakenScreen;
-use super::seen::Subject;
-use super::state::State;
+use super::seen::DecisionSubject;
+use super::state::ScreenState;
 
 /// The picture of the state.
 pub(super) struct Picture {
     /// What is on the screen is not what there is.
     is_stale: bool,
     /// What was drawn, and is not known to be on the terminal.
-    drawn: Option<Option<Subject>>,
+    drawn: Option<Option<DecisionSubject>>,
 }
 
 impl Picture {
@@ -43,7 +43,7 @@ impl Picture {
     pub(super) fn draw(
         &mut self,
         taken: &mut TakenScreen,
-        state: &mut State,
+        state: &mut ScreenState,
         look: Look,
     ) -> io::Result<()> {
         if !taken.is_ready() {
@@ -54,7 +54,7 @@ impl Picture {
         }
         if self.is_stale {
             taken.draw(|frame| draw::draw(frame, state, look))?;
-            self.drawn = Some(Subject::of(state));
+            self.drawn = Some(DecisionSubject::of(state));
             self.is_stale = false;
         }
         Ok(())

@@ -6,7 +6,7 @@ use interrupts::store::{Page, StoredMessage};
 use routing_core::{NodeId, RunId};
 
 use super::action::Action;
-use super::state::State;
+use super::state::ScreenState;
 use crate::exit::Failure;
 use crate::installation::Installation;
 
@@ -70,7 +70,7 @@ impl TakenBack {
     }
 }
 
-impl State {
+impl ScreenState {
     /// What waits for an agent; for all agents of its run where none is named.
     fn waiting_for(&self, run: RunId, node: Option<&NodeId>) -> Vec<&StoredMessage> {
         let view = self.snapshot.run(run);

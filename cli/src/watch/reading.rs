@@ -6,7 +6,7 @@ use routing_core::RunId;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 
-use super::snapshot::{Feed, Snapshot, Wanted};
+use super::snapshot::{Snapshot, SnapshotReader, SnapshotRequest};
 use crate::exit::{Exit, Failure};
 use crate::installation::Installation;
 
@@ -14,22 +14,22 @@ use crate::installation::Installation;
 const SLOWER: u32 = 4;
 
 /// What is read, while this is held. It needs a [`tokio::task::LocalSet`].
-pub(super) struct Reading {
+pub(super) struct BackgroundReading {
     snapshots: mpsc::Receiver<Result<Snapshot, Failure>>,
-    wanted: watch::Sender<Wanted>,
+    wanted: watch::Sender<SnapshotRequest>,
     again: Arc<Notify>,
     task: JoinHandle<()>,
 }
 
-impl Reading {
+impl BackgroundReading {
     /// Begins to read, with `only` nothing but what concerns that run.
     pub(super) fn of(installation: Arc<dyn Installation>, only: Option<RunId>) -> Self {
         let (told, snapshots) = mpsc::channel(1);
-        let (wishes, mut wanted) = watch::channel(Wanted::default());
+        let (wishes, mut wanted) = watch::channel(SnapshotRequest::default());
         let again = Arc::new(Notify::new());
         let nudged = Arc::clone(&again);
         let pause = installation.pace() * SLOWER;
-        let mut feed = Feed::new(installation, only);
+        let mut feed = SnapshotReader::new(installation, only);
         let task = tokio::task::spawn_local(async move {
             loop {
                 let now = wanted.borrow_and_update().clone();
@@ -68,7 +68,7 @@ impl Reading {
     }
 
     /// Reads this too from now on.
-    pub(super) fn look_at(&self, wanted: Wanted) {
+    pub(super) fn look_at(&self, wanted: SnapshotRequest) {
         self.wanted.send_if_modified(|before| {
             let is_other = *before != wanted;
             *before = wanted;
@@ -82,7 +82,7 @@ impl Reading {
     }
 }
 
-impl Drop for Reading {
+impl Drop for BackgroundReading {
     fn drop(&mut self) {
         self.task.abort();
     }

@@ -15,11 +15,11 @@ use super::action::Action;
 use super::key::ask;
 use super::modal::{Modal, PlanChange};
 use super::overlay::{Overlay, Purpose};
-use super::state::{Screen, State};
+use super::state::{Screen, ScreenState};
 use crate::asked;
 
 /// What a key does in the review of an interrupt; `None` for a key that it has no use for.
-pub(super) fn key(state: &mut State, id: InterruptId, key: KeyEvent) -> Option<Vec<Action>> {
+pub(super) fn key(state: &mut ScreenState, id: InterruptId, key: KeyEvent) -> Option<Vec<Action>> {
     let interrupt = state.snapshot.interrupt(id)?.clone();
     Some(match key.code {
         KeyCode::Char('a') => decide(state, id, approval(&interrupt), None),
@@ -62,12 +62,17 @@ fn approval(interrupt: &Interrupt) -> Verdict {
     }
 }
 
-fn prompt(state: &mut State, label: &'static str, purpose: Purpose) -> Vec<Action> {
+fn prompt(state: &mut ScreenState, label: &'static str, purpose: Purpose) -> Vec<Action> {
     ask(state, label, purpose);
     Vec::new()
 }
 
-fn confirm(state: &mut State, id: InterruptId, verdict: Verdict, question: &str) -> Vec<Action> {
+fn confirm(
+    state: &mut ScreenState,
+    id: InterruptId,
+    verdict: Verdict,
+    question: &str,
+) -> Vec<Action> {
     let actions = decide(state, id, verdict, None);
     if !actions.is_empty() {
         state.overlay = Some(Overlay::Confirm {
@@ -79,7 +84,7 @@ fn confirm(state: &mut State, id: InterruptId, verdict: Verdict, question: &str)
     Vec::new()
 }
 
-fn pick(state: &mut State, interrupt: &Interrupt) -> Vec<Action> {
+fn pick(state: &mut ScreenState, interrupt: &Interrupt) -> Vec<Action> {
     state.overlay = Some(Overlay::Routes {
         interrupt: interrupt.id,
         routes: interrupt.routes.clone(),
@@ -90,7 +95,7 @@ fn pick(state: &mut State, interrupt: &Interrupt) -> Vec<Action> {
 
 /// The keys of the list of targets.
 pub(super) fn in_routes(
-    state: &mut State,
+    state: &mut ScreenState,
     interrupt: InterruptId,
     routes: Vec<RouteName>,
     at: usize,
@@ -116,7 +121,7 @@ pub(super) fn in_routes(
 }
 
 /// The next or the last interrupt of the inbox.
-fn step(state: &mut State, id: InterruptId, by: isize) -> Vec<Action> {
+fn step(state: &mut ScreenState, id: InterruptId, by: isize) -> Vec<Action> {
     let ids: Vec<InterruptId> = state.inbox().iter().map(|interrupt| interrupt.id).collect();
     let at = ids.iter().position(|other| *other == id);
     let next = at
@@ -132,7 +137,7 @@ fn step(state: &mut State, id: InterruptId, by: isize) -> Vec<Action> {
     Vec::new()
 }
 
-fn choose(state: &mut State, interrupt: &Interrupt, digit: char) {
+fn choose(state: &mut ScreenState, interrupt: &Interrupt, digit: char) {
     let index = usize::from(digit as u8 - b'1');
     let choices = asked::question(interrupt).map_or(0, |question| question.details.choices.len());
     if index < choices {
@@ -144,7 +149,7 @@ fn choose(state: &mut State, interrupt: &Interrupt, digit: char) {
 
 /// The decision about what is shown, as an action; nothing where it cannot be decided so.
 pub(super) fn decide(
-    state: &mut State,
+    state: &mut ScreenState,
     id: InterruptId,
     verdict: Verdict,
     text: Option<String>,
@@ -153,7 +158,7 @@ pub(super) fn decide(
 }
 
 /// The plan is to be changed: of a plan of steps the change is shown first, in the window of its interrupt.
-pub(super) fn modify_plan(state: &mut State, id: InterruptId, text: &str) -> Vec<Action> {
+pub(super) fn modify_plan(state: &mut ScreenState, id: InterruptId, text: &str) -> Vec<Action> {
     let Some(interrupt) = state.snapshot.interrupt(id).cloned() else {
         state.warn("It has ended.");
         return Vec::new();
@@ -178,7 +183,7 @@ pub(super) fn modify_plan(state: &mut State, id: InterruptId, text: &str) -> Vec
 }
 
 fn decide_to(
-    state: &mut State,
+    state: &mut ScreenState,
     id: InterruptId,
     verdict: Verdict,
     text: Option<String>,

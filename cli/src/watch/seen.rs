@@ -7,14 +7,14 @@ use routing_core::InterruptId;
 
 use super::mark::Mark;
 use super::overlay::Overlay;
-use super::state::{Screen, State};
+use super::state::{Screen, ScreenState};
 
 /// Nobody has read a question sooner, and keys that were typed blind arrive sooner.
 const LOOK: SignedDuration = SignedDuration::from_millis(300);
 
 /// What a key would decide about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Subject {
+pub(super) enum DecisionSubject {
     /// An interrupt, by the digest of what is shown of it: a claim changes nothing of that.
     Review(InterruptId, Digest),
     /// A question that is answered with yes or no.
@@ -25,9 +25,9 @@ pub(super) enum Subject {
     Marked(Mark),
 }
 
-impl Subject {
+impl DecisionSubject {
     /// What is decided about on these screens, as they are now.
-    pub(super) fn of(state: &State) -> Option<Self> {
+    pub(super) fn of(state: &ScreenState) -> Option<Self> {
         match (&state.overlay, state.screen) {
             (Some(Overlay::Confirm { question, .. }), _) => Some(Self::Confirm(question.clone())),
             (Some(Overlay::Routes { interrupt, .. }), _) => Some(Self::Routes(*interrupt)),
@@ -88,13 +88,13 @@ impl Subject {
 
 /// What the terminal shows.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
-    shown: Option<(Subject, Timestamp)>,
+pub(super) struct DisplayedSubject {
+    shown: Option<(DecisionSubject, Timestamp)>,
 }
 
-impl Seen {
+impl DisplayedSubject {
     /// The terminal has taken a picture in which this is decided about.
-    pub(super) fn is_on_terminal(&mut self, subject: Option<Subject>, now: Timestamp) {
+    pub(super) fn is_on_terminal(&mut self, subject: Option<DecisionSubject>, now: Timestamp) {
         let before = self.shown.take();
         self.shown = subject.map(|subject| match before {
             Some((same, since)) if same == subject => (same, since),
@@ -103,7 +103,7 @@ impl Seen {
     }
 
     /// Whether a person can have read it by now.
-    pub(super) fn is_read(&self, subject: &Subject, now: Timestamp) -> bool {
+    pub(super) fn is_read(&self, subject: &DecisionSubject, now: Timestamp) -> bool {
         self.shown
             .as_ref()
             .is_some_and(|(shown, since)| shown == subject && now.duration_since(*since) >= LOOK)
@@ -114,12 +114,12 @@ impl Seen {
 mod tests {
     use jiff::{SignedDuration, Timestamp};
 
-    use super::{LOOK, Seen, Subject};
+    use super::{DecisionSubject, DisplayedSubject, LOOK};
 
     #[test]
     fn what_has_just_appeared_or_changed_is_not_read_yet() {
-        let subject = |text: &str| Subject::Confirm(text.to_owned());
-        let mut seen = Seen::default();
+        let subject = |text: &str| DecisionSubject::Confirm(text.to_owned());
+        let mut seen = DisplayedSubject::default();
         let start = Timestamp::UNIX_EPOCH;
         assert!(!seen.is_read(&subject("one"), start));
         seen.is_on_terminal(Some(subject("one")), start);

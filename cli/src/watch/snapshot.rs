@@ -11,7 +11,7 @@ use routing_core::{InterruptId, NodeId, RunId};
 use serde_json::Value;
 
 use super::queue::Queues;
-use crate::audited::Told;
+use crate::audited::AuditLine;
 use crate::exit::Failure;
 use crate::installation::Installation;
 use crate::keep::has_process;
@@ -86,7 +86,7 @@ pub(super) struct Snapshot {
 
 /// What is to be read beside what is always read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Wanted {
+pub(super) struct SnapshotRequest {
     /// The run whose stream is shown.
     pub(super) run: Option<RunId>,
     /// Interrupts whose ends are waited for: one that a list does not name may be newer than the list.
@@ -94,7 +94,7 @@ pub(super) struct Wanted {
 }
 
 /// Reads the installation again and again. What only grows is read on from where it was left.
-pub(super) struct Feed {
+pub(super) struct SnapshotReader {
     from: Arc<dyn Installation>,
     history: Tail,
     /// By their positions in the journal.
@@ -131,7 +131,7 @@ impl Tail {
     }
 }
 
-impl Feed {
+impl SnapshotReader {
     pub(super) fn new(from: Arc<dyn Installation>, only: Option<RunId>) -> Self {
         Self {
             from,
@@ -163,7 +163,7 @@ impl Feed {
     /// # Cancel safety
     ///
     /// Dropped, lines of the history may be missing from later snapshots.
-    pub(super) async fn read(&mut self, wanted: &Wanted) -> Result<Snapshot, Failure> {
+    pub(super) async fn read(&mut self, wanted: &SnapshotRequest) -> Result<Snapshot, Failure> {
         if self.me.is_none() {
             self.me = Some(self.from.my_name().await?);
         }
@@ -358,7 +358,7 @@ async fn open(
 
 /// A row of the audit as a line of the history.
 fn told(row: &AuditRow) -> HistoryLine {
-    let told = Told::of(row);
+    let told = AuditLine::of(row);
     let detail = told.detail.as_ref();
     let detail = detail.map_or_else(String::new, |detail| format!(": {detail}"));
     let by = told.who.as_ref().map(|_named| format!(" by {}", told.by()));

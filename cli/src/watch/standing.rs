@@ -23,7 +23,7 @@ const LONGEST: Duration = Duration::from_secs(10);
 
 /// What becomes of a run whose pause was decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum RunContinuation {
     /// A process works on it.
     GoesOn,
     /// No process has it.
@@ -36,7 +36,7 @@ pub(super) enum Standing {
     Over,
 }
 
-impl Standing {
+impl RunContinuation {
     /// Looks for a while at a run whose pause was decided just now.
     ///
     /// # Errors

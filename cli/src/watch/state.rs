@@ -17,7 +17,7 @@ use super::mark::Marked;
 use super::modal::{Chosen, Modal, PlanChange};
 use super::overlay::Overlay;
 use super::queue::TakenBack;
-use super::seen::Seen;
+use super::seen::DisplayedSubject;
 use super::snapshot::{RunView, Snapshot};
 
 /// How long a note stays.
@@ -52,14 +52,14 @@ pub(super) struct Note {
 
 /// A row of the tree of agents.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Row<'a> {
+pub(super) enum TreeRow<'a> {
     Run(&'a RunView),
     Node(&'a RunView, &'a NodeRow),
 }
 
 /// What the screens know.
 #[derive(Debug)]
-pub(super) struct State {
+pub(super) struct ScreenState {
     pub(super) screen: Screen,
     back: Vec<Screen>,
     /// The row that is looked at.
@@ -88,7 +88,7 @@ pub(super) struct State {
     /// Whether the terminal's bell shall ring.
     pub(super) rings: bool,
     /// What the terminal shows of what can be decided.
-    pub(super) seen: Seen,
+    pub(super) seen: DisplayedSubject,
     pub(super) taken_back: TakenBack,
     pub(super) going_on: GoingOn,
     /// Whether the screens are there for one window only, and go with it.
@@ -97,7 +97,7 @@ pub(super) struct State {
     pub(super) visited: Option<Box<Modal>>,
 }
 
-impl State {
+impl ScreenState {
     pub(super) fn new(screen: Screen, now: Timestamp) -> Self {
         Self {
             screen,
@@ -119,7 +119,7 @@ impl State {
             reach: Cell::new(0),
             rung: 0,
             rings: false,
-            seen: Seen::default(),
+            seen: DisplayedSubject::default(),
             taken_back: TakenBack::default(),
             going_on: GoingOn::default(),
             is_visit: false,
@@ -299,7 +299,7 @@ impl State {
     }
 
     /// The rows of the tree, those that the filter leaves.
-    pub(super) fn tree(&self) -> Vec<Row<'_>> {
+    pub(super) fn tree(&self) -> Vec<TreeRow<'_>> {
         let mut rows = Vec::new();
         for view in &self.snapshot.runs {
             if let Screen::Run(run) = self.screen
@@ -307,9 +307,9 @@ impl State {
             {
                 continue;
             }
-            rows.push(Row::Run(view));
+            rows.push(TreeRow::Run(view));
             for node in &view.nodes {
-                rows.push(Row::Node(view, node));
+                rows.push(TreeRow::Node(view, node));
             }
         }
         rows.retain(|row| self.passes(&text_of(row)));
@@ -379,8 +379,8 @@ impl State {
     }
 
     /// How many interrupts wait for a person.
-    pub(super) fn waiting(&self) -> Waiting {
-        Waiting {
+    pub(super) fn waiting(&self) -> WaitingCount {
+        WaitingCount {
             number: self.snapshot.inbox().count(),
             more: self.snapshot.more_interrupts,
         }
@@ -399,33 +399,33 @@ impl State {
 
 /// How many interrupts wait for a person, as far as they were read.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Waiting {
+pub(super) struct WaitingCount {
     pub(super) number: usize,
     /// Whether there are interrupts that were not read.
     more: bool,
 }
 
-impl fmt::Display for Waiting {
+impl fmt::Display for WaitingCount {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let more = if self.more { "+" } else { "" };
         write!(formatter, "{}{more}", self.number)
     }
 }
 
-fn text_of(row: &Row<'_>) -> String {
+fn text_of(row: &TreeRow<'_>) -> String {
     match row {
-        Row::Run(view) => format!("{} {} {}", view.run.id, view.goal, view.run.state),
-        Row::Node(_view, node) => format!("{} {}", node.node, node.kind),
+        TreeRow::Run(view) => format!("{} {} {}", view.run.id, view.goal, view.run.state),
+        TreeRow::Node(_view, node) => format!("{} {}", node.node, node.kind),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Waiting;
+    use super::WaitingCount;
 
     #[test]
     fn where_more_wait_than_were_read_that_is_said() {
-        let waiting = |more| Waiting { number: 500, more }.to_string();
+        let waiting = |more| WaitingCount { number: 500, more }.to_string();
         assert_eq!(waiting(true), "500+");
         assert_eq!(waiting(false), "500");
     }

@@ -11,8 +11,8 @@ use super::draw::Look;
 use super::key::escape;
 use super::modal::{Modal, end_of};
 use super::overlay::Overlay;
-use super::state::{Screen, State};
-use super::{Screens, Wanted};
+use super::state::{Screen, ScreenState};
+use super::{Screens, SnapshotRequest};
 use crate::exit::Failure;
 use crate::installation::Installation;
 use crate::palette::Palette;
@@ -65,9 +65,9 @@ impl Visit {
         };
         let mut screens = Screens::of(installation, follower, Some(self.run));
         screens.look = Look::new(Palette::for_stream(&io::stdout(), self.no_color));
-        let mut state = State::new(Screen::Run(self.run), Timestamp::now());
+        let mut state = ScreenState::new(Screen::Run(self.run), Timestamp::now());
         state.is_visit = true;
-        screens.reading.look_at(Wanted {
+        screens.reading.look_at(SnapshotRequest {
             run: Some(self.run),
             followed: Vec::new(),
         });
@@ -90,7 +90,7 @@ impl Visit {
     }
 }
 
-impl State {
+impl ScreenState {
     /// Whether the window for which the screens were opened is done with.
     pub(super) fn visit_is_over(&self) -> bool {
         self.is_visit && self.overlay.is_none() && self.going_on.is_empty()

@@ -49,7 +49,7 @@ impl ChatBudget {
                 spent: Money::ZERO,
                 warn_at: 80,
                 prices,
-                sink: Arc::new(Said),
+                sink: Arc::new(ConversationStopSink),
                 clock: Arc::new(SystemClock),
             }),
         }
@@ -57,9 +57,9 @@ impl ChatBudget {
 }
 
 /// The conversation is told by the call that is refused; nothing else has to stop.
-struct Said;
+struct ConversationStopSink;
 
-impl StopSink for Said {
+impl StopSink for ConversationStopSink {
     fn stop(&self, reached: LimitReached) {
         tracing::info!(reached.message, "no further call is paid for");
     }
@@ -74,7 +74,7 @@ impl Charge for ChatBudget {
     async fn reserve(&self, model: &str, input: u64) -> Result<Box<dyn Reserved>, StopReason> {
         let reserved = self.budget.reserve_when_free(model, input, LONGEST_ANSWER);
         match reserved.await {
-            Ok(reservation) => Ok(Box::new(Held(reservation))),
+            Ok(reservation) => Ok(Box::new(ChatReservation(reservation))),
             // The call is not made at all: there is nothing that could still finish.
             Err(Refusal::Spent(reached)) => Err(StopReason {
                 mode: StopMode::Immediate,
@@ -91,9 +91,9 @@ impl Charge for ChatBudget {
 }
 
 /// What is held back for one call.
-struct Held(Reservation);
+struct ChatReservation(Reservation);
 
-impl Reserved for Held {
+impl Reserved for ChatReservation {
     fn settle(self: Box<Self>, usage: ChatUsage) {
         let _settlement = self.0.settle(Usage {
             input: known(usage.input),

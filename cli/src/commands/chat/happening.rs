@@ -9,7 +9,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::Instant;
 
-use super::tools::Question;
+use super::tools::PermissionQuestion;
 use crate::terminal_events::TerminalEvents;
 
 /// How a run has ended.
@@ -19,7 +19,7 @@ pub(super) type Ended = Result<RunEnd, RunError>;
 pub(super) enum Happening {
     Terminal(Option<io::Result<Event>>),
     Told(ConversationEvent),
-    Asked(Box<Question>),
+    Asked(Box<PermissionQuestion>),
     /// A question was seen for as long as it takes.
     Seen,
     RunEnded(Result<Ended, JoinError>),
@@ -27,17 +27,17 @@ pub(super) enum Happening {
 }
 
 /// Where everything comes from.
-pub(super) struct Table {
+pub(super) struct EventSources {
     pub(super) keys: TerminalEvents,
     pub(super) events: UnboundedReceiver<ConversationEvent>,
     /// Whether tools may do something.
-    pub(super) questions: UnboundedReceiver<Question>,
+    pub(super) questions: UnboundedReceiver<PermissionQuestion>,
     /// The run under way, if any.
     pub(super) runs: JoinSet<Ended>,
     pub(super) signals: OsSignals,
 }
 
-impl Table {
+impl EventSources {
     /// What happens next.
     pub(super) async fn next(&mut self, seen: Option<Instant>) -> Happening {
         tokio::select! {

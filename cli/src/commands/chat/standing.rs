@@ -11,7 +11,7 @@ pub(super) const UNTOUCHED: Duration = Duration::from_millis(300);
 
 /// How the question stands that is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
+enum QuestionPhase {
     /// Nobody can have seen it.
     Undrawn,
     /// It is on the screen, and since then no key was pressed.
@@ -22,20 +22,20 @@ enum Phase {
 
 /// The question that is shown, and whether it takes answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Standing {
+pub(super) struct ShownQuestion {
     /// The exact call that is asked about.
     of: CallDigest,
-    phase: Phase,
+    phase: QuestionPhase,
     /// Whether it was said that what was typed is kept.
     has_said: bool,
 }
 
-impl Standing {
+impl ShownQuestion {
     /// A question that is about to be drawn.
     pub(super) fn new(of: CallDigest) -> Self {
         Self {
             of,
-            phase: Phase::Undrawn,
+            phase: QuestionPhase::Undrawn,
             has_said: false,
         }
     }
@@ -47,14 +47,14 @@ impl Standing {
 
     /// Everything is on the screen.
     pub(super) fn drawn(&mut self, now: Instant) {
-        if self.phase == Phase::Undrawn {
-            self.phase = Phase::Untouched(now);
+        if self.phase == QuestionPhase::Undrawn {
+            self.phase = QuestionPhase::Untouched(now);
         }
     }
 
     /// A key was pressed.
     pub(super) fn touched(&mut self, now: Instant) {
-        if let Phase::Untouched(since) = &mut self.phase {
+        if let QuestionPhase::Untouched(since) = &mut self.phase {
             *since = now;
         }
     }
@@ -62,8 +62,8 @@ impl Standing {
     /// When it takes answers, where it does not yet and is on the screen.
     pub(super) fn due(&self) -> Option<Instant> {
         match self.phase {
-            Phase::Untouched(since) => Some(since + UNTOUCHED),
-            Phase::Undrawn | Phase::Open => None,
+            QuestionPhase::Untouched(since) => Some(since + UNTOUCHED),
+            QuestionPhase::Undrawn | QuestionPhase::Open => None,
         }
     }
 
@@ -71,14 +71,14 @@ impl Standing {
     pub(super) fn open(&mut self, now: Instant) -> bool {
         let opens = self.due().is_some_and(|due| due <= now);
         if opens {
-            self.phase = Phase::Open;
+            self.phase = QuestionPhase::Open;
         }
         opens
     }
 
     /// Whether what is typed is an answer.
     pub(super) fn takes_answers(&self) -> bool {
-        self.phase == Phase::Open
+        self.phase == QuestionPhase::Open
     }
 
     /// Something was submitted too early; whether that was not said yet.
@@ -93,12 +93,12 @@ mod tests {
 
     use tokio::time::Instant;
 
-    use super::{Standing, UNTOUCHED};
+    use super::{ShownQuestion, UNTOUCHED};
 
     #[test]
     fn an_answer_counts_once_the_question_stood_for_a_while_without_a_key() {
         let digest = serde_json::from_str(&format!("\"{}\"", "0".repeat(64))).unwrap();
-        let (mut standing, begun) = (Standing::new(digest), Instant::now());
+        let (mut standing, begun) = (ShownQuestion::new(digest), Instant::now());
         let after = |times: u32| begun + UNTOUCHED * times;
         standing.touched(begun);
         assert!(!standing.open(after(9)), "nobody has seen it");

@@ -15,12 +15,12 @@ use tokio::task::{JoinError, JoinSet};
 use tools::{InterruptController, wording};
 
 use super::command::{self, COMMANDS, Submitted};
-use super::happening::{Ended, Happening, Table};
+use super::happening::{Ended, EventSources, Happening};
 use super::prompt::{Prompt, Wish};
 use super::raw_terminal::RawTerminal;
 use super::screen::Screen;
 use super::tool_talk::{QUESTION_COMES, QUESTION_HINT, ToolTalk};
-use super::tools::Asked;
+use super::tools::ToolControls;
 use super::width::{broken, columns};
 use super::{ChatBudget, ended_line, failure, now, pace, tool_line, usage_text};
 use crate::arguments::{ChatArguments, Global};
@@ -41,7 +41,7 @@ const AGAIN: &str = "Press Ctrl+C again to exit";
 /// Talks until the person leaves.
 pub(super) async fn talk(
     conversation: Conversation,
-    asked: Asked,
+    asked: ToolControls,
     (budget, manner): (Option<ChatBudget>, Manner),
     arguments: &ChatArguments,
     global: Global,
@@ -49,7 +49,7 @@ pub(super) async fn talk(
     let signals = OsSignals::listen()?;
     let events = conversation.events();
     let _raw = RawTerminal::take()?;
-    let mut table = Table {
+    let mut table = EventSources {
         keys: TerminalEvents::listen(),
         events,
         questions: asked.questions,
@@ -175,7 +175,7 @@ impl Talk {
         output.flush()
     }
 
-    fn handle(&mut self, happening: Happening, table: &mut Table) -> ControlFlow<Exit> {
+    fn handle(&mut self, happening: Happening, table: &mut EventSources) -> ControlFlow<Exit> {
         match happening {
             Happening::Signalled(Signal::Interrupt) => self.wish(Wish::Interrupt, table),
             Happening::Signalled(signal) => ControlFlow::Break(Exit::by(signal)),
@@ -213,7 +213,7 @@ impl Talk {
         }
     }
 
-    fn wish(&mut self, wish: Wish, table: &mut Table) -> ControlFlow<Exit> {
+    fn wish(&mut self, wish: Wish, table: &mut EventSources) -> ControlFlow<Exit> {
         let is_running = !table.runs.is_empty();
         let was_leaving = std::mem::take(&mut self.leaving);
         match wish {
@@ -254,7 +254,7 @@ impl Talk {
         ControlFlow::Continue(())
     }
 
-    fn submitted(&mut self, submitted: Submitted, table: &mut Table) -> ControlFlow<Exit> {
+    fn submitted(&mut self, submitted: Submitted, table: &mut EventSources) -> ControlFlow<Exit> {
         match submitted {
             Submitted::Nothing => self.run(table),
             Submitted::Message(text) => {
@@ -293,7 +293,7 @@ impl Talk {
     }
 
     /// Begins a run where there is something to answer and none is under way.
-    fn run(&mut self, table: &mut Table) {
+    fn run(&mut self, table: &mut EventSources) {
         if table.runs.is_empty() && self.conversation.has_work() {
             self.heard_of_answer = false;
             self.interrupted = false;
@@ -305,7 +305,7 @@ impl Talk {
     fn run_ended(
         &mut self,
         ended: Result<Ended, JoinError>,
-        table: &mut Table,
+        table: &mut EventSources,
     ) -> ControlFlow<Exit> {
         while let Ok(event) = table.events.try_recv() {
             self.told(event);

@@ -6,9 +6,9 @@ use routing_core::model::ToolRequest;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::standing::Standing;
+use super::standing::ShownQuestion;
 use super::terminal::Talk;
-use super::tools::Question;
+use super::tools::PermissionQuestion;
 use crate::reviewer::Consent;
 use crate::visible::visible_lines;
 
@@ -25,9 +25,9 @@ const LONGEST_PREVIEW: usize = 60;
 #[derive(Default)]
 pub(super) struct ToolTalk {
     /// What is asked, the first of it shown.
-    open: VecDeque<Question>,
+    open: VecDeque<PermissionQuestion>,
     /// How the first of it stands, once it is shown.
-    standing: Option<Standing>,
+    standing: Option<ShownQuestion>,
     /// What was being typed when the question came up.
     aside: Option<String>,
     /// Whether the arguments of the shown call are being edited.
@@ -115,7 +115,7 @@ impl ToolTalk {
 
 impl Talk {
     /// A tool may do something only if a person says so.
-    pub(super) fn asked(&mut self, question: Question) {
+    pub(super) fn asked(&mut self, question: PermissionQuestion) {
         self.tools.open.push_back(question);
     }
 
@@ -132,9 +132,9 @@ impl Talk {
         }
         let next = self.tools.open.front();
         let next = next.map(|question| question.request.digest);
-        let is_shown = |standing: Standing| next.is_some_and(|next| standing.is_of(next));
+        let is_shown = |standing: ShownQuestion| next.is_some_and(|next| standing.is_of(next));
         if !self.tools.standing.is_some_and(is_shown) {
-            self.tools.standing = next.map(Standing::new);
+            self.tools.standing = next.map(ShownQuestion::new);
             self.show_question(LONGEST_PREVIEW);
         }
     }
@@ -156,7 +156,7 @@ impl Talk {
     /// Something was submitted that had been typed before the question was seen. It is kept, and is no answer.
     pub(super) fn submitted_too_early(&mut self, line: &str) {
         self.prompt.put(line);
-        if !line.is_empty() && self.tools.standing.as_mut().is_some_and(Standing::say) {
+        if !line.is_empty() && self.tools.standing.as_mut().is_some_and(ShownQuestion::say) {
             self.notice("A question has come up. What you typed is kept until it is answered.");
         }
     }

@@ -23,21 +23,21 @@ use crate::tooling::{beyond_paths, connected, left, read_servers};
 const READING: &str = "read_file|list_files|search_files";
 
 /// A question to the person at the terminal.
-pub(super) struct Question {
+pub(super) struct PermissionQuestion {
     /// The exact call.
     pub(super) request: PermissionRequest,
     answer: oneshot::Sender<PermissionAnswer>,
 }
 
 /// What a conversation on a terminal has of its tools.
-pub(super) struct Asked {
+pub(super) struct ToolControls {
     /// The questions to the person.
-    pub(super) questions: mpsc::UnboundedReceiver<Question>,
+    pub(super) questions: mpsc::UnboundedReceiver<PermissionQuestion>,
     /// What stops the calls, where there are tools.
     pub(super) controller: Option<InterruptController>,
 }
 
-impl Question {
+impl PermissionQuestion {
     /// Whether an interrupt came before the answer, so that the answer has no use.
     pub(super) fn is_void(&self) -> bool {
         self.answer.is_closed()
@@ -71,16 +71,16 @@ impl Question {
 }
 
 /// Asks the person at the terminal.
-struct Asking(mpsc::UnboundedSender<Question>);
+struct TerminalApprover(mpsc::UnboundedSender<PermissionQuestion>);
 
 #[async_trait]
-impl Approver for Asking {
+impl Approver for TerminalApprover {
     async fn ask(&self, request: PermissionRequest, _scope: &StopScope) -> PermissionAnswer {
         let gone = || PermissionAnswer::Deny {
             reason: "nobody answered".to_owned(),
         };
         let (answer, answered) = oneshot::channel();
-        if self.0.send(Question { request, answer }).is_err() {
+        if self.0.send(PermissionQuestion { request, answer }).is_err() {
             return gone();
         }
         answered.await.unwrap_or_else(|_closed| gone())
@@ -120,7 +120,7 @@ impl ChatTools {
 pub(super) async fn open(
     arguments: &ChatArguments,
     on_terminal: bool,
-) -> Result<(ChatTools, mpsc::UnboundedReceiver<Question>), Failure> {
+) -> Result<(ChatTools, mpsc::UnboundedReceiver<PermissionQuestion>), Failure> {
     let (ask, questions) = mpsc::unbounded_channel();
     let Some(folder) = &arguments.tools else {
         return Ok((ChatTools::default(), questions));
@@ -149,7 +149,7 @@ pub(super) async fn open(
         eprintln!("{}", beyond_paths(&beyond));
     }
     let approver: Arc<dyn Approver> = if on_terminal {
-        Arc::new(Asking(ask))
+        Arc::new(TerminalApprover(ask))
     } else {
         Arc::new(NobodyToAsk)
     };

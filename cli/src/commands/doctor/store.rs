@@ -17,7 +17,7 @@ use crate::exit::causes;
 use crate::keep::has_process;
 use crate::keep::own_name;
 use crate::listing;
-use crate::storage::Place;
+use crate::storage::StoreChoice;
 
 /// Below this much free space something should be done.
 const LITTLE: u64 = 200 << 20;
@@ -28,7 +28,7 @@ const LITTLE: u64 = 200 << 20;
 ///
 /// Safe: it only reads, and brings the file's schema up to date as every command does.
 pub(super) async fn findings(arguments: &StoreArguments) -> Vec<Finding> {
-    let place = match Place::of(arguments) {
+    let place = match StoreChoice::of(arguments) {
         Ok(place) => place,
         Err(failure) => {
             let remedy = "name a path with --store, or set HOME";

@@ -10,7 +10,7 @@ use routing_core::RuleId;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::chosen::{Parts, of_parts};
+use super::chosen::{DecisionParts, of_parts};
 use super::deciding::deciding;
 use crate::address::find_interrupt;
 use crate::advice::advised;
@@ -26,7 +26,7 @@ const LONGEST: u64 = 64 << 20;
 /// A line of a batch.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wanted {
+struct BatchLine {
     interrupt: String,
     decision: String,
     #[serde(default)]
@@ -133,7 +133,7 @@ pub(super) enum Together {
 /// Decides all lines in one transaction. Where one is refused, none is decided, and each that was is told.
 async fn all_or_nothing(
     installation: &dyn Installation,
-    wanted: Vec<Wanted>,
+    wanted: Vec<BatchLine>,
     as_json: bool,
 ) -> anyhow::Result<Exit> {
     let names: Vec<String> = wanted.iter().map(|line| line.interrupt.clone()).collect();
@@ -177,7 +177,7 @@ fn nothing_decided(refused: usize, of: usize) -> String {
     format!("nothing was decided: {refused} of {of} are refused")
 }
 
-fn read(path: &Path) -> anyhow::Result<Vec<Wanted>> {
+fn read(path: &Path) -> anyhow::Result<Vec<BatchLine>> {
     let mut text = String::new();
     if path == Path::new("-") {
         std::io::stdin().take(LONGEST).read_to_string(&mut text)?;
@@ -203,16 +203,19 @@ fn read(path: &Path) -> anyhow::Result<Vec<Wanted>> {
     Ok(wanted)
 }
 
-async fn one(installation: &dyn Installation, wanted: Wanted) -> anyhow::Result<Interrupt> {
+async fn one(installation: &dyn Installation, wanted: BatchLine) -> anyhow::Result<Interrupt> {
     let deciding = prepared(installation, wanted).await?;
     Ok(installation.decide(deciding).await?)
 }
 
-async fn prepared(installation: &dyn Installation, wanted: Wanted) -> anyhow::Result<NewDecision> {
+async fn prepared(
+    installation: &dyn Installation,
+    wanted: BatchLine,
+) -> anyhow::Result<NewDecision> {
     let verdict: Verdict =
         parse_verdict(&wanted.decision).map_err(|problem| Failure::new(Exit::Usage, problem))?;
     let interrupt = find_interrupt(installation, &wanted.interrupt).await?;
-    let parts = Parts {
+    let parts = DecisionParts {
         payload: wanted.payload,
         message: wanted.message,
         to: wanted.reroute_to,

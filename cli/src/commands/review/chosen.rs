@@ -12,7 +12,7 @@ use super::deciding::not_open;
 use crate::arguments::{ReviewArguments, verdict_name};
 use crate::asked;
 use crate::exit::{Exit, Failure};
-use crate::keyboard::Begun;
+use crate::keyboard::DraftAnswer;
 use crate::reviewer::{Alone, Reply, Typed};
 
 /// The most bytes of an answer.
@@ -37,7 +37,7 @@ pub(in crate::commands) struct Chosen {
 
 /// The parts of a decision as somebody wrote them.
 #[derive(Debug, Default)]
-pub(super) struct Parts {
+pub(super) struct DecisionParts {
     /// The answer.
     pub(super) payload: Option<Value>,
     /// The answer in words.
@@ -60,7 +60,7 @@ pub(super) fn of_arguments(
         Some(payload) => Some(read_payload(payload)?),
         None => None,
     };
-    let parts = Parts {
+    let parts = DecisionParts {
         payload,
         message: arguments.message.clone(),
         to: arguments.to.as_ref().map(RouteName::to_string),
@@ -94,7 +94,7 @@ fn read_payload(given: &str) -> anyhow::Result<Value> {
 pub(super) fn of_parts(
     interrupt: &Interrupt,
     verdict: Verdict,
-    parts: Parts,
+    parts: DecisionParts,
 ) -> Result<Chosen, Failure> {
     if interrupt.review.is_none() || interrupt.state.is_final() {
         return Err(not_open(interrupt));
@@ -135,7 +135,7 @@ pub(super) fn of_parts(
 }
 
 /// A stop is not answered but gone on from, perhaps with new input.
-fn of_stop(verdict: Verdict, parts: Parts) -> Result<Chosen, Failure> {
+fn of_stop(verdict: Verdict, parts: DecisionParts) -> Result<Chosen, Failure> {
     let content = match (parts.payload, parts.message) {
         (Some(payload), None) => Some(input_of(verdict, payload)?),
         (None, Some(input)) => {
@@ -323,7 +323,7 @@ fn plain_verdict(answer: &Answer) -> Verdict {
 pub(in crate::commands) fn of_person(
     interrupt: &Interrupt,
     alone: Alone,
-    (typed, begun): (&dyn Typed, Option<Begun>),
+    (typed, begun): (&dyn Typed, Option<DraftAnswer>),
 ) -> anyhow::Result<Reply<Chosen>> {
     if interrupt.family() == Family::Stop {
         let text = alone.pause(interrupt.node.as_str(), &interrupt.reason);
@@ -336,9 +336,9 @@ pub(in crate::commands) fn of_person(
         } else {
             Verdict::Resume
         };
-        let parts = Parts {
+        let parts = DecisionParts {
             message: input,
-            ..Parts::default()
+            ..DecisionParts::default()
         };
         return Ok(Reply::Given(of_stop(verdict, parts)?));
     }

@@ -8,7 +8,7 @@ use routing_core::InterruptType;
 use super::chosen::Chosen;
 use crate::installation::Installation;
 use crate::palette::{Palette, Tone};
-use crate::plan::{Page, again, preview_text, revision_of, saved, suggestion};
+use crate::plan::{PlanPage, again, preview_text, revision_of, saved, suggestion};
 use crate::refused::no_interrupt;
 use crate::reviewer::{Alone, yes_or_no};
 
@@ -108,7 +108,7 @@ async fn opening(
     let run = again(installation, run).await?;
     // A run that was stopped before it had a plan has none to show.
     if let Ok(Some(plan)) = saved(installation, &run).await {
-        let page = Page {
+        let page = PlanPage {
             run: &run,
             plan: &plan,
             versions: &[],

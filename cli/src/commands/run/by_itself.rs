@@ -27,7 +27,7 @@ const LOOK: Duration = Duration::from_secs(1);
 
 /// What came of waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Waited {
+pub(super) enum WaitOutcome {
     /// Nothing was waited for, or a signal came: what was told of the run stands.
     AsTold,
     /// The time has come, or somebody has decided what it waited for.
@@ -53,18 +53,18 @@ pub(super) async fn waited(
     (policy, since): (Option<&Policy>, Timestamp),
     rest: &Rest,
     signals: &mut OsSignals,
-) -> Result<Waited, Failure> {
+) -> Result<WaitOutcome, Failure> {
     match was_taken_back(local, rest, since).await {
         Ok(true) => {
             tell("The pause was withdrawn; the run goes on.");
-            return Ok(Waited::Due);
+            return Ok(WaitOutcome::Due);
         }
         Ok(false) => {}
         // What failed is told with the run.
         Err(error) => tracing::debug!(%error, "the interrupts of the run could not be read"),
     }
     let Some(policy) = policy else {
-        return Ok(Waited::AsTold);
+        return Ok(WaitOutcome::AsTold);
     };
     let mut told = None;
     loop {
@@ -76,9 +76,9 @@ pub(super) async fn waited(
             let due = Due::of(&*local.storage().store, policy, &row).await?;
             let Some(due) = due.filter(|_due| !is_others) else {
                 return Ok(match told {
-                    None => Waited::AsTold,
-                    Some(_) if is_free(&*local.storage().store, &row).await? => Waited::Due,
-                    Some(_) => Waited::Otherwise,
+                    None => WaitOutcome::AsTold,
+                    Some(_) if is_free(&*local.storage().store, &row).await? => WaitOutcome::Due,
+                    Some(_) => WaitOutcome::Otherwise,
                 });
             };
             if told.is_none() {
@@ -92,13 +92,13 @@ pub(super) async fn waited(
             }
             let until = due.at.duration_since(Timestamp::now());
             if !until.is_positive() {
-                return Ok(Waited::Due);
+                return Ok(WaitOutcome::Due);
             }
             left = left.min(until.unsigned_abs());
         }
         tokio::select! {
             biased;
-            _signal = signals.next() => return Ok(Waited::AsTold),
+            _signal = signals.next() => return Ok(WaitOutcome::AsTold),
             () = tokio::time::sleep(left) => {}
         }
     }

@@ -8,7 +8,7 @@ use crate::model::ModelTrouble;
 
 /// How a run ended, and what is known beside.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ending<'e> {
+pub(super) struct RunEnding<'e> {
     /// How it ended.
     pub(super) status: &'e RunStatus,
     /// Which run.
@@ -21,7 +21,7 @@ pub(super) struct Ending<'e> {
     pub(super) limited: bool,
 }
 
-impl Ending<'_> {
+impl RunEnding<'_> {
     /// The exit code.
     pub(super) fn exit(self) -> Exit {
         match self.status {
@@ -101,12 +101,12 @@ mod tests {
     use engine::run::RunStatus;
     use routing_core::RunId;
 
-    use super::Ending;
+    use super::RunEnding;
     use crate::exit::Exit;
     use crate::model::ModelTrouble;
 
     fn exit_of(status: &RunStatus, trouble: Option<ModelTrouble>, signal: Option<Exit>) -> Exit {
-        Ending {
+        RunEnding {
             status,
             run: RunId::generate(),
             trouble,
@@ -124,7 +124,7 @@ mod tests {
         let signal = Some(Exit::Interrupted);
         assert_eq!(exit_of(&paused, None, signal), Exit::Interrupted);
         assert_eq!(exit_of(&paused, None, None), Exit::Asking);
-        let limited = Ending {
+        let limited = RunEnding {
             status: &paused,
             run: RunId::generate(),
             trouble: None,

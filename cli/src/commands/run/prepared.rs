@@ -20,7 +20,7 @@ use tools::ToolCounts;
 
 use super::limits::OuterLimits;
 use crate::exit::{Exit, Failure, causes};
-use crate::keep::{Keeping, Kept, not_taken};
+use crate::keep::{Keeping, OwnedRun, not_taken};
 use crate::model::{ModelChoice, Rehearsal};
 use crate::refused::by_store;
 use crate::tooling::{OpenedTools, PreparedTools};
@@ -172,7 +172,7 @@ impl Prepared {
     pub(in crate::commands) async fn execute(
         self,
         keeping: &Keeping,
-        kept: &Kept,
+        kept: &OwnedRun,
         beside: Beside,
     ) -> Result<RunReport, Failure> {
         let Beside {
@@ -228,7 +228,7 @@ async fn executed(
     workflow: &Workflow,
     embedded: Option<Arc<dyn ErasedWorkflow>>,
     config: RunConfig,
-    kept: &Kept,
+    kept: &OwnedRun,
 ) -> Result<RunReport, Failure> {
     let scope = kept.run.scope();
     match (workflow, embedded) {
@@ -277,11 +277,11 @@ fn settings(config: RunConfig) -> RunSettings {
 /// Dropped, the end is recorded or the lease runs out.
 pub(in crate::commands) async fn settle(
     keeping: &Keeping,
-    kept: Kept,
+    kept: OwnedRun,
     report: &RunReport,
 ) -> anyhow::Result<()> {
     use engine::run::RunStatus;
-    let Kept { run, .. } = kept;
+    let OwnedRun { run, .. } = kept;
     let id = run.run();
     let end = match &report.status {
         RunStatus::Completed { .. } => RunEnd::Completed,

@@ -26,7 +26,7 @@ use crate::listing;
 use crate::view::json_line;
 
 use follow::Following;
-pub(in crate::commands) use story::Event;
+pub(in crate::commands) use story::FeedEntry;
 
 /// Starts a run on a server, and follows it to its end.
 ///
@@ -53,7 +53,7 @@ pub(super) fn run(
     let options = options(arguments)?;
     let goal = source.read()?.as_str().to_owned();
     super::complete(async {
-        let server = Server::at(place)?;
+        let server = RemoteServer::at(place)?;
         let after = server.client.whoami().await?.seq;
         let run = server.client.start(NewRun { goal, options }).await?;
         if arguments.detach {
@@ -75,7 +75,7 @@ pub(in crate::commands) fn resume(
 ) -> anyhow::Result<Exit> {
     refuse_local_flags(&arguments.talk, &arguments.limits)?;
     super::complete(async {
-        let server = Server::at(place)?;
+        let server = RemoteServer::at(place)?;
         let after = server.client.whoami().await?.seq;
         let run = find_run(&*server.remote, &arguments.run).await?;
         let how = Resumption {
@@ -110,7 +110,7 @@ pub(in crate::commands) fn fork(
 ) -> anyhow::Result<Exit> {
     refuse_local_flags(&arguments.talk, &arguments.limits)?;
     super::complete(async {
-        let server = Server::at(place)?;
+        let server = RemoteServer::at(place)?;
         let after = server.client.whoami().await?.seq;
         let from = find_run(&*server.remote, &arguments.run).await?;
         let how = Resumption {
@@ -127,14 +127,14 @@ pub(in crate::commands) fn fork(
 }
 
 /// A server, for what is asked of it alone and for what it has in common with a store.
-struct Server {
+struct RemoteServer {
     client: Client,
     remote: Arc<Remote>,
     url: String,
     place: ServerPlace,
 }
 
-impl Server {
+impl RemoteServer {
     fn at(place: &ServerPlace) -> Result<Self, Failure> {
         let client = Client::at(place)?;
         Ok(Self {
@@ -174,7 +174,7 @@ impl Server {
 }
 
 /// Says which run it is; whoever wants to know more asks the server.
-fn told(run: RunId, server: &Server, as_json: bool) -> anyhow::Result<Exit> {
+fn told(run: RunId, server: &RemoteServer, as_json: bool) -> anyhow::Result<Exit> {
     print(&if as_json {
         json_line(&json!({"run_id": run, "server": server.url}))
     } else {

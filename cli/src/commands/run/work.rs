@@ -14,7 +14,7 @@ use interrupts::store::{Filter, Store, StoreError};
 use routing_core::{InterruptId, RunId, StopMode, StopSource};
 
 use super::after_visit::{AfterVisit, goes_on_elsewhere};
-use super::ending::Ending;
+use super::ending::RunEnding;
 use super::escape::{Escape, Where};
 use super::limits::OuterLimits;
 use super::notes;
@@ -27,9 +27,9 @@ use crate::detached::Detached;
 use crate::due::{answer_open, let_go_on};
 use crate::exit::{Exit, Failure};
 use crate::hooks::CommandHook;
-use crate::keep::{Keeping, Kept, SeenSignal, Spoken, not_taken, owner_words};
+use crate::keep::{Keeping, OwnedRun, SeenSignal, Spoken, not_taken, owner_words};
 use crate::listing;
-use crate::model::{ModelTrouble, Watched};
+use crate::model::{ModelTrouble, WatchedModel};
 use crate::report::{Finished, KeptIn, Tally};
 use crate::reviewer::InterruptCount;
 use crate::stage::{Stage, StageThread, is_of_closed_terminal};
@@ -80,7 +80,7 @@ impl Rest {
         signal: Option<Exit>,
         limited: bool,
     ) -> Self {
-        let ending = Ending {
+        let ending = RunEnding {
             status: &report.status,
             run: report.run,
             trouble,
@@ -141,13 +141,13 @@ pub(super) struct Performing<'p> {
 }
 
 /// Everything that was checked before a run starts.
-pub(in crate::commands) struct Work {
+pub(in crate::commands) struct PreparedRun {
     prepared: Prepared,
     /// What should be known before the run starts.
     notes: Vec<String>,
 }
 
-impl Work {
+impl PreparedRun {
     /// Checks all that an order needs.
     ///
     /// # Errors
@@ -170,7 +170,7 @@ impl Work {
     }
 }
 
-impl Work {
+impl PreparedRun {
     /// Says nothing more of what should be known before the run starts.
     pub(super) fn forget_notes(&mut self) {
         self.notes.clear();
@@ -194,7 +194,7 @@ impl Work {
 pub(super) async fn perform(
     id: RunId,
     begin: Begin,
-    work: Work,
+    work: PreparedRun,
     performing: Performing<'_>,
     (storage, signals): (Storage, OsSignals),
 ) -> anyhow::Result<Performed> {
@@ -208,14 +208,14 @@ pub(super) async fn perform(
     let stage_thread = opened(performing, &kept, (seen.clone(), detached.clone()))?;
     let stage = stage_thread.stage();
     let listening = heard(&keeping, (id, &work), signals, &stage, (&seen, detached))?;
-    let model = Arc::new(Watched::new(work.prepared.model(), stage.clone()));
+    let model = Arc::new(WatchedModel::new(work.prepared.model(), stage.clone()));
     let told = seen.clone();
     let attending = performing
         .escape
         .attend(id, Where::Here(storage), stage.clone(), move || {
             told.exit().is_some()
         });
-    let shown = Shown {
+    let shown = RunDisplay {
         performing,
         stage: &stage,
         model: &model,
@@ -256,7 +256,7 @@ pub(super) async fn perform(
 /// The stage that a run is shown on.
 fn opened(
     performing: Performing<'_>,
-    kept: &Kept,
+    kept: &OwnedRun,
     (seen, detached): (SeenSignal, Option<Arc<Detached>>),
 ) -> io::Result<StageThread> {
     let Performing {
@@ -280,7 +280,7 @@ fn outlives(talk: Talk, run: RunId) -> Result<Option<Arc<Detached>>, Failure> {
 /// Hears signals from now on and says what they do; says what should be known before the run.
 fn heard(
     keeping: &Keeping,
-    (id, work): (RunId, &Work),
+    (id, work): (RunId, &PreparedRun),
     signals: OsSignals,
     stage: &Stage,
     (seen, detached): (&SeenSignal, Option<Arc<Detached>>),
@@ -316,8 +316,8 @@ async fn taken(
     keeping: &Keeping,
     id: RunId,
     begin: Begin,
-    work: &Work,
-) -> anyhow::Result<Option<Kept>> {
+    work: &PreparedRun,
+) -> anyhow::Result<Option<OwnedRun>> {
     if begin == Begin::New {
         keeping.create(id, work.prepared.order()).await?;
     }
@@ -411,20 +411,20 @@ pub(super) async fn closed(
 }
 
 /// By what a run is watched and answered.
-struct Shown<'stage> {
+struct RunDisplay<'stage> {
     performing: Performing<'stage>,
     stage: &'stage Stage,
-    model: &'stage Arc<Watched>,
+    model: &'stage Arc<WatchedModel>,
 }
 
 /// Executes what was prepared, and says what an interrupt of tools leaves to choose.
 async fn execute(
     keeping: &Keeping,
-    kept: &Kept,
-    work: Work,
-    shown: Shown<'_>,
+    kept: &OwnedRun,
+    work: PreparedRun,
+    shown: RunDisplay<'_>,
 ) -> anyhow::Result<RunReport> {
-    let Shown {
+    let RunDisplay {
         performing,
         stage,
         model,
@@ -468,7 +468,7 @@ fn note_on(stage: &Stage) -> Box<dyn Fn(String) + Send + Sync> {
 }
 
 /// Lifts the pauses that a run was found with. Returns the input that no pause carries.
-async fn lifted(kept: &Kept, begin: Begin) -> anyhow::Result<Option<String>> {
+async fn lifted(kept: &OwnedRun, begin: Begin) -> anyhow::Result<Option<String>> {
     let Begin::GoesOn { input } = begin else {
         return Ok(None);
     };
@@ -486,7 +486,7 @@ async fn lifted(kept: &Kept, begin: Begin) -> anyhow::Result<Option<String>> {
 }
 
 /// Stops a run whose output nobody reads any more. That of a closed terminal is the word of whoever closed it.
-fn unread(kept: &Kept, seen: SeenSignal) -> impl FnOnce(&io::Error) + Send + 'static {
+fn unread(kept: &OwnedRun, seen: SeenSignal) -> impl FnOnce(&io::Error) + Send + 'static {
     let requests = kept.run.requests();
     let target = Target::Run(kept.run.run());
     move |error| {

@@ -24,18 +24,18 @@ use super::delays::{Delay, Delays};
 use super::news::has_news;
 use super::order::{Defaults, is_launched};
 use super::predecessor::{Hindrance, hindrance, is_live};
-use super::work::Work;
+use super::work::ServedRun;
 use crate::actor::actor;
 use crate::due::{Due, is_free, let_go_on};
 use crate::exit::{Exit, Failure};
-use crate::keep::{Keeping, Kept, not_taken, refuse_said, refuse_unread};
+use crate::keep::{Keeping, OwnedRun, not_taken, refuse_said, refuse_unread};
 use crate::refused::by_store;
 
 /// Executes runs. Clones share them.
 #[derive(Clone)]
-pub(super) struct Launcher(Arc<Shared>);
+pub(super) struct Launcher(Arc<LauncherState>);
 
-struct Shared {
+struct LauncherState {
     keeping: Arc<Keeping>,
     defaults: Defaults,
     tasks: TaskTracker,
@@ -53,7 +53,7 @@ struct Shared {
 
 /// Says that a run is executed here, while it is held.
 struct Here {
-    shared: Arc<Shared>,
+    shared: Arc<LauncherState>,
     run: RunId,
 }
 
@@ -64,7 +64,7 @@ impl Drop for Here {
     }
 }
 
-impl Shared {
+impl LauncherState {
     fn here(&self) -> std::sync::MutexGuard<'_, HashSet<RunId>> {
         // A whole value is put in or out, so a panic elsewhere leaves it whole.
         self.here.lock().unwrap_or_else(PoisonError::into_inner)
@@ -75,9 +75,9 @@ impl Shared {
     }
 
     /// What the order of a run needs, with the limits that were stored with it.
-    fn prepare(&self, order: RunOrder, content: &str) -> Result<Work, Failure> {
+    fn prepare(&self, order: RunOrder, content: &str) -> Result<ServedRun, Failure> {
         let limits = self.defaults.limits_of(content)?;
-        let work = Work::prepare(order, limits, &self.defaults)?;
+        let work = ServedRun::prepare(order, limits, &self.defaults)?;
         Ok(work.counting_with(&self.counts))
     }
 }
@@ -109,7 +109,7 @@ impl Word {
 
 impl Launcher {
     pub(super) fn new(keeping: Arc<Keeping>, defaults: Defaults) -> Self {
-        Self(Arc::new(Shared {
+        Self(Arc::new(LauncherState {
             keeping,
             defaults,
             tasks: TaskTracker::new(),
@@ -319,7 +319,7 @@ impl Launcher {
     }
 
     /// Executes a run in a task. That it works is recorded before: whoever said so is told once it cannot be lost.
-    async fn execute(&self, here: Here, work: Work, kept: Kept) -> Result<(), Failure> {
+    async fn execute(&self, here: Here, work: ServedRun, kept: OwnedRun) -> Result<(), Failure> {
         let begun = kept.run.begin().await;
         begun.map_err(|error| Failure::new(Exit::Failure, error.to_string()))?;
         self.0.moved.notify_waiters();
@@ -413,7 +413,7 @@ impl Launcher {
         }
     }
 
-    async fn begin(&self, run: RunId, work: Work) -> Result<(), Failure> {
+    async fn begin(&self, run: RunId, work: ServedRun) -> Result<(), Failure> {
         if self.0.tasks.is_closed() {
             // It is there, and the next server begins it.
             return Ok(());

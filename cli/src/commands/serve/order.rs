@@ -64,7 +64,7 @@ struct OwnLimits {
 /// What an order may say beside its goal.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Options {
+struct OrderOptions {
     workflow: Option<String>,
     workspace: Option<PathBuf>,
     model: Option<String>,
@@ -205,7 +205,7 @@ impl Defaults {
 }
 
 /// Reads what an order says beside its goal; what is wrong is named by its field.
-fn options_of(options: &Map<String, Value>) -> Result<Options, LaunchError> {
+fn options_of(options: &Map<String, Value>) -> Result<OrderOptions, LaunchError> {
     let text = Value::Object(options.clone()).to_string();
     read_strictly(text.as_bytes()).map_err(|error| {
         let field = error.path().replacen('$', "options", 1);

@@ -11,12 +11,12 @@ use tokio::sync::watch;
 /// Watches a run's nodes.
 #[derive(Debug)]
 pub(super) struct Standstill {
-    nodes: Mutex<HashMap<NodeId, Known>>,
+    nodes: Mutex<HashMap<NodeId, KnownNode>>,
     stands: watch::Sender<bool>,
 }
 
 #[derive(Debug)]
-struct Known {
+struct KnownNode {
     parent: Option<NodeId>,
     state: NodeState,
 }
@@ -44,7 +44,7 @@ impl Standstill {
         self.stands.subscribe()
     }
 
-    fn change(&self, change: impl FnOnce(&mut HashMap<NodeId, Known>)) {
+    fn change(&self, change: impl FnOnce(&mut HashMap<NodeId, KnownNode>)) {
         let mut nodes = self.nodes.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut nodes);
         self.stands.send_replace(stand_still(&nodes));
@@ -58,7 +58,7 @@ impl RunObserver for Standstill {
             let (node, parent) = (node.clone(), parent.clone());
             let state = NodeState::Pending;
             self.change(|nodes| {
-                nodes.insert(node, Known { parent, state });
+                nodes.insert(node, KnownNode { parent, state });
             });
         } else if let RunEvent::AgentStatusChanged { node, status, .. } = &occurrence.event {
             self.change(|nodes| {
@@ -71,7 +71,7 @@ impl RunObserver for Standstill {
 }
 
 /// Whether somebody waits, and whoever does not waits for somebody below that does.
-fn stand_still(nodes: &HashMap<NodeId, Known>) -> bool {
+fn stand_still(nodes: &HashMap<NodeId, KnownNode>) -> bool {
     let mut waits = false;
     for (node, known) in nodes {
         match known.state {
@@ -87,7 +87,7 @@ fn stand_still(nodes: &HashMap<NodeId, Known>) -> bool {
     waits
 }
 
-fn has_live_below(nodes: &HashMap<NodeId, Known>, node: &NodeId) -> bool {
+fn has_live_below(nodes: &HashMap<NodeId, KnownNode>, node: &NodeId) -> bool {
     nodes.values().any(|other| {
         other.parent.as_ref() == Some(node)
             && match other.state {
@@ -111,15 +111,15 @@ mod tests {
     use journal::NodeState;
     use routing_core::NodeId;
 
-    use super::{Known, stand_still};
+    use super::{KnownNode, stand_still};
 
-    fn tree(rows: &[(&str, Option<&str>, NodeState)]) -> HashMap<NodeId, Known> {
+    fn tree(rows: &[(&str, Option<&str>, NodeState)]) -> HashMap<NodeId, KnownNode> {
         let id = |text: &str| NodeId::new(text).unwrap();
         let known = rows.iter().map(|(node, parent, state)| {
             let parent = parent.map(id);
             (
                 id(node),
-                Known {
+                KnownNode {
                     parent,
                     state: *state,
                 },

@@ -13,15 +13,15 @@ use super::order::Defaults;
 use super::standstill::Standstill;
 use crate::commands::run::{Beside, OuterLimits, Prepared, settle};
 use crate::exit::Failure;
-use crate::keep::{Keeping, Kept};
+use crate::keep::{Keeping, OwnedRun};
 
 /// Everything that was checked before a run is taken.
-pub(super) struct Work {
+pub(super) struct ServedRun {
     prepared: Prepared,
     put_aside_after: Duration,
 }
 
-impl Work {
+impl ServedRun {
     /// Checks all that an order needs.
     ///
     /// # Errors
@@ -58,7 +58,11 @@ impl Work {
     /// # Cancel safety
     ///
     /// Dropped, the run stands in the store as if this process had died.
-    pub(super) async fn execute(self, keeping: &Keeping, kept: Kept) -> anyhow::Result<RunReport> {
+    pub(super) async fn execute(
+        self,
+        keeping: &Keeping,
+        kept: OwnedRun,
+    ) -> anyhow::Result<RunReport> {
         let standstill = Arc::new(match self.workflow() {
             Workflow::Agents | Workflow::Embedded(_) => Standstill::of_nodes(),
             Workflow::PlanExecute => Standstill::of_one_line(),

@@ -14,7 +14,7 @@ use crate::refused::by_store;
 use crate::storage::Storage;
 
 /// Where tokens are made.
-pub(super) enum Desk {
+pub(super) enum TokenStore {
     /// The store of this machine.
     Beside(Local),
     /// A server.
@@ -46,7 +46,7 @@ fn line(row: &TokenRow, all: &[TokenRow]) -> TokenLine {
     }
 }
 
-impl Desk {
+impl TokenStore {
     /// What is named. A store that is not there is made, where a token is to be made in it.
     ///
     /// # Errors

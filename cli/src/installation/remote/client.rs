@@ -12,7 +12,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::address::{Address, Token};
-use super::refusal::Refusal;
+use super::refusal::ProblemDocument;
 use crate::authority;
 use crate::exit::{Exit, Failure, causes};
 use crate::installation::ServerPlace;
@@ -125,7 +125,7 @@ impl<'a> Ask<'a> {
 
 /// An answer that is no refusal.
 #[derive(Debug)]
-pub(super) struct Answer<T> {
+pub(super) struct ServerAnswer<T> {
     pub(super) status: StatusCode,
     pub(super) body: T,
 }
@@ -212,7 +212,7 @@ impl Client {
     ) -> Result<Option<T>, Failure> {
         match self.sent(&Ask::to_read(parts, &[])).await? {
             (status, body) if status.is_success() => self.decoded(&body).map(Some),
-            (status, body) => match Refusal::read(&body) {
+            (status, body) => match ProblemDocument::read(&body) {
                 Some(refusal) if refusal.is_absence() => Ok(None),
                 refusal => Err(self.refused(status, refusal)),
             },
@@ -223,13 +223,13 @@ impl Client {
     pub(super) async fn ask<T: DeserializeOwned>(
         &self,
         ask: Ask<'_>,
-    ) -> Result<Answer<T>, Failure> {
+    ) -> Result<ServerAnswer<T>, Failure> {
         let (status, body) = self.sent(&ask).await?;
         if !status.is_success() {
-            return Err(self.refused(status, Refusal::read(&body)));
+            return Err(self.refused(status, ProblemDocument::read(&body)));
         }
         let body = self.decoded(&body)?;
-        Ok(Answer { status, body })
+        Ok(ServerAnswer { status, body })
     }
 
     /// Sends a request that is carried out whole or not at all: what was refused of it, each with its id, or
@@ -242,8 +242,11 @@ impl Client {
         if status.is_success() {
             return Ok(None);
         }
-        let refusal = Refusal::read(&body);
-        let parts = refusal.as_ref().map(Refusal::parts).unwrap_or_default();
+        let refusal = ProblemDocument::read(&body);
+        let parts = refusal
+            .as_ref()
+            .map(ProblemDocument::parts)
+            .unwrap_or_default();
         if parts.is_empty() {
             return Err(self.refused(status, refusal));
         }
@@ -271,7 +274,7 @@ impl Client {
         }
         let status = response.status();
         let body = whole(response).await.unwrap_or_default();
-        Err(self.refused(status, Refusal::read(&body)))
+        Err(self.refused(status, ProblemDocument::read(&body)))
     }
 
     fn request(&self, ask: &Ask<'_>) -> reqwest::RequestBuilder {
@@ -336,7 +339,7 @@ impl Client {
                 status,
                 StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE
             );
-            if is_busy && let Some(refusal) = Refusal::read(&body) {
+            if is_busy && let Some(refusal) = ProblemDocument::read(&body) {
                 // Nothing was accepted: the server says so by the problem.
                 return Attempt::Undone(refusal.failure(status), wait);
             }
@@ -358,7 +361,7 @@ impl Client {
         })
     }
 
-    fn refused(&self, status: StatusCode, refusal: Option<Refusal>) -> Failure {
+    fn refused(&self, status: StatusCode, refusal: Option<ProblemDocument>) -> Failure {
         match refusal {
             Some(_) if status == StatusCode::UNAUTHORIZED => self.unknown_here(),
             Some(refusal) => refusal.failure(status),

@@ -22,16 +22,16 @@ const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
 /// An event.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Told {
+pub(crate) struct RemoteEvent {
     /// The CloudEvent, as JSON on one line.
     pub(crate) json: String,
 }
 
 /// What comes next.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Next {
+pub(crate) enum FeedItem {
     /// An event.
-    Event(Told),
+    Event(RemoteEvent),
     /// The server is away; the reader goes on where it was when it is back.
     Away,
     /// The server is back.
@@ -41,7 +41,7 @@ pub(crate) enum Next {
 }
 
 /// Reads the events of one run, or of all: each once, in their order, whatever connection it came over.
-pub(crate) struct Feed {
+pub(crate) struct RemoteFeed {
     client: Client,
     run: Option<RunId>,
     after: String,
@@ -49,7 +49,7 @@ pub(crate) struct Feed {
     away_since: Option<Instant>,
 }
 
-impl Feed {
+impl RemoteFeed {
     /// The events of a run, or of all, after a position.
     pub(crate) const fn of(client: Client, run: Option<RunId>, after: String) -> Self {
         Self {
@@ -70,7 +70,7 @@ impl Feed {
     /// # Cancel safety
     ///
     /// Safe: an event that was not returned is read again.
-    pub(crate) async fn next(&mut self) -> Result<Next, Failure> {
+    pub(crate) async fn next(&mut self) -> Result<FeedItem, Failure> {
         loop {
             let Some(open) = &mut self.open else {
                 match self.connect().await? {
@@ -81,7 +81,7 @@ impl Feed {
             match open.next().await {
                 Some(Ok(event)) => {
                     if let Some(told) = self.told(event) {
-                        return Ok(Next::Event(told));
+                        return Ok(FeedItem::Event(told));
                     }
                 }
                 // The connection is gone, or the run's events have ended: the next attempt tells which.
@@ -90,16 +90,16 @@ impl Feed {
         }
     }
 
-    fn told(&mut self, event: sse_stream::Sse) -> Option<Told> {
+    fn told(&mut self, event: sse_stream::Sse) -> Option<RemoteEvent> {
         let json = event.data?;
         if let Some(id) = event.id.filter(|id| !id.is_empty()) {
             self.after = id;
         }
-        Some(Told { json })
+        Some(RemoteEvent { json })
     }
 
     /// Connects once. `None` where there is a stream now, or the reader shall try again.
-    async fn connect(&mut self) -> Result<Option<Next>, Failure> {
+    async fn connect(&mut self) -> Result<Option<FeedItem>, Failure> {
         let mut headers = HeaderMap::new();
         let after = HeaderValue::from_str(&self.after)
             .map_err(|error| Failure::new(Exit::Failure, causes(&error)))?;
@@ -110,16 +110,16 @@ impl Feed {
             .into_iter()
             .collect();
         match self.client.open(&["v1", "events"], &query, headers).await {
-            Ok(response) if response.status() == StatusCode::NO_CONTENT => Ok(Some(Next::End)),
+            Ok(response) if response.status() == StatusCode::NO_CONTENT => Ok(Some(FeedItem::End)),
             Ok(response) => {
                 let events = SseStream::from_bytes_stream(response.bytes_stream());
                 self.open = Some(events.boxed());
-                Ok(self.away_since.take().map(|_since| Next::Back))
+                Ok(self.away_since.take().map(|_since| FeedItem::Back))
             }
             Err(failure) if failure.exit == Exit::Unreachable => {
                 let Some(since) = self.away_since else {
                     self.away_since = Some(Instant::now());
-                    return Ok(Some(Next::Away));
+                    return Ok(Some(FeedItem::Away));
                 };
                 if since.elapsed() >= PATIENCE {
                     return Err(failure);

@@ -9,7 +9,7 @@ use crate::exit::{Exit, Failure};
 /// A problem document.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Refusal {
+pub(super) struct ProblemDocument {
     /// What happened.
     pub(super) detail: String,
     /// What to do next.
@@ -21,7 +21,7 @@ pub(super) struct Refusal {
     pub(super) more: Map<String, Value>,
 }
 
-impl Refusal {
+impl ProblemDocument {
     /// Reads a body; `None` where it is no problem document, which then is no answer of an `irq`.
     pub(super) fn read(body: &[u8]) -> Option<Self> {
         let refusal: Self = serde_json::from_slice(body).ok()?;
@@ -105,7 +105,7 @@ fn exit_of(status: StatusCode) -> Exit {
 mod tests {
     use reqwest::StatusCode;
 
-    use super::Refusal;
+    use super::ProblemDocument;
     use crate::exit::Exit;
 
     #[test]
@@ -125,7 +125,8 @@ mod tests {
             (501, Exit::Usage),
             (503, Exit::Unreachable),
         ] {
-            let refusal = Refusal::read(br#"{"code": "any", "detail": "no", "hint": "do"}"#);
+            let refusal =
+                ProblemDocument::read(br#"{"code": "any", "detail": "no", "hint": "do"}"#);
             let failure = refusal
                 .unwrap()
                 .failure(StatusCode::from_u16(status).unwrap());
@@ -137,7 +138,7 @@ mod tests {
     #[test]
     fn what_is_no_problem_document_is_no_refusal() {
         for body in ["", "<html>", "{}", "[]", r#"{"detail": "by some proxy"}"#] {
-            assert!(Refusal::read(body.as_bytes()).is_none(), "{body}");
+            assert!(ProblemDocument::read(body.as_bytes()).is_none(), "{body}");
         }
     }
 }

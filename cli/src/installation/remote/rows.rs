@@ -10,7 +10,7 @@ use crate::exit::Failure;
 
 /// A row and its place.
 #[derive(Debug, Deserialize)]
-struct Placed<T> {
+struct PositionedRow<T> {
     position: u64,
     record: T,
 }
@@ -18,7 +18,7 @@ struct Placed<T> {
 /// A part of a list of rows.
 #[derive(Debug, Deserialize)]
 struct Records<T> {
-    records: Vec<Placed<T>>,
+    records: Vec<PositionedRow<T>>,
 }
 
 impl Remote {
@@ -32,7 +32,7 @@ impl Remote {
         query.push(("cursor", page.after.to_string()));
         query.push(("limit", page.limit.to_string()));
         let rows: Records<T> = self.client.read(parts, &query).await?;
-        let placed = |row: Placed<T>| (row.position, row.record);
+        let placed = |row: PositionedRow<T>| (row.position, row.record);
         Ok(rows.records.into_iter().map(placed).collect())
     }
 

@@ -27,7 +27,7 @@ pub(crate) struct Resumption {
 }
 
 #[derive(Debug, Deserialize)]
-struct Named {
+struct RunReference {
     run_id: RunId,
 }
 
@@ -45,7 +45,7 @@ impl Client {
         let parts = ["v1", "runs"];
         let body = json!({"goal": new.goal, "options": new.options});
         let ask = Ask::to_change(Method::POST, &parts).with(body);
-        let answer = self.ask::<Named>(ask).await?;
+        let answer = self.ask::<RunReference>(ask).await?;
         Ok(answer.body.run_id)
     }
 
@@ -69,7 +69,7 @@ impl Client {
             body.insert("input".to_owned(), json!(input));
         }
         let ask = Ask::to_change(Method::POST, &parts).with(Value::Object(body));
-        let answer = self.ask::<Named>(ask).await?;
+        let answer = self.ask::<RunReference>(ask).await?;
         Ok(answer.body.run_id)
     }
 }

@@ -7,7 +7,7 @@ use routing_core::{InterruptId, InterruptType, NodeId};
 use serde_json::{Value, json};
 use tools::CallEnd as ToolEnd;
 
-use crate::model::{CallEnd, CallMoment, CallPhase};
+use crate::model::{CallMoment, CallOutcome, CallPhase};
 use crate::workflows;
 
 /// The epoch of a run's first owner.
@@ -30,7 +30,7 @@ const TRANSIENT: [&str; 10] = [
 
 /// What an event is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Subject {
+pub(super) enum EventSubject {
     Run,
     Agent(NodeId),
     Interrupt(InterruptId),
@@ -41,7 +41,7 @@ pub(super) enum Subject {
 pub(super) struct Fact {
     /// The type without prefix and version: `run.started`.
     pub(super) name: &'static str,
-    pub(super) subject: Subject,
+    pub(super) subject: EventSubject,
     pub(super) data: Value,
 }
 
@@ -54,7 +54,7 @@ impl Fact {
     fn run(name: &'static str, data: Value) -> Self {
         Self {
             name,
-            subject: Subject::Run,
+            subject: EventSubject::Run,
             data,
         }
     }
@@ -70,7 +70,7 @@ impl Fact {
     fn agent(name: &'static str, node: &NodeId, data: Value) -> Self {
         Self {
             name,
-            subject: Subject::Agent(node.clone()),
+            subject: EventSubject::Agent(node.clone()),
             data,
         }
     }
@@ -82,7 +82,7 @@ impl Fact {
         }
         Self {
             name,
-            subject: Subject::Interrupt(interrupt),
+            subject: EventSubject::Interrupt(interrupt),
             data,
         }
     }
@@ -405,25 +405,25 @@ pub(super) fn facts_of_call(moment: &CallMoment) -> Fact {
     });
     let (name, more) = match &moment.phase {
         CallPhase::Started => ("llm.call_started", json!({})),
-        CallPhase::Ended(CallEnd::Answered { usage, cut_off }) => (
+        CallPhase::Ended(CallOutcome::Answered { usage, cut_off }) => (
             "llm.call_finished",
             json!({"usage": usage, "cut_off": cut_off}),
         ),
-        CallPhase::Ended(CallEnd::Cancelled { usage, text }) => (
+        CallPhase::Ended(CallOutcome::Cancelled { usage, text }) => (
             "llm.call_cancelled",
             json!({
                 "cancel_kind": "connection_closed", "tokens_may_be_billed": true,
                 "usage": counts(*usage), "usage_known": certainty(*usage), "partial": text,
             }),
         ),
-        CallPhase::Ended(CallEnd::GivenUp { usage, why }) => (
+        CallPhase::Ended(CallOutcome::GivenUp { usage, why }) => (
             "llm.call_given_up",
             json!({
                 "reason": why, "tokens_may_be_billed": true,
                 "usage": counts(*usage), "usage_known": certainty(*usage),
             }),
         ),
-        CallPhase::Ended(CallEnd::Failed { error }) => {
+        CallPhase::Ended(CallOutcome::Failed { error }) => {
             ("llm.call_finished", json!({"error": error}))
         }
     };

@@ -13,7 +13,7 @@ use routing_core::review::Answer;
 use tools::{CallEnd, Progress, ToolMessage, Verdict};
 
 use crate::layout::cut;
-use crate::model::{CallEnd as ModelCallEnd, CallPhase};
+use crate::model::{CallOutcome as ModelCallEnd, CallPhase};
 use crate::palette::Tone;
 use crate::report::Detail;
 use crate::report::agent_tree::AgentTree;
@@ -31,7 +31,7 @@ const WIDEST_CALL: usize = 160;
 
 /// Something that is told.
 #[derive(Debug)]
-pub(super) struct Moment {
+pub(super) struct StoryEvent {
     pub(super) symbol: &'static str,
     pub(super) tone: Tone,
     /// Whom it is about; empty where it is about the run.
@@ -43,7 +43,7 @@ pub(super) struct Moment {
     pub(super) is_step: bool,
 }
 
-impl Moment {
+impl StoryEvent {
     fn of_run(symbol: &'static str, tone: Tone, what: impl Into<String>) -> Option<Self> {
         Some(Self {
             symbol,
@@ -72,7 +72,7 @@ impl Moment {
     clippy::too_many_lines,
     reason = "a table with one line or two for each event"
 )]
-pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<Moment> {
+pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<StoryEvent> {
     let line = visible_line;
     match event {
         RunEvent::Started {
@@ -86,15 +86,15 @@ pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<Moment> {
                 folder => format!(" on {}", line(folder)),
             };
             let what = format!("“{}”{on} with {}", line(goal), line(model));
-            Moment::of_run("▶", Tone::Active, what)
+            StoryEvent::of_run("▶", Tone::Active, what)
         }
-        RunEvent::AgentSpawned { node, .. } => Moment::change(tree.label(node), "is there"),
+        RunEvent::AgentSpawned { node, .. } => StoryEvent::change(tree.label(node), "is there"),
         RunEvent::AgentStatusChanged { node, status, .. } => {
-            Moment::change(tree.label(node), state_words(*status))
+            StoryEvent::change(tree.label(node), state_words(*status))
         }
         RunEvent::MessageAdded { node, text } => told(tree, node, text),
         RunEvent::StepStarted { node, step, .. } => {
-            Moment::change(tree.label(node), format!("step {step}, asks its model"))
+            StoryEvent::change(tree.label(node), format!("step {step}, asks its model"))
         }
         RunEvent::AnswerChunk { .. } | RunEvent::ModelCallRecorded { .. } => None,
         RunEvent::ModelNoted { node, note } => noted(tree, node, note),
@@ -109,7 +109,7 @@ pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<Moment> {
                 line(path),
                 line(reason)
             );
-            Moment::of(tree.label(node), "✎", Tone::Waiting, what)
+            StoryEvent::of(tree.label(node), "✎", Tone::Waiting, what)
         }
         RunEvent::StepFinished {
             node,
@@ -124,7 +124,7 @@ pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<Moment> {
                 INTERRUPT_FIELD => Detail::Much,
                 _ => Detail::Usual,
             };
-            Moment::of(tree.label(node), "✓", Tone::Good, what).map(|moment| Moment {
+            StoryEvent::of(tree.label(node), "✓", Tone::Good, what).map(|moment| StoryEvent {
                 is_step: true,
                 detail,
                 ..moment
@@ -138,14 +138,14 @@ pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<Moment> {
         } => {
             let arguments = cut(&line(&arguments.to_string()), WIDEST_CALL);
             let what = format!("uses {}: {arguments}", line(tool));
-            Moment::of(tree.label(node), "⚒", Tone::Plain, what)
+            StoryEvent::of(tree.label(node), "⚒", Tone::Plain, what)
         }
         RunEvent::ToolProgress {
             node,
             tool,
             progress,
             ..
-        } => Moment::change(
+        } => StoryEvent::change(
             tree.label(node),
             format!(
                 "{}: {}",
@@ -154,55 +154,55 @@ pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<Moment> {
             ),
         ),
         RunEvent::ToolEnded { node, message } => tool_ended(tree, node, message),
-        RunEvent::StopDeferred { node } => Moment::of(
+        RunEvent::StopDeferred { node } => StoryEvent::of(
             tree.label(node),
             "■",
             Tone::Waiting,
             "a call that must not be interrupted is running; the stop waits for its end",
         ),
-        RunEvent::ToolLateResultDropped { node, tool } => Moment::change(
+        RunEvent::ToolLateResultDropped { node, tool } => StoryEvent::change(
             tree.label(node),
             format!("a result of {} came too late, and was dropped", line(tool)),
         ),
         RunEvent::EventPublished { event } => published(tree, event),
-        RunEvent::EventRefused { event, reason } => Moment::of_run(
+        RunEvent::EventRefused { event, reason } => StoryEvent::of_run(
             "✗",
             Tone::Bad,
             format!("the event {event} was refused: {}", line(reason)),
         ),
-        RunEvent::EventEnded { event, state } => Moment::of_run(
+        RunEvent::EventEnded { event, state } => StoryEvent::of_run(
             "⚑",
             Tone::Faint,
             format!("the event {event} was not used: {}", line(state)),
         ),
         RunEvent::InterruptRaised { node, details, .. } => {
             let what = format!("interrupts, {}: {}", details.r#type, line(&details.reason));
-            Moment::of(tree.label(node), "◆", Tone::Waiting, what)
+            StoryEvent::of(tree.label(node), "◆", Tone::Waiting, what)
         }
         RunEvent::InterruptBound {
             interrupt,
             event,
             target,
-        } => Moment::of(
+        } => StoryEvent::of(
             tree.label_of(*interrupt),
             "⚑",
             Tone::Route,
             format!("the event {event} is bound to it: an answer goes to {target}"),
         ),
         RunEvent::InterruptOpened { question } => {
-            Moment::change(tree.label(&question.node), "asks a person")
+            StoryEvent::change(tree.label(&question.node), "asks a person")
         }
         RunEvent::InterruptReviewed {
             interrupt,
             confidence,
             threshold,
-        } => Moment::of(
+        } => StoryEvent::of(
             tree.label_of(*interrupt),
             "◇",
             Tone::Plain,
             format!("a reviewing model is {confidence} % sure, {threshold} % are needed"),
         ),
-        RunEvent::AnswerRefused { interrupt, problem } => Moment::of(
+        RunEvent::AnswerRefused { interrupt, problem } => StoryEvent::of(
             tree.label_of(*interrupt),
             "✗",
             Tone::Bad,
@@ -210,9 +210,9 @@ pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<Moment> {
         ),
         RunEvent::InterruptAnswered { interrupt, answer } => {
             let what = format!("is answered: {}", answer_words(answer));
-            Moment::of(tree.label_of(*interrupt), "✓", Tone::Good, what)
+            StoryEvent::of(tree.label_of(*interrupt), "✓", Tone::Good, what)
         }
-        RunEvent::Paused { interrupt, reason } => Moment::of(
+        RunEvent::Paused { interrupt, reason } => StoryEvent::of(
             tree.label_of(*interrupt),
             "‖",
             Tone::Waiting,
@@ -223,7 +223,7 @@ pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<Moment> {
                 Some(input) => format!("goes on with: {}", line(input)),
                 None => "goes on unchanged".to_owned(),
             };
-            Moment::of(tree.label_of(*interrupt), "▶", Tone::Active, what)
+            StoryEvent::of(tree.label_of(*interrupt), "▶", Tone::Active, what)
         }
         RunEvent::InterruptResolved {
             interrupt,
@@ -240,34 +240,34 @@ pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<Moment> {
             if let Some(event) = reroute {
                 what.push_str(&format!(", the event {event} is answered"));
             }
-            Moment::of(tree.label_of(*interrupt), "→", Tone::Route, what)
+            StoryEvent::of(tree.label_of(*interrupt), "→", Tone::Route, what)
         }
         RunEvent::Pruned { node, reason, .. } => {
             let what = format!("is cut off with all below it: {}", line(reason));
-            Moment::of(tree.label(node), "╳", Tone::Waiting, what)
+            StoryEvent::of(tree.label(node), "╳", Tone::Waiting, what)
         }
         RunEvent::CutOff { node, reason } => {
             let what = format!("is cut off from outside: {}", line(reason));
-            Moment::of(tree.label(node), "╳", Tone::Waiting, what)
+            StoryEvent::of(tree.label(node), "╳", Tone::Waiting, what)
         }
         RunEvent::Branched {
             interrupt, branch, ..
         } => {
             let what = format!("the run is forked: {branch}");
-            Moment::of(tree.label_of(*interrupt), "⑂", Tone::Route, what)
+            StoryEvent::of(tree.label_of(*interrupt), "⑂", Tone::Route, what)
         }
-        RunEvent::InterruptRefused { interrupt, reason } => Moment::of(
+        RunEvent::InterruptRefused { interrupt, reason } => StoryEvent::of(
             tree.label_of(*interrupt),
             "✗",
             Tone::Bad,
             format!("the interrupt cannot be carried out: {}", line(reason)),
         ),
-        RunEvent::AgentFinished { node, status, .. } => Moment::change(
+        RunEvent::AgentFinished { node, status, .. } => StoryEvent::change(
             tree.label(node),
             format!("has ended: {}", state_words(*status)),
         ),
         RunEvent::Told { .. } => of_plan(tree, &PlanNews::of(event)?),
-        RunEvent::Stopping { reason } => Moment::of_run(
+        RunEvent::Stopping { reason } => StoryEvent::of_run(
             "■",
             Tone::Waiting,
             format!("stopping: {}", line(&reason.message)),
@@ -306,20 +306,20 @@ fn progress_words(progress: &Progress) -> String {
 }
 
 /// What is to be known of a call that is under way. That a wait is over is seen by what follows.
-fn noted(tree: &AgentTree, node: &NodeId, note: &CallNote) -> Option<Moment> {
+fn noted(tree: &AgentTree, node: &NodeId, note: &CallNote) -> Option<StoryEvent> {
     if *note == CallNote::GoesOn {
         return None;
     }
     let what = visible_line(&note.to_string());
-    Moment::of(tree.label(node), "‖", Tone::Waiting, what)
+    StoryEvent::of(tree.label(node), "‖", Tone::Waiting, what)
 }
 
 /// What became of a call. What an interrupt made of it is said in the standard words.
-fn tool_ended(tree: &AgentTree, node: &NodeId, message: &ToolMessage) -> Option<Moment> {
+fn tool_ended(tree: &AgentTree, node: &NodeId, message: &ToolMessage) -> Option<StoryEvent> {
     let who = tree.label(node);
     if is_interrupted(&message.end) || matches!(message.end, CallEnd::TimedOut { .. }) {
         let what = visible_line(&tools::wording::line(message));
-        return Moment::of(who, "⊘", Tone::Waiting, what);
+        return StoryEvent::of(who, "⊘", Tone::Waiting, what);
     }
     let (symbol, tone) = match &message.end {
         CallEnd::Finished { output } if output.verdict == Verdict::Done => ("✓", Tone::Good),
@@ -334,11 +334,11 @@ fn tool_ended(tree: &AgentTree, node: &NodeId, message: &ToolMessage) -> Option<
     };
     let text = cut(&visible_line(&message.text()), WIDEST_CALL);
     let what = format!("{}: {text}", visible_line(&message.tool));
-    Moment::of(who, symbol, tone, what)
+    StoryEvent::of(who, symbol, tone, what)
 }
 
 /// What to say of a call to a model: only what is told nowhere else.
-pub(super) fn moment_of_call(phase: &CallPhase, who: String) -> Option<Moment> {
+pub(super) fn moment_of_call(phase: &CallPhase, who: String) -> Option<StoryEvent> {
     match phase {
         CallPhase::Ended(ModelCallEnd::Cancelled { text, .. }) if !text.trim().is_empty() => {
             // The mark comes first: what follows may be cut.
@@ -346,9 +346,9 @@ pub(super) fn moment_of_call(phase: &CallPhase, who: String) -> Option<Moment> {
                 "was interrupted in its answer [partial]: {}",
                 cut(&visible_line(text), WIDEST_CALL)
             );
-            Moment::of(who, "⊘", Tone::Waiting, what)
+            StoryEvent::of(who, "⊘", Tone::Waiting, what)
         }
-        CallPhase::Ended(ModelCallEnd::GivenUp { why, .. }) => Moment::change(
+        CallPhase::Ended(ModelCallEnd::GivenUp { why, .. }) => StoryEvent::change(
             who,
             format!("begins its answer again: {}", visible_line(why)),
         ),
@@ -362,7 +362,7 @@ pub(super) fn moment_of_call(phase: &CallPhase, who: String) -> Option<Moment> {
 }
 
 /// What is told of a plan. How it stands is in the tree.
-fn of_plan(tree: &AgentTree, news: &PlanNews) -> Option<Moment> {
+fn of_plan(tree: &AgentTree, news: &PlanNews) -> Option<StoryEvent> {
     match news {
         PlanNews::StepStarted(PlanStepStarted {
             node, step, task, ..
@@ -371,7 +371,7 @@ fn of_plan(tree: &AgentTree, news: &PlanNews) -> Option<Moment> {
                 Some(task) => format!("step {step}, asks its model: {}", visible_line(task)),
                 None => format!("step {step}, asks its model"),
             };
-            Moment::change(tree.label(node), what)
+            StoryEvent::change(tree.label(node), what)
         }
         PlanNews::Told(fact) => plan_told(fact),
         PlanNews::Stands(_) => None,
@@ -379,9 +379,9 @@ fn of_plan(tree: &AgentTree, news: &PlanNews) -> Option<Moment> {
 }
 
 /// What happened to a plan, and how much of it is done.
-fn plan_told(fact: &Fact) -> Option<Moment> {
+fn plan_told(fact: &Fact) -> Option<StoryEvent> {
     let (symbol, tone, _words) = plan_signs(fact.kind);
-    Moment::of_run(symbol, tone, plan_words(fact))
+    StoryEvent::of_run(symbol, tone, plan_words(fact))
 }
 
 /// A symbol, its tone, and the words for a kind of fact.
@@ -426,15 +426,15 @@ pub(crate) fn plan_words(fact: &Fact) -> String {
     what
 }
 
-fn told(tree: &AgentTree, node: &NodeId, text: &str) -> Option<Moment> {
+fn told(tree: &AgentTree, node: &NodeId, text: &str) -> Option<StoryEvent> {
     let what = format!("reads: {}", visible_line(text));
-    let moment = Moment::of(tree.label(node), "✉", Tone::Plain, what);
+    let moment = StoryEvent::of(tree.label(node), "✉", Tone::Plain, what);
     let is_known = [INTERRUPT_REQUEST_MARK, DECISION_MARK]
         .iter()
         .any(|mark| text.starts_with(mark));
     if is_known {
         // The event or the decision that it speaks of was told just before.
-        return moment.map(|moment| Moment {
+        return moment.map(|moment| StoryEvent {
             detail: Detail::Much,
             ..moment
         });
@@ -442,7 +442,7 @@ fn told(tree: &AgentTree, node: &NodeId, text: &str) -> Option<Moment> {
     moment
 }
 
-fn published(tree: &AgentTree, event: &NamedEvent) -> Option<Moment> {
+fn published(tree: &AgentTree, event: &NamedEvent) -> Option<StoryEvent> {
     let target = match &event.reroute_to_agent_type {
         Some(target) => format!(" and go on to {target}"),
         None => String::new(),
@@ -452,7 +452,7 @@ fn published(tree: &AgentTree, event: &NamedEvent) -> Option<Moment> {
         event.interrupt_type,
         visible_line(&event.reason),
     );
-    Moment::of(tree.label(&event.node_id), "⚑", Tone::Route, what)
+    StoryEvent::of(tree.label(&event.node_id), "⚑", Tone::Route, what)
 }
 
 fn state_words(state: NodeState) -> &'static str {

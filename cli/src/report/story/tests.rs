@@ -8,7 +8,7 @@ use routing_core::{NodeId, RunId};
 
 use super::{Steps, Story};
 use crate::layout::columns_of;
-use crate::model::{CallEnd, CallMoment, CallPhase};
+use crate::model::{CallMoment, CallOutcome, CallPhase};
 use crate::palette::Palette;
 use crate::report::Detail;
 
@@ -117,7 +117,7 @@ fn steps_are_told_where_no_tree_shows_them() {
     );
 }
 
-fn interrupted_call(end: CallEnd) -> CallMoment {
+fn interrupted_call(end: CallOutcome) -> CallMoment {
     CallMoment {
         caller: Caller {
             run: RunId::generate(),
@@ -137,7 +137,7 @@ fn interrupted_call(end: CallEnd) -> CallMoment {
 #[test]
 fn what_had_arrived_of_an_interrupted_answer_stays_and_is_marked() {
     let cancelled = |text: &str| {
-        interrupted_call(CallEnd::Cancelled {
+        interrupted_call(CallOutcome::Cancelled {
             usage: ChatUsage::default(),
             text: text.to_owned(),
         })
@@ -161,7 +161,7 @@ fn what_had_arrived_of_an_interrupted_answer_stays_and_is_marked() {
 
 #[test]
 fn an_answer_that_was_given_up_is_no_interruption_and_told_only_where_all_is() {
-    let call = interrupted_call(CallEnd::GivenUp {
+    let call = interrupted_call(CallOutcome::GivenUp {
         usage: ChatUsage::default(),
         why: "the answer is wrong already: no such field".to_owned(),
     });

@@ -32,7 +32,7 @@ const INPUTS: [(&str, &str); 5] = [
 
 /// Lays a question out.
 #[derive(Debug)]
-pub(super) struct Page<'q> {
+pub(super) struct QuestionPage<'q> {
     pub(super) question: &'q Question,
     /// What is asked about a tool, where it is about one.
     pub(super) asks: Option<ToolQuestionKind>,
@@ -40,7 +40,7 @@ pub(super) struct Page<'q> {
     pub(super) palette: Palette,
 }
 
-impl Page<'_> {
+impl QuestionPage<'_> {
     /// The whole question, without the prompt.
     pub(super) fn opening(&self) -> String {
         let question = self.question;

@@ -6,7 +6,7 @@ use routing_core::{
 };
 use serde_json::json;
 
-use super::{Dialogue, Step};
+use super::{Dialogue, DialogueStep};
 use crate::palette::Palette;
 
 fn choice(label: &str, value: &str) -> Choice {
@@ -62,12 +62,12 @@ fn type_lines(question: &Question, lines: &[&str]) -> Result<Answer, String> {
     let mut shown = dialogue.opening();
     for (index, line) in lines.iter().enumerate() {
         match dialogue.line(line) {
-            Step::Ask(text) => shown = text,
-            Step::Done(answer) => {
+            DialogueStep::Ask(text) => shown = text,
+            DialogueStep::Done(answer) => {
                 assert_eq!(index + 1, lines.len(), "answered before the last line");
                 return Ok(answer);
             }
-            Step::Edit => return Err("edit".to_owned()),
+            DialogueStep::Edit => return Err("edit".to_owned()),
         }
     }
     Err(shown)

@@ -15,10 +15,10 @@ use crate::advice::advised;
 use crate::time::age;
 use crate::visible::visible_line;
 use crate::watch::snapshot::RunView;
-use crate::watch::state::{Row, State};
+use crate::watch::state::{ScreenState, TreeRow};
 
 /// All runs.
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look) {
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: Look) {
     let rows = state.tree();
     if rows.is_empty() {
         let text = if state.filter.is_empty() {
@@ -46,7 +46,13 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look)
 }
 
 /// One run: its agents, and what they did last.
-pub(super) fn draw_run(frame: &mut Frame<'_>, area: Rect, state: &State, run: RunId, look: Look) {
+pub(super) fn draw_run(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    state: &ScreenState,
+    run: RunId,
+    look: Look,
+) {
     let view = state.snapshot.run(run);
     let stream = if let Some(view) = view.filter(|view| view.plan.is_some()) {
         let [tree, steps, stream] = Layout::vertical([
@@ -106,10 +112,10 @@ fn frame_of(title: &str) -> Block<'_> {
     Block::new().borders(Borders::TOP).title(title)
 }
 
-fn item<'a>(row: &Row<'a>, state: &State, (columns, look): (u16, Look)) -> ListItem<'a> {
+fn item<'a>(row: &TreeRow<'a>, state: &ScreenState, (columns, look): (u16, Look)) -> ListItem<'a> {
     let line = match row {
-        Row::Run(view) => run_line(view, look),
-        Row::Node(view, node) => node_line(view, node, state, look),
+        TreeRow::Run(view) => run_line(view, look),
+        TreeRow::Node(view, node) => node_line(view, node, state, look),
     };
     ListItem::new(fitting(line, columns))
 }
@@ -137,7 +143,7 @@ fn run_line(view: &RunView, look: Look) -> Line<'static> {
     Line::from(spans)
 }
 
-fn node_line(view: &RunView, node: &NodeRow, state: &State, look: Look) -> Line<'static> {
+fn node_line(view: &RunView, node: &NodeRow, state: &ScreenState, look: Look) -> Line<'static> {
     let depth = node.node.as_str().matches('/').count();
     let name = node.node.as_str().rsplit('/').next().unwrap_or_default();
     let asks = state

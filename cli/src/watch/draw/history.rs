@@ -7,9 +7,9 @@ use ratatui::widgets::{Block, Borders, List, ListItem, ListState};
 
 use super::{Look, fitting};
 use crate::time::instant;
-use crate::watch::state::State;
+use crate::watch::state::ScreenState;
 
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look) {
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: Look) {
     let items = state.snapshot.history.iter().map(|line| {
         let line = Line::from(vec![
             Span::styled(format!("{}  ", instant(line.at)), look.faint()),

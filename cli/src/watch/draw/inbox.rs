@@ -12,12 +12,12 @@ use crate::asked;
 use crate::layout::cut;
 use crate::time::age;
 use crate::visible::visible_line;
-use crate::watch::state::State;
+use crate::watch::state::ScreenState;
 
 /// The columns of a question's type, its agent, its age, and until when it can be answered.
 const FIXED: [u16; 4] = [14, 24, 8, 12];
 
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look) {
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: Look) {
     let open = state.inbox();
     let block = Block::new().borders(Borders::TOP).title(" Inbox ");
     if open.is_empty() {
@@ -44,7 +44,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look)
     frame.render_stateful_widget(table, area, &mut selected);
 }
 
-fn row<'a>(interrupt: &Interrupt, state: &State, (why, look): (u16, Look)) -> Row<'a> {
+fn row<'a>(interrupt: &Interrupt, state: &ScreenState, (why, look): (u16, Look)) -> Row<'a> {
     let name = interrupt
         .node
         .as_str()

@@ -15,12 +15,12 @@ use crate::layout::wrap;
 use crate::visible::{visible_line, visible_lines};
 use crate::watch::modal::{Chosen, Focus, Modal, PlanChange, phases};
 use crate::watch::overlay::Overlay;
-use crate::watch::state::State;
+use crate::watch::state::ScreenState;
 
 /// How wide the window of a question is at most.
 const QUESTION: u16 = 72;
 
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look) {
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: Look) {
     match &state.overlay {
         None => {}
         Some(Overlay::Modal(modal)) => draw_modal(frame, area, state, modal, look),
@@ -68,7 +68,7 @@ fn window(frame: &mut Frame<'_>, area: Rect, width: u16, height: u16, title: &st
     inner
 }
 
-fn draw_modal(frame: &mut Frame<'_>, area: Rect, state: &State, modal: &Modal, look: Look) {
+fn draw_modal(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, modal: &Modal, look: Look) {
     let name = match &modal.node {
         Some(node) => node
             .as_str()

@@ -8,17 +8,17 @@ use ratatui::widgets::Paragraph;
 use super::Look;
 use crate::layout::cut;
 use crate::visible::visible_line;
-use crate::watch::state::State;
+use crate::watch::state::ScreenState;
 
 /// The most columns of a message.
 const LONGEST: usize = 56;
 
 /// How many lines it takes.
-pub(super) fn height(state: &State) -> u16 {
+pub(super) fn height(state: &ScreenState) -> u16 {
     u16::from(!state.queue().is_empty())
 }
 
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, look: Look) {
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: Look) {
     let queue = state.queue();
     let mut spans = vec![Span::styled(" not read yet ", look.faint())];
     for message in &queue {

@@ -17,9 +17,15 @@ use crate::refused::decided;
 use crate::stands::stands;
 use crate::time::ago;
 use crate::visible::{visible_line, visible_lines};
-use crate::watch::state::State;
+use crate::watch::state::ScreenState;
 
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, id: InterruptId, look: Look) {
+pub(super) fn draw(
+    frame: &mut Frame<'_>,
+    area: Rect,
+    state: &ScreenState,
+    id: InterruptId,
+    look: Look,
+) {
     let Some(interrupt) = state.snapshot.interrupt(id) else {
         let lines = vec![
             Line::from(format!("{id} has ended. What became of it:")),
@@ -49,7 +55,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &State, id: Interru
     frame.render_widget(Paragraph::new(buttons), doing);
 }
 
-fn heading(interrupt: &Interrupt, state: &State, look: Look) -> Vec<Line<'static>> {
+fn heading(interrupt: &Interrupt, state: &ScreenState, look: Look) -> Vec<Line<'static>> {
     let mut lines = vec![Line::from(vec![
         Span::styled(format!("{} ", interrupt.interrupt_type), look.strong()),
         Span::raw(format!("of {} ", interrupt.node)),
@@ -89,7 +95,7 @@ fn paragraph(given: &str, look: Look) -> Vec<Line<'static>> {
         .collect()
 }
 
-fn asked_lines(question: &Question, state: &State, look: Look) -> Vec<Line<'static>> {
+fn asked_lines(question: &Question, state: &ScreenState, look: Look) -> Vec<Line<'static>> {
     let details = &question.details;
     let mut lines: Vec<Line<'static>> = visible_lines(&details.reason)
         .into_iter()

@@ -80,7 +80,7 @@ pub(super) fn standstill(run: &Run, waiting: &[Interrupt]) -> Standstill {
 }
 
 /// How a run ended, or why nobody waits for it any longer.
-pub(super) struct Ending<'e> {
+pub(super) struct RemoteEnding<'e> {
     pub(super) run: &'e Run,
     pub(super) progress: Option<&'e RunProgress>,
     pub(super) standstill: Standstill,
@@ -91,7 +91,7 @@ pub(super) struct Ending<'e> {
     pub(super) url: &'e str,
 }
 
-impl Ending<'_> {
+impl RemoteEnding<'_> {
     /// The exit code, as that of a run which this process had executed.
     pub(super) fn exit(&self) -> Exit {
         match self.run.state {

@@ -18,22 +18,22 @@ use routing_core::{InterruptId, RunId};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-use super::ending::{Ending, Standstill, standstill};
-use super::story::Event;
-use super::{Remote, Server};
+use super::ending::{RemoteEnding, Standstill, standstill};
+use super::story::FeedEntry;
+use super::{Remote, RemoteServer};
 use crate::arguments::{Global, HangupChoice};
 use crate::commands::review::Chosen;
 use crate::commands::run::escape::{Escape, Where};
 use crate::commands::run::talk::Talk;
 use crate::exit::{Exit, Failure};
-use crate::installation::{Feed, Installation, Next, ServerPlace};
+use crate::installation::{FeedItem, Installation, RemoteFeed, ServerPlace};
 use crate::keyboard::Keyboard;
 use crate::palette::Palette;
 use crate::report::Detail;
 use crate::reviewer::Reply;
 use crate::visible::visible_json;
 
-use standing::{Readings, Seen, Standing};
+use standing::{Readings, RunReading, RunStatusSnapshot};
 
 /// How long a run that was told to go on may stand still before that counts as its standstill.
 const GETTING_UP: Duration = Duration::from_secs(15);
@@ -55,7 +55,7 @@ enum Beside {
     /// What a person has answered was sent; what is to be said of it.
     Sent(Result<Option<String>, Failure>),
     /// How the run stood, and how much was done here when that was read.
-    Seen(u64, Box<Result<Standing, Failure>>),
+    Seen(u64, Box<Result<RunStatusSnapshot, Failure>>),
     /// The window of the run was left; what is to be said then.
     Visited(Vec<String>),
     /// The server was asked to stop the run.
@@ -65,7 +65,7 @@ enum Beside {
 /// A run on a server that is followed.
 pub(super) struct Following {
     remote: Arc<Remote>,
-    feed: Feed,
+    feed: RemoteFeed,
     run: RunId,
     url: String,
     detail: Detail,
@@ -110,13 +110,13 @@ impl Following {
     ///
     /// Where the terminal cannot be read. Nothing is asked of the server before [`Following::until_its_end`].
     pub(super) fn of(
-        server: Server,
+        server: RemoteServer,
         run: RunId,
         after: String,
         talk: Talk,
         global: Global,
     ) -> Result<Self, Failure> {
-        let Server {
+        let RemoteServer {
             client,
             remote,
             url,
@@ -128,7 +128,7 @@ impl Following {
         Ok(Self {
             escape,
             place,
-            feed: Feed::of(client, Some(run), after),
+            feed: RemoteFeed::of(client, Some(run), after),
             remote,
             run,
             url,
@@ -194,17 +194,17 @@ impl Following {
                     self.ask_next(&seen.standing);
                 },
                 next = self.feed.next() => match next? {
-                    Next::Event(told) => if self.tell(&told.json)? {
+                    FeedItem::Event(told) => if self.tell(&told.json)? {
                         self.look();
                     },
-                    Next::Away => self.interject("The server is away; it is looked for. The run is kept."),
-                    Next::Back => {
+                    FeedItem::Away => self.interject("The server is away; it is looked for. The run is kept."),
+                    FeedItem::Back => {
                         self.interject("The server is back.");
                         self.look();
                     }
-                    Next::End => {
+                    FeedItem::End => {
                         self.take_down(&mut signals).await?;
-                        return self.end(&Standing::of(&self.remote, self.run).await?).await;
+                        return self.end(&RunStatusSnapshot::of(&self.remote, self.run).await?).await;
                     }
                 },
             }
@@ -212,7 +212,7 @@ impl Following {
     }
 
     /// Whether programs were told that it stands still: its event is the last one, and may still be on its way.
-    fn has_told(&self, standing: &Standing) -> bool {
+    fn has_told(&self, standing: &RunStatusSnapshot) -> bool {
         let state = standing.run.state;
         let stands = matches!(state, RunState::Paused | RunState::Waiting);
         let is_told = |told: &String| *told == state.to_string();
@@ -220,7 +220,7 @@ impl Following {
     }
 
     /// Whether there is nothing to wait for here, though the run has not ended.
-    fn is_over(&self, standing: &Standing) -> bool {
+    fn is_over(&self, standing: &RunStatusSnapshot) -> bool {
         if self.is_visited {
             return false;
         }
@@ -247,7 +247,7 @@ impl Following {
     }
 
     /// Takes what came of what is done beside; how the run stands, where that is what came.
-    fn came(&mut self, came: Beside) -> anyhow::Result<Option<Seen>> {
+    fn came(&mut self, came: Beside) -> anyhow::Result<Option<RunReading>> {
         match came {
             Beside::Seen(done, standing) => return Ok(self.seen(done, *standing)?),
             Beside::Answered(seen, reply) => self.answered(*seen, reply)?,
@@ -308,7 +308,7 @@ impl Following {
             writeln!(output, "{}", visible_json(json))?;
             output.flush()?;
         }
-        let Some(event) = Event::read(json) else {
+        let Some(event) = FeedEntry::read(json) else {
             return Ok(false);
         };
         if let Some(state) = event.topic.strip_prefix("run.") {
@@ -347,10 +347,10 @@ impl Following {
         let _ = writeln!(io::stderr().lock(), "{text}");
     }
 
-    async fn end(&self, standing: &Standing) -> anyhow::Result<Exit> {
+    async fn end(&self, standing: &RunStatusSnapshot) -> anyhow::Result<Exit> {
         let progress = self.remote.progress(self.run).await?;
         let questions: Vec<Interrupt> = standing.questions().cloned().collect();
-        let ending = Ending {
+        let ending = RemoteEnding {
             run: &standing.run,
             progress: progress.as_ref(),
             standstill: standstill(&standing.run, &standing.waiting),

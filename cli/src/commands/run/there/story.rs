@@ -10,13 +10,13 @@ use crate::visible::visible_line;
 const AROUND: (&str, &str) = ("dev.irq.", ".v1");
 
 /// An event, as far as it is told.
-pub(in crate::commands) struct Event {
+pub(in crate::commands) struct FeedEntry {
     /// Its name, as `interrupt.opened`.
     pub(super) topic: String,
     data: Value,
 }
 
-impl Event {
+impl FeedEntry {
     /// Reads a CloudEvent; `None` where it is none of ours.
     pub(in crate::commands) fn read(json: &str) -> Option<Self> {
         let mut event: Value = serde_json::from_str(json).ok()?;
@@ -148,13 +148,13 @@ impl Event {
 
 #[cfg(test)]
 mod tests {
-    use super::Event;
+    use super::FeedEntry;
     use crate::palette::Palette;
     use crate::report::Detail;
 
     fn told(kind: &str, data: &str, detail: Detail) -> Option<String> {
         let json = format!(r#"{{"type": "dev.irq.{kind}.v1", "data": {data}}}"#);
-        let event = Event::read(&json).unwrap();
+        let event = FeedEntry::read(&json).unwrap();
         event.line(detail, Palette::PLAIN)
     }
 
@@ -190,7 +190,7 @@ mod tests {
     #[test]
     fn an_event_of_somebody_else_is_none() {
         for json in ["", "[]", "{}", r#"{"type": "com.example", "data": {}}"#] {
-            assert!(Event::read(json).is_none(), "{json}");
+            assert!(FeedEntry::read(json).is_none(), "{json}");
         }
     }
 }

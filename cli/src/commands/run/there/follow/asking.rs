@@ -6,7 +6,7 @@ use interrupts::life::{Interrupt, State};
 use interrupts::signals::{OsSignals, SignalSource as _};
 use routing_core::InterruptId;
 
-use super::standing::Standing;
+use super::standing::RunStatusSnapshot;
 use super::{Beside, Following};
 use crate::commands::review::{Chosen, of_person};
 use crate::exit::{Exit, Failure};
@@ -17,7 +17,7 @@ use crate::stands::stands;
 
 impl Following {
     /// Asks the person here the first question that he was not asked.
-    pub(super) fn ask_next(&mut self, standing: &Standing) {
+    pub(super) fn ask_next(&mut self, standing: &RunStatusSnapshot) {
         if !self.asks || self.asking.is_some() || self.signal.is_some() {
             return;
         }
@@ -59,7 +59,7 @@ impl Following {
 
     /// Takes the question back that is asked here, where nobody can answer it any more. Who typed the end of a line just
     /// now is told by what is sent.
-    pub(super) fn withdraw(&self, standing: &Standing) {
+    pub(super) fn withdraw(&self, standing: &RunStatusSnapshot) {
         // Whoever has the window holds the question himself, and is asked once he has left it.
         let Some(id) = self.asking.filter(|_id| self.is_typing && !self.is_visited) else {
             return;

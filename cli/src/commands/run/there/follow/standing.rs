@@ -12,12 +12,12 @@ use crate::installation::{Installation, Remote};
 use crate::listing;
 
 /// How the run stands.
-pub(super) struct Standing {
+pub(super) struct RunStatusSnapshot {
     pub(super) run: Run,
     pub(super) waiting: Vec<Interrupt>,
 }
 
-impl Standing {
+impl RunStatusSnapshot {
     /// Reads it.
     pub(super) async fn of(remote: &Remote, run: RunId) -> Result<Self, Failure> {
         let filter = Filter {
@@ -54,8 +54,8 @@ pub(super) struct Readings {
 }
 
 /// What a reading is good for.
-pub(super) struct Seen {
-    pub(super) standing: Standing,
+pub(super) struct RunReading {
+    pub(super) standing: RunStatusSnapshot,
     /// Nothing has happened since it was read, as far as it was told.
     pub(super) is_newest: bool,
 }
@@ -72,7 +72,7 @@ impl Following {
         let (remote, run) = (Arc::clone(&self.remote), self.run);
         let (done, sender) = (self.readings.done, self.beside.0.clone());
         tokio::task::spawn_local(async move {
-            let standing = Standing::of(&remote, run).await;
+            let standing = RunStatusSnapshot::of(&remote, run).await;
             // Nobody waits for it where the run was left.
             let _ = sender.send(Beside::Seen(done, Box::new(standing)));
         });
@@ -88,8 +88,8 @@ impl Following {
     pub(super) fn seen(
         &mut self,
         done: u64,
-        standing: Result<Standing, Failure>,
-    ) -> Result<Option<Seen>, Failure> {
+        standing: Result<RunStatusSnapshot, Failure>,
+    ) -> Result<Option<RunReading>, Failure> {
         let standing = standing?;
         let is_newest = !std::mem::take(&mut self.readings.is_outdated);
         self.readings.is_reading = false;
@@ -97,7 +97,7 @@ impl Following {
             self.look();
         }
         let is_worth = done == self.readings.done;
-        Ok(is_worth.then_some(Seen {
+        Ok(is_worth.then_some(RunReading {
             standing,
             is_newest,
         }))
