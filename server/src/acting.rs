@@ -10,13 +10,13 @@ mod resume;
 mod rule;
 mod stop;
 
-pub(crate) use decide::{Decided, DecisionOrder, decide, decide_all};
+pub(crate) use decide::{DecideOutcome, DecisionOrder, decide, decide_all};
 pub(crate) use plan::{plan_of, preview};
 pub(crate) use plan_change::{PlanChangeOrder, change_plan, reading_of};
 pub(crate) use publish::publish;
 pub(crate) use resume::{ResumeOrder, resume};
 pub(crate) use rule::{RememberOrder, make_rule, revoke_rule, rule_named};
-pub(crate) use stop::{Stopped, affected, stop};
+pub(crate) use stop::{StopResult, affected, stop};
 
 use interrupts::{Digest, IdempotencyKey};
 use routing_core::{InterruptId, RunId};

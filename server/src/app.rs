@@ -23,10 +23,10 @@ use crate::wire::InterruptView;
 
 /// What all handlers share. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct App(Arc<Shared>);
+pub(crate) struct App(Arc<AppState>);
 
 /// The parts of it.
-pub(crate) struct Shared {
+pub(crate) struct AppState {
     pub(crate) config: ServerConfig,
     /// What workflows say of themselves.
     pub(crate) catalogues: CatalogueBook,
@@ -48,15 +48,15 @@ pub(crate) struct Shared {
 }
 
 impl std::ops::Deref for App {
-    type Target = Shared;
+    type Target = AppState;
 
-    fn deref(&self) -> &Shared {
+    fn deref(&self) -> &AppState {
         &self.0
     }
 }
 
 impl App {
-    pub(crate) fn new(shared: Shared) -> Self {
+    pub(crate) fn new(shared: AppState) -> Self {
         Self(Arc::new(shared))
     }
 

@@ -27,9 +27,9 @@ type Outcome = Result<Arc<StoredPlan>, Problem>;
 
 /// The changes that are under way, or have just ended, by the key of their request.
 #[derive(Default)]
-pub(crate) struct PlanChanges(Mutex<HashMap<Uuid, Known>>);
+pub(crate) struct PlanChanges(Mutex<HashMap<Uuid, KnownChange>>);
 
-struct Known {
+struct KnownChange {
     /// What was asked for: the same key with something else is refused.
     asked: Digest,
     begun: Instant,
@@ -92,7 +92,7 @@ impl PlanChanges {
             }
         };
         let outcome = outcome.boxed().shared();
-        let begun = Known {
+        let begun = KnownChange {
             asked,
             begun: Instant::now(),
             outcome: outcome.clone(),

@@ -29,12 +29,12 @@ use crate::metrics::Metrics;
 
 use calls::{Calls, calls_of};
 use cloud_event::About;
-use known::{Interrupts, Known};
+use known::{Interrupts, KnownInterrupts};
 use news::Waiting;
 
 pub(crate) use cloud_event::{FeedEvent, event_type, position_text, reset_event};
 pub(crate) use news::{Concern, News};
-pub(crate) use reader::{Next, Reader};
+pub(crate) use reader::{FeedReader, ReaderItem};
 pub(crate) use socket::{FrameType, open_socket};
 pub(crate) use sse::{FeedOrder, open_stream};
 pub(crate) use told::TOLD;
@@ -63,7 +63,7 @@ pub(crate) struct Feed {
     latest: watch::Sender<u64>,
     waiting: Waiting,
     kept: Mutex<VecDeque<Arc<FeedEvent>>>,
-    known: Known,
+    known: KnownInterrupts,
 }
 
 impl Feed {
@@ -88,7 +88,7 @@ impl Feed {
             latest,
             waiting: Waiting::default(),
             kept: Mutex::default(),
-            known: Known::default(),
+            known: KnownInterrupts::default(),
         })
     }
 

@@ -46,14 +46,14 @@ pub(crate) enum Transport {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Asked {
+struct InterruptLabels {
     source: &'static str,
     mode: &'static str,
     kind: &'static str,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct DecidedBy {
+struct DecisionLabels {
     decision: &'static str,
     via: Way,
 }
@@ -75,7 +75,7 @@ struct OpenKind {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Answered {
+struct ResponseLabels {
     route: String,
     status: u16,
 }
@@ -83,15 +83,15 @@ struct Answered {
 /// What is counted since this process began.
 pub(crate) struct Metrics {
     registry: Registry,
-    interrupts: Metric<Asked, Counter>,
+    interrupts: Metric<InterruptLabels, Counter>,
     phases: Phases,
     open: Metric<OpenKind, Gauge<i64, AtomicI64>>,
     review_wait: Histogram,
-    decisions: Metric<DecidedBy, Counter>,
+    decisions: Metric<DecisionLabels, Counter>,
     feed_clients: Metric<Over, Gauge<i64, AtomicI64>>,
     feed_gaps: Counter,
     tool_interrupts: Metric<StoppedTool, Counter>,
-    requests: Metric<Answered, Counter>,
+    requests: Metric<ResponseLabels, Counter>,
     late_results: Counter,
 }
 
@@ -168,7 +168,7 @@ impl Metrics {
 
     /// An interrupt was asked for.
     pub(crate) fn asked(&self, interrupt: &Interrupt) {
-        let labels = Asked {
+        let labels = InterruptLabels {
             source: source_name(interrupt.source),
             mode: mode_name(interrupt.mode),
             kind: kind_of(interrupt),
@@ -201,7 +201,7 @@ impl Metrics {
 
     /// A decision was made here.
     pub(crate) fn decided(&self, verdict: Verdict, way: Way) {
-        let labels = DecidedBy {
+        let labels = DecisionLabels {
             decision: verdict_name(verdict),
             via: way,
         };
@@ -239,7 +239,7 @@ impl Metrics {
 
     /// A request was answered.
     pub(crate) fn answered(&self, route: &str, status: u16) {
-        let labels = Answered {
+        let labels = ResponseLabels {
             route: route.to_owned(),
             status,
         };

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::access::{Crowd, HostNames, Pace, SessionCookie, Staying};
-use crate::app::{App, Shared};
+use crate::app::{App, AppState};
 use crate::changes::PlanChanges;
 use crate::clearing::clear_up;
 use crate::config::{Remote, ServerConfig};
@@ -112,7 +112,7 @@ async fn app_of(
         Arc::clone(&metrics),
     )
     .await?;
-    Ok(App::new(Shared {
+    Ok(App::new(AppState {
         pace: Pace::new(&config.limits),
         crowd: Crowd::new(config.limits.requests_at_once),
         hosts: HostNames::new(&config.hosts, config.remote.is_secure()),

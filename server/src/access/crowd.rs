@@ -57,12 +57,12 @@ pub(crate) struct Crowd {
 
 /// A request that is under way, while it is held.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct RequestPermit {
     caller: String,
     under_way: Arc<Mutex<HashMap<String, usize>>>,
 }
 
-impl Drop for Place {
+impl Drop for RequestPermit {
     fn drop(&mut self) {
         // A whole number is changed at once, so a panic elsewhere leaves it whole.
         let mut under_way = self
@@ -100,7 +100,7 @@ impl Crowd {
     }
 
     /// One more request of a caller.
-    pub(super) fn enter(&self, caller: &Caller) -> Result<Place, Problem> {
+    pub(super) fn enter(&self, caller: &Caller) -> Result<RequestPermit, Problem> {
         let name = caller.actor.name.as_str();
         let mut under_way = self
             .under_way
@@ -117,7 +117,7 @@ impl Crowd {
             return Err(problem.header(header::RETRY_AFTER, HeaderValue::from_static("1")));
         }
         *count += 1;
-        Ok(Place {
+        Ok(RequestPermit {
             caller: name.to_owned(),
             under_way: Arc::clone(&self.under_way),
         })
@@ -125,7 +125,7 @@ impl Crowd {
 }
 
 /// An answer that holds its place until it is sent. One that does not end by itself holds none: a stream, a socket.
-pub(super) fn holding(place: Place, response: Response) -> Response {
+pub(super) fn holding(place: RequestPermit, response: Response) -> Response {
     let is_stream = response
         .headers()
         .get(header::CONTENT_TYPE)
@@ -134,28 +134,28 @@ pub(super) fn holding(place: Place, response: Response) -> Response {
         return response;
     }
     let place = Arc::new(place);
-    response.map(|body| Body::new(Held { body, place }))
+    response.map(|body| Body::new(LimitedBody { body, place }))
 }
 
 /// The body of an answer, with the place of its request.
-struct Held {
+struct LimitedBody {
     body: Body,
-    place: Arc<Place>,
+    place: Arc<RequestPermit>,
 }
 
 /// A part of an answer: it keeps the place until the connection has written it.
-struct Part {
+struct BodyPart {
     bytes: Bytes,
-    _place: Arc<Place>,
+    _place: Arc<RequestPermit>,
 }
 
-impl AsRef<[u8]> for Part {
+impl AsRef<[u8]> for BodyPart {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
 }
 
-impl HttpBody for Held {
+impl HttpBody for LimitedBody {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -166,7 +166,7 @@ impl HttpBody for Held {
         let frame = Pin::new(&mut self.body).poll_frame(context);
         frame.map_ok(|frame| {
             frame.map_data(|bytes| {
-                Bytes::from_owner(Part {
+                Bytes::from_owner(BodyPart {
                     bytes,
                     _place: Arc::clone(&self.place),
                 })

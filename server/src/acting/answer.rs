@@ -17,7 +17,7 @@ const NO_CHANGE: &str =
     "there are neither steps nor words that change the plan; `resume` goes on with it as it is";
 
 /// What a decision carries.
-pub(super) struct Answered {
+pub(super) struct DecisionContent {
     /// The answer, as JSON.
     pub(super) content: Option<String>,
     /// Where to go instead.
@@ -29,10 +29,10 @@ pub(super) fn answer_of(
     interrupt: &Interrupt,
     catalogue: Option<&Catalogue>,
     order: &DecisionOrder,
-) -> Result<Answered, Problem> {
+) -> Result<DecisionContent, Problem> {
     let target = target_of(interrupt, order)?;
     if revises(order) {
-        return Ok(Answered {
+        return Ok(DecisionContent {
             content: Some(to_text(&revision_of(order)?)?),
             target,
         });
@@ -41,7 +41,7 @@ pub(super) fn answer_of(
         Family::Question => question((interrupt, catalogue), order, target.as_ref())?,
         Family::Stop => pause(order)?,
     };
-    Ok(Answered {
+    Ok(DecisionContent {
         content: Some(content),
         target,
     })

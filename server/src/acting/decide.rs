@@ -6,7 +6,7 @@ use interrupts::store::{ChangeError, Deciding, TogetherError};
 use routing_core::{DecisionId, InterruptId, RuleId};
 use serde_json::Value;
 
-use super::answer::{Answered, answer_of};
+use super::answer::{DecisionContent, answer_of};
 use super::keyed;
 use super::plan::check_plan;
 use super::rule::RememberOrder;
@@ -41,14 +41,14 @@ pub(crate) struct DecisionOrder {
 
 /// What deciding did.
 #[derive(Debug)]
-pub(crate) enum Decided {
+pub(crate) enum DecideOutcome {
     /// The decision was made.
     Now(Interrupt),
     /// It was made before, by the same request.
     Before(Interrupt),
 }
 
-impl Decided {
+impl DecideOutcome {
     /// The interrupt itself.
     fn into_interrupt(self) -> Interrupt {
         match self {
@@ -70,7 +70,7 @@ pub(crate) async fn decide(
     caller: &Caller,
     interrupt: &Interrupt,
     order: DecisionOrder,
-) -> Result<Decided, Problem> {
+) -> Result<DecideOutcome, Problem> {
     Right::Decide.demand(caller)?;
     let about = |problem: Problem| problem.about(format!("/v1/interrupts/{}", interrupt.id));
     let deciding = match prepare(app, caller, interrupt, &order)
@@ -85,7 +85,7 @@ pub(crate) async fn decide(
             let decided = decided.into_iter().next();
             let decided = decided.unwrap_or_else(|| interrupt.clone());
             made(app, &decided, &order);
-            Ok(Decided::Now(decided))
+            Ok(DecideOutcome::Now(decided))
         }
         Err(TogetherError::Store(error)) => Err(about(of_store(&error))),
         Err(TogetherError::Refused(refused)) => match refused.into_iter().next() {
@@ -150,7 +150,7 @@ pub(crate) async fn decide_all(
 /// What an order comes to before the store is asked.
 enum Prepared {
     /// The same request was carried out before.
-    Before(Box<Decided>),
+    Before(Box<DecideOutcome>),
     /// It can be made, unless somebody is faster.
     Deciding(Box<Deciding>),
 }
@@ -214,7 +214,7 @@ pub(super) async fn made_before(
     interrupt: &Interrupt,
     id: DecisionId,
     order: &DecisionOrder,
-) -> Result<Option<Decided>, Problem> {
+) -> Result<Option<DecideOutcome>, Problem> {
     let Some(decision) = interrupt
         .decision
         .as_ref()
@@ -228,7 +228,7 @@ pub(super) async fn made_before(
             choosing.verdict == decision.verdict && choosing.content == decision.content
         });
     if same && is_remembered_so(app, id, order.remember.as_ref()).await? {
-        return Ok(Some(Decided::Before(interrupt.clone())));
+        return Ok(Some(DecideOutcome::Before(interrupt.clone())));
     }
     Err(Problem::new(
         Kind::IdempotencyConflict,
@@ -318,7 +318,7 @@ pub(super) async fn choosing(
         .with("allowed_decisions", allowed));
     }
     let catalogue = app.catalogue_of(interrupt).await?;
-    let Answered { content, target } = answer_of(interrupt, catalogue.as_deref(), order)?;
+    let DecisionContent { content, target } = answer_of(interrupt, catalogue.as_deref(), order)?;
     Ok(Choosing {
         id,
         verdict: order.verdict,

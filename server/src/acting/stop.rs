@@ -15,14 +15,14 @@ use crate::problem::{Kind, Problem, of_refusal, of_store};
 
 /// What asking for a stop did.
 #[derive(Debug)]
-pub(crate) enum Stopped {
+pub(crate) enum StopResult {
     /// It is new.
     New(Interrupt),
     /// One is under way already; where this one is harder, it is harder now.
     UnderWay(Interrupt),
 }
 
-impl Stopped {
+impl StopResult {
     /// The interrupt.
     pub(crate) fn interrupt(&self) -> &Interrupt {
         match self {
@@ -38,7 +38,7 @@ pub(crate) async fn stop(
     agent: &Found,
     order: StopOrder,
     key: Option<String>,
-) -> Result<Stopped, Problem> {
+) -> Result<StopResult, Problem> {
     Right::Request.demand(caller)?;
     let catalogue = app.catalogue_of_run(&agent.run).await?;
     let target = agent.target(catalogue.as_deref());
@@ -66,8 +66,8 @@ pub(crate) async fn stop(
     };
     app.wake(&agent.run);
     Ok(match admitted {
-        Admitted::New(interrupt) => Stopped::New(interrupt),
-        Admitted::Known(interrupt) => Stopped::UnderWay(interrupt),
+        Admitted::New(interrupt) => StopResult::New(interrupt),
+        Admitted::Known(interrupt) => StopResult::UnderWay(interrupt),
     })
 }
 

@@ -91,7 +91,7 @@ struct Envelope<'event> {
 impl FeedEvent {
     /// The event of a row. Of what it is about only what never changes is told.
     pub(super) fn of(instance: &str, row: &OutboxRow, about: &About) -> Self {
-        let told = Told::of(&row.notification, about);
+        let told = NotificationContent::of(&row.notification, about);
         let sequence = position_text(row.position);
         let envelope = Envelope {
             specversion: "1.0",
@@ -155,7 +155,7 @@ pub(crate) fn reset_event(instance: &str, missed: (u64, u64), now: Timestamp, wh
 }
 
 /// What a notification says.
-struct Told {
+struct NotificationContent {
     topic: String,
     run: Option<RunId>,
     node: Option<NodeId>,
@@ -164,7 +164,7 @@ struct Told {
     data: Value,
 }
 
-impl Told {
+impl NotificationContent {
     fn new(topic: impl Into<String>, run: impl Into<Option<RunId>>, data: Value) -> Self {
         Self {
             topic: topic.into(),

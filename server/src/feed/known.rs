@@ -18,7 +18,7 @@ pub(super) type Interrupts = HashMap<InterruptId, Arc<Interrupt>>;
 
 /// What is remembered of interrupts, for those of their parts that never change.
 #[derive(Default)]
-pub(super) struct Known(Mutex<Remembered>);
+pub(super) struct KnownInterrupts(Mutex<Remembered>);
 
 #[derive(Default)]
 struct Remembered {
@@ -66,7 +66,7 @@ fn about(row: &OutboxRow) -> Option<(InterruptId, bool)> {
     Some((*interrupt, is_later))
 }
 
-impl Known {
+impl KnownInterrupts {
     /// The interrupts of some rows: those that rows say more of as they are now, the others as they are remembered.
     /// One that cannot be read is left out: its events are told without it.
     pub(super) async fn of(&self, store: &dyn Store, rows: &[OutboxRow]) -> Interrupts {

@@ -11,7 +11,7 @@ use super::{CHUNK, Feed, FeedEvent, Filter};
 
 /// What comes next for a reader.
 #[derive(Debug)]
-pub(crate) enum Next {
+pub(crate) enum ReaderItem {
     /// An event that he wants.
     Event(Arc<FeedEvent>),
     /// Events that are gone for him.
@@ -45,7 +45,7 @@ impl GapReason {
 }
 
 /// One reader's place in the feed.
-pub(crate) struct Reader {
+pub(crate) struct FeedReader {
     feed: Arc<Feed>,
     filter: Filter,
     /// The last position that was dealt with.
@@ -59,7 +59,7 @@ pub(crate) struct Reader {
     latest: watch::Receiver<u64>,
 }
 
-impl Reader {
+impl FeedReader {
     /// A reader of what comes after a position; from now on where he names none.
     pub(crate) fn new(feed: &Arc<Feed>, filter: Filter, after: Option<u64>) -> Self {
         let latest = feed.latest.subscribe();
@@ -88,7 +88,7 @@ impl Reader {
     /// The next event that the reader wants, whenever it comes.
     ///
     /// Cancel safe: what was not returned is returned by the next call.
-    pub(crate) async fn next(&mut self) -> Result<Next, StoreError> {
+    pub(crate) async fn next(&mut self) -> Result<ReaderItem, StoreError> {
         loop {
             if let Some(next) = self.at_hand().await? {
                 return Ok(next);
@@ -103,12 +103,12 @@ impl Reader {
     /// The next event that the reader wants, where it has come already.
     ///
     /// Cancel safe: what was not returned is returned by the next call.
-    pub(crate) async fn at_hand(&mut self) -> Result<Option<Next>, StoreError> {
+    pub(crate) async fn at_hand(&mut self) -> Result<Option<ReaderItem>, StoreError> {
         loop {
             while let Some(event) = self.waiting.pop_front() {
                 self.position = event.position;
                 if self.filter.wants(&event) {
-                    return Ok(Some(Next::Event(event)));
+                    return Ok(Some(ReaderItem::Event(event)));
                 }
             }
             self.position = self.position.max(self.read_through);
@@ -167,7 +167,7 @@ impl Reader {
 
     /// A position after the end was never given out. Whoever has kept up and is far behind now does not take what is
     /// told as fast as it comes.
-    fn beyond_reach(&mut self, latest: u64) -> Option<Next> {
+    fn beyond_reach(&mut self, latest: u64) -> Option<ReaderItem> {
         if self.position > latest {
             let from = latest + 1;
             let to = self.position;
@@ -188,8 +188,8 @@ impl Reader {
         self.read_through = position;
     }
 
-    fn gap(&self, from: u64, to: u64, reason: GapReason) -> Next {
+    fn gap(&self, from: u64, to: u64, reason: GapReason) -> ReaderItem {
         self.feed.metrics.gap();
-        Next::Gap { from, to, reason }
+        ReaderItem::Gap { from, to, reason }
     }
 }

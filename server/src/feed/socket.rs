@@ -23,7 +23,7 @@ use crate::problem::{Kind, Problem};
 use command::carry_out;
 use frame::{Outgoing, read_frame};
 pub(crate) use frame_type::FrameType;
-use subscriptions::{Subscriptions, Told};
+use subscriptions::{SocketMessage, Subscriptions};
 
 /// The subprotocol that this is; a client that names none gets it too.
 const SUBPROTOCOL: &str = "irq.v1.json";
@@ -74,7 +74,7 @@ enum Happening {
     /// The client sent something, or is gone.
     Received(Option<Result<Message, axum::Error>>),
     /// The feed has something for it.
-    Told(Result<Told, StoreError>),
+    Told(Result<SocketMessage, StoreError>),
     /// A heartbeat is due.
     Beat,
     /// The server is told to stop.

@@ -9,7 +9,7 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, StreamExt as _};
 
-use super::{Filter, Next, Reader, position_text, reset_event};
+use super::{FeedReader, Filter, ReaderItem, position_text, reset_event};
 use crate::access::{Caller, Stay};
 use crate::app::App;
 use crate::metrics::{CountedReader, Transport};
@@ -34,7 +34,7 @@ struct Stream {
     app: App,
     /// How long whoever reads it may.
     stay: Arc<Stay>,
-    reader: Reader,
+    reader: FeedReader,
     named: bool,
     /// The run that the reader wants alone has ended: the stream ends when it has caught up.
     run_ended: bool,
@@ -57,7 +57,7 @@ pub(crate) async fn open_stream(
     if run_ended || !resumes {
         app.feed.catches_up().await;
     }
-    let mut reader = Reader::new(&app.feed, order.filter, order.after);
+    let mut reader = FeedReader::new(&app.feed, order.filter, order.after);
     let mut first = None;
     if run_ended {
         first = reader.at_hand().await.map_err(|error| of_store(&error))?;
@@ -116,9 +116,9 @@ impl Stream {
         }
     }
 
-    fn event_of(&self, next: Next) -> Event {
+    fn event_of(&self, next: ReaderItem) -> Event {
         match next {
-            Next::Event(event) => {
+            ReaderItem::Event(event) => {
                 let told = Event::default()
                     .id(position_text(event.position))
                     .data(&event.json);
@@ -128,7 +128,7 @@ impl Stream {
                     told
                 }
             }
-            Next::Gap { from, to, reason } => {
+            ReaderItem::Gap { from, to, reason } => {
                 let resume_at = self.reader.position();
                 let instance = &self.app.config.instance;
                 let json = reset_event(instance, (from, to), self.app.now(), reason.name());
@@ -144,14 +144,17 @@ impl Stream {
 }
 
 /// What comes next; nothing where the run has ended and all was told.
-async fn next_of(reader: &mut Reader, run_ended: &mut bool) -> Result<Option<Next>, Problem> {
+async fn next_of(
+    reader: &mut FeedReader,
+    run_ended: &mut bool,
+) -> Result<Option<ReaderItem>, Problem> {
     let next = if *run_ended {
         reader.at_hand().await
     } else {
         reader.next().await.map(Some)
     };
     next.map_err(|error| of_store(&error)).inspect(|next| {
-        if let Some(Next::Event(event)) = next {
+        if let Some(ReaderItem::Event(event)) = next {
             // What follows the end of a run is told, then there is nothing more to wait for.
             *run_ended |=
                 event.run_state.is_some_and(|state| state.is_final()) && reader.is_of_one_run();

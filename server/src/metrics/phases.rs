@@ -12,7 +12,7 @@ use prometheus_client::registry::Registry;
 use routing_core::{InterruptId, RunId};
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Phase {
+struct PhaseLabels {
     phase: &'static str,
 }
 
@@ -24,14 +24,14 @@ fn histogram() -> Histogram {
 
 /// The phases of interrupts, and the stops that are under way.
 pub(super) struct Phases {
-    seconds: Metric<Phase, Histogram>,
+    seconds: Metric<PhaseLabels, Histogram>,
     /// When the stops were requested that have not taken hold, and whose runs have saved no checkpoint since.
     under_way: Mutex<HashMap<RunId, Vec<(InterruptId, Timestamp)>>>,
 }
 
 impl Phases {
     pub(super) fn registered(registry: &mut Registry) -> Self {
-        let seconds: Metric<Phase, Histogram> = Metric::new_with_constructor(histogram);
+        let seconds: Metric<PhaseLabels, Histogram> = Metric::new_with_constructor(histogram);
         registry.register(
             "irq_interrupt_phase_seconds",
             "From a request until a worker has it (ack), its run is saved (checkpoint), it has taken hold (applied)",
@@ -89,7 +89,7 @@ impl Phases {
     fn observe(&self, phase: &'static str, from: Timestamp, to: Timestamp) {
         let seconds = to.duration_since(from).as_secs_f64();
         self.seconds
-            .get_or_create(&Phase { phase })
+            .get_or_create(&PhaseLabels { phase })
             .observe(seconds);
     }
 

@@ -11,7 +11,7 @@ use maud::{Markup, html};
 use routing_core::RunId;
 use serde::Deserialize;
 
-use super::layout::{EXAMPLE, OF_AGENTS, Place, page, refused, state, time_text};
+use super::layout::{EXAMPLE, NavigationItem, OF_AGENTS, page, refused, state, time_text};
 use super::quoted::{asks, one_line};
 use super::visitor::Visitor;
 use crate::address::live_runs;
@@ -25,14 +25,14 @@ use crate::wire::{ACTIVITIES, AgentView, RunView, label};
 /// Which agents. All of it is text, so that what is wrong in it is told on a page and not as JSON.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Shown {
+pub(crate) struct AgentsQuery {
     status: String,
     r#type: String,
     run_id: String,
     cursor: String,
 }
 
-impl Shown {
+impl AgentsQuery {
     fn query(&self) -> Result<AgentQuery, Problem> {
         let given = |text: &str| (!text.trim().is_empty()).then(|| text.trim().to_owned());
         let status = given(&self.status);
@@ -77,7 +77,7 @@ impl Shown {
 pub(super) async fn show(
     State(app): State<App>,
     Visitor(caller): Visitor,
-    Parameters(shown): Parameters<Shown>,
+    Parameters(shown): Parameters<AgentsQuery>,
 ) -> Response {
     let list = match listed(&app, &shown).await {
         Ok(list) => list,
@@ -96,14 +96,14 @@ pub(super) async fn show(
             div id="agents" hx-get=(shown.address("/agents/list", Some(&shown.cursor))) hx-trigger=(OF_AGENTS) { (list) }
         }
     };
-    page("Agents", Place::Agents, Some(&caller), &body).into_response()
+    page("Agents", NavigationItem::Agents, Some(&caller), &body).into_response()
 }
 
 /// The list alone, for the page to put in its place.
 pub(super) async fn list(
     State(app): State<App>,
     Visitor(caller): Visitor,
-    Parameters(shown): Parameters<Shown>,
+    Parameters(shown): Parameters<AgentsQuery>,
 ) -> Response {
     match listed(&app, &shown).await {
         Ok(list) => Html(list.into_string()).into_response(),
@@ -111,7 +111,7 @@ pub(super) async fn list(
     }
 }
 
-fn conditions(shown: &Shown, kinds: &[String]) -> Markup {
+fn conditions(shown: &AgentsQuery, kinds: &[String]) -> Markup {
     let mut kinds: Vec<&str> = kinds.iter().map(|kind| &**kind).collect();
     if !shown.r#type.is_empty() && !kinds.contains(&&*shown.r#type) {
         kinds.push(&shown.r#type);
@@ -137,7 +137,7 @@ fn conditions(shown: &Shown, kinds: &[String]) -> Markup {
 }
 
 /// An agent with what is shown beside it.
-struct Row {
+struct AgentListRow {
     agent: AgentView,
     /// What its run shall reach.
     goal: String,
@@ -145,7 +145,7 @@ struct Row {
     open: Vec<Interrupt>,
 }
 
-async fn listed(app: &App, shown: &Shown) -> Result<Markup, Problem> {
+async fn listed(app: &App, shown: &AgentsQuery) -> Result<Markup, Problem> {
     let query = shown.query()?;
     let wanted = match &query.run_id {
         Some(run) => Some(app.run_named(run).await?),
@@ -166,7 +166,7 @@ async fn listed(app: &App, shown: &Shown) -> Result<Markup, Problem> {
     for agent in agents {
         let goal = goals.get(&agent.run_id).cloned().unwrap_or_default();
         let open = open_of(app, &agent).await?;
-        rows.push(Row { agent, goal, open });
+        rows.push(AgentListRow { agent, goal, open });
     }
     Ok(table(&rows, shown, next.as_deref(), now))
 }
@@ -199,7 +199,7 @@ async fn open_of(app: &App, agent: &AgentView) -> Result<Vec<Interrupt>, Problem
     Ok(open)
 }
 
-fn table(rows: &[Row], shown: &Shown, next: Option<&str>, now: Timestamp) -> Markup {
+fn table(rows: &[AgentListRow], shown: &AgentsQuery, next: Option<&str>, now: Timestamp) -> Markup {
     html! {
         @if rows.is_empty() { (nothing(shown)) }
         @else {
@@ -213,7 +213,7 @@ fn table(rows: &[Row], shown: &Shown, next: Option<&str>, now: Timestamp) -> Mar
 }
 
 /// The links have ids, so that whoever has gone to one with the keyboard is still there when the list is read again.
-fn card(row: &Row, now: Timestamp) -> Markup {
+fn card(row: &AgentListRow, now: Timestamp) -> Markup {
     let agent = &row.agent;
     let routes = agent.can_route_to.len();
     html! {
@@ -258,7 +258,7 @@ fn is_over(run: &Run) -> Markup {
     }
 }
 
-fn nothing(shown: &Shown) -> Markup {
+fn nothing(shown: &AgentsQuery) -> Markup {
     html! {
         p.empty {
             @if shown.has_conditions() { "No agent here is like that. " a href="/agents" { "Show all of them" } }

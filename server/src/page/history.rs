@@ -9,7 +9,7 @@ use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::layout::{Place, page, refused, state, time_text};
+use super::layout::{NavigationItem, page, refused, state, time_text};
 use super::visitor::Visitor;
 use super::words;
 use crate::app::App;
@@ -22,7 +22,7 @@ use crate::wire::{HistoryRow, label};
 /// Which rows.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Shown {
+pub(crate) struct HistoryPageQuery {
     actor: String,
     run_id: String,
     kind: String,
@@ -35,7 +35,7 @@ pub(crate) struct Shown {
     verify: Option<String>,
 }
 
-impl Shown {
+impl HistoryPageQuery {
     fn query(&self) -> Result<HistoryQuery, Problem> {
         let given = |text: &str| (!text.trim().is_empty()).then(|| text.trim().to_owned());
         let (from, to) = (time_of("from", &self.from)?, time_of("to", &self.to)?);
@@ -116,7 +116,7 @@ fn for_browser(text: &str) -> String {
 pub(super) async fn show(
     State(app): State<App>,
     Visitor(caller): Visitor,
-    Parameters(shown): Parameters<Shown>,
+    Parameters(shown): Parameters<HistoryPageQuery>,
 ) -> Response {
     let found = match shown.query() {
         Ok(query) => newest_history(&app, &query, shown.before).await,
@@ -150,14 +150,14 @@ pub(super) async fn show(
             a href=(shown.address("/history/export", None)) download="history.ndjson" { "Save all of these as lines of JSON" }
         }
     };
-    page("History", Place::History, Some(&caller), &body).into_response()
+    page("History", NavigationItem::History, Some(&caller), &body).into_response()
 }
 
 /// All rows that fit, oldest first, as a file.
 pub(super) async fn export(
     State(app): State<App>,
     Visitor(caller): Visitor,
-    Parameters(shown): Parameters<Shown>,
+    Parameters(shown): Parameters<HistoryPageQuery>,
 ) -> Response {
     let exported = match shown.query() {
         Ok(query) => export_history(&app, &query).await,
@@ -173,7 +173,7 @@ pub(super) async fn export(
     }
 }
 
-fn conditions(shown: &Shown) -> Markup {
+fn conditions(shown: &HistoryPageQuery) -> Markup {
     html! {
         form.find method="get" action="/history" role="search" {
             span { label for="kind" { "About" }

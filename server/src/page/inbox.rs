@@ -13,7 +13,7 @@ use maud::{Markup, html};
 use routing_core::RunId;
 use serde::Deserialize;
 
-use super::layout::{EXAMPLE, Place, page, refused, state, time};
+use super::layout::{EXAMPLE, NavigationItem, page, refused, state, time};
 use super::quoted::{headline, one_line, said};
 use super::review::{after, claim_of_another, claimed};
 use super::visitor::Visitor;
@@ -34,14 +34,14 @@ const USUAL: u8 = 10;
 /// Which part of the inbox.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Shown {
+pub(crate) struct InboxPageQuery {
     tab: Tab,
     find: String,
     /// Where the part before this one ended.
     cursor: String,
 }
 
-impl Shown {
+impl InboxPageQuery {
     /// The address of a list with the same conditions, from a place on.
     fn address(&self, path: &str, cursor: &str) -> String {
         let mut query = url::form_urlencoded::Serializer::new(String::new());
@@ -79,7 +79,7 @@ const TABS: [(Tab, &str, &str); 4] = [
 pub(super) async fn show(
     State(app): State<App>,
     Visitor(caller): Visitor,
-    Parameters(shown): Parameters<Shown>,
+    Parameters(shown): Parameters<InboxPageQuery>,
 ) -> Response {
     let parts = match parts(&app, &caller, &shown).await {
         Ok(parts) => parts,
@@ -89,7 +89,7 @@ pub(super) async fn show(
         h1 { "Inbox" }
         nav aria-label="Inbox" { ul.tabs {
             @for (tab, name, title) in TABS {
-                li { a href=(format!("/?tab={name}")) aria-current=[(tab == shown.tab).then_some("page")] { (title) (parts.counts.of(tab, Told::WithThePage)) } }
+                li { a href=(format!("/?tab={name}")) aria-current=[(tab == shown.tab).then_some("page")] { (title) (parts.counts.of(tab, CountDelivery::WithThePage)) } }
             }
         } }
         form.find method="get" action="/" role="search" {
@@ -106,18 +106,19 @@ pub(super) async fn show(
             }
         }
     };
-    page("Inbox", Place::Inbox, Some(&caller), &body).into_response()
+    page("Inbox", NavigationItem::Inbox, Some(&caller), &body).into_response()
 }
 
 /// The list alone, for the page to put in its place.
 pub(super) async fn list(
     State(app): State<App>,
     Visitor(caller): Visitor,
-    Parameters(shown): Parameters<Shown>,
+    Parameters(shown): Parameters<InboxPageQuery>,
 ) -> Response {
     match parts(&app, &caller, &shown).await {
         Ok(parts) => {
-            let counts = [Tab::Open, Tab::Mine].map(|tab| parts.counts.of(tab, Told::ByTheFeed));
+            let counts =
+                [Tab::Open, Tab::Mine].map(|tab| parts.counts.of(tab, CountDelivery::ByTheFeed));
             let part = html! { (parts.rows) @for count in counts { (count) } };
             part.into_string().into_html()
         }
@@ -153,42 +154,42 @@ fn tab_name(tab: Tab) -> Option<&'static str> {
 }
 
 /// What the feed changes.
-struct Parts {
+struct InboxUpdate {
     rows: Markup,
-    counts: Counts,
+    counts: InboxCounts,
 }
 
 /// How many wait.
-struct Counts {
+struct InboxCounts {
     open: usize,
     mine: usize,
 }
 
 /// How a count comes to the page.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Told {
+enum CountDelivery {
     WithThePage,
     /// It is put in the place of the one that stands there.
     ByTheFeed,
 }
 
-impl Counts {
+impl InboxCounts {
     /// The count of a tab of what waits; what is over is not counted.
-    fn of(&self, tab: Tab, told: Told) -> Markup {
+    fn of(&self, tab: Tab, told: CountDelivery) -> Markup {
         let (id, count) = match tab {
             Tab::Open => ("count-open", self.open),
             Tab::Mine => ("count-mine", self.mine),
             Tab::Resolved | Tab::Expired => return html! {},
         };
-        let place = (told == Told::ByTheFeed).then_some("true");
+        let place = (told == CountDelivery::ByTheFeed).then_some("true");
         html! { span id=(id) hx-swap-oob=[place] { @if count > 0 { " (" (count) ")" } } }
     }
 }
 
-async fn parts(app: &App, caller: &Caller, shown: &Shown) -> Result<Parts, Problem> {
+async fn parts(app: &App, caller: &Caller, shown: &InboxPageQuery) -> Result<InboxUpdate, Problem> {
     let now = app.now();
     let waiting = waiting(app).await?;
-    let counts = Counts {
+    let counts = InboxCounts {
         open: waiting.len(),
         mine: waiting
             .iter()
@@ -203,7 +204,7 @@ async fn parts(app: &App, caller: &Caller, shown: &Shown) -> Result<Parts, Probl
         waiting: counts.open,
         caller,
     };
-    Ok(Parts {
+    Ok(InboxUpdate {
         rows: table(&listed, shown, now),
         counts,
     })
@@ -243,7 +244,7 @@ fn is_mine(interrupt: &Interrupt, caller: &Caller, now: Timestamp) -> bool {
     claimed || review.assignee.as_ref() == Some(name)
 }
 
-fn table(listed: &Listed<'_>, shown: &Shown, now: Timestamp) -> Markup {
+fn table(listed: &Listed<'_>, shown: &InboxPageQuery, now: Timestamp) -> Markup {
     let found = &listed.part.found;
     html! {
         p.count data-testid="count" data-count=(listed.waiting) {
@@ -299,7 +300,7 @@ fn card(interrupt: &Interrupt, listed: &Listed<'_>, together: bool, now: Timesta
     }
 }
 
-fn nothing(shown: &Shown, goes_on: bool) -> Markup {
+fn nothing(shown: &InboxPageQuery, goes_on: bool) -> Markup {
     html! {
         p.empty {
             @if goes_on { "Nothing of those that were looked at has these words; there are more." }

@@ -22,7 +22,7 @@ const OF_THE_COUNT: &str = "sse:interrupt.opened, sse:interrupt.resolved, sse:in
 
 /// A place in the navigation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum NavigationItem {
     Inbox,
     Runs,
     Agents,
@@ -33,19 +33,19 @@ pub(super) enum Place {
     Elsewhere,
 }
 
-const PLACES: [(Place, &str, &str); 6] = [
-    (Place::Inbox, "/", "Inbox"),
-    (Place::Runs, "/runs", "Runs"),
-    (Place::Agents, "/agents", "Agents"),
-    (Place::History, "/history", "History"),
-    (Place::Settings, "/settings", "Settings"),
-    (Place::Reference, "/docs", "Docs"),
+const PLACES: [(NavigationItem, &str, &str); 6] = [
+    (NavigationItem::Inbox, "/", "Inbox"),
+    (NavigationItem::Runs, "/runs", "Runs"),
+    (NavigationItem::Agents, "/agents", "Agents"),
+    (NavigationItem::History, "/history", "History"),
+    (NavigationItem::Settings, "/settings", "Settings"),
+    (NavigationItem::Reference, "/docs", "Docs"),
 ];
 
 /// A whole page.
 pub(super) fn page(
     title: &str,
-    place: Place,
+    place: NavigationItem,
     caller: Option<&Caller>,
     body: &Markup,
 ) -> Html<String> {
@@ -98,7 +98,12 @@ pub(super) fn refused(problem: &Problem, caller: Option<&Caller>) -> Response {
         (told(problem, &html! {}))
         p { a href="/" { "Back to the inbox" } }
     };
-    let page = page(problem.kind().title(), Place::Elsewhere, caller, &body);
+    let page = page(
+        problem.kind().title(),
+        NavigationItem::Elsewhere,
+        caller,
+        &body,
+    );
     (problem.kind().status(), page).into_response()
 }
 

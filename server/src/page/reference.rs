@@ -12,7 +12,7 @@ use interrupts::life::Role;
 use maud::{Markup, PreEscaped, html};
 use serde_json::Value;
 
-use super::layout::{Place, page};
+use super::layout::{NavigationItem, page};
 use crate::access::{Caller, Right, role_name};
 use crate::problem::Kind;
 use crate::routes::openapi;
@@ -38,7 +38,7 @@ pub(super) async fn show(caller: Option<Extension<Caller>>) -> Html<String> {
     let caller = caller.map(|Extension(caller)| caller);
     page(
         "API reference",
-        Place::Reference,
+        NavigationItem::Reference,
         caller.as_ref(),
         &REFERENCE,
     )

@@ -17,7 +17,7 @@ use routing_core::DecisionId;
 use serde_json::{Map, Value, json};
 
 use super::form;
-use super::layout::{Place, again, banner, page, refused, time_text};
+use super::layout::{NavigationItem, again, banner, page, refused, time_text};
 use super::plan;
 use super::quoted::{asks, headline, quoted, whose};
 use super::rules;
@@ -57,9 +57,15 @@ pub(super) async fn show(
 ) -> Response {
     match interrupt_named(&app, &id).await {
         Ok(interrupt) => {
-            let shown = Shown::of(&app, &interrupt).await;
+            let shown = ReviewContext::of(&app, &interrupt).await;
             let body = body(&app, &caller, &interrupt, None, &shown);
-            page(&headline(&interrupt), Place::Inbox, Some(&caller), &body).into_response()
+            page(
+                &headline(&interrupt),
+                NavigationItem::Inbox,
+                Some(&caller),
+                &body,
+            )
+            .into_response()
         }
         Err(problem) => refused(&problem, Some(&caller)),
     }
@@ -89,17 +95,22 @@ pub(super) async fn decide(
         Err(problem) => {
             // As it is now, which may be why it was refused.
             let interrupt = interrupt_named(&app, &id).await.unwrap_or(interrupt);
-            let shown = Shown::of(&app, &interrupt).await;
+            let shown = ReviewContext::of(&app, &interrupt).await;
             let tried = Some((&problem, &fields));
             let body = body(&app, &caller, &interrupt, tried, &shown);
-            let page = page(&headline(&interrupt), Place::Inbox, Some(&caller), &body);
+            let page = page(
+                &headline(&interrupt),
+                NavigationItem::Inbox,
+                Some(&caller),
+                &body,
+            );
             again(&problem, page)
         }
     }
 }
 
 /// What is shown beside the interrupt itself.
-struct Shown {
+struct ReviewContext {
     /// Another question that waits.
     next: Option<String>,
     /// The others of its run that wait.
@@ -114,7 +125,7 @@ struct Shown {
     catalogue: Option<SharedCatalogue>,
 }
 
-impl Shown {
+impl ReviewContext {
     async fn of(app: &App, interrupt: &Interrupt) -> Self {
         let plan = plan_of(app, interrupt).await.ok().flatten();
         let waiting = waiting(app).await.unwrap_or_default();
@@ -142,7 +153,7 @@ async fn preview(
     interrupt: &Interrupt,
     fields: &FormFields,
 ) -> Response {
-    let mut shown = Shown::of(app, interrupt).await;
+    let mut shown = ReviewContext::of(app, interrupt).await;
     let previewed = match &shown.plan {
         Some(plan) => plan::previewed(plan, fields),
         None => Err(wrong("plan", "the run carries out no plan of steps")),
@@ -157,7 +168,12 @@ async fn preview(
     let tried = problem.as_ref().zip(tried);
     let filled = tried.map_or(Some(fields), |(_, fields)| Some(fields));
     let body = body_with(app, caller, interrupt, tried, filled, &shown);
-    let page = page(&headline(interrupt), Place::Inbox, Some(caller), &body);
+    let page = page(
+        &headline(interrupt),
+        NavigationItem::Inbox,
+        Some(caller),
+        &body,
+    );
     match &problem {
         Some(problem) => again(problem, page),
         None => page.into_response(),
@@ -287,7 +303,7 @@ fn body(
     caller: &Caller,
     interrupt: &Interrupt,
     tried: Option<(&Problem, &FormFields)>,
-    shown: &Shown,
+    shown: &ReviewContext,
 ) -> Markup {
     let filled = tried.map(|(_, fields)| fields);
     body_with(app, caller, interrupt, tried, filled, shown)
@@ -299,7 +315,7 @@ fn body_with(
     interrupt: &Interrupt,
     tried: Option<(&Problem, &FormFields)>,
     filled: Option<&FormFields>,
-    shown: &Shown,
+    shown: &ReviewContext,
 ) -> Markup {
     let now = app.now();
     let next = shown.next.as_deref();
@@ -341,7 +357,7 @@ fn body_with(
 }
 
 /// What else waits: of the same run first.
-fn beside(shown: &Shown) -> Markup {
+fn beside(shown: &ReviewContext) -> Markup {
     html! {
         @if !shown.siblings.is_empty() {
             section aria-labelledby="siblings" { h2 id="siblings" { "Also open in this run" }

@@ -15,7 +15,7 @@ use planning::{StoredPlan, is_plan};
 use serde::Deserialize;
 
 use super::agents::waits;
-use super::layout::{OF_AGENTS, Place, banner, page, refused, state, time};
+use super::layout::{NavigationItem, OF_AGENTS, banner, page, refused, state, time};
 use super::plan;
 use super::quoted::{asks, one_line, said};
 use super::visitor::Visitor;
@@ -37,7 +37,7 @@ const SHOWN: u32 = 100;
 /// Which runs.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct Shown {
+pub(crate) struct RunsQuery {
     cursor: Option<String>,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct Shown {
 pub(super) async fn list(
     State(app): State<App>,
     Visitor(caller): Visitor,
-    Parameters(shown): Parameters<Shown>,
+    Parameters(shown): Parameters<RunsQuery>,
 ) -> Response {
     let (runs, next) = match part_of(&app, &shown).await {
         Ok(part) => part,
@@ -70,11 +70,11 @@ pub(super) async fn list(
             @if let Some(next) = next { a href=(format!("/runs?cursor={next}")) { "Older" } }
         }
     };
-    page("Runs", Place::Runs, Some(&caller), &body).into_response()
+    page("Runs", NavigationItem::Runs, Some(&caller), &body).into_response()
 }
 
 /// A part of the runs, newest first, and the cursor of what is older.
-async fn part_of(app: &App, shown: &Shown) -> Result<(Vec<Run>, Option<u64>), Problem> {
+async fn part_of(app: &App, shown: &RunsQuery) -> Result<(Vec<Run>, Option<u64>), Problem> {
     let cursor = crate::parameters::page(shown.cursor.as_deref(), None)?;
     let part = PageBack {
         before: shown.cursor.is_some().then_some(cursor.after),
@@ -138,7 +138,7 @@ async fn whole(
             }
         }
     };
-    let page = page(&title, Place::Runs, Some(caller), &body);
+    let page = page(&title, NavigationItem::Runs, Some(caller), &body);
     Ok(match problem {
         Some(problem) => super::layout::again(problem, page),
         None => page.into_response(),

@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 
-use super::layout::{Place, page, refused, time};
+use super::layout::{NavigationItem, page, refused, time};
 use super::rules;
 use super::visitor::Visitor;
 use crate::access::{Credential, Right, role_name};
@@ -69,7 +69,7 @@ pub(super) async fn show(State(app): State<App>, Visitor(caller): Visitor) -> Re
             }
         }
     };
-    page("Settings", Place::Settings, Some(&caller), &body).into_response()
+    page("Settings", NavigationItem::Settings, Some(&caller), &body).into_response()
 }
 
 fn keys() -> Markup {

@@ -8,7 +8,7 @@ use axum_extra::extract::CookieJar;
 use interrupts::store::{TokenRow, Tokens};
 use maud::html;
 
-use super::layout::{Place, banner, page, refused};
+use super::layout::{NavigationItem, banner, page, refused};
 use crate::access::{
     Caller, Credential, Peer, Right, begin_session, digest_of_presented, end_session,
 };
@@ -86,7 +86,7 @@ fn entrance(problem: Option<&Problem>, to: &str) -> Response {
             button type="submit" { "Come in" }
         }
     };
-    let page = page("Come in", Place::Elsewhere, None, &body);
+    let page = page("Come in", NavigationItem::Elsewhere, None, &body);
     (StatusCode::UNAUTHORIZED, page).into_response()
 }
 

@@ -19,7 +19,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::list::{RequestKey, listed};
 use crate::access::{Reads, Requests};
-use crate::acting::{Stopped, stop};
+use crate::acting::{StopResult, stop};
 use crate::app::App;
 use crate::body::StrictJson;
 use crate::parameters::{Parameters, Segment, naming, one_of, page};
@@ -271,11 +271,11 @@ pub(crate) async fn interrupt(
 }
 
 /// The response to a stop that was asked for.
-pub(super) async fn stopped_response(app: &App, stopped: &Stopped) -> Result<Response, Problem> {
+pub(super) async fn stopped_response(app: &App, stopped: &StopResult) -> Result<Response, Problem> {
     let interrupt = stopped.interrupt();
     let status = match stopped {
-        Stopped::New(_) => StatusCode::ACCEPTED,
-        Stopped::UnderWay(_) => StatusCode::OK,
+        StopResult::New(_) => StatusCode::ACCEPTED,
+        StopResult::UnderWay(_) => StatusCode::OK,
     };
     let location = [(header::LOCATION, format!("/v1/interrupts/{}", interrupt.id))];
     let view = app.shown(interrupt).await?;

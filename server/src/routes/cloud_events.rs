@@ -28,12 +28,15 @@ use envelope::{CloudEvent, Mode};
 pub(super) const MOST: usize = 200;
 
 /// The types that are carried out, each as the request of REST that it stands for.
-const TYPES: [(&str, Command); 5] = [
-    ("dev.irq.interrupt.request_event.v1", Command::RequestEvent),
-    ("dev.irq.command.interrupt.v1", Command::Interrupt),
-    ("dev.irq.command.decide.v1", Command::Decide),
-    ("dev.irq.command.reroute.v1", Command::Reroute),
-    ("dev.irq.command.resume.v1", Command::Resume),
+const TYPES: [(&str, EventCommand); 5] = [
+    (
+        "dev.irq.interrupt.request_event.v1",
+        EventCommand::RequestEvent,
+    ),
+    ("dev.irq.command.interrupt.v1", EventCommand::Interrupt),
+    ("dev.irq.command.decide.v1", EventCommand::Decide),
+    ("dev.irq.command.reroute.v1", EventCommand::Reroute),
+    ("dev.irq.command.resume.v1", EventCommand::Resume),
 ];
 
 /// The types of events that are carried out.
@@ -43,7 +46,7 @@ pub(crate) fn accepted_types() -> impl Iterator<Item = &'static str> {
 
 /// What an event asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Command {
+enum EventCommand {
     RequestEvent,
     Interrupt,
     Decide,
@@ -230,20 +233,20 @@ async fn carry_out(app: &App, caller: &Caller, event: CloudEvent) -> Result<Even
     let key = Some(event.key());
     let CloudEvent { id, data, .. } = event;
     match command {
-        Command::RequestEvent => {
+        EventCommand::RequestEvent => {
             let json = data.to_string();
             let admitted = acting::publish(app, caller, json.as_bytes()).await?;
             Ok(EventResult::about(id, &admitted.into_interrupt()))
         }
-        Command::Interrupt => {
+        EventCommand::Interrupt => {
             let stopped = interrupt(app, caller, data, key).await?;
             Ok(EventResult::about(id, &stopped))
         }
-        Command::Decide | Command::Reroute => {
+        EventCommand::Decide | EventCommand::Reroute => {
             let decided = decide(app, caller, *command, data, key).await?;
             Ok(EventResult::about(id, &decided))
         }
-        Command::Resume => {
+        EventCommand::Resume => {
             let data: ResumeData = data_of(data)?;
             Right::Direct.demand(caller)?;
             let run = app.run_named(&data.run_id).await?;
@@ -299,7 +302,7 @@ async fn interrupt(
 async fn decide(
     app: &App,
     caller: &Caller,
-    command: Command,
+    command: EventCommand,
     data: Value,
     key: Option<String>,
 ) -> Result<Interrupt, Problem> {
@@ -308,7 +311,7 @@ async fn decide(
         version,
         body,
     } = data_of(data)?;
-    let order = if command == Command::Reroute {
+    let order = if command == EventCommand::Reroute {
         let body: RerouteBody = data_of(body)?;
         body.order(Some(version), key, Way::Event)
     } else {

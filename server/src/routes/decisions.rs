@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use super::list::{RequestKey, SeenVersion, etag};
 use crate::access::Decides;
-use crate::acting::{self, Decided, DecisionOrder, interrupt_named};
+use crate::acting::{self, DecideOutcome, DecisionOrder, interrupt_named};
 use crate::app::App;
 use crate::body::StrictJson;
 use crate::metrics::Way;
@@ -152,10 +152,10 @@ pub(crate) async fn reroute(
     decided_response(&decided)
 }
 
-fn decided_response(decided: &Decided) -> Result<Response, Problem> {
+fn decided_response(decided: &DecideOutcome) -> Result<Response, Problem> {
     let status = match decided {
-        Decided::Now(_) => StatusCode::CREATED,
-        Decided::Before(_) => StatusCode::OK,
+        DecideOutcome::Now(_) => StatusCode::CREATED,
+        DecideOutcome::Before(_) => StatusCode::OK,
     };
     let interrupt = decided.interrupt();
     let view = DecisionView::of(interrupt).ok_or_else(|| {

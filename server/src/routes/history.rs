@@ -82,7 +82,7 @@ pub(crate) struct HistoryQuery {
 
 /// A query whose parts were read.
 #[derive(Debug, Clone)]
-struct Wanted {
+struct AuditFilter {
     from: Option<Timestamp>,
     to: Option<Timestamp>,
     actor: Option<String>,
@@ -90,7 +90,7 @@ struct Wanted {
     kind: Option<String>,
 }
 
-impl Wanted {
+impl AuditFilter {
     async fn of(app: &App, query: &HistoryQuery) -> Result<Self, Problem> {
         one_of("kind", query.kind.as_deref(), &ABOUT)?;
         let run = match &query.run_id {
@@ -172,7 +172,7 @@ pub(crate) async fn find(
     app: &App,
     query: &HistoryQuery,
 ) -> Result<(Vec<HistoryRow>, Option<String>), Problem> {
-    let wanted = Wanted::of(app, query).await?;
+    let wanted = AuditFilter::of(app, query).await?;
     let mut page = page(query.cursor.as_deref(), query.limit)?;
     let (mut found, mut looked) = (Vec::new(), 0);
     loop {
@@ -203,7 +203,7 @@ pub(crate) async fn newest(
     query: &HistoryQuery,
     before: Option<u64>,
 ) -> Result<(Vec<HistoryRow>, Option<u64>), Problem> {
-    let wanted = Wanted::of(app, query).await?;
+    let wanted = AuditFilter::of(app, query).await?;
     let mut before = match before {
         Some(before) => before,
         None => last_position(app).await? + 1,
@@ -280,7 +280,7 @@ pub(super) fn wants_lines(headers: &HeaderMap) -> bool {
 
 /// All rows, read as the caller takes them.
 async fn lines(app: &App, query: &HistoryQuery) -> Result<Response, Problem> {
-    let wanted = Wanted::of(app, query).await?;
+    let wanted = AuditFilter::of(app, query).await?;
     let first = Page {
         after: page(query.cursor.as_deref(), None)?.after,
         limit: 1_000,
@@ -304,7 +304,7 @@ async fn lines(app: &App, query: &HistoryQuery) -> Result<Response, Problem> {
     Ok((kind, Body::from_stream(chunks)).into_response())
 }
 
-fn line(row: &AuditRow, wanted: &Wanted) -> Option<String> {
+fn line(row: &AuditRow, wanted: &AuditFilter) -> Option<String> {
     let view = HistoryRow::of(row);
     if !wanted.fits(&view.entry) {
         return None;

@@ -11,7 +11,7 @@ use super::frame_type::FrameType;
 use super::subscriptions::Subscriptions;
 use crate::access::{Caller, Right};
 use crate::acting::{
-    DecisionOrder, ResumeOrder, Stopped, affected, checked_key, decide, interrupt_named, resume,
+    DecisionOrder, ResumeOrder, StopResult, affected, checked_key, decide, interrupt_named, resume,
     stop,
 };
 use crate::address::{Found, first_of};
@@ -263,7 +263,7 @@ async fn asked(
     app: &App,
     caller: &Caller,
     payload: Value,
-) -> Result<(Stopped, Vec<String>), Problem> {
+) -> Result<(StopResult, Vec<String>), Problem> {
     let wanted: InterruptAsked = payload_of(payload)?;
     let named = wanted.run_id.as_deref().unwrap_or(&wanted.thread_id);
     let run = caller.run(app, named).await?;

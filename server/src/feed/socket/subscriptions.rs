@@ -9,7 +9,7 @@ use interrupts::store::StoreError;
 use routing_core::InterruptId;
 
 use super::frame::Outgoing;
-use crate::feed::{Feed, FeedEvent, Filter, Next, Reader};
+use crate::feed::{Feed, FeedEvent, FeedReader, Filter, ReaderItem};
 
 /// The most interrupts whose progress one socket is told of.
 const MOST_FOLLOWED: usize = 256;
@@ -19,28 +19,28 @@ pub(super) struct Subscriptions {
     feed: Arc<Feed>,
     most: usize,
     made: u64,
-    readers: BTreeMap<u64, Reader>,
-    own: Option<Reader>,
+    readers: BTreeMap<u64, FeedReader>,
+    own: Option<FeedReader>,
     followed: BTreeMap<InterruptId, Interrupt>,
 }
 
 /// What a socket is told.
-pub(super) enum Told {
+pub(super) enum SocketMessage {
     /// By a subscription.
-    Subscribed(String, Next),
+    Subscribed(String, ReaderItem),
     /// Of the interrupts that it asked for.
     Own(Vec<Outgoing>),
 }
 
-impl Told {
+impl SocketMessage {
     /// The frames to send.
     pub(super) fn frames(self) -> Vec<Outgoing> {
         match self {
             Self::Own(frames) => frames,
-            Self::Subscribed(id, Next::Event(event)) => {
+            Self::Subscribed(id, ReaderItem::Event(event)) => {
                 vec![Outgoing::event(&id, event.position, &event.json)]
             }
-            Self::Subscribed(id, Next::Gap { from, to, reason }) => {
+            Self::Subscribed(id, ReaderItem::Gap { from, to, reason }) => {
                 vec![Outgoing::gap(&id, from, to, reason.name())]
             }
         }
@@ -65,7 +65,7 @@ impl Subscriptions {
             return None;
         }
         self.made += 1;
-        let reader = Reader::new(&self.feed, filter, after);
+        let reader = FeedReader::new(&self.feed, filter, after);
         let begins = reader.position();
         self.readers.insert(self.made, reader);
         Some((name_of(self.made), begins))
@@ -81,7 +81,7 @@ impl Subscriptions {
     /// followed.
     pub(super) fn listen(&mut self) {
         if self.own.is_none() {
-            self.own = Some(Reader::new(&self.feed, Filter::default(), None));
+            self.own = Some(FeedReader::new(&self.feed, Filter::default(), None));
         }
     }
 
@@ -96,7 +96,7 @@ impl Subscriptions {
     /// What comes next, whenever it comes.
     ///
     /// Cancel safe: what was not returned is returned by the next call.
-    pub(super) async fn next(&mut self) -> Result<Told, StoreError> {
+    pub(super) async fn next(&mut self) -> Result<SocketMessage, StoreError> {
         loop {
             let (source, next) = self.next_of_any().await?;
             let Some(number) = source else {
@@ -104,13 +104,13 @@ impl Subscriptions {
                 if frames.is_empty() {
                     continue;
                 }
-                return Ok(Told::Own(frames));
+                return Ok(SocketMessage::Own(frames));
             };
-            return Ok(Told::Subscribed(name_of(number), next));
+            return Ok(SocketMessage::Subscribed(name_of(number), next));
         }
     }
 
-    async fn next_of_any(&mut self) -> Result<(Option<u64>, Next), StoreError> {
+    async fn next_of_any(&mut self) -> Result<(Option<u64>, ReaderItem), StoreError> {
         let subscribed = self.readers.iter_mut().map(|(&number, reader)| {
             Box::pin(async move { (Some(number), reader.next().await) }) as Waiting<'_>
         });
@@ -126,8 +126,8 @@ impl Subscriptions {
         Ok((source, next?))
     }
 
-    fn updates(&mut self, next: &Next) -> Vec<Outgoing> {
-        let Next::Event(event) = next else {
+    fn updates(&mut self, next: &ReaderItem) -> Vec<Outgoing> {
+        let ReaderItem::Event(event) = next else {
             return Vec::new();
         };
         let mut frames = Vec::new();
@@ -152,7 +152,7 @@ impl Subscriptions {
 }
 
 type Waiting<'reader> = std::pin::Pin<
-    Box<dyn Future<Output = (Option<u64>, Result<Next, StoreError>)> + Send + 'reader>,
+    Box<dyn Future<Output = (Option<u64>, Result<ReaderItem, StoreError>)> + Send + 'reader>,
 >;
 
 fn name_of(number: u64) -> String {

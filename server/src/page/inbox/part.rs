@@ -4,7 +4,7 @@ use interrupts::life::Interrupt;
 use jiff::Timestamp;
 use routing_core::InterruptId;
 
-use super::{Shown, Tab, is_mine};
+use super::{InboxPageQuery, Tab, is_mine};
 use crate::access::Caller;
 use crate::app::App;
 use crate::parameters::wrong;
@@ -29,7 +29,7 @@ impl Part {
     pub(super) async fn of(
         app: &App,
         caller: &Caller,
-        shown: &Shown,
+        shown: &InboxPageQuery,
         waiting: Vec<Interrupt>,
     ) -> Result<Self, Problem> {
         let wanted = shown.find.to_lowercase();
@@ -59,18 +59,18 @@ impl Part {
     }
 
     fn of_waiting(mut waiting: Vec<Interrupt>, cursor: &str) -> Result<Self, Problem> {
-        waiting.sort_by_key(Place::of);
+        waiting.sort_by_key(InboxCursor::of);
         let all = Some(waiting.len());
         if !cursor.is_empty() {
-            let ended = Place::read(cursor)
+            let ended = InboxCursor::read(cursor)
                 .ok_or_else(|| wrong("cursor", "this is no cursor that was given out"))?;
-            waiting.retain(|one| Place::of(one) > ended);
+            waiting.retain(|one| InboxCursor::of(one) > ended);
         }
         let goes_on = waiting.len() > SHOWN;
         waiting.truncate(SHOWN);
         let last = waiting.last().filter(|_one| goes_on);
         Ok(Self {
-            next: last.map(|last| Place::of(last).text()),
+            next: last.map(|last| InboxCursor::of(last).text()),
             found: waiting,
             all,
         })
@@ -80,13 +80,13 @@ impl Part {
 /// The place of an interrupt among those that wait. It stays the same whatever else comes and goes, so a page that is
 /// read again goes on where it stood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+struct InboxCursor {
     priority: u8,
     since: Timestamp,
     id: InterruptId,
 }
 
-impl Place {
+impl InboxCursor {
     fn of(interrupt: &Interrupt) -> Self {
         Self {
             priority: interrupt.lane().priority(),
@@ -124,20 +124,20 @@ fn has(interrupt: &Interrupt, wanted: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Place;
+    use super::InboxCursor;
     use jiff::Timestamp;
     use routing_core::InterruptId;
 
     #[test]
     fn a_place_is_read_as_it_was_written_and_nothing_else_is() {
-        let place = Place {
+        let place = InboxCursor {
             priority: 10,
             since: Timestamp::from_microsecond(1_750_000_000_123_456).unwrap(),
             id: InterruptId::generate(),
         };
-        assert_eq!(Place::read(&place.text()), Some(place));
+        assert_eq!(InboxCursor::read(&place.text()), Some(place));
         for text in ["", "101", "10 now x", &format!("{} 1", place.text())] {
-            assert_eq!(Place::read(text), None, "{text}");
+            assert_eq!(InboxCursor::read(text), None, "{text}");
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::acting::{DecisionOrder, decide_all, interrupt_named};
 use crate::app::App;
 use crate::body::FormFields;
 use crate::metrics::Way;
-use crate::page::layout::{Place, again, banner, page};
+use crate::page::layout::{NavigationItem, again, banner, page};
 use crate::page::quoted::{headline, said};
 use crate::page::visitor::Visitor;
 use crate::parameters::wrong;
@@ -80,7 +80,12 @@ pub(in crate::page) async fn decide(
         }
         p { a href="/" { "Back to the inbox" } }
     };
-    let shown = page("Nothing was decided", Place::Inbox, Some(&caller), &body);
+    let shown = page(
+        "Nothing was decided",
+        NavigationItem::Inbox,
+        Some(&caller),
+        &body,
+    );
     match refused.first() {
         Some((_, problem)) => again(problem, shown),
         None => shown.into_response(),

@@ -6,12 +6,12 @@ use interrupts::life::{Claim, Interrupt};
 use jiff::Timestamp;
 use maud::{Markup, html};
 
-use super::{Shown, body_with};
+use super::{ReviewContext, body_with};
 use crate::access::Caller;
 use crate::acting::interrupt_named;
 use crate::app::App;
 use crate::body::FormFields;
-use crate::page::layout::{Place, again, page, refused};
+use crate::page::layout::{NavigationItem, again, page, refused};
 use crate::page::quoted::headline;
 use crate::page::visitor::Visitor;
 use crate::parameters::Segment;
@@ -128,10 +128,15 @@ async fn written(
         Ok(interrupt) => interrupt,
         Err(problem) => return refused(&problem, Some(caller)),
     };
-    let shown = Shown::of(app, &interrupt).await;
+    let shown = ReviewContext::of(app, &interrupt).await;
     let tried = problem.as_ref().map(|problem| (problem, fields));
     let body = body_with(app, caller, &interrupt, tried, Some(fields), &shown);
-    let page = page(&headline(&interrupt), Place::Inbox, Some(caller), &body);
+    let page = page(
+        &headline(&interrupt),
+        NavigationItem::Inbox,
+        Some(caller),
+        &body,
+    );
     match &problem {
         Some(problem) => again(problem, page),
         None => page.into_response(),

@@ -25,7 +25,7 @@ const TOLD: &str = "sse:interrupt.acknowledged, sse:interrupt.opened, sse:interr
 /// What the page that is open shows.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::page) struct Open {
+pub(in crate::page) struct OpenPage {
     /// Whether it can be decided there.
     open: bool,
 }
@@ -35,7 +35,7 @@ pub(in crate::page) async fn standing(
     State(app): State<App>,
     Visitor(caller): Visitor,
     Segment(id): Segment,
-    Parameters(page): Parameters<Open>,
+    Parameters(page): Parameters<OpenPage>,
 ) -> Response {
     match interrupt_named(&app, &id).await {
         Ok(interrupt) => {

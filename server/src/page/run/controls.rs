@@ -30,7 +30,7 @@ const READS_NOTHING: &str = "which reads nothing now";
 
 /// A form of the page of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum RunForm {
     Stop,
     Resume,
     Message,
@@ -41,13 +41,13 @@ pub(super) enum Form {
 /// A form that was refused: it is shown again as it was filled in.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tried<'form> {
-    pub(super) form: Form,
+    pub(super) form: RunForm,
     pub(super) fields: &'form FormFields,
     pub(super) problem: &'form Problem,
 }
 
 /// What was filled in, where it was this form that was refused.
-fn filled<'form>(tried: Option<Tried<'form>>, form: Form) -> Option<&'form FormFields> {
+fn filled<'form>(tried: Option<Tried<'form>>, form: RunForm) -> Option<&'form FormFields> {
     tried
         .filter(|tried| tried.form == form)
         .map(|tried| tried.fields)
@@ -64,8 +64,8 @@ fn text<'form>(filled: Option<&'form FormFields>, name: &str) -> &'form str {
 pub(super) fn controls(run: &Run, agents: &[AgentView], tried: Option<Tried<'_>>) -> Markup {
     let live: Vec<&AgentView> = agents.iter().filter(|agent| is_live(agent)).collect();
     html! {
-        (stopping(run, (agents, &live), filled(tried, Form::Stop)))
-        (sending(run, (agents, &live), filled(tried, Form::Message)))
+        (stopping(run, (agents, &live), filled(tried, RunForm::Stop)))
+        (sending(run, (agents, &live), filled(tried, RunForm::Message)))
     }
 }
 
@@ -190,7 +190,7 @@ pub(super) fn saved(
     tried: Option<Tried<'_>>,
     now: jiff::Timestamp,
 ) -> Markup {
-    let input = text(filled(tried, Form::Resume), "input");
+    let input = text(filled(tried, RunForm::Resume), "input");
     // Code is executed from its start: it reads no new input, and cannot be forked.
     let is_code = matches!(Workflow::in_content(&run.content), Workflow::Embedded(_));
     html! {
@@ -242,7 +242,7 @@ pub(in crate::page) async fn stop(
     fields: FormFields,
 ) -> Response {
     let outcome = stopped(&app, &caller, &run, &fields).await;
-    back(&app, &caller, &run, (Form::Stop, &fields), outcome).await
+    back(&app, &caller, &run, (RunForm::Stop, &fields), outcome).await
 }
 
 async fn stopped(
@@ -299,7 +299,7 @@ pub(in crate::page) async fn resume(
         Ok(stored) => acting::resume(&app, &caller, &stored, order).await,
         Err(problem) => Err(problem),
     };
-    back(&app, &caller, &run, (Form::Resume, &fields), outcome).await
+    back(&app, &caller, &run, (RunForm::Resume, &fields), outcome).await
 }
 
 /// Sends a message by the form.
@@ -310,7 +310,7 @@ pub(in crate::page) async fn message(
     fields: FormFields,
 ) -> Response {
     let outcome = sent(&app, &caller, &run, &fields).await;
-    back(&app, &caller, &run, (Form::Message, &fields), outcome).await
+    back(&app, &caller, &run, (RunForm::Message, &fields), outcome).await
 }
 
 async fn sent(
@@ -342,7 +342,7 @@ pub(super) async fn back(
     app: &App,
     caller: &Caller,
     run: &str,
-    (form, fields): (Form, &FormFields),
+    (form, fields): (RunForm, &FormFields),
     outcome: Result<RunId, Problem>,
 ) -> Response {
     let problem = match outcome {

@@ -6,7 +6,7 @@ use interrupts::store::{Page, Run, StoredMessage};
 use maud::{Markup, html};
 use routing_core::RunId;
 
-use super::controls::{Form, back, to_run};
+use super::controls::{RunForm, back, to_run};
 use crate::access::{Caller, Right};
 use crate::app::App;
 use crate::body::FormFields;
@@ -64,7 +64,7 @@ pub(in crate::page) async fn withdraw(
 ) -> Response {
     let outcome = withdrawn(&app, &caller, &run, &message).await;
     let nothing = FormFields(Vec::new());
-    back(&app, &caller, &run, (Form::Button, &nothing), outcome).await
+    back(&app, &caller, &run, (RunForm::Button, &nothing), outcome).await
 }
 
 /// Back to the run, from the address of the button.
