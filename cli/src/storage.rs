@@ -6,7 +6,7 @@ use std::sync::Arc;
 use interrupts::OwnerName;
 use interrupts::store::{Run, Store, StoreError};
 use routing_core::RunId;
-use store::{Standing, StoreLocation, StoreSettings, bell_at};
+use store::{StoreLocation, StoreSettings, StoreStatus, bell_at};
 
 use crate::arguments::StoreArguments;
 use crate::exit::{Exit, Failure};
@@ -24,7 +24,7 @@ pub(crate) struct Storage {
     location: StoreLocation,
     /// Whether nothing was there yet: what is shown is empty until somebody makes the file.
     is_stand_in: bool,
-    standing: Standing,
+    standing: StoreStatus,
 }
 
 /// Where the store is, and who said so.
@@ -84,7 +84,7 @@ impl Storage {
         };
         let opened = opened.map_err(|error| unopened(&location, &error))?;
         let (store, standing) = (opened.store, opened.standing);
-        if let Standing::Damaged { detail } = &standing {
+        if let StoreStatus::Damaged { detail } = &standing {
             eprintln!(
                 "irq: the store {location} is damaged, and what is shown may not be all: {}. Nothing is written to it.",
                 visible_line(detail)
@@ -160,7 +160,7 @@ impl Storage {
     ///
     /// Safe to repeat.
     pub(crate) async fn sweep(&self) -> Result<(), Failure> {
-        if self.standing != Standing::Whole {
+        if self.standing != StoreStatus::Whole {
             return Ok(());
         }
         let swept = self.store.sweep(MOST_SWEPT).await;

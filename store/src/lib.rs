@@ -21,4 +21,4 @@ pub use bell::bell_at;
 pub use bell::{BellError, LocalBell};
 pub use location::{LocationError, OpenError, Opened, StoreLocation, open_any};
 pub use memory::{Memory, MemoryStore};
-pub use sqlite::{Sqlite, SqliteStore, Standing, until_closed};
+pub use sqlite::{Sqlite, SqliteStore, StoreStatus, until_closed};

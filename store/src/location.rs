@@ -10,7 +10,7 @@ use interrupts::store::{Store, StoreError};
 
 use crate::adapter::StoreSettings;
 use crate::memory::MemoryStore;
-use crate::sqlite::{SqliteStore, Standing};
+use crate::sqlite::{SqliteStore, StoreStatus};
 
 /// The file below the folder where programs keep their state.
 const USUAL_FILE: &str = "irq/irq.db";
@@ -98,7 +98,7 @@ impl StoreLocation {
         match self {
             Self::Memory => Ok(Opened {
                 store: Arc::new(MemoryStore::new(settings)),
-                standing: Standing::Whole,
+                standing: StoreStatus::Whole,
             }),
             Self::File(path) => {
                 make_folders(path).map_err(|error| StoreError::Unavailable {
@@ -121,7 +121,7 @@ pub struct Opened {
     /// The store.
     pub store: Arc<dyn Store>,
     /// How it stands.
-    pub standing: Standing,
+    pub standing: StoreStatus,
 }
 
 /// Opens the store of a location that is written as a text.

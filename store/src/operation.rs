@@ -31,7 +31,7 @@ pub(crate) use change::{Change, ChangeInterrupt, EndOrphan};
 pub(crate) use checkpoint::Save;
 pub(crate) use cursor::Consume;
 pub(crate) use fork::Fork;
-pub(crate) use holding::{Ending, Held, LetGo};
+pub(crate) use holding::{EndedStop, HeldQuestion, LetGo};
 pub(crate) use join::{Join, is_same_stop};
 pub(crate) use journal::{Begin, Finish};
 pub(crate) use message::{ReadMessages, SendMessage, WithdrawMessage};

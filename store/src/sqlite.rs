@@ -43,7 +43,7 @@ use readers::Readers;
 use writer::{Job, Queued};
 
 pub use leaving::until_closed;
-pub use standing::Standing;
+pub use standing::StoreStatus;
 
 /// A store in a SQLite file.
 ///
@@ -58,7 +58,7 @@ pub struct Sqlite {
     readers: Arc<Readers>,
     /// Where there is none, every operation is refused.
     writing: Option<Writing>,
-    standing: Standing,
+    standing: StoreStatus,
     /// Goes last.
     owned: Owned,
 }
@@ -77,7 +77,7 @@ impl Debug for Sqlite {
 
 impl SqliteStore {
     /// How it stood when it was opened.
-    pub const fn standing(&self) -> &Standing {
+    pub const fn standing(&self) -> &StoreStatus {
         &self.backend.standing
     }
 

@@ -24,7 +24,7 @@ use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId};
 pub(crate) use forget::Forgotten;
 pub(crate) use rest::Rest;
 pub(crate) use row::{
-    Heads, InterruptRow, Kept, KeyRow, PlacedCatalogue, PlacedNode, PlacedRule, PlacedToken,
+    FileSummary, Heads, InterruptRow, KeyRow, PlacedCatalogue, PlacedNode, PlacedRule, PlacedToken,
     RunRow, Slot, Unbound, Written,
 };
 pub(crate) use table::{Absent, Table};

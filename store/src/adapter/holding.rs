@@ -4,7 +4,7 @@ use interrupts::life::{Family, Interrupt, RunState, Scope, State};
 use interrupts::store::{ChangeError, Filter, Page, StoreError};
 use routing_core::{InterruptId, RunId, StopSource};
 
-use crate::operation::{Change, ChangeInterrupt, Ending, Held, LetGo, Resting};
+use crate::operation::{Change, ChangeInterrupt, EndedStop, HeldQuestion, LetGo, Resting};
 use crate::query::Backend;
 
 /// How many interrupts are read at a time.
@@ -51,16 +51,16 @@ async fn let_go_of_the_rest<B: Backend>(backend: &B, ended: &Interrupt) -> Resul
 pub(super) async fn end_seen<B: Backend>(
     backend: &B,
     id: InterruptId,
-) -> Result<Ending, StoreError> {
+) -> Result<EndedStop, StoreError> {
     match backend.interrupt(id).await? {
         Some(stop) => end_seen_of(backend, &stop).await,
-        None => Ok(Ending::default()),
+        None => Ok(EndedStop::default()),
     }
 }
 
-async fn end_seen_of<B: Backend>(backend: &B, stop: &Interrupt) -> Result<Ending, StoreError> {
+async fn end_seen_of<B: Backend>(backend: &B, stop: &Interrupt) -> Result<EndedStop, StoreError> {
     if stop.family() != Family::Stop {
-        return Ok(Ending::default());
+        return Ok(EndedStop::default());
     }
     // The run goes first: whoever has it after this look changes it.
     let run = if stop.pauses_run() {
@@ -70,10 +70,10 @@ async fn end_seen_of<B: Backend>(backend: &B, stop: &Interrupt) -> Result<Ending
     };
     let run = run.filter(|run| run.state == RunState::Paused);
     if run.is_none() && !may_hold(stop) {
-        return Ok(Ending::default());
+        return Ok(EndedStop::default());
     }
     let live = live(backend, stop.run).await?;
-    Ok(Ending {
+    Ok(EndedStop {
         held: held_by(stop, &live),
         resting: run.and_then(|run| Resting::of(&run, &live, stop.id, backend.now())),
     })
@@ -84,7 +84,7 @@ fn may_hold(stop: &Interrupt) -> bool {
     stop.source == StopSource::User
 }
 
-fn held_by(stop: &Interrupt, live: &[Interrupt]) -> Vec<Held> {
+fn held_by(stop: &Interrupt, live: &[Interrupt]) -> Vec<HeldQuestion> {
     if !may_hold(stop) {
         return Vec::new();
     }
@@ -94,7 +94,7 @@ fn held_by(stop: &Interrupt, live: &[Interrupt]) -> Vec<Held> {
             .filter(|it| it.family() == Family::Stop && it.source == StopSource::User)
             .filter(|it| it.id != stop.id)
     };
-    let held = held.map(|question| Held {
+    let held = held.map(|question| HeldQuestion {
         question: question.id,
         next: others().find(|it| reaches(it, question)).map(|it| it.id),
     });

@@ -16,7 +16,7 @@ use routing_core::{EventId, InterruptId, NodeId, RunId, StopMode};
 use super::Adapter;
 use super::holding::{apply_ending, end_seen, follow_the_rest, live};
 use crate::operation::{
-    Admit, Change, ChangeInterrupt, DecideTogether, EndOrphan, Ending, ExpireReroute, Join,
+    Admit, Change, ChangeInterrupt, DecideTogether, EndOrphan, EndedStop, ExpireReroute, Join,
     NodeEnded, Put, Raise, TurnIgnored, is_same_stop,
 };
 use crate::query::Backend;
@@ -226,7 +226,7 @@ async fn apply<B: Backend>(
     id: InterruptId,
     change: Change,
 ) -> Result<Interrupt, ChangeError> {
-    let ending = Ending::default();
+    let ending = EndedStop::default();
     let change = ChangeInterrupt { id, change, ending };
     backend.execute(change).await
 }

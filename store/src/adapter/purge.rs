@@ -16,7 +16,7 @@ use crate::query::Backend;
 const ROWS_AT_A_TIME: u32 = 1_000;
 
 /// What goes.
-struct Plan {
+struct PurgePlan {
     before: Timestamp,
     /// Each run, with what belongs to it.
     runs: Vec<(RunId, Purged)>,
@@ -51,7 +51,7 @@ impl<B: Backend> Purge for Adapter<B> {
     }
 }
 
-impl Plan {
+impl PurgePlan {
     fn purged(&self) -> Purged {
         let mut purged = Purged {
             notifications: self.notifications,
@@ -91,12 +91,12 @@ async fn plan<B: Backend>(
     backend: &B,
     before: Timestamp,
     runs: Vec<(RunId, Purged)>,
-) -> Result<Plan, StoreError> {
+) -> Result<PurgePlan, StoreError> {
     let (outbox, notifications) = backend.dealt_with(before).await?;
     let anchor = backend.audit_anchor().await?;
     let gone = runs.iter().map(|(run, _of_run)| *run).collect();
     let audit = settled(backend, anchor, before, gone).await?;
-    Ok(Plan {
+    Ok(PurgePlan {
         before,
         runs,
         notifications,
@@ -106,7 +106,10 @@ async fn plan<B: Backend>(
 }
 
 /// Forgets the runs of a plan, and says which are gone. One at a time, so that nobody who writes waits for long.
-async fn forget<B: Backend>(backend: &B, plan: &Plan) -> Result<Vec<(RunId, Purged)>, StoreError> {
+async fn forget<B: Backend>(
+    backend: &B,
+    plan: &PurgePlan,
+) -> Result<Vec<(RunId, Purged)>, StoreError> {
     let mut gone = Vec::new();
     let mut needed = BTreeSet::new();
     let mut known_runs = 0;

@@ -9,7 +9,7 @@ use interrupts::{ActorName, Digest};
 use jiff::SignedDuration;
 use routing_core::{DecisionId, InterruptId, StopMode};
 
-use super::holding::{self, Ending};
+use super::holding::{self, EndedStop};
 use super::join::one_more;
 use super::{Halt, Operation};
 use crate::tables::{Failed, Tables, damaged};
@@ -65,7 +65,7 @@ pub(crate) struct ChangeInterrupt {
     pub(crate) id: InterruptId,
     pub(crate) change: Change,
     /// What was seen of it, for what follows where the change ends it.
-    pub(crate) ending: Ending,
+    pub(crate) ending: EndedStop,
 }
 
 impl Operation for ChangeInterrupt {

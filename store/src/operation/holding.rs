@@ -15,7 +15,7 @@ const HOLDER: &str = "holder";
 
 /// A question that was seen to be held.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Held {
+pub(crate) struct HeldQuestion {
     pub(crate) question: InterruptId,
     /// The stop that goes before it next.
     pub(crate) next: Option<InterruptId>,
@@ -23,16 +23,16 @@ pub(crate) struct Held {
 
 /// What was seen of a stop that ends: what follows from its end is done in the same transaction.
 #[derive(Debug, Default)]
-pub(crate) struct Ending {
+pub(crate) struct EndedStop {
     /// The questions that it holds.
-    pub(crate) held: Vec<Held>,
+    pub(crate) held: Vec<HeldQuestion>,
     /// Its run, where that may come to wait.
     pub(crate) resting: Option<Resting>,
 }
 
-impl Ending {
+impl EndedStop {
     pub(super) fn want(&self, tables: &mut Tables) {
-        for Held { question, next } in &self.held {
+        for HeldQuestion { question, next } in &self.held {
             tables.interrupts.want(question);
             if let Some(next) = next {
                 tables.interrupts.want(next);
@@ -56,7 +56,7 @@ impl Ending {
 /// Does what follows from the end of a stop, and was not there to be seen just before it.
 pub(crate) struct LetGo {
     pub(crate) stop: InterruptId,
-    pub(crate) ending: Ending,
+    pub(crate) ending: EndedStop,
 }
 
 impl Operation for LetGo {
@@ -75,7 +75,7 @@ impl Operation for LetGo {
 }
 
 /// Shows again what a stop holds that has ended, or lets the next one hold it.
-fn let_go(stop: InterruptId, held: &[Held], tables: &mut Tables) -> Result<(), Failed> {
+fn let_go(stop: InterruptId, held: &[HeldQuestion], tables: &mut Tables) -> Result<(), Failed> {
     if stands(stop, tables)? != Some(false) {
         return Ok(());
     }

@@ -6,7 +6,7 @@ use interrupts::store::{ChangeError, Deciding, RefusedDecision, StoreError, Toge
 use routing_core::InterruptId;
 
 use super::change::{is_decided_by, read};
-use super::holding::{self, Ending};
+use super::holding::{self, EndedStop};
 use super::rule::keep_new;
 use super::{Halt, Operation};
 use crate::tables::Tables;
@@ -15,7 +15,7 @@ use crate::tables::Tables;
 pub(crate) struct DecideTogether {
     pub(crate) decisions: Vec<Deciding>,
     /// What was seen of those that are stops.
-    pub(crate) endings: Vec<(InterruptId, Ending)>,
+    pub(crate) endings: Vec<(InterruptId, EndedStop)>,
 }
 
 impl Operation for DecideTogether {

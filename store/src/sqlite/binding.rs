@@ -14,14 +14,14 @@ use serde_json::Value;
 
 use super::column::{count, each, json, read_json};
 use super::sealed::{COUNTED, Sealed};
-use crate::tables::{Heads, Kept, Tables, Unbound, Written};
+use crate::tables::{FileSummary, Heads, Tables, Unbound, Written};
 
 /// Members of a row that change without leaving a row in the audit, or with one about something else.
 const PASSING: [&str; 2] = ["lease", "checkpoint"];
 
 /// What the rows say that a transaction writes, and how many come and go.
 #[derive(Debug, Default)]
-pub(super) struct Said {
+pub(super) struct RowChanges {
     pub(super) interrupts: HashMap<InterruptId, Digest>,
     pub(super) runs: HashMap<RunId, Digest>,
     pub(super) checkpoints: HashMap<CheckpointId, Digest>,
@@ -30,7 +30,7 @@ pub(super) struct Said {
     removed: [u64; COUNTED.len()],
 }
 
-impl Said {
+impl RowChanges {
     /// Counts a row that was not there before.
     pub(super) fn new_row(&mut self, table: &Sealed, stored: Option<&str>) {
         if stored.is_none()
@@ -115,7 +115,7 @@ pub(super) fn lasting(body: &str) -> Result<Digest, StoreError> {
 pub(super) fn bind(
     connection: &Connection,
     tables: &mut Tables,
-    said: &Said,
+    said: &RowChanges,
 ) -> Result<Vec<AuditRow>, StoreError> {
     let written: Vec<&Written> = tables.audit.dirty().map(|(_place, row, _)| row).collect();
     let Some(mut heads) = tables.heads.row(&()).cloned() else {
@@ -155,7 +155,7 @@ pub(super) fn bind(
 }
 
 /// For each row of the audit what its row is, where no later one is about the same.
-fn bound(written: &[&Written], said: &Said) -> Vec<Option<Digest>> {
+fn bound(written: &[&Written], said: &RowChanges) -> Vec<Option<Digest>> {
     let mut later = HashSet::new();
     let mut bound: Vec<_> = written
         .iter()
@@ -194,8 +194,8 @@ fn kept(
     connection: &Connection,
     tables: &Tables,
     heads: &Heads,
-    said: &Said,
-) -> Result<Kept, StoreError> {
+    said: &RowChanges,
+) -> Result<FileSummary, StoreError> {
     if let Some(mut kept) = heads.kept.clone()
         && kept.rows.len() == COUNTED.len()
     {
@@ -214,7 +214,7 @@ fn kept(
     });
     let known = heads.kept.as_ref();
     let (rows, unsealed) = counted(connection)?;
-    Ok(Kept {
+    Ok(FileSummary {
         rows,
         unsealed,
         bound: known.map_or(bound.unwrap_or_default(), |kept| kept.bound),
@@ -241,7 +241,7 @@ fn counted(connection: &Connection) -> Result<(Vec<u64>, u64), StoreError> {
 }
 
 /// Adds the intents and results of this transaction.
-fn add_journal(kept: &mut Kept, tables: &Tables) {
+fn add_journal(kept: &mut FileSummary, tables: &Tables) {
     let mut unbound = kept.unbound.take().unwrap_or(Unbound {
         through: kept.bound,
         so_far: JournalSoFar::EMPTY,

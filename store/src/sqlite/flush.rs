@@ -6,7 +6,7 @@ use rusqlite::{CachedStatement, Connection};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::binding::{self, Said, lasting};
+use super::binding::{self, RowChanges, lasting};
 use super::column::{json, node_key, position, read_json};
 use super::error::store_error;
 use super::forget;
@@ -57,7 +57,7 @@ const AUDIT: &str = "INSERT INTO audit (position, previous, digest, entry) VALUE
 
 /// Writes every row that is dirty. The audit comes after what it vouches for, and last where all of it ends.
 pub(super) fn dirty(connection: &Connection, tables: &mut Tables) -> Result<(), StoreError> {
-    let mut said = Said::default();
+    let mut said = RowChanges::default();
     forget::forgotten(connection, &tables.forgotten, &mut said)?;
     interrupts(connection, tables, &mut said)?;
     runs(connection, tables, &mut said)?;
@@ -77,7 +77,11 @@ pub(super) fn dirty(connection: &Connection, tables: &mut Tables) -> Result<(), 
     outbox(connection, tables)
 }
 
-fn interrupts(connection: &Connection, tables: &Tables, said: &mut Said) -> Result<(), StoreError> {
+fn interrupts(
+    connection: &Connection,
+    tables: &Tables,
+    said: &mut RowChanges,
+) -> Result<(), StoreError> {
     write(
         connection,
         INTERRUPTS,
@@ -112,7 +116,11 @@ fn interrupts(connection: &Connection, tables: &Tables, said: &mut Said) -> Resu
 }
 
 /// The key that admitted an interrupt stands with it, and not here.
-fn joined(connection: &Connection, tables: &Tables, said: &mut Said) -> Result<(), StoreError> {
+fn joined(
+    connection: &Connection,
+    tables: &Tables,
+    said: &mut RowChanges,
+) -> Result<(), StoreError> {
     let joined = tables.keys.dirty().filter_map(|(key, row, _stored)| {
         let run = row.joined?;
         Some((key, row, run))
@@ -130,7 +138,11 @@ fn joined(connection: &Connection, tables: &Tables, said: &mut Said) -> Result<(
     })
 }
 
-fn reroutes(connection: &Connection, tables: &Tables, said: &mut Said) -> Result<(), StoreError> {
+fn reroutes(
+    connection: &Connection,
+    tables: &Tables,
+    said: &mut RowChanges,
+) -> Result<(), StoreError> {
     write(
         connection,
         REROUTES,
@@ -160,7 +172,7 @@ fn reroutes(connection: &Connection, tables: &Tables, said: &mut Said) -> Result
     )
 }
 
-fn runs(connection: &Connection, tables: &Tables, said: &mut Said) -> Result<(), StoreError> {
+fn runs(connection: &Connection, tables: &Tables, said: &mut RowChanges) -> Result<(), StoreError> {
     write(
         connection,
         RUNS,
@@ -183,7 +195,11 @@ fn runs(connection: &Connection, tables: &Tables, said: &mut Said) -> Result<(),
     nodes(connection, tables, said)
 }
 
-fn nodes(connection: &Connection, tables: &Tables, said: &mut Said) -> Result<(), StoreError> {
+fn nodes(
+    connection: &Connection,
+    tables: &Tables,
+    said: &mut RowChanges,
+) -> Result<(), StoreError> {
     write(
         connection,
         NODES,
@@ -216,7 +232,11 @@ fn nodes(connection: &Connection, tables: &Tables, said: &mut Said) -> Result<()
     )
 }
 
-fn journal(connection: &Connection, tables: &Tables, said: &mut Said) -> Result<(), StoreError> {
+fn journal(
+    connection: &Connection,
+    tables: &Tables,
+    said: &mut RowChanges,
+) -> Result<(), StoreError> {
     write(
         connection,
         JOURNAL,
@@ -259,7 +279,11 @@ fn journal(connection: &Connection, tables: &Tables, said: &mut Said) -> Result<
     )
 }
 
-fn lists(connection: &Connection, tables: &Tables, said: &mut Said) -> Result<(), StoreError> {
+fn lists(
+    connection: &Connection,
+    tables: &Tables,
+    said: &mut RowChanges,
+) -> Result<(), StoreError> {
     write(
         connection,
         CURSORS,
@@ -305,7 +329,11 @@ fn lists(connection: &Connection, tables: &Tables, said: &mut Said) -> Result<()
     )
 }
 
-fn catalogues(connection: &Connection, tables: &Tables, said: &mut Said) -> Result<(), StoreError> {
+fn catalogues(
+    connection: &Connection,
+    tables: &Tables,
+    said: &mut RowChanges,
+) -> Result<(), StoreError> {
     let new = tables.catalogues.dirty().filter_map(|(_digest, it, _)| {
         let content = it.content.as_deref()?;
         Some((&it.row, content))

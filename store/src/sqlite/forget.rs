@@ -5,7 +5,7 @@ use interrupts::store::{AuditEntry, JournalEntry, JournalPlace, StoreError};
 use routing_core::RunId;
 use rusqlite::Connection;
 
-use super::binding::Said;
+use super::binding::RowChanges;
 use super::column::{each, position, read_json, text};
 use super::error::store_error;
 use super::sealed::{self, Sealed};
@@ -31,7 +31,7 @@ const OF_RUN: [(&Sealed, &str); 10] = [
 pub(super) fn forgotten(
     connection: &Connection,
     forgotten: &Forgotten,
-    said: &mut Said,
+    said: &mut RowChanges,
 ) -> Result<(), StoreError> {
     for run in &forgotten.runs {
         keep_digests(connection, *run)?;

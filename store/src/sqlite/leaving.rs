@@ -41,16 +41,16 @@ impl Drop for Owned {
 
 /// The file of a store is open.
 #[derive(Debug)]
-pub(super) struct Open(());
+pub(super) struct OpenStore(());
 
-impl Open {
+impl OpenStore {
     pub(super) fn begin() -> Self {
         stores().open += 1;
         Self(())
     }
 }
 
-impl Drop for Open {
+impl Drop for OpenStore {
     fn drop(&mut self) {
         stores().open -= 1;
         CLOSED.notify_all();

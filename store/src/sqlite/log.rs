@@ -55,7 +55,7 @@ fn damage(log: &Path) -> io::Result<Option<String>> {
         return Ok(None);
     }
     let number = |at: usize| be(&header, at);
-    let order = Order {
+    let order = ByteOrder {
         big: number(0) == MAGIC | 1,
     };
     let page = number(8) as usize;
@@ -76,7 +76,7 @@ fn frames(
     file: &mut impl Read,
     header: &[u8; HEADER],
     page: usize,
-    order: Order,
+    order: ByteOrder,
 ) -> io::Result<Option<String>> {
     let mut frame = vec![0; FRAME_HEADER + page];
     // After a damaged frame what follows may go on from what it says or from what it is.
@@ -127,11 +127,11 @@ fn be(bytes: &[u8], at: usize) -> u32 {
 
 /// How checksums read numbers.
 #[derive(Debug, Clone, Copy)]
-struct Order {
+struct ByteOrder {
     big: bool,
 }
 
-impl Order {
+impl ByteOrder {
     fn sum(self, (mut one, mut two): (u32, u32), bytes: &[u8]) -> (u32, u32) {
         let number = |at: &[u8]| {
             let mut number = [0; 4];

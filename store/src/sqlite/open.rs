@@ -17,7 +17,7 @@ use super::leaving::Owned;
 use super::opened_file::OpenedFile;
 use super::readers::Readers;
 use super::writer::Writer;
-use super::{Sqlite, SqliteStore, Standing, Writing, checked, log, read_only, schema};
+use super::{Sqlite, SqliteStore, StoreStatus, Writing, checked, log, read_only, schema};
 use crate::adapter::{Adapter, StoreSettings};
 
 /// Older versions can damage a database in write-ahead mode that has two connections.
@@ -64,7 +64,12 @@ impl SqliteStore {
                 Err(error) if read_only::is_reason_of(&error, &path) => {
                     let place = read_only::place(&path)?;
                     let misfits = checked::misfits(&connect_reader(&place.path)?)?;
-                    look(place, standing(Standing::ReadOnly, &misfits), settings, own)
+                    look(
+                        place,
+                        standing(StoreStatus::ReadOnly, &misfits),
+                        settings,
+                        own,
+                    )
                 }
                 Err(error) => Err(error),
             }
@@ -87,26 +92,26 @@ fn checked(
         return start(connection, path, settings, own);
     }
     drop(connection);
-    let place = read_only::Place {
+    let place = read_only::ReadOnlySource {
         path: path.to_owned(),
         _copy: None,
     };
-    look(place, standing(Standing::Whole, &misfits), settings, own)
+    look(place, standing(StoreStatus::Whole, &misfits), settings, own)
 }
 
-fn standing(whole: Standing, misfits: &[String]) -> Standing {
+fn standing(whole: StoreStatus, misfits: &[String]) -> StoreStatus {
     if misfits.is_empty() {
         return whole;
     }
-    Standing::Damaged {
+    StoreStatus::Damaged {
         detail: misfits.join("; "),
     }
 }
 
 /// A store that is only read.
 fn look(
-    place: read_only::Place,
-    standing: Standing,
+    place: read_only::ReadOnlySource,
+    standing: StoreStatus,
     settings: StoreSettings,
     own: Arc<OwnFiles>,
 ) -> Result<SqliteStore, StoreError> {
@@ -257,7 +262,7 @@ pub(super) fn start(
         Arc::clone(&file),
         Arc::clone(&own),
     );
-    let place = read_only::Place {
+    let place = read_only::ReadOnlySource {
         path: path.to_owned(),
         _copy: None,
     };
@@ -275,7 +280,7 @@ pub(super) fn start(
                 jobs,
                 thread: writer,
             }),
-            standing: Standing::Whole,
+            standing: StoreStatus::Whole,
             owned: Owned::begin(),
         },
     })

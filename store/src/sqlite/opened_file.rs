@@ -58,14 +58,14 @@ pub(super) struct OpenedFile {
     file: Identity,
     /// Set when the log is first seen. SQLite keeps one log file while the store is open in any process.
     log_file: OnceLock<(Identity, File)>,
-    seen: Mutex<Seen>,
+    seen: Mutex<FileSizes>,
     /// The first loss that was found. It is final: a file that is put back lacks what was written meanwhile.
     gone: OnceLock<String>,
 }
 
 /// What was seen of the files last.
 #[derive(Debug)]
-struct Seen {
+struct FileSizes {
     /// The greatest length, in bytes. A file in use never shrinks: this program does not vacuum.
     length: u64,
     /// The greatest length of the log. It is written from its beginning again, and not cut off.
@@ -81,7 +81,7 @@ impl OpenedFile {
         log.push("-wal");
         Ok(Self {
             file: Identity::of(&found),
-            seen: Mutex::new(Seen {
+            seen: Mutex::new(FileSizes {
                 length: found.len(),
                 log_length: 0,
             }),

@@ -16,7 +16,7 @@ const MOST_COPIES: u32 = 3;
 
 /// Where such a store is read.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct ReadOnlySource {
     pub(super) path: PathBuf,
     /// The folder of the copy, which goes with it.
     pub(super) _copy: Option<Copied>,
@@ -65,10 +65,10 @@ fn takes_files(folder: &Path) -> bool {
 /// # Errors
 ///
 /// [`StoreError`] where it cannot be copied, or is damaged.
-pub(super) fn place(path: &Path) -> Result<Place, StoreError> {
+pub(super) fn place(path: &Path) -> Result<ReadOnlySource, StoreError> {
     let is_readable = connect_reader(path).and_then(|connection| schema::version(&connection));
     if is_readable == Ok(schema::NEWEST) {
-        return Ok(Place {
+        return Ok(ReadOnlySource {
             path: path.to_owned(),
             _copy: None,
         });
@@ -79,7 +79,7 @@ pub(super) fn place(path: &Path) -> Result<Place, StoreError> {
         if state(path) == before {
             // It is brought up to date, as every store is.
             drop(connect(&copied)?);
-            return Ok(Place {
+            return Ok(ReadOnlySource {
                 path: copied,
                 _copy: Some(folder),
             });

@@ -10,7 +10,7 @@ use tokio::task::spawn_blocking;
 
 use super::open::connect_reader;
 use super::opened_file::OpenedFile;
-use super::read_only::Place;
+use super::read_only::ReadOnlySource;
 
 /// How many may read at the same time.
 const SEATS: usize = 4;
@@ -21,12 +21,12 @@ pub(super) struct Readers {
     seats: Arc<Semaphore>,
     file: Arc<OpenedFile>,
     /// Goes after the connections.
-    place: Place,
+    place: ReadOnlySource,
     _own: Arc<OwnFiles>,
 }
 
 impl Readers {
-    pub(super) fn new(place: Place, file: Arc<OpenedFile>, own: Arc<OwnFiles>) -> Self {
+    pub(super) fn new(place: ReadOnlySource, file: Arc<OpenedFile>, own: Arc<OwnFiles>) -> Self {
         Self {
             place,
             idle: Mutex::new(Vec::new()),

@@ -5,7 +5,7 @@ use interrupts::store::StoreError;
 /// How a store stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Standing {
+pub enum StoreStatus {
     /// It can be read and written.
     Whole,
     /// It lies where it cannot be written. It can be read.
@@ -17,7 +17,7 @@ pub enum Standing {
     },
 }
 
-impl Standing {
+impl StoreStatus {
     /// Why an operation is refused; `None` where it is not.
     pub fn refusal(&self) -> Option<StoreError> {
         match self {

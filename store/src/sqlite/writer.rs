@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
 use super::error::store_error;
-use super::leaving::Open;
+use super::leaving::OpenStore;
 use super::opened_file::OpenedFile;
 use super::{flush, load};
 use crate::adapter::StoreSettings;
@@ -110,7 +110,7 @@ pub(super) struct Writer {
     /// Goes after the connection.
     own: Arc<OwnFiles>,
     /// Goes last.
-    open: Open,
+    open: OpenStore,
 }
 
 impl Writer {
@@ -127,7 +127,7 @@ impl Writer {
             settings,
             file,
             own,
-            open: Open::begin(),
+            open: OpenStore::begin(),
         }
     }
 

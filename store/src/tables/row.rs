@@ -37,12 +37,12 @@ pub(crate) struct Heads {
     pub(crate) audit_anchor: AuditHead,
     /// What a file has, to be compared with; older versions of the program did not count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) kept: Option<Kept>,
+    pub(crate) kept: Option<FileSummary>,
 }
 
 /// What a file has.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Kept {
+pub(crate) struct FileSummary {
     /// How many rows each table has.
     pub(crate) rows: Vec<u64>,
     /// How many of them have no seal at most: an older version wrote them.

@@ -8,7 +8,7 @@ use interrupts::OwnerName;
 use interrupts::life::RunState;
 use interrupts::store::{Store, StoreError, VerifyError};
 use rustix::fs::statvfs;
-use store::{LocalBell, Standing, StoreLocation, StoreSettings};
+use store::{LocalBell, StoreLocation, StoreSettings, StoreStatus};
 
 use super::finding::Finding;
 use crate::advice::advised;
@@ -86,20 +86,20 @@ pub(super) async fn findings(arguments: &StoreArguments) -> Vec<Finding> {
     findings
 }
 
-fn standing(path: &Path, standing: &Standing) -> Finding {
+fn standing(path: &Path, standing: &StoreStatus) -> Finding {
     let path = path.display();
     match standing {
-        Standing::Damaged { detail } => Finding::problem(
+        StoreStatus::Damaged { detail } => Finding::problem(
             "store",
             format!("{path} is damaged, and can only be looked at: {detail}"),
             "keep the file as it is, and go on with a backup: --store PATH",
         ),
-        Standing::ReadOnly => Finding::note(
+        StoreStatus::ReadOnly => Finding::note(
             "store",
             format!("{path} lies where nothing can be written, and can only be looked at"),
             "to go on with it, copy it to where you may write: --store PATH",
         ),
-        Standing::Whole | _ => Finding::well("store", path.to_string()),
+        StoreStatus::Whole | _ => Finding::well("store", path.to_string()),
     }
 }
 
