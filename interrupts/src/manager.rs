@@ -69,7 +69,7 @@ pub use tree::Reach;
 use inbox::Inbox;
 use keeper::Keeper;
 use shared::{Shared, StopJob};
-use ticket::Ticket;
+use ticket::RequestRecorder;
 
 use crate::hooks::{Hook, HookError};
 use crate::life::{Evidence, RunState};
@@ -428,7 +428,7 @@ fn job_of_taken(run: RunId, later: &StopJob, id: InterruptId) -> StopJob {
     StopJob {
         run,
         id,
-        ticket: Ticket::new(),
+        ticket: RequestRecorder::new(),
         ..later.clone()
     }
 }

@@ -11,7 +11,7 @@ mod reservation;
 mod usage;
 
 pub use amount::{Money, ParseMoneyError};
-pub use budget::{Budget, BudgetConfig, BudgetState, Refusal};
+pub use budget::{Budget, BudgetConfig, BudgetRefusal, BudgetState};
 pub use model::{BudgetedModel, CallBound};
 pub use price::{ModelPrice, NoPrice, PriceError, PriceTable};
 pub use reservation::{Reservation, Settlement};

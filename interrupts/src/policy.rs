@@ -20,7 +20,7 @@ use jiff::SignedDuration;
 
 pub use arrange::Batch;
 pub use automatic::{Automatic, WhyAsk};
-pub use explain::{Decided, DecidedBy, Explanation, Weighed};
+pub use explain::{DecidedProperty, Explanation, PropertySource, Weighed};
 pub use hooks::{HookCommand, HookCommands};
 pub use property::Property;
 pub use provisions::{Answering, AutomaticAnswer, Batching, Resuming, Terms};

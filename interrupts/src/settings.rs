@@ -1,6 +1,6 @@
 //! Reading settings from TOML: every mistake at once, each with its line and its remedy.
 //!
-//! The reader of a kind of settings asks a [`Table`] for the keys that it knows; a key that nobody asked for is
+//! The reader of a kind of settings asks a [`SettingsTable`] for the keys that it knows; a key that nobody asked for is
 //! a mistake, and so is a value of another form. What was read beside a mistake is thrown away.
 
 mod problem;
@@ -12,7 +12,7 @@ use std::ops::Range;
 use toml::de::DeTable;
 
 pub use problem::{Problem, SettingsError};
-pub(crate) use table::{Found, Table};
+pub(crate) use table::{Found, SettingsTable};
 
 /// The keys that may stand at the top of a file. Policies and prices may share one.
 const AT_THE_TOP: [&str; 5] = ["currency", "default", "hooks", "prices", "rule"];
@@ -47,8 +47,8 @@ impl<'text> Settings<'text> {
     }
 
     /// The table at the top.
-    pub(crate) fn root(&self) -> Table<'_> {
-        let table = Table::new(self, &self.root, 0..0);
+    pub(crate) fn root(&self) -> SettingsTable<'_> {
+        let table = SettingsTable::new(self, &self.root, 0..0);
         for key in AT_THE_TOP {
             table.know(key);
         }

@@ -12,10 +12,10 @@ use super::reached::{LimitKind, LimitReached, StopSink};
 /// once, no more than the limit may.
 #[derive(Clone)]
 pub struct StepLimit {
-    shared: Arc<Shared>,
+    shared: Arc<StepCounter>,
 }
 
-struct Shared {
+struct StepCounter {
     most: u64,
     begun: AtomicU64,
     told: AtomicBool,
@@ -25,7 +25,7 @@ struct Shared {
 
 impl std::fmt::Debug for StepLimit {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Shared { most, begun, .. } = &*self.shared;
+        let StepCounter { most, begun, .. } = &*self.shared;
         formatter
             .debug_struct("StepLimit")
             .field("most", most)
@@ -38,7 +38,7 @@ impl StepLimit {
     /// A limit of `most` steps, of which `begun` were begun before.
     pub fn new(most: u64, begun: u64, sink: Arc<dyn StopSink>, clock: Arc<dyn Clock>) -> Self {
         Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(StepCounter {
                 most,
                 begun: AtomicU64::new(begun),
                 told: AtomicBool::new(false),
@@ -55,7 +55,7 @@ impl StepLimit {
     /// [`LimitReached`] where all steps were begun before; this one must not begin. The first time a stop is
     /// asked for as well.
     pub fn begin(&self) -> Result<u64, LimitReached> {
-        let Shared { most, begun, .. } = &*self.shared;
+        let StepCounter { most, begun, .. } = &*self.shared;
         begun
             .try_update(Ordering::Relaxed, Ordering::Relaxed, |begun| {
                 (begun < *most).then_some(begun + 1)
@@ -70,7 +70,7 @@ impl StepLimit {
     }
 
     fn refuse(&self) -> LimitReached {
-        let Shared {
+        let StepCounter {
             most, sink, clock, ..
         } = &*self.shared;
         let reached = LimitReached {

@@ -70,18 +70,18 @@ pub struct ResourceWatch {
     cpu_before: Option<Duration>,
     /// The samples of the window over which the load is measured, with their times.
     window: VecDeque<(Duration, Duration)>,
-    memory: Told,
-    cpu_time: Told,
-    cpu_load: Told,
+    memory: LimitWarnings,
+    cpu_time: LimitWarnings,
+    cpu_load: LimitWarnings,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Told {
+struct LimitWarnings {
     near: bool,
     reached: bool,
 }
 
-impl Told {
+impl LimitWarnings {
     /// Whether to tell it, and as what; at most once each.
     fn tell(&mut self, near: bool, reached: bool) -> Option<bool> {
         if reached && !self.reached {
@@ -106,15 +106,15 @@ impl ResourceWatch {
             limits,
             cpu_before: None,
             window: VecDeque::new(),
-            memory: Told {
+            memory: LimitWarnings {
                 near: false,
                 reached: false,
             },
-            cpu_time: Told {
+            cpu_time: LimitWarnings {
                 near: false,
                 reached: false,
             },
-            cpu_load: Told {
+            cpu_load: LimitWarnings {
                 near: false,
                 reached: false,
             },

@@ -6,7 +6,7 @@ use routing_core::{DecisionId, InterruptId, InterruptType, NodeId, StopMode, Sto
 
 use super::branching::LeftBehind;
 use super::keeper::{KeepError, Keeper};
-use super::registry::Standing;
+use super::registry::ActiveStop;
 use super::tree::Reach;
 use crate::EffectId;
 use crate::digest::Digest;
@@ -41,7 +41,7 @@ impl Keeper {
         evidence: &Evidence,
         checkpoint: Option<CheckpointId>,
     ) -> Result<Vec<Interrupt>, KeepError> {
-        let concerns = |stop: &Standing| *reach != Reach::Run || !self.is_cut(stop);
+        let concerns = |stop: &ActiveStop| *reach != Reach::Run || !self.is_cut(stop);
         self.finish_those(reach, &concerns, evidence, checkpoint)
             .await
     }
@@ -52,7 +52,7 @@ impl Keeper {
         agent: &NodeId,
     ) -> Result<Vec<Interrupt>, KeepError> {
         let reach = Reach::Node(agent.clone());
-        let concerns = |stop: &Standing| leaves_nothing(stop.interrupt_type);
+        let concerns = |stop: &ActiveStop| leaves_nothing(stop.interrupt_type);
         self.finish_those(&reach, &concerns, &Evidence::Cancelled, None)
             .await
     }
@@ -61,7 +61,7 @@ impl Keeper {
     async fn finish_those(
         self: &Arc<Self>,
         reach: &Reach,
-        concerns: &(dyn Fn(&Standing) -> bool + Sync),
+        concerns: &(dyn Fn(&ActiveStop) -> bool + Sync),
         evidence: &Evidence,
         checkpoint: Option<CheckpointId>,
     ) -> Result<Vec<Interrupt>, KeepError> {
@@ -89,7 +89,7 @@ impl Keeper {
     }
 
     /// The stops in force, each of which is recorded by now, or could not be.
-    pub(super) async fn recorded_standing(self: &Arc<Self>) -> Result<Vec<Standing>, KeepError> {
+    pub(super) async fn recorded_standing(self: &Arc<Self>) -> Result<Vec<ActiveStop>, KeepError> {
         let mut pulse = self.shared.pulse.subscribe();
         loop {
             self.look().await?;
@@ -110,8 +110,8 @@ impl Keeper {
     /// Acknowledges and resolves one stop, from wherever it stands.
     async fn finish(
         self: &Arc<Self>,
-        stop: &Standing,
-        standing: &[Standing],
+        stop: &ActiveStop,
+        standing: &[ActiveStop],
         evidence: &Evidence,
         checkpoint: Option<CheckpointId>,
     ) -> Result<Option<Interrupt>, KeepError> {
@@ -171,7 +171,7 @@ impl Keeper {
     async fn resolve(
         &self,
         interrupt: &Interrupt,
-        standing: &[Standing],
+        standing: &[ActiveStop],
         left: &LeftBehind,
     ) -> Result<Interrupt, ChangeError> {
         let settings = &self.shared.settings;
@@ -333,7 +333,7 @@ impl Keeper {
     }
 
     /// The stop that decides what becomes of the run: one that ends it, else the hardest.
-    fn deciding<'stops>(&self, standing: &'stops [Standing]) -> Option<&'stops Standing> {
+    fn deciding<'stops>(&self, standing: &'stops [ActiveStop]) -> Option<&'stops ActiveStop> {
         standing
             .iter()
             .filter(|stop| !self.is_cut(stop))
@@ -353,12 +353,12 @@ impl Keeper {
         self.is_whole(&reach) && leaves_nothing(stop.interrupt_type) && is_applied
     }
 
-    fn ends_run(&self, stop: &Standing) -> bool {
+    fn ends_run(&self, stop: &ActiveStop) -> bool {
         self.is_whole(&stop.reach) && leaves_nothing(stop.interrupt_type)
     }
 
     /// Whether a stop cuts an agent off, and the run goes on without it.
-    fn is_cut(&self, stop: &Standing) -> bool {
+    fn is_cut(&self, stop: &ActiveStop) -> bool {
         !self.is_whole(&stop.reach) && leaves_nothing(stop.interrupt_type)
     }
 
@@ -371,7 +371,7 @@ impl Keeper {
     }
 
     /// A pause is pointless where another stop ends the run.
-    fn superseded_by(&self, stop: &Standing, standing: &[Standing]) -> Option<InterruptId> {
+    fn superseded_by(&self, stop: &ActiveStop, standing: &[ActiveStop]) -> Option<InterruptId> {
         let ending = standing.iter().find(|other| self.ends_run(other))?;
         (stop.interrupt_type == InterruptType::Pause).then_some(ending.id)
     }

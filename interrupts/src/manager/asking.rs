@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use routing_core::{InterruptId, InterruptType, RunId, StopMode, StopReason};
 
-use super::registry::{Asked, Placed, Recorder};
+use super::registry::{Recorder, RequestedStop, StopPlacement};
 use super::request::StopRequest;
 use super::shared::{Shared, StopJob};
-use super::ticket::{StopHandle, StopPart, Ticket};
+use super::ticket::{RequestRecorder, StopHandle, StopPart};
 use super::tree::Reach;
 use crate::life::Actor;
 
@@ -62,7 +62,7 @@ impl Shared {
         let later = job(
             no_run,
             Reach::Run,
-            Placed::New(asked.id),
+            StopPlacement::New(asked.id),
             (request, hardens),
         );
         let jobs = self.registry.ask_all(
@@ -75,7 +75,7 @@ impl Shared {
         jobs.into_iter().map(|(_run, job)| job).collect()
     }
 
-    fn asked(&self, reach: Reach, request: &StopRequest) -> Asked {
+    fn asked(&self, reach: Reach, request: &StopRequest) -> RequestedStop {
         let interrupt_type = request.kind.into();
         let reason = StopReason {
             source: request.source,
@@ -83,7 +83,7 @@ impl Shared {
             message: request.message.clone(),
             timestamp: self.settings.clock.now(),
         };
-        Asked {
+        RequestedStop {
             id: InterruptId::generate(),
             reach,
             interrupt_type,
@@ -151,12 +151,12 @@ impl Shared {
 fn job(
     run: RunId,
     reach: Reach,
-    placed: Placed,
+    placed: StopPlacement,
     (request, hardens): (&Arc<StopRequest>, bool),
 ) -> StopJob {
     let (id, joins) = match placed {
-        Placed::New(id) => (id, false),
-        Placed::Joined(id) => (id, true),
+        StopPlacement::New(id) => (id, false),
+        StopPlacement::Joined(id) => (id, true),
     };
     StopJob {
         run,
@@ -165,7 +165,7 @@ fn job(
         request: Arc::clone(request),
         joins,
         hardens,
-        ticket: Ticket::new(),
+        ticket: RequestRecorder::new(),
     }
 }
 

@@ -6,7 +6,7 @@
 use routing_core::{InterruptId, StopSource};
 
 use super::keeper::{KeepError, Keeper};
-use super::registry::Standing;
+use super::registry::ActiveStop;
 use super::tree::Reach;
 use crate::life::{Family, Interrupt, ReviewChange, State};
 use crate::store::ChangeError;
@@ -76,7 +76,7 @@ fn is_open_question(interrupt: &Interrupt) -> bool {
     interrupt.family() == Family::Question && interrupt.state == State::AwaitingReview
 }
 
-fn reaches(stop: &Standing, question: &Interrupt) -> bool {
+fn reaches(stop: &ActiveStop, question: &Interrupt) -> bool {
     match &stop.reach {
         Reach::Run => true,
         Reach::Node(node) => question.node.is_within(node),

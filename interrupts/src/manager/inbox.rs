@@ -11,7 +11,7 @@ use super::asking::told;
 use super::deliveries::Undeliverable;
 use super::keeper::{KeepError, Keeper, longest};
 use super::lanes::Lanes;
-use super::registry::Standing;
+use super::registry::ActiveStop;
 use super::request::{StopKind, StopNote, StopRequest, Target};
 use super::tree::Reach;
 use crate::hooks::Moment;
@@ -223,7 +223,7 @@ impl Keeper {
         };
         let new = self.shared.registry.stand(
             self.run,
-            Standing {
+            ActiveStop {
                 id: interrupt.id,
                 reach: reach.clone(),
                 interrupt_type: interrupt.interrupt_type,

@@ -11,12 +11,12 @@ const MOST_PASSED: u32 = 8;
 /// agent's before the system's; but whoever was passed over too often goes next, whatever else waits.
 #[derive(Debug)]
 pub struct Lanes<T> {
-    lanes: [Waiting<T>; 3],
+    lanes: [LaneQueue<T>; 3],
     most_passed: u32,
 }
 
 #[derive(Debug)]
-struct Waiting<T> {
+struct LaneQueue<T> {
     items: VecDeque<T>,
     /// How often the first item was passed over.
     passed: u32,
@@ -32,7 +32,7 @@ impl<T> Lanes<T> {
     /// Lanes whose heads are passed over at most so often before they are due.
     pub fn bounded(most_passed: u32) -> Self {
         Self {
-            lanes: std::array::from_fn(|_lane| Waiting {
+            lanes: std::array::from_fn(|_lane| LaneQueue {
                 items: VecDeque::new(),
                 passed: 0,
             }),

@@ -9,7 +9,7 @@ use routing_core::{InterruptId, NodeId};
 
 use super::acknowledge::is_within;
 use super::keeper::{KeepError, Keeper};
-use super::registry::Standing;
+use super::registry::ActiveStop;
 use super::tree::Reach;
 use crate::life::{Interrupt, Scope, WithdrawCause};
 use crate::store::ChangeError;
@@ -21,7 +21,7 @@ impl Keeper {
         agent: &NodeId,
     ) -> Result<Vec<Interrupt>, KeepError> {
         let reach = Reach::Node(agent.clone());
-        let is_open = |stop: &Standing| !stop.settled && is_within(&stop.reach, &reach);
+        let is_open = |stop: &ActiveStop| !stop.settled && is_within(&stop.reach, &reach);
         let registry = &self.shared.registry;
         // A run has thousands of agents that nobody ever stops.
         if !registry.standing(self.run).iter().any(is_open) {

@@ -8,7 +8,7 @@ use super::keeper::{KeepError, Keeper};
 use super::patience::Patience;
 use super::request::Target;
 use super::shared::{Shared, StopJob};
-use super::ticket::{Progress, RequestError};
+use super::ticket::{RecordingProgress, RequestError};
 use super::tree::Reach;
 use crate::life::{
     Admission, Decision, ExpiryOutcome, Recurrence, Refusal, Scope, USUAL_ATTEMPTS, Verdict,
@@ -75,7 +75,7 @@ impl Shared {
                 let patience = Patience::of_unkept(job.run, &self.settings);
                 self.record(job, &node, &patience).await;
             }
-            Err(error) => job.ticket.report(Progress::Failed(error.into())),
+            Err(error) => job.ticket.report(RecordingProgress::Failed(error.into())),
         }
         self.ring_for(job.run).await;
     }
@@ -133,8 +133,8 @@ impl Shared {
             Err(error) => tracing::error!(run = %job.run, %error, "the request is not recorded"),
         }
         job.ticket.report(match recorded {
-            Ok(id) => Progress::Recorded(id),
-            Err(error) => Progress::Failed(error),
+            Ok(id) => RecordingProgress::Recorded(id),
+            Err(error) => RecordingProgress::Failed(error),
         });
     }
 

@@ -7,13 +7,13 @@ use std::collections::{HashMap, VecDeque};
 
 use routing_core::{InterruptId, RunId, StopReason};
 
-pub(crate) use super::standing::{Asked, Job, Placed, Recorder, Standing};
+pub(crate) use super::standing::{ActiveStop, Job, Recorder, RequestedStop, StopPlacement};
 use super::sync::{Mutex, MutexGuard, PoisonError};
 use super::tree::{Reach, Stoppable, Tree};
 
-struct Entry<S, J> {
+struct RunEntry<S, J> {
     tree: Tree<S>,
-    standing: Vec<Standing>,
+    standing: Vec<ActiveStop>,
     jobs: VecDeque<J>,
     kept: bool,
     /// Whether a stop of any node stops all of the run.
@@ -22,7 +22,7 @@ struct Entry<S, J> {
     begun: usize,
 }
 
-impl<S: Stoppable, J> Entry<S, J> {
+impl<S: Stoppable, J> RunEntry<S, J> {
     fn below(above: &S) -> Self {
         Self {
             tree: Tree::below(above),
@@ -63,7 +63,7 @@ impl<S: Stoppable, J> Entry<S, J> {
     }
 
     /// The standing stop that a request joins.
-    fn joined(&mut self, asked: &Asked) -> Option<&mut Standing> {
+    fn joined(&mut self, asked: &RequestedStop) -> Option<&mut ActiveStop> {
         if asked.alone {
             return None;
         }
@@ -72,17 +72,17 @@ impl<S: Stoppable, J> Entry<S, J> {
             .find(|stop| stop.reach == asked.reach && stop.interrupt_type == asked.interrupt_type)
     }
 
-    fn place(&mut self, asked: &Asked) -> Placed {
+    fn place(&mut self, asked: &RequestedStop) -> StopPlacement {
         match self.joined(asked) {
             Some(standing) => {
                 standing.reason = hardened(&standing.reason, &asked.reason);
-                let Standing { id, reason, .. } = standing.clone();
+                let ActiveStop { id, reason, .. } = standing.clone();
                 self.stop(&asked.reach, &reason);
-                Placed::Joined(id)
+                StopPlacement::Joined(id)
             }
             None => {
                 self.stop(&asked.reach, &asked.reason);
-                self.standing.push(Standing {
+                self.standing.push(ActiveStop {
                     id: asked.id,
                     reach: asked.reach.clone(),
                     interrupt_type: asked.interrupt_type,
@@ -90,7 +90,7 @@ impl<S: Stoppable, J> Entry<S, J> {
                     settled: false,
                     found: false,
                 });
-                Placed::New(asked.id)
+                StopPlacement::New(asked.id)
             }
         }
     }
@@ -100,7 +100,7 @@ impl<S: Stoppable, J> Entry<S, J> {
     }
 }
 
-impl<S: Stoppable, J: Job> Entry<S, J> {
+impl<S: Stoppable, J: Job> RunEntry<S, J> {
     /// Queues a job, unless one that waits covers it: the one that will be done is returned.
     fn queue(&mut self, job: J) -> J {
         if let Some(waiting) = self.jobs.iter().find(|waiting| waiting.covers(&job)) {
@@ -111,31 +111,31 @@ impl<S: Stoppable, J: Job> Entry<S, J> {
     }
 }
 
-struct Table<S, J> {
+struct RegistryState<S, J> {
     /// What all runs that are taken in this turn stop with.
     process: S,
     /// The stops of everything, for the runs that are still to be taken in this turn.
-    everything: Vec<(Asked, J)>,
-    runs: HashMap<RunId, Entry<S, J>>,
+    everything: Vec<(RequestedStop, J)>,
+    runs: HashMap<RunId, RunEntry<S, J>>,
 }
 
-impl<S: Stoppable, J> Table<S, J> {
-    fn entry(&mut self, run: RunId) -> &mut Entry<S, J> {
+impl<S: Stoppable, J> RegistryState<S, J> {
+    fn entry(&mut self, run: RunId) -> &mut RunEntry<S, J> {
         let Self { process, runs, .. } = self;
-        runs.entry(run).or_insert_with(|| Entry::below(process))
+        runs.entry(run).or_insert_with(|| RunEntry::below(process))
     }
 }
 
 /// The table, for every thread.
 pub(crate) struct Registry<S, J> {
-    table: Mutex<Table<S, J>>,
+    table: Mutex<RegistryState<S, J>>,
 }
 
 impl<S: Stoppable, J: Job> Registry<S, J> {
     /// An empty table, whose runs stop with `process`.
     pub(crate) fn new(process: S) -> Self {
         Self {
-            table: Mutex::new(Table {
+            table: Mutex::new(RegistryState {
                 process,
                 everything: Vec::new(),
                 runs: HashMap::new(),
@@ -143,7 +143,7 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Table<S, J>> {
+    fn lock(&self) -> MutexGuard<'_, RegistryState<S, J>> {
         // No method leaves the table half changed: each first looks, then changes.
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -152,8 +152,8 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
     pub(crate) fn ask(
         &self,
         run: RunId,
-        asked: &Asked,
-        job: impl FnOnce(Placed) -> J,
+        asked: &RequestedStop,
+        job: impl FnOnce(StopPlacement) -> J,
     ) -> (J, Recorder) {
         let mut table = self.lock();
         let entry = table.entry(run);
@@ -165,9 +165,9 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
     /// Puts a stop in force on every run that is kept here, now or later in this turn.
     pub(crate) fn ask_all(
         &self,
-        asked: &Asked,
+        asked: &RequestedStop,
         later: J,
-        job: impl Fn(RunId, Placed) -> J,
+        job: impl Fn(RunId, StopPlacement) -> J,
         id: impl Fn() -> InterruptId,
     ) -> Vec<(RunId, J)> {
         let mut table = self.lock();
@@ -195,7 +195,7 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
         }
         let mut jobs = Vec::new();
         for (run, entry) in table.runs.iter_mut().filter(|(_run, entry)| entry.kept) {
-            let asked = Asked {
+            let asked = RequestedStop {
                 id: id(),
                 ..asked.clone()
             };
@@ -221,8 +221,8 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
         }
         entry.kept = true;
         for (asked, later) in everything {
-            let asked = Asked { id: id(), ..asked };
-            if let Placed::New(id) = entry.place(&asked) {
+            let asked = RequestedStop { id: id(), ..asked };
+            if let StopPlacement::New(id) = entry.place(&asked) {
                 entry.jobs.push_back(job(run, &later, id));
             }
         }
@@ -328,7 +328,7 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
 
     /// Puts a stop in force that was found in the store. Returns whether it was not in force before. On a run
     /// that is kept here no more it has no effect: its next owner finds it.
-    pub(crate) fn stand(&self, run: RunId, standing: Standing) -> bool {
+    pub(crate) fn stand(&self, run: RunId, standing: ActiveStop) -> bool {
         let mut table = self.lock();
         let Some(entry) = table.runs.get_mut(&run).filter(|entry| entry.kept) else {
             return false;
@@ -379,7 +379,7 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
     }
 
     /// The stops in force on a run.
-    pub(crate) fn standing(&self, run: RunId) -> Vec<Standing> {
+    pub(crate) fn standing(&self, run: RunId) -> Vec<ActiveStop> {
         let table = self.lock();
         table
             .runs
@@ -453,9 +453,9 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
     }
 }
 
-impl<S: Stoppable, J> Table<S, J> {
+impl<S: Stoppable, J> RegistryState<S, J> {
     fn forget_idle(&mut self, run: RunId) {
-        if self.runs.get(&run).is_some_and(Entry::is_idle) {
+        if self.runs.get(&run).is_some_and(RunEntry::is_idle) {
             self.runs.remove(&run);
         }
     }

@@ -17,7 +17,7 @@ use super::request::{StopRequest, Target};
 use super::settings::ManagerSettings;
 use super::shutdown::Callbacks;
 use super::status::ManagerStatus;
-use super::ticket::{StopHandle, Ticket};
+use super::ticket::{RequestRecorder, StopHandle};
 use super::tree::Reach;
 use crate::hooks::{Bounds, HookStops, Hooks, Moment};
 
@@ -32,7 +32,7 @@ pub(crate) struct StopJob {
     pub(crate) joins: bool,
     /// Whether nobody asks anew: the stop has taken too long.
     pub(crate) hardens: bool,
-    pub(crate) ticket: Ticket,
+    pub(crate) ticket: RequestRecorder,
 }
 
 impl Job for StopJob {

@@ -6,7 +6,7 @@ use super::tree::Reach;
 
 /// A stop that is in force on a run.
 #[derive(Debug, Clone)]
-pub(crate) struct Standing {
+pub(crate) struct ActiveStop {
     /// Its interrupt.
     pub(crate) id: InterruptId,
     /// How far it reaches.
@@ -23,7 +23,7 @@ pub(crate) struct Standing {
 
 /// A stop that is asked for.
 #[derive(Debug, Clone)]
-pub(crate) struct Asked {
+pub(crate) struct RequestedStop {
     /// The id that its interrupt gets, where it is a new one.
     pub(crate) id: InterruptId,
     /// How far it reaches.
@@ -47,7 +47,7 @@ pub(crate) trait Job: Clone {
 
 /// Whether a stop began or joined one that is under way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Placed {
+pub(crate) enum StopPlacement {
     /// A new interrupt.
     New(InterruptId),
     /// A further request for this one.

@@ -48,7 +48,7 @@ impl RequestError {
 
 /// What has become of the recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Progress {
+pub(crate) enum RecordingProgress {
     Asked,
     Recorded(InterruptId),
     Failed(RequestError),
@@ -56,23 +56,23 @@ pub(crate) enum Progress {
 
 /// The writing end of a request.
 #[derive(Debug, Clone)]
-pub(crate) struct Ticket {
-    progress: Arc<watch::Sender<Progress>>,
+pub(crate) struct RequestRecorder {
+    progress: Arc<watch::Sender<RecordingProgress>>,
 }
 
-impl Ticket {
+impl RequestRecorder {
     pub(crate) fn new() -> Self {
-        let (progress, _unread) = watch::channel(Progress::Asked);
+        let (progress, _unread) = watch::channel(RecordingProgress::Asked);
         Self {
             progress: Arc::new(progress),
         }
     }
 
-    pub(crate) fn report(&self, progress: Progress) {
+    pub(crate) fn report(&self, progress: RecordingProgress) {
         self.progress.send_replace(progress);
     }
 
-    pub(crate) fn watch(&self) -> watch::Receiver<Progress> {
+    pub(crate) fn watch(&self) -> watch::Receiver<RecordingProgress> {
         self.progress.subscribe()
     }
 }
@@ -81,7 +81,7 @@ impl Ticket {
 #[derive(Debug, Clone)]
 pub(crate) struct StopPart {
     pub(crate) run: RunId,
-    pub(crate) progress: watch::Receiver<Progress>,
+    pub(crate) progress: watch::Receiver<RecordingProgress>,
 }
 
 /// A request for a stop, and what becomes of it. Dropping it changes nothing.
@@ -135,15 +135,15 @@ impl StopHandle {
         let mut progress = part.progress.clone();
         let outcome = tokio::select! {
             biased;
-            reported = progress.wait_for(|progress| *progress != Progress::Asked) => {
+            reported = progress.wait_for(|progress| *progress != RecordingProgress::Asked) => {
                 reported.map(|progress| progress.clone())
             }
             () = self.shared.closed.cancelled() => return Err(RequestError::ManagerEnded),
         };
         match outcome {
-            Ok(Progress::Recorded(id)) => Ok(id),
-            Ok(Progress::Failed(error)) => Err(error),
-            Ok(Progress::Asked) | Err(_) => Err(RequestError::ManagerEnded),
+            Ok(RecordingProgress::Recorded(id)) => Ok(id),
+            Ok(RecordingProgress::Failed(error)) => Err(error),
+            Ok(RecordingProgress::Asked) | Err(_) => Err(RequestError::ManagerEnded),
         }
     }
 

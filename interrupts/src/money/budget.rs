@@ -37,10 +37,10 @@ pub struct BudgetConfig {
 /// call that cost more than was reserved for it.
 #[derive(Clone)]
 pub struct Budget {
-    shared: Arc<Shared>,
+    shared: Arc<BudgetInner>,
 }
 
-struct Shared {
+struct BudgetInner {
     config: BudgetConfig,
     account: Mutex<Account>,
     /// Woken when a reservation ends.
@@ -79,7 +79,7 @@ pub struct BudgetState {
 /// Why nothing was reserved.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Refusal {
+pub enum BudgetRefusal {
     /// The model has no price.
     #[error(transparent)]
     NoPrice(#[from] NoPrice),
@@ -99,7 +99,7 @@ impl Budget {
             ..Account::default()
         };
         Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(BudgetInner {
                 config,
                 account: Mutex::new(account),
                 freed: Notify::new(),
@@ -134,8 +134,13 @@ impl Budget {
     ///
     /// # Errors
     ///
-    /// [`Refusal`]; with [`Refusal::Spent`] a stop was asked for.
-    pub fn reserve(&self, model: &str, input: u64, output: u64) -> Result<Reservation, Refusal> {
+    /// [`BudgetRefusal`]; with [`BudgetRefusal::Spent`] a stop was asked for.
+    pub fn reserve(
+        &self,
+        model: &str,
+        input: u64,
+        output: u64,
+    ) -> Result<Reservation, BudgetRefusal> {
         self.reserve_at(self.price(model)?, input, output)
     }
 
@@ -143,7 +148,7 @@ impl Budget {
     ///
     /// # Errors
     ///
-    /// [`Refusal`], never [`Refusal::Busy`].
+    /// [`BudgetRefusal`], never [`BudgetRefusal::Busy`].
     ///
     /// # Cancel safety
     ///
@@ -153,7 +158,7 @@ impl Budget {
         model: &str,
         input: u64,
         output: u64,
-    ) -> Result<Reservation, Refusal> {
+    ) -> Result<Reservation, BudgetRefusal> {
         let price = self.price(model)?;
         self.wait_for(price, input, output).await
     }
@@ -163,13 +168,13 @@ impl Budget {
         price: ModelPrice,
         input: u64,
         output: u64,
-    ) -> Result<Reservation, Refusal> {
+    ) -> Result<Reservation, BudgetRefusal> {
         loop {
             // It listens before it looks: what is freed in between is not missed.
             let mut freed = std::pin::pin!(self.shared.freed.notified());
             freed.as_mut().enable();
             match self.reserve_at(price, input, output) {
-                Err(Refusal::Busy) => freed.await,
+                Err(BudgetRefusal::Busy) => freed.await,
                 decided => return decided,
             }
         }
@@ -180,7 +185,7 @@ impl Budget {
         price: ModelPrice,
         input: u64,
         output: u64,
-    ) -> Result<Reservation, Refusal> {
+    ) -> Result<Reservation, BudgetRefusal> {
         let needed = price.bound(input, output);
         let limit = self.shared.config.limit;
         let mut account = self.account();
@@ -192,10 +197,10 @@ impl Budget {
             if first {
                 self.shared.config.sink.stop(reached.clone());
             }
-            return Err(Refusal::Spent(reached));
+            return Err(BudgetRefusal::Spent(reached));
         }
         if account.spent.plus(account.reserved).plus(needed) > limit {
-            return Err(Refusal::Busy);
+            return Err(BudgetRefusal::Busy);
         }
         account.reserved = account.reserved.plus(needed);
         drop(account);

@@ -10,7 +10,7 @@ use routing_core::model::{
 };
 use routing_core::{Outcome, StopScope};
 
-use super::budget::{Budget, Refusal};
+use super::budget::{Budget, BudgetRefusal};
 use super::price::{ModelPrice, NoPrice};
 use super::reservation::Reservation;
 use super::usage::Usage;
@@ -97,7 +97,7 @@ impl BudgetedModel {
         self.bound.tokens(u64::try_from(bytes).unwrap_or(u64::MAX))
     }
 
-    async fn reserve(&self, input: u64) -> Result<Reservation, Refusal> {
+    async fn reserve(&self, input: u64) -> Result<Reservation, BudgetRefusal> {
         self.budget
             .wait_for(self.price, input, self.bound.longest_answer)
             .await
@@ -131,8 +131,8 @@ impl LanguageModel for BudgetedModel {
         };
         let reservation = match reserved {
             Ok(reservation) => reservation,
-            Err(Refusal::Spent(reached)) => return Ok(nothing_sent(reached.reason())),
-            Err(refusal @ (Refusal::Busy | Refusal::NoPrice(_))) => {
+            Err(BudgetRefusal::Spent(reached)) => return Ok(nothing_sent(reached.reason())),
+            Err(refusal @ (BudgetRefusal::Busy | BudgetRefusal::NoPrice(_))) => {
                 // The price was looked up before, and who waits is not told that others are busy.
                 return Err(ModelError::Malformed {
                     detail: refusal.to_string(),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::amount::{Money, ParseMoneyError};
 use super::usage::Usage;
-use crate::settings::{Settings, SettingsError, Table, nearest};
+use crate::settings::{Settings, SettingsError, SettingsTable, nearest};
 
 /// The tokens that a price is for.
 const TOKENS_OF_A_PRICE: u128 = 1_000_000;
@@ -186,7 +186,7 @@ fn read_table(settings: &Settings<'_>) -> PriceTable {
     table
 }
 
-fn read_price(table: &Table<'_>) -> Option<ModelPrice> {
+fn read_price(table: &SettingsTable<'_>) -> Option<ModelPrice> {
     let price = |key: &'static str| {
         let text = table.number(key)?;
         for_one(text.value)

@@ -15,7 +15,7 @@ use crate::life::{ExpiryOutcome, Family, Interrupt};
 /// Who decided a property.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "by", rename_all = "snake_case")]
-pub enum DecidedBy {
+pub enum PropertySource {
     /// A rule of the policy, or its table of defaults.
     Rule {
         /// What it is called.
@@ -29,14 +29,14 @@ pub enum DecidedBy {
 
 /// A property with its value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Decided {
+pub struct DecidedProperty {
     /// The property.
     pub property: Property,
     /// Its value, as it would be written in a policy.
     pub value: String,
     /// Who decided it.
     #[serde(flatten)]
-    pub by: DecidedBy,
+    pub by: PropertySource,
     /// Why it has another effect than it says, or none, for this interrupt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
@@ -65,7 +65,7 @@ pub struct Explanation {
     /// What rules look at in it.
     pub subject: Subject,
     /// Each property with its value and who decided it.
-    pub properties: Vec<Decided>,
+    pub properties: Vec<DecidedProperty>,
     /// The rules in their order, the defaults last.
     pub rules: Vec<Weighed>,
 }
@@ -79,10 +79,10 @@ impl Policy {
             .into_iter()
             .map(|property| {
                 let rule = self.deciding(&subject, |said| property.is_said_by(said));
-                Decided {
+                DecidedProperty {
                     property,
                     value: property.value(&terms),
-                    by: rule.map_or(DecidedBy::BuiltIn, decided_by),
+                    by: rule.map_or(PropertySource::BuiltIn, decided_by),
                     note: self.note(property, interrupt, &terms),
                 }
             })
@@ -156,14 +156,14 @@ impl Policy {
     }
 }
 
-fn decided_by(rule: &Rule) -> DecidedBy {
-    DecidedBy::Rule {
+fn decided_by(rule: &Rule) -> PropertySource {
+    PropertySource::Rule {
         name: rule.name.clone(),
         line: rule.line,
     }
 }
 
-impl Display for DecidedBy {
+impl Display for PropertySource {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Rule { name, line } => write!(formatter, "{name}, line {line}"),
@@ -186,7 +186,7 @@ impl Display for Explanation {
             source_name(*source)
         )?;
         for decided in &self.properties {
-            let Decided {
+            let DecidedProperty {
                 property,
                 value,
                 by,

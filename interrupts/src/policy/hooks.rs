@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::Policy;
 use super::provisions::USUAL_HANDLER_LIMIT;
-use crate::settings::Table;
+use crate::settings::SettingsTable;
 
 /// A program and its arguments. No shell reads them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl HookCommands {
         self.before_stop.is_none() && self.after_stop.is_none()
     }
 
-    pub(super) fn read(table: &Table<'_>) -> Self {
+    pub(super) fn read(table: &SettingsTable<'_>) -> Self {
         let command = |key| {
             let words = table.texts(key)?;
             let mut words = words.iter().map(|word| word.value.to_owned());

@@ -12,7 +12,7 @@ use super::rule::Rule;
 use super::subject::SOURCES;
 use crate::life::Family;
 use crate::names::KindName;
-use crate::settings::{Found, Settings, SettingsError, Table, nearest};
+use crate::settings::{Found, Settings, SettingsError, SettingsTable, nearest};
 
 /// The names that a policy may use. An empty list allows every name.
 #[derive(Debug, Clone, Default)]
@@ -60,7 +60,7 @@ fn read(settings: &Settings<'_>, vocabulary: &Vocabulary) -> Policy {
     let root = settings.root();
     let mut policy = Policy::default();
     for (number, table) in (1..).zip(root.tables("rule")) {
-        let rule = Reader {
+        let rule = PolicyReader {
             table: &table,
             vocabulary,
         }
@@ -76,7 +76,7 @@ fn read(settings: &Settings<'_>, vocabulary: &Vocabulary) -> Policy {
         policy.rules.push(rule);
     }
     if let Some(table) = root.table("default") {
-        let reader = Reader {
+        let reader = PolicyReader {
             table: &table,
             vocabulary,
         };
@@ -98,12 +98,12 @@ fn read(settings: &Settings<'_>, vocabulary: &Vocabulary) -> Policy {
     policy
 }
 
-struct Reader<'table> {
-    table: &'table Table<'table>,
+struct PolicyReader<'table> {
+    table: &'table SettingsTable<'table>,
     vocabulary: &'table Vocabulary,
 }
 
-impl Reader<'_> {
+impl PolicyReader<'_> {
     fn rule(&self, number: usize) -> Rule {
         let name = self.table.text("name");
         let rule = Rule {

@@ -18,7 +18,7 @@ pub(crate) struct Found<T> {
 
 /// A table of settings. Its methods give `None` where a key is not there, and where its value is refused; then
 /// the refusal is noted.
-pub(crate) struct Table<'settings> {
+pub(crate) struct SettingsTable<'settings> {
     settings: &'settings Settings<'settings>,
     entries: &'settings DeTable<'settings>,
     span: Range<usize>,
@@ -27,7 +27,7 @@ pub(crate) struct Table<'settings> {
 
 type Value<'settings> = Spanned<DeValue<'settings>>;
 
-impl<'settings> Table<'settings> {
+impl<'settings> SettingsTable<'settings> {
     pub(super) fn new(
         settings: &'settings Settings<'settings>,
         entries: &'settings DeTable<'settings>,

@@ -5,7 +5,7 @@ use std::thread;
 
 use interrupts::limits::LimitKind;
 use interrupts::money::{
-    Amount, Budget, BudgetConfig, Known, ModelPrice, Money, PriceTable, Refusal, Usage,
+    Amount, Budget, BudgetConfig, BudgetRefusal, Known, ModelPrice, Money, PriceTable, Usage,
 };
 use proptest::prelude::*;
 use routing_core::StopMode;
@@ -85,7 +85,7 @@ fn a_call_that_does_not_fit_is_refused_and_a_stop_is_asked_for_once() {
     let budget = budget("0.001", &heard);
     for _call in 0..3 {
         let refused = budget.reserve("fine", 1, 1_000).unwrap_err();
-        assert!(matches!(refused, Refusal::Spent(_)), "{refused:?}");
+        assert!(matches!(refused, BudgetRefusal::Spent(_)), "{refused:?}");
     }
     let stops = heard.stops();
     assert_eq!(stops.len(), 1);
@@ -136,7 +136,7 @@ fn a_resumed_run_goes_on_with_what_its_first_part_left() {
     drop(budget.reserve("fine", 1, 0).unwrap());
     assert!(matches!(
         budget.reserve("fine", 1, 0),
-        Err(Refusal::Spent(_))
+        Err(BudgetRefusal::Spent(_))
     ));
 }
 
@@ -163,7 +163,10 @@ async fn a_call_waits_for_what_others_hold_and_is_refused_when_they_have_spent_i
     let heard = Arc::new(Heard::default());
     let budget = budget("0.001", &heard);
     let first = budget.reserve("fine", 900, 0).unwrap();
-    assert!(matches!(budget.reserve("fine", 200, 0), Err(Refusal::Busy)));
+    assert!(matches!(
+        budget.reserve("fine", 200, 0),
+        Err(BudgetRefusal::Busy)
+    ));
     assert!(heard.stops().is_empty(), "nothing is spent yet");
     let mut second = std::pin::pin!(budget.reserve_when_free("fine", 200, 0));
     let mut third = std::pin::pin!(budget.reserve_when_free("fine", 200, 0));
@@ -173,7 +176,7 @@ async fn a_call_waits_for_what_others_hold_and_is_refused_when_they_have_spent_i
     let second = second.await.unwrap();
     assert!(futures_now(&mut third).await.is_none());
     second.settle(reported(200, 0));
-    assert!(matches!(third.await, Err(Refusal::Spent(_))));
+    assert!(matches!(third.await, Err(BudgetRefusal::Spent(_))));
     assert_eq!(heard.stops().len(), 1);
 }
 
@@ -205,7 +208,7 @@ fn one_limit_over_a_tree_of_agents_is_exact_from_many_threads_at_once() {
                                 allowed += 1;
                             }
                             // What is reserved comes back or is spent: ask again.
-                            Err(Refusal::Busy) => thread::yield_now(),
+                            Err(BudgetRefusal::Busy) => thread::yield_now(),
                             Err(_spent) => {}
                         }
                     }

@@ -1,7 +1,7 @@
 //! Why an interrupt is treated as it is.
 
 use expect_test::expect;
-use interrupts::policy::{DecidedBy, Property};
+use interrupts::policy::{Property, PropertySource};
 use routing_core::{InterruptType, StopSource};
 
 use crate::scene::{interrupt, policy};
@@ -63,7 +63,7 @@ fn a_program_reads_the_same() {
     );
     assert_eq!(
         resume.by,
-        DecidedBy::Rule {
+        PropertySource::Rule {
             name: "the system's pauses end".to_owned(),
             line: 2
         }

@@ -1,7 +1,7 @@
 //! What holds for every policy.
 
 use interrupts::life::{Admission, Verdict};
-use interrupts::policy::{Automatic, DecidedBy, Policy, Subject, Vocabulary};
+use interrupts::policy::{Automatic, Policy, PropertySource, Subject, Vocabulary};
 use proptest::prelude::*;
 use routing_core::{DecisionId, InterruptType, StopSource};
 
@@ -85,8 +85,8 @@ proptest! {
                 .map(|rule| rule.line)
                 .collect();
             match &decided.by {
-                DecidedBy::Rule { line, .. } => prop_assert_eq!(claimed, vec![*line]),
-                DecidedBy::BuiltIn => prop_assert!(claimed.is_empty()),
+                PropertySource::Rule { line, .. } => prop_assert_eq!(claimed, vec![*line]),
+                PropertySource::BuiltIn => prop_assert!(claimed.is_empty()),
             }
         }
     }

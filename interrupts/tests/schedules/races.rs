@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use routing_core::{InterruptId, InterruptType, NodeId, RunId, StopMode, StopReason, StopSource};
 use shuttle::thread;
 
-use crate::registry::{Asked, Job, Placed, Recorder, Registry};
+use crate::registry::{Job, Recorder, Registry, RequestedStop, StopPlacement};
 use crate::scope::Level;
 use crate::tree::Reach;
 
@@ -15,7 +15,7 @@ const SCHEDULES: usize = 5_000;
 /// What is to be recorded, by the id of its interrupt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Record {
-    placed: Placed,
+    placed: StopPlacement,
 }
 
 impl Job for Record {
@@ -32,8 +32,8 @@ fn stops() -> (Stops, RunId) {
     (Arc::new(Registry::new(Level::new())), RunId::generate())
 }
 
-fn asked(reach: Reach, mode: StopMode) -> Asked {
-    Asked {
+fn asked(reach: Reach, mode: StopMode) -> RequestedStop {
+    RequestedStop {
         id: InterruptId::generate(),
         reach,
         interrupt_type: InterruptType::Pause,
@@ -47,14 +47,14 @@ fn asked(reach: Reach, mode: StopMode) -> Asked {
     }
 }
 
-fn ask(stops: &Stops, run: RunId, reach: Reach, mode: StopMode) -> (Placed, Recorder) {
+fn ask(stops: &Stops, run: RunId, reach: Reach, mode: StopMode) -> (StopPlacement, Recorder) {
     let (record, recorder) = stops.ask(run, &asked(reach, mode), |placed| Record { placed });
     (record.placed, recorder)
 }
 
 fn take(stops: &Stops, run: RunId) -> bool {
     let job = |_run, _later: &Record, id| Record {
-        placed: Placed::New(id),
+        placed: StopPlacement::New(id),
     };
     stops.take(run, job, InterruptId::generate)
 }
@@ -147,16 +147,18 @@ fn modes_join_upwards_whoever_comes_first() {
             assert_eq!(standing.len(), 1);
             assert_eq!(standing[0].reason.mode, StopMode::Immediate);
             let id = standing[0].id;
-            let new = placed.iter().filter(|placed| **placed == Placed::New(id));
+            let new = placed
+                .iter()
+                .filter(|placed| **placed == StopPlacement::New(id));
             assert_eq!(new.count(), 1, "{placed:?}");
             let joined = placed
                 .iter()
-                .filter(|placed| **placed == Placed::Joined(id));
+                .filter(|placed| **placed == StopPlacement::Joined(id));
             assert_eq!(joined.count(), 2, "{placed:?}");
             let first = left(&stops, run).remove(0);
             assert_eq!(
                 first.placed,
-                Placed::New(id),
+                StopPlacement::New(id),
                 "the new one is recorded first"
             );
         },
@@ -224,7 +226,7 @@ fn a_stop_of_everything_reaches_a_run_that_is_taken_meanwhile_once() {
                 thread::spawn(move || {
                     let asked = asked(Reach::Run, StopMode::Graceful);
                     let later = Record {
-                        placed: Placed::New(asked.id),
+                        placed: StopPlacement::New(asked.id),
                     };
                     let job = |_run, placed| Record { placed };
                     stops.ask_all(&asked, later, job, InterruptId::generate);
@@ -271,7 +273,7 @@ fn a_run_that_changes_hands_between_recorders_has_its_requests_recorded_in_their
             }
             let log = log.lock().unwrap();
             assert!(
-                matches!(log[..], [Placed::New(first), Placed::Joined(second)] if first == second),
+                matches!(log[..], [StopPlacement::New(first), StopPlacement::Joined(second)] if first == second),
                 "{log:?}"
             );
         },

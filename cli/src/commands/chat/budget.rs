@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use interrupts::limits::{LimitReached, LimitWarning, StopSink};
 use interrupts::money::{
-    Budget, BudgetConfig, Known, Money, PriceTable, Refusal, Reservation, Usage,
+    Budget, BudgetConfig, BudgetRefusal, Known, Money, PriceTable, Reservation, Usage,
 };
 use jiff::Timestamp;
 use llm::{Charge, ChatUsage, Reserved, TokenCount};
@@ -76,7 +76,7 @@ impl Charge for ChatBudget {
         match reserved.await {
             Ok(reservation) => Ok(Box::new(ChatReservation(reservation))),
             // The call is not made at all: there is nothing that could still finish.
-            Err(Refusal::Spent(reached)) => Err(StopReason {
+            Err(BudgetRefusal::Spent(reached)) => Err(StopReason {
                 mode: StopMode::Immediate,
                 ..reached.reason()
             }),

@@ -2,7 +2,7 @@
 
 use jiff::SignedDuration;
 
-use super::Reader;
+use super::PolicyReader;
 use crate::life::{ExpiryOutcome, Verdict};
 use crate::names::RouteName;
 use crate::policy::provisions::{
@@ -16,7 +16,7 @@ const REROUTE: &str = "reroute:";
 /// The priorities that a rule may give; 0 stays with people's own interrupts.
 const PRIORITIES: std::ops::RangeInclusive<u32> = 1..=99;
 
-impl Reader<'_> {
+impl PolicyReader<'_> {
     pub(super) fn provisions(&self) -> Provisions {
         let priority = self.table.integer("priority", PRIORITIES);
         Provisions {
