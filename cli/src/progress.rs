@@ -1,7 +1,7 @@
 //! How far runs have come and what they have used, across all processes that executed them.
 
 use control::RunProgress;
-use engine::run::{CallEnd, RunUse};
+use engine::run::{RunUse, TryEnd};
 use interrupts::store::Run;
 use jiff::SignedDuration;
 use journal::Steps;
@@ -57,15 +57,15 @@ impl Progress {
     fn calls(&self) -> Value {
         let usage = self.usage();
         json!({
-            "answered": self.count(CallEnd::Answered),
-            "cut_short": self.count(CallEnd::CutShort),
-            "not_billed": self.count(CallEnd::NotBilled),
-            "unknown": self.count(CallEnd::Unknown),
+            "answered": self.count(TryEnd::Answered),
+            "cut_short": self.count(TryEnd::CutShort),
+            "not_billed": self.count(TryEnd::NotBilled),
+            "unknown": self.count(TryEnd::Unknown),
             "tokens": { "input": usage.input, "output": usage.output },
         })
     }
 
-    fn count(&self, end: CallEnd) -> usize {
+    fn count(&self, end: TryEnd) -> usize {
         self.used
             .calls
             .iter()
@@ -132,10 +132,10 @@ impl Progress {
 
     fn calls_in_words(&self) -> String {
         let ends = [
-            (CallEnd::Answered, "answered"),
-            (CallEnd::CutShort, "cut short"),
-            (CallEnd::NotBilled, "failed and not billed"),
-            (CallEnd::Unknown, "of unknown cost"),
+            (TryEnd::Answered, "answered"),
+            (TryEnd::CutShort, "cut short"),
+            (TryEnd::NotBilled, "failed and not billed"),
+            (TryEnd::Unknown, "of unknown cost"),
         ];
         let counted = ends.map(|(end, words)| (self.count(end), words));
         let mut parts: Vec<String> = counted

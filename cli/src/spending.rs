@@ -1,6 +1,6 @@
 //! What may be spent: an amount, and the prices of models.
 
-use engine::run::{CallEnd, CallUse};
+use engine::run::{CallUse, TryEnd};
 use interrupts::money::{CallBound, ModelPrice, Money, PriceTable, Usage};
 use journal::{BudgetOrder, Prompt};
 use routing_core::model::TokenUsage;
@@ -75,10 +75,10 @@ pub(crate) fn spent(calls: &[CallUse], price: &ModelPrice, bound: CallBound) -> 
         let input = bound.input(u64::from(messages), bytes);
         let nothing_said = call.usage == TokenUsage::default();
         let usage = match call.end {
-            CallEnd::NotBilled => Usage::NOT_BILLED,
-            CallEnd::Unknown => Usage::UNKNOWN,
-            CallEnd::CutShort if nothing_said && call.answer_bytes == 0 => Usage::UNKNOWN,
-            CallEnd::CutShort | CallEnd::Answered => {
+            TryEnd::NotBilled => Usage::NOT_BILLED,
+            TryEnd::Unknown => Usage::UNKNOWN,
+            TryEnd::CutShort if nothing_said && call.answer_bytes == 0 => Usage::UNKNOWN,
+            TryEnd::CutShort | TryEnd::Answered => {
                 let output = bound.tokens(call.answer_bytes);
                 Usage::reported_or_estimated(call.usage, input, output)
             }

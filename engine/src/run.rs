@@ -38,7 +38,7 @@ pub mod used;
 pub mod waits;
 pub mod working;
 
-pub use crate::durable::control::{RunControl, StepsTaken, Stopped, Trouble};
+pub use crate::durable::control::{RunControl, RunStopOutcome, StepsTaken, Trouble};
 pub use crate::durable::given_up::given_up_because;
 pub use crate::durable::kinds::{Kinds, NamedEvent};
 pub use crate::durable::record::{Hold, RunStore};
@@ -54,5 +54,5 @@ pub use limits::RunLimits;
 pub use live::{LiveRun, RunParts};
 pub use nodes::{NodeDirectory, NodeView};
 pub use report::{InterruptRecord, InterruptResult, RunReport, RunStatus};
-pub use used::{CallEnd, CallUse, RunUse};
+pub use used::{CallUse, RunUse, TryEnd};
 pub use working::{WorkError, Working, keep_input};

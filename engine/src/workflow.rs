@@ -72,11 +72,11 @@ pub trait Workflow: Sized + Send + Sync + 'static {
 
 /// A run of a workflow, as its code sees it.
 pub struct Run<W: Workflow> {
-    pub(crate) shared: Arc<Shared<W>>,
+    pub(crate) shared: Arc<RunContext<W>>,
 }
 
 /// What the agents of a run share.
-pub(crate) struct Shared<W: Workflow> {
+pub(crate) struct RunContext<W: Workflow> {
     pub(crate) live: Arc<LiveRun>,
     pub(crate) handler: UnifiedInterruptHandler<W::Request, W::Routing>,
     pub(crate) bus: Arc<InProcessBus<W::Kind>>,

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use engine::run::{RunControl, RunEvent, RunInbox, RunReport, RunStatus, Stopped};
+use engine::run::{RunControl, RunEvent, RunInbox, RunReport, RunStatus, RunStopOutcome};
 use interrupts::life::{Evidence, RunState};
 use interrupts::store::{CheckpointId, NodeActivity, Store};
 use jiff::Timestamp;
@@ -108,12 +108,12 @@ impl RunControl for Scopes {
         }
     }
 
-    async fn stopped(&self, checkpoint: Option<CheckpointId>, _: Evidence) -> Stopped {
+    async fn stopped(&self, checkpoint: Option<CheckpointId>, _: Evidence) -> RunStopOutcome {
         assert!(checkpoint.is_some(), "the checkpoint comes first");
         if self.ends {
-            Stopped::Cancelled
+            RunStopOutcome::Cancelled
         } else {
-            Stopped::Paused
+            RunStopOutcome::Paused
         }
     }
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 /// What becomes of a run that has stopped as it was asked to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stopped {
+pub enum RunStopOutcome {
     /// It can be resumed.
     Paused,
     /// It is over.
@@ -78,8 +78,12 @@ pub trait RunControl: Send + Sync {
 
     /// All of the run has stopped, and that is recorded in the checkpoint: it was told to, or it waits for an answer.
     /// Acknowledges the stops with the evidence, and says what becomes of the run.
-    async fn stopped(&self, _checkpoint: Option<CheckpointId>, _evidence: Evidence) -> Stopped {
-        Stopped::Unasked
+    async fn stopped(
+        &self,
+        _checkpoint: Option<CheckpointId>,
+        _evidence: Evidence,
+    ) -> RunStopOutcome {
+        RunStopOutcome::Unasked
     }
 
     /// The run is about to be over: what is still to stand in its journal is recorded here, for nothing is once it is.
@@ -87,8 +91,12 @@ pub trait RunControl: Send + Sync {
 
     /// All of the run has ended because of trouble, and it can be resumed. Records the trouble as the stop that
     /// it is, and says what becomes of the run.
-    async fn in_trouble(&self, _trouble: &Trouble, _checkpoint: Option<CheckpointId>) -> Stopped {
-        Stopped::Paused
+    async fn in_trouble(
+        &self,
+        _trouble: &Trouble,
+        _checkpoint: Option<CheckpointId>,
+    ) -> RunStopOutcome {
+        RunStopOutcome::Paused
     }
 }
 

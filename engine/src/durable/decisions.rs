@@ -17,7 +17,7 @@ use routing_core::{AgentType, InterruptId, InterruptType, StopMode, StopSource};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::desk::{Desk, MOST_AT_ONCE, machinery, missing, shortened, sweep_due};
+use super::desk::{MOST_AT_ONCE, RunInterrupts, machinery, missing, shortened, sweep_due};
 use super::given_up::given_up_because;
 use super::handed::decide_as_before;
 use journal::error::KeepError;
@@ -25,7 +25,7 @@ use journal::place;
 
 /// The decisions of a run in its store.
 pub struct StoreDecisions {
-    pub desk: Arc<Desk>,
+    pub desk: Arc<RunInterrupts>,
 }
 
 impl From<KeepError> for DecisionErrorBox {

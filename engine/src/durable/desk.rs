@@ -35,7 +35,7 @@ pub const MOST_AT_ONCE: u32 = 100;
 const LONGEST_REASON: usize = 16 << 10;
 
 /// The interrupts of the run in its store.
-pub struct Desk {
+pub struct RunInterrupts {
     pub record: Arc<RunRecord>,
     /// The events that came while this process had the run. What an event has become in the store is the
     /// agent's request, once there is one.
@@ -69,7 +69,7 @@ pub fn shortened(reason: &str) -> String {
     reason.get(..end).unwrap_or_default().to_owned()
 }
 
-impl Desk {
+impl RunInterrupts {
     pub fn new(record: Arc<RunRecord>) -> Self {
         Self {
             record,

@@ -9,7 +9,7 @@ use routing_core::reroute::RerouteState;
 use routing_core::{EventId, RunId};
 use serde::{Deserialize, Serialize};
 
-use super::desk::{Desk, event_key, is_other_content, published};
+use super::desk::{RunInterrupts, event_key, is_other_content, published};
 use super::kinds::NamedEvent;
 use journal::error::KeepError;
 
@@ -116,7 +116,7 @@ fn before(from: CheckpointId) -> String {
     format!("{EVENT}/{from}/")
 }
 
-impl Desk {
+impl RunInterrupts {
     /// Publishes in this run what supervisors had asked of its agents before it was forked off. One that waits behind
     /// one that an agent's question takes comes after it, as it did over there: it would replace it.
     pub async fn publish_handed(

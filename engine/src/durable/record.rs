@@ -107,7 +107,7 @@ pub struct RunRecord {
 
 /// Whether a run begins or goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum RunStart {
     New,
     GoesOn,
 }
@@ -194,7 +194,7 @@ impl RunRecord {
     }
 
     /// Takes the run, and says whether it goes on, and from which checkpoint.
-    pub async fn open(&self) -> Result<(Standing, Option<CheckpointId>), KeepError> {
+    pub async fn open(&self) -> Result<(RunStart, Option<CheckpointId>), KeepError> {
         let run = self.run;
         let row = match &self.kept.hold {
             Hold::Own { content, lost } => {
@@ -229,7 +229,7 @@ impl RunRecord {
         self.was_forked(&row);
         let checkpoint = row.goes_on_from();
         if self.is_watched_only() {
-            return Ok((Standing::GoesOn, checkpoint));
+            return Ok((RunStart::GoesOn, checkpoint));
         }
         check_unended(&row)?;
         if let Some(catalogue) = &self.catalogue {
@@ -240,9 +240,9 @@ impl RunRecord {
         // A fork is created with a journal, so its own state does not say it.
         let is_new = row.state == RunState::Created && row.forked_from.is_none();
         let standing = if is_new {
-            Standing::New
+            RunStart::New
         } else {
-            Standing::GoesOn
+            RunStart::GoesOn
         };
         Ok((standing, checkpoint))
     }

@@ -10,7 +10,7 @@ use routing_core::event::InterruptRequestEvent;
 use routing_core::reroute::{ConsumeError, PendingReroutes, StoreError, Stored, StoredReroute};
 use routing_core::{AgentType, DecisionId, EventId, InterruptId, NodeId, RunId};
 
-use super::desk::{Desk, in_words, is_other_content, machinery};
+use super::desk::{RunInterrupts, in_words, is_other_content, machinery};
 use super::kinds::{NamedEvent, named, typed};
 use journal::error::KeepError;
 
@@ -19,7 +19,7 @@ const MOST_AT_ONCE: u32 = 100;
 
 /// The reroutes of a run in its store.
 pub struct StoreReroutes {
-    pub desk: Arc<Desk>,
+    pub desk: Arc<RunInterrupts>,
 }
 
 fn unavailable(error: &KeepError) -> StoreError {

@@ -6,7 +6,7 @@ use interrupts::life::{Interrupt, State, Verdict};
 use interrupts::store::{Filter, MessageState, Page};
 use routing_core::{EventId, InterruptType, NodeId};
 
-use super::desk::Desk;
+use super::desk::RunInterrupts;
 use super::given_up::given_up_because;
 use super::journal::RunJournal;
 use super::kinds::NamedEvent;
@@ -45,7 +45,7 @@ pub fn event_letter(event: &NamedEvent) -> Letter {
 
 impl Unread {
     /// Gathers it, and takes the events that nobody had taken yet.
-    pub async fn gather(journal: &RunJournal, desk: &Desk) -> Result<Self, KeepError> {
+    pub async fn gather(journal: &RunJournal, desk: &RunInterrupts) -> Result<Self, KeepError> {
         let read: HashSet<&Origin> = journal.read_letters().iter().collect();
         let mut unread = Self::default();
         unread.of_interrupts(journal, desk, &read).await?;
@@ -62,7 +62,7 @@ impl Unread {
     async fn of_interrupts(
         &mut self,
         journal: &RunJournal,
-        desk: &Desk,
+        desk: &RunInterrupts,
         read: &HashSet<&Origin>,
     ) -> Result<(), KeepError> {
         let record = &journal.record;

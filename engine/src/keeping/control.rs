@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use crate::run::{RunControl, Stopped, Trouble, Working};
+use crate::run::{RunControl, RunStopOutcome, Trouble, Working};
 use async_trait::async_trait;
 use interrupts::life::{Actor, Evidence, Role, RunState};
 use interrupts::manager::{
@@ -156,9 +156,13 @@ impl RunControl for Control {
         }
     }
 
-    async fn in_trouble(&self, trouble: &Trouble, checkpoint: Option<CheckpointId>) -> Stopped {
+    async fn in_trouble(
+        &self,
+        trouble: &Trouble,
+        checkpoint: Option<CheckpointId>,
+    ) -> RunStopOutcome {
         let Some(kept) = self.kept.upgrade() else {
-            return Stopped::Unasked;
+            return RunStopOutcome::Unasked;
         };
         let target = Target::Run(self.run);
         let cause = if trouble.limit_hit {
@@ -180,25 +184,29 @@ impl RunControl for Control {
         self.stopped(checkpoint, Evidence::Cancelled).await
     }
 
-    async fn stopped(&self, checkpoint: Option<CheckpointId>, evidence: Evidence) -> Stopped {
+    async fn stopped(
+        &self,
+        checkpoint: Option<CheckpointId>,
+        evidence: Evidence,
+    ) -> RunStopOutcome {
         let Some(kept) = self.kept.upgrade() else {
-            return Stopped::Unasked;
+            return RunStopOutcome::Unasked;
         };
         match kept.acknowledge_stops(evidence, checkpoint).await {
             Ok(Some(stopped)) => {
                 let state = stopped.state;
                 *self.stopped.lock().unwrap_or_else(PoisonError::into_inner) = Some(stopped);
                 if state == RunState::Cancelled {
-                    Stopped::Cancelled
+                    RunStopOutcome::Cancelled
                 } else {
-                    Stopped::Paused
+                    RunStopOutcome::Paused
                 }
             }
-            Ok(None) if kept.is_left() => Stopped::Left,
-            Ok(None) => Stopped::Unasked,
+            Ok(None) if kept.is_left() => RunStopOutcome::Left,
+            Ok(None) => RunStopOutcome::Unasked,
             Err(error) => {
                 tracing::warn!(%error, "the stop is not recorded yet; whoever resumes the run records it");
-                Stopped::Unasked
+                RunStopOutcome::Unasked
             }
         }
     }

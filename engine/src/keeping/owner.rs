@@ -24,8 +24,8 @@ const TICKS: i64 = 100;
 /// [`NameError`] where it cannot be a name.
 pub fn own_name() -> Result<OwnerName, NameError> {
     let process = std::process::id();
-    match (boot(), Process::of(process)) {
-        (Some(boot), Some(Process { began, .. })) => {
+    match (boot(), OwnerProcess::of(process)) {
+        (Some(boot), Some(OwnerProcess { began, .. })) => {
             OwnerName::new(format!("irq-{boot}-{process}-{began}"))
         }
         // Without them nobody can say that it is gone, and its lease runs out.
@@ -90,9 +90,9 @@ pub fn has_process(run: &Run) -> bool {
 /// runs out.
 fn holds(lease: &Lease) -> bool {
     match seen(&lease.owner) {
-        Seen::AtWork => true,
-        Seen::Gone => false,
-        Seen::Unknown => !has_run_out(lease),
+        ProcessStatus::AtWork => true,
+        ProcessStatus::Gone => false,
+        ProcessStatus::Unknown => !has_run_out(lease),
     }
 }
 
@@ -104,12 +104,12 @@ pub fn has_run_out(lease: &Lease) -> bool {
 /// Whether the process behind a name is known to be gone: it was of this machine, since its last boot, among the
 /// processes that can be seen here, and it is not there any more.
 pub fn is_gone(owner: &OwnerName) -> bool {
-    seen(owner) == Seen::Gone
+    seen(owner) == ProcessStatus::Gone
 }
 
 /// What is known here of the process behind a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Seen {
+enum ProcessStatus {
     /// It is there, and can do something.
     AtWork,
     /// It is not there any more.
@@ -118,7 +118,7 @@ enum Seen {
     Unknown,
 }
 
-fn seen(owner: &OwnerName) -> Seen {
+fn seen(owner: &OwnerName) -> ProcessStatus {
     let mut parts = owner.as_str().split('-');
     let (Some("irq"), Some(of_boot), Some(process), Some(began_then), None) = (
         parts.next(),
@@ -127,20 +127,20 @@ fn seen(owner: &OwnerName) -> Seen {
         parts.next(),
         parts.next(),
     ) else {
-        return Seen::Unknown;
+        return ProcessStatus::Unknown;
     };
     let Ok(process) = process.parse::<u32>() else {
-        return Seen::Unknown;
+        return ProcessStatus::Unknown;
     };
     if boot().is_none_or(|boot| boot != of_boot) {
-        return Seen::Unknown;
+        return ProcessStatus::Unknown;
     }
-    match Process::of(process).filter(|it| it.began == began_then) {
-        None => Seen::Gone,
-        Some(Process {
+    match OwnerProcess::of(process).filter(|it| it.began == began_then) {
+        None => ProcessStatus::Gone,
+        Some(OwnerProcess {
             is_stopped: true, ..
-        }) => Seen::Unknown,
-        Some(_) => Seen::AtWork,
+        }) => ProcessStatus::Unknown,
+        Some(_) => ProcessStatus::AtWork,
     }
 }
 
@@ -159,14 +159,14 @@ fn boot() -> Option<String> {
 }
 
 /// A process that is there.
-struct Process {
+struct OwnerProcess {
     /// When it began, in ticks since the boot.
     began: String,
     /// Whether it does nothing until somebody lets it go on.
     is_stopped: bool,
 }
 
-impl Process {
+impl OwnerProcess {
     /// `None` where it is not there, or only waits to be buried.
     fn of(process: u32) -> Option<Self> {
         let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
@@ -194,13 +194,13 @@ mod tests {
     use jiff::Timestamp;
     use rustix::process::{Pid, Signal, kill_process};
 
-    use super::{Process, boot, holds, in_words, is_gone, own_name, parts, started_at};
+    use super::{OwnerProcess, boot, holds, in_words, is_gone, own_name, parts, started_at};
 
     /// A process that does nothing, and its name.
     fn sleeping() -> (Child, OwnerName) {
         let child = Command::new("sleep").arg("60").spawn().unwrap();
         let id = child.id();
-        let began = Process::of(id).unwrap().began;
+        let began = OwnerProcess::of(id).unwrap().began;
         let name = OwnerName::new(format!("irq-{}-{id}-{began}", boot().unwrap()));
         (child, name.unwrap())
     }
@@ -238,7 +238,7 @@ mod tests {
         let (mut child, name) = sleeping();
         let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
         kill_process(pid, Signal::STOP).unwrap();
-        while !Process::of(child.id()).unwrap().is_stopped {
+        while !OwnerProcess::of(child.id()).unwrap().is_stopped {
             std::thread::yield_now();
         }
         assert!(until(&name, Timestamp::MAX));

@@ -6,7 +6,7 @@ use routing_core::{StopMode, StopReason, StopScope};
 use super::failure::RunError;
 use super::live::LiveRun;
 use super::report::RunStatus;
-use crate::durable::control::{Stopped, Trouble};
+use crate::durable::control::{RunStopOutcome, Trouble};
 use journal::error::KeepError;
 
 /// How the work of a run came to its end, for now or for good.
@@ -41,33 +41,39 @@ pub async fn conclude(
     }
     let status = status(engine, end);
     let recorded = match &status {
-        Ended::Unrecorded { .. } => Ok(Stopped::Unasked),
-        Ended::As(status) => record(engine, status, trouble.as_ref(), scope).await,
+        RunOutcome::Unrecorded { .. } => Ok(RunStopOutcome::Unasked),
+        RunOutcome::As(status) => record(engine, status, trouble.as_ref(), scope).await,
     };
     match (recorded, status) {
         // A stop met the run while it stopped to ask.
-        (Ok(Stopped::Paused), Ended::As(RunStatus::Waiting { .. })) => RunStatus::Paused {
-            reason: told(scope),
-        },
-        (Ok(Stopped::Cancelled), Ended::As(RunStatus::Waiting { .. })) => RunStatus::Cancelled {
-            reason: told(scope),
-            from_outside: true,
-        },
-        (_, Ended::Unrecorded { status, reason }) => {
+        (Ok(RunStopOutcome::Paused), RunOutcome::As(RunStatus::Waiting { .. })) => {
+            RunStatus::Paused {
+                reason: told(scope),
+            }
+        }
+        (Ok(RunStopOutcome::Cancelled), RunOutcome::As(RunStatus::Waiting { .. })) => {
+            RunStatus::Cancelled {
+                reason: told(scope),
+                from_outside: true,
+            }
+        }
+        (_, RunOutcome::Unrecorded { status, reason }) => {
             // Nothing is lost if this fails too: whoever resumes the run finds it where it stood.
             let record = &engine.journal.record;
             let _best_effort = record.become_state(RunState::Paused, Some(reason)).await;
             let _best_effort = record.release().await;
             status
         }
-        (Err(error), Ended::As(_)) => failed(&error.into()),
-        (Ok(Stopped::Cancelled), Ended::As(RunStatus::Paused { reason })) => RunStatus::Cancelled {
-            reason,
-            from_outside: true,
-        },
+        (Err(error), RunOutcome::As(_)) => failed(&error.into()),
+        (Ok(RunStopOutcome::Cancelled), RunOutcome::As(RunStatus::Paused { reason })) => {
+            RunStatus::Cancelled {
+                reason,
+                from_outside: true,
+            }
+        }
         (
-            Ok(Stopped::Cancelled),
-            Ended::As(RunStatus::Failed {
+            Ok(RunStopOutcome::Cancelled),
+            RunOutcome::As(RunStatus::Failed {
                 error,
                 resumable: true,
                 ..
@@ -76,7 +82,7 @@ pub async fn conclude(
             reason: error,
             from_outside: true,
         },
-        (Ok(_), Ended::As(status)) => status,
+        (Ok(_), RunOutcome::As(status)) => status,
     }
 }
 
@@ -87,13 +93,13 @@ fn told(scope: &StopScope) -> String {
 }
 
 /// How the run ended, and whether that can be recorded.
-enum Ended {
+enum RunOutcome {
     As(RunStatus),
     Unrecorded { status: RunStatus, reason: String },
 }
 
-fn status(engine: &LiveRun, end: Result<RunEnd, RunError>) -> Ended {
-    Ended::As(match end {
+fn status(engine: &LiveRun, end: Result<RunEnd, RunError>) -> RunOutcome {
+    RunOutcome::As(match end {
         Ok(RunEnd::Completed(summary)) => RunStatus::Completed { summary },
         Ok(RunEnd::Stopped(reason)) => RunStatus::Cancelled {
             reason,
@@ -107,7 +113,7 @@ fn status(engine: &LiveRun, end: Result<RunEnd, RunError>) -> Ended {
             interrupts: engine.ledger.open(),
         },
         Err(error) if error.is_of_the_store() => {
-            return Ended::Unrecorded {
+            return RunOutcome::Unrecorded {
                 status: failed(&error),
                 reason: error.stands_because(),
             };
@@ -122,10 +128,10 @@ async fn record(
     status: &RunStatus,
     trouble: Option<&Trouble>,
     scope: &StopScope,
-) -> Result<Stopped, KeepError> {
+) -> Result<RunStopOutcome, KeepError> {
     let record = &engine.journal.record;
     if record.is_watched_only() {
-        return Ok(Stopped::Unasked);
+        return Ok(RunStopOutcome::Unasked);
     }
     engine.keep_nodes().await?;
     let (state, reason) = state_of(status);
@@ -137,7 +143,7 @@ async fn record(
         | RunStatus::Failed { .. } => None,
     };
     let checkpoint = engine.checkpoint_with(reason, result).await?;
-    let mut stopped = Stopped::Unasked;
+    let mut stopped = RunStopOutcome::Unasked;
     if let (RunStatus::Paused { .. } | RunStatus::Waiting { .. }, Some(control)) =
         (status, engine.control())
     {
@@ -155,14 +161,14 @@ async fn record(
         stopped = control.in_trouble(trouble, checkpoint).await;
     }
     let state = match stopped {
-        Stopped::Cancelled => RunState::Cancelled,
-        Stopped::Paused => RunState::Paused,
+        RunStopOutcome::Cancelled => RunState::Cancelled,
+        RunStopOutcome::Paused => RunState::Paused,
         // It goes on elsewhere as it is; what it waits for is waited for there, too.
-        Stopped::Left if state == RunState::Paused => {
+        RunStopOutcome::Left if state == RunState::Paused => {
             record.release().await?;
             return Ok(stopped);
         }
-        Stopped::Left | Stopped::Unasked => state,
+        RunStopOutcome::Left | RunStopOutcome::Unasked => state,
     };
     if state.is_final()
         && let Some(control) = engine.control()

@@ -17,11 +17,11 @@ use journal::NodeState;
 pub struct Ledger {
     recorder: Arc<Recorder>,
     nodes: Arc<NodeDirectory>,
-    kept: Mutex<Kept>,
+    kept: Mutex<RecordedInterrupts>,
 }
 
 #[derive(Default)]
-struct Kept {
+struct RecordedInterrupts {
     records: Vec<InterruptRecord>,
     /// The step that raised each of them.
     steps: Vec<u32>,
@@ -120,7 +120,7 @@ impl Ledger {
             .collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, RecordedInterrupts> {
         // Every change is one assignment or one push, so a panic elsewhere leaves it whole.
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }

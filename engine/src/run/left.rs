@@ -7,7 +7,7 @@ use interrupts::{EffectId, OwnerName};
 use routing_core::RunId;
 
 use super::RunStore;
-use super::settling::{Begun, RUN_HAS_ENDED, leave_out};
+use super::settling::{OpenEffects, RUN_HAS_ENDED, leave_out};
 use super::working::end_work_of_the_dead;
 use crate::durable::journal::RunJournal;
 use crate::durable::record::RunRecord;
@@ -51,6 +51,9 @@ async fn left_out(record: RunRecord, but: Option<EffectId>) -> Result<(), KeepEr
     journal.load().await?;
     // Who asked for an interrupt matters to its agent alone, and that has ended.
     let nobody_asked = |_interrupt| false;
-    let begun = Begun { but, ..Begun::ALL };
+    let begun = OpenEffects {
+        but,
+        ..OpenEffects::ALL
+    };
     leave_out(&journal, begun, RUN_HAS_ENDED, nobody_asked).await
 }

@@ -30,11 +30,11 @@ use super::stoppable_reviewer::StoppableReviewer;
 use crate::durable::checkpoint::Checkpoints;
 use crate::durable::control::{OnlyScope, RunControl};
 use crate::durable::decisions::StoreDecisions;
-use crate::durable::desk::Desk;
+use crate::durable::desk::RunInterrupts;
 use crate::durable::journal::RunJournal;
 use crate::durable::kinds::Kinds;
 use crate::durable::model::JournalledModel;
-use crate::durable::record::{RunRecord, RunStore, Standing};
+use crate::durable::record::{RunRecord, RunStart, RunStore};
 use crate::durable::reroutes::StoreReroutes;
 use crate::durable::unread::{Unread, message_letter};
 use crate::tools::{AgentTools, ToolUsingModel, Tooling, ToolingParts};
@@ -84,7 +84,7 @@ pub struct LiveRun {
     /// The tools of the agents, where they have any.
     pub tooling: Option<Arc<Tooling>>,
     pub journal: Arc<RunJournal>,
-    pub desk: Arc<Desk>,
+    pub desk: Arc<RunInterrupts>,
     pub decisions: Arc<StoreDecisions>,
     pub reroutes: Arc<StoreReroutes>,
     pub reroute_log: Arc<RerouteLog>,
@@ -125,7 +125,7 @@ impl LiveRun {
         let nodes = Arc::new(NodeDirectory::new(run));
         let record = Arc::new(RunRecord::new(run, parts.kinds, parts.store).under(parts.catalogue));
         let journal = Arc::new(RunJournal::new(Arc::clone(&record)));
-        let desk = Arc::new(Desk::new(record));
+        let desk = Arc::new(RunInterrupts::new(record));
         let reroute_log = Arc::new(RerouteLog::over(&journal, &desk, &nodes, &recorder));
         let model = Arc::new(MeteredModel::new(parts.model));
         let ledger = Arc::new(Ledger::new(Arc::clone(&recorder), Arc::clone(&nodes)));
@@ -197,7 +197,7 @@ impl LiveRun {
     }
 
     /// Takes the run, and reads what was recorded of it. Its scope stops it where nobody else does.
-    pub async fn open(&self, scope: &StopScope) -> Result<Standing, KeepError> {
+    pub async fn open(&self, scope: &StopScope) -> Result<RunStart, KeepError> {
         let control = match &self.journal.record.kept.control {
             Some(control) => Arc::clone(control),
             None => Arc::new(OnlyScope(scope.clone())),
@@ -215,7 +215,7 @@ impl LiveRun {
         *self.steps.lock().unwrap_or_else(PoisonError::into_inner) = self.journal.steps();
         self.model.add(self.journal.usage(), &self.journal.tokens());
         self.nodes.were_read(self.journal.read_letters());
-        if standing == Standing::GoesOn && !self.journal.record.is_watched_only() {
+        if standing == RunStart::GoesOn && !self.journal.record.is_watched_only() {
             let (handed, now) = (self.journal.events(), self.clock.now());
             self.desk.publish_handed(handed, now).await?;
             let unread = Unread::gather(&self.journal, &self.desk).await?;

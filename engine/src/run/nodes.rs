@@ -43,7 +43,7 @@ pub struct NodeDirectory {
 #[derive(Debug, Default)]
 struct Nodes {
     order: Vec<NodeId>,
-    entries: HashMap<NodeId, Entry>,
+    entries: HashMap<NodeId, NodeEntry>,
     /// The letters that were put into boxes, or read before this process had the run.
     seen: HashSet<Origin>,
     /// What came for nodes before this process had the run, until they are where they stood then.
@@ -57,7 +57,7 @@ struct Nodes {
 }
 
 #[derive(Debug)]
-struct Entry {
+struct NodeEntry {
     kind: &'static str,
     state: NodeState,
     letters: Letters,
@@ -104,7 +104,7 @@ impl NodeDirectory {
         let place = nodes.order.len();
         nodes.order.push(id.clone());
         nodes.changed.insert(place);
-        let entry = Entry {
+        let entry = NodeEntry {
             kind,
             state: NodeState::Pending,
             letters: Letters::Closed,
@@ -153,7 +153,7 @@ impl NodeDirectory {
     }
 
     /// Changes a node, whose row the store is told of then.
-    fn change<T>(&self, id: &NodeId, change: impl FnOnce(&mut Entry) -> T) -> Option<T> {
+    fn change<T>(&self, id: &NodeId, change: impl FnOnce(&mut NodeEntry) -> T) -> Option<T> {
         let mut nodes = self.lock();
         let entry = nodes.entries.get_mut(id)?;
         let (place, result) = (entry.place, change(entry));
@@ -218,7 +218,7 @@ impl NodeDirectory {
     fn row(
         &self,
         id: &NodeId,
-        entry: &Entry,
+        entry: &NodeEntry,
         tokens: u64,
         now: Timestamp,
     ) -> Result<NodeRow, NameError> {

@@ -13,7 +13,7 @@ use routing_core::{AgentType, EventId, NodeId};
 use super::event::RunEvent;
 use super::nodes::NodeDirectory;
 use super::recorder::Recorder;
-use crate::durable::desk::{Desk, event_key, in_words, is_other_content};
+use crate::durable::desk::{RunInterrupts, event_key, in_words, is_other_content};
 use crate::durable::journal::RunJournal;
 use crate::durable::kinds::{NamedEvent, named};
 use crate::durable::reroutes::StoreReroutes;
@@ -22,7 +22,7 @@ use journal::error::KeepError;
 
 /// Admits events, and tells the observer of each. An event is stored before its agent is told.
 pub struct RerouteLog {
-    pub desk: Arc<Desk>,
+    pub desk: Arc<RunInterrupts>,
     pub journal: Arc<RunJournal>,
     pub nodes: Arc<NodeDirectory>,
     pub reroutes: Arc<StoreReroutes>,
@@ -43,7 +43,7 @@ impl RerouteLog {
     /// The events of a run with this journal.
     pub fn over(
         journal: &Arc<RunJournal>,
-        desk: &Arc<Desk>,
+        desk: &Arc<RunInterrupts>,
         nodes: &Arc<NodeDirectory>,
         recorder: &Arc<Recorder>,
     ) -> Self {

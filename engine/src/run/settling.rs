@@ -77,7 +77,7 @@ impl LiveRun {
             return Ok(());
         }
         let was_requested = |interrupt| self.ledger.was_requested(interrupt);
-        let concerned = Begun {
+        let concerned = OpenEffects {
             within: Some(within),
             but: None,
         };
@@ -87,14 +87,14 @@ impl LiveRun {
 
 /// What was begun and has no result, as far as it is concerned.
 #[derive(Debug, Clone, Copy)]
-pub struct Begun<'a> {
+pub struct OpenEffects<'a> {
     /// By a node and those below it; else by all nodes of the run.
     pub within: Option<&'a NodeId>,
     /// But for this one.
     pub but: Option<EffectId>,
 }
 
-impl Begun<'_> {
+impl OpenEffects<'_> {
     /// All of it.
     pub const ALL: Self = Self {
         within: None,
@@ -111,7 +111,7 @@ impl Begun<'_> {
 /// interrupt may have been asked for by an event, which somebody else knows.
 pub async fn leave_out<F>(
     journal: &RunJournal,
-    concerned: Begun<'_>,
+    concerned: OpenEffects<'_>,
     reason: &str,
     was_requested: F,
 ) -> Result<(), KeepError>
@@ -130,7 +130,10 @@ where
 }
 
 /// What was begun, is concerned and has no result.
-async fn unfinished(record: &RunRecord, concerned: Begun<'_>) -> Result<Vec<Intent>, KeepError> {
+async fn unfinished(
+    record: &RunRecord,
+    concerned: OpenEffects<'_>,
+) -> Result<Vec<Intent>, KeepError> {
     let mut begun = Vec::new();
     let mut after = 0;
     loop {

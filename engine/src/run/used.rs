@@ -50,12 +50,12 @@ pub struct CallUse {
     /// What the provider said.
     pub usage: TokenUsage,
     /// How it ended.
-    pub end: CallEnd,
+    pub end: TryEnd,
 }
 
 /// How a try of a call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CallEnd {
+pub enum TryEnd {
     /// With an answer.
     Answered,
     /// It was interrupted.
@@ -68,14 +68,14 @@ pub enum CallEnd {
 
 /// What matters here of a call's intent.
 #[derive(Deserialize)]
-struct Asked {
+struct ModelCallIntent {
     #[serde(default)]
     prompt: Prompt,
 }
 
 /// What matters here of its result.
 #[derive(Deserialize)]
-struct Answered {
+struct ModelCallResult {
     #[serde(default)]
     text: String,
     #[serde(default)]
@@ -87,7 +87,7 @@ struct Answered {
 
 /// What matters here of the beginning of a process's work.
 #[derive(Deserialize)]
-struct Begun {
+struct WorkStart {
     #[serde(default)]
     epoch: u64,
 }
@@ -103,7 +103,7 @@ impl RunUse {
     ///
     /// Safe: it only reads.
     pub async fn of(store: &dyn Store, run: RunId) -> Result<Self, StoreError> {
-        Ok(Reading::of(store, run).await?.done())
+        Ok(UseReading::of(store, run).await?.done())
     }
 
     /// The same from the whole journal of a run, in its order, and for how long its owners had it.
@@ -112,7 +112,7 @@ impl RunUse {
     ///
     /// [`StoreError`] where an entry is not of the form that this version knows.
     pub fn among(journal: &[JournalEntry], holds: &[RunHold]) -> Result<Self, StoreError> {
-        let mut reading = Reading::default();
+        let mut reading = UseReading::default();
         reading.holds.extend_from_slice(holds);
         reading.take_all(journal)?;
         Ok(reading.done())
@@ -121,7 +121,7 @@ impl RunUse {
 
 /// A process's work on a run.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Work {
+pub(super) struct WorkPeriod {
     pub(super) effect: EffectId,
     /// The epoch in which it owned the run.
     epoch: u64,
@@ -134,15 +134,15 @@ pub(super) struct Work {
 pub(super) async fn work_of(
     store: &dyn Store,
     run: RunId,
-) -> Result<Vec<(Work, Duration)>, StoreError> {
-    let Reading {
+) -> Result<Vec<(WorkPeriod, Duration)>, StoreError> {
+    let UseReading {
         work, times, holds, ..
-    } = Reading::of(store, run).await?;
+    } = UseReading::of(store, run).await?;
     let lengths: Vec<_> = lengths(&work, &times, &holds).collect();
     Ok(work.into_iter().zip(lengths).collect())
 }
 
-impl Reading {
+impl UseReading {
     async fn of(store: &dyn Store, run: RunId) -> Result<Self, StoreError> {
         let mut reading = Self::default();
         if let Some(row) = store.run(run).await? {
@@ -172,7 +172,7 @@ impl Reading {
 
 /// What was read so far.
 #[derive(Default)]
-struct Reading {
+struct UseReading {
     used: RunUse,
     /// The calls that have their answers.
     answered: HashSet<String>,
@@ -182,12 +182,12 @@ struct Reading {
     unended: Vec<(String, Prompt)>,
     /// The first tries that have no end.
     first: Vec<(String, Prompt)>,
-    work: Vec<Work>,
+    work: Vec<WorkPeriod>,
     times: Vec<Timestamp>,
     holds: Vec<RunHold>,
 }
 
-impl Reading {
+impl UseReading {
     fn take(&mut self, entry: &JournalEntry) -> Result<(), serde_json::Error> {
         if !is_from_outside(entry) {
             self.times.push(entry.begun_at);
@@ -200,12 +200,14 @@ impl Reading {
                 let Some(place) = &entry.intent.place else {
                     return Ok(());
                 };
-                let prompt = serde_json::from_str::<Asked>(content)?.prompt;
-                let result = result.map(serde_json::from_str::<Answered>).transpose()?;
+                let prompt = serde_json::from_str::<ModelCallIntent>(content)?.prompt;
+                let result = result
+                    .map(serde_json::from_str::<ModelCallResult>)
+                    .transpose()?;
                 match result.filter(|it| it.left_out.is_none()) {
                     Some(result) => {
                         self.answered.insert(place.clone());
-                        self.add(prompt, &result.text, result.usage, CallEnd::Answered);
+                        self.add(prompt, &result.text, result.usage, TryEnd::Answered);
                     }
                     None => self.first.push((place.clone(), prompt)),
                 }
@@ -221,8 +223,8 @@ impl Reading {
             ALLOWANCE => self.used.allowance = Some(serde_json::from_str(content)?),
             WORK => {
                 let said = result.map(serde_json::from_str::<Worked>).transpose()?;
-                let Begun { epoch } = serde_json::from_str(content)?;
-                self.work.push(Work {
+                let WorkStart { epoch } = serde_json::from_str(content)?;
+                self.work.push(WorkPeriod {
                     effect: entry.intent.effect,
                     epoch,
                     began: entry.begun_at,
@@ -243,18 +245,18 @@ impl Reading {
         match end {
             AttemptEnd::Answered => {}
             AttemptEnd::CutShort { text, usage } => {
-                self.add(prompt, &text, usage, CallEnd::CutShort);
+                self.add(prompt, &text, usage, TryEnd::CutShort);
             }
             AttemptEnd::Failed { may_cost: true, .. } | AttemptEnd::Unknown => {
-                self.add(prompt, "", nothing, CallEnd::Unknown);
+                self.add(prompt, "", nothing, TryEnd::Unknown);
             }
             AttemptEnd::Failed {
                 may_cost: false, ..
-            } => self.add(prompt, "", nothing, CallEnd::NotBilled),
+            } => self.add(prompt, "", nothing, TryEnd::NotBilled),
         }
     }
 
-    fn add(&mut self, prompt: Prompt, text: &str, usage: TokenUsage, end: CallEnd) {
+    fn add(&mut self, prompt: Prompt, text: &str, usage: TokenUsage, end: TryEnd) {
         self.used.calls.push(CallUse {
             prompt,
             answer_bytes: u64::try_from(text.len()).unwrap_or(u64::MAX),
@@ -267,12 +269,12 @@ impl Reading {
         let first = std::mem::take(&mut self.first);
         for (call, prompt) in first {
             if !self.tried.contains(&call) {
-                self.add(prompt, "", TokenUsage::default(), CallEnd::Unknown);
+                self.add(prompt, "", TokenUsage::default(), TryEnd::Unknown);
             }
         }
         for (call, prompt) in std::mem::take(&mut self.unended) {
             if !self.answered.contains(&call) {
-                self.add(prompt, "", TokenUsage::default(), CallEnd::Unknown);
+                self.add(prompt, "", TokenUsage::default(), TryEnd::Unknown);
             }
         }
         let lengths = lengths(&self.work, &self.times, &self.holds);
@@ -290,7 +292,7 @@ fn is_from_outside(entry: &JournalEntry) -> bool {
 /// How long each process has worked; of one that did not say so, until the last thing that was recorded before the
 /// next one began, within what its beat bears out.
 fn lengths(
-    work: &[Work],
+    work: &[WorkPeriod],
     times: &[Timestamp],
     holds: &[RunHold],
 ) -> impl Iterator<Item = Duration> {
@@ -325,10 +327,10 @@ mod tests {
     use interrupts::{EffectId, KindName};
     use routing_core::{NodeId, RunId};
 
-    use super::{RunUse, Work, lengths};
+    use super::{RunUse, WorkPeriod, lengths};
 
-    fn work(began: i64, said: Option<Duration>) -> Work {
-        Work {
+    fn work(began: i64, said: Option<Duration>) -> WorkPeriod {
+        WorkPeriod {
             effect: EffectId::of_parts([]),
             epoch: u64::try_from(began).unwrap(),
             began: at(began),
@@ -336,7 +338,7 @@ mod tests {
         }
     }
 
-    fn seconds(work: &[Work], times: &[Timestamp]) -> Vec<u64> {
+    fn seconds(work: &[WorkPeriod], times: &[Timestamp]) -> Vec<u64> {
         lengths(work, times, &[])
             .map(|length| length.as_secs())
             .collect()

@@ -12,12 +12,12 @@ use tokio::sync::Notify;
 /// The waits of the calls of a run.
 #[derive(Debug, Default)]
 pub struct CallWaits {
-    waits: Mutex<Waits>,
+    waits: Mutex<CurrentWaits>,
     news: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Waits {
+struct CurrentWaits {
     of: HashMap<NodeId, CallWait>,
     changed: BTreeSet<NodeId>,
 }
@@ -61,7 +61,7 @@ impl CallWaits {
         self.news.notified().await;
     }
 
-    fn lock(&self) -> MutexGuard<'_, Waits> {
+    fn lock(&self) -> MutexGuard<'_, CurrentWaits> {
         self.waits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -9,21 +9,21 @@ use routing_core::model::ToolRequest;
 use tokio::sync::mpsc::UnboundedSender;
 
 /// Something that happened to a call.
-pub(super) enum Moment {
+pub(super) enum CallEvent {
     Started { id: String, tool: String },
     Ended(Box<ToolMessage>),
 }
 
 /// Passes on what happens, to whoever was told before as well.
 pub(super) struct Relay {
-    pub(super) told: UnboundedSender<Moment>,
+    pub(super) told: UnboundedSender<CallEvent>,
     pub(super) inner: Arc<dyn ToolCallbacks>,
 }
 
 impl Relay {
     fn ended(&self, message: &ToolMessage) {
         // Nobody listens where the run was dropped.
-        let _nobody = self.told.send(Moment::Ended(Box::new(message.clone())));
+        let _nobody = self.told.send(CallEvent::Ended(Box::new(message.clone())));
     }
 }
 
@@ -34,7 +34,7 @@ impl ToolCallbacks for Relay {
     }
 
     fn on_tool_start(&self, call: &ToolCall) {
-        let _nobody = self.told.send(Moment::Started {
+        let _nobody = self.told.send(CallEvent::Started {
             id: call.id.as_str().to_owned(),
             tool: call.tool.as_str().to_owned(),
         });
@@ -74,16 +74,16 @@ impl Places {
         }
     }
 
-    pub(super) fn tell(&mut self, moment: Moment, progress: &dyn ToolProgress) {
+    pub(super) fn tell(&mut self, moment: CallEvent, progress: &dyn ToolProgress) {
         match moment {
-            Moment::Started { id, tool } => {
+            CallEvent::Started { id, tool } => {
                 let next = self.alike(&id, &tool).find(|index| !self.started[*index]);
                 if let Some(index) = next {
                     self.started[index] = true;
                     progress.started(index);
                 }
             }
-            Moment::Ended(message) => {
+            CallEvent::Ended(message) => {
                 let mut alike = self.alike(message.call.as_str(), &message.tool);
                 // Of calls with one id nobody knows here which has ended; the end of all says it.
                 if let (Some(index), None) = (alike.next(), alike.next()) {

@@ -8,7 +8,7 @@ use routing_core::StopScope;
 use serde_json::Value;
 use tools::{Approver, CallDigest, PermissionAnswer, PermissionRequest};
 
-use super::asking::{Asker, Asking, Heard};
+use super::asking::{AskingNode, CallQuestion, Heard};
 use super::excerpt;
 use super::round::RoundState;
 use super::tooling::Tooling;
@@ -24,7 +24,7 @@ const LONGEST_GIST: usize = 120;
 pub(super) struct DeskApprover {
     pub(super) tooling: Arc<Tooling>,
     pub(super) state: Arc<RoundState>,
-    pub(super) asker: Asker,
+    pub(super) asker: AskingNode,
     /// The place of the model's answer that asked for the calls.
     pub(super) asked_at: String,
     /// The ids of the calls, each at its index.
@@ -86,7 +86,7 @@ impl DeskApprover {
         // A call that has changed is another question.
         let name = format!("permission/{}", request.digest);
         let desk = &self.tooling.desk;
-        let asking = Asking {
+        let asking = CallQuestion {
             name: &name,
             matter: &matter,
             recurrence: Recurrence::Same(request.recurring),

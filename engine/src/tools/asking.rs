@@ -14,7 +14,7 @@ use routing_core::review::{Answer, Question, QuestionKind, Reviewer};
 use routing_core::{InterruptId, InterruptType, NodeId, Outcome, StopReason, StopScope};
 
 use super::launching::Ground;
-use crate::durable::desk::Desk;
+use crate::durable::desk::RunInterrupts;
 use crate::durable::record::RunRecord;
 use crate::run::ledger::Ledger;
 use crate::run::recorder::Recorder;
@@ -27,7 +27,7 @@ const MOST_UNCLEAR: u32 = 3;
 
 /// Asks people about the tools of a run.
 pub(super) struct ToolDesk {
-    desk: Arc<Desk>,
+    desk: Arc<RunInterrupts>,
     reviewer: Arc<dyn Reviewer>,
     recorder: Arc<Recorder>,
     /// Keeps the interrupts of the run, where its workflow does.
@@ -37,7 +37,7 @@ pub(super) struct ToolDesk {
 
 /// Who asks, and where.
 #[derive(Clone)]
-pub(super) struct Asker {
+pub(super) struct AskingNode {
     pub(super) node: NodeId,
     /// The name of its type on the wire.
     pub(super) agent_type: &'static str,
@@ -49,7 +49,7 @@ pub(super) struct Asker {
 
 /// What is asked about a call.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Asking<'a> {
+pub(super) struct CallQuestion<'a> {
     /// Names the question among those about the same call.
     pub(super) name: &'a str,
     pub(super) matter: &'a ToolMatter,
@@ -69,7 +69,7 @@ pub(super) enum Heard {
 }
 
 /// What one attempt to get an answer came to.
-enum Said {
+enum AnswerAttempt {
     Ended(Box<Interrupt>),
     Here(Answer),
     Stopped(StopReason),
@@ -84,7 +84,7 @@ impl ToolDesk {
         ledger: Option<Arc<Ledger>>,
     ) -> Self {
         Self {
-            desk: Arc::new(Desk::new(record)),
+            desk: Arc::new(RunInterrupts::new(record)),
             reviewer,
             recorder,
             ledger,
@@ -97,12 +97,12 @@ impl ToolDesk {
     /// person has made a standing rule of the same question before, that decides, and nobody is asked.
     pub(super) async fn ask(
         &self,
-        asker: &Asker,
-        asking: Asking<'_>,
+        asker: &AskingNode,
+        asking: CallQuestion<'_>,
         scope: &StopScope,
     ) -> Result<Heard, KeepError> {
         let record = &self.desk.record;
-        let Asking { name, matter, .. } = asking;
+        let CallQuestion { name, matter, .. } = asking;
         let place = format!("{}/{name}", matter.tool_call.place);
         let id = record.interrupt_at(&place, asker.at);
         self.withdraw_others(asker, matter, id).await?;
@@ -114,7 +114,7 @@ impl ToolDesk {
     /// Waits for the end of a question that is in the store: see [`ToolDesk::ask`].
     pub(super) async fn answered(
         &self,
-        asker: &Asker,
+        asker: &AskingNode,
         matter: &ToolMatter,
         row: Interrupt,
         scope: &StopScope,
@@ -129,10 +129,10 @@ impl ToolDesk {
             self.told(id, InterruptMoment::Asked(&question));
             self.waits(asker, id).await?;
             match self.hear(id, &question, scope).await? {
-                Said::Ended(row) => return self.heard(asker, *row).await,
-                Said::Stopped(reason) => return Ok(Heard::Stopped(reason)),
-                Said::Nobody => return Ok(Heard::Nobody(Box::new(question))),
-                Said::Here(answer) => match clear(matter, &answer, &question) {
+                AnswerAttempt::Ended(row) => return self.heard(asker, *row).await,
+                AnswerAttempt::Stopped(reason) => return Ok(Heard::Stopped(reason)),
+                AnswerAttempt::Nobody => return Ok(Heard::Nobody(Box::new(question))),
+                AnswerAttempt::Here(answer) => match clear(matter, &answer, &question) {
                     Ok(verdict) => {
                         let row = self.decide(id, verdict, &answer).await?;
                         return self.heard(asker, row).await;
@@ -148,7 +148,7 @@ impl ToolDesk {
     }
 
     /// Somebody has ended the question that the node waited for.
-    async fn heard(&self, asker: &Asker, row: Interrupt) -> Result<Heard, KeepError> {
+    async fn heard(&self, asker: &AskingNode, row: Interrupt) -> Result<Heard, KeepError> {
         let id = row.id;
         let heard = self.ended(asker, row)?;
         self.goes_on(asker, id).await?;
@@ -160,24 +160,24 @@ impl ToolDesk {
         id: InterruptId,
         question: &Question,
         scope: &StopScope,
-    ) -> Result<Said, KeepError> {
+    ) -> Result<AnswerAttempt, KeepError> {
         let said = tokio::select! {
             biased; // Nothing starts after a stop, whatever is answered with it.
-            reason = scope.stopping() => return Ok(Said::Stopped(reason)),
-            row = self.ended_elsewhere(id) => return Ok(Said::Ended(Box::new(row?))),
+            reason = scope.stopping() => return Ok(AnswerAttempt::Stopped(reason)),
+            row = self.ended_elsewhere(id) => return Ok(AnswerAttempt::Ended(Box::new(row?))),
             said = self.reviewer.answer(question, scope) => said,
         };
         Ok(match said {
-            Ok(Outcome::Completed(answer)) => Said::Here(answer),
-            Ok(Outcome::Interrupted { reason, .. }) => Said::Stopped(reason),
+            Ok(Outcome::Completed(answer)) => AnswerAttempt::Here(answer),
+            Ok(Outcome::Interrupted { reason, .. }) => AnswerAttempt::Stopped(reason),
             Err(error) => {
                 // Whoever leaves here may have heard that somebody else has just answered.
                 let row = self.row(id).await?;
                 if row.state.is_live() {
                     tracing::info!(%error, interrupt = %id, "a tool waits for an answer");
-                    Said::Nobody
+                    AnswerAttempt::Nobody
                 } else {
-                    Said::Ended(Box::new(row))
+                    AnswerAttempt::Ended(Box::new(row))
                 }
             }
         })
@@ -202,7 +202,12 @@ fn clear(matter: &ToolMatter, answer: &Answer, question: &Question) -> Result<Ve
     })
 }
 
-fn question(record: &RunRecord, asker: &Asker, matter: &ToolMatter, id: InterruptId) -> Question {
+fn question(
+    record: &RunRecord,
+    asker: &AskingNode,
+    matter: &ToolMatter,
+    id: InterruptId,
+) -> Question {
     let origin = record.kinds.origin_of(asker.agent_type);
     let payload = serde_json::to_value(&matter.tool_call).unwrap_or_default();
     matter.shown_in(Question {

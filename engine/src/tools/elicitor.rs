@@ -11,7 +11,7 @@ use tools::{
     CallId, ElicitationAnswer, ElicitationForm, ElicitationRequest, Elicitor, FormField, ToolCall,
 };
 
-use super::asking::{Asking, Heard};
+use super::asking::{CallQuestion, Heard};
 use super::excerpt;
 use super::tooling::Tooling;
 use crate::durable::decisions::answer;
@@ -57,7 +57,7 @@ impl RunElicitor {
         let running = all.first()?;
         let matter = matter(request, &running.call, running.place.clone());
         let name = name_of(&tooling, &matter);
-        let asking = Asking {
+        let asking = CallQuestion {
             name: &name,
             matter: &matter,
             recurrence: Recurrence::Once,

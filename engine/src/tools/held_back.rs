@@ -11,11 +11,11 @@ const BEGINNINGS: [char; 2] = ['{', '`'];
 /// up as a wrong answer, before the request for tools that it leads to has arrived.
 pub(super) struct HeldBack {
     inner: Arc<dyn ChunkSink>,
-    state: Mutex<State>,
+    state: Mutex<HeldBackState>,
 }
 
 #[derive(Default)]
-struct State {
+struct HeldBackState {
     held: String,
     /// Whether pieces go on as they arrive.
     passes: bool,
@@ -45,7 +45,7 @@ impl HeldBack {
         }
     }
 
-    fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+    fn change<T>(&self, change: impl FnOnce(&mut HeldBackState) -> T) -> T {
         change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -14,7 +14,7 @@ use tools::{
     BegunCall, CallEnd, CallLedger, CallPlace, LedgerError, RequestedCall, ToolCall, ToolMessage,
 };
 
-use super::asking::Asker;
+use super::asking::AskingNode;
 use super::round::RoundState;
 use super::tooling::{RunningCall, Tooling};
 use crate::run::RunEvent;
@@ -26,7 +26,7 @@ use journal::place;
 pub(super) struct JournalLedger {
     pub(super) tooling: Arc<Tooling>,
     pub(super) state: Arc<RoundState>,
-    pub(super) asker: Asker,
+    pub(super) asker: AskingNode,
     /// The place of the model's answer that asked for the calls.
     pub(super) asked_at: String,
     /// The calls as they were asked for.

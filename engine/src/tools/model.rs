@@ -110,7 +110,7 @@ impl ToolUsingModel {
     }
 
     /// The call of a round: with what was exchanged so far, and with tools, unless it is the last one.
-    fn asked(&self, call: &ModelCall, offers: &Arc<[ToolOffer]>, is_last: bool) -> Asked {
+    fn asked(&self, call: &ModelCall, offers: &Arc<[ToolOffer]>, is_last: bool) -> RoundCall {
         let caller = &call.caller;
         let exchanges = &self.tooling.exchanges;
         let mut messages = exchanges.woven(&caller.node, caller.turn, &call.messages);
@@ -122,7 +122,7 @@ impl ToolUsingModel {
                 tools: Arc::default(),
                 ..call.clone()
             };
-            return Asked { call, held: None };
+            return RoundCall { call, held: None };
         }
         if let Some(instructions) = messages.first_mut().filter(|it| it.role == Role::System) {
             instructions.text = format!("{}{MAY_USE}", instructions.text).into();
@@ -134,7 +134,7 @@ impl ToolUsingModel {
             chunks: held.clone().map(|held| held as Arc<dyn ChunkSink>),
             ..call.clone()
         };
-        Asked { call, held }
+        RoundCall { call, held }
     }
 
     /// Has done what the model asked for. What came of it stands in the conversation then; an outcome is returned
@@ -171,7 +171,7 @@ impl ToolUsingModel {
 }
 
 /// A call of a round.
-struct Asked {
+struct RoundCall {
     call: ModelCall,
     /// What holds the answer's pieces back, where somebody wants to see them.
     held: Option<Arc<HeldBack>>,

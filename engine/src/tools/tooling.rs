@@ -13,7 +13,7 @@ use tools::{
 };
 
 use super::approver::DeskApprover;
-use super::asking::{Asker, ToolDesk};
+use super::asking::{AskingNode, ToolDesk};
 use super::exchange::Exchanges;
 use super::launching::{Ground, LaunchRound};
 use super::ledger::JournalLedger;
@@ -71,7 +71,7 @@ pub struct Tooling {
 #[derive(Clone)]
 pub(super) struct RunningCall {
     pub(super) call: ToolCall,
-    pub(super) asker: Asker,
+    pub(super) asker: AskingNode,
     pub(super) place: String,
     /// The round that it is of.
     pub(super) state: Arc<RoundState>,
@@ -322,7 +322,7 @@ impl Tooling {
         let registry = self.registry(caller, launcher);
         let specs = registry.specs().into_iter();
         let schemas = specs.map(|spec| (spec.name.as_str().to_owned(), spec.arguments.clone()));
-        let asker = Asker {
+        let asker = AskingNode {
             node: caller.node.clone(),
             agent_type: caller.agent_type,
             at: self.journal.time_of(&caller.node),

@@ -11,7 +11,7 @@ use routing_core::model::{Caller, Message, Purpose};
 use routing_core::{AgentType, NodeId, StopScope};
 
 use super::exit::Exit;
-use super::{Run, Shared, Workflow};
+use super::{Run, RunContext, Workflow};
 use crate::durable::model::end_of_what_was_recorded;
 use crate::run::raising::Raiser;
 use crate::run::{LiveRun, RunEvent};
@@ -64,7 +64,7 @@ impl<W: Workflow> Agent<W> {
         agent
     }
 
-    fn shared(&self) -> &Shared<W> {
+    fn shared(&self) -> &RunContext<W> {
         &self.run.shared
     }
 

@@ -45,7 +45,9 @@ impl<R: InterruptRoutes> Decided<R> {
     pub fn routed(self) -> Result<Routed<R>, Exit> {
         match self {
             Self::Routed(routed) => Ok(*routed),
-            Self::Refused { reason } => Err(RunError::of_workflow(Refused { reason }).into()),
+            Self::Refused { reason } => {
+                Err(RunError::of_workflow(RefusedInterrupt { reason }).into())
+            }
         }
     }
 }
@@ -53,6 +55,6 @@ impl<R: InterruptRoutes> Decided<R> {
 /// An interrupt could not be carried out.
 #[derive(Debug, thiserror::Error)]
 #[error("an interrupt was refused: {reason}")]
-struct Refused {
+struct RefusedInterrupt {
     reason: String,
 }

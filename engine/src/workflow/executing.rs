@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use tracing::Instrument as _;
 
 use super::exit::Exit;
-use super::{Agent, Run, Shared, Workflow};
+use super::{Agent, Run, RunContext, Workflow};
 use crate::durable::replay::Replay;
 use crate::run::ending::conclude;
 use crate::run::{
@@ -70,7 +70,7 @@ pub struct Execution<W: Workflow> {
 
 /// What the store keeps of a run that has not begun: its workflow's name, and its input.
 #[derive(Serialize, Deserialize)]
-struct Order<I> {
+struct PendingRun<I> {
     workflow: String,
     input: I,
 }
@@ -122,7 +122,7 @@ impl<W: Workflow> Execution<W> {
     ///
     /// Where the input cannot be written as JSON.
     pub fn order(input: &W::Input) -> Result<String, WorkflowMistake> {
-        Ok(serde_json::to_string(&Order {
+        Ok(serde_json::to_string(&PendingRun {
             workflow: W::NAME.to_owned(),
             input,
         })?)
@@ -165,7 +165,7 @@ impl<W: Workflow> Execution<W> {
             branches: Branches::Refused,
             ..policy
         });
-        let shared = Shared {
+        let shared = RunContext {
             handler,
             bus: Arc::new(InProcessBus::new(admission, DEFAULT_BACKLOG)),
             live,
@@ -257,7 +257,7 @@ impl<W: Workflow> Execution<W> {
         let row = live.journal.record.store().run(live.run).await;
         let row = row.map_err(KeepError::from)?;
         let row = row.ok_or(KeepError::NoRun { run: live.run })?;
-        let order = serde_json::from_str::<Order<serde_json::Value>>(&row.content);
+        let order = serde_json::from_str::<PendingRun<serde_json::Value>>(&row.content);
         let unreadable = |source| KeepError::Unreadable {
             place: "its input".to_owned(),
             source,

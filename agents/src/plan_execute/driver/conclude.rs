@@ -6,10 +6,10 @@ use routing_core::review::Question;
 
 use super::{Driver, Rest};
 use crate::workflow::failure::FlowError;
-use engine::durable::control::Stopped;
+use engine::durable::control::RunStopOutcome;
 use engine::run::RunStatus;
 use engine::run::ending::failed;
-use engine::run::settling::{Begun, RUN_HAS_ENDED, leave_out};
+use engine::run::settling::{OpenEffects, RUN_HAS_ENDED, leave_out};
 use planning::{PlanEnd, PlanEvent};
 
 impl Driver {
@@ -48,7 +48,7 @@ impl Driver {
         let reason = self.scope.reason().map(|reason| reason.message);
         let reason = reason.unwrap_or_else(|| "it was told to stop".to_owned());
         match stopped {
-            Stopped::Unasked | Stopped::Left => {
+            RunStopOutcome::Unasked | RunStopOutcome::Left => {
                 self.become_state(RunState::Waiting, "it waits for an answer")
                     .await?;
                 Ok(RunStatus::Waiting {
@@ -56,7 +56,9 @@ impl Driver {
                     questions,
                 })
             }
-            Stopped::Paused | Stopped::Cancelled => self.having_stopped(stopped, reason).await,
+            RunStopOutcome::Paused | RunStopOutcome::Cancelled => {
+                self.having_stopped(stopped, reason).await
+            }
         }
     }
 
@@ -89,7 +91,7 @@ impl Driver {
             .control
             .stopped(self.checkpoints.last(), Evidence::Cancelled)
             .await;
-        if stopped == Stopped::Left {
+        if stopped == RunStopOutcome::Left {
             self.journal.record.release().await?;
             return Ok(RunStatus::Paused { reason });
         }
@@ -100,15 +102,15 @@ impl Driver {
     /// Records what has become of a run that has stopped.
     async fn having_stopped(
         &mut self,
-        stopped: Stopped,
+        stopped: RunStopOutcome,
         reason: String,
     ) -> Result<RunStatus, FlowError> {
         match stopped {
-            Stopped::Paused | Stopped::Unasked | Stopped::Left => {
+            RunStopOutcome::Paused | RunStopOutcome::Unasked | RunStopOutcome::Left => {
                 self.become_state(RunState::Paused, &reason).await?;
                 Ok(RunStatus::Paused { reason })
             }
-            Stopped::Cancelled => {
+            RunStopOutcome::Cancelled => {
                 self.give_up(&reason).await?;
                 self.cancelled(Some(reason)).await
             }
@@ -120,7 +122,7 @@ impl Driver {
         if state.is_final() {
             // What a process that died had begun, and what was asked for and is not wanted any more.
             let nobody_asked = |_interrupt| false;
-            leave_out(&self.journal, Begun::ALL, RUN_HAS_ENDED, nobody_asked).await?;
+            leave_out(&self.journal, OpenEffects::ALL, RUN_HAS_ENDED, nobody_asked).await?;
             self.control.concludes().await;
         }
         record.become_state(state, Some(reason.to_owned())).await?;
@@ -140,8 +142,8 @@ impl Driver {
             let _best_effort = record.release().await;
         } else if error.is_resumable() {
             match self.in_trouble(error).await {
-                Ok(Stopped::Paused | Stopped::Unasked | Stopped::Left) => {}
-                Ok(Stopped::Cancelled) => {
+                Ok(RunStopOutcome::Paused | RunStopOutcome::Unasked | RunStopOutcome::Left) => {}
+                Ok(RunStopOutcome::Cancelled) => {
                     return RunStatus::Cancelled {
                         reason: error.chain(),
                         from_outside: true,
@@ -159,17 +161,17 @@ impl Driver {
     }
 
     /// Records what ended the work as the stop of the system that it is, on which the plan stands still.
-    async fn in_trouble(&mut self, error: &FlowError) -> Result<Stopped, FlowError> {
+    async fn in_trouble(&mut self, error: &FlowError) -> Result<RunStopOutcome, FlowError> {
         let chain = error.chain();
         let effects = self.stand_still(&chain)?;
         self.record(&effects).await?;
         let checkpoint = self.checkpoints.last();
         let stopped = self.control.in_trouble(&error.trouble(), checkpoint).await;
         match stopped {
-            Stopped::Paused | Stopped::Unasked | Stopped::Left => {
+            RunStopOutcome::Paused | RunStopOutcome::Unasked | RunStopOutcome::Left => {
                 self.become_state(RunState::Paused, &chain).await?;
             }
-            Stopped::Cancelled => {
+            RunStopOutcome::Cancelled => {
                 self.give_up(&chain).await?;
                 self.become_state(RunState::Cancelled, &chain).await?;
             }

@@ -9,7 +9,7 @@ use interrupts::{ActorName, IdempotencyKey, RouteName};
 use routing_core::reroute::RerouteState;
 use routing_core::{EventId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
 
-use super::{Desk, machinery, set_terms, shortened};
+use super::{RunInterrupts, machinery, set_terms, shortened};
 use crate::durable::kinds::NamedEvent;
 use crate::durable::unread::event_of;
 use journal::entry::InterruptIntent;
@@ -22,7 +22,7 @@ const PAGE: u32 = 100;
 /// How many entries of the journal are looked at together.
 const ENTRIES: u32 = 1_000;
 
-impl Desk {
+impl RunInterrupts {
     /// Admits a supervisor's event. In the store it is a question, whatever type it asks for: nothing is
     /// stopped by it before the agent has said so itself.
     pub async fn admit_event(&self, event: &NamedEvent) -> Result<Admitted, KeepError> {

@@ -4,13 +4,13 @@ use interrupts::life::{Family, State, WithdrawCause};
 use interrupts::store::{ChangeError, Filter, Page};
 use routing_core::NodeId;
 
-use super::{Desk, machinery};
+use super::{RunInterrupts, machinery};
 use journal::error::KeepError;
 
 /// How many interrupts of a run are looked at together.
 const PAGE: u32 = 100;
 
-impl Desk {
+impl RunInterrupts {
     /// Withdraws what a node and those below it have asked and nobody has decided.
     pub async fn withdraw_within(&self, node: &NodeId) -> Result<(), KeepError> {
         if self.record.is_watched_only() {

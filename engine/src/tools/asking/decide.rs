@@ -6,7 +6,7 @@ use interrupts::store::ChangeError;
 use routing_core::review::{Answer, Answerer};
 use routing_core::{DecisionId, InterruptId};
 
-use super::{Asker, ToolDesk};
+use super::{AskingNode, ToolDesk};
 use crate::durable::decisions::name_of;
 use crate::durable::desk::{machinery, missing};
 use journal::error::KeepError;
@@ -19,7 +19,7 @@ impl ToolDesk {
     /// Ends the question, where somebody may still answer it.
     pub(in crate::tools) async fn withdraw(
         &self,
-        asker: &Asker,
+        asker: &AskingNode,
         name: &str,
         matter: &ToolMatter,
     ) -> Result<(), KeepError> {

@@ -9,7 +9,7 @@ use interrupts::{ActorName, Digest, KindName, RouteName};
 use routing_core::review::Question;
 use routing_core::{InterruptId, InterruptType, StopMode, StopSource};
 
-use super::{Asker, Asking, ToolDesk};
+use super::{AskingNode, CallQuestion, ToolDesk};
 use crate::durable::desk::{decide_by_rule, machinery, shortened};
 use journal::error::KeepError;
 use journal::tool::{ToolMatter, ToolQuestionKind};
@@ -21,7 +21,7 @@ impl ToolDesk {
     /// An older question about the same call asks about something that is not so any more, and an answer to it is void.
     pub(super) async fn withdraw_others(
         &self,
-        asker: &Asker,
+        asker: &AskingNode,
         matter: &ToolMatter,
         id: InterruptId,
     ) -> Result<(), KeepError> {
@@ -36,7 +36,7 @@ impl ToolDesk {
     /// What the call at a place has asked while it ran, in this process or in an earlier one.
     pub(in crate::tools) async fn inputs_of(
         &self,
-        asker: &Asker,
+        asker: &AskingNode,
         place: &str,
     ) -> Result<Vec<Interrupt>, KeepError> {
         let mut asked = self.of_node(asker).await?;
@@ -50,7 +50,7 @@ impl ToolDesk {
     /// The call has ended: what it asked is over, answered or not.
     pub(in crate::tools) async fn end_inputs(
         &self,
-        asker: &Asker,
+        asker: &AskingNode,
         place: &str,
     ) -> Result<(), KeepError> {
         for asked in self.inputs_of(asker, place).await? {
@@ -68,7 +68,7 @@ impl ToolDesk {
     }
 
     /// The interrupts of the node that asks.
-    async fn of_node(&self, asker: &Asker) -> Result<Vec<Interrupt>, KeepError> {
+    async fn of_node(&self, asker: &AskingNode) -> Result<Vec<Interrupt>, KeepError> {
         let filter = Filter {
             run: Some(self.desk.record.run),
             node: Some(asker.node.clone()),
@@ -108,8 +108,8 @@ impl ToolDesk {
         &self,
         id: InterruptId,
         place: &str,
-        asker: &Asker,
-        asking: Asking<'_>,
+        asker: &AskingNode,
+        asking: CallQuestion<'_>,
         question: &Question,
     ) -> Result<Interrupt, KeepError> {
         let store = self.desk.record.store();
@@ -145,8 +145,8 @@ impl ToolDesk {
         &self,
         id: InterruptId,
         place: &str,
-        asker: &Asker,
-        asking: Asking<'_>,
+        asker: &AskingNode,
+        asking: CallQuestion<'_>,
     ) -> Result<Admission, KeepError> {
         let matter = asking.matter;
         let origin = RouteName::new(self.desk.record.kinds.origin_of(asker.agent_type))?;

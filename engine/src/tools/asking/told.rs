@@ -4,7 +4,7 @@ use interrupts::life::{Decider, Interrupt};
 use routing_core::InterruptId;
 use routing_core::handler::{DecidedBy, FilledBy, InterruptMoment, InterruptObserver};
 
-use super::{Asker, Heard, ToolDesk, question};
+use super::{AskingNode, Heard, ToolDesk, question};
 use crate::durable::decisions::answer;
 use crate::run::{InterruptRecord, InterruptResult, RunEvent};
 use journal::error::KeepError;
@@ -12,7 +12,7 @@ use journal::tool::ToolMatter;
 
 impl ToolDesk {
     /// The question has ended: its dispatch is done, for the call follows at once, and whoever watches is told.
-    pub(super) fn ended(&self, asker: &Asker, row: Interrupt) -> Result<Heard, KeepError> {
+    pub(super) fn ended(&self, asker: &AskingNode, row: Interrupt) -> Result<Heard, KeepError> {
         let unreadable = |source| KeepError::Unreadable {
             place: format!("the decision of {}", row.id),
             source,
@@ -66,7 +66,7 @@ impl ToolDesk {
 
     pub(super) fn told_raised(
         &self,
-        asker: &Asker,
+        asker: &AskingNode,
         matter: &ToolMatter,
         id: InterruptId,
     ) -> Result<(), KeepError> {

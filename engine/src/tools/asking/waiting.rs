@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use interrupts::store::NodeActivity;
 use routing_core::{InterruptId, NodeId};
 
-use super::{Asker, ToolDesk};
+use super::{AskingNode, ToolDesk};
 use journal::error::KeepError;
 
 /// The questions about calls that wait for answers, each with its node.
@@ -36,13 +36,17 @@ impl WaitingNodes {
 
 impl ToolDesk {
     /// The node waits for an answer, and everybody can see that.
-    pub(super) async fn waits(&self, asker: &Asker, id: InterruptId) -> Result<(), KeepError> {
+    pub(super) async fn waits(&self, asker: &AskingNode, id: InterruptId) -> Result<(), KeepError> {
         self.waiting.begin(&asker.node, id);
         self.stands(asker, NodeActivity::WaitingReview).await
     }
 
     /// The question has ended: the node goes on, unless another call of it waits too.
-    pub(super) async fn goes_on(&self, asker: &Asker, id: InterruptId) -> Result<(), KeepError> {
+    pub(super) async fn goes_on(
+        &self,
+        asker: &AskingNode,
+        id: InterruptId,
+    ) -> Result<(), KeepError> {
         if let Some(ledger) = &self.ledger {
             ledger.goes_on(id);
         }
@@ -52,7 +56,7 @@ impl ToolDesk {
         Ok(())
     }
 
-    async fn stands(&self, asker: &Asker, activity: NodeActivity) -> Result<(), KeepError> {
+    async fn stands(&self, asker: &AskingNode, activity: NodeActivity) -> Result<(), KeepError> {
         if let Some(ground) = &asker.ground {
             // It knows how all of its nodes stand.
             return ground.keep_nodes().await;

@@ -6,7 +6,7 @@ use tools::{CallEnd, CallPlace, LedgerError, RequestedCall, ToolMessage, ToolOut
 
 use super::{JournalLedger, ToolIntent};
 use crate::durable::decisions::answer;
-use crate::tools::asking::{Asking, Heard};
+use crate::tools::asking::{CallQuestion, Heard};
 use crate::tools::excerpt;
 use journal::error::KeepError;
 use journal::tool::{ToolMatter, ToolQuestion, ToolQuestionKind};
@@ -71,7 +71,7 @@ impl JournalLedger {
             let name = format!("{AGAIN}/{inputs}");
             (name, cut_off_after_asking(call, intent, at))
         };
-        let asking = Asking {
+        let asking = CallQuestion {
             name: &name,
             matter: &matter,
             recurrence: Recurrence::Once,
