@@ -9,7 +9,7 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agents::run::{Goal, Run, RunConfig};
+use agents::run::{Goal, RunConfig, RunHandle};
 use agents::workspace::Workspace;
 use agents::{AgentKind, RouteType};
 use async_trait::async_trait;
@@ -94,7 +94,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         material: workspace.material(),
         script: None,
     });
-    let run = Run::new(RunConfig {
+    let run = RunHandle::new(RunConfig {
         run: RunId::generate(),
         goal: Goal::new("Describe this project")?,
         workspace,

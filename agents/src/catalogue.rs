@@ -7,7 +7,7 @@ mod registered;
 mod schema;
 mod vocabulary;
 
-pub use graph::{Edge, Place, edges, mermaid};
+pub use graph::{Edge, EdgeEnd, edges, mermaid};
 pub use registered::{built_in, of_workflow};
 pub use schema::{SchemaError, SchemaQuery, TwoSteps, schema, two_steps};
 pub use vocabulary::script_vocabulary;

@@ -16,7 +16,7 @@ use serde_json::Value;
 use crate::agent_kind::AgentKind;
 use crate::records::{Draft, FullRequest};
 use crate::workflow::agents_run::AgentsRun;
-use crate::workflow::node::Part;
+use crate::workflow::node::Assignment;
 
 /// What is true for every agent.
 const RULES: &str = "Rules:\n\
@@ -48,7 +48,7 @@ pub(crate) fn instructions<R: Routing>(kind: AgentKind, home: Option<RouteId<R>>
 }
 
 /// The first message of a node: the goal, and what there is of the workspace.
-pub(crate) fn opening(engine: &AgentsRun, part: &Part) -> String {
+pub(crate) fn opening(engine: &AgentsRun, part: &Assignment) -> String {
     let goal = engine.goal.gist();
     let facts = material::facts(&engine.workspace, part);
     format!("Goal: {goal}\n{facts}")

@@ -12,6 +12,6 @@ pub use config::RunConfig;
 pub use ended_by_worker::ended_by_worker;
 pub use goal::{Goal, GoalError, LONGEST_GOAL};
 pub use handed_on::{handed_on, is_said};
-pub use handle::{Run, execute};
+pub use handle::{RunHandle, execute};
 pub use order::{RunOrder, ToolOrder, root_of};
 pub use standing::save_standing;

@@ -40,7 +40,7 @@ impl Default for WorkspaceLimits {
 
 /// What was left out of a folder, and why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct LeftOut {
+pub struct OmittedFiles {
     /// Files that are no text.
     pub binary: usize,
     /// Files over the size limit.
@@ -53,7 +53,7 @@ pub struct LeftOut {
     pub beyond_limits: usize,
 }
 
-impl LeftOut {
+impl OmittedFiles {
     /// How many in all.
     pub fn total(&self) -> usize {
         self.binary + self.too_large + self.unreadable + self.links + self.beyond_limits
@@ -66,7 +66,7 @@ pub struct Workspace {
     name: String,
     root: PathBuf,
     files: Vec<WorkspaceFile>,
-    left_out: LeftOut,
+    left_out: OmittedFiles,
 }
 
 impl Workspace {
@@ -120,7 +120,7 @@ impl Workspace {
     }
 
     /// What was left out.
-    pub fn left_out(&self) -> LeftOut {
+    pub fn left_out(&self) -> OmittedFiles {
         self.left_out
     }
 

@@ -13,7 +13,7 @@ const INTERRUPT_FIELD: &str = "interruptRequest";
 
 /// An end of an edge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Place {
+pub enum EdgeEnd {
     /// An agent of this kind.
     Agent(AgentKind),
     /// The one handler of all interrupts.
@@ -22,7 +22,7 @@ pub enum Place {
     Result,
 }
 
-impl Place {
+impl EdgeEnd {
     /// The name in graphs.
     pub fn name(self) -> &'static str {
         match self {
@@ -37,9 +37,9 @@ impl Place {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Edge {
     /// Where it starts.
-    pub from: Place,
+    pub from: EdgeEnd,
     /// Where it ends.
-    pub to: Place,
+    pub to: EdgeEnd,
     /// The field that is set to take it, by its name in JSON.
     pub field: &'static str,
     /// Whether it leads back to whoever called, and is open to that caller alone.
@@ -53,8 +53,8 @@ pub fn edges() -> Vec<Edge> {
 
 fn edges_of(record: &'static RecordInfo) -> impl Iterator<Item = Edge> {
     let from = match record.kind {
-        RecordKind::AgentAnswer(kind) => Place::Agent(kind),
-        RecordKind::InterruptAnswer | RecordKind::ReviewDecision => Place::InterruptHandler,
+        RecordKind::AgentAnswer(kind) => EdgeEnd::Agent(kind),
+        RecordKind::InterruptAnswer | RecordKind::ReviewDecision => EdgeEnd::InterruptHandler,
     };
     record.routes.iter().map(move |route| Edge {
         from,
@@ -64,14 +64,14 @@ fn edges_of(record: &'static RecordInfo) -> impl Iterator<Item = Edge> {
     })
 }
 
-fn end_of(route: &RouteInfo) -> Place {
+fn end_of(route: &RouteInfo) -> EdgeEnd {
     let target = route
         .agent_type
         .and_then(|name| name.parse::<RouteType>().ok());
     match target {
-        Some(target) => Place::Agent(target.kind()),
-        None if route.field == INTERRUPT_FIELD => Place::InterruptHandler,
-        None => Place::Result,
+        Some(target) => EdgeEnd::Agent(target.kind()),
+        None if route.field == INTERRUPT_FIELD => EdgeEnd::InterruptHandler,
+        None => EdgeEnd::Result,
     }
 }
 
@@ -82,12 +82,12 @@ fn end_of(route: &RouteInfo) -> Place {
 pub fn mermaid() -> String {
     let edges = edges();
     let mut graph = String::from("flowchart TD\n");
-    let places: BTreeSet<Place> = edges.iter().flat_map(|edge| [edge.from, edge.to]).collect();
+    let places: BTreeSet<EdgeEnd> = edges.iter().flat_map(|edge| [edge.from, edge.to]).collect();
     for place in &places {
         draw_place(&mut graph, *place);
     }
     for edge in &edges {
-        let of_interrupts = [edge.from, edge.to].contains(&Place::InterruptHandler);
+        let of_interrupts = [edge.from, edge.to].contains(&EdgeEnd::InterruptHandler);
         if !of_interrupts {
             draw_edge(&mut graph, edge);
         }
@@ -99,12 +99,12 @@ pub fn mermaid() -> String {
         );
     }
     let raising = ends(&edges, |edge| {
-        (edge.to == Place::InterruptHandler).then_some(edge.from)
+        (edge.to == EdgeEnd::InterruptHandler).then_some(edge.from)
     });
     let reached = ends(&edges, |edge| {
-        (edge.from == Place::InterruptHandler).then_some(edge.to)
+        (edge.from == EdgeEnd::InterruptHandler).then_some(edge.to)
     });
-    let handler = Place::InterruptHandler.name();
+    let handler = EdgeEnd::InterruptHandler.name();
     line(
         &mut graph,
         format_args!("{raising} -.->|{INTERRUPT_FIELD}| {handler}"),
@@ -113,13 +113,13 @@ pub fn mermaid() -> String {
     graph
 }
 
-fn draw_place(graph: &mut String, place: Place) {
+fn draw_place(graph: &mut String, place: EdgeEnd) {
     let name = place.name();
     match place {
-        Place::Agent(kind) if kind.is_worker() => line(graph, format_args!("{name}([{name}])")),
-        Place::Agent(_) => line(graph, format_args!("{name}[{name}]")),
-        Place::InterruptHandler => line(graph, format_args!("{name}{{{{interrupt}}}}")),
-        Place::Result => line(graph, format_args!("{name}((result))")),
+        EdgeEnd::Agent(kind) if kind.is_worker() => line(graph, format_args!("{name}([{name}])")),
+        EdgeEnd::Agent(_) => line(graph, format_args!("{name}[{name}]")),
+        EdgeEnd::InterruptHandler => line(graph, format_args!("{name}{{{{interrupt}}}}")),
+        EdgeEnd::Result => line(graph, format_args!("{name}((result))")),
     }
 }
 
@@ -127,15 +127,15 @@ fn draw_edge(graph: &mut String, edge: &Edge) {
     let from = edge.from.name();
     // A worker's result goes to the node that started it.
     let to = match (edge.from, edge.to) {
-        (Place::Agent(kind), Place::Result) if kind.is_worker() => kind.origin_route().name(),
+        (EdgeEnd::Agent(kind), EdgeEnd::Result) if kind.is_worker() => kind.origin_route().name(),
         (_, to) => to.name(),
     };
     let arrow = if edge.returns { "-.->" } else { "-->" };
     line(graph, format_args!("{from} {arrow}|{}| {to}", edge.field));
 }
 
-fn ends(edges: &[Edge], end: impl Fn(&Edge) -> Option<Place>) -> String {
-    let names: Vec<&str> = edges.iter().filter_map(end).map(Place::name).collect();
+fn ends(edges: &[Edge], end: impl Fn(&Edge) -> Option<EdgeEnd>) -> String {
+    let names: Vec<&str> = edges.iter().filter_map(end).map(EdgeEnd::name).collect();
     names.join(" & ")
 }
 

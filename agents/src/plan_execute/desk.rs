@@ -131,7 +131,7 @@ impl PlanDesk {
             let recorder = Arc::clone(recorder);
             Arc::new(CallNotes { recorder, node }) as Arc<dyn ChunkSink>
         });
-        let asked = self.asker.ask(&context, &Corrections, scope).await;
+        let asked = self.asker.ask(&context, &LoggedCorrections, scope).await;
         Ok(match asked {
             Ok(Outcome::Completed(asked)) => Reached::Answer(asked.routing),
             Ok(Outcome::Interrupted { .. }) => Reached::Stopped,
@@ -210,9 +210,9 @@ fn failure(error: &AskError) -> Failure {
     }
 }
 
-struct Corrections;
+struct LoggedCorrections;
 
-impl CorrectionObserver for Corrections {
+impl CorrectionObserver for LoggedCorrections {
     fn corrected(&self, correction: u32, error: &AnswerError) {
         tracing::info!(
             correction,

@@ -127,15 +127,15 @@ struct NotCarriedOut(#[source] Unfit);
 const HINT_UNFIT: &str = "the plan stands as it stood: `irq plan RUN` shows it; change it again, or resume the run with it";
 
 /// What follows from an effect.
-enum Next {
+enum EffectOutcome {
     Event(PlanEvent),
     /// What is to be done next, of what has happened already.
     Effects(Vec<PlanEffect>),
-    Rest(Rest),
+    Rest(ExecutionEnd),
 }
 
 /// How an execution ends, for now or for good.
-enum Rest {
+enum ExecutionEnd {
     /// It is over.
     Ended(PlanEnd),
     /// It stands still for a person who has interrupted.
@@ -226,7 +226,7 @@ impl Driver {
     }
 
     /// Runs until it rests, and keeps the run this process's own meanwhile.
-    async fn through(&mut self) -> Result<Rest, FlowError> {
+    async fn through(&mut self) -> Result<ExecutionEnd, FlowError> {
         self.open().await?;
         let record = Arc::clone(&self.journal.record);
         let lease = record.kept.lease.unsigned_abs();
@@ -241,7 +241,7 @@ impl Driver {
         }
     }
 
-    async fn work(&mut self) -> Result<Rest, FlowError> {
+    async fn work(&mut self) -> Result<ExecutionEnd, FlowError> {
         self.recorder.record_since(
             RunEvent::Started {
                 goal: self.standing.state.goal().to_owned(),
@@ -256,9 +256,9 @@ impl Driver {
         let mut effects = self.begin().await?;
         loop {
             effects = match self.perform(effects).await? {
-                Next::Event(event) => self.happens(event).await?,
-                Next::Effects(effects) => effects,
-                Next::Rest(rest) => return Ok(rest),
+                EffectOutcome::Event(event) => self.happens(event).await?,
+                EffectOutcome::Effects(effects) => effects,
+                EffectOutcome::Rest(rest) => return Ok(rest),
             }
         }
     }
@@ -287,16 +287,16 @@ impl Driver {
     }
 
     /// Does what is wanted: first whatever must be recorded, then the one thing that the workflow waits for.
-    async fn perform(&mut self, effects: Vec<PlanEffect>) -> Result<Next, FlowError> {
+    async fn perform(&mut self, effects: Vec<PlanEffect>) -> Result<EffectOutcome, FlowError> {
         self.record(&effects).await?;
         for effect in effects {
             match effect {
                 PlanEffect::AskModel(asking) => {
-                    let asked = call::Call::Ask(asking);
+                    let asked = call::PlanCall::Ask(asking);
                     return self.call(asked).await;
                 }
                 PlanEffect::RunStep(step) => {
-                    let step = call::Call::Step(step);
+                    let step = call::PlanCall::Step(step);
                     return self.call(step).await;
                 }
                 PlanEffect::AskPerson(PersonAsked::HowToGoOn {
@@ -305,7 +305,7 @@ impl Driver {
                     // The agent's question that waits behind it is there for people to see.
                     self.raise_open().await?;
                     let reason = reason.unwrap_or_else(|| "interrupted".to_owned());
-                    return Ok(Next::Rest(Rest::Held { reason }));
+                    return Ok(EffectOutcome::Rest(ExecutionEnd::Held { reason }));
                 }
                 PlanEffect::AskPerson(
                     PersonAsked::Question { .. }
@@ -315,9 +315,11 @@ impl Driver {
                 ) => return self.ask_person().await,
                 PlanEffect::Wait(time) => {
                     let event = self.wait(time).await;
-                    return Ok(self.rest_if_left().map_or(Next::Event(event), Next::Rest));
+                    return Ok(self
+                        .rest_if_left()
+                        .map_or(EffectOutcome::Event(event), EffectOutcome::Rest));
                 }
-                PlanEffect::End(end) => return Ok(Next::Rest(Rest::Ended(end))),
+                PlanEffect::End(end) => return Ok(EffectOutcome::Rest(ExecutionEnd::Ended(end))),
                 // The question is held by whoever keeps the run, as soon as the person's interrupt is recorded.
                 PlanEffect::HoldQuestion
                 | PlanEffect::WithdrawQuestion
@@ -330,7 +332,7 @@ impl Driver {
             return Err(FlowError::resumable(NotCarriedOut(unfit), HINT_UNFIT));
         }
         match self.standing.state.phase() {
-            Phase::Held(held) => Ok(Next::Rest(Rest::Held {
+            Phase::Held(held) => Ok(EffectOutcome::Rest(ExecutionEnd::Held {
                 reason: held_reason(&held.cause),
             })),
             Phase::Created
@@ -413,9 +415,9 @@ impl Driver {
     }
 
     /// How it rests where its process leaves it to another one.
-    fn rest_if_left(&self) -> Option<Rest> {
+    fn rest_if_left(&self) -> Option<ExecutionEnd> {
         let reason = self.scope.reason().filter(|_| self.control.is_left())?;
-        Some(Rest::Left {
+        Some(ExecutionEnd::Left {
             reason: reason.message,
         })
     }

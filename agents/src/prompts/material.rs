@@ -1,7 +1,7 @@
 //! What a node is told of the workspace.
 
 use crate::agent_kind::AgentKind;
-use crate::workflow::node::Part;
+use crate::workflow::node::Assignment;
 use crate::workspace::{Workspace, WorkspaceFile, WorkspacePart};
 
 /// How many files are listed to a node.
@@ -11,7 +11,7 @@ const LISTED_FILES: usize = 60;
 const SHOWN_FILES: usize = 8;
 
 /// What a node needs to know of the workspace: all learn what there is, workers see into it.
-pub(super) fn facts(workspace: &Workspace, part: &Part) -> String {
+pub(super) fn facts(workspace: &Workspace, part: &Assignment) -> String {
     match part.kind {
         AgentKind::DiscoveryAgent => discovery(workspace, part),
         AgentKind::PlanningAgent | AgentKind::TicketAgent => {
@@ -57,7 +57,7 @@ fn overview(workspace: &Workspace) -> String {
 }
 
 /// A discovery worker's part: its files, and how they begin.
-fn discovery(workspace: &Workspace, about: &Part) -> String {
+fn discovery(workspace: &Workspace, about: &Assignment) -> String {
     let parts = workspace.parts();
     let Some(part) = part_of(&parts, about) else {
         return format!(
@@ -84,7 +84,10 @@ fn discovery(workspace: &Workspace, about: &Part) -> String {
 
 /// The part that the worker's focus names, the most precisely named one where there are several; else
 /// the one whose turn it is.
-fn part_of<'p, 'w>(parts: &'p [WorkspacePart<'w>], about: &Part) -> Option<&'p WorkspacePart<'w>> {
+fn part_of<'p, 'w>(
+    parts: &'p [WorkspacePart<'w>],
+    about: &Assignment,
+) -> Option<&'p WorkspacePart<'w>> {
     let focus = about
         .assignment
         .as_ref()
@@ -115,7 +118,7 @@ fn names(text: &str, folder: &str) -> bool {
 }
 
 /// The files that the worker's assignment names.
-fn named_files<'w>(files: &[&'w WorkspaceFile], about: &Part) -> Vec<&'w WorkspaceFile> {
+fn named_files<'w>(files: &[&'w WorkspaceFile], about: &Assignment) -> Vec<&'w WorkspaceFile> {
     let assignment = about
         .assignment
         .as_ref()
@@ -180,12 +183,12 @@ mod tests {
 
     use super::{facts, fenced, names};
     use crate::agent_kind::AgentKind;
-    use crate::workflow::node::Part;
+    use crate::workflow::node::Assignment;
     use crate::workspace::Workspace;
 
-    fn worker(focus: &str, number: usize) -> Part {
+    fn worker(focus: &str, number: usize) -> Assignment {
         let assignment = json!({ "goal": "look", "subdomainFocus": focus });
-        Part {
+        Assignment {
             kind: AgentKind::DiscoveryAgent,
             number,
             assignment: Some(Arc::new(assignment)),

@@ -18,7 +18,7 @@ use crate::agent_kind::AgentKind;
 use crate::records::{NonEmptyText, OrchestratorRequest, OrchestratorRoute, Phase};
 use crate::workflow::agents_run::AgentsRun;
 use crate::workflow::failure::FlowError;
-use crate::workflow::flow::{Flow, FlowEnd, Next, Planner, Role};
+use crate::workflow::flow::{Flow, FlowEnd, FlowRole, Next, Planner};
 use crate::workflow::plan::planner;
 use engine::durable::replay::Replay;
 use engine::run::ending::conclude;
@@ -26,7 +26,7 @@ use engine::run::{NodeDirectory, RunEnd, RunEvent, RunInbox, RunReport};
 use journal::steps_of;
 
 /// A run. While it is executed, its bus takes events and its directory knows its nodes.
-pub struct Run {
+pub struct RunHandle {
     engine: Arc<AgentsRun>,
 }
 
@@ -36,10 +36,10 @@ pub struct Run {
 ///
 /// Dropping the future ends all work of the run at once, and nothing is reported. Stop `scope` instead.
 pub async fn execute(config: RunConfig, scope: &StopScope) -> RunReport {
-    Run::new(config).execute(scope).await
+    RunHandle::new(config).execute(scope).await
 }
 
-impl Run {
+impl RunHandle {
     /// Prepares a run. Nothing is done yet.
     pub fn new(config: RunConfig) -> Self {
         Self {
@@ -157,7 +157,7 @@ async fn drive(
     let flow = Arc::new(Flow {
         engine: Arc::clone(engine),
         planner,
-        role: Role::Main,
+        role: FlowRole::Main,
         worker: None,
         began: 0,
         turns: AtomicU64::new(0),

@@ -13,11 +13,11 @@ type InWords = dyn Fn() -> Result<String, serde_json::Error> + Send + Sync;
 /// model or a person is asked: a run that goes on takes thousands of turns that are answered already, and nobody
 /// reads what was said before those.
 #[derive(Default)]
-pub(crate) struct Conversation {
-    said: Vec<Said>,
+pub(crate) struct NodeConversation {
+    said: Vec<Utterance>,
 }
 
-enum Said {
+enum Utterance {
     InWords(Message),
     /// Instructions that are known.
     Instructions(Box<InWords>),
@@ -25,10 +25,10 @@ enum Said {
     Known(Box<InWords>),
 }
 
-impl Conversation {
+impl NodeConversation {
     /// Something is said.
     pub(crate) fn push(&mut self, message: Message) {
-        self.said.push(Said::InWords(message));
+        self.said.push(Utterance::InWords(message));
     }
 
     /// The node is told what is known.
@@ -36,7 +36,7 @@ impl Conversation {
         &mut self,
         words: impl Fn() -> Result<String, serde_json::Error> + Send + Sync + 'static,
     ) {
-        self.said.push(Said::Known(Box::new(words)));
+        self.said.push(Utterance::Known(Box::new(words)));
     }
 
     /// What the node is told before all else: its instructions, and what there is.
@@ -46,25 +46,26 @@ impl Conversation {
         opening: impl Fn() -> String + Send + Sync + 'static,
     ) {
         let opening = [
-            Said::Instructions(Box::new(move || Ok(instructions()))),
-            Said::Known(Box::new(move || Ok(opening()))),
+            Utterance::Instructions(Box::new(move || Ok(instructions()))),
+            Utterance::Known(Box::new(move || Ok(opening()))),
         ];
         self.said.splice(0..0, opening);
     }
 
     /// All of it in words. What was put into words once stays so.
     pub(crate) fn messages(&mut self) -> Result<Vec<Message>, serde_json::Error> {
-        self.said.iter_mut().map(Said::message).collect()
+        self.said.iter_mut().map(Utterance::message).collect()
     }
 }
 
-impl Extend<Message> for Conversation {
+impl Extend<Message> for NodeConversation {
     fn extend<T: IntoIterator<Item = Message>>(&mut self, messages: T) {
-        self.said.extend(messages.into_iter().map(Said::InWords));
+        self.said
+            .extend(messages.into_iter().map(Utterance::InWords));
     }
 }
 
-impl Said {
+impl Utterance {
     fn message(&mut self) -> Result<Message, serde_json::Error> {
         let message = match self {
             Self::InWords(message) => return Ok(message.clone()),
@@ -76,13 +77,15 @@ impl Said {
     }
 }
 
-impl fmt::Debug for Conversation {
+impl fmt::Debug for NodeConversation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut list = formatter.debug_list();
         for said in &self.said {
             match said {
-                Said::InWords(message) => list.entry(message),
-                Said::Instructions(_) | Said::Known(_) => list.entry(&"not put into words"),
+                Utterance::InWords(message) => list.entry(message),
+                Utterance::Instructions(_) | Utterance::Known(_) => {
+                    list.entry(&"not put into words")
+                }
             };
         }
         list.finish()
@@ -96,13 +99,13 @@ mod tests {
 
     use routing_core::model::{Message, Role};
 
-    use super::Conversation;
+    use super::NodeConversation;
 
     #[test]
     fn what_is_known_is_put_into_words_once_and_stands_where_it_was_said() {
         let put = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&put);
-        let mut conversation = Conversation::default();
+        let mut conversation = NodeConversation::default();
         conversation.tell(move || {
             count.fetch_add(1, Ordering::Relaxed);
             Ok("the request".to_owned())

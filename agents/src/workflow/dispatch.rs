@@ -19,7 +19,7 @@ use tokio::sync::Mutex;
 use super::agents_run::AgentsRun;
 use super::cut_off;
 use super::failure::FlowError;
-use super::flow::{Flow, FlowEnd, Next, Planner, Role};
+use super::flow::{Flow, FlowEnd, FlowRole, Next, Planner};
 use super::node::{Path, WorkDone, Worked};
 use super::receive::receive;
 use super::resume::Action;
@@ -34,7 +34,7 @@ use journal::NodeState;
 pub(super) fn dispatch<'a, B: Batch>(batch: B, flow: &'a Flow) -> Action<'a> {
     Box::pin(async move {
         let mut path = flow.path.lock().await;
-        if flow.role == (Role::Worker { dispatch: B::KIND }) {
+        if flow.role == (FlowRole::Worker { dispatch: B::KIND }) {
             go_on::<B>(flow, &mut path, &batch).await?;
             return turn::<B::WorkerRouting>(flow, &mut path).await;
         }
@@ -101,7 +101,7 @@ struct Started {
 }
 
 /// How the flow of a worker ended, and where it stands in the batch.
-struct Ended {
+struct WorkerEnd {
     at: usize,
     end: Result<FlowEnd, FlowError>,
     /// Whether it did something that was not done before.
@@ -152,7 +152,7 @@ async fn run_workers<B: Batch>(
         replay::go_live();
     }
     let mut settled = Settled::default();
-    for Ended { at, end, .. } in ends {
+    for WorkerEnd { at, end, .. } in ends {
         if let Some(outcome) = settled.take(end)
             && let Some(worker) = started.get(at)
         {
@@ -216,7 +216,7 @@ async fn worker_flow<B: Batch>(
     let worker = Flow {
         engine,
         planner,
-        role: Role::Worker { dispatch: B::KIND },
+        role: FlowRole::Worker { dispatch: B::KIND },
         worker: Some(id.clone()),
         began,
         turns: AtomicU64::new(0),
@@ -250,7 +250,7 @@ pub(crate) async fn launch<B: Batch>(how: Launch, work_of: B::Work) -> Result<Fl
 async fn run_side_by_side<B: Batch>(
     flow: &Flow,
     mut waiting: VecDeque<(usize, Start<B>)>,
-) -> Vec<Ended> {
+) -> Vec<WorkerEnd> {
     let most = flow.engine.limits.parallel_workers.get();
     let mut running = FuturesUnordered::new();
     let mut ends = Vec::new();
@@ -270,16 +270,16 @@ async fn run_side_by_side<B: Batch>(
 }
 
 /// One worker's work, and where it stands in the batch. One that panics ends the run, and takes nobody with it.
-async fn worked<B: Batch>(flow: &Flow, at: usize, start: Start<B>, live: Replay) -> Ended {
+async fn worked<B: Batch>(flow: &Flow, at: usize, start: Start<B>, live: Replay) -> WorkerEnd {
     match AssertUnwindSafe(work(&start)).catch_unwind().await {
-        Ok(end) => Ended {
+        Ok(end) => WorkerEnd {
             at,
             end,
             is_live: live.recorded().is_none(),
         },
         Err(panic) => {
             flow.engine.halt();
-            Ended {
+            WorkerEnd {
                 at: usize::MAX,
                 end: Err(panicked(&*panic)),
                 is_live: true,

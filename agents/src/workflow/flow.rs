@@ -11,7 +11,7 @@ use tokio::sync::Mutex;
 
 use super::agents_run::AgentsRun;
 use super::failure::{FlowError, of_planner};
-use super::kinds::{Place, place};
+use super::kinds::{TreePosition, place};
 use super::node::{Node, Path};
 use crate::agent_kind::AgentKind;
 use crate::records::InterruptRouting;
@@ -27,7 +27,7 @@ pub(crate) type Next = routing_core::planner::Next<FlowEnd>;
 
 /// Whose flow it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum FlowRole {
     /// The run's own flow.
     Main,
     /// A worker's, below the dispatch node of this kind.
@@ -62,7 +62,7 @@ pub(crate) enum FlowEnd {
 pub(crate) struct Flow {
     pub(crate) engine: Arc<AgentsRun>,
     pub(crate) planner: Arc<Planner>,
-    pub(crate) role: Role,
+    pub(crate) role: FlowRole,
     /// The first node of a worker's flow.
     pub(crate) worker: Option<NodeId>,
     /// The turn of the run's own flow after which a worker's flow began; 0 for the run's own.
@@ -130,15 +130,15 @@ impl Flow {
         } else {
             let (stands, name) = place(kind);
             match stands {
-                Place::Root => {
+                TreePosition::Root => {
                     self.leave_all(path, NodeState::Completed).await?;
                     self.spawn(path, kind, self.unused(None, name)?);
                 }
-                Place::Below(parent) => {
+                TreePosition::Below(parent) => {
                     self.find_or_place(path, parent).await?;
                     self.spawn_below(path, kind, name)?;
                 }
-                Place::BelowCaller => self.spawn_below(path, kind, name)?,
+                TreePosition::BelowCaller => self.spawn_below(path, kind, name)?,
             }
         }
         let node = path.top()?;
@@ -154,11 +154,11 @@ impl Flow {
             return self.leave_below(path, at).await;
         }
         match place(kind) {
-            (Place::Below(parent), name) => {
+            (TreePosition::Below(parent), name) => {
                 Box::pin(self.find_or_place(path, parent)).await?;
                 self.spawn_below(path, kind, name)
             }
-            (Place::Root | Place::BelowCaller, name) => {
+            (TreePosition::Root | TreePosition::BelowCaller, name) => {
                 self.leave_all(path, NodeState::Completed).await?;
                 self.spawn(path, kind, self.unused(None, name)?);
                 Ok(())

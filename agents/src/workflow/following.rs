@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::cut_off;
 use super::failure::FlowError;
-use super::flow::{Flow, FlowEnd, Next, Role};
+use super::flow::{Flow, FlowEnd, FlowRole, Next};
 use super::node::{Node, Path, Streak};
 use super::results::hears_more;
 use super::resume::resume;
@@ -216,10 +216,10 @@ async fn branch_off(
 
 /// Whether a flow can go to this node itself: the run's own goes anywhere, a worker's comes back to
 /// the worker or has missing context found.
-fn stays(role: Role, target: RouteType) -> bool {
+fn stays(role: FlowRole, target: RouteType) -> bool {
     match role {
-        Role::Main => true,
-        Role::Worker { dispatch } => {
+        FlowRole::Main => true,
+        FlowRole::Worker { dispatch } => {
             target == dispatch.origin_route() || target == RouteType::ContextManager
         }
     }

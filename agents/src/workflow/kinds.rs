@@ -15,7 +15,7 @@ pub(crate) fn comes_back(field: &str) -> bool {
 
 /// Where a node stands in the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum TreePosition {
     /// The first node of the run.
     Root,
     /// Always below this kind.
@@ -25,26 +25,29 @@ pub(crate) enum Place {
 }
 
 /// Where nodes of a kind stand, and the last part of their ids.
-pub(crate) fn place(kind: AgentKind) -> (Place, &'static str) {
+pub(crate) fn place(kind: AgentKind) -> (TreePosition, &'static str) {
     use AgentKind as Kind;
     match kind {
-        Kind::Orchestrator => (Place::Root, "orchestrator"),
-        Kind::DiscoveryOrchestrator => (Place::Below(Kind::Orchestrator), "discovery"),
-        Kind::PlanningOrchestrator => (Place::Below(Kind::Orchestrator), "planning"),
-        Kind::TicketOrchestrator => (Place::Below(Kind::Orchestrator), "tickets"),
-        Kind::OrchestratorCollector => (Place::Below(Kind::Orchestrator), "collector"),
-        Kind::DiscoveryDispatch => (Place::Below(Kind::DiscoveryOrchestrator), "dispatch"),
-        Kind::PlanningDispatch => (Place::Below(Kind::PlanningOrchestrator), "dispatch"),
-        Kind::TicketDispatch => (Place::Below(Kind::TicketOrchestrator), "dispatch"),
-        Kind::DiscoveryCollector => (Place::Below(Kind::DiscoveryOrchestrator), "collector"),
-        Kind::PlanningCollector => (Place::Below(Kind::PlanningOrchestrator), "collector"),
-        Kind::TicketCollector => (Place::Below(Kind::TicketOrchestrator), "collector"),
-        Kind::ReviewAgent => (Place::BelowCaller, "review"),
-        Kind::MergerAgent => (Place::BelowCaller, "merger"),
-        Kind::ContextManager => (Place::BelowCaller, "context"),
-        Kind::DiscoveryAgent => (Place::Below(Kind::DiscoveryDispatch), "worker"),
-        Kind::PlanningAgent => (Place::Below(Kind::PlanningDispatch), "worker"),
-        Kind::TicketAgent => (Place::Below(Kind::TicketDispatch), "worker"),
+        Kind::Orchestrator => (TreePosition::Root, "orchestrator"),
+        Kind::DiscoveryOrchestrator => (TreePosition::Below(Kind::Orchestrator), "discovery"),
+        Kind::PlanningOrchestrator => (TreePosition::Below(Kind::Orchestrator), "planning"),
+        Kind::TicketOrchestrator => (TreePosition::Below(Kind::Orchestrator), "tickets"),
+        Kind::OrchestratorCollector => (TreePosition::Below(Kind::Orchestrator), "collector"),
+        Kind::DiscoveryDispatch => (TreePosition::Below(Kind::DiscoveryOrchestrator), "dispatch"),
+        Kind::PlanningDispatch => (TreePosition::Below(Kind::PlanningOrchestrator), "dispatch"),
+        Kind::TicketDispatch => (TreePosition::Below(Kind::TicketOrchestrator), "dispatch"),
+        Kind::DiscoveryCollector => (
+            TreePosition::Below(Kind::DiscoveryOrchestrator),
+            "collector",
+        ),
+        Kind::PlanningCollector => (TreePosition::Below(Kind::PlanningOrchestrator), "collector"),
+        Kind::TicketCollector => (TreePosition::Below(Kind::TicketOrchestrator), "collector"),
+        Kind::ReviewAgent => (TreePosition::BelowCaller, "review"),
+        Kind::MergerAgent => (TreePosition::BelowCaller, "merger"),
+        Kind::ContextManager => (TreePosition::BelowCaller, "context"),
+        Kind::DiscoveryAgent => (TreePosition::Below(Kind::DiscoveryDispatch), "worker"),
+        Kind::PlanningAgent => (TreePosition::Below(Kind::PlanningDispatch), "worker"),
+        Kind::TicketAgent => (TreePosition::Below(Kind::TicketDispatch), "worker"),
     }
 }
 

@@ -33,7 +33,7 @@ const SEGMENT: &str = "launched-";
 
 /// What an agent stands on that launches others: the run, and how far its own flow has come.
 #[derive(Clone)]
-pub(super) struct Standing {
+pub(super) struct LaunchContext {
     pub(super) engine: Weak<AgentsRun>,
     pub(super) planner: Arc<Planner>,
     /// The turn of the run's own flow.
@@ -41,7 +41,7 @@ pub(super) struct Standing {
 }
 
 #[async_trait]
-impl Ground for Standing {
+impl Ground for LaunchContext {
     fn launcher(&self, round: LaunchRound, most_depth: u32) -> Option<Arc<dyn Launcher>> {
         (depth(&round.caller.node) < most_depth).then(|| {
             Arc::new(RunLauncher {
@@ -61,7 +61,7 @@ impl Ground for Standing {
 
 /// Launches agents for the calls of one round.
 struct RunLauncher {
-    ground: Standing,
+    ground: LaunchContext,
     round: LaunchRound,
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use routing_core::{InterruptType, NodeId};
 use serde_json::Value;
 
-use super::conversation::Conversation;
+use super::conversation::NodeConversation;
 use super::failure::FlowError;
 use crate::agent_kind::AgentKind;
 
@@ -18,7 +18,7 @@ pub(crate) struct Node {
     pub(crate) turn: u32,
     /// The step of the run that it took last.
     pub(crate) step: u32,
-    pub(crate) conversation: Conversation,
+    pub(crate) conversation: NodeConversation,
     /// The type of its last interrupts, and how many it raised in a row of its own accord.
     pub(crate) streak: Option<Streak>,
     /// How many times in a row it has called a node that comes back to it.
@@ -39,7 +39,7 @@ pub(crate) struct Node {
 
 /// What is known of a node's part in the work.
 #[derive(Debug, Clone)]
-pub(crate) struct Part {
+pub(crate) struct Assignment {
     pub(crate) kind: AgentKind,
     /// Which of its dispatch node's workers it is, from 1, for workers.
     pub(crate) number: usize,
@@ -80,7 +80,7 @@ impl Node {
             kind,
             turn: 0,
             step: 0,
-            conversation: Conversation::default(),
+            conversation: NodeConversation::default(),
             streak: None,
             calls_in_a_row: 0,
             asked_to_interrupt: false,
@@ -93,8 +93,8 @@ impl Node {
     }
 
     /// What is known of its part in the work now.
-    pub(crate) fn part(&self) -> Part {
-        Part {
+    pub(crate) fn part(&self) -> Assignment {
+        Assignment {
             kind: self.kind,
             number: self.number,
             assignment: self.assignment.clone(),

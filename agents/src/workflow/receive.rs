@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::failure::FlowError;
-use super::flow::{Flow, Role};
+use super::flow::{Flow, FlowRole};
 use super::kinds::is_collector;
 use super::node::Path;
 use super::resume::Action;
@@ -28,7 +28,7 @@ pub(super) async fn receive<D: Station>(
     path: &mut Path,
     draft: D,
 ) -> Result<(), FlowError> {
-    if flow.role != Role::Main && D::KIND != AgentKind::ContextManager {
+    if flow.role != FlowRole::Main && D::KIND != AgentKind::ContextManager {
         return Err(FlowError::Lost {
             detail: "a worker's flow was sent to a node of the run's own flow",
         });

@@ -5,7 +5,7 @@ use routing_core::model::Message;
 use serde::Serialize;
 
 use super::failure::FlowError;
-use super::flow::{Flow, FlowEnd, Next, Role};
+use super::flow::{Flow, FlowEnd, FlowRole, Next};
 use super::node::Node;
 use super::resume::{Action, resume};
 use crate::records::*;
@@ -132,7 +132,7 @@ pub(super) fn collected<'a, T: Collected>(result: T, flow: &'a Flow) -> Action<'
 /// Whether the run does not end with what this node has said: something was said to it that nobody has read, as where it is
 /// a fork of a run that was over. The node reads it then, in another turn.
 pub(super) fn hears_more(flow: &Flow, node: &Node) -> Result<bool, FlowError> {
-    if flow.role != Role::Main {
+    if flow.role != FlowRole::Main {
         return Ok(false);
     }
     let engine = &flow.engine;

@@ -15,7 +15,7 @@ use super::failure::FlowError;
 use super::flow::{Flow, FlowEnd, Next};
 use super::interrupts;
 use super::kinds::{INTERRUPT_FIELD, comes_back, forward_field};
-use super::launcher::Standing;
+use super::launcher::LaunchContext;
 use super::node::{Node, Path};
 use super::question;
 use crate::agent_kind::{AgentKind, RouteType};
@@ -33,7 +33,7 @@ use journal::place;
 const LONGEST_STREAK: u32 = 2;
 
 /// How one step ended.
-enum Step<R> {
+enum StepResult<R> {
     /// With an answer that fits.
     Answered { routing: R, field: &'static str },
     /// The flow ends here.
@@ -58,13 +58,13 @@ pub(super) async fn turn<R: Routing>(flow: &Flow, path: &mut Path) -> Result<Nex
     let mut cause = Cause::default();
     loop {
         let (routing, field) = match step::<R>(flow, path, cause).await? {
-            Step::Answered { routing, field } => (routing, field),
-            Step::Ended(end) => return Ok(Next::Finished(end)),
-            Step::Stuck(problem) => {
+            StepResult::Answered { routing, field } => (routing, field),
+            StepResult::Ended(end) => return Ok(Next::Finished(end)),
+            StepResult::Stuck(problem) => {
                 let interrupt = interrupts::of_a_stuck_node(path.top()?.kind, problem);
                 return Box::pin(interrupts::handle(flow, path, interrupt)).await;
             }
-            Step::CutOff(CutOff { node, reason, .. }) => {
+            StepResult::CutOff(CutOff { node, reason, .. }) => {
                 return Box::pin(cut_off::end(flow, path, node, reason)).await;
             }
         };
@@ -170,13 +170,13 @@ async fn step<R: Routing>(
     flow: &Flow,
     path: &mut Path,
     cause: Cause,
-) -> Result<Step<R>, FlowError> {
+) -> Result<StepResult<R>, FlowError> {
     let engine = &flow.engine;
     let node = path.top()?;
     let (id, turn) = (node.id.clone(), node.turn + 1);
     if let Some(cut_off) = engine.journal.cut_off(&id, turn)? {
         flow.advance();
-        return Ok(Step::CutOff(cut_off));
+        return Ok(StepResult::CutOff(cut_off));
     }
     let recorded = engine.journal.start_of(&id, turn);
     let is_answered = engine.journal.is_answered(&place::turn(&id, turn))?;
@@ -215,11 +215,11 @@ async fn step<R: Routing>(
         Ok(Outcome::Interrupted { reason, .. }) => {
             let (id, turn) = (node.id.clone(), node.turn);
             Ok(match cut_off::wanted(flow, path, turn).await? {
-                Some(cut_off) => Step::CutOff(cut_off),
-                None => Step::Ended(within_tools(engine, &id, reason)),
+                Some(cut_off) => StepResult::CutOff(cut_off),
+                None => StepResult::Ended(within_tools(engine, &id, reason)),
             })
         }
-        Err(spent @ AskError::Spent { .. }) => Ok(Step::Stuck(spent.to_string())),
+        Err(spent @ AskError::Spent { .. }) => Ok(StepResult::Stuck(spent.to_string())),
         Err(source) => Err(FlowError::Model {
             node: node.id.to_string(),
             source,
@@ -230,7 +230,7 @@ async fn step<R: Routing>(
 /// From now on the node may launch agents, where agents have tools.
 fn may_launch(flow: &Flow, node: &NodeId) {
     if let Some(tooling) = &flow.engine.tooling {
-        let ground = Standing {
+        let ground = LaunchContext {
             engine: Arc::downgrade(&flow.engine),
             planner: Arc::clone(&flow.planner),
             main: flow.place().main,
@@ -263,26 +263,26 @@ async fn stopped<R>(
     path: &mut Path,
     turn: u32,
     scope: &StopScope,
-) -> Result<Option<Step<R>>, FlowError> {
+) -> Result<Option<StepResult<R>>, FlowError> {
     let engine = &flow.engine;
     if let Some(reason) = engine.given_up() {
-        return Ok(Some(Step::Ended(FlowEnd::Stopped(reason.to_owned()))));
+        return Ok(Some(StepResult::Ended(FlowEnd::Stopped(reason.to_owned()))));
     }
     if scope.is_stopping()
         && let Some(reason) = scope.reason()
     {
         if let Some(cut_off) = cut_off::wanted(flow, path, turn).await? {
             flow.advance();
-            return Ok(Some(Step::CutOff(cut_off)));
+            return Ok(Some(StepResult::CutOff(cut_off)));
         }
-        return Ok(Some(Step::Ended(FlowEnd::Interrupted(reason))));
+        return Ok(Some(StepResult::Ended(FlowEnd::Interrupted(reason))));
     }
     if engine.is_halting() {
-        return Ok(Some(Step::Ended(FlowEnd::Halted)));
+        return Ok(Some(StepResult::Ended(FlowEnd::Halted)));
     }
     if engine.journal.record.is_watched_only() {
         let reason = end_of_what_was_recorded();
-        return Ok(Some(Step::Ended(FlowEnd::Interrupted(reason))));
+        return Ok(Some(StepResult::Ended(FlowEnd::Interrupted(reason))));
     }
     Ok(None)
 }
@@ -349,7 +349,7 @@ fn answered<R: Routing>(
     node: &mut Node,
     step: u32,
     asked: Asked<R>,
-) -> Result<Step<R>, FlowError> {
+) -> Result<StepResult<R>, FlowError> {
     let field = asked
         .routing
         .set_routes()
@@ -372,7 +372,7 @@ fn answered<R: Routing>(
         usage: asked.usage,
         corrections: asked.corrections,
     });
-    Ok(Step::Answered {
+    Ok(StepResult::Answered {
         routing: asked.routing,
         field,
     })

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use super::{LeftOut, Workspace, WorkspaceError, WorkspaceLimits};
+use super::{OmittedFiles, Workspace, WorkspaceError, WorkspaceLimits};
 
 fn paths(workspace: &Workspace) -> Vec<&str> {
     workspace
@@ -73,11 +73,11 @@ fn what_is_ignored_binary_huge_or_linked_is_left_out_and_counted() {
     symlink("/etc/hostname", at("outside")).unwrap();
     let workspace = Workspace::open(folder.path()).unwrap();
     assert_eq!(paths(&workspace), ["sub/kept.txt"]);
-    let expected = LeftOut {
+    let expected = OmittedFiles {
         binary: 2,
         too_large: 1,
         links: 2,
-        ..LeftOut::default()
+        ..OmittedFiles::default()
     };
     assert_eq!(workspace.left_out(), expected);
 }

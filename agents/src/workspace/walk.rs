@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use ignore::{DirEntry, WalkBuilder};
 use interrupts::OwnFiles;
 
-use super::{LeftOut, WorkspaceError, WorkspaceFile, WorkspaceLimits};
+use super::{OmittedFiles, WorkspaceError, WorkspaceFile, WorkspaceLimits};
 
 /// How many entries of a folder are looked at: a whole disk is not walked to its end.
 const MOST_ENTRIES: usize = 100_000;
@@ -34,8 +34,8 @@ pub(super) fn folder(given: &Path) -> Result<PathBuf, WorkspaceError> {
 }
 
 /// The files of a folder, and what was left out of it.
-pub(super) fn read(root: &Path, limits: WorkspaceLimits) -> (Vec<WorkspaceFile>, LeftOut) {
-    let mut left_out = LeftOut::default();
+pub(super) fn read(root: &Path, limits: WorkspaceLimits) -> (Vec<WorkspaceFile>, OmittedFiles) {
+    let mut left_out = OmittedFiles::default();
     let mut files = Vec::new();
     let mut bytes_left = limits.total_bytes;
     let walk = WalkBuilder::new(root)
@@ -50,12 +50,12 @@ pub(super) fn read(root: &Path, limits: WorkspaceLimits) -> (Vec<WorkspaceFile>,
             continue;
         };
         match kind(&entry) {
-            Kind::File => {}
-            Kind::Link => {
+            FileKind::File => {}
+            FileKind::Link => {
                 left_out.links += 1;
                 continue;
             }
-            Kind::Other => continue,
+            FileKind::Other => continue,
         }
         if files.len() >= limits.files || bytes_left == 0 {
             left_out.beyond_limits += 1;
@@ -82,18 +82,18 @@ pub(super) fn read(root: &Path, limits: WorkspaceLimits) -> (Vec<WorkspaceFile>,
     (files, left_out)
 }
 
-enum Kind {
+enum FileKind {
     File,
     Link,
     /// A folder, a pipe, a device: nothing to read and nothing to count.
     Other,
 }
 
-fn kind(entry: &DirEntry) -> Kind {
+fn kind(entry: &DirEntry) -> FileKind {
     match entry.file_type() {
-        Some(kind) if kind.is_file() => Kind::File,
-        Some(kind) if kind.is_symlink() => Kind::Link,
-        Some(_) | None => Kind::Other,
+        Some(kind) if kind.is_file() => FileKind::File,
+        Some(kind) if kind.is_symlink() => FileKind::Link,
+        Some(_) | None => FileKind::Other,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The tables of the workflow, read from its records.
 
 use agents::AgentKind;
-use agents::catalogue::{Place, RecordKind, edges, mermaid, records, routes};
+use agents::catalogue::{EdgeEnd, RecordKind, edges, mermaid, records, routes};
 use routing_core::AgentType;
 
 #[test]
@@ -99,11 +99,11 @@ fn every_agent_can_raise_an_interrupt_and_every_node_can_be_reached() {
     for kind in AgentKind::ALL {
         let raises = edges
             .iter()
-            .any(|edge| edge.from == Place::Agent(*kind) && edge.to == Place::InterruptHandler);
+            .any(|edge| edge.from == EdgeEnd::Agent(*kind) && edge.to == EdgeEnd::InterruptHandler);
         assert!(raises, "{kind}");
         let reached = edges
             .iter()
-            .any(|edge| edge.from == Place::InterruptHandler && edge.to == Place::Agent(*kind));
+            .any(|edge| edge.from == EdgeEnd::InterruptHandler && edge.to == EdgeEnd::Agent(*kind));
         assert_eq!(reached, !kind.is_worker(), "{kind}");
     }
 }
@@ -112,7 +112,7 @@ fn every_agent_can_raise_an_interrupt_and_every_node_can_be_reached() {
 fn the_graph_draws_every_way() {
     let graph = mermaid();
     for edge in edges() {
-        let of_interrupts = [edge.from, edge.to].contains(&Place::InterruptHandler);
+        let of_interrupts = [edge.from, edge.to].contains(&EdgeEnd::InterruptHandler);
         let start = format!("    {} ", edge.from.name());
         let label = format!(">|{}| ", edge.field);
         let drawn = graph

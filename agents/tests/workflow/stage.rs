@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use agents::run::{Goal, Run, RunConfig};
+use agents::run::{Goal, RunConfig, RunHandle};
 use agents::workspace::Workspace;
 use agents::{AgentKind, RouteType};
 use async_trait::async_trait;
@@ -269,12 +269,12 @@ impl Stage {
         kept
     }
 
-    pub(crate) fn run(&self) -> Run {
+    pub(crate) fn run(&self) -> RunHandle {
         let model = self
             .model
             .clone()
             .unwrap_or_else(|| Arc::new(self.rehearsal()));
-        Run::new(RunConfig {
+        RunHandle::new(RunConfig {
             run: self.run,
             goal: Goal::new("count the parts faster").unwrap(),
             workspace: Workspace::open(self.folder.path()).unwrap(),

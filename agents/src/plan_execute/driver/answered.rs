@@ -7,7 +7,7 @@ use routing_core::ask::Asker;
 
 use super::Driver;
 use super::begin::REQUESTED;
-use super::call::{Call, unasked};
+use super::call::{PlanCall, unasked};
 use crate::plan_execute::desk::PlanDesk;
 use crate::workflow::failure::FlowError;
 use engine::durable::recorded::RecordedModel;
@@ -37,14 +37,14 @@ impl Driver {
     }
 
     /// What a model is asked for as the plan stands.
-    fn under_way(&self) -> Option<Call> {
+    fn under_way(&self) -> Option<PlanCall> {
         if !matches!(self.standing.state.phase(), Phase::Working { .. }) {
             return None;
         }
         let effects = self.standing.state.pick_up(self.now());
         effects.into_iter().find_map(|effect| match effect {
-            PlanEffect::AskModel(asking) => Some(Call::Ask(asking)),
-            PlanEffect::RunStep(step) => Some(Call::Step(step)),
+            PlanEffect::AskModel(asking) => Some(PlanCall::Ask(asking)),
+            PlanEffect::RunStep(step) => Some(PlanCall::Step(step)),
             PlanEffect::Record(_)
             | PlanEffect::Checkpoint { .. }
             | PlanEffect::AskPerson(_)
@@ -58,7 +58,7 @@ impl Driver {
     /// What came of a call of this number, where the journal holds all of its answer. Nothing is asked.
     pub(super) async fn recorded_answer(
         &self,
-        call: &Call,
+        call: &PlanCall,
         turn: u32,
     ) -> Result<Option<PlanEvent>, FlowError> {
         let tooling = self.tooling.as_ref();

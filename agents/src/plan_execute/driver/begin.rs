@@ -26,7 +26,7 @@ pub(super) const REQUESTED: &str = "resumed with a request";
 
 /// What a person has decided about a plan that stood still.
 #[derive(Debug, Default)]
-pub(super) struct Decided {
+pub(super) struct PlanDecision {
     /// There is such a decision.
     is_there: bool,
     /// What he wants changed.
@@ -36,7 +36,7 @@ pub(super) struct Decided {
     cancelled: bool,
 }
 
-impl Decided {
+impl PlanDecision {
     /// What one decision says.
     pub(super) fn of(decision: &Decision) -> Self {
         let mut decided = Self::default();
@@ -208,7 +208,10 @@ impl Driver {
     }
 
     /// What a person has decided happens, in one turn: it is saved whole before anything follows from it.
-    pub(super) fn carry_out(&mut self, decided: Decided) -> Result<Vec<PlanEffect>, FlowError> {
+    pub(super) fn carry_out(
+        &mut self,
+        decided: PlanDecision,
+    ) -> Result<Vec<PlanEffect>, FlowError> {
         let mut effects = Vec::new();
         if decided.says_something() {
             pass_over_what_was_asked(&mut self.standing, &self.journal, &self.root)?;
@@ -258,9 +261,9 @@ impl Driver {
     }
 
     /// What a person has decided about pauses of the run, and was not carried out yet.
-    async fn decided(&self) -> Result<(Decided, Taken), KeepError> {
+    async fn decided(&self) -> Result<(PlanDecision, Taken), KeepError> {
         let record = std::sync::Arc::clone(&self.journal.record);
-        let (mut decided, mut taken) = (Decided::default(), Taken::default());
+        let (mut decided, mut taken) = (PlanDecision::default(), Taken::default());
         let given = untaken(&self.journal, &self.standing);
         taken.inputs.extend(given.iter().map(|given| given.effect));
         // What was decided about the run that this one was forked off came before all that was decided about this one.
@@ -279,10 +282,10 @@ impl Driver {
     }
 
     /// What was answered about a failure, where a pause came between the answer and its carrying out.
-    async fn take_answer(&mut self, decided: &mut Decided) -> Result<(), KeepError> {
+    async fn take_answer(&mut self, decided: &mut PlanDecision) -> Result<(), KeepError> {
         let record = std::sync::Arc::clone(&self.journal.record);
         if let Some(decision) = decided_question(&self.standing, &record).await? {
-            let mut both = Decided::of(&decision);
+            let mut both = PlanDecision::of(&decision);
             both.join(std::mem::take(decided));
             *decided = both;
             self.standing.dispatched.push(decision.effect);
@@ -292,7 +295,7 @@ impl Driver {
     }
 }
 
-fn take_decision(interrupt: &Interrupt, decided: &mut Decided, taken: &mut Taken) {
+fn take_decision(interrupt: &Interrupt, decided: &mut PlanDecision, taken: &mut Taken) {
     if let Some(decision) = &interrupt.decision {
         let was_there = decided.is_there;
         decided.take(decision);

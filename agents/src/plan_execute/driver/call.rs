@@ -5,7 +5,7 @@ use std::sync::Arc;
 use routing_core::StopScope;
 use tracing::Instrument as _;
 
-use super::{Driver, Next, Rest};
+use super::{Driver, EffectOutcome, ExecutionEnd};
 use crate::plan_execute::desk::{DeskError, PlanDesk};
 use crate::plan_execute::news::{PlanNews, PlanStepStarted};
 use crate::workflow::failure::FlowError;
@@ -16,12 +16,12 @@ use journal::place;
 use planning::{Asking, PlanEvent, PlanExecute, PlanRole, PlanStep, Unfinished};
 
 /// What a model is asked for.
-pub(super) enum Call {
+pub(super) enum PlanCall {
     Ask(Asking),
     Step(PlanStep),
 }
 
-impl Call {
+impl PlanCall {
     /// The step that is carried out, where it is one.
     const fn step(&self) -> Option<&PlanStep> {
         match self {
@@ -58,16 +58,16 @@ impl Call {
 impl Driver {
     /// Asks a model. A person's interrupt that is there already takes hold before it; one that comes meanwhile
     /// takes hold after it, or ends it where it cannot wait.
-    pub(super) async fn call(&mut self, call: Call) -> Result<Next, FlowError> {
+    pub(super) async fn call(&mut self, call: PlanCall) -> Result<EffectOutcome, FlowError> {
         let role = call.role();
         let node = self.root.child(role.segment())?;
         let scope = self.control.scope_of(&node);
         if scope.is_stopping() {
             if let Some(left) = self.rest_if_left() {
-                return Ok(Next::Rest(left));
+                return Ok(EffectOutcome::Rest(left));
             }
             self.interrupted(&scope)?;
-            return Ok(Next::Event(PlanEvent::CallStopped));
+            return Ok(EffectOutcome::Event(PlanEvent::CallStopped));
         }
         let turn = self.turn_of(&call).await?;
         self.keep_nodes().await?;
@@ -91,20 +91,20 @@ impl Driver {
             if let Some(Parked::Waiting(questions)) = tooling.take_parked(&node)
                 && !self.is_interrupted()
             {
-                return Ok(Next::Rest(Rest::Waiting { questions }));
+                return Ok(EffectOutcome::Rest(ExecutionEnd::Waiting { questions }));
             }
         }
         if asked == PlanEvent::CallStopped
             && let Some(left) = left
         {
             self.save("left").await?;
-            return Ok(Next::Rest(left));
+            return Ok(EffectOutcome::Rest(left));
         }
-        Ok(Next::Event(asked))
+        Ok(EffectOutcome::Event(asked))
     }
 
     /// The number of a call: one more than before, unless it carries on a step that was stopped among its tools.
-    fn number_of(&self, call: &Call) -> u32 {
+    fn number_of(&self, call: &PlanCall) -> u32 {
         let asked = self.standing.asked;
         match &self.standing.unfinished {
             Some(it) if it.turn == asked && Some(&it.step) == call.step() => asked,
@@ -114,7 +114,7 @@ impl Driver {
 
     /// The number of a call of which a process that died may have made several tries since the last checkpoint: that of
     /// the last one, for the answer is that one's. A try that failed has no answer, and what follows an answer is no try.
-    pub(super) async fn number_of_last_try(&self, call: &Call) -> Result<u32, FlowError> {
+    pub(super) async fn number_of_last_try(&self, call: &PlanCall) -> Result<u32, FlowError> {
         let mut turn = self.number_of(call);
         if turn == self.standing.asked {
             return Ok(turn);
@@ -134,7 +134,7 @@ impl Driver {
     }
 
     /// The turn of a call, which is made now.
-    async fn turn_of(&mut self, call: &Call) -> Result<u32, FlowError> {
+    async fn turn_of(&mut self, call: &PlanCall) -> Result<u32, FlowError> {
         let turn = self.number_of_last_try(call).await?;
         self.standing.unfinished = None;
         if turn > self.standing.asked && turn > self.limits.max_steps {
@@ -148,7 +148,7 @@ impl Driver {
 
     async fn asked(
         &mut self,
-        call: Call,
+        call: PlanCall,
         turn: u32,
         scope: &StopScope,
     ) -> Result<PlanEvent, FlowError> {

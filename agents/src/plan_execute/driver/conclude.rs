@@ -4,7 +4,7 @@ use interrupts::life::{Evidence, RunState};
 use routing_core::StopMode;
 use routing_core::review::Question;
 
-use super::{Driver, Rest};
+use super::{Driver, ExecutionEnd};
 use crate::workflow::failure::FlowError;
 use engine::durable::control::RunStopOutcome;
 use engine::run::RunStatus;
@@ -14,7 +14,7 @@ use planning::{PlanEnd, PlanEvent};
 
 impl Driver {
     /// Records how the run ended, and says it. Where that cannot be recorded, that is what is said.
-    pub(super) async fn conclude(&mut self, rest: Result<Rest, FlowError>) -> RunStatus {
+    pub(super) async fn conclude(&mut self, rest: Result<ExecutionEnd, FlowError>) -> RunStatus {
         let concluded = match rest {
             Ok(rest) => self.recorded(rest).await,
             Err(error) => Err(error),
@@ -25,17 +25,17 @@ impl Driver {
         }
     }
 
-    async fn recorded(&mut self, rest: Rest) -> Result<RunStatus, FlowError> {
+    async fn recorded(&mut self, rest: ExecutionEnd) -> Result<RunStatus, FlowError> {
         match rest {
-            Rest::Ended(PlanEnd::Completed { response }) => {
+            ExecutionEnd::Ended(PlanEnd::Completed { response }) => {
                 self.become_state(RunState::Completed, "its work is done")
                     .await?;
                 Ok(RunStatus::Completed { summary: response })
             }
-            Rest::Ended(PlanEnd::Cancelled { reason }) => self.cancelled(reason).await,
-            Rest::Held { reason } => self.held(reason).await,
-            Rest::Left { reason } => self.left(reason).await,
-            Rest::Waiting { questions } => self.waiting(questions).await,
+            ExecutionEnd::Ended(PlanEnd::Cancelled { reason }) => self.cancelled(reason).await,
+            ExecutionEnd::Held { reason } => self.held(reason).await,
+            ExecutionEnd::Left { reason } => self.left(reason).await,
+            ExecutionEnd::Waiting { questions } => self.waiting(questions).await,
         }
     }
 

@@ -15,7 +15,7 @@ use routing_core::answer::ConstraintCheck;
 use routing_core::model::LanguageModel;
 use routing_core::{Clock, RunId};
 
-use super::table::Table;
+use super::table::ActivePlan;
 use engine::durable::journal::RunJournal;
 use engine::durable::kinds::Kinds;
 use engine::durable::record::{RunRecord, RunStore};
@@ -168,7 +168,7 @@ async fn as_owner(
     let record = Arc::new(RunRecord::new(bench.run, Kinds::default(), kept));
     let checkpoint = take(&record, bench.lost.as_ref()).await?;
     let journal = Arc::new(RunJournal::new(Arc::clone(&record)));
-    let table = Table::lay(bench, row, journal, checkpoint);
+    let table = ActivePlan::lay(bench, row, journal, checkpoint);
     let changed = match table.await {
         Ok(table) if hold == Hold::Change && table.goes_on_unchanged() => {
             Err(PlanEditError::NotHeld { run, state })

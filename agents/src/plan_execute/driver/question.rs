@@ -42,20 +42,20 @@ const OF_PLAN: [Verdict; 4] = [
 ];
 
 /// What is asked, and by whom.
-pub(super) struct Asked {
+pub(super) struct PlanQuestion {
     kind: &'static str,
     details: InterruptDetails,
     source: StopSource,
     allowed: &'static [Verdict],
 }
 
-fn of_agent(activity: &Activity, question: &InterruptDetails) -> Asked {
+fn of_agent(activity: &Activity, question: &InterruptDetails) -> PlanQuestion {
     // An agent of a plan can only ask; a supervisor's model reviews nothing here.
     let details = InterruptDetails {
         r#type: InterruptType::HumanReview,
         ..question.clone()
     };
-    Asked {
+    PlanQuestion {
         kind: role_of(activity).name(),
         details,
         source: StopSource::Programmatic,
@@ -79,8 +79,8 @@ pub(super) fn open_steps(steps: &[PlanStep]) -> String {
     )
 }
 
-fn of_open_steps(steps: &[PlanStep]) -> Asked {
-    Asked {
+fn of_open_steps(steps: &[PlanStep]) -> PlanQuestion {
+    PlanQuestion {
         kind: PLAN_EXECUTE,
         details: InterruptDetails {
             r#type: InterruptType::HumanReview,
@@ -97,12 +97,12 @@ fn of_open_steps(steps: &[PlanStep]) -> Asked {
     }
 }
 
-fn of_failure(error: &str, attempts: u32) -> Asked {
+fn of_failure(error: &str, attempts: u32) -> PlanQuestion {
     let tries = match attempts {
         1 => "1 try".to_owned(),
         more => format!("{more} tries"),
     };
-    Asked {
+    PlanQuestion {
         kind: PLAN_EXECUTE,
         details: InterruptDetails {
             r#type: InterruptType::HumanReview,
@@ -119,7 +119,7 @@ fn of_failure(error: &str, attempts: u32) -> Asked {
 
 impl Driver {
     /// What is asked as the workflow stands.
-    pub(super) fn asked_now(&self) -> Option<Asked> {
+    pub(super) fn asked_now(&self) -> Option<PlanQuestion> {
         match self.standing.state.phase() {
             Phase::Asking { activity, question } => Some(of_agent(activity, question)),
             Phase::Held(held) => {
@@ -284,7 +284,7 @@ impl Driver {
         Ok(store.acknowledge(taken.id, taken.epoch, evidence).await?)
     }
 
-    fn question(&self, open: &OpenQuestion, asked: &Asked) -> Result<Question, KeepError> {
+    fn question(&self, open: &OpenQuestion, asked: &PlanQuestion) -> Result<Question, KeepError> {
         Ok(Question {
             interrupt: open.interrupt,
             run: self.run,
@@ -301,7 +301,7 @@ impl Driver {
         })
     }
 
-    fn admission(&self, open: &OpenQuestion, asked: &Asked) -> Result<Admission, KeepError> {
+    fn admission(&self, open: &OpenQuestion, asked: &PlanQuestion) -> Result<Admission, KeepError> {
         let requested_by = match asked.source {
             StopSource::System => machinery()?,
             StopSource::User | StopSource::Programmatic => Actor {

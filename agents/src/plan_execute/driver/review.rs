@@ -6,8 +6,8 @@ use interrupts::life::Interrupt;
 use routing_core::Outcome;
 use routing_core::review::{Answer, Question, ReviewError};
 
-use super::begin::Decided;
-use super::{Driver, Next, Rest};
+use super::begin::PlanDecision;
+use super::{Driver, EffectOutcome, ExecutionEnd};
 use crate::workflow::failure::FlowError;
 use engine::durable::decisions::{answer, words};
 use engine::run::RunEvent;
@@ -24,7 +24,7 @@ enum Heard {
 
 impl Driver {
     /// Asks a person, here and through the store: whoever answers first has answered.
-    pub(super) async fn ask_person(&mut self) -> Result<Next, FlowError> {
+    pub(super) async fn ask_person(&mut self) -> Result<EffectOutcome, FlowError> {
         let Some(mut question) = self.raise_open().await? else {
             return Err(FlowError::Lost {
                 detail: "a person is asked, and there is no question",
@@ -43,14 +43,14 @@ impl Driver {
                 Heard::Ended(row) => return self.answered(&row),
                 Heard::Stopped(reason) => {
                     if let Some(left) = self.rest_if_left() {
-                        return Ok(Next::Rest(left));
+                        return Ok(EffectOutcome::Rest(left));
                     }
                     let reason = Some(reason);
-                    return Ok(Next::Event(PlanEvent::Interrupt { reason }));
+                    return Ok(EffectOutcome::Event(PlanEvent::Interrupt { reason }));
                 }
                 Heard::Nobody => {
                     let questions = vec![question];
-                    return Ok(Next::Rest(Rest::Waiting { questions }));
+                    return Ok(EffectOutcome::Rest(ExecutionEnd::Waiting { questions }));
                 }
                 Heard::Said(said) => {
                     if let Err(problem) = said.check(&question) {
@@ -96,7 +96,7 @@ impl Driver {
     }
 
     /// What a question's end means to the plan.
-    fn answered(&mut self, row: &Interrupt) -> Result<Next, FlowError> {
+    fn answered(&mut self, row: &Interrupt) -> Result<EffectOutcome, FlowError> {
         let Some(decision) = &row.decision else {
             return Ok(self.withdrawn());
         };
@@ -110,7 +110,9 @@ impl Driver {
             });
             // It is done with: where its answer does not fit, another question is asked.
             self.standing.question = None;
-            return Ok(Next::Effects(self.carry_out(Decided::of(decision))?));
+            return Ok(EffectOutcome::Effects(
+                self.carry_out(PlanDecision::of(decision))?,
+            ));
         }
         let unreadable = |source| KeepError::Unreadable {
             place: format!("the decision of {}", row.id),
@@ -128,22 +130,22 @@ impl Driver {
         } else {
             told.join(" ")
         };
-        Ok(Next::Event(PlanEvent::Answered { answer }))
+        Ok(EffectOutcome::Event(PlanEvent::Answered { answer }))
     }
 
     /// Nobody will answer any more. An agent goes on without an answer; a failure stays one.
-    fn withdrawn(&mut self) -> Next {
+    fn withdrawn(&mut self) -> EffectOutcome {
         match self.standing.state.phase() {
             Phase::Held(_) => {
                 // Whoever resumes the run is asked anew.
                 self.standing.question = None;
-                Next::Effects(vec![PlanEffect::Checkpoint { reason: "held" }])
+                EffectOutcome::Effects(vec![PlanEffect::Checkpoint { reason: "held" }])
             }
             Phase::Created
             | Phase::Working { .. }
             | Phase::Asking { .. }
             | Phase::BackingOff { .. }
-            | Phase::Ended(_) => Next::Event(PlanEvent::Answered {
+            | Phase::Ended(_) => EffectOutcome::Event(PlanEvent::Answered {
                 answer: "[withdrawn: go on without an answer]".to_owned(),
             }),
         }

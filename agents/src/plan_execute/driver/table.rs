@@ -8,7 +8,7 @@ use routing_core::ask::{Asker, DEFAULT_CORRECTIONS};
 use routing_core::model::LanguageModel;
 use routing_core::{Clock, NodeId, RunId, StopScope};
 
-use super::begin::{Decided, decided_pauses, read_standing, untaken};
+use super::begin::{PlanDecision, decided_pauses, read_standing, untaken};
 use super::editor::{PlanBench, PlanChange};
 use super::standing::{decided_question, pass_over_what_was_asked};
 use crate::plan_execute::desk::PlanDesk;
@@ -24,7 +24,7 @@ use planning::{
 };
 
 /// A plan on the table, while this process owns its run.
-pub(super) struct Table {
+pub(super) struct ActivePlan {
     run: RunId,
     clock: Arc<dyn Clock>,
     journal: Arc<RunJournal>,
@@ -38,7 +38,7 @@ pub(super) struct Table {
     goes_on_unchanged: bool,
 }
 
-impl Table {
+impl ActivePlan {
     pub(super) async fn lay(
         bench: PlanBench,
         row: &Run,
@@ -85,12 +85,12 @@ impl Table {
     async fn carry_out(&mut self) -> Result<(), PlanEditError> {
         let record = Arc::clone(&self.journal.record);
         let pauses = decided_pauses(&record, &self.standing.applied).await?;
-        let mut decided = Decided::default();
+        let mut decided = PlanDecision::default();
         for decision in pauses.iter().filter_map(|pause| pause.decision.as_ref()) {
             decided.take(decision);
         }
         // What was answered to the plan's own question, and what was decided about the run that this one was forked off.
-        let mut of_run = Decided::default();
+        let mut of_run = PlanDecision::default();
         let answered = decided_question(&self.standing, &record).await?;
         if let Some(decision) = &answered {
             of_run.take(decision);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use agents::catalogue;
 use agents::plan_execute::execute_plan;
-use agents::run::{Goal, Run, RunConfig, RunOrder};
+use agents::run::{Goal, RunConfig, RunHandle, RunOrder};
 use agents::workspace::Workspace;
 use engine::run::{RunObserver, RunReport, RunUse};
 use engine::{ErasedWorkflow, RunSettings};
@@ -241,7 +241,7 @@ async fn executed(
         }
         (Workflow::PlanExecute, None) => Ok(execute_plan(config, &scope).await),
         (Workflow::Agents | Workflow::Embedded(_), None) => {
-            let run = Run::new(config);
+            let run = RunHandle::new(config);
             kept.inbox.open(run.inbox());
             let report = run.execute(&scope).await;
             kept.inbox.close();
