@@ -22,10 +22,10 @@ use crate::limit::CallLimit;
 use crate::tool::{CallId, Interruption};
 
 pub use cancellation::{Cancellation, StoppedCall};
-pub use drive::{Asked, Driven, RunningCall};
+pub use drive::{CallStop, Driven, RunningCall};
 pub use section::NonInterruptible;
 
-use state::State;
+use state::ControllerState;
 
 /// What is done to clean up after a call when it is told to stop, beside its scope: runs at once with the tool.
 pub type Cleanup = Box<dyn FnOnce() -> Pin<Box<dyn Future<Output = ()> + Send>> + Send>;
@@ -79,12 +79,12 @@ pub enum Requested {
 /// Controls the running calls of an agent, whether in a loop of its own or in a chat. Its clones are the same one.
 #[derive(Clone)]
 pub struct InterruptController {
-    shared: Arc<Shared>,
+    shared: Arc<ControllerInner>,
 }
 
-struct Shared {
+struct ControllerInner {
     config: ControllerConfig,
-    state: Mutex<State>,
+    state: Mutex<ControllerState>,
     /// How many cancellations have come to their end.
     finished: watch::Sender<u64>,
     /// How many sections run that must not be interrupted.
@@ -139,9 +139,9 @@ pub struct Fenced {
 impl InterruptController {
     /// A controller of nothing yet.
     pub fn new(config: ControllerConfig) -> Self {
-        let state = State::new(config.scope.child());
+        let state = ControllerState::new(config.scope.child());
         Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(ControllerInner {
                 config,
                 state: Mutex::new(state),
                 finished: watch::Sender::new(0),
@@ -194,7 +194,7 @@ impl InterruptController {
     /// Takes note of the interrupt since the last time, if there was one: whoever gets it tells the agent or the
     /// person what the choices are.
     pub fn consume_interrupts(&self) -> Option<StopReason> {
-        self.shared.change(State::consume)
+        self.shared.change(ControllerState::consume)
     }
 
     /// Begins a section that must not be interrupted: a request waits until it has ended.
@@ -233,9 +233,9 @@ impl Debug for InterruptController {
     }
 }
 
-impl Shared {
+impl ControllerInner {
     /// Changes the state. Nothing that may block is done inside.
-    fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+    fn change<T>(&self, change: impl FnOnce(&mut ControllerState) -> T) -> T {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let result = change(&mut state);
         let (finished, sections) = (state.finished(), state.sections());

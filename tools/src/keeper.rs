@@ -27,12 +27,12 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 pub(crate) use cgroup::Cgroup;
-pub use order::{Exit, WantedMechanism};
 pub(crate) use order::{FromKeeper, Input, KeeperEnd, Order, ToKeeper};
+pub use order::{ProcessExit, WantedMechanism};
 
 use launch::{LAUNCH, LaunchFault};
 use process::Process;
-use watch::{Event, Watch};
+use watch::{KeeperEvent, Watch};
 
 /// The first argument of a keeper.
 pub(crate) const KEEPER: &str = "--irq-tool-keeper";
@@ -152,11 +152,11 @@ pub(crate) fn write_line(to: &mut impl io::Write, value: &impl Serialize) -> io:
 }
 
 /// A signal to the keeper ends the tool in good order, instead of leaving it behind.
-fn watch_signals(events: Sender<Event>) -> io::Result<()> {
+fn watch_signals(events: Sender<KeeperEvent>) -> io::Result<()> {
     let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP])?;
     thread::spawn(move || {
         for _signal in signals.forever() {
-            if events.send(Event::Stop).is_err() {
+            if events.send(KeeperEvent::Stop).is_err() {
                 return;
             }
         }
@@ -165,13 +165,13 @@ fn watch_signals(events: Sender<Event>) -> io::Result<()> {
 }
 
 /// The socket's end is the end of whoever started us.
-fn read_orders(mut lines: BufReader<UnixStream>, events: Sender<Event>) {
+fn read_orders(mut lines: BufReader<UnixStream>, events: Sender<KeeperEvent>) {
     thread::spawn(move || {
         let mut line = String::new();
         loop {
             line.clear();
             let read = lines.read_line(&mut line);
-            if events.send(Event::Stop).is_err() || !matches!(read, Ok(1..)) {
+            if events.send(KeeperEvent::Stop).is_err() || !matches!(read, Ok(1..)) {
                 return;
             }
         }
@@ -180,18 +180,18 @@ fn read_orders(mut lines: BufReader<UnixStream>, events: Sender<Event>) {
 
 /// Collects every child that dies, adopted ones too. That there is none left means that there is no descendant
 /// left either: the chain from any living process upwards ends at a child of ours.
-fn collect_the_dead(events: Sender<Event>) {
+fn collect_the_dead(events: Sender<KeeperEvent>) {
     thread::spawn(move || {
         loop {
             let event = match wait(WaitOptions::empty()) {
                 Ok(Some((pid, status))) => match exit_of(status) {
-                    Some(exit) => Event::Ended(pid, exit),
+                    Some(exit) => KeeperEvent::Ended(pid, exit),
                     None => continue,
                 },
-                Err(rustix::io::Errno::CHILD) => Event::Empty,
+                Err(rustix::io::Errno::CHILD) => KeeperEvent::Empty,
                 Ok(None) | Err(_) => continue,
             };
-            let last = matches!(event, Event::Empty);
+            let last = matches!(event, KeeperEvent::Empty);
             if events.send(event).is_err() || last {
                 return;
             }
@@ -199,7 +199,7 @@ fn collect_the_dead(events: Sender<Event>) {
     });
 }
 
-fn exit_of(status: WaitStatus) -> Option<Exit> {
-    let by_signal = status.terminating_signal().map(Exit::Signal);
-    status.exit_status().map(Exit::Code).or(by_signal)
+fn exit_of(status: WaitStatus) -> Option<ProcessExit> {
+    let by_signal = status.terminating_signal().map(ProcessExit::Signal);
+    status.exit_status().map(ProcessExit::Code).or(by_signal)
 }

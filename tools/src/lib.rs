@@ -34,7 +34,7 @@ pub use containment::{
     ContainmentConfig, ContainmentError, KeptOutput, ToolEnvironment,
 };
 pub use controller::{
-    Asked, Cancellation, Cleanup, ControllerConfig, Driven, Fenced, InterruptController,
+    CallStop, Cancellation, Cleanup, ControllerConfig, Driven, Fenced, InterruptController,
     NonInterruptible, Registration, Requested, RunningCall, StoppedCall, Turn,
 };
 pub use counts::{ToolCounter, ToolCounts, reason_label};
@@ -43,14 +43,14 @@ pub use interrupts::SchemaError;
 pub use journal::tool::{
     CallDigest, CallEnd, ContainmentReport, Mechanism, ProcessKey, ToolMessage, wording,
 };
-pub use keeper::{Exit, WantedMechanism, main_if_keeper, probe_control_groups};
+pub use keeper::{ProcessExit, WantedMechanism, main_if_keeper, probe_control_groups};
 pub use ledger::{BegunCall, CallLedger, CallPlace, LedgerError, NoLedger};
 pub use limit::{CallLimit, CallLimits, LimitPause};
 pub use mcp::{
     ElicitationAnswer, ElicitationForm, ElicitationRequest, Elicitor, FieldChoice, FieldKind,
-    FormField, HttpServer, LeftOut, LoginGrant, LoginGuide, LoginPage, LoginTerms, McpConfig,
+    FormField, HttpServer, LoginGrant, LoginGuide, LoginPage, LoginTerms, McpConfig,
     McpConfigError, McpError, McpFailure, McpLimits, McpServerConfig, McpServers, McpServersConfig,
-    ProcessServer, Reach, ServerName, ServerNameError,
+    ProcessServer, ServerName, ServerNameError, ServerTransport, UnusableTool,
 };
 pub use permission::{
     Approval, Approver, NobodyToAsk, PathRuleConfig, PathRules, Permission, PermissionAnswer,

@@ -39,11 +39,11 @@ impl CallLimits {
 /// A time limit. Its clones share their time.
 #[derive(Debug, Clone)]
 pub struct CallLimit {
-    shared: Arc<Shared>,
+    shared: Arc<LimitState>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct LimitState {
     limit: Option<Duration>,
     clock: Mutex<RunClock>,
     /// Says that the clock began to run or to stand.
@@ -62,7 +62,7 @@ struct RunClock {
 #[derive(Debug)]
 #[must_use = "the limit runs again as soon as this is dropped"]
 pub struct LimitPause {
-    shared: Arc<Shared>,
+    shared: Arc<LimitState>,
 }
 
 impl CallLimit {
@@ -83,7 +83,7 @@ impl CallLimit {
             pauses: 0,
         };
         Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(LimitState {
                 limit,
                 clock: Mutex::new(clock),
                 changed: watch::Sender::new(()),
@@ -136,7 +136,7 @@ impl CallLimit {
     }
 }
 
-impl Shared {
+impl LimitState {
     fn change(&self, change: impl FnOnce(&mut RunClock, Instant)) {
         let mut clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut clock, Instant::now());

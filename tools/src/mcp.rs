@@ -31,11 +31,11 @@ mod transport;
 mod value;
 mod watched;
 
-pub use config::{HttpServer, McpConfig, McpServerConfig, ProcessServer, Reach};
+pub use config::{HttpServer, McpConfig, McpServerConfig, ProcessServer, ServerTransport};
 pub use elicitation::{ElicitationAnswer, ElicitationForm, ElicitationRequest, Elicitor};
 pub use error::{McpConfigError, McpError};
 pub use form::{FieldChoice, FieldKind, FormField};
 pub use limits::McpLimits;
 pub use login::{LoginGrant, LoginGuide, LoginPage, LoginTerms};
 pub use name::{ServerName, ServerNameError};
-pub use servers::{LeftOut, McpFailure, McpServers, McpServersConfig};
+pub use servers::{McpFailure, McpServers, McpServersConfig, UnusableTool};

@@ -24,7 +24,7 @@ pub struct ListFiles {
 }
 
 #[derive(Deserialize)]
-struct Arguments {
+struct ListFilesArguments {
     path: Option<String>,
     depth: Option<usize>,
 }
@@ -79,13 +79,13 @@ impl Tool for ListFiles {
         call: &ToolCall,
         context: &ToolContext,
     ) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError> {
-        let given: Arguments = arguments(call)?;
+        let given: ListFilesArguments = arguments(call)?;
         blocking(context, move |context| list(&given, context)).await
     }
 }
 
 fn list(
-    given: &Arguments,
+    given: &ListFilesArguments,
     context: &ToolContext,
 ) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError> {
     let workspace = &context.workspace;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use routing_core::Outcome;
 
 use crate::containment::{ContainedCommand, ContainedEnd, Containment, ToolEnvironment};
-use crate::keeper::Exit;
+use crate::keeper::ProcessExit;
 use crate::tool::{PartialOutput, Stopped, ToolContext, ToolError, ToolOutput, Verdict};
 
 /// The kernel takes no longer argument than 128 KiB.
@@ -78,9 +78,9 @@ impl Program {
 fn output(end: ContainedEnd) -> ToolOutput {
     let mut text = written(&end);
     let how = match end.exit {
-        Some(Exit::Code(0)) => None,
-        Some(Exit::Code(code)) => Some(format!("[it left with code {code}]")),
-        Some(Exit::Signal(signal)) => Some(format!("[signal {signal} ended it]")),
+        Some(ProcessExit::Code(0)) => None,
+        Some(ProcessExit::Code(code)) => Some(format!("[it left with code {code}]")),
+        Some(ProcessExit::Signal(signal)) => Some(format!("[signal {signal} ended it]")),
         None => Some("[nobody saw how it ended]".to_owned()),
     };
     let verdict = if how.is_some() {

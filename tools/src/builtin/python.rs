@@ -21,7 +21,7 @@ pub struct Python {
 }
 
 #[derive(Deserialize)]
-struct Arguments {
+struct PythonArguments {
     code: Option<String>,
     file: Option<String>,
     #[serde(default)]
@@ -67,7 +67,7 @@ impl Tool for Python {
         call: &ToolCall,
         context: &ToolContext,
     ) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError> {
-        let given: Arguments = arguments(call)?;
+        let given: PythonArguments = arguments(call)?;
         let mut line = match (given.code, given.file) {
             (Some(code), None) => vec!["-c".into(), code.into()],
             (None, Some(file)) => vec![context.workspace.file(&file)?.into_os_string()],

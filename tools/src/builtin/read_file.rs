@@ -24,7 +24,7 @@ pub struct ReadFile {
 }
 
 #[derive(Deserialize)]
-struct Arguments {
+struct ReadFileArguments {
     path: String,
     first_line: Option<usize>,
     lines: Option<usize>,
@@ -82,7 +82,7 @@ impl Tool for ReadFile {
         call: &ToolCall,
         context: &ToolContext,
     ) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError> {
-        let given: Arguments = arguments(call)?;
+        let given: ReadFileArguments = arguments(call)?;
         blocking(context, move |context| {
             let text = context.workspace.read_text(&given.path)?;
             Ok(Outcome::Completed(ToolOutput::done(part(&text, &given))))
@@ -91,7 +91,7 @@ impl Tool for ReadFile {
     }
 }
 
-fn part(text: &str, given: &Arguments) -> String {
+fn part(text: &str, given: &ReadFileArguments) -> String {
     let first = given.first_line.unwrap_or(1);
     let most = given.lines.unwrap_or(MOST_LINES).min(MOST_LINES);
     let mut part = String::new();

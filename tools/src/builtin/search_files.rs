@@ -27,7 +27,7 @@ pub struct SearchFiles {
 }
 
 #[derive(Deserialize)]
-struct Arguments {
+struct SearchFilesArguments {
     pattern: String,
     path: Option<String>,
     files: Option<String>,
@@ -85,7 +85,7 @@ impl Tool for SearchFiles {
         call: &ToolCall,
         context: &ToolContext,
     ) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError> {
-        let given: Arguments = arguments(call)?;
+        let given: SearchFilesArguments = arguments(call)?;
         let pattern = Regex::new(&given.pattern).map_err(|error| ToolError::Unusable {
             reason: error.to_string(),
         })?;
@@ -94,7 +94,7 @@ impl Tool for SearchFiles {
 }
 
 fn search(
-    given: &Arguments,
+    given: &SearchFilesArguments,
     pattern: &Regex,
     context: &ToolContext,
 ) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError> {
@@ -134,7 +134,7 @@ fn search(
     Ok(Outcome::Completed(ToolOutput::done(found.join("\n"))))
 }
 
-fn walk(given: &Arguments, context: &ToolContext) -> Result<Walk, ToolError> {
+fn walk(given: &SearchFilesArguments, context: &ToolContext) -> Result<Walk, ToolError> {
     let workspace = &context.workspace;
     let folder = workspace.directory(given.path.as_deref().unwrap_or("."))?;
     let mut walk = Walk::through(workspace, &folder);

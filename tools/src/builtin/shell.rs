@@ -25,7 +25,7 @@ pub struct Shell {
 }
 
 #[derive(Deserialize)]
-struct Arguments {
+struct ShellArguments {
     command: String,
     directory: Option<String>,
 }
@@ -72,7 +72,7 @@ impl Tool for Shell {
         call: &ToolCall,
         context: &ToolContext,
     ) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError> {
-        let given: Arguments = arguments(call)?;
+        let given: ShellArguments = arguments(call)?;
         let directory = context
             .workspace
             .directory(given.directory.as_deref().unwrap_or("."))?;

@@ -5,13 +5,13 @@ use std::io;
 use journal::tool::ContainmentReport;
 
 use super::output::KeptOutput;
-use crate::keeper::Exit;
+use crate::keeper::ProcessExit;
 
 /// The end of a contained program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContainedEnd {
     /// How its first process ended, where that is known.
-    pub exit: Option<Exit>,
+    pub exit: Option<ProcessExit>,
     /// What it wrote to its standard output, up to the end.
     pub stdout: KeptOutput,
     /// What it wrote to its standard error, up to the end.

@@ -88,8 +88,8 @@ pub(super) struct Running {
     keeper: Child,
     orders: OwnedWriteHalf,
     reports: Lines<BufReader<OwnedReadHalf>>,
-    stdout: Reader<ChildStdout>,
-    stderr: Reader<ChildStderr>,
+    stdout: OutputReader<ChildStdout>,
+    stderr: OutputReader<ChildStderr>,
     started: Option<Started>,
     asked: Option<(StopReason, Instant)>,
 }
@@ -127,8 +127,8 @@ impl Running {
         let (reports, orders) = socket.into_split();
         let mut running = Self {
             config: config.clone(),
-            stdout: Reader::new(keeper.stdout.take(), Stream::Stdout, config.kept_output),
-            stderr: Reader::new(keeper.stderr.take(), Stream::Stderr, config.kept_output),
+            stdout: OutputReader::new(keeper.stdout.take(), Stream::Stdout, config.kept_output),
+            stderr: OutputReader::new(keeper.stderr.take(), Stream::Stderr, config.kept_output),
             keeper,
             orders,
             reports: BufReader::new(reports).lines(),
@@ -309,8 +309,8 @@ async fn at(moment: Option<Instant>) {
 
 /// Takes up a piece of one of the two, neither of them preferred.
 async fn either(
-    stdout: &mut Reader<ChildStdout>,
-    stderr: &mut Reader<ChildStderr>,
+    stdout: &mut OutputReader<ChildStdout>,
+    stderr: &mut OutputReader<ChildStderr>,
     progress: &dyn ProgressSink,
 ) {
     tokio::select! {
@@ -320,14 +320,14 @@ async fn either(
 }
 
 /// One of the two outputs.
-struct Reader<R> {
+struct OutputReader<R> {
     from: Option<R>,
     stream: Stream,
     kept: KeptOutput,
     buffer: Vec<u8>,
 }
 
-impl<R: AsyncRead + Unpin> Reader<R> {
+impl<R: AsyncRead + Unpin> OutputReader<R> {
     fn new(from: Option<R>, stream: Stream, kept: usize) -> Self {
         Self {
             from,

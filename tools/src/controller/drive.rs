@@ -11,14 +11,14 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::state::CallKey;
-use super::{Cleanup, Fenced, Registration, Shared, Turn};
+use super::{Cleanup, ControllerInner, Fenced, Registration, Turn};
 use crate::counts::count_late_result;
 use crate::limit::CallLimit;
 use crate::tool::Interruption;
 
 /// Why a call was told to stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Asked {
+pub enum CallStop {
     /// By an interrupt.
     Interrupt(StopReason),
     /// It took longer than this.
@@ -33,13 +33,13 @@ pub enum Driven<T> {
         /// What.
         value: T,
         /// Whether it was told to stop before.
-        asked: Option<Asked>,
+        asked: Option<CallStop>,
     },
     /// It was told to stop, did not return in time, and was dropped. A result that comes all the same is counted, and
     /// goes nowhere.
     LeftBehind {
         /// Why it was told to stop.
-        asked: Asked,
+        asked: CallStop,
         /// How long it was waited for.
         waited: Duration,
     },
@@ -51,14 +51,14 @@ pub enum Driven<T> {
     /// It panicked.
     Panicked {
         /// Whether it was told to stop before.
-        asked: Option<Asked>,
+        asked: Option<CallStop>,
     },
 }
 
 /// A call under control. It is no longer when this is dropped.
 #[must_use = "the call is not under control once this is dropped"]
 pub struct RunningCall {
-    shared: Arc<Shared>,
+    shared: Arc<ControllerInner>,
     key: CallKey,
     tool: String,
     /// Of its turn: interrupted with it.
@@ -82,7 +82,7 @@ impl Debug for RunningCall {
 
 impl RunningCall {
     pub(super) fn begin(
-        shared: &Arc<Shared>,
+        shared: &Arc<ControllerInner>,
         turn: &Turn,
         call: Registration,
     ) -> Result<Self, Fenced> {
@@ -130,7 +130,7 @@ impl RunningCall {
             () = self.limit.over() => None,
         };
         match returned {
-            Some(returned) => returned.driven(self.interrupt().map(Asked::Interrupt)),
+            Some(returned) => returned.driven(self.interrupt().map(CallStop::Interrupt)),
             None => self.stop(&mut task).await,
         }
     }
@@ -169,10 +169,10 @@ impl RunningCall {
     }
 
     /// Says why it is told to stop, and tells it where that is the time limit.
-    fn ask(&self) -> Asked {
+    fn ask(&self) -> CallStop {
         let stopped = self.scope.is_stopped_now();
         if let Some(reason) = stopped.then(|| self.scope.reason()).flatten() {
-            return Asked::Interrupt(reason);
+            return CallStop::Interrupt(reason);
         }
         let limit = self.limit.limit().unwrap_or_default();
         self.scope.stop(StopReason {
@@ -181,7 +181,7 @@ impl RunningCall {
             message: format!("the call took longer than {limit:?}"),
             timestamp: self.shared.config.clock.now(),
         });
-        Asked::Limit(limit)
+        CallStop::Limit(limit)
     }
 }
 
@@ -202,7 +202,7 @@ enum Returned<T> {
 }
 
 impl<T> Returned<T> {
-    fn driven(self, asked: Option<Asked>) -> Driven<T> {
+    fn driven(self, asked: Option<CallStop>) -> Driven<T> {
         match self {
             Self::Value(value) => Driven::Ended { value, asked },
             Self::NeverStarted(reason) => Driven::NeverStarted { reason },

@@ -3,18 +3,18 @@
 use std::fmt::{self, Debug};
 use std::sync::Arc;
 
-use super::Shared;
-use super::state::State;
+use super::ControllerInner;
+use super::state::ControllerState;
 
 /// Requests to interrupt wait until this is dropped; sections may overlap.
 #[must_use = "the section ends as soon as this is dropped"]
 pub struct NonInterruptible {
-    shared: Arc<Shared>,
+    shared: Arc<ControllerInner>,
 }
 
 impl NonInterruptible {
-    pub(super) fn begin(shared: &Arc<Shared>) -> Self {
-        shared.change(State::begin_section);
+    pub(super) fn begin(shared: &Arc<ControllerInner>) -> Self {
+        shared.change(ControllerState::begin_section);
         Self {
             shared: Arc::clone(shared),
         }
@@ -23,7 +23,7 @@ impl NonInterruptible {
 
 impl Drop for NonInterruptible {
     fn drop(&mut self) {
-        if let Some(reason) = self.shared.change(State::end_section) {
+        if let Some(reason) = self.shared.change(ControllerState::end_section) {
             self.shared.request(reason);
         }
     }

@@ -20,7 +20,7 @@ struct Running {
 }
 
 #[derive(Debug)]
-pub(super) struct State {
+pub(super) struct ControllerState {
     /// What the scopes of turns are children of that have not been interrupted.
     turns: StopScope,
     /// What `turns` are children of.
@@ -38,7 +38,7 @@ pub(super) struct State {
     deferred: Option<StopReason>,
 }
 
-impl State {
+impl ControllerState {
     pub(super) fn new(root: StopScope) -> Self {
         Self {
             turns: root.child(),

@@ -12,7 +12,7 @@ use super::ExecutorConfig;
 use super::permitted::{Permitted, skipped};
 use crate::arguments;
 use crate::callbacks::tell;
-use crate::controller::{Asked, Driven, Registration, RunningCall, Turn};
+use crate::controller::{CallStop, Driven, Registration, RunningCall, Turn};
 use crate::counts::{count_interrupt, reason_label};
 use crate::ledger::{CallPlace, LedgerError};
 use crate::limit::CallLimit;
@@ -256,10 +256,12 @@ fn end_of(driven: Driven<Returned>) -> CallEnd {
     }
 }
 
-fn outcome_end(outcome: Outcome<ToolOutput, PartialOutput>, asked: Option<Asked>) -> CallEnd {
+fn outcome_end(outcome: Outcome<ToolOutput, PartialOutput>, asked: Option<CallStop>) -> CallEnd {
     match (outcome, asked) {
-        (Outcome::Completed(output), None | Some(Asked::Limit(_))) => CallEnd::Finished { output },
-        (Outcome::Completed(output), Some(Asked::Interrupt(reason))) => {
+        (Outcome::Completed(output), None | Some(CallStop::Limit(_))) => {
+            CallEnd::Finished { output }
+        }
+        (Outcome::Completed(output), Some(CallStop::Interrupt(reason))) => {
             CallEnd::FinishedAnyway { reason, output }
         }
         (Outcome::Interrupted { partial, .. }, Some(asked)) => stopped_end(asked, partial),
@@ -270,17 +272,17 @@ fn outcome_end(outcome: Outcome<ToolOutput, PartialOutput>, asked: Option<Asked>
     }
 }
 
-fn stopped_end(asked: Asked, partial: PartialOutput) -> CallEnd {
+fn stopped_end(asked: CallStop, partial: PartialOutput) -> CallEnd {
     match asked {
-        Asked::Interrupt(reason) => CallEnd::Interrupted { reason, partial },
-        Asked::Limit(limit) => CallEnd::TimedOut { limit, partial },
+        CallStop::Interrupt(reason) => CallEnd::Interrupted { reason, partial },
+        CallStop::Limit(limit) => CallEnd::TimedOut { limit, partial },
     }
 }
 
-fn failure_end(reason: String, asked: Option<Asked>) -> CallEnd {
+fn failure_end(reason: String, asked: Option<CallStop>) -> CallEnd {
     match asked {
-        Some(Asked::Interrupt(stop)) => CallEnd::FailedAnyway { stop, reason },
-        Some(Asked::Limit(_)) | None => CallEnd::Failed { reason },
+        Some(CallStop::Interrupt(stop)) => CallEnd::FailedAnyway { stop, reason },
+        Some(CallStop::Limit(_)) | None => CallEnd::Failed { reason },
     }
 }
 

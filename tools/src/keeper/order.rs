@@ -23,7 +23,7 @@ pub enum WantedMechanism {
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Exit {
+pub enum ProcessExit {
     /// It left with this code.
     Code(i32),
     /// This signal ended it.
@@ -84,7 +84,7 @@ pub(crate) enum FromKeeper {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct KeeperEnd {
     /// How the tool's first process ended; unknown where it survived.
-    pub(crate) exit: Option<Exit>,
+    pub(crate) exit: Option<ProcessExit>,
     /// Whether its first process ended after a stop was asked for.
     pub(crate) stopped: bool,
     /// Whether anything had to be killed after the grace.

@@ -19,7 +19,7 @@ pub(super) struct Process {
 }
 
 /// A line of the table, dead or alive.
-struct Row {
+struct ProcessRow {
     process: Process,
     alive: bool,
 }
@@ -65,7 +65,7 @@ impl Process {
 }
 
 /// Reads `/proc/<pid>/stat`. The name in it may hold anything, also spaces and brackets.
-fn row(pid: i32) -> Option<Row> {
+fn row(pid: i32) -> Option<ProcessRow> {
     let text = fs::read(format!("/proc/{pid}/stat")).ok()?;
     let after_name = text.iter().rposition(|byte| *byte == b')')? + 1;
     let text = std::str::from_utf8(text.get(after_name..)?).ok()?;
@@ -74,7 +74,7 @@ fn row(pid: i32) -> Option<Row> {
     let started = fields.get(19)?.parse().ok()?;
     // One whose first thread has ended looks dead, and runs as long as another thread does.
     let threads: u32 = fields.get(17)?.parse().ok()?;
-    Some(Row {
+    Some(ProcessRow {
         process: Process {
             key: ProcessKey { pid, started },
             parent: parent.parse().ok()?,

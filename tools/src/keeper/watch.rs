@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, getpid};
 
 use super::cgroup::Cgroup;
-use super::order::{Exit, KeeperEnd, Order};
+use super::order::{KeeperEnd, Order, ProcessExit};
 use super::process::{Process, descendants};
 
 /// Between two looks for what is still alive, once it is being killed: the first, and the longest.
@@ -16,17 +16,17 @@ const LONGEST_LOOK: Duration = Duration::from_millis(5);
 
 /// What the keeper's loop is told.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Event {
+pub(super) enum KeeperEvent {
     /// The tool is to end.
     Stop,
     /// A child was collected.
-    Ended(Pid, Exit),
+    Ended(Pid, ProcessExit),
     /// There is no child left.
     Empty,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Phase {
+enum ShutdownPhase {
     Running,
     /// Everything was asked to end; at this moment it is killed.
     Asked(Instant),
@@ -42,11 +42,11 @@ enum Phase {
 pub(super) struct Watch {
     main: Pid,
     group: Option<Cgroup>,
-    inbox: Receiver<Event>,
+    inbox: Receiver<KeeperEvent>,
     grace: Duration,
     verify_within: Duration,
-    phase: Phase,
-    exit: Option<Exit>,
+    phase: ShutdownPhase,
+    exit: Option<ProcessExit>,
     stopped: bool,
     forced: bool,
     leftovers: usize,
@@ -59,7 +59,7 @@ impl Watch {
         main: Pid,
         group: Option<Cgroup>,
         order: &Order,
-        inbox: Receiver<Event>,
+        inbox: Receiver<KeeperEvent>,
     ) -> Self {
         Self {
             main,
@@ -67,7 +67,7 @@ impl Watch {
             inbox,
             grace: order.grace,
             verify_within: order.verify_within,
-            phase: Phase::Running,
+            phase: ShutdownPhase::Running,
             exit: None,
             stopped: false,
             forced: false,
@@ -87,7 +87,7 @@ impl Watch {
                 self.press_on();
             }
             match self.next() {
-                Some(Event::Empty) => {
+                Some(KeeperEvent::Empty) => {
                     self.childless = true;
                     break;
                 }
@@ -116,8 +116,9 @@ impl Watch {
         loop {
             self.kill_all();
             match self.inbox.recv_timeout(Duration::from_secs(1)) {
-                Ok(Event::Empty) | Err(RecvTimeoutError::Disconnected) => return,
-                Ok(Event::Stop | Event::Ended(..)) | Err(RecvTimeoutError::Timeout) => {}
+                Ok(KeeperEvent::Empty) | Err(RecvTimeoutError::Disconnected) => return,
+                Ok(KeeperEvent::Stop | KeeperEvent::Ended(..)) | Err(RecvTimeoutError::Timeout) => {
+                }
             }
         }
     }
@@ -125,9 +126,9 @@ impl Watch {
     /// When something is to be done even if nothing happens.
     fn due_at(&self) -> Option<Instant> {
         match self.phase {
-            Phase::Running => None,
-            Phase::Asked(kill_at) => Some(kill_at),
-            Phase::Killing { next_at, .. } => Some(next_at),
+            ShutdownPhase::Running => None,
+            ShutdownPhase::Asked(kill_at) => Some(kill_at),
+            ShutdownPhase::Killing { next_at, .. } => Some(next_at),
         }
     }
 
@@ -136,10 +137,10 @@ impl Watch {
     }
 
     /// The next event, or `None` when something is to be done.
-    fn next(&self) -> Option<Event> {
+    fn next(&self) -> Option<KeeperEvent> {
         let Some(due_at) = self.due_at() else {
             // The collector's thread lives until the end, so the channel does not close before.
-            return Some(self.inbox.recv().unwrap_or(Event::Empty));
+            return Some(self.inbox.recv().unwrap_or(KeeperEvent::Empty));
         };
         match self
             .inbox
@@ -147,30 +148,30 @@ impl Watch {
         {
             Ok(event) => Some(event),
             Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => Some(Event::Empty),
+            Err(RecvTimeoutError::Disconnected) => Some(KeeperEvent::Empty),
         }
     }
 
-    fn handle(&mut self, event: Event) {
+    fn handle(&mut self, event: KeeperEvent) {
         match (event, self.phase) {
-            (Event::Stop, Phase::Running) => {
+            (KeeperEvent::Stop, ShutdownPhase::Running) => {
                 self.stopped = true;
                 self.ask_all();
             }
-            (Event::Ended(pid, exit), phase) if pid == self.main => {
+            (KeeperEvent::Ended(pid, exit), phase) if pid == self.main => {
                 self.exit = Some(exit);
-                if matches!(phase, Phase::Running) {
+                if matches!(phase, ShutdownPhase::Running) {
                     // What the tool left running ends with it.
                     self.leftovers = self.ask_all();
                 }
             }
-            (Event::Ended(..), Phase::Killing { give_up_at, .. }) => {
+            (KeeperEvent::Ended(..), ShutdownPhase::Killing { give_up_at, .. }) => {
                 // Something died, so more may have become children of ours.
                 self.look_again(FIRST_LOOK, give_up_at);
             }
-            (Event::Stop, Phase::Asked(_) | Phase::Killing { .. })
-            | (Event::Ended(..), Phase::Running | Phase::Asked(_))
-            | (Event::Empty, _) => {}
+            (KeeperEvent::Stop, ShutdownPhase::Asked(_) | ShutdownPhase::Killing { .. })
+            | (KeeperEvent::Ended(..), ShutdownPhase::Running | ShutdownPhase::Asked(_))
+            | (KeeperEvent::Empty, _) => {}
         }
     }
 
@@ -182,17 +183,17 @@ impl Watch {
             // A stopped process does not see the request before it is continued.
             process.signal(Signal::CONT);
         }
-        self.phase = Phase::Asked(Instant::now() + self.grace);
+        self.phase = ShutdownPhase::Asked(Instant::now() + self.grace);
         living.len()
     }
 
     fn press_on(&mut self) {
         let (give_up_at, look) = match self.phase {
-            Phase::Running | Phase::Asked(_) => {
+            ShutdownPhase::Running | ShutdownPhase::Asked(_) => {
                 self.forced = true;
                 (Instant::now() + self.verify_within, FIRST_LOOK)
             }
-            Phase::Killing {
+            ShutdownPhase::Killing {
                 give_up_at, look, ..
             } => (give_up_at, (look * 2).min(LONGEST_LOOK)),
         };
@@ -201,7 +202,7 @@ impl Watch {
     }
 
     fn look_again(&mut self, look: Duration, give_up_at: Instant) {
-        self.phase = Phase::Killing {
+        self.phase = ShutdownPhase::Killing {
             next_at: Instant::now() + look,
             look,
             give_up_at,
@@ -225,8 +226,8 @@ impl Watch {
 
     fn must_give_up(&self) -> bool {
         match self.phase {
-            Phase::Running | Phase::Asked(_) => false,
-            Phase::Killing { give_up_at, .. } => Instant::now() >= give_up_at,
+            ShutdownPhase::Running | ShutdownPhase::Asked(_) => false,
+            ShutdownPhase::Killing { give_up_at, .. } => Instant::now() >= give_up_at,
         }
     }
 

@@ -102,7 +102,7 @@ struct Cancelled {
     tool: String,
 }
 
-struct Entry {
+struct RunningRequest {
     ongoing: Arc<Ongoing>,
     token: Option<String>,
     /// The server was told to stop it, by ourselves and not by the library.
@@ -110,15 +110,15 @@ struct Entry {
 }
 
 #[derive(Default)]
-struct State {
+struct BookState {
     /// By the ids of the requests.
-    running: BTreeMap<String, Entry>,
+    running: BTreeMap<String, RunningRequest>,
     cancelled: VecDeque<Cancelled>,
 }
 
 /// What a connection knows of its calls.
 pub(super) struct Book {
-    state: Mutex<State>,
+    state: Mutex<BookState>,
     counter: Arc<dyn ToolCounter>,
     /// Where it is ours to stop the stream of a request, the library's own cancellation is still needed for that.
     library_cancels: bool,
@@ -149,7 +149,7 @@ impl Book {
         self.refused.get().cloned()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, BookState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -208,7 +208,7 @@ impl Book {
             JsonRpcMessage::Request(request) => {
                 if let Some(Marked(ongoing)) = request.request.extensions().get() {
                     let token = request.request.get_meta().get_progress_token();
-                    let entry = Entry {
+                    let entry = RunningRequest {
                         ongoing: Arc::clone(ongoing),
                         token: token.map(|token| token.0.to_string()),
                         told: false,

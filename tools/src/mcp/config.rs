@@ -29,7 +29,7 @@ pub struct McpConfig {
 #[derive(Debug, Clone)]
 pub struct McpServerConfig {
     /// How it is reached.
-    pub reach: Reach,
+    pub reach: ServerTransport,
     /// Where it stands in the configuration: where not all tools can be offered, those of the first servers are.
     pub place: usize,
     /// The tools of it that are used, by the names that it gives them; `None` is all.
@@ -43,7 +43,7 @@ pub struct McpServerConfig {
 
 /// How a server is reached.
 #[derive(Debug, Clone)]
-pub enum Reach {
+pub enum ServerTransport {
     /// It is a program that we start.
     Process(ProcessServer),
     /// It is somewhere on the network.

@@ -13,15 +13,15 @@ use tokio::net::UnixStream;
 
 use super::book::Book;
 use super::client::Client;
-use super::config::{HttpServer, ProcessServer, Reach};
+use super::config::{HttpServer, ProcessServer, ServerTransport};
 use super::content::bounded;
 use super::error::McpError;
 use super::listening;
 use super::login::{self, Challenge, Gate};
-use super::process::{Process, ProcessEnd};
+use super::process::{ProcessEnd, ServerProcess};
 use super::server::Server;
 use super::transport;
-use super::watched::{Bounded, Watched};
+use super::watched::{Bounded, WatchedTransport};
 use crate::containment::ContainedCommand;
 
 /// The most of an error's words that is passed on.
@@ -47,7 +47,7 @@ impl From<McpError> for Unreached {
 pub(super) struct Connection {
     pub(super) peer: Peer<RoleClient>,
     pub(super) book: Arc<Book>,
-    pub(super) process: Option<Process>,
+    pub(super) process: Option<ServerProcess>,
     service: tokio::sync::Mutex<Option<Service>>,
     /// It was ours to end it.
     given_up: AtomicBool,
@@ -57,9 +57,11 @@ impl Connection {
     /// Starts the server, or reaches it, and greets it, within its limit.
     pub(super) async fn open(server: &Arc<Server>) -> Result<Self, Unreached> {
         match (&server.config.reach, &server.gate) {
-            (Reach::Process(program), _) => Ok(Self::to_process(server, program).await?),
-            (Reach::Http(address), Some(gate)) => Self::to_address(server, address, gate).await,
-            (Reach::Http(_), None) => Err(server
+            (ServerTransport::Process(program), _) => Ok(Self::to_process(server, program).await?),
+            (ServerTransport::Http(address), Some(gate)) => {
+                Self::to_address(server, address, gate).await
+            }
+            (ServerTransport::Http(_), None) => Err(server
                 .connect("it has no gate".to_owned(), String::new())
                 .into()),
         }
@@ -76,7 +78,7 @@ impl Connection {
                 .clone()
                 .unwrap_or_else(|| shared.directory.clone()),
         };
-        let started = Process::start(&shared.containment, command).await;
+        let started = ServerProcess::start(&shared.containment, command).await;
         let (process, socket) = started.map_err(|source| McpError::Process {
             server: server.name.clone(),
             source,
@@ -122,7 +124,7 @@ impl Connection {
         let (inner, own_stream) = transport::http(server, address, gate).await?;
         let book = Arc::new(Book::new(Arc::clone(&server.shared.counter), true));
         let client = Client::new(server, Arc::clone(&book));
-        let serving = client.serve(Watched::new(inner, Arc::clone(&book)));
+        let serving = client.serve(WatchedTransport::new(inner, Arc::clone(&book)));
         match tokio::time::timeout(limits.start, serving).await {
             Ok(Ok(service)) => {
                 listening::settled(own_stream).await;
@@ -138,7 +140,7 @@ impl Connection {
         }
     }
 
-    fn new(service: Service, book: Arc<Book>, process: Option<Process>) -> Self {
+    fn new(service: Service, book: Arc<Book>, process: Option<ServerProcess>) -> Self {
         Self {
             peer: service.peer().clone(),
             book,
@@ -149,7 +151,7 @@ impl Connection {
     }
 
     pub(super) fn is_alive(&self) -> bool {
-        let ended = self.process.as_ref().is_some_and(Process::has_ended);
+        let ended = self.process.as_ref().is_some_and(ServerProcess::has_ended);
         !ended && !self.given_up.load(Ordering::SeqCst) && !self.peer.is_transport_closed()
     }
 
@@ -169,7 +171,7 @@ impl Connection {
     /// The end of what the process wrote to its standard error.
     pub(super) fn stderr(&self) -> String {
         let process = self.process.as_ref();
-        process.map(Process::stderr).unwrap_or_default()
+        process.map(ServerProcess::stderr).unwrap_or_default()
     }
 
     /// Ends it without asking. Returns how the process ended, where there is one of ours.
@@ -203,12 +205,12 @@ fn lines(
     socket: UnixStream,
     longest: usize,
     book: &Arc<Book>,
-) -> Watched<impl rmcp::transport::Transport<RoleClient> + 'static> {
+) -> WatchedTransport<impl rmcp::transport::Transport<RoleClient> + 'static> {
     let (output, input) = socket.into_split();
     let output = Bounded::new(output, longest, Arc::clone(book));
     // What is longer was refused before.
     let inner = AsyncRwTransport::new_client(output, input).with_max_line_length(usize::MAX);
-    Watched::new(inner, Arc::clone(book))
+    WatchedTransport::new(inner, Arc::clone(book))
 }
 
 fn ending(why: &str) -> StopReason {

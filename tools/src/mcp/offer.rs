@@ -8,9 +8,9 @@ use rmcp::service::{Peer, RoleClient, ServiceError};
 
 use super::connection::Unreached;
 use super::login;
-use super::resources::Reading;
+use super::resources::ResourceRequest;
 use super::server::Server;
-use super::servers::LeftOut;
+use super::servers::UnusableTool;
 use super::tool::Listed;
 
 /// The most tools that are taken of one server.
@@ -22,7 +22,7 @@ pub(super) struct Tools {
     /// The tools, by the names that models call them by.
     pub(super) listed: BTreeMap<String, Arc<Listed>>,
     /// Those that cannot be used.
-    pub(super) left_out: Vec<LeftOut>,
+    pub(super) left_out: Vec<UnusableTool>,
 }
 
 /// Reads the list of a server's tools to its end.
@@ -73,7 +73,7 @@ impl Tools {
                 // Of two with one name the first stays, as it does in the server itself.
                 self.listed.entry(name).or_insert_with(|| Arc::new(listed));
             }
-            Err(reason) => self.left_out.push(LeftOut {
+            Err(reason) => self.left_out.push(UnusableTool {
                 server: server.name.clone(),
                 tool: tool.name.to_string(),
                 reason,
@@ -86,7 +86,7 @@ impl Tools {
         if capabilities.resources.is_none() {
             return;
         }
-        for reading in Reading::ALL {
+        for reading in ResourceRequest::ALL {
             if is_wanted(server, reading.name()) {
                 let listed = Listed::reading(server, reading);
                 let name = listed.spec.name.as_str().to_owned();

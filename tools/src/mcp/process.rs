@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use crate::containment::{
     ContainedCommand, ContainedEnd, ContainedTalk, Containment, ContainmentError,
 };
-use crate::keeper::Exit;
+use crate::keeper::ProcessExit;
 use crate::tool::{Progress, ProgressSink, Stream};
 use journal::tool::ContainmentReport;
 
@@ -29,14 +29,14 @@ pub(super) struct ProcessEnd {
 }
 
 /// A server's process. Dropped, it ends.
-pub(super) struct Process {
+pub(super) struct ServerProcess {
     scope: StopScope,
     ended: watch::Receiver<Option<Arc<ProcessEnd>>>,
     stderr: Arc<Tail>,
     _task: JoinSet<()>,
 }
 
-impl Process {
+impl ServerProcess {
     pub(super) async fn start(
         containment: &Containment,
         command: ContainedCommand,
@@ -118,10 +118,10 @@ fn of(end: &ContainedEnd, how: Option<String>) -> ProcessEnd {
     }
 }
 
-fn by_itself(exit: Exit) -> String {
+fn by_itself(exit: ProcessExit) -> String {
     match exit {
-        Exit::Code(code) => format!("it left with code {code}"),
-        Exit::Signal(signal) => format!("signal {signal} ended it"),
+        ProcessExit::Code(code) => format!("it left with code {code}"),
+        ProcessExit::Signal(signal) => format!("signal {signal} ended it"),
     }
 }
 

@@ -12,7 +12,7 @@ use super::content;
 
 /// What is read of a server's resources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reading {
+pub(super) enum ResourceRequest {
     /// Which there are.
     List,
     /// Which there may be, by the form of their addresses.
@@ -21,7 +21,7 @@ pub(super) enum Reading {
     Resource,
 }
 
-impl Reading {
+impl ResourceRequest {
     pub(super) const ALL: [Self; 3] = [Self::List, Self::Templates, Self::Resource];
 
     /// The name of the tool, among those of the server.

@@ -10,7 +10,7 @@ use rmcp::service::{Peer, RoleClient, ServiceError};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use super::config::{McpServerConfig, Reach};
+use super::config::{McpServerConfig, ServerTransport};
 use super::connection::{Connection, LONGEST_REASON, Unreached, words};
 use super::content::bounded;
 use super::elicitation::Elicitor;
@@ -27,7 +27,7 @@ use crate::counts::ToolCounter;
 const DEATHS_WITHIN: Duration = Duration::from_secs(10 * 60);
 
 /// What all servers share.
-pub(super) struct Shared {
+pub(super) struct ServerEnvironment {
     pub(super) containment: Containment,
     pub(super) elicitor: Arc<dyn Elicitor>,
     pub(super) counter: Arc<dyn ToolCounter>,
@@ -45,10 +45,10 @@ pub(super) struct Shared {
 pub(super) struct Server {
     pub(super) name: ServerName,
     pub(super) config: McpServerConfig,
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<ServerEnvironment>,
     /// What its requests go through, where it is on the network.
     pub(super) gate: Option<Gate>,
-    state: tokio::sync::Mutex<State>,
+    state: tokio::sync::Mutex<ServerState>,
     listed: Mutex<Tools>,
     /// The list is being read; what changes meanwhile is read again.
     listing: tokio::sync::Mutex<()>,
@@ -56,7 +56,7 @@ pub(super) struct Server {
 }
 
 #[derive(Default)]
-struct State {
+struct ServerState {
     connection: Option<Arc<Connection>>,
     deaths: VecDeque<Instant>,
     /// The end of its standard error when it died last.
@@ -65,13 +65,17 @@ struct State {
 }
 
 impl Server {
-    pub(super) fn new(name: ServerName, config: McpServerConfig, shared: Arc<Shared>) -> Arc<Self> {
+    pub(super) fn new(
+        name: ServerName,
+        config: McpServerConfig,
+        shared: Arc<ServerEnvironment>,
+    ) -> Arc<Self> {
         let gate = match &config.reach {
-            Reach::Http(address) => {
+            ServerTransport::Http(address) => {
                 let (folder, guide) = (shared.logins.as_deref(), Arc::clone(&shared.guide));
                 Some(Gate::of(&name, address, folder, guide))
             }
-            Reach::Process(_) => None,
+            ServerTransport::Process(_) => None,
         };
         Arc::new(Self {
             name,
@@ -116,7 +120,10 @@ impl Server {
     }
 
     /// A new connection whose tools are listed, with a login where the server wants one.
-    async fn admitted(self: &Arc<Self>, state: &mut State) -> Result<Arc<Connection>, McpError> {
+    async fn admitted(
+        self: &Arc<Self>,
+        state: &mut ServerState,
+    ) -> Result<Arc<Connection>, McpError> {
         let mut time = 0;
         loop {
             let since = self.logins();
@@ -131,7 +138,10 @@ impl Server {
         }
     }
 
-    async fn greeted(self: &Arc<Self>, state: &mut State) -> Result<Arc<Connection>, Unreached> {
+    async fn greeted(
+        self: &Arc<Self>,
+        state: &mut ServerState,
+    ) -> Result<Arc<Connection>, Unreached> {
         let opened = Connection::open(self).await;
         let connection =
             Arc::new(opened.inspect_err(|_error| state.deaths.push_back(Instant::now()))?);
@@ -166,7 +176,7 @@ impl Server {
     }
 
     /// A server on the network may be reached as often as it takes; a program that keeps dying is left dead.
-    fn may_start(&self, state: &mut State) -> Result<(), McpError> {
+    fn may_start(&self, state: &mut ServerState) -> Result<(), McpError> {
         let now = Instant::now();
         while state
             .deaths
@@ -175,7 +185,7 @@ impl Server {
         {
             state.deaths.pop_front();
         }
-        let is_process = matches!(self.config.reach, Reach::Process(_));
+        let is_process = matches!(self.config.reach, ServerTransport::Process(_));
         match state.deaths.front() {
             Some(first) if is_process && state.deaths.len() > self.config.limits.restarts => {
                 Err(McpError::Restarts {
@@ -295,7 +305,7 @@ impl Server {
     }
 }
 
-impl State {
+impl ServerState {
     fn died(&mut self, connection: &Connection) {
         self.deaths.push_back(Instant::now());
         self.last_words = connection.stderr();

@@ -12,7 +12,7 @@ use super::elicitation::Elicitor;
 use super::error::McpError;
 use super::login::{Gate, LoginGuide};
 use super::name::ServerName;
-use super::server::{Server, Shared};
+use super::server::{Server, ServerEnvironment};
 use super::tool::McpTool;
 use crate::containment::Containment;
 use crate::counts::{ToolCounter, ToolCounts};
@@ -78,7 +78,7 @@ pub struct McpFailure {
 
 /// A tool that a server lists and that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct UnusableTool {
     /// The server.
     pub server: ServerName,
     /// The name that the server gives it.
@@ -91,13 +91,13 @@ pub struct LeftOut {
 /// end by themselves and says what became of them.
 pub struct McpServers {
     servers: Vec<Arc<Server>>,
-    shared: Arc<Shared>,
+    shared: Arc<ServerEnvironment>,
 }
 
 impl McpServers {
     /// The servers of a configuration. Nothing is started before it is needed.
     pub fn new(config: McpServersConfig) -> Self {
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(ServerEnvironment {
             containment: config.containment,
             elicitor: config.elicitor,
             counter: config.counter,
@@ -147,7 +147,7 @@ impl McpServers {
     }
 
     /// The tools that cannot be used.
-    pub fn left_out(&self) -> Vec<LeftOut> {
+    pub fn left_out(&self) -> Vec<UnusableTool> {
         let servers = self.servers.iter();
         servers.flat_map(|server| server.tools().left_out).collect()
     }

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::call;
 use super::content::bounded;
 use super::name::tool_name;
-use super::resources::Reading;
+use super::resources::ResourceRequest;
 use super::server::Server;
 use crate::arguments::ArgumentsSchema;
 use crate::tool::{
@@ -28,7 +28,7 @@ pub(super) enum Means {
     /// A call of the tool that it gives this name.
     Tool(String),
     /// Reading its resources.
-    Reading(Reading),
+    Reading(ResourceRequest),
 }
 
 /// A tool as its server lists it.
@@ -64,7 +64,7 @@ impl Listed {
     }
 
     /// A tool that reads the server's resources.
-    pub(super) fn reading(server: &Server, reading: Reading) -> Self {
+    pub(super) fn reading(server: &Server, reading: ResourceRequest) -> Self {
         Self {
             means: Means::Reading(reading),
             spec: ToolSpec {

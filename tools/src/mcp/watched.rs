@@ -13,18 +13,18 @@ use tokio::io::{AsyncRead, ReadBuf};
 use super::book::Book;
 
 /// A transport whose messages the book sees, in their order and before anybody else.
-pub(super) struct Watched<T> {
+pub(super) struct WatchedTransport<T> {
     inner: T,
     book: Arc<Book>,
 }
 
-impl<T> Watched<T> {
+impl<T> WatchedTransport<T> {
     pub(super) fn new(inner: T, book: Arc<Book>) -> Self {
         Self { inner, book }
     }
 }
 
-impl<T: Transport<RoleClient> + 'static> Transport<RoleClient> for Watched<T> {
+impl<T: Transport<RoleClient> + 'static> Transport<RoleClient> for WatchedTransport<T> {
     type Error = T::Error;
 
     fn send(

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use routing_core::{Outcome, StopScope};
 use tools::{
-    ContainedCommand, ContainedEnd, ContainmentError, Exit, Mechanism, NoProgress, ToolEnvironment,
-    WantedMechanism,
+    ContainedCommand, ContainedEnd, ContainmentError, Mechanism, NoProgress, ProcessExit,
+    ToolEnvironment, WantedMechanism,
 };
 
 use crate::scene::{Heard, by_user, containment, mechanisms};
@@ -29,14 +29,17 @@ async fn run(command: ContainedCommand) -> ContainedEnd {
 #[tokio::test]
 async fn how_a_program_ended_is_told() {
     let end = run(shell("echo out; echo err >&2; exit 7")).await;
-    assert_eq!(end.exit, Some(Exit::Code(7)));
+    assert_eq!(end.exit, Some(ProcessExit::Code(7)));
     assert_eq!(
         (end.stdout.text().as_str(), end.stderr.text().as_str()),
         ("out\n", "err\n")
     );
     assert!(end.report.verified && !end.report.forced);
     assert_eq!((end.report.leftovers, end.report.took), (0, None));
-    assert_eq!(run(shell("kill -9 $$")).await.exit, Some(Exit::Signal(9)));
+    assert_eq!(
+        run(shell("kill -9 $$")).await.exit,
+        Some(ProcessExit::Signal(9))
+    );
 }
 
 #[tokio::test]
@@ -98,7 +101,7 @@ async fn what_is_left_running_is_ended_and_counted() {
     let end = run(shell("sleep 1000 & sleep 1000 & echo done")).await;
     assert_eq!(
         (end.exit, end.stdout.text().as_str()),
-        (Some(Exit::Code(0)), "done\n")
+        (Some(ProcessExit::Code(0)), "done\n")
     );
     assert_eq!((end.report.leftovers, end.report.verified), (2, true));
 }
@@ -175,7 +178,7 @@ async fn what_was_written_before_an_interrupt_is_kept_to_the_end() {
             "hello\ngoodbye\n",
             "its last words count"
         );
-        assert_eq!(partial.exit, Some(Exit::Code(3)));
+        assert_eq!(partial.exit, Some(ProcessExit::Code(3)));
         assert!(partial.report.verified && !partial.report.forced && partial.report.took.is_some());
     }
 }

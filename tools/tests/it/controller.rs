@@ -7,7 +7,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use routing_core::StopScope;
 use tools::{
-    Asked, CallId, CallLimit, ControllerConfig, Driven, InterruptController, Interruption,
+    CallId, CallLimit, CallStop, ControllerConfig, Driven, InterruptController, Interruption,
     Registration, Requested, ToolCounter, ToolCounts,
 };
 
@@ -167,7 +167,7 @@ async fn a_cleanup_runs_with_the_stop_and_is_waited_for() {
     assert!(matches!(
         driving.await.unwrap(),
         Driven::Ended {
-            asked: Some(Asked::Interrupt(_)),
+            asked: Some(CallStop::Interrupt(_)),
             ..
         }
     ));

@@ -22,7 +22,7 @@ pub(super) struct EditFile {
 }
 
 #[derive(Deserialize)]
-struct Arguments {
+struct EditFileArguments {
     path: String,
     old: String,
     new: String,
@@ -70,7 +70,7 @@ impl Tool for EditFile {
     }
 
     async fn preview(&self, call: &ToolCall, context: &ToolContext) -> Option<String> {
-        let given: Arguments = arguments(call).ok()?;
+        let given: EditFileArguments = arguments(call).ok()?;
         let before = context.workspace.read_if_there(&given.path);
         let diff = before.map_err(ToolError::from).and_then(|before| {
             let after = replaced(&given, before.as_deref())?;
@@ -80,7 +80,7 @@ impl Tool for EditFile {
     }
 
     async fn leaves(&self, call: &ToolCall, context: &ToolContext) -> Option<Digest> {
-        let given: Arguments = arguments(call).ok()?;
+        let given: EditFileArguments = arguments(call).ok()?;
         let before = context.workspace.read_if_there(&given.path).ok()?;
         let after = replaced(&given, before.as_deref()).ok()?;
         Some(Digest::of(after.as_bytes()))
@@ -100,7 +100,7 @@ impl Tool for EditFile {
         call: &ToolCall,
         context: &ToolContext,
     ) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError> {
-        let given: Arguments = arguments(call)?;
+        let given: EditFileArguments = arguments(call)?;
         blocking(context, move |context| {
             let diff = change(&given.path, context, |before| replaced(&given, before))?;
             Ok(Outcome::Completed(ToolOutput::done(diff)))
@@ -109,7 +109,7 @@ impl Tool for EditFile {
     }
 }
 
-fn replaced(given: &Arguments, before: Option<&str>) -> Result<String, ToolError> {
+fn replaced(given: &EditFileArguments, before: Option<&str>) -> Result<String, ToolError> {
     let unusable = |reason: String| Err(ToolError::Unusable { reason });
     let Some(before) = before else {
         return unusable(format!("there is no file `{}`", given.path));

@@ -22,7 +22,7 @@ pub(super) struct WriteFile {
 }
 
 #[derive(Deserialize)]
-struct Arguments {
+struct WriteFileArguments {
     path: String,
     content: String,
 }
@@ -66,7 +66,7 @@ impl Tool for WriteFile {
     }
 
     async fn preview(&self, call: &ToolCall, context: &ToolContext) -> Option<String> {
-        let given: Arguments = arguments(call).ok()?;
+        let given: WriteFileArguments = arguments(call).ok()?;
         let before = context.workspace.read_if_there(&given.path);
         let diff = before.map(|before| diff(&given.path, before.as_deref(), Some(&given.content)));
         Some(preview_of(diff.map_err(ToolError::from)))
@@ -74,7 +74,7 @@ impl Tool for WriteFile {
 
     async fn leaves(&self, call: &ToolCall, context: &ToolContext) -> Option<Digest> {
         let _unused = context;
-        let given: Arguments = arguments(call).ok()?;
+        let given: WriteFileArguments = arguments(call).ok()?;
         Some(Digest::of(given.content.as_bytes()))
     }
 
@@ -92,7 +92,7 @@ impl Tool for WriteFile {
         call: &ToolCall,
         context: &ToolContext,
     ) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError> {
-        let given: Arguments = arguments(call)?;
+        let given: WriteFileArguments = arguments(call)?;
         blocking(context, move |context| {
             let diff = change(&given.path, context, |_before| Ok(given.content.clone()))?;
             Ok(Outcome::Completed(ToolOutput::done(diff)))

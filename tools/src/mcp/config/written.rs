@@ -10,7 +10,7 @@ use toml::Spanned;
 
 use super::limits::Limits;
 use super::login::Login;
-use super::{HttpServer, McpServerConfig, ProcessServer, Reach};
+use super::{HttpServer, McpServerConfig, ProcessServer, ServerTransport};
 use crate::containment::ToolEnvironment;
 use crate::mcp::error::McpConfigError;
 use crate::mcp::name::ServerName;
@@ -28,13 +28,13 @@ const RESERVED: [&str; 4] = [
 #[serde(deny_unknown_fields)]
 struct Whole {
     #[serde(default)]
-    servers: BTreeMap<ServerName, Spanned<Server>>,
+    servers: BTreeMap<ServerName, Spanned<ServerTable>>,
 }
 
 /// The table of one server.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Server {
+pub(super) struct ServerTable {
     command: Option<String>,
     args: Option<Vec<String>>,
     env: Option<BTreeMap<String, Value>>,
@@ -50,7 +50,9 @@ pub(super) struct Server {
 }
 
 /// Reads the text. What the parser quotes of it is left out: it may be a secret.
-pub(super) fn read(text: &str) -> Result<BTreeMap<ServerName, Spanned<Server>>, McpConfigError> {
+pub(super) fn read(
+    text: &str,
+) -> Result<BTreeMap<ServerName, Spanned<ServerTable>>, McpConfigError> {
     let whole: Result<Whole, toml::de::Error> = toml::from_str(text);
     let whole = whole.map_err(|error| {
         let before = error.span().map_or(0, |span| span.start);
@@ -99,7 +101,7 @@ impl Fault {
     }
 }
 
-impl Server {
+impl ServerTable {
     /// The server with all of its values.
     pub(super) fn ready(
         self,
@@ -129,7 +131,7 @@ impl Server {
     }
 
     /// How it is reached: as a program, or on the network.
-    fn reach(self, variables: Variables<'_>) -> Result<Reach, Fault> {
+    fn reach(self, variables: Variables<'_>) -> Result<ServerTransport, Fault> {
         match (self.command.is_some(), self.url.is_some()) {
             (true, false) => self.program(variables),
             (false, true) => self.address(variables),
@@ -146,7 +148,7 @@ impl Server {
         }
     }
 
-    fn program(self, variables: Variables<'_>) -> Result<Reach, Fault> {
+    fn program(self, variables: Variables<'_>) -> Result<ServerTransport, Fault> {
         let network =
             given("headers", self.headers.is_some()).or(given("login", self.login.is_some()));
         if let Some(field) = network {
@@ -157,7 +159,7 @@ impl Server {
             ));
         }
         let arguments = self.args.unwrap_or_default();
-        Ok(Reach::Process(ProcessServer {
+        Ok(ServerTransport::Process(ProcessServer {
             program: self.command.unwrap_or_default().into(),
             arguments: arguments.into_iter().map(Into::into).collect(),
             environment: environment(self.env.unwrap_or_default(), variables)?,
@@ -165,7 +167,7 @@ impl Server {
         }))
     }
 
-    fn address(self, variables: Variables<'_>) -> Result<Reach, Fault> {
+    fn address(self, variables: Variables<'_>) -> Result<ServerTransport, Fault> {
         let process = given("args", self.args.is_some())
             .or(given("env", self.env.is_some()))
             .or(given("directory", self.directory.is_some()));
@@ -186,7 +188,7 @@ impl Server {
             ));
         }
         let login = self.login.unwrap_or_default().checked(variables)?;
-        Ok(Reach::Http(HttpServer {
+        Ok(ServerTransport::Http(HttpServer {
             url,
             headers,
             login,

@@ -14,7 +14,7 @@ use rmcp::transport::auth::{
 
 use super::challenge::Challenge;
 use super::guide::{LoginGuide, LoginPage};
-use super::kept::{Keep, Kept, KeptFor};
+use super::kept::{Keep, KeptFor, StoredLogin};
 use super::landing::Landing;
 use super::terms::LoginTerms;
 use crate::mcp::name::ServerName;
@@ -78,7 +78,7 @@ impl Flow<'_> {
     /// What was kept, made ready: with the tokens of a login before, where there was one.
     pub(super) async fn restored(&self) -> Result<AuthorizationManager, FlowError> {
         let kept = self.keep.read().map_err(FlowError::Keep)?;
-        let Kept {
+        let StoredLogin {
             credentials,
             client_secret,
             challenge,

@@ -17,7 +17,7 @@ use crate::mcp::name::{ServerName, fingerprint};
 
 /// What is kept of a login.
 #[derive(Clone, Default, Serialize, Deserialize)]
-pub(super) struct Kept {
+pub(super) struct StoredLogin {
     /// The address of the server: a token is for this one alone.
     pub(super) url: String,
     /// The tokens, and the id of the client.
@@ -34,7 +34,7 @@ pub(super) struct Kept {
     pub(super) wanted: Vec<String>,
 }
 
-impl Kept {
+impl StoredLogin {
     /// Tells one login from another. A token that was renewed is of the same login.
     pub(super) fn mark(&self) -> Option<u64> {
         let credentials = self.credentials.as_ref()?;
@@ -44,53 +44,54 @@ impl Kept {
 }
 
 /// Where it is kept.
-enum Place {
+enum LoginStorage {
     File(PathBuf),
-    Memory(Mutex<Option<Box<Kept>>>),
+    Memory(Mutex<Option<Box<StoredLogin>>>),
 }
 
 /// The one place of what is kept of the login to a server.
 pub(super) struct Keep {
     url: String,
-    place: Place,
+    place: LoginStorage,
 }
 
 impl Keep {
     /// In a file of this folder, which is named after the server and its address; in memory where there is no folder.
     pub(super) fn of(folder: Option<&Path>, server: &ServerName, url: &str) -> Arc<Self> {
         let mark = fingerprint(url.as_bytes());
-        let file = |folder: &Path| Place::File(folder.join(format!("{server}-{mark:016x}.json")));
+        let file =
+            |folder: &Path| LoginStorage::File(folder.join(format!("{server}-{mark:016x}.json")));
         Arc::new(Self {
             url: url.to_owned(),
-            place: folder.map_or_else(|| Place::Memory(Mutex::default()), file),
+            place: folder.map_or_else(|| LoginStorage::Memory(Mutex::default()), file),
         })
     }
 
     /// What is kept; nothing of another address.
-    pub(super) fn read(&self) -> io::Result<Option<Kept>> {
+    pub(super) fn read(&self) -> io::Result<Option<StoredLogin>> {
         let kept = match &self.place {
-            Place::Memory(kept) => {
+            LoginStorage::Memory(kept) => {
                 let kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
                 kept.as_deref().cloned()
             }
-            Place::File(path) => match std::fs::read(path) {
+            LoginStorage::File(path) => match std::fs::read(path) {
                 Ok(bytes) => Some(serde_json::from_slice(&bytes)?),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => None,
                 Err(error) => return Err(error),
             },
         };
-        Ok(kept.filter(|kept: &Kept| kept.url == self.url))
+        Ok(kept.filter(|kept: &StoredLogin| kept.url == self.url))
     }
 
     /// Keeps this instead. A process that dies meanwhile leaves what was there before.
-    pub(super) fn write(&self, mut kept: Kept) -> io::Result<()> {
+    pub(super) fn write(&self, mut kept: StoredLogin) -> io::Result<()> {
         kept.url.clone_from(&self.url);
         let path = match &self.place {
-            Place::Memory(place) => {
+            LoginStorage::Memory(place) => {
                 *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(kept));
                 return Ok(());
             }
-            Place::File(path) => path,
+            LoginStorage::File(path) => path,
         };
         make_folder(path)?;
         let unfinished = path.with_extension(format!("{}.new", std::process::id()));
@@ -103,11 +104,11 @@ impl Keep {
     /// Forgets it.
     pub(super) fn forget(&self) -> io::Result<()> {
         match &self.place {
-            Place::Memory(place) => {
+            LoginStorage::Memory(place) => {
                 *place.lock().unwrap_or_else(PoisonError::into_inner) = None;
                 Ok(())
             }
-            Place::File(path) => match std::fs::remove_file(path) {
+            LoginStorage::File(path) => match std::fs::remove_file(path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
                 Ok(()) | Err(_) => Ok(()),
             },
@@ -116,7 +117,7 @@ impl Keep {
 
     /// Held while the token is renewed: a token for renewal may serve once, and two processes would lose the login.
     fn lock(&self) -> io::Result<Option<File>> {
-        let Place::File(path) = &self.place else {
+        let LoginStorage::File(path) = &self.place else {
             return Ok(None);
         };
         make_folder(path)?;
@@ -160,13 +161,13 @@ impl CredentialStore for KeptFor {
         // A token that is renewed says nothing of what is still wanted.
         let before = self.keep.read().map_err(|error| unkept(&error))?;
         let before = before.filter(|before| before.logged_in_at == self.logged_in_at);
-        let kept = Kept {
+        let kept = StoredLogin {
             credentials: Some(credentials),
             wanted: before.map(|before| before.wanted).unwrap_or_default(),
             client_secret: self.client_secret.clone(),
             challenge: self.challenge.clone(),
             logged_in_at: self.logged_in_at,
-            ..Kept::default()
+            ..StoredLogin::default()
         };
         self.keep.write(kept).map_err(|error| unkept(&error))
     }

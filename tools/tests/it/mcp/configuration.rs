@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use tools::{McpConfig, McpServers, McpServersConfig, Reach, ServerName};
+use tools::{McpConfig, McpServers, McpServersConfig, ServerName, ServerTransport};
 
 fn read(text: &str) -> Result<McpConfig, String> {
     let variables = |name: &str| (name == "TOKEN").then(|| OsString::from("hunter2"));
@@ -30,7 +30,7 @@ fn a_program_and_an_address_are_read_with_their_limits() {
     assert_eq!(files.limits.start, Duration::from_secs(60));
     assert_eq!(files.limits.call, None);
     assert_eq!(files.limits.cancel, Duration::from_millis(500));
-    let Reach::Process(program) = &files.reach else {
+    let ServerTransport::Process(program) = &files.reach else {
         panic!("{files:?}");
     };
     assert!(
@@ -40,7 +40,7 @@ fn a_program_and_an_address_are_read_with_their_limits() {
             .any(|(name, value)| name == "FILES_TOKEN" && value == "hunter2")
     );
     let web = &config.servers[&ServerName::new("web").unwrap()];
-    let Reach::Http(address) = &web.reach else {
+    let ServerTransport::Http(address) = &web.reach else {
         panic!("{web:?}");
     };
     assert_eq!(address.headers["authorization"], "Bearer hunter2");
