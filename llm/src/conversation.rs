@@ -21,11 +21,13 @@ use tokio::sync::{mpsc, watch};
 use crate::chat::{ChatModel, ChatUsage};
 
 use machine::Machine;
-use run::{Run, Shared, State};
+use run::{ConversationInner, ConversationRun, ConversationState};
 
 pub use blocking::{BlockingConversation, BlockingEvents};
 pub use desk::{ToolDesk, ToolProgress, ToolResult, ToolState};
-pub use event::{Asked, ConversationEvent, ConversationStatus, RunEnd, RunError};
+pub use event::{
+    ConversationEvent, ConversationRunEnd, ConversationRunError, ConversationStatus, StopOutcome,
+};
 pub use history::{Completeness, History, HistoryEntry};
 pub use validity::{HistoryFault, check_history, repaired};
 
@@ -89,7 +91,7 @@ pub struct BlankMessage;
 /// returns at once and may be called from any thread, inside or outside of a runtime.
 #[derive(Clone)]
 pub struct Conversation {
-    shared: Arc<Shared>,
+    shared: Arc<ConversationInner>,
 }
 
 impl Conversation {
@@ -101,9 +103,9 @@ impl Conversation {
             None => machine,
         };
         Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(ConversationInner {
                 status: watch::Sender::new(machine.status()),
-                state: Mutex::new(State {
+                state: Mutex::new(ConversationState {
                     machine,
                     model: config.model,
                     listeners: Vec::new(),
@@ -139,22 +141,24 @@ impl Conversation {
     ///
     /// # Errors
     ///
-    /// [`RunError`], from the future. The conversation is as it was where another run is under way; what
+    /// [`ConversationRunError`], from the future. The conversation is as it was where another run is under way; what
     /// was not answered waits for the next run where the model failed.
     ///
     /// # Cancel safety
     ///
     /// Safe: a dropped future closes the connection to the model, and the conversation is paused with
     /// what had arrived, as if it had been interrupted.
-    pub fn run(&self) -> impl Future<Output = Result<RunEnd, RunError>> + Send + use<> {
-        let begun = Run::begin(&self.shared);
+    pub fn run(
+        &self,
+    ) -> impl Future<Output = Result<ConversationRunEnd, ConversationRunError>> + Send + use<> {
+        let begun = ConversationRun::begin(&self.shared);
         async move { begun?.drive().await }
     }
 
     /// Lets the answer or the tools under way come to their end, then pauses until the next run. It becomes
     /// an interrupt where the configured grace is over first. Tools that were asked for and had not begun
     /// are what the next run begins with.
-    pub fn pause(&self, reason: StopReason) -> Asked {
+    pub fn pause(&self, reason: StopReason) -> StopOutcome {
         self.shared.ask(StopReason {
             mode: StopMode::Graceful,
             ..reason
@@ -164,7 +168,7 @@ impl Conversation {
     /// Ends whatever is under way at once, and pauses until the next run. What had arrived of the answer
     /// is kept and marked; tools are stopped, and what came of each is in the history before the run ends.
     /// A repetition changes nothing.
-    pub fn interrupt(&self, reason: StopReason) -> Asked {
+    pub fn interrupt(&self, reason: StopReason) -> StopOutcome {
         self.shared.ask(StopReason {
             mode: StopMode::Immediate,
             ..reason

@@ -30,9 +30,10 @@ pub use chat::{
 };
 pub use constraints::JsonSchemaConstraints;
 pub use conversation::{
-    Asked, BlankMessage, BlockingConversation, BlockingEvents, Completeness, Conversation,
-    ConversationConfig, ConversationEvent, ConversationStatus, History, HistoryEntry, HistoryFault,
-    RunEnd, RunError, ToolDesk, ToolProgress, ToolResult, ToolState, check_history, repaired,
+    BlankMessage, BlockingConversation, BlockingEvents, Completeness, Conversation,
+    ConversationConfig, ConversationEvent, ConversationRunEnd, ConversationRunError,
+    ConversationStatus, History, HistoryEntry, HistoryFault, StopOutcome, ToolDesk, ToolProgress,
+    ToolResult, ToolState, check_history, repaired,
 };
 pub use deadlined::Deadlined;
 pub use fallback::{Fallback, MixedDialects};

@@ -16,11 +16,11 @@ use crate::port::{Chat, Ended, Language, Port, Speaks};
 /// The models of an agent by name, fallbacks included, of both ports. Its clones are the same registry.
 #[derive(Clone, Default)]
 pub struct ModelRegistry {
-    shared: Arc<Shared>,
+    shared: Arc<RegistryInner>,
 }
 
 #[derive(Default)]
-struct Shared {
+struct RegistryInner {
     chat: Mutex<BTreeMap<String, Arc<dyn ChatModel>>>,
     language: Mutex<BTreeMap<String, Arc<dyn LanguageModel>>>,
     /// Stops the calls that began since the last interrupt. A stop is never cleared, so later calls get
@@ -93,7 +93,7 @@ impl ModelRegistry {
 
 struct Registered<M: ?Sized> {
     inner: Arc<M>,
-    registry: Arc<Shared>,
+    registry: Arc<RegistryInner>,
 }
 
 impl<M: ?Sized> Registered<M> {

@@ -17,7 +17,7 @@ use tracing::Instrument;
 use crate::chat::{ChatCall, ChatModel, ChatOutcome};
 use crate::port::{Chat, Ended, Language, Port, Speaks};
 
-use waits::{Waited, Waits};
+use waits::{RetryWaits, Waited};
 
 pub(crate) use restarting::RestartingSink;
 pub use waits::RetryPolicy;
@@ -64,7 +64,7 @@ impl<M> Retrying<M> {
     {
         let sink = RestartingSink::around(P::chunks(&mut call).take());
         *P::chunks(&mut call) = Some(Arc::clone(&sink) as Arc<dyn ChunkSink>);
-        let mut waits = Waits::new(self.policy);
+        let mut waits = RetryWaits::new(self.policy);
         loop {
             let ended = self.inner.run(call.clone(), scope).await;
             if !matches!(&ended, Err(ModelError::Unreachable { .. })) {

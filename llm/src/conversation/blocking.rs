@@ -8,8 +8,8 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::mpsc;
 
 use super::{
-    Asked, BlankMessage, Conversation, ConversationConfig, ConversationEvent, ConversationStatus,
-    History, RunEnd, RunError,
+    BlankMessage, Conversation, ConversationConfig, ConversationEvent, ConversationRunEnd,
+    ConversationRunError, ConversationStatus, History, StopOutcome,
 };
 use crate::chat::ChatUsage;
 
@@ -71,19 +71,19 @@ impl BlockingConversation {
     ///
     /// # Errors
     ///
-    /// [`RunError`].
-    pub fn run(&self) -> Result<RunEnd, RunError> {
+    /// [`ConversationRunError`].
+    pub fn run(&self) -> Result<ConversationRunEnd, ConversationRunError> {
         self.block_on(self.conversation.run())
-            .unwrap_or(Err(RunError::RuntimeGone))
+            .unwrap_or(Err(ConversationRunError::RuntimeGone))
     }
 
     /// As [`Conversation::pause`]: returns at once.
-    pub fn pause(&self, reason: StopReason) -> Asked {
+    pub fn pause(&self, reason: StopReason) -> StopOutcome {
         self.conversation.pause(reason)
     }
 
     /// As [`Conversation::interrupt`]: returns at once.
-    pub fn interrupt(&self, reason: StopReason) -> Asked {
+    pub fn interrupt(&self, reason: StopReason) -> StopOutcome {
         self.conversation.interrupt(reason)
     }
 

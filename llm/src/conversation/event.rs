@@ -111,7 +111,7 @@ pub enum ConversationEvent {
 
 /// How a run ended that did not fail.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RunEnd {
+pub enum ConversationRunEnd {
     /// Everything is answered.
     Answered,
     /// It was paused between two answers, or before or after tools; tools that had not begun are what
@@ -132,7 +132,7 @@ pub enum RunEnd {
 /// Why a run did not begin, or did not reach its end.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
-pub enum RunError {
+pub enum ConversationRunError {
     /// Another run of the same conversation is under way.
     #[error("the conversation already runs")]
     AlreadyRunning,
@@ -146,7 +146,7 @@ pub enum RunError {
 
 /// What asking for a stop did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Asked {
+pub enum StopOutcome {
     /// The run under way ends because of it.
     StopsRun,
     /// Nothing ran, and a message waits for its run: that run ends because of it, before it calls the model.

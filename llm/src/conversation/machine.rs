@@ -10,7 +10,9 @@ use std::sync::Arc;
 use routing_core::model::{CallNote, Message, ModelError, ToolRequest};
 use routing_core::{StopMode, StopReason};
 
-use super::event::{Asked, ConversationEvent, ConversationStatus, RunEnd, RunError};
+use super::event::{
+    ConversationEvent, ConversationRunEnd, ConversationRunError, ConversationStatus, StopOutcome,
+};
 use super::history::{Completeness, History};
 use crate::charged::may_have_cost;
 use crate::chat::{AtProvider, ChatPartial, ChatReply, ChatUsage};
@@ -23,7 +25,7 @@ pub(crate) struct RunNumber(u64);
 
 /// What a run does next.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Next {
+pub(crate) enum NextAction {
     /// Call the model with these messages.
     Step(Vec<Message>),
     /// Run these tools.
@@ -31,7 +33,7 @@ pub(crate) enum Next {
     /// Pause: tools were run in so many rounds, which is as many as may be.
     RoundsUsedUp(u32),
     /// Nothing: the run is over.
-    Over(RunEnd),
+    Over(ConversationRunEnd),
 }
 
 /// How a step ended.
@@ -46,7 +48,7 @@ pub(crate) enum StepEnd {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Phase {
+enum ConversationPhase {
     Idle,
     Running {
         run: RunNumber,
@@ -59,7 +61,7 @@ enum Phase {
 /// A conversation's state.
 #[derive(Debug)]
 pub(crate) struct Machine {
-    phase: Phase,
+    phase: ConversationPhase,
     history: History,
     /// What was sent and not yet taken up.
     waiting: VecDeque<String>,
@@ -85,7 +87,7 @@ pub(crate) struct Machine {
 impl Machine {
     pub(crate) fn new(system: Option<String>) -> Self {
         Self {
-            phase: Phase::Idle,
+            phase: ConversationPhase::Idle,
             history: History::with_system(system),
             waiting: VecDeque::new(),
             owes: false,
@@ -120,13 +122,15 @@ impl Machine {
 
     pub(crate) fn status(&self) -> ConversationStatus {
         match &self.phase {
-            Phase::Idle => ConversationStatus::Idle,
-            Phase::Paused => ConversationStatus::Paused,
-            Phase::Running { asked, .. } => match asked.as_ref().map(|reason| reason.mode) {
-                None => ConversationStatus::Running,
-                Some(StopMode::Graceful) => ConversationStatus::Pausing,
-                Some(StopMode::Immediate) => ConversationStatus::Interrupting,
-            },
+            ConversationPhase::Idle => ConversationStatus::Idle,
+            ConversationPhase::Paused => ConversationStatus::Paused,
+            ConversationPhase::Running { asked, .. } => {
+                match asked.as_ref().map(|reason| reason.mode) {
+                    None => ConversationStatus::Running,
+                    Some(StopMode::Graceful) => ConversationStatus::Pausing,
+                    Some(StopMode::Immediate) => ConversationStatus::Interrupting,
+                }
+            }
         }
     }
 
@@ -144,73 +148,75 @@ impl Machine {
     }
 
     /// Begins a run; what was paused goes on.
-    pub(crate) fn begin(&mut self) -> Result<RunNumber, RunError> {
+    pub(crate) fn begin(&mut self) -> Result<RunNumber, ConversationRunError> {
         if self.status().is_running() {
-            return Err(RunError::AlreadyRunning);
+            return Err(ConversationRunError::AlreadyRunning);
         }
         self.runs += 1;
         self.rounds = 0;
         let run = RunNumber(self.runs);
         self.is_fresh = false;
         let asked = self.stops_next.take();
-        self.phase = Phase::Running { run, asked };
+        self.phase = ConversationPhase::Running { run, asked };
         self.events.push(ConversationEvent::RunStarted);
         Ok(run)
     }
 
     /// Asks for a pause after the step, or for an interrupt now, as the reason's mode says.
-    pub(crate) fn ask(&mut self, reason: StopReason) -> Asked {
+    pub(crate) fn ask(&mut self, reason: StopReason) -> StopOutcome {
         match &mut self.phase {
             // The run that answers the message is about to begin: the stop means that run.
-            Phase::Idle | Phase::Paused if self.is_fresh => self.ask_before_run(reason),
-            Phase::Paused => Asked::ChangesNothing,
-            Phase::Idle => {
-                self.phase = Phase::Paused;
-                self.announce_stop(reason, None);
-                Asked::PausesIdle
+            ConversationPhase::Idle | ConversationPhase::Paused if self.is_fresh => {
+                self.ask_before_run(reason)
             }
-            Phase::Running { asked, .. } => {
+            ConversationPhase::Paused => StopOutcome::ChangesNothing,
+            ConversationPhase::Idle => {
+                self.phase = ConversationPhase::Paused;
+                self.announce_stop(reason, None);
+                StopOutcome::PausesIdle
+            }
+            ConversationPhase::Running { asked, .. } => {
                 if asked
                     .as_ref()
                     .is_some_and(|asked| asked.mode >= reason.mode)
                 {
-                    return Asked::ChangesNothing;
+                    return StopOutcome::ChangesNothing;
                 }
                 *asked = Some(reason);
-                Asked::StopsRun
+                StopOutcome::StopsRun
             }
         }
     }
 
     /// Keeps a stop for the next run, unless one that is as hard is kept already.
-    fn ask_before_run(&mut self, reason: StopReason) -> Asked {
+    fn ask_before_run(&mut self, reason: StopReason) -> StopOutcome {
         let kept = self.stops_next.as_ref();
         if kept.is_some_and(|kept| kept.mode >= reason.mode) {
-            return Asked::ChangesNothing;
+            return StopOutcome::ChangesNothing;
         }
-        self.phase = Phase::Paused;
+        self.phase = ConversationPhase::Paused;
         self.stops_next = Some(reason);
-        Asked::StopsNextRun
+        StopOutcome::StopsNextRun
     }
 
     /// What the run does next. Must not be asked while a step is under way.
-    pub(crate) fn next(&mut self, run: RunNumber) -> Next {
+    pub(crate) fn next(&mut self, run: RunNumber) -> NextAction {
         let Some(asked) = self.asked_of(run) else {
             // Somebody else has ended it.
-            return Next::Over(RunEnd::Answered);
+            return NextAction::Over(ConversationRunEnd::Answered);
         };
         if let Some(reason) = asked {
-            self.phase = Phase::Paused;
+            self.phase = ConversationPhase::Paused;
             if reason.mode == StopMode::Immediate {
                 // None of what waits to run will. After a pause the next run begins with it.
                 self.settle_tools();
             }
-            return Next::Over(self.announce_stop(reason, None));
+            return NextAction::Over(self.announce_stop(reason, None));
         }
         if !self.has_work() {
-            self.phase = Phase::Idle;
+            self.phase = ConversationPhase::Idle;
             self.events.push(ConversationEvent::RunEnded);
-            return Next::Over(RunEnd::Answered);
+            return NextAction::Over(ConversationRunEnd::Answered);
         }
         if let Some(tools) = self.next_tools() {
             return tools;
@@ -227,7 +233,7 @@ impl Machine {
         self.said.clear();
         self.events
             .push(ConversationEvent::StepStarted { messages });
-        Next::Step(self.history.for_next_call())
+        NextAction::Step(self.history.for_next_call())
     }
 
     /// A piece of the answer under way has arrived.
@@ -260,9 +266,9 @@ impl Machine {
         &mut self,
         run: RunNumber,
         ended: StepEnd,
-    ) -> Result<Option<RunEnd>, RunError> {
+    ) -> Result<Option<ConversationRunEnd>, ConversationRunError> {
         let Some(asked) = self.asked_of(run) else {
-            return Ok(Some(RunEnd::Answered));
+            return Ok(Some(ConversationRunEnd::Answered));
         };
         match ended {
             StepEnd::Answered(reply) => {
@@ -316,8 +322,10 @@ impl Machine {
     /// The stop that was asked of this run; `None` where it is not under way.
     fn asked_of(&self, of: RunNumber) -> Option<Option<StopReason>> {
         match &self.phase {
-            Phase::Running { run, asked } if *run == of => Some(asked.clone()),
-            Phase::Running { .. } | Phase::Idle | Phase::Paused => None,
+            ConversationPhase::Running { run, asked } if *run == of => Some(asked.clone()),
+            ConversationPhase::Running { .. }
+            | ConversationPhase::Idle
+            | ConversationPhase::Paused => None,
         }
     }
 
@@ -349,8 +357,8 @@ impl Machine {
         });
     }
 
-    fn interrupted(&mut self, reason: StopReason, partial: ChatPartial) -> RunEnd {
-        self.phase = Phase::Paused;
+    fn interrupted(&mut self, reason: StopReason, partial: ChatPartial) -> ConversationRunEnd {
+        self.phase = ConversationPhase::Paused;
         self.said.clear();
         self.usage = self.usage.plus(partial.usage);
         // What ran until now, where tools did.
@@ -365,7 +373,11 @@ impl Machine {
         self.announce_stop(reason, Some(partial))
     }
 
-    fn failed(&mut self, error: Arc<ModelError>, asked: Option<StopReason>) -> RunError {
+    fn failed(
+        &mut self,
+        error: Arc<ModelError>,
+        asked: Option<StopReason>,
+    ) -> ConversationRunError {
         if may_have_cost(&error) {
             self.usage = self.usage.plus(ChatUsage::default());
         }
@@ -376,27 +388,31 @@ impl Machine {
         self.phase = match asked {
             Some(reason) => {
                 self.announce_stop(reason, None);
-                Phase::Paused
+                ConversationPhase::Paused
             }
-            None => Phase::Idle,
+            None => ConversationPhase::Idle,
         };
-        RunError::Model(error)
+        ConversationRunError::Model(error)
     }
 
-    fn announce_stop(&mut self, reason: StopReason, partial: Option<ChatPartial>) -> RunEnd {
+    fn announce_stop(
+        &mut self,
+        reason: StopReason,
+        partial: Option<ChatPartial>,
+    ) -> ConversationRunEnd {
         match reason.mode {
             StopMode::Graceful => {
                 self.events.push(ConversationEvent::Paused {
                     reason: reason.clone(),
                 });
-                RunEnd::Paused { reason }
+                ConversationRunEnd::Paused { reason }
             }
             StopMode::Immediate => {
                 self.events.push(ConversationEvent::Interrupted {
                     reason: reason.clone(),
                     partial: partial.clone(),
                 });
-                RunEnd::Interrupted { reason, partial }
+                ConversationRunEnd::Interrupted { reason, partial }
             }
         }
     }

@@ -9,8 +9,10 @@ use routing_core::{Outcome, StopMode, StopReason, StopScope, StopSource};
 use tokio::sync::{mpsc, watch};
 
 use super::desk::{ToolDesk, ToolProgress, ToolResult};
-use super::event::{Asked, ConversationEvent, ConversationStatus, RunEnd, RunError};
-use super::machine::{Machine, Next, RunNumber, StepEnd};
+use super::event::{
+    ConversationEvent, ConversationRunEnd, ConversationRunError, ConversationStatus, StopOutcome,
+};
+use super::machine::{Machine, NextAction, RunNumber, StepEnd};
 use crate::chat::{ChatCall, ChatModel};
 
 /// How long a model may take to end after an interrupt before its call is dropped.
@@ -21,8 +23,8 @@ const FORCED_AFTER: Duration = Duration::from_millis(500);
 const TOOLS_FORCED_AFTER: Duration = Duration::from_secs(30);
 
 /// What all handles of a conversation share.
-pub(super) struct Shared {
-    pub(super) state: Mutex<State>,
+pub(super) struct ConversationInner {
+    pub(super) state: Mutex<ConversationState>,
     pub(super) status: watch::Sender<ConversationStatus>,
     pub(super) scope: StopScope,
     pub(super) grace: Option<Duration>,
@@ -30,7 +32,7 @@ pub(super) struct Shared {
     pub(super) desk: Option<Arc<dyn ToolDesk>>,
 }
 
-pub(super) struct State {
+pub(super) struct ConversationState {
     pub(super) machine: Machine,
     pub(super) model: Arc<dyn ChatModel>,
     pub(super) listeners: Vec<mpsc::UnboundedSender<ConversationEvent>>,
@@ -38,9 +40,9 @@ pub(super) struct State {
     pub(super) run_scope: StopScope,
 }
 
-impl Shared {
+impl ConversationInner {
     /// Changes the state, and tells everybody what that did. Nothing that may block is done inside.
-    pub(super) fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+    pub(super) fn change<T>(&self, change: impl FnOnce(&mut ConversationState) -> T) -> T {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let result = change(&mut state);
         // Told under the lock, so that everybody hears it in the order in which it happened.
@@ -56,12 +58,12 @@ impl Shared {
     }
 
     /// Asks for a stop, and passes it on to the call under way.
-    pub(super) fn ask(&self, reason: StopReason) -> Asked {
+    pub(super) fn ask(&self, reason: StopReason) -> StopOutcome {
         let (asked, scope) = self.change(|state| {
             let asked = state.machine.ask(reason.clone());
             (asked, state.run_scope.clone())
         });
-        if asked == Asked::StopsRun {
+        if asked == StopOutcome::StopsRun {
             scope.stop(reason);
         }
         asked
@@ -78,20 +80,20 @@ impl Shared {
 }
 
 /// A run under way. Dropped before its end, the conversation is paused with what there is.
-pub(super) struct Run {
-    shared: Arc<Shared>,
+pub(super) struct ConversationRun {
+    shared: Arc<ConversationInner>,
     number: RunNumber,
     scope: StopScope,
 }
 
-impl Run {
+impl ConversationRun {
     /// From now on the run can be stopped.
-    pub(super) fn begin(shared: &Arc<Shared>) -> Result<Self, RunError> {
+    pub(super) fn begin(shared: &Arc<ConversationInner>) -> Result<Self, ConversationRunError> {
         let scope = shared.scope.child();
         let number = shared.change(|state| {
             let number = state.machine.begin()?;
             state.run_scope = scope.clone();
-            Ok::<_, RunError>(number)
+            Ok::<_, ConversationRunError>(number)
         })?;
         Ok(Self {
             shared: Arc::clone(shared),
@@ -100,7 +102,7 @@ impl Run {
         })
     }
 
-    pub(super) async fn drive(self) -> Result<RunEnd, RunError> {
+    pub(super) async fn drive(self) -> Result<ConversationRunEnd, ConversationRunError> {
         loop {
             if let Some(reason) = self.scope.reason() {
                 // Stopped from outside, or by us, which changes nothing.
@@ -111,13 +113,13 @@ impl Run {
                 (next, Arc::clone(&state.model))
             });
             let ended = match next {
-                Next::Over(end) => return Ok(end),
-                Next::Step(messages) => self.step(&*model, messages).await,
-                Next::Tools(requests) => {
+                NextAction::Over(end) => return Ok(end),
+                NextAction::Step(messages) => self.step(&*model, messages).await,
+                NextAction::Tools(requests) => {
                     self.run_tools(&requests).await;
                     continue;
                 }
-                Next::RoundsUsedUp(rounds) => {
+                NextAction::RoundsUsedUp(rounds) => {
                     self.pause_after(rounds);
                     continue;
                 }
@@ -133,7 +135,7 @@ impl Run {
     }
 
     async fn run_tools(&self, requests: &[ToolRequest]) {
-        let progress = Progress {
+        let progress = ProgressRelay {
             shared: Arc::clone(&self.shared),
             run: self.number,
         };
@@ -216,7 +218,7 @@ impl Run {
     }
 }
 
-impl Drop for Run {
+impl Drop for ConversationRun {
     fn drop(&mut self) {
         let message = "the run was dropped".to_owned();
         let (mode, source) = (StopMode::Immediate, StopSource::Programmatic);
@@ -229,7 +231,7 @@ impl Drop for Run {
 
 /// Passes the pieces of an answer on to those who listen.
 struct Pieces {
-    shared: Arc<Shared>,
+    shared: Arc<ConversationInner>,
     run: RunNumber,
 }
 
@@ -251,12 +253,12 @@ impl ChunkSink for Pieces {
 }
 
 /// Passes what becomes of tools on to those who listen.
-struct Progress {
-    shared: Arc<Shared>,
+struct ProgressRelay {
+    shared: Arc<ConversationInner>,
     run: RunNumber,
 }
 
-impl ToolProgress for Progress {
+impl ToolProgress for ProgressRelay {
     fn started(&self, index: usize) {
         self.shared
             .change(|state| state.machine.tool_started(self.run, index));

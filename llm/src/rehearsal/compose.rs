@@ -5,7 +5,7 @@ mod number;
 mod object;
 mod text;
 
-use kind::{Kind, kind, type_name};
+use kind::{ValueKind, kind, type_name};
 use routing_core::model::Caller;
 use serde_json::{Map, Value, json};
 
@@ -23,7 +23,7 @@ const BOTTOM: usize = 40;
 
 /// A route that was decided on outside, and what is given of its fields.
 #[derive(Debug, Clone)]
-pub(crate) struct Wanted {
+pub(crate) struct FixedRoute {
     /// The route's name.
     pub(crate) route: &'static str,
     /// Fields of its request that are not to be made up.
@@ -32,7 +32,7 @@ pub(crate) struct Wanted {
 
 /// Where in the answer a value stands.
 #[derive(Debug, Clone, Copy)]
-struct Place<'p> {
+struct ValuePosition<'p> {
     /// The name of the field, or of the list that it is an element of.
     name: &'p str,
     /// Which element of a list, from 0; 0 outside of lists.
@@ -70,9 +70,9 @@ impl<'a> Composer<'a> {
     }
 
     /// The whole answer: in a routing record one route alone, else everything.
-    pub(crate) fn answer(&mut self, wanted: Option<&Wanted>) -> Value {
+    pub(crate) fn answer(&mut self, wanted: Option<&FixedRoute>) -> Value {
         let root = self.view.root();
-        let place = Place {
+        let place = ValuePosition {
             name: "answer",
             index: 0,
             listed: false,
@@ -86,7 +86,7 @@ impl<'a> Composer<'a> {
         }
     }
 
-    fn routed(&mut self, root: &Demands, routes: &Routes, wanted: Option<&Wanted>) -> Value {
+    fn routed(&mut self, root: &Demands, routes: &Routes, wanted: Option<&FixedRoute>) -> Value {
         let wanted = wanted.filter(|wanted| routes.iter().any(|(name, _)| name == wanted.route));
         let chosen = match wanted {
             Some(wanted) => Some(wanted.route),
@@ -96,7 +96,7 @@ impl<'a> Composer<'a> {
         for (name, schema) in routes {
             if Some(name.as_str()) == chosen {
                 let demands = self.view.without_null(&self.view.demands(schema));
-                let place = Place {
+                let place = ValuePosition {
                     name,
                     index: 0,
                     listed: false,
@@ -111,7 +111,7 @@ impl<'a> Composer<'a> {
         Value::Object(answer)
     }
 
-    fn value(&mut self, schema: &Value, place: Place<'_>) -> Value {
+    fn value(&mut self, schema: &Value, place: ValuePosition<'_>) -> Value {
         if place.depth > BOTTOM {
             return Value::Null;
         }
@@ -119,7 +119,7 @@ impl<'a> Composer<'a> {
         self.satisfying(&demands, place)
     }
 
-    fn satisfying(&mut self, demands: &Demands, place: Place<'_>) -> Value {
+    fn satisfying(&mut self, demands: &Demands, place: ValuePosition<'_>) -> Value {
         if let Some(constant) = demands.get("const") {
             return constant.clone();
         }
@@ -130,16 +130,16 @@ impl<'a> Composer<'a> {
             return self.satisfying(&choice, place);
         }
         match kind(demands) {
-            Kind::Null => Value::Null,
-            Kind::Boolean => json!(true),
-            Kind::Integer => number::integer(demands, place.name, place.index),
-            Kind::Number => number::number(demands, place.name, place.index),
-            Kind::Text => {
+            ValueKind::Null => Value::Null,
+            ValueKind::Boolean => json!(true),
+            ValueKind::Integer => number::integer(demands, place.name, place.index),
+            ValueKind::Number => number::number(demands, place.name, place.index),
+            ValueKind::Text => {
                 let sentence = self.sentence(place);
                 text::fitting(demands, sentence, place.index, &mut self.random)
             }
-            Kind::List => self.list(demands, place),
-            Kind::Object => self.object(demands, place, None),
+            ValueKind::List => self.list(demands, place),
+            ValueKind::Object => self.object(demands, place, None),
         }
     }
 
@@ -157,7 +157,7 @@ impl<'a> Composer<'a> {
     }
 
     /// The demands joined with those of one variant, where there are variants.
-    fn chosen(&mut self, demands: &Demands, place: Place<'_>) -> Option<Demands> {
+    fn chosen(&mut self, demands: &Demands, place: ValuePosition<'_>) -> Option<Demands> {
         let keyword = if demands.contains_key("oneOf") {
             "oneOf"
         } else {
@@ -197,7 +197,7 @@ impl<'a> Composer<'a> {
         Some(joint(rest, variant.unwrap_or_default()))
     }
 
-    fn list(&mut self, demands: &Demands, place: Place<'_>) -> Value {
+    fn list(&mut self, demands: &Demands, place: ValuePosition<'_>) -> Value {
         let bound = |keyword| demands.get(keyword).and_then(Value::as_u64);
         let fewest = usize::try_from(bound("minItems").unwrap_or(0)).unwrap_or(0);
         let most = bound("maxItems").map_or(usize::MAX, |most| {
@@ -217,7 +217,7 @@ impl<'a> Composer<'a> {
             .unwrap_or_default();
         let items = demands.get("items").cloned().unwrap_or(json!({}));
         let wanted = match self.given_items(place) {
-            Some(given) if kind(&self.view.demands(&items)) == Kind::Text => {
+            Some(given) if kind(&self.view.demands(&items)) == ValueKind::Text => {
                 return json!(&given[..given.len().clamp(0, most)]);
             }
             _ => usual.max(first.len()).clamp(fewest, most.max(fewest)),
@@ -229,7 +229,7 @@ impl<'a> Composer<'a> {
             if SchemaView::is_impossible(schema) {
                 break;
             }
-            let place = Place {
+            let place = ValuePosition {
                 index,
                 listed: true,
                 depth: place.depth + 1,
@@ -244,12 +244,12 @@ impl<'a> Composer<'a> {
     }
 
     /// Lists whose elements must be ones that were offered, not made up.
-    fn given_items(&self, place: Place<'_>) -> Option<Vec<String>> {
+    fn given_items(&self, place: ValuePosition<'_>) -> Option<Vec<String>> {
         (place.name == "selectedChoices")
             .then(|| self.facts.choices.iter().take(1).cloned().collect())
     }
 
-    fn sentence(&mut self, place: Place<'_>) -> String {
+    fn sentence(&mut self, place: ValuePosition<'_>) -> String {
         self.prose.sentence(
             place.name,
             place.index,

@@ -5,7 +5,7 @@ use routing_core::event::INTERRUPT_REQUEST_MARK;
 use routing_core::model::{Caller, Message, Role};
 use serde_json::{Map, Value, json};
 
-use super::compose::Wanted;
+use super::compose::FixedRoute;
 use super::route_choice::INTERRUPT;
 use super::script::Script;
 
@@ -14,12 +14,12 @@ pub(crate) fn wanted(
     script: Option<&Script>,
     messages: &[Message],
     caller: &Caller,
-) -> Option<Wanted> {
+) -> Option<FixedRoute> {
     script
         .and_then(|script| script.interrupt_for(caller))
         .map(|step| step.fields())
         .or_else(|| requested(messages))
-        .map(|fields| Wanted {
+        .map(|fields| FixedRoute {
             route: INTERRUPT,
             fields,
         })

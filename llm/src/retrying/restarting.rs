@@ -12,11 +12,11 @@ use crate::port::Port;
 /// Until then the old pieces stand, so an interrupt in between keeps them.
 pub(crate) struct RestartingSink {
     inner: Option<Arc<dyn ChunkSink>>,
-    said: Mutex<Said>,
+    said: Mutex<StreamedText>,
 }
 
 #[derive(Default)]
-struct Said {
+struct StreamedText {
     text: String,
     restarts: bool,
 }
@@ -60,7 +60,7 @@ impl RestartingSink {
         }
     }
 
-    fn change<T>(&self, change: impl FnOnce(&mut Said) -> T) -> T {
+    fn change<T>(&self, change: impl FnOnce(&mut StreamedText) -> T) -> T {
         change(&mut self.said.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

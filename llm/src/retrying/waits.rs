@@ -39,7 +39,7 @@ impl Default for RetryPolicy {
 }
 
 /// The waits of one call.
-pub(super) struct Waits {
+pub(super) struct RetryWaits {
     policy: RetryPolicy,
     backoff: ExponentialBackoff,
     /// When the call failed first.
@@ -56,7 +56,7 @@ pub(super) enum Waited {
     Stopped(StopReason),
 }
 
-impl Waits {
+impl RetryWaits {
     pub(super) fn new(policy: RetryPolicy) -> Self {
         Self {
             policy,

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use llm::{
-    Asked, BlockingConversation, Completeness, Conversation, ConversationConfig, ConversationEvent,
-    ConversationStatus, Pace, RehearsalConfig, RehearsalModel, RunEnd, RunError, check_history,
+    BlockingConversation, Completeness, Conversation, ConversationConfig, ConversationEvent,
+    ConversationRunEnd, ConversationRunError, ConversationStatus, Pace, RehearsalConfig,
+    RehearsalModel, StopOutcome, check_history,
 };
 use routing_core::{StopMode, StopScope};
 use serde_json::Value;
@@ -79,11 +80,17 @@ async fn after_an_interrupt_anywhere_the_next_call_obeys_the_providers_rules() {
                 pieces(&mut events, count).await;
                 conversation.interrupt(reason());
             });
-            assert!(matches!(end.unwrap(), RunEnd::Interrupted { .. }));
+            assert!(matches!(
+                end.unwrap(),
+                ConversationRunEnd::Interrupted { .. }
+            ));
             double.hang_ups().reached(1).await;
             assert_eq!(interrupts(&mut events), 1);
             conversation.send_message("two").unwrap();
-            assert_eq!(conversation.run().await.unwrap(), RunEnd::Answered);
+            assert_eq!(
+                conversation.run().await.unwrap(),
+                ConversationRunEnd::Answered
+            );
             let sent = turns(form, &double.received()[1].body);
             let model_role = if form == WireForm::Gemini {
                 "model"
@@ -118,16 +125,19 @@ async fn a_pause_waits_for_the_answer_and_keeps_the_messages_behind_it() {
     let (end, ()) = tokio::join!(run, async {
         pieces(&mut events, 1).await;
         conversation.send_message("three").unwrap();
-        assert_eq!(conversation.pause(reason()), Asked::StopsRun);
+        assert_eq!(conversation.pause(reason()), StopOutcome::StopsRun);
         assert_eq!(conversation.status(), ConversationStatus::Pausing);
     });
-    let RunEnd::Paused { reason } = end.unwrap() else {
+    let ConversationRunEnd::Paused { reason } = end.unwrap() else {
         panic!("paused");
     };
     assert_eq!(reason.mode, StopMode::Graceful);
     assert_eq!(conversation.waiting(), 1);
     assert!(conversation.history().entries()[2].message.text.len() > 100);
-    assert_eq!(conversation.run().await.unwrap(), RunEnd::Answered);
+    assert_eq!(
+        conversation.run().await.unwrap(),
+        ConversationRunEnd::Answered
+    );
     assert_eq!(conversation.waiting(), 0);
 }
 
@@ -151,7 +161,7 @@ async fn a_pause_that_takes_too_long_becomes_an_interrupt() {
                 conversation.pause(reason());
             }
         });
-        let RunEnd::Interrupted { reason, partial } = end.unwrap() else {
+        let ConversationRunEnd::Interrupted { reason, partial } = end.unwrap() else {
             panic!("interrupted");
         };
         assert!(reason.message.contains("within 1s"), "{}", reason.message);
@@ -165,8 +175,11 @@ async fn a_run_has_begun_before_it_is_polled_and_is_interrupted_from_then_on() {
     let conversation = Conversation::new(rehearsing(1));
     conversation.send_message("one").unwrap();
     let run = conversation.run();
-    assert_eq!(conversation.interrupt(reason()), Asked::StopsRun);
-    assert!(matches!(run.await.unwrap(), RunEnd::Interrupted { .. }));
+    assert_eq!(conversation.interrupt(reason()), StopOutcome::StopsRun);
+    assert!(matches!(
+        run.await.unwrap(),
+        ConversationRunEnd::Interrupted { .. }
+    ));
     assert_eq!(conversation.waiting(), 1, "the message is kept");
 }
 
@@ -178,7 +191,7 @@ async fn a_second_run_is_refused_and_a_dropped_one_keeps_its_pieces() {
     let run = conversation.run();
     assert!(matches!(
         conversation.run().await,
-        Err(RunError::AlreadyRunning)
+        Err(ConversationRunError::AlreadyRunning)
     ));
     tokio::select! {
         end = run => panic!("{end:?}"),
@@ -204,7 +217,10 @@ async fn a_stopped_scope_interrupts_every_run_and_strands_no_message() {
     let mut events = conversation.events();
     for _ in 0..3 {
         let end = conversation.run().await.unwrap();
-        assert!(matches!(end, RunEnd::Interrupted { partial: None, .. }));
+        assert!(matches!(
+            end,
+            ConversationRunEnd::Interrupted { partial: None, .. }
+        ));
     }
     assert_eq!(interrupts(&mut events), 3);
     assert_eq!(conversation.waiting(), 1);
@@ -230,21 +246,24 @@ async fn of_a_thousand_interrupts_that_race_with_a_start_none_is_lost() {
         let end = running.await.unwrap();
         match asked {
             // Whether it came before the run or in its midst.
-            Asked::StopsNextRun | Asked::StopsRun => {
+            StopOutcome::StopsNextRun | StopOutcome::StopsRun => {
                 stopped += 1;
-                assert!(matches!(end, RunEnd::Interrupted { .. }), "{end:?}");
+                assert!(
+                    matches!(end, ConversationRunEnd::Interrupted { .. }),
+                    "{end:?}"
+                );
                 assert_eq!(conversation.status(), ConversationStatus::Paused);
             }
             // The run had ended.
-            Asked::PausesIdle => {
+            StopOutcome::PausesIdle => {
                 paused += 1;
-                assert_eq!(end, RunEnd::Answered);
+                assert_eq!(end, ConversationRunEnd::Answered);
             }
-            Asked::ChangesNothing => panic!("an interrupt was lost"),
+            StopOutcome::ChangesNothing => panic!("an interrupt was lost"),
         }
         assert_eq!(interrupts(&mut events), 1, "exactly one event");
         let rest = conversation.run().await.unwrap();
-        assert_eq!(rest, RunEnd::Answered, "no message is stranded");
+        assert_eq!(rest, ConversationRunEnd::Answered, "no message is stranded");
     }
     assert_eq!(stopped + paused, 1_000);
     assert!(stopped > 0, "the race never was one");
@@ -313,7 +332,7 @@ fn sent(conversation: &BlockingConversation) -> usize {
 async fn the_blocking_api_may_be_used_inside_of_a_runtime() {
     let conversation = BlockingConversation::new(rehearsing(0)).unwrap();
     conversation.send_message("one").unwrap();
-    assert_eq!(conversation.run().unwrap(), RunEnd::Answered);
+    assert_eq!(conversation.run().unwrap(), ConversationRunEnd::Answered);
     drop(conversation);
 }
 
@@ -321,9 +340,16 @@ async fn the_blocking_api_may_be_used_inside_of_a_runtime() {
 fn an_interrupt_between_a_message_and_its_run_takes_effect_once() {
     let conversation = BlockingConversation::new(rehearsing(0)).unwrap();
     conversation.send_message("Hello").unwrap();
-    assert_eq!(conversation.interrupt(reason()), Asked::StopsNextRun);
+    assert_eq!(conversation.interrupt(reason()), StopOutcome::StopsNextRun);
     let end = conversation.run().unwrap();
-    assert!(matches!(end, RunEnd::Interrupted { partial: None, .. }));
+    assert!(matches!(
+        end,
+        ConversationRunEnd::Interrupted { partial: None, .. }
+    ));
     let end = conversation.run().unwrap();
-    assert_eq!(end, RunEnd::Answered, "the message still waited");
+    assert_eq!(
+        end,
+        ConversationRunEnd::Answered,
+        "the message still waited"
+    );
 }

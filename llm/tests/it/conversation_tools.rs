@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use llm::{
-    BlockingConversation, Conversation, ConversationConfig, ConversationEvent, ConversationStatus,
-    RunEnd, ToolDesk, ToolProgress, ToolResult, ToolState, check_history,
+    BlockingConversation, Conversation, ConversationConfig, ConversationEvent, ConversationRunEnd,
+    ConversationStatus, ToolDesk, ToolProgress, ToolResult, ToolState, check_history,
 };
 use routing_core::StopScope;
 use routing_core::model::{Role, ToolOffer, ToolRequest};
@@ -127,7 +127,10 @@ async fn tools_run_between_two_answers_and_their_results_are_read() {
         let conversation = Conversation::new(config(&double, form, &desk));
         let mut events = conversation.events();
         conversation.send_message("one").unwrap();
-        assert_eq!(conversation.run().await.unwrap(), RunEnd::Answered);
+        assert_eq!(
+            conversation.run().await.unwrap(),
+            ConversationRunEnd::Answered
+        );
         assert_eq!(double.received_count(), 2);
         let body = &double.received()[1].body;
         let expected = ["of read_file", "of web_search"];
@@ -144,7 +147,10 @@ async fn tools_run_between_two_answers_and_their_results_are_read() {
         assert_eq!(told, [finished("call_a"), finished("call_b")]);
         // The double refuses what its provider would.
         conversation.send_message("three").unwrap();
-        assert_eq!(conversation.run().await.unwrap(), RunEnd::Answered);
+        assert_eq!(
+            conversation.run().await.unwrap(),
+            ConversationRunEnd::Answered
+        );
     }
 }
 
@@ -162,7 +168,7 @@ async fn an_interrupt_stops_tools_and_records_their_results_before_the_run_ends(
         });
         assert!(matches!(
             end.unwrap(),
-            RunEnd::Interrupted { partial: None, .. }
+            ConversationRunEnd::Interrupted { partial: None, .. }
         ));
         assert_eq!(results(&conversation), ["of read_file", "was stopped"]);
         let mut ended = 0;
@@ -177,7 +183,10 @@ async fn an_interrupt_stops_tools_and_records_their_results_before_the_run_ends(
         assert_valid(&conversation);
         // The next message goes on from there, and the provider takes it.
         conversation.send_message("another way").unwrap();
-        assert_eq!(conversation.run().await.unwrap(), RunEnd::Answered);
+        assert_eq!(
+            conversation.run().await.unwrap(),
+            ConversationRunEnd::Answered
+        );
         let body = &double.received()[1].body;
         assert_eq!(form.tool_results(body), ["of read_file", "was stopped"]);
         assert_eq!(form.user_texts(body), ["one", "another way"], "{form:?}");
@@ -196,10 +205,16 @@ async fn a_message_that_is_sent_while_tools_run_comes_behind_their_results() {
         conversation.send_message("meanwhile").unwrap();
         conversation.interrupt(reason());
     });
-    assert!(matches!(end.unwrap(), RunEnd::Interrupted { .. }));
+    assert!(matches!(
+        end.unwrap(),
+        ConversationRunEnd::Interrupted { .. }
+    ));
     assert_eq!(conversation.waiting(), 1);
     assert!(conversation.has_work());
-    assert_eq!(conversation.run().await.unwrap(), RunEnd::Answered);
+    assert_eq!(
+        conversation.run().await.unwrap(),
+        ConversationRunEnd::Answered
+    );
     let roles: Vec<Role> = conversation
         .history()
         .entries()
@@ -209,7 +224,10 @@ async fn a_message_that_is_sent_while_tools_run_comes_behind_their_results() {
     let (user, model, tool) = (Role::User, Role::Assistant, Role::Tool);
     assert_eq!(roles, [user, model, tool, tool, user, model]);
     assert!(conversation.take_back_answer());
-    assert_eq!(conversation.run().await.unwrap(), RunEnd::Answered);
+    assert_eq!(
+        conversation.run().await.unwrap(),
+        ConversationRunEnd::Answered
+    );
 }
 
 #[tokio::test]
@@ -228,12 +246,15 @@ async fn a_pause_keeps_tools_from_beginning_and_the_next_run_begins_with_them() 
         }
         conversation.pause(reason());
     });
-    assert!(matches!(end.unwrap(), RunEnd::Paused { .. }));
+    assert!(matches!(end.unwrap(), ConversationRunEnd::Paused { .. }));
     assert!(desk.ran.lock().unwrap().is_empty(), "nothing began");
     assert!(conversation.has_work());
     assert_valid(&conversation);
     conversation.send_message("and more").unwrap();
-    assert_eq!(conversation.run().await.unwrap(), RunEnd::Answered);
+    assert_eq!(
+        conversation.run().await.unwrap(),
+        ConversationRunEnd::Answered
+    );
     assert_eq!(desk.ran.lock().unwrap().len(), 2);
     let sent = form.user_texts(&double.received()[1].body);
     assert_eq!(sent, ["one", "and more"]);
@@ -255,17 +276,20 @@ async fn a_pause_waits_for_tools_and_becomes_an_interrupt_where_they_take_too_lo
             conversation.pause(reason());
         });
         match end.unwrap() {
-            RunEnd::Paused { .. } => assert!(!slow),
-            RunEnd::Interrupted { reason, .. } => {
+            ConversationRunEnd::Paused { .. } => assert!(!slow),
+            ConversationRunEnd::Interrupted { reason, .. } => {
                 assert!(slow && reason.message.contains("within 20ms"), "{reason:?}");
             }
-            RunEnd::Answered => panic!("it was paused"),
+            ConversationRunEnd::Answered => panic!("it was paused"),
         }
         assert_eq!(results(&conversation).len(), 2);
         assert_eq!(conversation.status(), ConversationStatus::Paused);
         // Tools that end at once may have been read by the model before the pause took hold.
         assert!(conversation.has_work() || !slow);
-        assert_eq!(conversation.run().await.unwrap(), RunEnd::Answered);
+        assert_eq!(
+            conversation.run().await.unwrap(),
+            ConversationRunEnd::Answered
+        );
     }
 }
 
@@ -323,7 +347,10 @@ async fn what_must_not_be_interrupted_is_never_given_up() {
         tokio::time::sleep(Duration::from_secs(3_600)).await;
         section.0.send_modify(|(_, ended)| *ended = true);
     });
-    assert!(matches!(end.unwrap(), RunEnd::Interrupted { .. }));
+    assert!(matches!(
+        end.unwrap(),
+        ConversationRunEnd::Interrupted { .. }
+    ));
     assert_eq!(results(&conversation), ["all of it", "all of it"]);
     assert_valid(&conversation);
 }
@@ -347,7 +374,10 @@ async fn a_run_that_is_dropped_while_tools_run_leaves_a_result_for_each() {
     );
     assert_valid(&conversation);
     conversation.send_message("go on").unwrap();
-    assert_eq!(conversation.run().await.unwrap(), RunEnd::Answered);
+    assert_eq!(
+        conversation.run().await.unwrap(),
+        ConversationRunEnd::Answered
+    );
 }
 
 #[tokio::test]
@@ -370,7 +400,7 @@ async fn a_model_that_never_stops_asking_is_paused_at_the_limit_of_rounds() {
     });
     conversation.send_message("one").unwrap();
     for run in 1..=2 {
-        let RunEnd::Paused { reason } = conversation.run().await.unwrap() else {
+        let ConversationRunEnd::Paused { reason } = conversation.run().await.unwrap() else {
             panic!("paused");
         };
         assert!(reason.message.contains("3 rounds"), "{}", reason.message);
@@ -387,7 +417,10 @@ async fn what_is_asked_for_where_no_tools_are_is_not_in_the_history() {
         let conversation = Conversation::new(config);
         for message in ["one", "another"] {
             conversation.send_message(message).unwrap();
-            assert_eq!(conversation.run().await.unwrap(), RunEnd::Answered);
+            assert_eq!(
+                conversation.run().await.unwrap(),
+                ConversationRunEnd::Answered
+            );
             assert!(!conversation.has_work());
         }
         assert_eq!(conversation.history().entries().len(), 4, "{form:?}");
@@ -429,7 +462,7 @@ async fn an_interrupt_at_any_byte_of_a_stream_with_tools_leaves_a_valid_history(
             });
             // Where the stream's end had come, the answer was whole, and no tool of it begins.
             assert!(
-                matches!(end.unwrap(), RunEnd::Interrupted { .. }),
+                matches!(end.unwrap(), ConversationRunEnd::Interrupted { .. }),
                 "{form:?} {place}"
             );
             kept += usize::from(!results(&conversation).is_empty());

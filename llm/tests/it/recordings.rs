@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use llm::{Conversation, ConversationConfig, RunEnd, check_history, repaired};
+use llm::{Conversation, ConversationConfig, ConversationRunEnd, check_history, repaired};
 use tests::providers::{Behaviour, ProviderDouble, WireForm};
 
 use crate::calls::{ANSWER, double, model, reason};
@@ -52,7 +52,7 @@ async fn an_interrupt_at_any_byte_keeps_the_whole_pieces_and_a_valid_history() {
                 }
                 conversation.interrupt(reason());
             });
-            let RunEnd::Interrupted { partial, .. } = end.unwrap() else {
+            let ConversationRunEnd::Interrupted { partial, .. } = end.unwrap() else {
                 panic!("{form:?} {place}");
             };
             let kept = &ANSWER[..ANSWER.len().min(pieces * 5)];
@@ -62,7 +62,7 @@ async fn an_interrupt_at_any_byte_keeps_the_whole_pieces_and_a_valid_history() {
             // The double refuses what its provider would.
             assert_eq!(
                 conversation.run().await.unwrap(),
-                RunEnd::Answered,
+                ConversationRunEnd::Answered,
                 "{form:?} {place}"
             );
             let users = form.user_texts(&double.received()[1].body);

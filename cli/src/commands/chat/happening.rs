@@ -4,7 +4,7 @@ use std::io;
 
 use crossterm::event::Event;
 use interrupts::signals::{OsSignals, Signal, SignalSource as _};
-use llm::{ConversationEvent, RunEnd, RunError};
+use llm::{ConversationEvent, ConversationRunEnd, ConversationRunError};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::Instant;
@@ -13,7 +13,7 @@ use super::tools::PermissionQuestion;
 use crate::terminal_events::TerminalEvents;
 
 /// How a run has ended.
-pub(super) type Ended = Result<RunEnd, RunError>;
+pub(super) type Ended = Result<ConversationRunEnd, ConversationRunError>;
 
 /// What happens to a conversation on a terminal.
 pub(super) enum Happening {

@@ -3,7 +3,7 @@
 use std::io;
 
 use interrupts::signals::{OsSignals, Signal, SignalSource as _};
-use llm::{Conversation, ConversationEvent, RunEnd, RunError};
+use llm::{Conversation, ConversationEvent, ConversationRunEnd, ConversationRunError};
 use routing_core::{StopReason, StopSource};
 use tokio::sync::mpsc::UnboundedReceiver;
 
@@ -87,21 +87,21 @@ const fn name_of(signal: Signal) -> &'static str {
 
 /// What the program leaves with after a run; `None` where the next line is read.
 fn left_with(
-    ended: Result<RunEnd, RunError>,
+    ended: Result<ConversationRunEnd, ConversationRunError>,
     signalled: Option<Exit>,
 ) -> anyhow::Result<Option<Exit>> {
     match ended {
-        Ok(RunEnd::Answered) => Ok(None),
-        Ok(RunEnd::Interrupted { reason, .. }) if is_of_limit(&reason, signalled) => {
+        Ok(ConversationRunEnd::Answered) => Ok(None),
+        Ok(ConversationRunEnd::Interrupted { reason, .. }) if is_of_limit(&reason, signalled) => {
             Err(unpaid(reason).into())
         }
-        Ok(RunEnd::Paused { reason }) if is_of_limit(&reason, signalled) => {
+        Ok(ConversationRunEnd::Paused { reason }) if is_of_limit(&reason, signalled) => {
             Err(Failure::new(Exit::LimitHit, reason.message).into())
         }
-        Ok(RunEnd::Interrupted { .. } | RunEnd::Paused { .. }) => {
+        Ok(ConversationRunEnd::Interrupted { .. } | ConversationRunEnd::Paused { .. }) => {
             Ok(Some(signalled.unwrap_or(Exit::Interrupted)))
         }
-        Err(RunError::Model(error)) => Err(failure(&error).into()),
+        Err(ConversationRunError::Model(error)) => Err(failure(&error).into()),
         Err(error) => Err(error.into()),
     }
 }

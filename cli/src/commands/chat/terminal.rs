@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crossterm::event::Event;
 use interrupts::signals::{OsSignals, Signal};
-use llm::{Conversation, ConversationEvent, RunEnd};
+use llm::{Conversation, ConversationEvent, ConversationRunEnd};
 use routing_core::StopSource;
 use routing_core::model::{CallNote, ModelError};
 use tokio::task::{JoinError, JoinSet};
@@ -312,10 +312,13 @@ impl Talk {
         }
         match ended {
             // A message that was sent as the run ended is answered by another.
-            Ok(Ok(RunEnd::Answered)) => self.run(table),
+            Ok(Ok(ConversationRunEnd::Answered)) => self.run(table),
             // So is one that was sent when the person had read of the interrupt.
-            Ok(Ok(RunEnd::Interrupted { .. })) if self.sent_since => self.run(table),
-            Ok(Ok(RunEnd::Interrupted { .. } | RunEnd::Paused { .. }) | Err(_)) => {}
+            Ok(Ok(ConversationRunEnd::Interrupted { .. })) if self.sent_since => self.run(table),
+            Ok(
+                Ok(ConversationRunEnd::Interrupted { .. } | ConversationRunEnd::Paused { .. })
+                | Err(_),
+            ) => {}
             // A panic was printed already, and the terminal was given back.
             Err(_panicked) => return ControlFlow::Break(Exit::Failure),
         }

@@ -9,13 +9,13 @@ use crate::conversation::desk::ToolResult;
 pub(super) struct OpenCalls {
     requests: Vec<ToolRequest>,
     /// What was told of each while it ran.
-    calls: Vec<Call>,
+    calls: Vec<OpenCall>,
     /// Whether they were handed to the desk.
     running: bool,
 }
 
 #[derive(Debug, Default, Clone)]
-struct Call {
+struct OpenCall {
     started: bool,
     result: Option<ToolResult>,
 }
@@ -23,7 +23,7 @@ struct Call {
 impl OpenCalls {
     pub(super) fn of(requests: Vec<ToolRequest>) -> Self {
         Self {
-            calls: vec![Call::default(); requests.len()],
+            calls: vec![OpenCall::default(); requests.len()],
             requests,
             running: false,
         }
@@ -61,7 +61,7 @@ impl OpenCalls {
     pub(super) fn unsaid(&self) -> Vec<(usize, ToolResult)> {
         let calls = self.calls.iter().enumerate();
         let unsaid = calls.filter(|(_, call)| call.result.is_none());
-        let result = |(index, call): (usize, &Call)| {
+        let result = |(index, call): (usize, &OpenCall)| {
             let result = if self.running && call.started {
                 ToolResult::unknown()
             } else {

@@ -7,10 +7,12 @@ use routing_core::{StopMode, StopReason, StopSource};
 use shuttle::sync::{Arc, Mutex};
 use shuttle::{check_random, thread};
 
-use super::{Machine, Next, RunNumber, StepEnd};
+use super::{Machine, NextAction, RunNumber, StepEnd};
 use crate::chat::{ChatPartial, ChatReply, ChatUsage};
 use crate::conversation::desk::{ToolResult, ToolState};
-use crate::conversation::event::{Asked, ConversationEvent, ConversationStatus, RunEnd};
+use crate::conversation::event::{
+    ConversationEvent, ConversationRunEnd, ConversationStatus, StopOutcome,
+};
 
 /// Schedules that are tried for each scenario.
 const SCHEDULES: usize = 10_000;
@@ -28,17 +30,17 @@ fn reason(mode: StopMode) -> StopReason {
 
 /// A run as the loop around the machine drives it: a step is a few pieces, and ends as interrupted once
 /// it sees that it was.
-fn drive(machine: &Shared) -> Option<RunEnd> {
+fn drive(machine: &Shared) -> Option<ConversationRunEnd> {
     let run = machine.lock().unwrap().begin().ok()?;
     loop {
         let next = machine.lock().unwrap().next(run);
         match next {
-            Next::Over(end) => return Some(end),
-            Next::Tools(requests) => run_tools(machine, run, requests.len()),
-            Next::RoundsUsedUp(_) => {
+            NextAction::Over(end) => return Some(end),
+            NextAction::Tools(requests) => run_tools(machine, run, requests.len()),
+            NextAction::RoundsUsedUp(_) => {
                 machine.lock().unwrap().ask(reason(StopMode::Graceful));
             }
-            Next::Step(_messages) => {
+            NextAction::Step(_messages) => {
                 let ended = step(machine, run);
                 let over = machine.lock().unwrap().step_ended(run, ended);
                 if let Some(end) = over.unwrap() {
@@ -139,14 +141,17 @@ fn an_interrupt_that_races_with_the_start_of_a_run_is_never_lost() {
             let status = machine.lock().unwrap().status();
             match asked {
                 // The run had ended.
-                Asked::PausesIdle => assert_eq!(end, RunEnd::Answered),
+                StopOutcome::PausesIdle => assert_eq!(end, ConversationRunEnd::Answered),
                 // It came first, or in the midst.
-                Asked::StopsNextRun | Asked::StopsRun => {
+                StopOutcome::StopsNextRun | StopOutcome::StopsRun => {
                     assert_eq!(status, ConversationStatus::Paused);
                     // The answer may have been whole a moment before; the run ends as interrupted.
-                    assert!(matches!(end, RunEnd::Interrupted { .. }), "{end:?}");
+                    assert!(
+                        matches!(end, ConversationRunEnd::Interrupted { .. }),
+                        "{end:?}"
+                    );
                 }
-                Asked::ChangesNothing => panic!("nothing was paused before"),
+                StopOutcome::ChangesNothing => panic!("nothing was paused before"),
             }
             assert_eq!(told(&machine), (1, 1));
         },
@@ -177,7 +182,7 @@ fn many_interrupts_and_pauses_are_told_once_for_each_stop() {
                 let mut counted = 0;
                 for mode in [StopMode::Graceful, StopMode::Immediate] {
                     let asked = stopper.lock().unwrap().ask(reason(mode));
-                    counted += usize::from(asked != Asked::ChangesNothing);
+                    counted += usize::from(asked != StopOutcome::ChangesNothing);
                 }
                 counted
             });
@@ -208,7 +213,10 @@ fn of_two_runs_that_begin_at_once_one_runs() {
             let other = Arc::clone(&machine);
             let second = thread::spawn(move || drive(&other));
             let ends = [drive(&machine), second.join().unwrap()];
-            assert!(ends.contains(&Some(RunEnd::Answered)), "{ends:?}");
+            assert!(
+                ends.contains(&Some(ConversationRunEnd::Answered)),
+                "{ends:?}"
+            );
             let machine = machine.lock().unwrap();
             assert_eq!(machine.history().entries().len(), 2, "answered once");
             assert!(!machine.has_work());
@@ -227,7 +235,7 @@ fn an_interrupt_that_races_with_tools_leaves_one_result_for_each_request() {
             let run = thread::spawn(move || drive(&runner));
             let asked = machine.lock().unwrap().ask(reason(StopMode::Immediate));
             run.join().unwrap().unwrap();
-            if asked == Asked::StopsRun {
+            if asked == StopOutcome::StopsRun {
                 assert_eq!(machine.lock().unwrap().status(), ConversationStatus::Paused);
             }
             // Whatever was left to do is done by another run.

@@ -5,10 +5,12 @@ use proptest::prelude::*;
 use routing_core::model::{ModelError, Role, ToolRequest};
 use routing_core::{StopMode, StopReason, StopSource};
 
-use super::{Machine, Next, RunNumber, StepEnd};
+use super::{Machine, NextAction, RunNumber, StepEnd};
 use crate::chat::{ChatPartial, ChatReply, ChatUsage};
 use crate::conversation::desk::{ToolResult, ToolState};
-use crate::conversation::event::{Asked, ConversationEvent, ConversationStatus, RunEnd, RunError};
+use crate::conversation::event::{
+    ConversationEvent, ConversationRunEnd, ConversationRunError, ConversationStatus, StopOutcome,
+};
 use crate::conversation::history::Completeness;
 use crate::conversation::validity::check_history;
 
@@ -71,7 +73,7 @@ fn stepping() -> (Machine, RunNumber) {
     let mut machine = Machine::new(Some("Be brief.".to_owned()));
     machine.send("one".to_owned());
     let run = machine.begin().unwrap();
-    assert!(matches!(machine.next(run), Next::Step(_)));
+    assert!(matches!(machine.next(run), NextAction::Step(_)));
     (machine, run)
 }
 
@@ -87,25 +89,28 @@ fn a_run_answers_until_nothing_is_left() {
     let (mut machine, run) = stepping();
     machine.send("two".to_owned());
     assert_eq!(machine.step_ended(run, answer("first")).unwrap(), None);
-    let Next::Step(messages) = machine.next(run) else {
+    let NextAction::Step(messages) = machine.next(run) else {
         panic!("the message that was sent meanwhile is answered too");
     };
     let said: Vec<&str> = messages.iter().map(|message| &*message.text).collect();
     assert_eq!(said, ["Be brief.", "one", "first", "two"]);
     machine.step_ended(run, answer("second")).unwrap();
-    assert_eq!(machine.next(run), Next::Over(RunEnd::Answered));
+    assert_eq!(
+        machine.next(run),
+        NextAction::Over(ConversationRunEnd::Answered)
+    );
     assert_eq!(machine.status(), ConversationStatus::Idle);
 }
 
 #[test]
 fn an_interrupt_keeps_the_partial_answer_marked_and_is_told_once() {
     let (mut machine, run) = stepping();
-    assert_eq!(machine.ask(interrupt()), Asked::StopsRun);
-    assert_eq!(machine.ask(interrupt()), Asked::ChangesNothing);
+    assert_eq!(machine.ask(interrupt()), StopOutcome::StopsRun);
+    assert_eq!(machine.ask(interrupt()), StopOutcome::ChangesNothing);
     assert_eq!(machine.status(), ConversationStatus::Interrupting);
     let end = machine.step_ended(run, cut_at("fir")).unwrap();
-    assert!(matches!(end, Some(RunEnd::Interrupted { .. })));
-    assert_eq!(machine.ask(interrupt()), Asked::ChangesNothing);
+    assert!(matches!(end, Some(ConversationRunEnd::Interrupted { .. })));
+    assert_eq!(machine.ask(interrupt()), StopOutcome::ChangesNothing);
     assert_eq!(machine.status(), ConversationStatus::Paused);
     assert_eq!(interrupts(&mut machine), 1);
     let last = machine.history().entries().last().unwrap();
@@ -121,7 +126,7 @@ fn a_message_whose_answer_had_not_begun_is_answered_by_the_next_run() {
     machine.step_ended(run, cut_at("")).unwrap();
     machine.send("two".to_owned());
     let run = machine.begin().unwrap();
-    let Next::Step(messages) = machine.next(run) else {
+    let NextAction::Step(messages) = machine.next(run) else {
         panic!("there is work");
     };
     assert_eq!(messages.last().map(|last| &*last.text), Some("one\n\ntwo"));
@@ -130,57 +135,63 @@ fn a_message_whose_answer_had_not_begun_is_answered_by_the_next_run() {
 #[test]
 fn an_interrupt_while_idle_pauses_until_the_next_run() {
     let mut machine = Machine::new(None);
-    assert_eq!(machine.ask(interrupt()), Asked::PausesIdle);
+    assert_eq!(machine.ask(interrupt()), StopOutcome::PausesIdle);
     assert_eq!(machine.status(), ConversationStatus::Paused);
     assert_eq!(interrupts(&mut machine), 1);
     machine.send("one".to_owned());
     let run = machine.begin().unwrap();
-    assert!(matches!(machine.next(run), Next::Step(_)));
+    assert!(matches!(machine.next(run), NextAction::Step(_)));
 }
 
 #[test]
 fn an_interrupt_between_a_message_and_its_run_ends_that_run_and_strands_no_message() {
     let mut machine = Machine::new(None);
     machine.send("one".to_owned());
-    assert_eq!(machine.ask(reason(StopMode::Graceful)), Asked::StopsNextRun);
+    assert_eq!(
+        machine.ask(reason(StopMode::Graceful)),
+        StopOutcome::StopsNextRun
+    );
     assert_eq!(
         machine.ask(interrupt()),
-        Asked::StopsNextRun,
+        StopOutcome::StopsNextRun,
         "it is harder"
     );
-    assert_eq!(machine.ask(interrupt()), Asked::ChangesNothing);
+    assert_eq!(machine.ask(interrupt()), StopOutcome::ChangesNothing);
     assert_eq!(machine.status(), ConversationStatus::Paused);
     let run = machine.begin().unwrap();
     assert!(matches!(
         machine.next(run),
-        Next::Over(RunEnd::Interrupted { partial: None, .. })
+        NextAction::Over(ConversationRunEnd::Interrupted { partial: None, .. })
     ));
     assert_eq!(interrupts(&mut machine), 1);
     // One run, and no other.
     let run = machine.begin().unwrap();
-    assert!(matches!(machine.next(run), Next::Step(_)));
+    assert!(matches!(machine.next(run), NextAction::Step(_)));
 }
 
 #[test]
 fn a_pause_lets_the_step_end_and_an_interrupt_is_harder() {
     let (mut machine, run) = stepping();
     machine.send("two".to_owned());
-    assert_eq!(machine.ask(reason(StopMode::Graceful)), Asked::StopsRun);
+    assert_eq!(
+        machine.ask(reason(StopMode::Graceful)),
+        StopOutcome::StopsRun
+    );
     assert_eq!(machine.status(), ConversationStatus::Pausing);
     assert_eq!(machine.step_ended(run, answer("whole")).unwrap(), None);
     assert!(matches!(
         machine.next(run),
-        Next::Over(RunEnd::Paused { .. })
+        NextAction::Over(ConversationRunEnd::Paused { .. })
     ));
     assert_eq!(machine.waiting(), 1, "the message is kept");
 
     let run = machine.begin().unwrap();
     machine.next(run);
     machine.ask(reason(StopMode::Graceful));
-    assert_eq!(machine.ask(interrupt()), Asked::StopsRun);
+    assert_eq!(machine.ask(interrupt()), StopOutcome::StopsRun);
     assert_eq!(
         machine.ask(reason(StopMode::Graceful)),
-        Asked::ChangesNothing
+        StopOutcome::ChangesNothing
     );
     assert_eq!(machine.status(), ConversationStatus::Interrupting);
 }
@@ -192,7 +203,7 @@ fn an_answer_that_was_whole_before_the_interrupt_stays_whole() {
     assert_eq!(machine.step_ended(run, answer("whole")).unwrap(), None);
     assert!(matches!(
         machine.next(run),
-        Next::Over(RunEnd::Interrupted { partial: None, .. })
+        NextAction::Over(ConversationRunEnd::Interrupted { partial: None, .. })
     ));
     assert_eq!(interrupts(&mut machine), 1);
     let last = machine.history().entries().last().unwrap();
@@ -204,15 +215,15 @@ fn a_failure_leaves_the_message_for_the_next_run_and_is_none_under_an_interrupt(
     let (mut machine, run) = stepping();
     assert!(matches!(
         machine.step_ended(run, failure()),
-        Err(RunError::Model(_))
+        Err(ConversationRunError::Model(_))
     ));
     assert_eq!(machine.status(), ConversationStatus::Idle);
     let run = machine.begin().unwrap();
-    assert!(matches!(machine.next(run), Next::Step(_)));
+    assert!(matches!(machine.next(run), NextAction::Step(_)));
     machine.piece(run, "some");
     machine.ask(interrupt());
     let end = machine.step_ended(run, failure()).unwrap();
-    let Some(RunEnd::Interrupted {
+    let Some(ConversationRunEnd::Interrupted {
         partial: Some(partial),
         ..
     }) = end
@@ -238,7 +249,10 @@ fn a_run_that_goes_away_leaves_its_pieces() {
 #[test]
 fn a_second_run_is_refused_while_one_is_under_way() {
     let (mut machine, _run) = stepping();
-    assert!(matches!(machine.begin(), Err(RunError::AlreadyRunning)));
+    assert!(matches!(
+        machine.begin(),
+        Err(ConversationRunError::AlreadyRunning)
+    ));
 }
 
 #[test]
@@ -249,7 +263,7 @@ fn an_answer_is_taken_back_and_given_again() {
     machine.next(run);
     assert!(machine.take_back_answer());
     let run = machine.begin().unwrap();
-    let Next::Step(messages) = machine.next(run) else {
+    let NextAction::Step(messages) = machine.next(run) else {
         panic!("there is work");
     };
     assert_eq!(messages.last().map(|last| last.role), Some(Role::User));
@@ -263,12 +277,12 @@ fn tools_are_run_before_the_next_step_and_late_results_change_nothing() {
     let run = machine.begin().unwrap();
     machine.next(run);
     machine.step_ended(run, asking("", 2)).unwrap();
-    assert!(matches!(machine.next(run), Next::Tools(requests) if requests.len() == 2));
+    assert!(matches!(machine.next(run), NextAction::Tools(requests) if requests.len() == 2));
     machine.tool_started(run, 0);
     machine.tool_ended(run, 0, result("first"));
     machine.tools_ended(run, vec![result("other")]);
     machine.tool_ended(run, 1, result("late"));
-    let Next::Step(messages) = machine.next(run) else {
+    let NextAction::Step(messages) = machine.next(run) else {
         panic!("the model reads the results");
     };
     let said: Vec<&str> = messages.iter().map(|message| &*message.text).collect();
@@ -286,7 +300,7 @@ fn an_interrupt_before_tools_begin_keeps_them_from_it_and_says_so() {
     machine.step_ended(run, asking("I look.", 1)).unwrap();
     assert!(matches!(
         machine.next(run),
-        Next::Over(RunEnd::Interrupted { .. })
+        NextAction::Over(ConversationRunEnd::Interrupted { .. })
     ));
     let last = machine.history().entries().last().unwrap();
     assert_eq!(last.message.role, Role::Tool);
@@ -387,18 +401,18 @@ proptest! {
                 }
                 Happening::Next if !stepping && !tooling => {
                     match run.map(|run| machine.next(run)) {
-                        Some(Next::Step(messages)) => {
+                        Some(NextAction::Step(messages)) => {
                             stepping = true;
                             prop_assert_eq!(check_history(&messages), Ok(()));
                         }
-                        Some(Next::Tools(requests)) => {
+                        Some(NextAction::Tools(requests)) => {
                             tooling = true;
                             prop_assert!(!requests.is_empty());
                         }
-                        Some(Next::RoundsUsedUp(_)) => {
+                        Some(NextAction::RoundsUsedUp(_)) => {
                             machine.ask(reason(StopMode::Graceful));
                         }
-                        Some(Next::Over(_)) | None => {}
+                        Some(NextAction::Over(_)) | None => {}
                     }
                 }
                 Happening::Asking(text, count) if stepping => {
@@ -420,10 +434,10 @@ proptest! {
                 }
                 Happening::Interrupt => {
                     let asked = machine.ask(interrupt());
-                    effective += usize::from(asked != Asked::ChangesNothing);
+                    effective += usize::from(asked != StopOutcome::ChangesNothing);
                     prop_assert!(before == ConversationStatus::Paused
                         || before == ConversationStatus::Interrupting
-                        || asked != Asked::ChangesNothing);
+                        || asked != StopOutcome::ChangesNothing);
                 }
                 Happening::Piece(text) if stepping => machine.piece(run.unwrap(), &text),
                 Happening::Answered(text) if stepping => {

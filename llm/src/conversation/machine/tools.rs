@@ -4,7 +4,7 @@
 use routing_core::model::ToolRequest;
 
 use super::open_calls::OpenCalls;
-use super::{Machine, Next, RunNumber};
+use super::{Machine, NextAction, RunNumber};
 use crate::conversation::desk::ToolResult;
 use crate::conversation::event::ConversationEvent;
 use crate::conversation::history::Completeness;
@@ -19,16 +19,16 @@ impl Machine {
     }
 
     /// The tools that are to run next, if any.
-    pub(super) fn next_tools(&mut self) -> Option<Next> {
+    pub(super) fn next_tools(&mut self) -> Option<NextAction> {
         if self.open.is_empty() {
             return None;
         }
         let most = self.most_rounds.unwrap_or_default();
         if self.rounds >= most {
-            return Some(Next::RoundsUsedUp(most));
+            return Some(NextAction::RoundsUsedUp(most));
         }
         self.rounds += 1;
-        Some(Next::Tools(self.open.start()))
+        Some(NextAction::Tools(self.open.start()))
     }
 
     /// A tool starts.

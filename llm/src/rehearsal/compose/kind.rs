@@ -6,7 +6,7 @@ use crate::rehearsal::schema_view::{Demands, names_type};
 
 /// What kind of value satisfies demands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ValueKind {
     Null,
     Boolean,
     Integer,
@@ -17,21 +17,21 @@ pub(super) enum Kind {
 }
 
 /// The kind that the `type` names first, null last; else the one that the other keywords speak of.
-pub(super) fn kind(demands: &Demands) -> Kind {
+pub(super) fn kind(demands: &Demands) -> ValueKind {
     let kinds = [
-        ("object", Kind::Object),
-        ("array", Kind::List),
-        ("string", Kind::Text),
-        ("integer", Kind::Integer),
-        ("number", Kind::Number),
-        ("boolean", Kind::Boolean),
-        ("null", Kind::Null),
+        ("object", ValueKind::Object),
+        ("array", ValueKind::List),
+        ("string", ValueKind::Text),
+        ("integer", ValueKind::Integer),
+        ("number", ValueKind::Number),
+        ("boolean", ValueKind::Boolean),
+        ("null", ValueKind::Null),
     ];
     if let Some(types) = demands.get("type") {
         return kinds
             .into_iter()
             .find(|(name, _)| names_type(types, name))
-            .map_or(Kind::Null, |(_, kind)| kind);
+            .map_or(ValueKind::Null, |(_, kind)| kind);
     }
     let speaks_of = |keywords: &[&str]| keywords.iter().any(|word| demands.contains_key(*word));
     if speaks_of(&[
@@ -40,7 +40,7 @@ pub(super) fn kind(demands: &Demands) -> Kind {
         "additionalProperties",
         "minProperties",
     ]) {
-        Kind::Object
+        ValueKind::Object
     } else if speaks_of(&[
         "items",
         "prefixItems",
@@ -48,7 +48,7 @@ pub(super) fn kind(demands: &Demands) -> Kind {
         "maxItems",
         "uniqueItems",
     ]) {
-        Kind::List
+        ValueKind::List
     } else if speaks_of(&[
         "minimum",
         "maximum",
@@ -56,9 +56,9 @@ pub(super) fn kind(demands: &Demands) -> Kind {
         "exclusiveMaximum",
         "multipleOf",
     ]) {
-        Kind::Number
+        ValueKind::Number
     } else {
-        Kind::Text
+        ValueKind::Text
     }
 }
 

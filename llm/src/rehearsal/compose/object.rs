@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Composer, DEEP, Place};
+use super::{Composer, DEEP, ValuePosition};
 use crate::rehearsal::route_choice;
 use crate::rehearsal::schema_view::{Demands, SchemaView, property, required};
 
@@ -10,7 +10,7 @@ impl Composer<'_> {
     pub(super) fn object(
         &mut self,
         demands: &Demands,
-        place: Place<'_>,
+        place: ValuePosition<'_>,
         given: Option<&Map<String, Value>>,
     ) -> Value {
         let mut object = Map::new();
@@ -50,7 +50,7 @@ impl Composer<'_> {
         name: &str,
         must: bool,
         away: bool,
-        around: Place<'_>,
+        around: ValuePosition<'_>,
     ) -> Option<Value> {
         let demands = self.view.demands(schema);
         let deep = around.depth >= DEEP;
@@ -61,7 +61,7 @@ impl Composer<'_> {
         if !must && (optional || self.view.least_depth(schema).is_none()) {
             return None;
         }
-        let place = Place {
+        let place = ValuePosition {
             name,
             index: if around.listed { around.index } else { 0 },
             listed: around.listed,
@@ -71,11 +71,19 @@ impl Composer<'_> {
     }
 
     /// Keys beyond the named ones: in maps, and where the schema demands more of them.
-    fn fill_up(&mut self, demands: &Demands, object: &mut Map<String, Value>, place: Place<'_>) {
+    fn fill_up(
+        &mut self,
+        demands: &Demands,
+        object: &mut Map<String, Value>,
+        place: ValuePosition<'_>,
+    ) {
         for name in required(demands) {
             if !object.contains_key(name) {
                 let schema = demands.get("additionalProperties").cloned();
-                let value = self.value(&schema.unwrap_or(json!({})), Place { name, ..place });
+                let value = self.value(
+                    &schema.unwrap_or(json!({})),
+                    ValuePosition { name, ..place },
+                );
                 object.insert(name.to_owned(), value);
             }
         }
@@ -105,7 +113,7 @@ impl Composer<'_> {
                 .cloned()
                 .unwrap_or_else(|| format!("note{index}"));
             index += 1;
-            let place = Place {
+            let place = ValuePosition {
                 name: &name,
                 index,
                 listed: place.listed,

@@ -3,7 +3,7 @@ use routing_core::model::{Caller, Message, Purpose};
 use routing_core::{NodeId, RunId};
 use serde_json::{Map, Value, json};
 
-use super::{Composer, Wanted};
+use super::{Composer, FixedRoute};
 use crate::rehearsal::facts::Facts;
 use crate::rehearsal::random::Random;
 use crate::rehearsal::schema_view::SchemaView;
@@ -19,7 +19,7 @@ fn caller(agent_type: &'static str, purpose: Purpose) -> Caller {
     }
 }
 
-fn compose(schema: &Value, seed: u64, caller: &Caller, wanted: Option<&Wanted>) -> Value {
+fn compose(schema: &Value, seed: u64, caller: &Caller, wanted: Option<&FixedRoute>) -> Value {
     let messages = [Message::user(
         "Goal: tidy the parser\nFiles: src/parse.rs src/lex.rs",
     )];
@@ -206,7 +206,7 @@ fn the_value_that_goes_on_is_taken_in_both_forms_of_an_enumeration() {
 fn an_interrupt_that_is_asked_for_has_the_given_fields() {
     let mut fields = Map::new();
     fields.insert("goal".to_owned(), json!("ask first"));
-    let wanted = Wanted {
+    let wanted = FixedRoute {
         route: "interruptRequest",
         fields,
     };
