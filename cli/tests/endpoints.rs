@@ -10,7 +10,7 @@ use agents::catalogue::{self, SchemaQuery};
 use agents::{AgentKind, RouteType};
 use llm::{Pace, RehearsalConfig, RehearsalModel};
 use routing_core::model::{
-    AnswerSchemaRef, Caller, Dialect, LanguageModel, Message, ModelCall, Purpose,
+    AnswerSchemaRef, Dialect, LanguageModel, Message, ModelCall, ModelCaller, Purpose,
 };
 use routing_core::schema::AnswerSchema;
 use routing_core::{AgentType, NodeId, RunId, StopScope};
@@ -120,7 +120,7 @@ fn answer(request: &Received, provider: &Provider) -> String {
     }
     let resolves = record == "InterruptRouting";
     let call = ModelCall {
-        caller: Caller {
+        caller: ModelCaller {
             run: RunId::from_uuid(uuid::Uuid::nil()),
             node: NodeId::new("double").unwrap(),
             agent_type: "ORCHESTRATOR",

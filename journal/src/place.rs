@@ -1,7 +1,7 @@
 //! The places of effects in a run: the same step of a resumed or forked run has the same place.
 
 use routing_core::NodeId;
-use routing_core::model::{Caller, Purpose};
+use routing_core::model::{ModelCaller, Purpose};
 
 const fn purpose(purpose: Purpose) -> &'static str {
     match purpose {
@@ -13,8 +13,8 @@ const fn purpose(purpose: Purpose) -> &'static str {
 }
 
 /// The place of a model's call.
-pub fn model_call(caller: &Caller) -> String {
-    let Caller {
+pub fn model_call(caller: &ModelCaller) -> String {
+    let ModelCaller {
         node,
         turn,
         correction,

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use routing_core::model::{
-    Caller, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, TurnForm,
+    LanguageModel, ModelCall, ModelCaller, ModelError, ModelReply, PartialReply, TurnForm,
 };
 use routing_core::schema::Dialect;
 use routing_core::{Outcome, StopReason, StopScope};
@@ -107,7 +107,7 @@ impl<M: LanguageModel, C: Charge> LanguageModel for Charged<M, C> {
         self.inner.dialect()
     }
 
-    fn turn_form(&self, caller: &Caller) -> TurnForm {
+    fn turn_form(&self, caller: &ModelCaller) -> TurnForm {
         self.inner.turn_form(caller)
     }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use routing_core::model::{
-    Awaited, Caller, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, TurnForm,
+    Awaited, LanguageModel, ModelCall, ModelCaller, ModelError, ModelReply, PartialReply, TurnForm,
 };
 use routing_core::schema::Dialect;
 use routing_core::{Outcome, StopScope};
@@ -63,7 +63,7 @@ impl<M: LanguageModel> LanguageModel for Deadlined<M> {
         self.inner.dialect()
     }
 
-    fn turn_form(&self, caller: &Caller) -> TurnForm {
+    fn turn_form(&self, caller: &ModelCaller) -> TurnForm {
         self.inner.turn_form(caller)
     }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use routing_core::model::{
-    Caller, ChunkSink, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, TurnForm,
+    ChunkSink, LanguageModel, ModelCall, ModelCaller, ModelError, ModelReply, PartialReply,
+    TurnForm,
 };
 use routing_core::schema::Dialect;
 use routing_core::{Outcome, StopScope};
@@ -158,7 +159,7 @@ impl LanguageModel for Fallback<dyn LanguageModel> {
         self.first.dialect()
     }
 
-    fn turn_form(&self, caller: &Caller) -> TurnForm {
+    fn turn_form(&self, caller: &ModelCaller) -> TurnForm {
         self.first.turn_form(caller)
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use routing_core::model::{
-    Caller, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, TurnForm,
+    LanguageModel, ModelCall, ModelCaller, ModelError, ModelReply, PartialReply, TurnForm,
 };
 use routing_core::schema::Dialect;
 use routing_core::{Clock, Outcome, StopMode, StopReason, StopScope, StopSource};
@@ -84,7 +84,7 @@ impl<M: LanguageModel> LanguageModel for Graced<M> {
         self.inner.dialect()
     }
 
-    fn turn_form(&self, caller: &Caller) -> TurnForm {
+    fn turn_form(&self, caller: &ModelCaller) -> TurnForm {
         self.inner.turn_form(caller)
     }
 

@@ -40,7 +40,8 @@ use genai::chat::{ChatOptions, ChatRequest};
 use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, ModelIden};
 use routing_core::model::{
-    Caller, ChunkSink, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, TurnForm,
+    ChunkSink, LanguageModel, ModelCall, ModelCaller, ModelError, ModelReply, PartialReply,
+    TurnForm,
 };
 use routing_core::schema::Dialect;
 use routing_core::{Outcome, StopScope};
@@ -452,7 +453,7 @@ impl LanguageModel for ProviderModel {
         known.unwrap_or_else(|| self.provider.dialect())
     }
 
-    fn turn_form(&self, _caller: &Caller) -> TurnForm {
+    fn turn_form(&self, _caller: &ModelCaller) -> TurnForm {
         let by_dialect = || match self.dialect() {
             Dialect::Grammar => TurnForm::RouteFirst,
             Dialect::JsonSchema | Dialect::OpenAiStrict | Dialect::Anthropic | Dialect::Gemini => {

@@ -1,7 +1,7 @@
 //! The rehearsal model: answers every schema without a key or a network, always the same way.
 //!
 //! Its answers are made of what the conversation and the workspace say: the goal, the files, the
-//! headings. What it picks depends on the seed and on who asks ([`Caller`]) alone, never on the order
+//! headings. What it picks depends on the seed and on who asks ([`ModelCaller`]) alone, never on the order
 //! or the time of the calls, so workers that run in parallel get the same answers in every run.
 
 mod compose;
@@ -19,7 +19,7 @@ mod tool_use;
 
 use async_trait::async_trait;
 use routing_core::model::{
-    Caller, LanguageModel, Message, ModelCall, ModelError, ModelReply, PartialReply, Purpose,
+    LanguageModel, Message, ModelCall, ModelCaller, ModelError, ModelReply, PartialReply, Purpose,
     ToolRequest,
 };
 use routing_core::schema::Dialect;
@@ -84,7 +84,7 @@ impl RehearsalModel {
     /// The whole answer to a question, at once: what a call with this schema is answered.
     ///
     /// For servers that play a provider and have the schema as JSON only.
-    pub fn answer(&self, schema: &Value, messages: &[Message], caller: &Caller) -> String {
+    pub fn answer(&self, schema: &Value, messages: &[Message], caller: &ModelCaller) -> String {
         if caller.purpose == Purpose::Route {
             return self.route(schema, messages, caller);
         }
@@ -106,8 +106,8 @@ impl RehearsalModel {
 
 impl RehearsalModel {
     /// The name of the route of the answer that it would give at once.
-    fn route(&self, schema: &Value, messages: &[Message], caller: &Caller) -> String {
-        let step = Caller {
+    fn route(&self, schema: &Value, messages: &[Message], caller: &ModelCaller) -> String {
+        let step = ModelCaller {
             purpose: Purpose::Step,
             ..caller.clone()
         };

@@ -38,7 +38,7 @@ pub struct Asker {
 
 /// A routing as a model gave it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked<T> {
+pub struct ModelRouting<T> {
     /// What it answered; one of the allowed routes is set.
     pub routing: T,
     /// The answer's text.
@@ -112,7 +112,7 @@ impl Asker {
         context: &LlmCallContext<T>,
         observer: &dyn CorrectionObserver,
         scope: &StopScope,
-    ) -> Result<Outcome<Asked<T>, PartialReply>, AskError> {
+    ) -> Result<Outcome<ModelRouting<T>, PartialReply>, AskError> {
         if context.form == TurnForm::OneStep || context.selection.routes().len() < 2 {
             return self.ask_at_once(context, observer, scope).await;
         }
@@ -125,7 +125,7 @@ impl Asker {
         let filling = route_first::filling(context, chosen.routing);
         let outcome = self.ask_at_once(&filling, observer, scope).await?;
         Ok(match outcome {
-            Outcome::Completed(asked) => Outcome::Completed(Asked {
+            Outcome::Completed(asked) => Outcome::Completed(ModelRouting {
                 corrections: chosen.corrections + asked.corrections,
                 usage: chosen.usage.plus(asked.usage),
                 ..asked
@@ -140,7 +140,7 @@ impl Asker {
         context: &LlmCallContext<T>,
         observer: &dyn CorrectionObserver,
         scope: &StopScope,
-    ) -> Result<Outcome<Asked<T>, PartialReply>, AskError> {
+    ) -> Result<Outcome<ModelRouting<T>, PartialReply>, AskError> {
         let routes = context.selection.routes();
         let dialect = self.model.dialect();
         let mut call = context.to_call(dialect);
@@ -151,7 +151,7 @@ impl Asker {
             let text = format!("{STEP_MARK}\n{fields}");
             call.messages.push(Message::user(text));
         }
-        let question = Question {
+        let question = RoutingQuestion {
             call,
             allowed: allowed_fields(routes),
             watched: Some(routes),
@@ -168,9 +168,9 @@ impl Asker {
         context: &LlmCallContext<T>,
         observer: &dyn CorrectionObserver,
         scope: &StopScope,
-    ) -> Result<Outcome<Asked<RouteId<T>>, PartialReply>, AskError> {
+    ) -> Result<Outcome<ModelRouting<RouteId<T>>, PartialReply>, AskError> {
         let offered = context.offered();
-        let question = Question {
+        let question = RoutingQuestion {
             call: route_first::choice(context, self.model.dialect()),
             allowed: route_first::allowed(offered),
             watched: None::<RouteSet<T>>,
@@ -185,12 +185,12 @@ impl Asker {
     /// answer may be; it is not repeated, for that costs more with each correction and teaches nothing.
     async fn until_it_fits<T: Routing, A>(
         &self,
-        question: Question<T>,
+        question: RoutingQuestion<T>,
         observer: &dyn CorrectionObserver,
         scope: &StopScope,
         read: impl Fn(&ModelReply) -> Result<A, AnswerError> + Send,
-    ) -> Result<Outcome<Asked<A>, PartialReply>, AskError> {
-        let Question {
+    ) -> Result<Outcome<ModelRouting<A>, PartialReply>, AskError> {
+        let RoutingQuestion {
             mut call,
             allowed,
             watched,
@@ -208,7 +208,7 @@ impl Asker {
             usage = usage.plus(reply.usage);
             match read(&reply) {
                 Ok(routing) => {
-                    return Ok(Outcome::Completed(Asked {
+                    return Ok(Outcome::Completed(ModelRouting {
                         routing,
                         text: reply.text,
                         corrections: correction,
@@ -292,7 +292,7 @@ impl Asker {
 }
 
 /// What is asked, as often as need be.
-struct Question<T: Routing> {
+struct RoutingQuestion<T: Routing> {
     call: ModelCall,
     /// What every answer may be, in words.
     allowed: String,

@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
-use crate::model::{AnswerSchemaRef, Caller, ChunkSink, Dialect, Message, ModelCall, TurnForm};
+use crate::model::{
+    AnswerSchemaRef, ChunkSink, Dialect, Message, ModelCall, ModelCaller, TurnForm,
+};
 use crate::route::RouteId;
 use crate::route_set::RouteSet;
 use crate::routing::{Routing, RoutingKind};
@@ -98,7 +100,7 @@ impl<T: Routing> Selection<T> {
 #[derive(Clone)]
 pub struct LlmCallContext<T: Routing> {
     /// On whose behalf the model is called.
-    pub caller: Caller,
+    pub caller: ModelCaller,
     /// The conversation.
     pub messages: Vec<Message>,
     /// Where the answer may go, as it stood when the context was made.
@@ -119,7 +121,7 @@ pub struct LlmCallContext<T: Routing> {
 
 impl<T: Routing> LlmCallContext<T> {
     /// A context in which every route is still allowed.
-    pub fn new(caller: Caller, messages: Vec<Message>, snapshot: RouteSnapshot<T>) -> Self {
+    pub fn new(caller: ModelCaller, messages: Vec<Message>, snapshot: RouteSnapshot<T>) -> Self {
         Self {
             caller,
             messages,

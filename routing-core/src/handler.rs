@@ -32,7 +32,7 @@ use slot::Slot;
 
 pub use ask_reviewer::ReviewDecision;
 pub use decisions::{
-    Asked, DecisionError, Decisions, InMemoryDecisions, Matter, Proposal, StandingDecision,
+    DecisionError, Decisions, InMemoryDecisions, Matter, PersonPrompt, Proposal, StandingDecision,
 };
 pub use observer::{InterruptMoment, InterruptObserver, Unobserved};
 pub use resolution::{DecidedBy, FilledBy, HandleError, Resolution, Routed};

@@ -94,7 +94,7 @@ impl Message {
 
 /// On whose behalf a model is called. For logs, progress, and models that play a part.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Caller {
+pub struct ModelCaller {
     /// The run.
     pub run: RunId,
     /// The node.
@@ -149,7 +149,7 @@ impl TurnForm {
 #[derive(Clone)]
 pub struct ModelCall {
     /// On whose behalf.
-    pub caller: Caller,
+    pub caller: ModelCaller,
     /// The conversation, in order.
     pub messages: Vec<Message>,
     /// What the answer must fit, in the dialect that [`LanguageModel::dialect`] asks for.
@@ -350,7 +350,7 @@ pub trait LanguageModel: Send + Sync {
     fn dialect(&self) -> Dialect;
 
     /// How it is asked best for an answer that may take several routes.
-    fn turn_form(&self, _caller: &Caller) -> TurnForm {
+    fn turn_form(&self, _caller: &ModelCaller) -> TurnForm {
         TurnForm::OneStep
     }
 

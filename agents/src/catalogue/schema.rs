@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use routing_core::ask::choice_schema;
 use routing_core::context::{DecoratorChain, LlmCallContext, RouteSnapshot, Selection};
 use routing_core::handler::ReviewDecision;
-use routing_core::model::{Caller, Purpose};
+use routing_core::model::{ModelCaller, Purpose};
 use routing_core::schema::{AnswerSchema, Dialect};
 use routing_core::{AgentType, NodeId, RouteId, Routing, RoutingKind, RunId};
 
@@ -166,7 +166,7 @@ fn decorated<R: Routing>(query: &SchemaQuery) -> Result<LlmCallContext<R>, Schem
         origin: interrupt_route(query.origin.map(AgentType::origin_route))?,
         caller: query.caller.map(return_route::<R>).transpose()?,
     };
-    let caller = Caller {
+    let caller = ModelCaller {
         run: RunId::generate(),
         node: NodeId::root(),
         agent_type: query.origin.map_or(R::NAME, AgentType::name),

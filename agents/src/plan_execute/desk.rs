@@ -7,7 +7,7 @@ use planning::PlanRole;
 use routing_core::answer::AnswerError;
 use routing_core::ask::{AskError, Asker, CorrectionObserver};
 use routing_core::context::{LlmCallContext, RouteSnapshot};
-use routing_core::model::{Caller, ChunkSink, Message, ModelError, Purpose};
+use routing_core::model::{ChunkSink, Message, ModelCaller, ModelError, Purpose};
 use routing_core::{InterruptDetails, NodeId, Outcome, ParseNodeIdError, Routing, RunId};
 
 use super::prompts;
@@ -116,7 +116,7 @@ impl PlanDesk {
         turn: u32,
         scope: &routing_core::StopScope,
     ) -> Result<Reached<R>, DeskError> {
-        let caller = Caller {
+        let caller = ModelCaller {
             run: self.run,
             node: self.root.child(role.segment())?,
             agent_type: role.name(),

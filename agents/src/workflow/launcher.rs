@@ -3,7 +3,7 @@
 use std::sync::{Arc, Weak};
 
 use async_trait::async_trait;
-use routing_core::model::Caller;
+use routing_core::model::ModelCaller;
 use routing_core::{AgentType as _, NodeId, Outcome, ParseNodeIdError, StopReason};
 use tools::{LaunchRequest, LaunchedAgent, Launcher, LauncherError, ToolContext};
 
@@ -81,7 +81,7 @@ fn refused(reason: impl Into<String>) -> LauncherError {
 impl RunLauncher {
     /// The node of the agent that a call launches: the same one whenever the run comes here again.
     fn node(&self, index: usize) -> Result<NodeId, ParseNodeIdError> {
-        let Caller {
+        let ModelCaller {
             node,
             turn,
             correction,

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use routing_core::ask::{AskError, Asked};
+use routing_core::ask::{AskError, ModelRouting};
 use routing_core::context::{DecoratorChain, LlmCallContext, RouteSnapshot};
-use routing_core::model::{Caller, Message, PartialReply, Purpose, TurnForm};
+use routing_core::model::{Message, ModelCaller, PartialReply, Purpose, TurnForm};
 use routing_core::{AgentType, Outcome, RouteId, RouteSet, Routing, StopScope};
 use tracing::Instrument as _;
 
@@ -23,7 +23,7 @@ const MOST_CALLS: u32 = 2;
 pub(super) fn recalled<R: Routing>(
     flow: &Flow,
     node: &Node,
-) -> Result<Option<Asked<R>>, KeepError> {
+) -> Result<Option<ModelRouting<R>>, KeepError> {
     let journal = &flow.engine.journal;
     let mut caller = caller(flow, node);
     if journal.form_of(&caller)? == Some(TurnForm::RouteFirst) {
@@ -47,7 +47,7 @@ pub(super) fn recalled<R: Routing>(
         return Ok(None);
     };
     journal.take_start(&node.id);
-    Ok(Some(Asked {
+    Ok(Some(ModelRouting {
         routing,
         text: result.text,
         corrections: 0,
@@ -61,7 +61,7 @@ pub(super) async fn ask<R: Routing>(
     node: &Node,
     messages: Vec<Message>,
     scope: &StopScope,
-) -> Result<Outcome<Asked<R>, PartialReply>, AskError> {
+) -> Result<Outcome<ModelRouting<R>, PartialReply>, AskError> {
     let corrections = Corrections {
         recorder: Arc::clone(&flow.engine.recorder),
         node: node.id.clone(),
@@ -77,8 +77,8 @@ pub(super) async fn ask<R: Routing>(
     asked
 }
 
-fn caller(flow: &Flow, node: &Node) -> Caller {
-    Caller {
+fn caller(flow: &Flow, node: &Node) -> ModelCaller {
+    ModelCaller {
         run: flow.engine.run,
         node: node.id.clone(),
         agent_type: node.kind.name(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use llm::SupervisorStep;
-use routing_core::ask::{AskError, Asked};
+use routing_core::ask::{AskError, ModelRouting};
 use routing_core::bus::EventBus;
 use routing_core::event::{INTERRUPT_REQUEST_MARK, InterruptRequestEvent};
 use routing_core::model::Message;
@@ -348,7 +348,7 @@ fn answered<R: Routing>(
     flow: &Flow,
     node: &mut Node,
     step: u32,
-    asked: Asked<R>,
+    asked: ModelRouting<R>,
 ) -> Result<StepResult<R>, FlowError> {
     let field = asked
         .routing

@@ -10,7 +10,7 @@ use agents::records::{
 };
 use agents::{AgentKind, RouteType};
 use routing_core::context::{DecoratorChain, LlmCallContext, RouteSnapshot};
-use routing_core::model::{Caller, Purpose};
+use routing_core::model::{ModelCaller, Purpose};
 use routing_core::schema::Dialect;
 use routing_core::{AgentType, NodeId, RouteSet, Routing, RunId, SealedInterrupt};
 use serde_json::json;
@@ -98,7 +98,7 @@ fn unchanged<R: Routing>() {
 }
 
 fn shown<R: Routing>(snapshot: RouteSnapshot<R>, dialect: Dialect) -> String {
-    let caller = Caller {
+    let caller = ModelCaller {
         run: RunId::generate(),
         node: NodeId::root(),
         agent_type: "AGENT",

@@ -15,7 +15,7 @@ use interrupts::store::{Filter, Store};
 use interrupts::{ActorName, EffectId, RouteName};
 use llm::{RehearsalConfig, RehearsalModel};
 use routing_core::model::{
-    AnswerSchemaRef, Awaited, Caller, LanguageModel, ModelCall, ModelError, ModelReply,
+    AnswerSchemaRef, Awaited, LanguageModel, ModelCall, ModelCaller, ModelError, ModelReply,
     PartialReply, Purpose, TokenUsage,
 };
 use routing_core::review::Answer;
@@ -372,7 +372,7 @@ async fn filled_in(route: &RouteName, number: u64) -> Value {
     let route: RouteType = route.as_str().parse().unwrap();
     let route = InterruptRouting::route_to(route);
     let call = ModelCall {
-        caller: Caller {
+        caller: ModelCaller {
             run: RunId::generate(),
             node: NodeId::root(),
             agent_type: "ORCHESTRATOR",

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use llm::RehearsalModel;
 use routing_core::model::{
-    Caller, Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, TokenUsage,
-    TurnForm,
+    Dialect, LanguageModel, ModelCall, ModelCaller, ModelError, ModelReply, PartialReply,
+    TokenUsage, TurnForm,
 };
 use routing_core::{Outcome, StopScope};
 
@@ -50,7 +50,7 @@ impl<P: Part> LanguageModel for Playing<P> {
         Dialect::JsonSchema
     }
 
-    fn turn_form(&self, _caller: &Caller) -> TurnForm {
+    fn turn_form(&self, _caller: &ModelCaller) -> TurnForm {
         self.part.turn_form()
     }
 

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use agents::catalogue::{self, SchemaError, SchemaQuery};
 use interrupts::RouteName;
 use interrupts::catalogue::{Catalogue, RouteEntry};
-use routing_core::model::{Caller, Purpose, TurnForm};
+use routing_core::model::{ModelCaller, Purpose, TurnForm};
 use routing_core::{NodeId, RunId};
 use serde_json::{Map, Value, json};
 
@@ -120,7 +120,7 @@ fn turn(
         let choice = ModelChoice::parse(name, arguments.base_url.clone())?;
         let model = choice.open(Rehearsal::default())?;
         query.dialect = model.dialect();
-        form = Some(model.turn_form(&Caller {
+        form = Some(model.turn_form(&ModelCaller {
             run: RunId::generate(),
             node: NodeId::root(),
             agent_type: "SCHEMA",

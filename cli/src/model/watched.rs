@@ -8,7 +8,8 @@ use jiff::Timestamp;
 use llm::ChatUsage;
 use routing_core::ask::is_rejected_early;
 use routing_core::model::{
-    Caller, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, TokenUsage, TurnForm,
+    LanguageModel, ModelCall, ModelCaller, ModelError, ModelReply, PartialReply, TokenUsage,
+    TurnForm,
 };
 use routing_core::schema::Dialect;
 use routing_core::{Outcome, StopScope};
@@ -20,7 +21,7 @@ use crate::stage::Stage;
 #[derive(Debug, Clone)]
 pub(crate) struct CallMoment {
     /// On whose behalf.
-    pub(crate) caller: Caller,
+    pub(crate) caller: ModelCaller,
     /// The model.
     pub(crate) model: String,
     /// The name of the schema that the answer must fit.
@@ -145,7 +146,7 @@ impl LanguageModel for WatchedModel {
         self.inner.dialect()
     }
 
-    fn turn_form(&self, caller: &Caller) -> TurnForm {
+    fn turn_form(&self, caller: &ModelCaller) -> TurnForm {
         self.inner.turn_form(caller)
     }
 

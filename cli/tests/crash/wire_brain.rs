@@ -2,7 +2,7 @@
 
 use agents::AgentKind;
 use llm::RehearsalModel;
-use routing_core::model::{Caller, Message, Purpose};
+use routing_core::model::{Message, ModelCaller, Purpose};
 use routing_core::{AgentType, NodeId, RunId};
 use serde_json::Value;
 use tests::providers::Received;
@@ -28,8 +28,8 @@ pub(crate) fn answer(model: &RehearsalModel, request: &Received) -> String {
 }
 
 /// Who asks for this record.
-pub(crate) fn caller(record: &str, turn: u32) -> Caller {
-    Caller {
+pub(crate) fn caller(record: &str, turn: u32) -> ModelCaller {
+    ModelCaller {
         run: RunId::from_uuid(uuid::Uuid::nil()),
         node: NodeId::new("double").unwrap(),
         agent_type: kind_of(record),

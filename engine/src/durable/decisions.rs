@@ -10,7 +10,7 @@ use interrupts::life::{
 use interrupts::store::{ChangeError, RaisedQuestion};
 use interrupts::{ActorName, Digest, EffectId, KindName, RouteName};
 use routing_core::handler::{
-    Asked, DecidedBy, DecisionError, Decisions, Matter, Proposal, StandingDecision,
+    DecidedBy, DecisionError, Decisions, Matter, PersonPrompt, Proposal, StandingDecision,
 };
 use routing_core::review::{Answer, Answerer, AnswererKind, Question, QuestionKind};
 use routing_core::{AgentType, InterruptId, InterruptType, StopMode, StopSource};
@@ -139,16 +139,18 @@ impl StoreDecisions {
     }
 
     /// A person is shown a question. That for a request that no model could fill in is raised first.
-    async fn needed(&self, asked: Asked<'_>) -> Result<(), KeepError> {
+    async fn needed(&self, asked: PersonPrompt<'_>) -> Result<(), KeepError> {
         let (interrupt, shown) = match asked {
-            Asked::Question(question) => {
+            PersonPrompt::Question(question) => {
                 if let QuestionKind::UnfilledRequest { fills, .. } = question.kind {
                     self.raise_request(question, fills).await?;
                 }
                 let shown = Digest::of(&serde_json::to_vec(question)?);
                 (question.interrupt, shown)
             }
-            Asked::Pause(pause) => (pause.interrupt, Digest::of(&serde_json::to_vec(pause)?)),
+            PersonPrompt::Pause(pause) => {
+                (pause.interrupt, Digest::of(&serde_json::to_vec(pause)?))
+            }
         };
         self.open_review(interrupt, shown).await
     }
@@ -442,7 +444,7 @@ impl<R: AgentType> Decisions<R> for StoreDecisions {
         self.id_of(interrupt, matter)
     }
 
-    async fn person_needed(&self, asked: Asked<'_>) -> Result<(), DecisionError> {
+    async fn person_needed(&self, asked: PersonPrompt<'_>) -> Result<(), DecisionError> {
         let needed = self.needed(asked).await;
         needed.map_err(|error| DecisionError::Unavailable(Box::new(error)))
     }

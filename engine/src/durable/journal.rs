@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use interrupts::store::{Begun, Intent, JournalEntry, JournalError, Repeating};
 use interrupts::{EffectId, KindName};
 use jiff::Timestamp;
-use routing_core::model::{Caller, Purpose, TokenUsage, TurnForm};
+use routing_core::model::{ModelCaller, Purpose, TokenUsage, TurnForm};
 use routing_core::{InterruptId, NodeId};
 use serde::de::DeserializeOwned;
 use tokio::sync::watch;
@@ -79,7 +79,7 @@ impl RunJournal {
 
     /// The place of a model's call. What follows from the decision about an interrupt is a fork's own: another
     /// decision may have been taken in the run that it was forked off, and filled in by then.
-    pub fn call_place(&self, caller: &Caller) -> String {
+    pub fn call_place(&self, caller: &ModelCaller) -> String {
         let place = place::model_call(caller);
         match caller.purpose {
             Purpose::Resolution | Purpose::Review if self.record.is_fork() => {
@@ -90,9 +90,9 @@ impl RunJournal {
     }
 
     /// In which form a turn was begun, where it was: it goes on in that, whatever the model would be asked in today.
-    pub fn form_of(&self, caller: &Caller) -> Result<Option<TurnForm>, KeepError> {
+    pub fn form_of(&self, caller: &ModelCaller) -> Result<Option<TurnForm>, KeepError> {
         let first = |purpose| {
-            let caller = Caller {
+            let caller = ModelCaller {
                 purpose,
                 correction: 0,
                 ..caller.clone()
@@ -108,7 +108,7 @@ impl RunJournal {
 
     /// Whether what follows a call is recorded although its answer is not: earlier versions kept none of an answer that
     /// they rejected before it had arrived whole.
-    pub fn went_on_without(&self, caller: &Caller) -> Result<bool, KeepError> {
+    pub fn went_on_without(&self, caller: &ModelCaller) -> Result<bool, KeepError> {
         let mut corrected = caller.clone();
         corrected.correction += 1;
         if self.at(&self.call_place(&corrected))?.is_some() {

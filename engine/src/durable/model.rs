@@ -8,7 +8,7 @@ use interrupts::money::Usage;
 use jiff::Timestamp;
 use routing_core::ask::is_rejected_early;
 use routing_core::model::{
-    Caller, Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, TurnForm,
+    Dialect, LanguageModel, ModelCall, ModelCaller, ModelError, ModelReply, PartialReply, TurnForm,
 };
 use routing_core::{Outcome, StopMode, StopReason, StopScope, StopSource};
 
@@ -174,7 +174,7 @@ impl LanguageModel for JournalledModel {
         self.inner.dialect()
     }
 
-    fn turn_form(&self, caller: &Caller) -> TurnForm {
+    fn turn_form(&self, caller: &ModelCaller) -> TurnForm {
         // Where the journal cannot be read, the call itself says so.
         let begun = self.journal.form_of(caller).unwrap_or_default();
         begun.unwrap_or_else(|| self.inner.turn_form(caller))

@@ -4,7 +4,7 @@ use crate::durable::kinds::NamedEvent;
 use jiff::Timestamp;
 use journal::NodeState;
 use routing_core::handler::{DecidedBy, FilledBy};
-use routing_core::model::{CallNote, Caller, TokenUsage};
+use routing_core::model::{CallNote, ModelCaller, TokenUsage};
 use routing_core::review::{Answer, Question};
 use routing_core::{EventId, InterruptDetails, InterruptId, NodeId, RunId, StopReason};
 use serde_json::Value;
@@ -69,7 +69,7 @@ pub enum RunEvent {
     /// What came of a call to the model is recorded, or that a budget refused it and it was not made.
     ModelCallRecorded {
         /// On whose behalf it was made.
-        caller: Caller,
+        caller: ModelCaller,
     },
     /// Something is to be known of the call to a node's model that is under way: it waits for its next try, say.
     ModelNoted {

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use routing_core::model::{
-    Caller, Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, TokenUsage,
-    TurnForm,
+    Dialect, LanguageModel, ModelCall, ModelCaller, ModelError, ModelReply, PartialReply,
+    TokenUsage, TurnForm,
 };
 use routing_core::{NodeId, Outcome, StopScope};
 
@@ -88,7 +88,7 @@ impl LanguageModel for MeteredModel {
         self.inner.dialect()
     }
 
-    fn turn_form(&self, caller: &Caller) -> TurnForm {
+    fn turn_form(&self, caller: &ModelCaller) -> TurnForm {
         self.inner.turn_form(caller)
     }
 

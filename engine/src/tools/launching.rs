@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use routing_core::model::Caller;
+use routing_core::model::ModelCaller;
 use tools::Launcher;
 
 use super::round::RoundState;
@@ -13,7 +13,7 @@ use journal::error::KeepError;
 #[derive(Debug, Clone)]
 pub struct LaunchRound {
     /// Whose model asked for the calls.
-    pub caller: Caller,
+    pub caller: ModelCaller,
     /// Which round of its answer it is.
     pub round: u32,
     /// The ids of the calls, each at its index.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use routing_core::model::{
-    Caller, ChunkSink, Dialect, LanguageModel, Message, ModelCall, ModelError, ModelReply,
+    ChunkSink, Dialect, LanguageModel, Message, ModelCall, ModelCaller, ModelError, ModelReply,
     PartialReply, Purpose, Role, TokenUsage, ToolOffer, ToolRequest, TurnForm,
 };
 use routing_core::{Outcome, StopScope};
@@ -40,7 +40,7 @@ impl LanguageModel for ToolUsingModel {
         self.inner.dialect()
     }
 
-    fn turn_form(&self, caller: &Caller) -> TurnForm {
+    fn turn_form(&self, caller: &ModelCaller) -> TurnForm {
         // What an agent's tools return may lead it another way than it would have chosen before.
         if self.tooling.offers(caller).is_empty() {
             self.inner.turn_form(caller)

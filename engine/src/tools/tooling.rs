@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use routing_core::model::{Caller, Dialect, Message, ModelError, ToolOffer, ToolRequest};
+use routing_core::model::{Dialect, Message, ModelCaller, ModelError, ToolOffer, ToolRequest};
 use routing_core::review::Reviewer;
 use routing_core::{Clock, NodeId, StopScope};
 use tools::{
@@ -80,7 +80,7 @@ pub(super) struct RunningCall {
 /// One round of one agent's step.
 #[doc(hidden)]
 pub struct Round<'a> {
-    pub caller: &'a Caller,
+    pub caller: &'a ModelCaller,
     pub number: u32,
     pub requests: &'a [ToolRequest],
     pub scope: &'a StopScope,
@@ -178,7 +178,7 @@ impl Tooling {
     }
 
     /// The tools that an agent is offered, its launcher among them where it has one.
-    fn registry(&self, caller: &Caller, launcher: Option<Arc<dyn Launcher>>) -> ToolRegistry {
+    fn registry(&self, caller: &ModelCaller, launcher: Option<Arc<dyn Launcher>>) -> ToolRegistry {
         let mut registry = self.settings.registry.clone();
         if let Some(servers) = &self.settings.servers
             && let Err(error) = servers.put_into(&mut registry)
@@ -202,7 +202,7 @@ impl Tooling {
 
     fn launcher(
         &self,
-        caller: &Caller,
+        caller: &ModelCaller,
         number: u32,
         ids: Vec<String>,
         state: &Arc<RoundState>,
@@ -218,7 +218,7 @@ impl Tooling {
     }
 
     /// The tools that an agent's model is offered, as many as its provider takes.
-    pub(super) fn offers_for(&self, caller: &Caller, dialect: Dialect) -> Arc<[ToolOffer]> {
+    pub(super) fn offers_for(&self, caller: &ModelCaller, dialect: Dialect) -> Arc<[ToolOffer]> {
         let servers = self.settings.servers.as_ref();
         let place = |tool: &str| servers.and_then(|servers| servers.place_of(tool));
         let offering = Offering::of(self.offers(caller).to_vec(), dialect, place);
@@ -231,7 +231,7 @@ impl Tooling {
     }
 
     /// The tools that an agent may use.
-    pub(super) fn offers(&self, caller: &Caller) -> Arc<[ToolOffer]> {
+    pub(super) fn offers(&self, caller: &ModelCaller) -> Arc<[ToolOffer]> {
         let launcher = self.launcher(caller, 0, Vec::new(), &Arc::default());
         let registry = self.registry(caller, launcher);
         let specs = registry.specs().into_iter();
@@ -306,7 +306,7 @@ impl Tooling {
 
     fn executor(
         self: &Arc<Self>,
-        caller: &Caller,
+        caller: &ModelCaller,
         number: u32,
         asked_at: &str,
         calls: &[RequestedCall],

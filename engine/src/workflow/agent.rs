@@ -7,7 +7,7 @@ mod using_tools;
 
 use std::collections::HashMap;
 
-use routing_core::model::{Caller, Message, Purpose};
+use routing_core::model::{Message, ModelCaller, Purpose};
 use routing_core::{AgentType, NodeId, StopScope};
 
 use super::exit::Exit;
@@ -150,8 +150,8 @@ impl<W: Workflow> Agent<W> {
         }
     }
 
-    fn caller(&self) -> Caller {
-        Caller {
+    fn caller(&self) -> ModelCaller {
+        ModelCaller {
             run: self.run.id(),
             node: self.id.clone(),
             agent_type: self.kind.name(),

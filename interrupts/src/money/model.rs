@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use routing_core::model::{
-    Caller, Dialect, LanguageModel, Message, ModelCall, ModelError, ModelReply, PartialReply,
+    Dialect, LanguageModel, Message, ModelCall, ModelCaller, ModelError, ModelReply, PartialReply,
     TurnForm,
 };
 use routing_core::{Outcome, StopScope};
@@ -114,7 +114,7 @@ impl LanguageModel for BudgetedModel {
         self.inner.dialect()
     }
 
-    fn turn_form(&self, caller: &Caller) -> TurnForm {
+    fn turn_form(&self, caller: &ModelCaller) -> TurnForm {
         self.inner.turn_form(caller)
     }
 

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use interrupts::money::{Amount, BudgetedModel, CallBound, Money};
 use routing_core::model::{
-    AnswerSchemaRef, Caller, Dialect, LanguageModel, Message, ModelCall, ModelError, ModelReply,
-    PartialReply, Purpose, TokenUsage,
+    AnswerSchemaRef, Dialect, LanguageModel, Message, ModelCall, ModelCaller, ModelError,
+    ModelReply, PartialReply, Purpose, TokenUsage,
 };
 use routing_core::schema::AnswerSchema;
 use routing_core::{NodeId, Outcome, RunId, StopScope};
@@ -61,7 +61,7 @@ fn reply(text: &str, input: Option<u64>, output: Option<u64>) -> Answer {
 fn call() -> ModelCall {
     let run = RunId::generate();
     ModelCall {
-        caller: Caller {
+        caller: ModelCaller {
             run,
             node: NodeId::try_from("main".to_owned()).unwrap(),
             agent_type: "MAIN",

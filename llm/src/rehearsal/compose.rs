@@ -6,7 +6,7 @@ mod object;
 mod text;
 
 use kind::{ValueKind, kind, type_name};
-use routing_core::model::Caller;
+use routing_core::model::ModelCaller;
 use serde_json::{Map, Value, json};
 
 use super::facts::Facts;
@@ -47,7 +47,7 @@ struct ValuePosition<'p> {
 pub(crate) struct Composer<'a> {
     view: &'a SchemaView<'a>,
     facts: &'a Facts,
-    caller: &'a Caller,
+    caller: &'a ModelCaller,
     random: Random,
     prose: Prose,
 }
@@ -56,7 +56,7 @@ impl<'a> Composer<'a> {
     pub(crate) fn new(
         view: &'a SchemaView<'a>,
         facts: &'a Facts,
-        caller: &'a Caller,
+        caller: &'a ModelCaller,
         mut random: Random,
     ) -> Self {
         let prose = Prose::starting_at(random.below(1 << 16));

@@ -2,7 +2,7 @@
 
 use routing_core::ask::STEP_MARK;
 use routing_core::event::INTERRUPT_REQUEST_MARK;
-use routing_core::model::{Caller, Message, Role};
+use routing_core::model::{Message, ModelCaller, Role};
 use serde_json::{Map, Value, json};
 
 use super::compose::FixedRoute;
@@ -13,7 +13,7 @@ use super::script::Script;
 pub(crate) fn wanted(
     script: Option<&Script>,
     messages: &[Message],
-    caller: &Caller,
+    caller: &ModelCaller,
 ) -> Option<FixedRoute> {
     script
         .and_then(|script| script.interrupt_for(caller))

@@ -2,7 +2,7 @@
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
-use routing_core::model::{Caller, Message, Purpose, Role};
+use routing_core::model::{Message, ModelCaller, Purpose, Role};
 use sha2::{Digest, Sha256};
 
 /// A stream of choices, the same on every machine and in every version of the toolchain.
@@ -13,7 +13,7 @@ pub(crate) struct Random {
 
 impl Random {
     /// The stream of one caller. The run's own id is left out: two runs are alike.
-    pub(crate) fn for_caller(seed: u64, caller: &Caller) -> Self {
+    pub(crate) fn for_caller(seed: u64, caller: &ModelCaller) -> Self {
         let mut hash = Sha256::new();
         hash.update(seed.to_le_bytes());
         hash.update(caller.turn.to_le_bytes());

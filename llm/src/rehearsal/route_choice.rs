@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use routing_core::model::{Caller, Purpose};
+use routing_core::model::{ModelCaller, Purpose};
 use serde_json::Value;
 
 use super::facts::Facts;
@@ -113,7 +113,11 @@ fn is_object(demands: &Demands) -> bool {
 }
 
 /// The name of the route to take.
-pub(crate) fn choose<'r>(routes: &'r Routes, facts: &Facts, caller: &Caller) -> Option<&'r str> {
+pub(crate) fn choose<'r>(
+    routes: &'r Routes,
+    facts: &Facts,
+    caller: &ModelCaller,
+) -> Option<&'r str> {
     let has = |wanted: &str| {
         routes
             .iter()
@@ -142,7 +146,7 @@ pub(crate) fn choose<'r>(routes: &'r Routes, facts: &Facts, caller: &Caller) -> 
 /// At most one of them is set, like the routes of a record.
 pub(crate) fn return_field<'n>(
     names: impl Iterator<Item = &'n str>,
-    caller: &Caller,
+    caller: &ModelCaller,
 ) -> Option<&'n str> {
     let home = format!("returnTo{}", caller.agent_type.replace('_', ""));
     let mut first = None;

@@ -26,7 +26,7 @@ mod parse;
 mod raw;
 mod step;
 
-use routing_core::model::Caller;
+use routing_core::model::ModelCaller;
 
 pub use parse::{ScriptError, ScriptVocabulary};
 pub use step::{
@@ -75,12 +75,12 @@ impl Script {
     }
 
     /// The interrupt that this caller is to raise.
-    pub(crate) fn interrupt_for(&self, caller: &Caller) -> Option<&InterruptStep> {
+    pub(crate) fn interrupt_for(&self, caller: &ModelCaller) -> Option<&InterruptStep> {
         self.interrupts.iter().find(|step| step.when.fits(caller))
     }
 
     /// The answer that this caller is to give.
-    pub(crate) fn answer_for(&self, caller: &Caller) -> Option<&AnswerStep> {
+    pub(crate) fn answer_for(&self, caller: &ModelCaller) -> Option<&AnswerStep> {
         self.answers.iter().find(|step| step.when.fits(caller))
     }
 }

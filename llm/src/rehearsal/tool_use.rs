@@ -3,7 +3,7 @@
 //! Whoever discovers looks at its part of the folder before it answers. Whoever works runs what the goal names between
 //! backquotes: a command, or a tool with its arguments. Nothing else is ever run.
 
-use routing_core::model::{Caller, Message, ModelCall, Role, ToolOffer, ToolRequest};
+use routing_core::model::{Message, ModelCall, ModelCaller, Role, ToolOffer, ToolRequest};
 use serde_json::{Value, json};
 
 use super::facts::Facts;
@@ -53,7 +53,7 @@ pub(super) fn wanted(call: &ModelCall, facts: &Facts) -> Vec<ToolRequest> {
 
 /// Whether it is the one of several workers that does what the goal names: once is enough. A plan's first step comes
 /// right after the plan was made.
-fn is_the_first(caller: &Caller) -> bool {
+fn is_the_first(caller: &ModelCaller) -> bool {
     if caller.agent_type == "EXECUTOR" {
         return caller.turn == 2;
     }

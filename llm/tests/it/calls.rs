@@ -6,8 +6,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use llm::{CallLimits, Provider, ProviderConfig, ProviderModel, Secret};
 use routing_core::model::{
-    AnswerSchemaRef, CallNote, Caller, ChunkSink, LanguageModel, Message, ModelCall, ModelError,
-    ModelReply, PartialReply, Purpose,
+    AnswerSchemaRef, CallNote, ChunkSink, LanguageModel, Message, ModelCall, ModelCaller,
+    ModelError, ModelReply, PartialReply, Purpose,
 };
 use routing_core::schema::{AnswerSchema, Dialect};
 use routing_core::{NodeId, Outcome, RunId, StopMode, StopReason, StopScope, StopSource};
@@ -57,8 +57,8 @@ pub(crate) fn schema(dialect: Dialect) -> AnswerSchemaRef {
     )))
 }
 
-pub(crate) fn caller() -> Caller {
-    Caller {
+pub(crate) fn caller() -> ModelCaller {
+    ModelCaller {
         run: RunId::generate(),
         node: NodeId::new("root/discovery").unwrap(),
         agent_type: "DISCOVERY_ORCHESTRATOR",

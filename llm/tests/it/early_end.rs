@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use llm::JsonSchemaConstraints;
-use routing_core::ask::{Asked, Asker};
+use routing_core::ask::{Asker, ModelRouting};
 use routing_core::context::{LlmCallContext, RouteSnapshot, Selection};
 use routing_core::model::{Message, PartialReply};
 use routing_core::{Outcome, Route, Routing, StopScope};
@@ -66,7 +66,7 @@ async fn ask(
     form: WireForm,
     selection: Selection<DeskRouting>,
     scope: &StopScope,
-) -> Outcome<Asked<DeskRouting>, PartialReply> {
+) -> Outcome<ModelRouting<DeskRouting>, PartialReply> {
     let asker = Asker {
         model: Arc::new(model(double, form)),
         constraints: Arc::new(JsonSchemaConstraints::default()),

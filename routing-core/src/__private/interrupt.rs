@@ -50,7 +50,7 @@ pub fn serialize_interrupt<V: Variant, S: Serializer>(
 pub fn deserialize_interrupt<'de, I: SealedInterrupt, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<I, D::Error> {
-    deserializer.deserialize_map(Interrupt(PhantomData))
+    deserializer.deserialize_map(InterruptVisitor(PhantomData))
 }
 
 /// Reads the payload of one variant.
@@ -91,9 +91,9 @@ pub fn payload_conversion<V: Variant>() -> Conversion<V::Interrupt> {
     (TypeId::of::<V::Payload>(), V::PAYLOAD, convert)
 }
 
-struct Interrupt<I>(PhantomData<I>);
+struct InterruptVisitor<I>(PhantomData<I>);
 
-impl<'de, I: SealedInterrupt> Visitor<'de> for Interrupt<I> {
+impl<'de, I: SealedInterrupt> Visitor<'de> for InterruptVisitor<I> {
     type Value = I;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

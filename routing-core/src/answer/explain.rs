@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::error::Category;
 use serde_path_to_error::{Path, Segment, Track};
 
-use super::read::Form;
+use super::read::AnswerForm;
 use super::strict::Strict;
 use super::watch::{Note, Notes, Unwatched};
 use super::{AnswerError, AnswerFault};
@@ -15,7 +15,7 @@ const LONGEST_TEXT: usize = 400;
 
 /// The fault of a text that could not be read.
 #[cold]
-pub(super) fn explain<F: Form>(form: &F, text: &[u8]) -> AnswerError {
+pub(super) fn explain<F: AnswerForm>(form: &F, text: &[u8]) -> AnswerError {
     let notes = Notes::default();
     let mut track = Track::new();
     let mut json = serde_json::Deserializer::from_slice(text);
@@ -39,7 +39,7 @@ pub(super) fn explain<F: Form>(form: &F, text: &[u8]) -> AnswerError {
 }
 
 /// The fault that reading meets before it comes to the end of the text; `None` where it comes there.
-pub(super) fn fault_before_end<F: Form>(form: &F, text: &[u8]) -> Option<AnswerError> {
+pub(super) fn fault_before_end<F: AnswerForm>(form: &F, text: &[u8]) -> Option<AnswerError> {
     let mut json = serde_json::Deserializer::from_slice(text);
     let read = form
         .read(Strict::new(&mut json, Unwatched), Unwatched)

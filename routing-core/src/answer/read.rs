@@ -61,7 +61,7 @@ pub fn read_within<R: Routing>(text: &[u8], allowed: RouteSet<R>) -> Result<R, A
 }
 
 /// What an answer is read as. Read at most twice: a second time to explain what was wrong.
-pub(super) trait Form {
+pub(super) trait AnswerForm {
     /// What comes of it.
     type Value;
 
@@ -76,7 +76,7 @@ pub(super) trait Form {
     fn schema(&self) -> Option<&'static AnswerSchema>;
 }
 
-fn read<F: Form>(form: &F, answer: &[u8]) -> Result<F::Value, AnswerError> {
+fn read<F: AnswerForm>(form: &F, answer: &[u8]) -> Result<F::Value, AnswerError> {
     let text = body(answer)?;
     let mut json = serde_json::Deserializer::from_slice(text);
     let is_buffered = Cell::new(false);
@@ -94,7 +94,7 @@ fn read<F: Form>(form: &F, answer: &[u8]) -> Result<F::Value, AnswerError> {
 
 /// Compares an answer with its schema, for reading alone was not strict.
 #[cold]
-fn fits<F: Form>(form: &F, text: &[u8]) -> Result<(), AnswerError> {
+fn fits<F: AnswerForm>(form: &F, text: &[u8]) -> Result<(), AnswerError> {
     let Some(schema) = form.schema() else {
         return Ok(());
     };
@@ -106,7 +106,7 @@ fn fits<F: Form>(form: &F, text: &[u8]) -> Result<(), AnswerError> {
 /// Any type.
 struct Any<T>(PhantomData<fn() -> T>);
 
-impl<T: DeserializeOwned> Form for Any<T> {
+impl<T: DeserializeOwned> AnswerForm for Any<T> {
     type Value = T;
 
     #[inline]
@@ -126,7 +126,7 @@ impl<T: DeserializeOwned> Form for Any<T> {
 /// One route alone.
 struct One<M>(PhantomData<fn() -> M>);
 
-impl<M: Route> Form for One<M> {
+impl<M: Route> AnswerForm for One<M> {
     type Value = Narrowed<M>;
 
     #[inline]
@@ -149,7 +149,7 @@ impl<M: Route> Form for One<M> {
 /// One of these routes.
 pub(super) struct Within<R: Routing>(pub(super) RouteSet<R>);
 
-impl<R: Routing> Form for Within<R> {
+impl<R: Routing> AnswerForm for Within<R> {
     type Value = R;
 
     fn read<'de, D: Deserializer<'de>, W: Watch>(

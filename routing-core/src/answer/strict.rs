@@ -12,7 +12,7 @@
 use serde::de::{DeserializeSeed, Deserializer, Error, Visitor};
 
 use super::AnswerFault;
-use super::strict_visitor::{EnumVisitor, Place, StrictVisitor};
+use super::strict_visitor::{EnumVisitor, ReadShape, StrictVisitor};
 use super::watch::Watch;
 
 /// A deserializer that refuses what the schema of a type would.
@@ -71,7 +71,7 @@ macro_rules! watched {
     ($($method:ident($($argument:ident: $type:ty),*))*) => {$(
         #[inline]
         fn $method<V: Visitor<'de>>(self, $($argument: $type,)* visitor: V) -> Result<V::Value, D::Error> {
-            let visitor = StrictVisitor::new(visitor, self.watch, Place::Other);
+            let visitor = StrictVisitor::new(visitor, self.watch, ReadShape::Other);
             self.inner.$method($($argument,)* visitor)
         }
     )*};
@@ -105,7 +105,7 @@ impl<'de, D: Deserializer<'de>, W: Watch> Deserializer<'de> for Strict<D, W> {
     #[inline]
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
         self.watch.buffers();
-        let visitor = StrictVisitor::new(visitor, self.watch, Place::Other);
+        let visitor = StrictVisitor::new(visitor, self.watch, ReadShape::Other);
         self.inner.deserialize_any(visitor)
     }
 
@@ -116,7 +116,7 @@ impl<'de, D: Deserializer<'de>, W: Watch> Deserializer<'de> for Strict<D, W> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, D::Error> {
-        let visitor = StrictVisitor::new(visitor, self.watch, Place::Struct(fields));
+        let visitor = StrictVisitor::new(visitor, self.watch, ReadShape::Struct(fields));
         self.inner.deserialize_struct(name, fields, visitor)
     }
 

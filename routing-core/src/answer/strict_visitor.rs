@@ -15,7 +15,7 @@ const PAST_INTEGERS: f64 = 18_446_744_073_709_551_616.0;
 
 /// What is read.
 #[derive(Clone, Copy)]
-pub(super) enum Place {
+pub(super) enum ReadShape {
     /// A struct with these fields.
     Struct(&'static [&'static str]),
     /// Anything else.
@@ -26,12 +26,12 @@ pub(super) enum Place {
 pub(super) struct StrictVisitor<V, W> {
     inner: V,
     watch: W,
-    place: Place,
+    place: ReadShape,
 }
 
 impl<V, W: Watch> StrictVisitor<V, W> {
     #[inline]
-    pub(super) fn new(inner: V, watch: W, place: Place) -> Self {
+    pub(super) fn new(inner: V, watch: W, place: ReadShape) -> Self {
         Self {
             inner,
             watch,
@@ -55,11 +55,11 @@ impl<'de, V: Visitor<'de>, W: Watch> Visitor<'de> for StrictVisitor<V, W> {
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.place {
-            Place::Struct([]) => formatter.write_str("an empty object"),
-            Place::Struct(fields) => {
+            ReadShape::Struct([]) => formatter.write_str("an empty object"),
+            ReadShape::Struct(fields) => {
                 write!(formatter, "an object with the fields {}", fields.join(", "))
             }
-            Place::Other => self.inner.expecting(formatter),
+            ReadShape::Other => self.inner.expecting(formatter),
         }
     }
 
@@ -116,14 +116,14 @@ impl<'de, V: Visitor<'de>, W: Watch> Visitor<'de> for StrictVisitor<V, W> {
     #[inline]
     fn visit_seq<A: SeqAccess<'de>>(self, sequence: A) -> Result<V::Value, A::Error> {
         match self.place {
-            Place::Struct(fields) => {
+            ReadShape::Struct(fields) => {
                 self.watch.note(AnswerFault::ArrayForObject, None);
                 Err(A::Error::custom(format_args!(
                     "an array stands where an object belongs; {}",
                     Fields(fields)
                 )))
             }
-            Place::Other => self.inner.visit_seq(StrictSeq::new(sequence, self.watch)),
+            ReadShape::Other => self.inner.visit_seq(StrictSeq::new(sequence, self.watch)),
         }
     }
 
@@ -131,8 +131,8 @@ impl<'de, V: Visitor<'de>, W: Watch> Visitor<'de> for StrictVisitor<V, W> {
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<V::Value, A::Error> {
         let keys = match self.place {
             // Derived code refuses doubled fields itself.
-            Place::Struct(fields) => Keys::Fields(fields),
-            Place::Other => Keys::none_seen(),
+            ReadShape::Struct(fields) => Keys::Fields(fields),
+            ReadShape::Other => Keys::none_seen(),
         };
         self.inner.visit_map(StrictMap::new(map, self.watch, keys))
     }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::decisions::{Asked, Matter, StandingDecision};
+use super::decisions::{Matter, PersonPrompt, StandingDecision};
 use super::observer::InterruptMoment;
 use super::resolution::HandleError;
 use super::{OperationContext, UnifiedInterruptHandler, Unresolved};
@@ -16,7 +16,7 @@ use crate::route::RouteId;
 use crate::routing::InterruptRoutes;
 
 /// What a person answered, and where it goes.
-pub(super) enum Answered<R: InterruptRoutes> {
+pub(super) enum RoutedAnswer<R: InterruptRoutes> {
     /// Here; it fits.
     Here { answer: Answer, target: RouteId<R> },
     /// Elsewhere, where it was recorded.
@@ -65,10 +65,10 @@ where
         target: RouteId<R>,
         context: &OperationContext<'_>,
         matter: Matter,
-    ) -> Result<Answered<R>, Unresolved> {
+    ) -> Result<RoutedAnswer<R>, Unresolved> {
         let (observer, decisions) = (&self.config.observer, &self.config.decisions);
         decisions
-            .person_needed(Asked::Question(&question))
+            .person_needed(PersonPrompt::Question(&question))
             .await
             .map_err(HandleError::Decision)?;
         let mut invalid = 0;
@@ -80,7 +80,7 @@ where
                 decided = decisions.decided_elsewhere(context.interrupt, matter) => {
                     let decision = decided.map_err(HandleError::Decision)?;
                     observer.observe(context.interrupt, InterruptMoment::Answered(&decision.answer));
-                    return Ok(Answered::Elsewhere(decision));
+                    return Ok(RoutedAnswer::Elsewhere(decision));
                 }
             };
             let answer = match given {
@@ -95,7 +95,7 @@ where
             };
             let problem = match self.fit(&answer, &question, target) {
                 // Told once it is recorded.
-                Ok(target) => return Ok(Answered::Here { answer, target }),
+                Ok(target) => return Ok(RoutedAnswer::Here { answer, target }),
                 Err(problem) => problem,
             };
             invalid += 1;

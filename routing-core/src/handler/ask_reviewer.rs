@@ -13,7 +13,7 @@ use super::{OperationContext, UnifiedInterruptHandler, Unresolved};
 use crate::agent_type::AgentType;
 use crate::answer::{AnswerError, AnswerFault, read_strictly};
 use crate::interrupt::{InterruptDetails, SealedInterrupt};
-use crate::model::{AnswerSchemaRef, Caller, Message, ModelCall, Purpose};
+use crate::model::{AnswerSchemaRef, Message, ModelCall, ModelCaller, Purpose};
 use crate::outcome::Outcome;
 use crate::review::Answer;
 use crate::routing::InterruptRoutes;
@@ -115,7 +115,7 @@ where
         let schema =
             AnswerSchema::from_type::<ReviewDecision>("ReviewDecision", asker.model.dialect());
         let mut call = ModelCall {
-            caller: Caller {
+            caller: ModelCaller {
                 run: context.run,
                 node: context.node.clone(),
                 agent_type,

@@ -1,6 +1,6 @@
 //! What follows from a decision: the run ends, or the request of the target is filled in.
 
-use super::ask_person::Answered;
+use super::ask_person::RoutedAnswer;
 use super::decisions::{Matter, Proposal, StandingDecision};
 use super::observer::InterruptMoment;
 use super::prompt::ResolutionPrompt;
@@ -13,7 +13,7 @@ use crate::ask::{AskError, CorrectionObserver};
 use crate::context::{LlmCallContext, RouteSnapshot, Selection};
 use crate::ids::{DecisionId, EventId, InterruptId};
 use crate::interrupt::{InterruptType, SealedInterrupt};
-use crate::model::{Caller, Purpose};
+use crate::model::{ModelCaller, Purpose};
 use crate::outcome::Outcome;
 use crate::review::{Answer, QuestionKind};
 use crate::route::RouteId;
@@ -203,7 +203,7 @@ where
             last_request: last_request.as_ref(),
             conversation: context.conversation,
         };
-        let caller = Caller {
+        let caller = ModelCaller {
             run: context.run,
             node: context.node.clone(),
             agent_type: raised.agent_type,
@@ -267,8 +267,8 @@ where
             .ask_person(question, target, context, Matter::Request)
             .await?
         {
-            Answered::Elsewhere(standing) => standing.answer,
-            Answered::Here { answer, .. } => {
+            RoutedAnswer::Elsewhere(standing) => standing.answer,
+            RoutedAnswer::Here { answer, .. } => {
                 let proposal = self.proposal_of_request(interrupt, target, answer);
                 let recorded = decisions.decide(proposal).await;
                 let answer = recorded.map_err(HandleError::Decision)?.answer;

@@ -1,10 +1,10 @@
 //! Who decides: a person, a reviewing model, or whoever resumes a paused run.
 
-use super::ask_person::Answered;
-use super::decisions::{Asked, Matter, Proposal};
+use super::ask_person::RoutedAnswer;
+use super::decisions::{Matter, PersonPrompt, Proposal};
 use super::observer::InterruptMoment;
 use super::resolution::{DecidedBy, HandleError};
-use super::resolve::{Decided, Raised};
+use super::resolve::{Raised, ResolvedDecision};
 use super::{UnifiedInterruptHandler, Unresolved};
 use crate::agent_type::AgentType;
 use crate::interrupt::SealedInterrupt;
@@ -23,7 +23,7 @@ where
         &self,
         raised: &Raised<'_, R>,
         kind: QuestionKind,
-    ) -> Result<Decided<R>, Unresolved> {
+    ) -> Result<ResolvedDecision<R>, Unresolved> {
         let Raised {
             agent_type,
             details,
@@ -36,11 +36,11 @@ where
             .ask_person(question, raised.target(), context, Matter::Interrupt)
             .await?;
         let (answer, target) = match asked {
-            Answered::Here { answer, target, .. } => (answer, target),
-            Answered::Elsewhere(decision) => return Ok(Decided::Elsewhere(decision)),
+            RoutedAnswer::Here { answer, target, .. } => (answer, target),
+            RoutedAnswer::Elsewhere(decision) => return Ok(ResolvedDecision::Elsewhere(decision)),
         };
         let answerer = self.config.reviewer.answerer(context.interrupt);
-        Ok(Decided::Here(Proposal {
+        Ok(ResolvedDecision::Here(Proposal {
             is_chosen: answer.reroute_to.is_some(),
             target: R::agent_type_of(target),
             answerer: Some(answerer),
@@ -49,7 +49,10 @@ where
     }
 
     /// AGENT_REVIEW: a model answers; below the threshold, or where it cannot, a person does.
-    pub(super) async fn review(&self, raised: &Raised<'_, R>) -> Result<Decided<R>, Unresolved> {
+    pub(super) async fn review(
+        &self,
+        raised: &Raised<'_, R>,
+    ) -> Result<ResolvedDecision<R>, Unresolved> {
         let decisions = &self.config.decisions;
         let asked = decisions.person_asked(raised.context.interrupt, Matter::Interrupt);
         if asked.await.map_err(HandleError::Decision)?.is_some() {
@@ -78,7 +81,9 @@ where
                 );
                 if confidence >= threshold {
                     let decided_by = DecidedBy::Model { confidence };
-                    return Ok(Decided::Here(raised.proposal(reviewed.answer, decided_by)));
+                    return Ok(ResolvedDecision::Here(
+                        raised.proposal(reviewed.answer, decided_by),
+                    ));
                 }
                 (
                     serde_json::to_string(&reviewed.answer).map_err(HandleError::Unshowable)?,
@@ -110,7 +115,10 @@ where
     }
 
     /// PAUSE: nothing is asked; the run waits until somebody resumes it.
-    pub(super) async fn pause(&self, raised: &Raised<'_, R>) -> Result<Decided<R>, Unresolved> {
+    pub(super) async fn pause(
+        &self,
+        raised: &Raised<'_, R>,
+    ) -> Result<ResolvedDecision<R>, Unresolved> {
         let context = raised.context;
         let interrupt = context.interrupt;
         let pause = Pause {
@@ -122,7 +130,7 @@ where
         };
         let (decisions, observer) = (&self.config.decisions, &self.config.observer);
         decisions
-            .person_needed(Asked::Pause(&pause))
+            .person_needed(PersonPrompt::Pause(&pause))
             .await
             .map_err(HandleError::Decision)?;
         observer.observe(interrupt, InterruptMoment::Paused(&pause));
@@ -133,7 +141,7 @@ where
                 let decision = decided.map_err(HandleError::Decision)?;
                 let resume = Resume { input: decision.answer.text.clone() };
                 observer.observe(interrupt, InterruptMoment::Resumed(&resume));
-                return Ok(Decided::Elsewhere(decision));
+                return Ok(ResolvedDecision::Elsewhere(decision));
             }
         };
         let resume = match resumed {
@@ -154,7 +162,7 @@ where
             ..Answer::default()
         };
         let answerer = Some(self.config.reviewer.answerer(interrupt));
-        Ok(Decided::Here(Proposal {
+        Ok(ResolvedDecision::Here(Proposal {
             answerer,
             ..raised.proposal(answer, DecidedBy::Person)
         }))

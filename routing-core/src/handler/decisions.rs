@@ -60,7 +60,7 @@ pub struct StandingDecision<A: AgentType> {
 
 /// What a person is asked.
 #[derive(Debug, Clone, Copy)]
-pub enum Asked<'a> {
+pub enum PersonPrompt<'a> {
     /// A question.
     Question(&'a Question),
     /// When to go on after a pause.
@@ -131,7 +131,7 @@ pub trait Decisions<A: AgentType>: Send + Sync {
     /// # Cancel safety
     ///
     /// Safe to repeat.
-    async fn person_needed(&self, _asked: Asked<'_>) -> Result<(), DecisionError> {
+    async fn person_needed(&self, _asked: PersonPrompt<'_>) -> Result<(), DecisionError> {
         Ok(())
     }
 

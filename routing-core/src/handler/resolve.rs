@@ -52,7 +52,7 @@ impl<R: InterruptRoutes> Raised<'_, R> {
 }
 
 /// What came of asking for a decision.
-pub(super) enum Decided<R: InterruptRoutes> {
+pub(super) enum ResolvedDecision<R: InterruptRoutes> {
     /// Somebody here decides; it is to be recorded.
     Here(Proposal<R::AgentType>),
     /// Somebody elsewhere has decided, and it is recorded.
@@ -121,20 +121,20 @@ where
         slot: &Slot<R>,
     ) -> Result<StandingDecision<R::AgentType>, Unresolved> {
         let decided = match slot.proposal(raised.bound.as_ref()) {
-            Some(proposal) => Decided::Here(proposal),
+            Some(proposal) => ResolvedDecision::Here(proposal),
             None => match raised.details.r#type {
                 InterruptType::HumanReview => self.ask(raised, QuestionKind::HumanReview).await?,
                 InterruptType::AgentReview => self.review(raised).await?,
                 InterruptType::Pause => self.pause(raised).await?,
                 // Nothing is asked: the agent's own word is carried out.
                 InterruptType::Stop | InterruptType::Prune | InterruptType::Branch => {
-                    Decided::Here(raised.proposal(Answer::default(), DecidedBy::Policy))
+                    ResolvedDecision::Here(raised.proposal(Answer::default(), DecidedBy::Policy))
                 }
             },
         };
         match decided {
-            Decided::Elsewhere(decision) => Ok(decision),
-            Decided::Here(proposal) => {
+            ResolvedDecision::Elsewhere(decision) => Ok(decision),
+            ResolvedDecision::Here(proposal) => {
                 slot.keep(&proposal);
                 let is_a_persons = proposal.decided_by == DecidedBy::Person;
                 let recorded = self.config.decisions.decide(proposal).await;

@@ -37,17 +37,17 @@ impl Default for RerouteLimits {
 #[derive(Debug)]
 pub struct InMemoryReroutes<K: AgentType> {
     limits: RerouteLimits,
-    table: Mutex<HashMap<EventId, Row<K>>>,
+    table: Mutex<HashMap<EventId, RerouteEntry<K>>>,
 }
 
 #[derive(Debug)]
-struct Row<K: AgentType> {
+struct RerouteEntry<K: AgentType> {
     reroute: StoredReroute<K>,
     expires_at: Timestamp,
     ignored_turns: u32,
 }
 
-impl<K: AgentType> Row<K> {
+impl<K: AgentType> RerouteEntry<K> {
     fn is_pending_of(&self, run: RunId, node: &NodeId) -> bool {
         self.reroute.run == run
             && self.reroute.event.node_id == *node
@@ -95,7 +95,7 @@ impl<K: AgentType> InMemoryReroutes<K> {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<EventId, Row<K>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<EventId, RerouteEntry<K>>> {
         // Every change is one assignment, so a panic elsewhere leaves the table whole.
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -143,7 +143,7 @@ impl<K: AgentType> PendingReroutes<K> for InMemoryReroutes<K> {
         };
         table.insert(
             id,
-            Row {
+            RerouteEntry {
                 reroute,
                 expires_at,
                 ignored_turns: 0,
@@ -164,7 +164,7 @@ impl<K: AgentType> PendingReroutes<K> for InMemoryReroutes<K> {
             return Ok(Some(row.reroute.event.clone()));
         }
         // At most one bound reroute for each node: a second interrupt of the node leaves the next one pending.
-        let taken = |row: &Row<K>| {
+        let taken = |row: &RerouteEntry<K>| {
             row.reroute.run == run
                 && row.reroute.event.node_id == *node
                 && row.bound_interrupt().is_some()
@@ -282,7 +282,7 @@ impl<K: AgentType> PendingReroutes<K> for InMemoryReroutes<K> {
 }
 
 /// Whether the row's reroute belongs to the interrupt, bound or consumed.
-fn of_interrupt<K: AgentType>(row: &Row<K>, interrupt: InterruptId) -> bool {
+fn of_interrupt<K: AgentType>(row: &RerouteEntry<K>, interrupt: InterruptId) -> bool {
     match row.reroute.state {
         RerouteState::Bound { interrupt: bound }
         | RerouteState::Consumed {

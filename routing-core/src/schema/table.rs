@@ -22,10 +22,10 @@ use crate::routing::Routing;
 /// allocates nothing.
 #[derive(Debug)]
 pub struct SchemaTable<R: Routing> {
-    full: Row,
-    narrowed: Box<[Row]>,
+    full: DialectRow,
+    narrowed: Box<[DialectRow]>,
     /// A row for each route that leads back to a caller; the others' stay empty.
-    returning: Box<[Row]>,
+    returning: Box<[DialectRow]>,
     /// The routes whose schemas are known to say what their readers do.
     #[cfg(debug_assertions)]
     agreeing: AtomicU64,
@@ -37,9 +37,9 @@ pub struct SchemaTable<R: Routing> {
 
 /// One schema in each dialect.
 #[derive(Debug, Default)]
-struct Row([OnceLock<AnswerSchema>; Dialect::ALL.len()]);
+struct DialectRow([OnceLock<AnswerSchema>; Dialect::ALL.len()]);
 
-impl Row {
+impl DialectRow {
     #[inline]
     fn get(&self, dialect: Dialect, source: impl FnOnce() -> Source) -> &AnswerSchema {
         self.0[dialect as usize].get_or_init(|| AnswerSchema::render(source(), dialect))
@@ -50,9 +50,14 @@ impl<R: Routing> SchemaTable<R> {
     /// An empty table. Called once for each record, by generated code.
     #[doc(hidden)]
     pub fn __build() -> Self {
-        let rows = || R::ROUTES.iter().map(|_route| Row::default()).collect();
+        let rows = || {
+            R::ROUTES
+                .iter()
+                .map(|_route| DialectRow::default())
+                .collect()
+        };
         Self {
-            full: Row::default(),
+            full: DialectRow::default(),
             narrowed: rows(),
             returning: rows(),
             #[cfg(debug_assertions)]

@@ -27,19 +27,19 @@ const MAP: [&str; 3] = ["properties", "patternProperties", "dependentSchemas"];
 /// place there.
 pub(super) fn children<'a>(schema: &'a Value, mut visit: impl FnMut(&'a str, String, &'a Value)) {
     for (keyword, value) in schema.as_object().into_iter().flatten() {
-        match Kind::of(keyword, value) {
-            Kind::List => {
+        match SubschemaKind::of(keyword, value) {
+            SubschemaKind::List => {
                 for (place, child) in value.as_array().into_iter().flatten().enumerate() {
                     visit(keyword, format!("{keyword}/{place}"), child);
                 }
             }
-            Kind::Map => {
+            SubschemaKind::Map => {
                 for (name, child) in value.as_object().into_iter().flatten() {
                     visit(keyword, format!("{keyword}/{name}"), child);
                 }
             }
-            Kind::One => visit(keyword, keyword.clone(), value),
-            Kind::Nothing => {}
+            SubschemaKind::One => visit(keyword, keyword.clone(), value),
+            SubschemaKind::Nothing => {}
         }
     }
 }
@@ -47,32 +47,32 @@ pub(super) fn children<'a>(schema: &'a Value, mut visit: impl FnMut(&'a str, Str
 /// Calls `visit` with each schema directly inside, to be changed.
 pub(super) fn children_mut(schema: &mut Value, mut visit: impl FnMut(&mut Value)) {
     for (keyword, value) in schema.as_object_mut().into_iter().flatten() {
-        match Kind::of(keyword, value) {
-            Kind::List => value
+        match SubschemaKind::of(keyword, value) {
+            SubschemaKind::List => value
                 .as_array_mut()
                 .into_iter()
                 .flatten()
                 .for_each(&mut visit),
-            Kind::Map => value
+            SubschemaKind::Map => value
                 .as_object_mut()
                 .into_iter()
                 .flat_map(Map::values_mut)
                 .for_each(&mut visit),
-            Kind::One => visit(value),
-            Kind::Nothing => {}
+            SubschemaKind::One => visit(value),
+            SubschemaKind::Nothing => {}
         }
     }
 }
 
 /// How schemas stand under a keyword.
-enum Kind {
+enum SubschemaKind {
     One,
     List,
     Map,
     Nothing,
 }
 
-impl Kind {
+impl SubschemaKind {
     fn of(keyword: &str, value: &Value) -> Self {
         if ONE.contains(&keyword) {
             // `true` and `false` say whether there may be more, not what it looks like.

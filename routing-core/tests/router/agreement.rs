@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use routing_core::answer::{AnswerFault, read_narrowed};
 use routing_core::context::{LlmCallContext, RouteSnapshot};
-use routing_core::model::{Caller, Dialect, Purpose};
+use routing_core::model::{Dialect, ModelCaller, Purpose};
 use routing_core::schema::{RecordProblem, check_limits};
 use routing_core::{NodeId, Route, Routing, RunId};
 use schemars::JsonSchema;
@@ -411,7 +411,7 @@ fn a_debug_build_says_so_at_the_first_use_and_at_each_that_follows() {
 
 #[test]
 fn a_debug_build_shows_no_model_a_schema_that_its_provider_refuses() {
-    let caller = Caller {
+    let caller = ModelCaller {
         run: RunId::generate(),
         node: NodeId::new("shop").unwrap(),
         agent_type: "SHOP",

@@ -7,8 +7,8 @@ use routing_core::answer::{AnswerError, AnswerFault, ConstraintCheck, TypesOnly}
 use routing_core::ask::{AskError, Asker, CorrectionObserver};
 use routing_core::context::{DecoratorChain, LlmCallContext, RouteSnapshot};
 use routing_core::model::{
-    Caller, Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, Purpose, Role,
-    TokenUsage, TurnForm,
+    Dialect, LanguageModel, ModelCall, ModelCaller, ModelError, ModelReply, PartialReply, Purpose,
+    Role, TokenUsage, TurnForm,
 };
 use routing_core::schema::AnswerSchema;
 use routing_core::{Outcome, Route, RouteSet, Routing, RunId, StopScope};
@@ -51,7 +51,7 @@ impl ConstraintCheck for Hexadecimal {
 }
 
 fn context() -> LlmCallContext<PaintRouting> {
-    let caller = Caller {
+    let caller = ModelCaller {
         run: RunId::generate(),
         node: node("painter"),
         agent_type: "PAINTER",

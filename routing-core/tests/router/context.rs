@@ -2,7 +2,7 @@
 
 use routing_core::answer::read_within;
 use routing_core::context::{DecoratorChain, LlmCallContext, RouteSnapshot, Selection};
-use routing_core::model::{Caller, Dialect, Message, Purpose};
+use routing_core::model::{Dialect, Message, ModelCaller, Purpose};
 use routing_core::{InterruptRoutes, Route, RouteSet, Routing, RunId};
 
 use crate::domain::{
@@ -11,7 +11,7 @@ use crate::domain::{
 };
 
 fn context<T: Routing>(snapshot: RouteSnapshot<T>) -> LlmCallContext<T> {
-    let caller = Caller {
+    let caller = ModelCaller {
         run: RunId::generate(),
         node: node("root/editor"),
         agent_type: "EDITOR",

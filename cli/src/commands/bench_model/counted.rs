@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use routing_core::ask::is_rejected_early;
 use routing_core::model::{
-    Caller, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, TokenUsage, TurnForm,
+    LanguageModel, ModelCall, ModelCaller, ModelError, ModelReply, PartialReply, TokenUsage,
+    TurnForm,
 };
 use routing_core::schema::{AnswerSchema, Dialect};
 use routing_core::{Outcome, StopScope};
@@ -121,7 +122,7 @@ impl LanguageModel for Counted {
         self.inner.dialect()
     }
 
-    fn turn_form(&self, _caller: &Caller) -> TurnForm {
+    fn turn_form(&self, _caller: &ModelCaller) -> TurnForm {
         self.form
     }
 

@@ -10,7 +10,7 @@ use llm::{ProviderModel, ServerFacts};
 use routing_core::answer::read_strictly;
 use routing_core::handler::ReviewDecision;
 use routing_core::model::{
-    AnswerSchemaRef, Caller, ChunkSink, LanguageModel, Message, ModelCall, Purpose,
+    AnswerSchemaRef, ChunkSink, LanguageModel, Message, ModelCall, ModelCaller, Purpose,
 };
 use routing_core::{NodeId, Outcome, RunId, StopMode, StopReason, StopScope, StopSource};
 
@@ -93,8 +93,8 @@ fn manner(model: &ProviderModel) -> String {
     )
 }
 
-fn caller() -> Caller {
-    Caller {
+fn caller() -> ModelCaller {
+    ModelCaller {
         run: RunId::generate(),
         node: NodeId::root(),
         agent_type: "DOCTOR",

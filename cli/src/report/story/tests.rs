@@ -3,7 +3,7 @@
 use engine::run::{RunEvent, RunOccurrence};
 use jiff::Timestamp;
 use llm::ChatUsage;
-use routing_core::model::{Caller, Purpose, TokenUsage};
+use routing_core::model::{ModelCaller, Purpose, TokenUsage};
 use routing_core::{NodeId, RunId};
 
 use super::{Steps, Story};
@@ -119,7 +119,7 @@ fn steps_are_told_where_no_tree_shows_them() {
 
 fn interrupted_call(end: CallOutcome) -> CallMoment {
     CallMoment {
-        caller: Caller {
+        caller: ModelCaller {
             run: RunId::generate(),
             node: NodeId::new("root").unwrap(),
             agent_type: "ORCHESTRATOR",

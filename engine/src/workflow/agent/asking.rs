@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use routing_core::ask::{AskError, Asked};
+use routing_core::ask::{AskError, ModelRouting};
 use routing_core::context::{DecoratorChain, LlmCallContext, RouteSnapshot};
 use routing_core::event::INTERRUPT_REQUEST_MARK;
 use routing_core::model::{Message, PartialReply};
@@ -197,7 +197,7 @@ impl<W: Workflow> Agent<W> {
         }
     }
 
-    async fn asked<R: Routing>(&self) -> Result<Outcome<Asked<R>, PartialReply>, AskError> {
+    async fn asked<R: Routing>(&self) -> Result<Outcome<ModelRouting<R>, PartialReply>, AskError> {
         let live = self.live();
         let (caller, messages) = (self.caller(), self.conversation.clone());
         let mut context = LlmCallContext::new(caller, messages, RouteSnapshot::default());
@@ -221,7 +221,7 @@ impl<W: Workflow> Agent<W> {
         asked
     }
 
-    fn answered<R: Routing>(&mut self, asked: Asked<R>) -> Result<R, RunError> {
+    fn answered<R: Routing>(&mut self, asked: ModelRouting<R>) -> Result<R, RunError> {
         let field = asked.routing.set_routes().single().map(RouteId::field);
         let field = field.ok_or(RunError::Lost {
             detail: "an answer was read that has not exactly one route",

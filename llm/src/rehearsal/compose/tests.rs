@@ -1,5 +1,5 @@
 use proptest::prelude::*;
-use routing_core::model::{Caller, Message, Purpose};
+use routing_core::model::{Message, ModelCaller, Purpose};
 use routing_core::{NodeId, RunId};
 use serde_json::{Map, Value, json};
 
@@ -8,8 +8,8 @@ use crate::rehearsal::facts::Facts;
 use crate::rehearsal::random::Random;
 use crate::rehearsal::schema_view::SchemaView;
 
-fn caller(agent_type: &'static str, purpose: Purpose) -> Caller {
-    Caller {
+fn caller(agent_type: &'static str, purpose: Purpose) -> ModelCaller {
+    ModelCaller {
         run: RunId::generate(),
         node: NodeId::new("root/discovery").unwrap(),
         agent_type,
@@ -19,7 +19,7 @@ fn caller(agent_type: &'static str, purpose: Purpose) -> Caller {
     }
 }
 
-fn compose(schema: &Value, seed: u64, caller: &Caller, wanted: Option<&FixedRoute>) -> Value {
+fn compose(schema: &Value, seed: u64, caller: &ModelCaller, wanted: Option<&FixedRoute>) -> Value {
     let messages = [Message::user(
         "Goal: tidy the parser\nFiles: src/parse.rs src/lex.rs",
     )];

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use routing_core::model::{Caller, Purpose};
+use routing_core::model::{ModelCaller, Purpose};
 use routing_core::{Choice, ConfirmationItem, InterruptType};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -24,7 +24,7 @@ pub struct StepSelector {
 
 impl StepSelector {
     /// Whether the step is for this caller.
-    pub fn fits(&self, caller: &Caller) -> bool {
+    pub fn fits(&self, caller: &ModelCaller) -> bool {
         self.agent == caller.agent_type
             && self.turn == caller.turn
             && self.purpose == caller.purpose

@@ -1,7 +1,7 @@
 //! Whether the schema of a route allows what its reader takes, and nothing else.
 
 use super::RecordProblem;
-use super::probe::{Probe, Verdict, probes};
+use super::probe::{Probe, SchemaVerdict, probes};
 use crate::answer::{AnswerError, AnswerFault};
 use crate::model::Dialect;
 use crate::route::RouteId;
@@ -36,26 +36,26 @@ fn difference(
     refusal: Option<&AnswerError>,
 ) -> Option<(String, String, &'static str)> {
     let (fault, remedy) = match (&probe.verdict, refusal) {
-        (Verdict::Allowed, Some(error)) => {
+        (SchemaVerdict::Allowed, Some(error)) => {
             let fault = format!(
                 "the schema allows what the reader refuses: {}",
                 error.reason()
             );
             return Some((pointer(error.path()), fault, remedy(error)));
         }
-        (Verdict::Allowed, None)
-        | (Verdict::Unknown | Verdict::Missing | Verdict::OtherValue, Some(_)) => {
+        (SchemaVerdict::Allowed, None)
+        | (SchemaVerdict::Unknown | SchemaVerdict::Missing | SchemaVerdict::OtherValue, Some(_)) => {
             return None;
         }
-        (Verdict::Unknown, None) => (
+        (SchemaVerdict::Unknown, None) => (
             "the reader takes a property that the schema does not have",
             "put `#[serde(deny_unknown_fields)]` on the type, or allow the property in its schema",
         ),
-        (Verdict::Missing, None) => (
+        (SchemaVerdict::Missing, None) => (
             "the reader takes an answer without a property that the schema requires",
             "take away `#[schemars(required)]`, or what the reader puts in its place",
         ),
-        (Verdict::OtherValue, None) => (
+        (SchemaVerdict::OtherValue, None) => (
             "the reader takes a value that the schema forbids",
             "give `with` to serde and schemars alike, or let the schema say what else may stand here",
         ),

@@ -9,7 +9,7 @@ use crate::schema::definition::{definitions, resolve};
 
 /// What a schema says of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum SchemaVerdict {
     /// It allows it.
     Allowed,
     /// It does not know the property.
@@ -24,7 +24,7 @@ pub(super) enum Verdict {
 pub(super) struct Probe {
     pub(super) answer: Value,
     pub(super) pointer: String,
-    pub(super) verdict: Verdict,
+    pub(super) verdict: SchemaVerdict,
 }
 
 /// Makes probes of a schema: the smallest answer and the fullest, then one for each place and each way in which
@@ -38,7 +38,7 @@ pub(super) fn probes(schema: &Value, tell: &mut dyn FnMut(Probe)) {
         seen: BTreeSet::new(),
         tell,
     };
-    let root = Place {
+    let root = ValuePath {
         pointer: "#".to_owned(),
         in_union: false,
     };
@@ -50,13 +50,13 @@ pub(super) fn probes(schema: &Value, tell: &mut dyn FnMut(Probe)) {
 
 /// Where a value stands in an answer.
 #[derive(Clone)]
-struct Place {
+struct ValuePath {
     pointer: String,
     /// Whether it is within a union, whose parts serde may read from a buffer.
     in_union: bool,
 }
 
-impl Place {
+impl ValuePath {
     fn child(&self, key: impl std::fmt::Display) -> Self {
         let key = key.to_string().replace('~', "~0").replace('/', "~1");
         Self {
@@ -78,11 +78,11 @@ struct Prober<'a> {
 }
 
 impl Prober<'_> {
-    fn allowed(&mut self, place: &Place, answer: Value) {
-        self.tell(place, answer, Verdict::Allowed);
+    fn allowed(&mut self, place: &ValuePath, answer: Value) {
+        self.tell(place, answer, SchemaVerdict::Allowed);
     }
 
-    fn tell(&mut self, place: &Place, answer: Value, verdict: Verdict) {
+    fn tell(&mut self, place: &ValuePath, answer: Value, verdict: SchemaVerdict) {
         (self.tell)(Probe {
             answer,
             pointer: place.pointer.clone(),
@@ -90,7 +90,7 @@ impl Prober<'_> {
         });
     }
 
-    fn visit(&mut self, schema: &Value, place: &Place, embed: Embed<'_>) {
+    fn visit(&mut self, schema: &Value, place: &ValuePath, embed: Embed<'_>) {
         if let Some((name, definition)) = resolve(schema, self.definitions) {
             if self.seen.insert((name, place.in_union)) {
                 self.visit(definition, place, embed);
@@ -110,24 +110,24 @@ impl Prober<'_> {
         }
         if object.contains_key("enum") || object.contains_key("const") {
             let other = json!("a value that the schema does not name");
-            return self.tell(place, embed(other), Verdict::OtherValue);
+            return self.tell(place, embed(other), SchemaVerdict::OtherValue);
         }
         match kind(schema) {
             Some("object") => self.object(object, place, embed),
             Some("array") => self.list(object, place, embed),
-            Some("string") => self.tell(place, embed(json!(7)), Verdict::OtherValue),
+            Some("string") => self.tell(place, embed(json!(7)), SchemaVerdict::OtherValue),
             Some("integer" | "number" | "boolean") => {
-                self.tell(place, embed(json!("text")), Verdict::OtherValue);
+                self.tell(place, embed(json!("text")), SchemaVerdict::OtherValue);
             }
             _ => {}
         }
     }
 
-    fn union(&mut self, branches: &[Value], place: &Place, embed: Embed<'_>) {
+    fn union(&mut self, branches: &[Value], place: &ValuePath, embed: Embed<'_>) {
         let choices = branches
             .iter()
             .filter(|branch| kind(branch) != Some("null"));
-        let inside = Place {
+        let inside = ValuePath {
             in_union: place.in_union || choices.count() > 1,
             ..place.clone()
         };
@@ -139,7 +139,7 @@ impl Prober<'_> {
         }
     }
 
-    fn object(&mut self, object: &Map<String, Value>, place: &Place, embed: Embed<'_>) {
+    fn object(&mut self, object: &Map<String, Value>, place: &ValuePath, embed: Embed<'_>) {
         let Some(Value::Object(base)) = self.samples.least(&Value::Object(object.clone())) else {
             return;
         };
@@ -155,7 +155,7 @@ impl Prober<'_> {
             self.tell(
                 &unknown,
                 with("unknownToTheSchema", json!(true)),
-                Verdict::Unknown,
+                SchemaVerdict::Unknown,
             );
         }
         let entry = entry(object);
@@ -168,7 +168,7 @@ impl Prober<'_> {
             if is_required(object, name) {
                 let mut whole = base.clone();
                 whole.shift_remove(name);
-                self.tell(&inside, embed(whole.into()), Verdict::Missing);
+                self.tell(&inside, embed(whole.into()), SchemaVerdict::Missing);
             } else {
                 self.allowed(&inside, with(name, value));
             }
@@ -176,7 +176,7 @@ impl Prober<'_> {
         }
     }
 
-    fn list(&mut self, object: &Map<String, Value>, place: &Place, embed: Embed<'_>) {
+    fn list(&mut self, object: &Map<String, Value>, place: &ValuePath, embed: Embed<'_>) {
         let Some(Value::Array(base)) = self.samples.least(&Value::Object(object.clone())) else {
             return;
         };

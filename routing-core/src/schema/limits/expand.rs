@@ -67,9 +67,9 @@ pub(super) fn check_levels(schema: &Value, limit: usize, report: &mut Report) {
 }
 
 /// Anthropic's optional parameters, and those with unions.
-struct Options;
+struct OptionalParameters;
 
-impl Measure for Options {
+impl Measure for OptionalParameters {
     type Sum = (usize, usize);
 
     fn sum(schema: &Value, within: &[(usize, usize)]) -> (usize, usize) {
@@ -100,7 +100,7 @@ impl Measure for Options {
 
 /// Checks the sums of optional and of union parameters.
 pub(super) fn check_options(schema: &Value, report: &mut Report) {
-    let (optional, unions) = measure::<Options>(schema);
+    let (optional, unions) = measure::<OptionalParameters>(schema);
     report.limit(
         "optional parameters in all",
         ANTHROPIC_OPTIONAL,
