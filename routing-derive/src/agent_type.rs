@@ -10,7 +10,7 @@ use syn::DeriveInput;
 
 /// The implementation, or the errors with a stub of it.
 pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
-    match model::Model::parse(input).and_then(|model| check::check(&model)) {
+    match model::EnumerationModel::parse(input).and_then(|model| check::check(&model)) {
         Ok(checked) => expand::agent_type(&checked),
         Err(errors) => fallback::agent_type(input, &errors),
     }

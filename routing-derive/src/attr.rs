@@ -11,7 +11,7 @@ use crate::nearest::nearest;
 
 /// What an option takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum ValueForm {
     /// Nothing: the option's name alone.
     Flag,
     /// A text in quotes.
@@ -21,14 +21,14 @@ pub(crate) enum Form {
 }
 
 /// An option that an attribute has.
-pub(crate) type Known = (&'static str, Form);
+pub(crate) type Known = (&'static str, ValueForm);
 
 /// The path of `routing_core`, where the crate that derives has it under another name.
-pub(crate) const CRATE: Known = ("crate", Form::Text);
+pub(crate) const CRATE: Known = ("crate", ValueForm::Text);
 
 /// The options that were given in all attributes of one name: known, well-formed, none twice.
 #[derive(Debug, Default)]
-pub(crate) struct Options(Vec<Entry>);
+pub(crate) struct Options(Vec<AttributeOption>);
 
 impl Options {
     /// Reads the attributes of this name; what is wrong with them goes into `errors`.
@@ -40,7 +40,9 @@ impl Options {
     ) -> Self {
         let mut options = Self::default();
         for attribute in attributes.iter().filter(|it| it.path().is_ident(name)) {
-            match attribute.parse_args_with(Punctuated::<Entry, Token![,]>::parse_terminated) {
+            match attribute
+                .parse_args_with(Punctuated::<AttributeOption, Token![,]>::parse_terminated)
+            {
                 Ok(entries) => {
                     for entry in entries {
                         options.add(entry, known, errors);
@@ -91,7 +93,7 @@ impl Options {
             .as_ref()
     }
 
-    fn add(&mut self, entry: Entry, known: &[Known], errors: &mut Errors) {
+    fn add(&mut self, entry: AttributeOption, known: &[Known], errors: &mut Errors) {
         let name = entry.name.to_string();
         let Some((_, form)) = known.iter().find(|(known, _)| *known == name) else {
             errors.at(&entry.name, unknown_option(&name, known));
@@ -105,18 +107,18 @@ impl Options {
             return;
         }
         match (form, &entry.value) {
-            (Form::Flag, None)
-            | (Form::Text, Some(Value::Text(_)))
-            | (Form::Path, Some(Value::Path(_))) => self.0.push(entry),
-            (Form::Flag, Some(value)) => errors.at(
+            (ValueForm::Flag, None)
+            | (ValueForm::Text, Some(Value::Text(_)))
+            | (ValueForm::Path, Some(Value::Path(_))) => self.0.push(entry),
+            (ValueForm::Flag, Some(value)) => errors.at(
                 value,
                 format_args!("`{name}` takes no value; write `{name}` alone"),
             ),
-            (Form::Text, value) => errors.at(
+            (ValueForm::Text, value) => errors.at(
                 or_name(value, &entry.name),
                 format_args!("`{name}` takes a text; write `{name} = \"...\"`"),
             ),
-            (Form::Path, value) => errors.at(
+            (ValueForm::Path, value) => errors.at(
                 or_name(value, &entry.name),
                 format_args!("`{name}` takes a name without quotes; write `{name} = Name`"),
             ),
@@ -126,12 +128,12 @@ impl Options {
 
 /// One option as it was written.
 #[derive(Debug)]
-struct Entry {
+struct AttributeOption {
     name: Ident,
     value: Option<Value>,
 }
 
-impl Parse for Entry {
+impl Parse for AttributeOption {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         // A keyword is a misspelt option like any other.
         let name = input.call(Ident::parse_any)?;
@@ -217,12 +219,12 @@ fn unknown_option(given: &str, known: &[Known]) -> String {
 mod tests {
     use syn::{ItemStruct, parse_quote};
 
-    use super::{Errors, Form, Known, Options};
+    use super::{Errors, Known, Options, ValueForm};
 
     const KNOWN: &[Known] = &[
-        ("marker", Form::Path),
-        ("rename", Form::Text),
-        ("returns", Form::Flag),
+        ("marker", ValueForm::Path),
+        ("rename", ValueForm::Text),
+        ("returns", ValueForm::Flag),
     ];
 
     fn read(item: &ItemStruct) -> (Options, Vec<String>) {

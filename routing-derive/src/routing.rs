@@ -12,7 +12,7 @@ use syn::DeriveInput;
 
 /// The implementation, or the errors with a stub of it.
 pub(crate) fn derive(input: &DeriveInput) -> TokenStream {
-    match model::Model::parse(input) {
+    match model::RecordModel::parse(input) {
         Ok(model) => match check::check(&model) {
             Ok(checked) => expand::routing(&checked),
             Err(refused) => fallback::record(&refused),

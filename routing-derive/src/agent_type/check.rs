@@ -6,14 +6,14 @@ use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::{Fields, Ident, Path};
 
-use super::model::{Agent, Model};
+use super::model::{Agent, EnumerationModel};
 use crate::casing::screaming_snake;
 use crate::docs::doc_text;
 use crate::errors::Errors;
 
 /// An enumeration in which nothing is wrong that can be seen without others.
 #[derive(Debug)]
-pub(super) struct Checked<'a> {
+pub(super) struct CheckedEnumeration<'a> {
     pub(super) ident: &'a Ident,
     pub(super) route: Option<Path>,
     pub(super) description: String,
@@ -29,7 +29,7 @@ pub(super) struct CheckedAgent<'a> {
 }
 
 /// Checks the enumeration.
-pub(super) fn check<'a>(model: &Model<'a>) -> syn::Result<Checked<'a>> {
+pub(super) fn check<'a>(model: &EnumerationModel<'a>) -> syn::Result<CheckedEnumeration<'a>> {
     let mut errors = Errors::default();
     let input = model.input;
     if !input.generics.params.is_empty() {
@@ -55,7 +55,7 @@ pub(super) fn check<'a>(model: &Model<'a>) -> syn::Result<Checked<'a>> {
         .collect();
     match errors.into_error() {
         Some(errors) => Err(errors),
-        None => Ok(Checked {
+        None => Ok(CheckedEnumeration {
             ident: &input.ident,
             route: model.route.clone(),
             description: description(model),
@@ -66,7 +66,7 @@ pub(super) fn check<'a>(model: &Model<'a>) -> syn::Result<Checked<'a>> {
 
 fn check_agent<'a>(
     agent: &Agent<'a>,
-    model: &Model<'a>,
+    model: &EnumerationModel<'a>,
     names: &mut HashMap<String, &'a Ident>,
     errors: &mut Errors,
 ) -> CheckedAgent<'a> {
@@ -112,7 +112,7 @@ fn wire_name(agent: &Agent<'_>) -> String {
 }
 
 /// The doc comment of the enumeration, and below it those of its variants.
-fn description(model: &Model<'_>) -> String {
+fn description(model: &EnumerationModel<'_>) -> String {
     let mut paragraphs = Vec::new();
     let of_enum = doc_text(&model.input.attrs);
     if !of_enum.is_empty() {

@@ -5,11 +5,11 @@ use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Ident, Path};
 
-use super::check::{Checked, CheckedAgent};
+use super::check::{CheckedAgent, CheckedEnumeration};
 use crate::type_name::type_name;
 
 /// Everything that the derive makes.
-pub(super) fn agent_type(checked: &Checked<'_>) -> TokenStream {
+pub(super) fn agent_type(checked: &CheckedEnumeration<'_>) -> TokenStream {
     let implementation = implementation(checked);
     let origins = assert_origins(checked);
     let text = text(checked);
@@ -24,7 +24,7 @@ pub(super) fn agent_type(checked: &Checked<'_>) -> TokenStream {
     }
 }
 
-fn implementation(checked: &Checked<'_>) -> TokenStream {
+fn implementation(checked: &CheckedEnumeration<'_>) -> TokenStream {
     let ident = checked.ident;
     let variants: Vec<_> = checked.agents.iter().map(|agent| agent.ident).collect();
     let rust_names = variants.iter().map(|variant| variant.unraw().to_string());
@@ -62,7 +62,7 @@ fn implementation(checked: &Checked<'_>) -> TokenStream {
     }
 }
 
-fn origin_route(checked: &Checked<'_>) -> TokenStream {
+fn origin_route(checked: &CheckedEnumeration<'_>) -> TokenStream {
     let Some(route) = &checked.route else {
         return quote! {
             fn origin_route(self) -> Self {
@@ -99,7 +99,7 @@ fn origin(ident: &Ident, agent: &CheckedAgent<'_>, route: &Path) -> TokenStream 
 }
 
 /// The checks that each agent which names no origin route has one of its own name.
-fn assert_origins(checked: &Checked<'_>) -> TokenStream {
+fn assert_origins(checked: &CheckedEnumeration<'_>) -> TokenStream {
     let Some(route) = &checked.route else {
         return TokenStream::new();
     };
@@ -115,7 +115,7 @@ fn assert_origins(checked: &Checked<'_>) -> TokenStream {
     quote!(#(#checks)*)
 }
 
-fn text(checked: &Checked<'_>) -> TokenStream {
+fn text(checked: &CheckedEnumeration<'_>) -> TokenStream {
     let ident = checked.ident;
     quote! {
         #[automatically_derived]
@@ -136,7 +136,7 @@ fn text(checked: &Checked<'_>) -> TokenStream {
     }
 }
 
-fn serde(checked: &Checked<'_>) -> TokenStream {
+fn serde(checked: &CheckedEnumeration<'_>) -> TokenStream {
     let ident = checked.ident;
     let name = ident.unraw().to_string();
     let description = &checked.description;

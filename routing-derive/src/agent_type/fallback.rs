@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Data, DeriveInput, Fields};
 
-use super::check::{Checked, CheckedAgent};
+use super::check::{CheckedAgent, CheckedEnumeration};
 use super::expand;
 
 /// The errors with a stub of the implementation.
@@ -30,7 +30,7 @@ fn stub(input: &DeriveInput) -> Option<TokenStream> {
             .iter()
             .all(|variant| matches!(variant.fields, Fields::Unit));
     possible.then(|| {
-        expand::agent_type(&Checked {
+        expand::agent_type(&CheckedEnumeration {
             ident: &input.ident,
             route: None,
             description: String::new(),

@@ -2,18 +2,18 @@
 
 use syn::{Data, DeriveInput, Ident, LitStr, Path, Variant};
 
-use crate::attr::{self, CRATE, Form, Known, Options};
+use crate::attr::{self, CRATE, Known, Options, ValueForm};
 use crate::errors::Errors;
 
-const ENUM_OPTIONS: &[Known] = &[("route", Form::Path), CRATE];
-const VARIANT_OPTIONS: &[Known] = &[("rename", Form::Text), ("origin", Form::Path)];
+const ENUM_OPTIONS: &[Known] = &[("route", ValueForm::Path), CRATE];
+const VARIANT_OPTIONS: &[Known] = &[("rename", ValueForm::Text), ("origin", ValueForm::Path)];
 
 /// What to write in place of an attribute of serde or schemars.
 const NAMED: &str = "the derive itself writes the reader and the schema; an agent is named with `#[agent_type(rename = \"...\")]`";
 
 /// An enumeration of agent types as it was written.
 #[derive(Debug)]
-pub(super) struct Model<'a> {
+pub(super) struct EnumerationModel<'a> {
     pub(super) input: &'a DeriveInput,
     /// The enumeration of routes, where it is another one.
     pub(super) route: Option<Path>,
@@ -28,7 +28,7 @@ pub(super) struct Agent<'a> {
     pub(super) origin: Option<Ident>,
 }
 
-impl<'a> Model<'a> {
+impl<'a> EnumerationModel<'a> {
     /// Reads the enumeration and its options.
     pub(super) fn parse(input: &'a DeriveInput) -> syn::Result<Self> {
         let Data::Enum(data) = &input.data else {

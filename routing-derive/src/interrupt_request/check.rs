@@ -2,20 +2,20 @@
 
 use syn::{Fields, Ident, Path, Type, Variant};
 
-use super::model::Model;
+use super::model::RequestModel;
 use crate::errors::Errors;
 
 /// A sealed interrupt request in which nothing is wrong that can be seen without its kinds.
 #[derive(Debug)]
-pub(super) struct Checked<'a> {
+pub(super) struct CheckedRequest<'a> {
     pub(super) ident: &'a Ident,
     pub(super) kind: Path,
-    pub(super) interrupts: Vec<Interrupt<'a>>,
+    pub(super) interrupts: Vec<InterruptVariant<'a>>,
 }
 
 /// A variant and its payload.
 #[derive(Debug)]
-pub(super) struct Interrupt<'a> {
+pub(super) struct InterruptVariant<'a> {
     pub(super) ident: &'a Ident,
     pub(super) payload: &'a Type,
     /// Whether no other variant has this payload type, so that the type says who raised it.
@@ -23,7 +23,7 @@ pub(super) struct Interrupt<'a> {
 }
 
 /// Checks the enumeration.
-pub(super) fn check<'a>(model: &Model<'a>) -> syn::Result<Checked<'a>> {
+pub(super) fn check<'a>(model: &RequestModel<'a>) -> syn::Result<CheckedRequest<'a>> {
     let mut errors = Errors::default();
     if let Some(error) = &model.errors {
         errors.add(error.clone());
@@ -53,7 +53,7 @@ pub(super) fn check<'a>(model: &Model<'a>) -> syn::Result<Checked<'a>> {
     }
     let interrupts = interrupts(&model.variants, &mut errors);
     match (errors.into_error(), &model.kind) {
-        (None, Some(kind)) => Ok(Checked {
+        (None, Some(kind)) => Ok(CheckedRequest {
             ident: &input.ident,
             kind: kind.clone(),
             interrupts,
@@ -66,14 +66,14 @@ pub(super) fn check<'a>(model: &Model<'a>) -> syn::Result<Checked<'a>> {
     }
 }
 
-fn interrupts<'a>(variants: &[&'a Variant], errors: &mut Errors) -> Vec<Interrupt<'a>> {
+fn interrupts<'a>(variants: &[&'a Variant], errors: &mut Errors) -> Vec<InterruptVariant<'a>> {
     let payloads: Vec<(&Ident, &Type)> = variants
         .iter()
         .filter_map(|variant| Some((&variant.ident, payload(variant, errors)?)))
         .collect();
     payloads
         .iter()
-        .map(|(ident, payload)| Interrupt {
+        .map(|(ident, payload)| InterruptVariant {
             ident,
             payload,
             alone: payloads

@@ -6,11 +6,11 @@ use syn::Ident;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
-use super::check::{Checked, Interrupt};
+use super::check::{CheckedRequest, InterruptVariant};
 use crate::type_name::type_name;
 
 /// Everything that the derive makes.
-pub(super) fn interrupt_request(checked: &Checked<'_>) -> TokenStream {
+pub(super) fn interrupt_request(checked: &CheckedRequest<'_>) -> TokenStream {
     let variants = checked
         .interrupts
         .iter()
@@ -29,11 +29,11 @@ pub(super) fn interrupt_request(checked: &Checked<'_>) -> TokenStream {
 }
 
 /// The type that stands for a variant in generated code.
-fn variant_type(interrupt: &Interrupt<'_>) -> Ident {
+fn variant_type(interrupt: &InterruptVariant<'_>) -> Ident {
     format_ident!("__{}", interrupt.ident.unraw())
 }
 
-fn variant(checked: &Checked<'_>, interrupt: &Interrupt<'_>) -> TokenStream {
+fn variant(checked: &CheckedRequest<'_>, interrupt: &InterruptVariant<'_>) -> TokenStream {
     let request = checked.ident;
     let type_ = variant_type(interrupt);
     let ident = interrupt.ident;
@@ -69,7 +69,7 @@ fn variant(checked: &Checked<'_>, interrupt: &Interrupt<'_>) -> TokenStream {
 }
 
 /// The place of each variant's kind, and the checks that each has one and that none is left.
-fn kinds(checked: &Checked<'_>) -> TokenStream {
+fn kinds(checked: &CheckedRequest<'_>) -> TokenStream {
     let request = checked.ident;
     let kind = &checked.kind;
     let kind_name = type_name(kind);
@@ -101,7 +101,7 @@ fn kinds(checked: &Checked<'_>) -> TokenStream {
     }
 }
 
-fn implementation(checked: &Checked<'_>) -> TokenStream {
+fn implementation(checked: &CheckedRequest<'_>) -> TokenStream {
     let request = checked.ident;
     let kind = &checked.kind;
     let interrupts = &checked.interrupts;
@@ -169,7 +169,7 @@ fn implementation(checked: &Checked<'_>) -> TokenStream {
     }
 }
 
-fn serde(checked: &Checked<'_>) -> TokenStream {
+fn serde(checked: &CheckedRequest<'_>) -> TokenStream {
     let request = checked.ident;
     let idents = checked.interrupts.iter().map(|interrupt| interrupt.ident);
     let types = checked.interrupts.iter().map(variant_type);

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Attribute, Data, DeriveInput, Ident, Path};
 
-use crate::attr::{Form, Options};
+use crate::attr::{Options, ValueForm};
 use crate::errors::Errors;
 
 /// The errors with a stub of the implementation.
@@ -27,7 +27,7 @@ fn kind(attributes: &[Attribute]) -> Option<Path> {
     let options = Options::read(
         attributes,
         "interrupt",
-        &[("kind", Form::Path)],
+        &[("kind", ValueForm::Path)],
         &mut Errors::default(),
     );
     options.path("kind").cloned()

@@ -4,14 +4,14 @@ use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::{Data, DeriveInput, Path, Variant};
 
-use crate::attr::{self, CRATE, Form, Known, Options};
+use crate::attr::{self, CRATE, Known, Options, ValueForm};
 use crate::errors::Errors;
 
-const OPTIONS: &[Known] = &[("kind", Form::Path), CRATE];
+const OPTIONS: &[Known] = &[("kind", ValueForm::Path), CRATE];
 
 /// A sealed interrupt request as it was written.
 #[derive(Debug)]
-pub(super) struct Model<'a> {
+pub(super) struct RequestModel<'a> {
     pub(super) input: &'a DeriveInput,
     pub(super) kind: Option<Path>,
     pub(super) variants: Vec<&'a Variant>,
@@ -19,7 +19,7 @@ pub(super) struct Model<'a> {
     pub(super) errors: Option<syn::Error>,
 }
 
-impl<'a> Model<'a> {
+impl<'a> RequestModel<'a> {
     /// Reads the enumeration and its options.
     pub(super) fn parse(input: &'a DeriveInput) -> syn::Result<Self> {
         let data = match &input.data {

@@ -6,9 +6,9 @@ use quote::{ToTokens, format_ident};
 use syn::ext::IdentExt;
 use syn::{Ident, Path, Type};
 
-use super::model::{Field, Model};
+use super::model::{Field, RecordModel};
 use super::optional::optional;
-use super::plan::{AgentType, Checked, Plan, Refused, Route};
+use super::plan::{AgentType, CheckedRecord, RecordPlan, RecordRoute, RefusedRecord};
 use crate::casing::{Casing, pascal};
 use crate::docs::doc_text;
 use crate::errors::Errors;
@@ -19,7 +19,9 @@ use crate::type_name::type_name;
 const MOST_ROUTES: usize = 64;
 
 /// Checks a record; all that is wrong with it is found at once.
-pub(super) fn check<'a>(model: &Model<'a>) -> Result<Checked<'a>, Box<Refused<'a>>> {
+pub(super) fn check<'a>(
+    model: &RecordModel<'a>,
+) -> Result<CheckedRecord<'a>, Box<RefusedRecord<'a>>> {
     let mut errors = Errors::default();
     if let Some(error) = &model.errors {
         errors.add(error.clone());
@@ -41,15 +43,15 @@ pub(super) fn check<'a>(model: &Model<'a>) -> Result<Checked<'a>, Box<Refused<'a
     }
     let plan = plan(model, &mut errors);
     match errors.into_error() {
-        None => Ok(Checked(plan)),
-        Some(errors) => Err(Box::new(Refused {
+        None => Ok(CheckedRecord(plan)),
+        Some(errors) => Err(Box::new(RefusedRecord {
             errors,
             plan: generics.params.is_empty().then_some(plan),
         })),
     }
 }
 
-fn plan<'a>(model: &Model<'a>, errors: &mut Errors) -> Plan<'a> {
+fn plan<'a>(model: &RecordModel<'a>, errors: &mut Errors) -> RecordPlan<'a> {
     let record = &model.input.ident;
     let casing = casing(model, errors);
     let mut taken = Taken::default();
@@ -63,7 +65,7 @@ fn plan<'a>(model: &Model<'a>, errors: &mut Errors) -> Plan<'a> {
             route
         })
         .collect();
-    Plan {
+    RecordPlan {
         record,
         visibility: &model.input.vis,
         name: match &model.rename {
@@ -80,7 +82,7 @@ fn plan<'a>(model: &Model<'a>, errors: &mut Errors) -> Plan<'a> {
     }
 }
 
-fn casing(model: &Model<'_>, errors: &mut Errors) -> Casing {
+fn casing(model: &RecordModel<'_>, errors: &mut Errors) -> Casing {
     let Some(rename_all) = &model.rename_all else {
         return Casing::Camel;
     };
@@ -105,13 +107,13 @@ fn casing(model: &Model<'_>, errors: &mut Errors) -> Casing {
 
 fn route<'a>(
     field: &Field<'a>,
-    model: &Model<'a>,
+    model: &RecordModel<'a>,
     casing: Casing,
     errors: &mut Errors,
-) -> Route<'a> {
+) -> RecordRoute<'a> {
     let record = &model.input.ident;
     let name = field.ident.unraw().to_string();
-    Route {
+    RecordRoute {
         field: field.ident,
         request: request(field, errors),
         marker: match &field.marker {
@@ -158,7 +160,11 @@ fn request<'a>(field: &Field<'a>, errors: &mut Errors) -> &'a Type {
 }
 
 /// Where the field leads: a variant of the record's enumeration, or of the one that its path names.
-fn agent_type(field: &Field<'_>, model: &Model<'_>, errors: &mut Errors) -> Option<AgentType> {
+fn agent_type(
+    field: &Field<'_>,
+    model: &RecordModel<'_>,
+    errors: &mut Errors,
+) -> Option<AgentType> {
     let Some(path) = &field.agent_type else {
         if let Some(agent_types) = &model.agent_types {
             errors.at(
@@ -220,7 +226,7 @@ struct Taken<'a> {
 }
 
 impl<'a> Taken<'a> {
-    fn check(&mut self, field: &Field<'a>, route: &Route<'a>, errors: &mut Errors) {
+    fn check(&mut self, field: &Field<'a>, route: &RecordRoute<'a>, errors: &mut Errors) {
         if let Some(first) = self.markers.insert(route.marker.clone(), field.ident) {
             errors.at(
                 &route.marker,

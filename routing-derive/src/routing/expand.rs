@@ -10,7 +10,7 @@ mod serde;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::plan::{Checked, Plan, Route};
+use super::plan::{CheckedRecord, RecordPlan, RecordRoute};
 
 pub(super) use actions::{actions, dispatch_signature};
 pub(super) use coverage::{CoverageBodies, assert_coverage, interrupt_routes};
@@ -19,7 +19,7 @@ pub(super) use record::{RecordBodies, routing_impl};
 pub(super) use schema::json_schema;
 
 /// Everything that the derive makes.
-pub(super) fn routing(Checked(plan): &Checked<'_>) -> TokenStream {
+pub(super) fn routing(CheckedRecord(plan): &CheckedRecord<'_>) -> TokenStream {
     let markers = plan.routes.iter().map(|route| marker_struct(plan, route));
     let marker_impls = plan
         .routes
@@ -51,7 +51,7 @@ pub(super) fn routing(Checked(plan): &Checked<'_>) -> TokenStream {
 }
 
 /// The record with nothing set, which every record with one field set starts from.
-fn empty(plan: &Plan<'_>) -> Option<TokenStream> {
+fn empty(plan: &RecordPlan<'_>) -> Option<TokenStream> {
     if plan.routes.len() == 1 {
         return None;
     }
@@ -64,7 +64,7 @@ fn empty(plan: &Plan<'_>) -> Option<TokenStream> {
     })
 }
 
-fn marker_bodies(plan: &Plan<'_>, route: &Route<'_>) -> MarkerBodies {
+fn marker_bodies(plan: &RecordPlan<'_>, route: &RecordRoute<'_>) -> MarkerBodies {
     let field = route.field;
     // Of a record with one field nothing is left to be taken from the empty one.
     let others = (plan.routes.len() > 1).then(|| quote!(..__EMPTY));

@@ -10,10 +10,10 @@ use super::expand::{
     CoverageBodies, MarkerBodies, RecordBodies, actions, assert_coverage, dispatch_signature,
     interrupt_routes, json_schema, marker_impl, marker_struct, routing_impl,
 };
-use super::plan::{Plan, Refused};
+use super::plan::{RecordPlan, RefusedRecord};
 
 /// The errors of a record with a stub of its implementation.
-pub(super) fn record(refused: &Refused<'_>) -> TokenStream {
+pub(super) fn record(refused: &RefusedRecord<'_>) -> TokenStream {
     let errors = refused.errors.to_compile_error();
     let stub = refused.plan.as_ref().map(stub);
     quote! {
@@ -27,7 +27,7 @@ pub(super) fn shapeless(input: &DeriveInput, error: &syn::Error) -> TokenStream 
     let errors = error.to_compile_error();
     let possible = input.generics.params.is_empty() && !matches!(input.data, Data::Union(_));
     let stub = possible.then(|| {
-        let plan = Plan::shapeless(input);
+        let plan = RecordPlan::shapeless(input);
         shared(&plan)
     });
     quote! {
@@ -36,7 +36,7 @@ pub(super) fn shapeless(input: &DeriveInput, error: &syn::Error) -> TokenStream 
     }
 }
 
-fn stub(plan: &Plan<'_>) -> TokenStream {
+fn stub(plan: &RecordPlan<'_>) -> TokenStream {
     let never = quote!(loop {});
     let mut seen: HashSet<Ident> = HashSet::new();
     let routes: Vec<_> = plan
@@ -70,7 +70,7 @@ fn stub(plan: &Plan<'_>) -> TokenStream {
 }
 
 /// The parts of a stub that speak of the record alone.
-fn shared(plan: &Plan<'_>) -> TokenStream {
+fn shared(plan: &RecordPlan<'_>) -> TokenStream {
     let routing = routing_impl(plan, &RecordBodies::all(&quote!(loop {})));
     let interrupt_routes = interrupt_routes(
         plan,
@@ -111,7 +111,7 @@ fn shared(plan: &Plan<'_>) -> TokenStream {
 
 /// Whether the fields' agent types can be trusted: then a missing one is a mistake of its own, and
 /// not what follows from another.
-fn agent_types_are_clear(plan: &Plan<'_>) -> bool {
+fn agent_types_are_clear(plan: &RecordPlan<'_>) -> bool {
     let mut seen = HashSet::new();
     plan.routes.iter().all(|route| match &route.agent_type {
         Some(agent_type) => seen.insert(&agent_type.variant),

@@ -2,26 +2,26 @@
 
 use syn::{Data, DeriveInput, Fields, Ident, LitStr, Path, Type};
 
-use crate::attr::{self, CRATE, Form, Known, Options};
+use crate::attr::{self, CRATE, Known, Options, ValueForm};
 use crate::errors::Errors;
 
 const RECORD_OPTIONS: &[Known] = &[
-    ("agent_types", Form::Path),
-    ("rename_all", Form::Text),
-    ("rename", Form::Text),
-    ("actions", Form::Path),
+    ("agent_types", ValueForm::Path),
+    ("rename_all", ValueForm::Text),
+    ("rename", ValueForm::Text),
+    ("actions", ValueForm::Path),
     CRATE,
 ];
 const FIELD_OPTIONS: &[Known] = &[
-    ("marker", Form::Path),
-    ("agent_type", Form::Path),
-    ("rename", Form::Text),
-    ("returns", Form::Flag),
+    ("marker", ValueForm::Path),
+    ("agent_type", ValueForm::Path),
+    ("rename", ValueForm::Text),
+    ("returns", ValueForm::Flag),
 ];
 
 /// A record as it was written.
 #[derive(Debug)]
-pub(super) struct Model<'a> {
+pub(super) struct RecordModel<'a> {
     pub(super) input: &'a DeriveInput,
     pub(super) agent_types: Option<Path>,
     pub(super) rename_all: Option<LitStr>,
@@ -44,7 +44,7 @@ pub(super) struct Field<'a> {
     pub(super) returns: bool,
 }
 
-impl<'a> Model<'a> {
+impl<'a> RecordModel<'a> {
     /// Reads a struct with named fields; anything else is refused, for it has no routes to speak of.
     pub(super) fn parse(input: &'a DeriveInput) -> syn::Result<Self> {
         let named = match &input.data {

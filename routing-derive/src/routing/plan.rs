@@ -6,7 +6,7 @@ use syn::{DeriveInput, Ident, Path, Type, Visibility};
 
 /// A record: what is written into its implementation.
 #[derive(Debug)]
-pub(super) struct Plan<'a> {
+pub(super) struct RecordPlan<'a> {
     pub(super) record: &'a Ident,
     pub(super) visibility: &'a Visibility,
     /// The name in schemas.
@@ -16,10 +16,10 @@ pub(super) struct Plan<'a> {
     pub(super) description: String,
     /// The enumeration that its routes cover, where the record answers interrupts.
     pub(super) agent_types: Option<Path>,
-    pub(super) routes: Vec<Route<'a>>,
+    pub(super) routes: Vec<RecordRoute<'a>>,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> RecordPlan<'a> {
     /// What stands for an item that has no routes to speak of.
     pub(super) fn shapeless(input: &'a DeriveInput) -> Self {
         Self {
@@ -36,7 +36,7 @@ impl<'a> Plan<'a> {
 
 /// A route of a record.
 #[derive(Debug)]
-pub(super) struct Route<'a> {
+pub(super) struct RecordRoute<'a> {
     pub(super) field: &'a Ident,
     pub(super) request: &'a Type,
     pub(super) marker: Ident,
@@ -58,12 +58,12 @@ pub(super) struct AgentType {
 
 /// A record in which nothing is wrong that can be seen in it alone.
 #[derive(Debug)]
-pub(super) struct Checked<'a>(pub(super) Plan<'a>);
+pub(super) struct CheckedRecord<'a>(pub(super) RecordPlan<'a>);
 
 /// A record in which something is wrong.
 #[derive(Debug)]
-pub(super) struct Refused<'a> {
+pub(super) struct RefusedRecord<'a> {
     pub(super) errors: syn::Error,
     /// What of it could be understood; nothing where it is generic.
-    pub(super) plan: Option<Plan<'a>>,
+    pub(super) plan: Option<RecordPlan<'a>>,
 }

@@ -3,11 +3,11 @@
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 
-use crate::routing::plan::Plan;
+use crate::routing::plan::RecordPlan;
 
 /// The trait, which stands beside the record.
-pub(in crate::routing) fn actions(plan: &Plan<'_>) -> TokenStream {
-    let Plan {
+pub(in crate::routing) fn actions(plan: &RecordPlan<'_>) -> TokenStream {
+    let RecordPlan {
         record,
         visibility,
         actions,
@@ -51,7 +51,7 @@ pub(in crate::routing) fn actions(plan: &Plan<'_>) -> TokenStream {
 }
 
 /// The inherent function that calls the action of the one set field.
-pub(super) fn dispatch(plan: &Plan<'_>) -> TokenStream {
+pub(super) fn dispatch(plan: &RecordPlan<'_>) -> TokenStream {
     let actions = &plan.actions;
     let arms = plan.routes.iter().enumerate().map(|(index, route)| {
         let field = route.field;
@@ -81,8 +81,11 @@ pub(super) fn dispatch(plan: &Plan<'_>) -> TokenStream {
 }
 
 /// The inherent function with this body.
-pub(in crate::routing) fn dispatch_signature(plan: &Plan<'_>, body: &TokenStream) -> TokenStream {
-    let Plan {
+pub(in crate::routing) fn dispatch_signature(
+    plan: &RecordPlan<'_>,
+    body: &TokenStream,
+) -> TokenStream {
+    let RecordPlan {
         record,
         visibility,
         actions,

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 
-use crate::routing::plan::{Plan, Route};
+use crate::routing::plan::{RecordPlan, RecordRoute};
 
 /// The bodies of the functions between routes and agent types.
 pub(in crate::routing) struct CoverageBodies {
@@ -13,7 +13,7 @@ pub(in crate::routing) struct CoverageBodies {
 }
 
 /// The place of a route's agent type in its enumeration, as a constant expression.
-fn position(route: &Route<'_>) -> TokenStream {
+fn position(route: &RecordRoute<'_>) -> TokenStream {
     let marker = &route.marker;
     quote! {
         ::routing_core::__private::position::<#marker>(
@@ -23,7 +23,7 @@ fn position(route: &Route<'_>) -> TokenStream {
 }
 
 /// The check that each agent type has exactly one route, for a record that answers interrupts.
-pub(in crate::routing) fn assert_coverage(plan: &Plan<'_>) -> Option<TokenStream> {
+pub(in crate::routing) fn assert_coverage(plan: &RecordPlan<'_>) -> Option<TokenStream> {
     let agent_types = plan.agent_types.as_ref()?;
     let record = plan.record;
     let name = record.to_string();
@@ -38,7 +38,7 @@ pub(in crate::routing) fn assert_coverage(plan: &Plan<'_>) -> Option<TokenStream
 
 /// The implementation of `InterruptRoutes`, for a record that answers interrupts.
 pub(in crate::routing) fn interrupt_routes(
-    plan: &Plan<'_>,
+    plan: &RecordPlan<'_>,
     bodies: &CoverageBodies,
 ) -> Option<TokenStream> {
     let agent_types = plan.agent_types.as_ref()?;
@@ -64,7 +64,7 @@ pub(in crate::routing) fn interrupt_routes(
 }
 
 /// The bodies for a record in which nothing is wrong: two tables, which the check proves total.
-pub(super) fn bodies(plan: &Plan<'_>) -> CoverageBodies {
+pub(super) fn bodies(plan: &RecordPlan<'_>) -> CoverageBodies {
     let agent_types = plan.agent_types.to_token_stream();
     let positions = positions(plan);
     let markers = plan.routes.iter().map(|route| &route.marker);
@@ -83,7 +83,7 @@ pub(super) fn bodies(plan: &Plan<'_>) -> CoverageBodies {
     }
 }
 
-fn positions(plan: &Plan<'_>) -> TokenStream {
+fn positions(plan: &RecordPlan<'_>) -> TokenStream {
     let positions = plan
         .routes
         .iter()

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 
-use crate::routing::plan::{Plan, Route};
+use crate::routing::plan::{RecordPlan, RecordRoute};
 use crate::type_name::type_name;
 
 /// The bodies of a marker's functions.
@@ -14,7 +14,10 @@ pub(in crate::routing) struct MarkerBodies {
 }
 
 /// The declaration of a marker, which stands beside the record.
-pub(in crate::routing) fn marker_struct(plan: &Plan<'_>, route: &Route<'_>) -> TokenStream {
+pub(in crate::routing) fn marker_struct(
+    plan: &RecordPlan<'_>,
+    route: &RecordRoute<'_>,
+) -> TokenStream {
     let visibility = plan.visibility;
     let marker = &route.marker;
     let documentation = format!(
@@ -48,8 +51,8 @@ pub(in crate::routing) fn marker_struct(plan: &Plan<'_>, route: &Route<'_>) -> T
 
 /// The implementations of a marker.
 pub(in crate::routing) fn marker_impl(
-    plan: &Plan<'_>,
-    route: &Route<'_>,
+    plan: &RecordPlan<'_>,
+    route: &RecordRoute<'_>,
     index: usize,
     bodies: &MarkerBodies,
 ) -> TokenStream {
@@ -96,7 +99,7 @@ pub(in crate::routing) fn marker_impl(
     }
 }
 
-fn agent_route(route: &Route<'_>) -> Option<TokenStream> {
+fn agent_route(route: &RecordRoute<'_>) -> Option<TokenStream> {
     let marker = &route.marker;
     let agent_type = route.agent_type.as_ref()?;
     let enumeration = &agent_type.enumeration;

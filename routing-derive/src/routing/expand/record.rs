@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::ext::IdentExt;
 
-use crate::routing::plan::{Plan, Route};
+use crate::routing::plan::{RecordPlan, RecordRoute};
 use crate::type_name::type_name;
 
 /// The bodies of the record's functions.
@@ -36,7 +36,10 @@ impl RecordBodies {
 }
 
 /// The implementation of `Routing` with these bodies.
-pub(in crate::routing) fn routing_impl(plan: &Plan<'_>, bodies: &RecordBodies) -> TokenStream {
+pub(in crate::routing) fn routing_impl(
+    plan: &RecordPlan<'_>,
+    bodies: &RecordBodies,
+) -> TokenStream {
     let record = plan.record;
     let name = &plan.name;
     let description = &plan.description;
@@ -129,7 +132,7 @@ fn functions(bodies: &RecordBodies) -> TokenStream {
 }
 
 /// The bodies of a record in which nothing is wrong.
-pub(super) fn bodies(plan: &Plan<'_>) -> RecordBodies {
+pub(super) fn bodies(plan: &RecordPlan<'_>) -> RecordBodies {
     let record = plan.record;
     let fields: Vec<_> = plan.routes.iter().map(|route| route.field).collect();
     let markers: Vec<_> = plan.routes.iter().map(|route| &route.marker).collect();
@@ -187,7 +190,7 @@ pub(super) fn bodies(plan: &Plan<'_>) -> RecordBodies {
     }
 }
 
-fn route_info(route: &Route<'_>) -> TokenStream {
+fn route_info(route: &RecordRoute<'_>) -> TokenStream {
     let name = &route.name;
     let field = route.field.unraw().to_string();
     let marker = route.marker.to_string();

@@ -3,10 +3,10 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use crate::routing::plan::Plan;
+use crate::routing::plan::RecordPlan;
 
 /// `JsonSchema`: an object of optional properties that refer to the requests.
-pub(in crate::routing) fn json_schema(plan: &Plan<'_>) -> TokenStream {
+pub(in crate::routing) fn json_schema(plan: &RecordPlan<'_>) -> TokenStream {
     let record = plan.record;
     let name = &plan.name;
     quote! {

@@ -3,10 +3,10 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use crate::routing::plan::Plan;
+use crate::routing::plan::RecordPlan;
 
 /// `Serialize`, which writes the set fields alone, and `Deserialize`, which is strict.
-pub(super) fn serde(plan: &Plan<'_>) -> TokenStream {
+pub(super) fn serde(plan: &RecordPlan<'_>) -> TokenStream {
     let record = plan.record;
     let fields = plan.routes.iter().map(|route| route.field);
     let markers = plan.routes.iter().map(|route| &route.marker);
