@@ -11,7 +11,7 @@ use crate::state::{Cause, PlanEnd};
 
 /// What a model is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Asking {
+pub enum PlanningCall {
     /// The first plan.
     Plan,
     /// Whether the goal is reached, or how the plan goes on.
@@ -56,7 +56,7 @@ pub enum PlanEffect {
         reason: &'static str,
     },
     /// A model is asked.
-    AskModel(Asking),
+    AskModel(PlanningCall),
     /// A step is carried out.
     RunStep(PlanStep),
     /// A person is asked.

@@ -27,7 +27,7 @@ mod stored;
 
 pub use diff::{DiffLine, PlanDiff};
 pub use edit_error::PlanEditError;
-pub use effect::{Asking, Fact, FactKind, PersonAsked, PlanEffect};
+pub use effect::{Fact, FactKind, PersonAsked, PlanEffect, PlanningCall};
 pub use event::{Failure, PlanEvent, Refused};
 pub use history::PlanHistory;
 pub use machine::PlanTurn;

@@ -19,7 +19,7 @@ pub struct PlanTurn {
 }
 
 /// The state while an event is worked out.
-struct Draft {
+struct StateDraft {
     state: PlanExecute,
     effects: Vec<PlanEffect>,
     now: Timestamp,
@@ -32,7 +32,7 @@ impl PlanExecute {
     ///
     /// [`Refused`] where the event does not fit.
     pub fn after(&self, event: &PlanEvent, now: Timestamp) -> Result<PlanTurn, Refused> {
-        let mut draft = Draft {
+        let mut draft = StateDraft {
             state: self.clone(),
             effects: Vec::new(),
             now,
@@ -69,7 +69,7 @@ impl PlanExecute {
     /// What to do to go on from a state that was read again: what was under way is begun again, what was asked
     /// is asked again. Nothing changes by it.
     pub fn pick_up(&self, now: Timestamp) -> Vec<PlanEffect> {
-        let mut draft = Draft {
+        let mut draft = StateDraft {
             state: self.clone(),
             effects: Vec::new(),
             now,
@@ -102,7 +102,7 @@ fn step_of(activity: &Activity) -> Option<super::plan::StepId> {
     }
 }
 
-impl Draft {
+impl StateDraft {
     fn out_of_place(&self, event: &PlanEvent) -> Refused {
         Refused::OutOfPlace {
             event: event.name(),

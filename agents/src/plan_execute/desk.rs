@@ -12,7 +12,7 @@ use routing_core::{InterruptDetails, NodeId, Outcome, ParseNodeIdError, Routing,
 
 use super::prompts;
 use super::records::{ExecutorRouting, PlannerRouting, ReplannerRouting};
-use planning::{Asking, Failure, PlanEvent, PlanExecute, PlanStep};
+use planning::{Failure, PlanEvent, PlanExecute, PlanStep, PlanningCall};
 
 /// Why a model gave no event.
 #[derive(Debug, thiserror::Error)]
@@ -56,25 +56,25 @@ impl PlanDesk {
     pub async fn ask(
         &self,
         state: &PlanExecute,
-        asking: &Asking,
+        asking: &PlanningCall,
         turn: u32,
         scope: &routing_core::StopScope,
     ) -> Result<PlanEvent, DeskError> {
         let (role, task) = match asking {
-            Asking::Plan => (PlanRole::Planner, prompts::first_plan()),
-            Asking::Replan => {
+            PlanningCall::Plan => (PlanRole::Planner, prompts::first_plan()),
+            PlanningCall::Replan => {
                 let (role, task) = (PlanRole::Replanner, prompts::look_again());
                 let asked = self.routing::<ReplannerRouting>(state, role, task, turn, scope);
                 return asked.await?.or_event(role, after_replanning);
             }
-            Asking::ForcedReplan { request } | Asking::Suggestion { request } => {
+            PlanningCall::ForcedReplan { request } | PlanningCall::Suggestion { request } => {
                 (PlanRole::Replanner, prompts::change(request))
             }
         };
         let asked = self
             .routing::<PlannerRouting>(state, role, task, turn, scope)
             .await?;
-        let is_suggestion = matches!(asking, Asking::Suggestion { .. });
+        let is_suggestion = matches!(asking, PlanningCall::Suggestion { .. });
         asked.or_event(role, |routing| after_planning(routing, is_suggestion))
     }
 

@@ -1,7 +1,7 @@
 //! A person interrupts: before the next step, never in one, and without side effects.
 
 use planning::{
-    Activity, Asking, Cause, FactKind, PersonAsked, Phase, PlanEffect, PlanEnd, PlanEvent,
+    Activity, Cause, FactKind, PersonAsked, Phase, PlanEffect, PlanEnd, PlanEvent, PlanningCall,
     StepOutcome,
 };
 
@@ -107,7 +107,7 @@ fn a_modification_forces_a_replan_that_sees_the_request_and_the_flags_are_cleare
     assert_eq!(flags.user_modification_request.as_ref(), Some(&request));
     assert_eq!(
         scene.wanted(),
-        [PlanEffect::AskModel(Asking::ForcedReplan { request })]
+        [PlanEffect::AskModel(PlanningCall::ForcedReplan { request })]
     );
     assert_eq!(scene.state.plan().finished()[0].result, "first result");
     let tasks = tasks(&["two", "validate"]);

@@ -187,7 +187,7 @@ async fn a_stopped_call_comes_back_as_such() {
         message: "now".to_owned(),
         timestamp: Timestamp::UNIX_EPOCH,
     });
-    let asking = planning::Asking::Plan;
+    let asking = planning::PlanningCall::Plan;
     let event = run.desk.ask(&run.state, &asking, 1, &scope).await.unwrap();
     assert_eq!(event, PlanEvent::CallStopped);
 }

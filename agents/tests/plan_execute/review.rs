@@ -1,6 +1,6 @@
 //! A person reviews the plan while the workflow stands still: suggestions, edits, undo and redo.
 
-use planning::{Asking, FactKind, Failure, Phase, PlanEffect, PlanEvent, Refused};
+use planning::{FactKind, Failure, Phase, PlanEffect, PlanEvent, PlanningCall, Refused};
 
 use crate::scene::{Scene, interrupt, modify, tasks};
 
@@ -33,7 +33,7 @@ fn a_suggestion_is_looked_at_before_it_is_applied() {
     });
     assert_eq!(
         scene.wanted(),
-        [PlanEffect::AskModel(Asking::Suggestion { request })]
+        [PlanEffect::AskModel(PlanningCall::Suggestion { request })]
     );
     scene.then(PlanEvent::Suggested {
         tasks: tasks(&["both"]),

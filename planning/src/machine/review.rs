@@ -1,12 +1,12 @@
 //! What a person does while the workflow stands still for him.
 
-use super::{Draft, step_of};
-use crate::effect::{Asking, FactKind, PersonAsked, PlanEffect};
+use super::{StateDraft, step_of};
+use crate::effect::{FactKind, PersonAsked, PlanEffect, PlanningCall};
 use crate::event::{PlanEvent, Refused};
 use crate::plan::{Plan, StepId};
 use crate::state::{Activity, Held, Phase};
 
-impl Draft {
+impl StateDraft {
     pub(super) fn review(&mut self, event: &PlanEvent) -> Result<(), Refused> {
         let Phase::Held(held) = self.state.phase.clone() else {
             return Err(self.out_of_place(event));
@@ -149,7 +149,7 @@ impl Draft {
             held.suggestion = None;
         }
         self.effects
-            .push(PlanEffect::AskModel(Asking::Suggestion { request }));
+            .push(PlanEffect::AskModel(PlanningCall::Suggestion { request }));
         Ok(())
     }
 

@@ -2,14 +2,14 @@
 
 use routing_core::InterruptDetails;
 
-use super::{Draft, step_of};
-use crate::effect::{Asking, FactKind, PersonAsked, PlanEffect};
+use super::{StateDraft, step_of};
+use crate::effect::{FactKind, PersonAsked, PlanEffect, PlanningCall};
 use crate::event::{Failure, PlanEvent, Refused};
 use crate::plan::{Plan, StepId};
 use crate::state::{Activity, Cause, Phase, PlanEnd};
 use crate::step_outcome::StepOutcome;
 
-impl Draft {
+impl StateDraft {
     pub(super) fn work(&mut self, event: &PlanEvent) -> Result<(), Refused> {
         match (event, self.state.phase.clone()) {
             (PlanEvent::Start, Phase::Created) => {
@@ -121,9 +121,9 @@ impl Draft {
     pub(super) fn perform(&mut self, activity: &Activity) {
         let request = self.state.flags.user_modification_request.clone();
         let asking = match activity {
-            Activity::Planning => Asking::Plan,
-            Activity::Replanning => Asking::Replan,
-            Activity::ForcedReplanning => Asking::ForcedReplan {
+            Activity::Planning => PlanningCall::Plan,
+            Activity::Replanning => PlanningCall::Replan,
+            Activity::ForcedReplanning => PlanningCall::ForcedReplan {
                 request: request.unwrap_or_default(),
             },
             Activity::Executing { step } => {

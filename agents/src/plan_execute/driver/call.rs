@@ -13,11 +13,11 @@ use engine::run::spans::failed;
 use engine::run::{RunEvent, StepLimitReached};
 use engine::tools::Parked;
 use journal::place;
-use planning::{Asking, PlanEvent, PlanExecute, PlanRole, PlanStep, Unfinished};
+use planning::{PlanEvent, PlanExecute, PlanRole, PlanStep, PlanningCall, Unfinished};
 
 /// What a model is asked for.
 pub(super) enum PlanCall {
-    Ask(Asking),
+    Ask(PlanningCall),
     Step(PlanStep),
 }
 
@@ -32,10 +32,12 @@ impl PlanCall {
 
     fn role(&self) -> PlanRole {
         match self {
-            Self::Ask(Asking::Plan) => PlanRole::Planner,
-            Self::Ask(Asking::Replan | Asking::ForcedReplan { .. } | Asking::Suggestion { .. }) => {
-                PlanRole::Replanner
-            }
+            Self::Ask(PlanningCall::Plan) => PlanRole::Planner,
+            Self::Ask(
+                PlanningCall::Replan
+                | PlanningCall::ForcedReplan { .. }
+                | PlanningCall::Suggestion { .. },
+            ) => PlanRole::Replanner,
             Self::Step(_) => PlanRole::Executor,
         }
     }

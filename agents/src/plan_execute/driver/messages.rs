@@ -6,7 +6,7 @@ use super::Driver;
 use super::begin::is_recorded;
 use crate::workflow::failure::FlowError;
 use journal::error::KeepError;
-use planning::{Asking, FactKind, PlanEffect, PlanEnd, PlanEvent};
+use planning::{FactKind, PlanEffect, PlanEnd, PlanEvent, PlanningCall};
 
 /// How many messages are read together.
 const PAGE: u32 = 500;
@@ -98,9 +98,11 @@ fn is_completion(effect: &PlanEffect) -> bool {
 /// Whether it begins what a message goes before: a step, or the look whether the goal is reached.
 const fn begins(effect: &PlanEffect) -> bool {
     match effect {
-        PlanEffect::RunStep(_) | PlanEffect::AskModel(Asking::Replan) => true,
+        PlanEffect::RunStep(_) | PlanEffect::AskModel(PlanningCall::Replan) => true,
         PlanEffect::AskModel(
-            Asking::Plan | Asking::ForcedReplan { .. } | Asking::Suggestion { .. },
+            PlanningCall::Plan
+            | PlanningCall::ForcedReplan { .. }
+            | PlanningCall::Suggestion { .. },
         )
         | PlanEffect::Record(_)
         | PlanEffect::Checkpoint { .. }
