@@ -1,6 +1,6 @@
 //! Requests to running agents: stops, and events that ask an agent to interrupt itself.
 
-use control::{Asker, StopOrder, Target, event_admission};
+use control::{StopOrder, StopRequester, Target, event_admission};
 use interrupts::catalogue::{Catalogue, EventError, NamedEvent};
 use interrupts::life::{Actor, Admission};
 use interrupts::manager::StopCause;
@@ -111,8 +111,8 @@ pub(crate) fn stop(
 }
 
 /// A person; or a program that a hook started, which is no person at a key.
-fn asker(actor: Actor) -> Asker {
-    Asker {
+fn asker(actor: Actor) -> StopRequester {
+    StopRequester {
         actor,
         source: StopSource::User,
         cause: if is_of_hook() {

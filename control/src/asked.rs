@@ -10,7 +10,7 @@ use routing_core::{InterruptType, NodeId, StopSource};
 
 /// Who asks.
 #[derive(Debug, Clone)]
-pub struct Asker {
+pub struct StopRequester {
     /// By name and role.
     pub actor: Actor,
     /// What is behind it.

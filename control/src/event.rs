@@ -6,7 +6,7 @@ use interrupts::life::{Admission, ExpiryOutcome, Recurrence, Scope, USUAL_ATTEMP
 use interrupts::manager::Facing;
 use routing_core::{InterruptId, InterruptType, NodeId, StopMode};
 
-use crate::asked::{Asker, NotAsked, Target};
+use crate::asked::{NotAsked, StopRequester, Target};
 
 /// What the store is asked to admit for an event. Its id is its key.
 ///
@@ -16,7 +16,7 @@ use crate::asked::{Asker, NotAsked, Target};
 pub fn event_admission(
     event: &NamedEvent,
     to: &Target<'_>,
-    by: Asker,
+    by: StopRequester,
 ) -> Result<Admission, NotAsked> {
     let known = to
         .catalogue

@@ -8,7 +8,7 @@ mod event;
 mod progress;
 mod stop;
 
-pub use asked::{Asker, NotAsked, Target};
+pub use asked::{NotAsked, StopRequester, Target};
 pub use checkpoint::{check_checkpoint, ends_at};
 pub use event::event_admission;
 pub use progress::{LastInterrupt, PlannedNode, RunProgress};

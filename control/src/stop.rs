@@ -8,7 +8,7 @@ use planning::plan_kind;
 use routing_core::{InterruptId, InterruptType, StopMode};
 use serde_json::{Value, json};
 
-use crate::asked::{Asker, NotAsked, Target};
+use crate::asked::{NotAsked, StopRequester, Target};
 
 /// A stop to ask for.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,7 +88,7 @@ impl StopOrder {
     pub fn admission(
         &self,
         of: &Target<'_>,
-        by: Asker,
+        by: StopRequester,
         key: IdempotencyKey,
     ) -> Result<Admission, NotAsked> {
         self.check(of)?;

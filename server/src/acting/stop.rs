@@ -1,6 +1,6 @@
 //! Interrupting an agent or a run.
 
-use control::{Asker, NotAsked, StopOrder};
+use control::{NotAsked, StopOrder, StopRequester};
 use interrupts::life::{Interrupt, Scope};
 use interrupts::manager::StopCause;
 use interrupts::store::{AdmitError, Admitted};
@@ -157,9 +157,9 @@ pub(super) fn refused(error: &AdmitError) -> Problem {
 }
 
 /// Who asks, as the store keeps it.
-pub(super) fn asker(caller: &Caller) -> Asker {
+pub(super) fn asker(caller: &Caller) -> StopRequester {
     let source = source_of(caller);
-    Asker {
+    StopRequester {
         actor: caller.actor.clone(),
         source,
         cause: match source {
