@@ -127,10 +127,10 @@ impl RunHeader {
     /// [`OrderError`] where it is no order, or one of a newer version.
     pub fn from_content(content: &str) -> Result<Self, OrderError> {
         #[derive(Deserialize)]
-        struct Form {
+        struct HeaderVersion {
             version: u32,
         }
-        let form: Form = serde_json::from_str(content).map_err(OrderError::Unreadable)?;
+        let form: HeaderVersion = serde_json::from_str(content).map_err(OrderError::Unreadable)?;
         if form.version > VERSION {
             return Err(OrderError::Newer {
                 found: form.version,
@@ -150,11 +150,11 @@ impl Workflow {
     /// the workflow that orders had before they named one.
     pub fn in_content(content: &str) -> Self {
         #[derive(Default, Deserialize)]
-        struct Named {
+        struct NamedWorkflow {
             #[serde(default)]
             workflow: Workflow,
         }
-        let named: Named = serde_json::from_str(content).unwrap_or_default();
+        let named: NamedWorkflow = serde_json::from_str(content).unwrap_or_default();
         named.workflow
     }
 }

@@ -37,7 +37,7 @@ impl Suggestion {
         if !may_have(interrupt) {
             return Ok(None);
         }
-        let mut reading = Reading::of(interrupt);
+        let mut reading = SuggestionReading::of(interrupt);
         let mut after = 0;
         loop {
             let page = Page { after, limit: PAGE };
@@ -52,7 +52,7 @@ impl Suggestion {
 
     /// The same from the whole journal of the interrupt's run, in its order.
     pub fn among(journal: &[JournalEntry], interrupt: &Interrupt) -> Option<Self> {
-        let mut reading = Reading::of(interrupt);
+        let mut reading = SuggestionReading::of(interrupt);
         reading.take(journal);
         reading.found.filter(|_| may_have(interrupt))
     }
@@ -71,13 +71,13 @@ fn may_have(interrupt: &Interrupt) -> bool {
 
 /// What was read so far. The interrupt's own entry names its place; the calls of its review stand beside it, and
 /// come later.
-struct Reading {
+struct SuggestionReading {
     interrupt: InterruptId,
     reviews: Option<String>,
     found: Option<Suggestion>,
 }
 
-impl Reading {
+impl SuggestionReading {
     const fn of(interrupt: &Interrupt) -> Self {
         Self {
             interrupt: interrupt.id,
