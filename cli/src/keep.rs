@@ -1,9 +1,9 @@
 //! Runs that this process owns: kept in the store, stopped by signals, limits and other processes.
 
+mod abandoned;
 mod checkpoint;
 mod facings;
 mod given;
-mod left_out;
 mod spoken;
 mod untaken;
 mod whole_run;
@@ -39,6 +39,7 @@ pub(crate) use checkpoint::{refuse_over, refuse_unread};
 pub(crate) use given::{known_to_fork, refuse_fork, refuse_said};
 pub(crate) use spoken::{SeenSignal, Spoken, words};
 
+use abandoned::AbandonedWork;
 pub(crate) use engine::keeping::{
     Control, LateInbox, gone_owner, has_process, in_words as owner_words, is_gone, is_process,
     own_name,
@@ -46,7 +47,6 @@ pub(crate) use engine::keeping::{
 use engine::keeping::{PulseBell, has_run_out};
 use facings::AgentFacings;
 use given::Unread;
-use left_out::AbandonedWork;
 pub(crate) use untaken::not_taken;
 use whole_run::{first_node, goes_on_without, leaves_agents_out};
 pub(crate) use whole_run::{is_for_whoever_holds, workflow_of};

@@ -6,7 +6,7 @@
 
 mod action;
 mod composing;
-mod desk;
+mod continuation;
 mod draft;
 mod draw;
 mod editing;
@@ -25,8 +25,8 @@ mod review;
 mod screen;
 mod seen;
 mod snapshot;
-mod standing;
 mod state;
+mod tasks;
 mod visit;
 
 use std::cell::Cell;
@@ -47,7 +47,6 @@ use crate::palette::Palette;
 use crate::terminal_events::TerminalEvents;
 
 use action::{Action, Done};
-use desk::Follower;
 use draw::Look;
 use ends::{End, Ends};
 use picture::Picture;
@@ -55,6 +54,7 @@ use reading::BackgroundReading;
 use screen::TakenScreen;
 use snapshot::{Snapshot, SnapshotRequest};
 use state::{Screen, ScreenState};
+use tasks::Follower;
 
 pub(crate) use visit::{Left, Visit};
 
@@ -160,7 +160,7 @@ impl WatchTasks {
         let follower = self.follower;
         self.under_way.set(self.under_way.get() + 1);
         tokio::task::spawn_local(async move {
-            let became = desk::perform(&*installation, action, follower).await;
+            let became = tasks::perform(&*installation, action, follower).await;
             // Nobody waits for it where the screens were left.
             let _ = done.send(became);
         });

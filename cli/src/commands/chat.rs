@@ -9,7 +9,7 @@ mod prompt;
 mod raw_terminal;
 mod record;
 mod screen;
-mod standing;
+mod shown_question;
 mod terminal;
 mod tool_talk;
 mod tools;

@@ -1,6 +1,6 @@
 //! `irq token`: who may come into a server that uses this store.
 
-mod desk;
+mod token_store;
 
 use std::io;
 
@@ -20,7 +20,7 @@ use crate::table::Table;
 use crate::time::instant;
 use crate::view::json_line;
 use crate::visible::visible_line;
-use desk::{Makes, TokenStore};
+use token_store::{Makes, TokenStore};
 
 /// Makes, lists or revokes tokens.
 ///
@@ -42,8 +42,8 @@ pub(crate) fn token(
 }
 
 async fn create(arguments: &TokenCreateArguments, store: &StoreArguments) -> anyhow::Result<Exit> {
-    let desk = TokenStore::open(store, Makes::AToken).await?;
-    let made = desk.make(arguments).await?;
+    let token_store = TokenStore::open(store, Makes::AToken).await?;
+    let made = token_store.make(arguments).await?;
     if arguments.json {
         let mut token = as_json(&made.token);
         token["secret"] = Value::String(made.secret);
@@ -65,8 +65,8 @@ async fn list(
     store: &StoreArguments,
     global: Global,
 ) -> anyhow::Result<Exit> {
-    let desk = TokenStore::open(store, Makes::Nothing).await?;
-    let mut tokens = desk.tokens().await?;
+    let token_store = TokenStore::open(store, Makes::Nothing).await?;
+    let mut tokens = token_store.tokens().await?;
     tokens.retain(|token| arguments.all || token.holds);
     if arguments.json {
         let lines: String = tokens
@@ -103,8 +103,8 @@ async fn list(
 }
 
 async fn revoke(arguments: &TokenRevokeArguments, store: &StoreArguments) -> anyhow::Result<Exit> {
-    let desk = TokenStore::open(store, Makes::Nothing).await?;
-    let tokens = desk.tokens().await?;
+    let token_store = TokenStore::open(store, Makes::Nothing).await?;
+    let tokens = token_store.tokens().await?;
     let given = &arguments.token;
     // Whoever has a longer part of the digest than is told may give that, too.
     let mut named = tokens.iter().filter(|token| {
@@ -123,7 +123,7 @@ async fn revoke(arguments: &TokenRevokeArguments, store: &StoreArguments) -> any
             .hint("write more of its id")
             .into());
     }
-    let revoked = desk.revoke(&token.id).await?;
+    let revoked = token_store.revoke(&token.id).await?;
     if arguments.json {
         print(&json_line(&as_json(&revoked)))?;
     } else {

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use routing_core::RunId;
 
-use super::desk::Follower;
 use super::draw::Look;
 use super::key::escape;
 use super::modal::{Modal, end_of};
 use super::overlay::Overlay;
 use super::state::{Screen, ScreenState};
+use super::tasks::Follower;
 use super::{Screens, SnapshotRequest};
 use crate::exit::Failure;
 use crate::installation::Installation;

@@ -6,7 +6,7 @@ use routing_core::model::ToolRequest;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::standing::ShownQuestion;
+use super::shown_question::ShownQuestion;
 use super::terminal::Talk;
 use super::tools::PermissionQuestion;
 use crate::reviewer::Consent;

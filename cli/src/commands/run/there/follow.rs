@@ -4,7 +4,7 @@
 //! on an event that was lost or came twice.
 
 mod asking;
-mod standing;
+mod status;
 mod stopping;
 
 use std::collections::HashSet;
@@ -33,7 +33,7 @@ use crate::report::Detail;
 use crate::reviewer::Reply;
 use crate::visible::visible_json;
 
-use standing::{Readings, RunReading, RunStatusSnapshot};
+use status::{Readings, RunReading, RunStatusSnapshot};
 
 /// How long a run that was told to go on may stand still before that counts as its standstill.
 const GETTING_UP: Duration = Duration::from_secs(15);

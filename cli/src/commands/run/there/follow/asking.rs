@@ -6,7 +6,7 @@ use interrupts::life::{Interrupt, State};
 use interrupts::signals::{OsSignals, SignalSource as _};
 use routing_core::InterruptId;
 
-use super::standing::RunStatusSnapshot;
+use super::status::RunStatusSnapshot;
 use super::{Beside, Following};
 use crate::commands::review::{Chosen, of_person};
 use crate::exit::{Exit, Failure};

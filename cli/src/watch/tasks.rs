@@ -9,7 +9,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::action::{Action, Done};
-use super::standing::RunContinuation;
+use super::continuation::RunContinuation;
 use crate::address::full;
 use crate::advice::advised;
 use crate::asking;
