@@ -21,7 +21,7 @@ mod read_only;
 mod readers;
 mod schema;
 mod sealed;
-mod standing;
+mod status;
 #[cfg(test)]
 mod tests;
 mod verify;
@@ -43,7 +43,7 @@ use readers::Readers;
 use writer::{Job, Queued};
 
 pub use leaving::until_closed;
-pub use standing::StoreStatus;
+pub use status::StoreStatus;
 
 /// A store in a SQLite file.
 ///
