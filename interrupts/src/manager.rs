@@ -10,6 +10,7 @@
 //! is the workflow's.
 
 mod acknowledge;
+mod active_stops;
 mod agents;
 mod asking;
 mod branching;
@@ -32,7 +33,6 @@ mod resume;
 mod settings;
 mod shared;
 mod shutdown;
-mod standing;
 mod status;
 mod sync;
 mod taking_over;

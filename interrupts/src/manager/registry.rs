@@ -7,7 +7,7 @@ use std::collections::{HashMap, VecDeque};
 
 use routing_core::{InterruptId, RunId, StopReason};
 
-pub(crate) use super::standing::{ActiveStop, Job, Recorder, RequestedStop, StopPlacement};
+pub(crate) use super::active_stops::{ActiveStop, Job, Recorder, RequestedStop, StopPlacement};
 use super::sync::{Mutex, MutexGuard, PoisonError};
 use super::tree::{Reach, Stoppable, Tree};
 

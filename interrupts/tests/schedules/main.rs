@@ -4,6 +4,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+#[path = "../../src/manager/active_stops.rs"]
+mod active_stops;
 #[path = "../../src/manager/registry.rs"]
 #[expect(
     dead_code,
@@ -11,8 +13,6 @@
 )]
 mod registry;
 mod scope;
-#[path = "../../src/manager/standing.rs"]
-mod standing;
 mod sync;
 #[path = "../../src/manager/tree.rs"]
 #[expect(
