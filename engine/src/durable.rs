@@ -8,7 +8,6 @@
 pub mod checkpoint;
 pub mod control;
 pub mod decisions;
-pub mod desk;
 pub mod given_up;
 pub mod handed;
 pub mod handed_event;
@@ -19,4 +18,5 @@ pub mod record;
 pub mod recorded;
 pub mod replay;
 pub mod reroutes;
+pub mod run_interrupts;
 pub mod unread;

@@ -4,6 +4,7 @@
 //! and not with its start. What was under way then is begun again: an answer that a model had given by then is
 //! in the journal, and read from there.
 
+mod active_plan;
 mod answered;
 mod begin;
 mod call;
@@ -14,7 +15,6 @@ mod nodes;
 mod question;
 mod review;
 mod standing;
-mod table;
 
 use std::sync::Arc;
 

@@ -17,9 +17,11 @@ use routing_core::{AgentType, InterruptId, InterruptType, StopMode, StopSource};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::desk::{MOST_AT_ONCE, RunInterrupts, machinery, missing, shortened, sweep_due};
 use super::given_up::given_up_because;
 use super::handed::decide_as_before;
+use super::run_interrupts::{
+    MOST_AT_ONCE, RunInterrupts, machinery, missing, shortened, sweep_due,
+};
 use journal::error::KeepError;
 use journal::place;
 

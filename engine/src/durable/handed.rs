@@ -9,9 +9,9 @@ use routing_core::{DecisionId, InterruptId, InterruptType};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::desk::missing;
 use super::given_up::given_up_because;
 use super::record::RunRecord;
+use super::run_interrupts::missing;
 use journal::error::KeepError;
 
 /// The kind of the journal's entries that hold it.

@@ -9,8 +9,8 @@ use routing_core::reroute::RerouteState;
 use routing_core::{EventId, RunId};
 use serde::{Deserialize, Serialize};
 
-use super::desk::{RunInterrupts, event_key, is_other_content, published};
 use super::kinds::NamedEvent;
+use super::run_interrupts::{RunInterrupts, event_key, is_other_content, published};
 use journal::error::KeepError;
 
 /// The kind of the journal's entries that hold it.

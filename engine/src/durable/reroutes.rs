@@ -10,8 +10,8 @@ use routing_core::event::InterruptRequestEvent;
 use routing_core::reroute::{ConsumeError, PendingReroutes, StoreError, Stored, StoredReroute};
 use routing_core::{AgentType, DecisionId, EventId, InterruptId, NodeId, RunId};
 
-use super::desk::{RunInterrupts, in_words, is_other_content, machinery};
 use super::kinds::{NamedEvent, named, typed};
+use super::run_interrupts::{RunInterrupts, in_words, is_other_content, machinery};
 use journal::error::KeepError;
 
 /// How many reroutes are expired together.

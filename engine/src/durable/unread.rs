@@ -6,10 +6,10 @@ use interrupts::life::{Interrupt, State, Verdict};
 use interrupts::store::{Filter, MessageState, Page};
 use routing_core::{EventId, InterruptType, NodeId};
 
-use super::desk::RunInterrupts;
 use super::given_up::given_up_because;
 use super::journal::RunJournal;
 use super::kinds::NamedEvent;
+use super::run_interrupts::RunInterrupts;
 use journal::error::KeepError;
 use journal::input::{self, GivenInput, said_with};
 use journal::letter::{Letter, Origin};

@@ -15,7 +15,7 @@ use super::event::RunEvent;
 use super::failure::RunError;
 use super::live::LiveRun;
 use super::report::{InterruptRecord, InterruptResult};
-use crate::durable::desk::Raising;
+use crate::durable::run_interrupts::Raising;
 use journal::entry::{InterruptEnd, InterruptIntent, InterruptOutcome};
 use journal::error::KeepError;
 use journal::kind::INTERRUPT;

@@ -13,10 +13,10 @@ use routing_core::{AgentType, EventId, NodeId};
 use super::event::RunEvent;
 use super::nodes::NodeDirectory;
 use super::recorder::Recorder;
-use crate::durable::desk::{RunInterrupts, event_key, in_words, is_other_content};
 use crate::durable::journal::RunJournal;
 use crate::durable::kinds::{NamedEvent, named};
 use crate::durable::reroutes::StoreReroutes;
+use crate::durable::run_interrupts::{RunInterrupts, event_key, in_words, is_other_content};
 use crate::durable::unread::{event_letter, event_of};
 use journal::error::KeepError;
 

@@ -14,8 +14,8 @@ use routing_core::review::{Answer, Question, QuestionKind, Reviewer};
 use routing_core::{InterruptId, InterruptType, NodeId, Outcome, StopReason, StopScope};
 
 use super::launching::Ground;
-use crate::durable::desk::RunInterrupts;
 use crate::durable::record::RunRecord;
+use crate::durable::run_interrupts::RunInterrupts;
 use crate::run::ledger::Ledger;
 use crate::run::recorder::Recorder;
 use journal::error::KeepError;

@@ -69,7 +69,7 @@ impl RoundState {
 
     /// The run cannot be recorded. The first failure stands.
     pub(super) fn fail(&self, error: KeepError) -> LedgerError {
-        let reason = crate::durable::desk::in_words(&error);
+        let reason = crate::durable::run_interrupts::in_words(&error);
         self.lock().failure.get_or_insert(error);
         LedgerError { reason }
     }

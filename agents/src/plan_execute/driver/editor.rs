@@ -15,7 +15,7 @@ use routing_core::answer::ConstraintCheck;
 use routing_core::model::LanguageModel;
 use routing_core::{Clock, RunId};
 
-use super::table::ActivePlan;
+use super::active_plan::ActivePlan;
 use engine::durable::journal::RunJournal;
 use engine::durable::kinds::Kinds;
 use engine::durable::record::{RunRecord, RunStore};

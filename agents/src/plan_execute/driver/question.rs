@@ -16,10 +16,10 @@ use super::Driver;
 use super::nodes::role_of;
 use crate::workflow::failure::FlowError;
 use engine::durable::decisions::name_of;
-use engine::durable::desk::{
+use engine::durable::handed::decide_as_before;
+use engine::durable::run_interrupts::{
     decide_by_policy, decide_by_rule, machinery, missing, set_terms, shortened, sweep_due,
 };
-use engine::durable::handed::decide_as_before;
 use journal::error::KeepError;
 use journal::place;
 use planning::{Activity, Cause, Held, OpenQuestion, PLAN_EXECUTE, Phase, PlanStep};

@@ -8,7 +8,7 @@ use routing_core::{DecisionId, InterruptId};
 
 use super::{AskingNode, ToolDesk};
 use crate::durable::decisions::name_of;
-use crate::durable::desk::{machinery, missing};
+use crate::durable::run_interrupts::{machinery, missing};
 use journal::error::KeepError;
 use journal::tool::ToolMatter;
 

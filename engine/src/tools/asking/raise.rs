@@ -10,7 +10,7 @@ use routing_core::review::Question;
 use routing_core::{InterruptId, InterruptType, StopMode, StopSource};
 
 use super::{AskingNode, CallQuestion, ToolDesk};
-use crate::durable::desk::{decide_by_rule, machinery, shortened};
+use crate::durable::run_interrupts::{decide_by_rule, machinery, shortened};
 use journal::error::KeepError;
 use journal::tool::{ToolMatter, ToolQuestionKind};
 
