@@ -283,10 +283,6 @@ impl From<ChangeError> for WorkError {
 }
 
 impl From<PutQuestionError> for WorkError {
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "the rest of these errors, which may become more, is told in the same way"
-    )]
     fn from(error: PutQuestionError) -> Self {
         match error {
             PutQuestionError::Store(error) => Self::Store(error),

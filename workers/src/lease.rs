@@ -39,7 +39,7 @@ impl Taking {
 /// What taking the next run came to.
 pub enum NextRun<'a> {
     /// It is owned.
-    Taken(Owned<'a>),
+    Taken(Box<Owned<'a>>),
     /// None can go on now.
     NoneYet {
         /// When the first lease of another worker runs out, unless that renews it.
@@ -188,7 +188,7 @@ impl<'a> Protocol<'a> {
         if let Some(run) = self.taken_before(taking).await?
             && let Some(owned) = self.take_if_free(run.id, taking).await?
         {
-            return Ok(NextRun::Taken(owned));
+            return Ok(NextRun::Taken(Box::new(owned)));
         }
         let mut until = None;
         let states = [RunState::Created, RunState::Running, RunState::Waiting];
@@ -208,7 +208,7 @@ impl<'a> Protocol<'a> {
                     continue;
                 }
                 if let Some(owned) = self.take_if_free(run.id, taking).await? {
-                    return Ok(NextRun::Taken(owned));
+                    return Ok(NextRun::Taken(Box::new(owned)));
                 }
             }
         }

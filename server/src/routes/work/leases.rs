@@ -134,7 +134,7 @@ pub(crate) async fn take_next(
         let until = match next.map_err(|error| refused(&app, &error))? {
             NextRun::Taken(taken) => {
                 app.feed.nudge();
-                return told(&protocol, taken);
+                return told(&protocol, *taken);
             }
             NextRun::NoneYet { until } => until,
         };
