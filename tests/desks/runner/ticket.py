@@ -255,8 +255,8 @@ class Ticket:
 
 
 def _is_question(interrupt: Interrupt) -> bool:
-    """Whether an agent asks by itself; a supervisor's event is an interrupt, too."""
-    return interrupt.type == "HUMAN_REVIEW" and interrupt.raw["source"] != "user"
+    """Whether a person is asked. The Rust desk asks what a supervisor's event says, the others their own question."""
+    return interrupt.type == "HUMAN_REVIEW"
 
 
 def _is(error: RouterError, *, code: str, at: str | None = None, names: str = "") -> bool:
