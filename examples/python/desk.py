@@ -16,7 +16,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
 
-import httpx
+import aiohttp
 from interrupt_router import Agent, Limit, NarrowedSchema, Router, Run, RunFinished, Workflow
 
 Text = Annotated[str, Limit(max_length=2000)]
@@ -112,9 +112,9 @@ async def model(schema: NarrowedSchema, messages: Sequence[Mapping[str, str]]) -
     form = {"type": "json_schema", "json_schema": {"name": schema.name, "schema": schema.schema, "strict": True}}
     call = {"model": os.environ.get("OPENAI_MODEL", "gpt-5-mini"), "messages": list(messages), "response_format": form}
     key = {"Authorization": f"Bearer {os.environ.get('OPENAI_API_KEY', 'none')}"}
-    async with httpx.AsyncClient(headers=key, timeout=60) as http:
-        reply = await http.post(f"{MODEL}/chat/completions", json=call)
-    return reply.raise_for_status().json()["choices"][0]["message"]["content"]
+    session = aiohttp.ClientSession(headers=key, raise_for_status=True)
+    async with session as http, http.post(f"{MODEL}/chat/completions", json=call) as reply:
+        return (await reply.json())["choices"][0]["message"]["content"]
 
 
 async def handle(run: Run) -> dict[str, list[str]]:
