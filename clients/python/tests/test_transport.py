@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TypeAlias
 
 import pytest
@@ -181,3 +182,30 @@ async def test_a_token_that_no_header_can_have_is_told() -> None:
         transport._token = fixed("a\nb")
         with pytest.raises(RouterError, match="cannot be sent"):
             await transport.get("/v1/runs")
+
+
+async def test_credentials_of_other_programs_do_not_stand_in_for_the_token(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    netrc = tmp_path / "netrc"
+    netrc.write_text("default login ann password secret\n")
+    netrc.chmod(0o600)
+    monkeypatch.setenv("NETRC", str(netrc))
+    server = Server(said(200, {}))
+    async with server.transport() as transport:
+        await transport.get("/v1/runs")
+    assert server.requests[0].headers["Authorization"] == "Bearer irq_secret"
+
+
+async def test_the_environment_names_a_proxy_and_who_needs_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    proxy = Server(said(200, {"by": "proxy"}))
+    async with proxy.transport() as to_proxy:
+        monkeypatch.setenv("http_proxy", to_proxy._base_url)
+        monkeypatch.setenv("no_proxy", "inside.example")
+        async with connected("http://outside.example") as outside:
+            assert await outside.get("/v1/runs") == {"by": "proxy"}
+        assert proxy.requests[0].headers["Host"] == "outside.example"
+        async with connected("http://inside.example", deadline=0.0) as inside:
+            with pytest.raises(Unavailable):
+                await inside.get("/v1/runs")
+    assert len(proxy.requests) == 1

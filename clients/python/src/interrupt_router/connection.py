@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ssl
+from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
+from yarl import URL
 
 from .settings import ca_certificate
 from .transport import DEADLINE, TokenSource, Transport
@@ -24,7 +26,8 @@ class Connection:
                 ssl=ssl.create_default_context(cafile=authorities) if authorities else True,
             ),
             cookie_jar=aiohttp.DummyCookieJar(),
-            trust_env=trusts_environment,
+            # `trust_env` would take credentials from ~/.netrc, too, and refuse to send the token beside them.
+            proxy=_proxy(base_url) if trusts_environment else None,
         )
 
     def transport(self, token: TokenSource) -> Transport:
@@ -34,6 +37,17 @@ class Connection:
     async def close(self) -> None:
         """Closes all connections."""
         await self._session.close()
+
+
+def _proxy(base_url: str) -> str | None:
+    """The proxy that the environment names for a server: HTTP_PROXY, HTTPS_PROXY and NO_PROXY."""
+    try:
+        url = URL(base_url)
+    except ValueError:
+        return None  # the first request says what is wrong with it
+    if url.host is None or proxy_bypass(f"{url.host}:{url.port}"):
+        return None
+    return getproxies().get(url.scheme)
 
 
 def fixed(token: str) -> TokenSource:
