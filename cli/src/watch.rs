@@ -225,7 +225,13 @@ impl Screens<'_> {
             picture.draw(&mut taken, state, self.look)?;
             let actions = tokio::select! {
                 () = taken.ready(), if picture.waits() => continue,
-                event = keys.next() => typed(state, event)?,
+                event = keys.next() => {
+                    if matches!(event, Some(Ok(Event::Resize(..)))) {
+                        // What it showed may be gone, also where it has its old size again by now.
+                        taken.forget()?;
+                    }
+                    typed(state, event)?
+                }
                 Some(done) = self.became.recv() => {
                     self.desk.under_way.set(self.desk.under_way.get().saturating_sub(1));
                     state.done(done);

@@ -11,6 +11,7 @@ use crossterm::event::{
 use crossterm::terminal::LeaveAlternateScreen;
 use crossterm::{queue, terminal};
 use ratatui::backend::CrosstermBackend;
+use ratatui::layout::{Position, Rect};
 use ratatui::{Frame, Terminal};
 
 use super::output::{self, Output};
@@ -75,6 +76,17 @@ impl TakenScreen {
     pub(super) fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
         self.terminal.draw(draw)?;
         self.output.send()
+    }
+
+    /// What was drawn may not be there any more: the next picture is drawn whole.
+    ///
+    /// # Errors
+    ///
+    /// Where the terminal is gone.
+    pub(super) fn forget(&mut self) -> io::Result<()> {
+        // `clear` would ask the terminal where its cursor is.
+        let size = self.terminal.size()?;
+        self.terminal.resize(Rect::from((Position::ORIGIN, size)))
     }
 
     /// What goes to the terminal beside what is drawn.
