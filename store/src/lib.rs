@@ -12,6 +12,7 @@ mod location;
 mod memory;
 mod operation;
 mod query;
+mod relational;
 mod sqlite;
 mod tables;
 

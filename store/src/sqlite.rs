@@ -4,28 +4,18 @@
 //! after the commit: many operations share one flush to the disk. Readers have connections of their own. Other
 //! processes may use the same file; each transaction reads what it needs anew.
 
-mod binding;
-mod checked;
-mod column;
+mod connection;
 mod error;
-mod flush;
-mod forget;
-mod heads;
 mod leaving;
-mod load;
 mod log;
 mod open;
 mod opened_file;
-mod read;
 mod read_only;
 mod readers;
 mod schema;
-mod sealed;
 mod status;
 #[cfg(test)]
 mod tests;
-mod verify;
-mod writer;
 
 use std::fmt::{self, Debug};
 use std::sync::Arc;
@@ -33,14 +23,15 @@ use std::thread::JoinHandle;
 
 use interrupts::store::StoreError;
 use jiff::Timestamp;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
 
 use crate::adapter::{Adapter, StoreSettings};
 use crate::operation::Operation;
+use crate::query::Found;
+use crate::relational::{Database, Job, Queued, Relational};
 use leaving::Owned;
 use readers::Readers;
-use writer::{Job, Queued};
 
 pub use leaving::until_closed;
 pub use status::StoreStatus;
@@ -117,8 +108,8 @@ impl SqliteStore {
     }
 }
 
-impl Sqlite {
-    pub(super) fn time(&self) -> Timestamp {
+impl Relational for Sqlite {
+    fn time(&self) -> Timestamp {
         self.settings.now()
     }
 
@@ -126,16 +117,20 @@ impl Sqlite {
         let Some(writing) = &self.writing else {
             return Err(self.standing.refusal().unwrap_or(StoreError::Closed).into());
         };
-        let slot = writing
-            .jobs
-            .reserve()
-            .await
-            .map_err(|_closed| StoreError::Closed)?;
-        let (sender, answer) = oneshot::channel();
-        slot.send(Box::new(Queued::new(operation, sender)));
-        match answer.await {
-            Ok(answer) => answer,
-            Err(_dropped) => Err(StoreError::Closed.into()),
-        }
+        Queued::submit(operation, &writing.jobs).await
+    }
+
+    async fn ask<T: Send + 'static>(
+        &self,
+        question: impl Fn(&mut dyn Database) -> Found<T> + Send + 'static,
+    ) -> Found<T> {
+        self.readers.ask(question).await
+    }
+
+    async fn look_up<T: Send + 'static>(
+        &self,
+        question: impl Fn(&mut dyn Database) -> Found<T> + Send + 'static,
+    ) -> Found<T> {
+        self.readers.look_up(question).await
     }
 }

@@ -12,13 +12,14 @@ use rusqlite::{Connection, OpenFlags};
 use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
 
+use super::connection::FileWriter;
 use super::error::store_error;
 use super::leaving::Owned;
 use super::opened_file::OpenedFile;
 use super::readers::Readers;
-use super::writer::Writer;
-use super::{Sqlite, SqliteStore, StoreStatus, Writing, checked, log, read_only, schema};
+use super::{Sqlite, SqliteStore, StoreStatus, Writing, log, read_only, schema};
 use crate::adapter::{Adapter, StoreSettings};
+use crate::relational::{Writer, misfits};
 
 /// Older versions can damage a database in write-ahead mode that has two connections.
 const OLDEST_ENGINE: [u32; 3] = [3, 51, 3];
@@ -63,7 +64,7 @@ impl SqliteStore {
                 Ok(connection) => checked(connection, &path, settings, own),
                 Err(error) if read_only::is_reason_of(&error, &path) => {
                     let place = read_only::place(&path)?;
-                    let misfits = checked::misfits(&connect_reader(&place.path)?)?;
+                    let misfits = misfits(&mut connect_reader(&place.path)?)?;
                     look(
                         place,
                         standing(StoreStatus::ReadOnly, &misfits),
@@ -82,12 +83,12 @@ impl SqliteStore {
 
 /// A store over a connection to write with, which is used only where nothing is missing.
 fn checked(
-    connection: Connection,
+    mut connection: Connection,
     path: &Path,
     settings: StoreSettings,
     own: Arc<OwnFiles>,
 ) -> Result<SqliteStore, StoreError> {
-    let misfits = checked::misfits(&connection)?;
+    let misfits = misfits(&mut connection)?;
     if misfits.is_empty() {
         return start(connection, path, settings, own);
     }
@@ -255,13 +256,13 @@ pub(super) fn start(
 ) -> Result<SqliteStore, StoreError> {
     let (jobs, queue) = mpsc::channel(QUEUE);
     let file = Arc::new(OpenedFile::of(path)?);
-    let writer = Writer::new(
+    let database = FileWriter::new(
         connection,
-        queue,
         settings.clone(),
         Arc::clone(&file),
         Arc::clone(&own),
     );
+    let writer = Writer::new(database, queue, settings.clone());
     let place = read_only::ReadOnlySource {
         path: path.to_owned(),
         _copy: None,

@@ -11,6 +11,7 @@ use tokio::task::spawn_blocking;
 use super::open::connect_reader;
 use super::opened_file::OpenedFile;
 use super::read_only::ReadOnlySource;
+use crate::relational::Database;
 
 /// How many may read at the same time.
 const SEATS: usize = 4;
@@ -39,7 +40,7 @@ impl Readers {
     /// Asks a question where it may block. Dropped, it is answered all the same, to nobody.
     pub(super) async fn ask<T: Send + 'static>(
         self: &Arc<Self>,
-        question: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+        question: impl Fn(&mut dyn Database) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let seat = Arc::clone(&self.seats).acquire_owned().await;
         let seat = seat.map_err(|_closed| StoreError::Closed)?;
@@ -47,11 +48,11 @@ impl Readers {
         let asked = spawn_blocking(move || {
             let _seat = seat;
             readers.file.check()?;
-            let connection = match readers.take() {
+            let mut connection = match readers.take() {
                 Some(idle) => idle,
                 None => readers.connect()?,
             };
-            let answer = question(&connection);
+            let answer = question(&mut connection);
             readers.put_back(connection);
             answer
         });
@@ -64,16 +65,16 @@ impl Readers {
     /// key is there in less time than it takes to wake a thread that may block. Dropped, it was not asked.
     pub(super) async fn look_up<T: Send + 'static>(
         self: &Arc<Self>,
-        question: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+        question: impl Fn(&mut dyn Database) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let Ok(_seat) = self.seats.try_acquire() else {
             return self.ask(question).await;
         };
         self.file.check()?;
-        let Some(connection) = self.take() else {
+        let Some(mut connection) = self.take() else {
             return self.ask(question).await;
         };
-        let answer = question(&connection);
+        let answer = question(&mut connection);
         self.put_back(connection);
         answer
     }

@@ -444,7 +444,7 @@ fn older(connection: &Connection) {
         head.digest
     );
     told(connection, &heads);
-    for table in super::super::sealed::COUNTED {
+    for table in crate::relational::COUNTED {
         told(
             connection,
             &format!("ALTER TABLE {} DROP COLUMN seal", table.table),

@@ -1,4 +1,4 @@
-//! Reading from the file.
+//! Reading what is kept.
 
 mod row;
 
@@ -13,11 +13,12 @@ use interrupts::store::{
 use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::Timestamp;
 use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId};
-use rusqlite::{Connection, Params, Row};
 
+use super::cell::{Cell, Columns};
 use super::column::{count, each, node_key, position};
+use super::database::Relational;
 use super::sealed::{self, columns};
-use super::{Sqlite, heads, verify};
+use super::{heads, verify};
 use crate::operation::Operation;
 use crate::query::{Backend, Found, JournalPart};
 use crate::tables::{Heads, damaged};
@@ -33,54 +34,58 @@ fn whole(found: Option<Checkpoint>) -> Found<Option<Checkpoint>> {
 /// Up to how many rows may be read on the thread that asks.
 const FEW: u32 = 256;
 
-impl Sqlite {
-    async fn rows<T: Send + 'static>(
+/// What a store of rows is asked.
+trait Rows: Relational {
+    async fn rows<T: Send + 'static, const N: usize>(
         &self,
         sql: &'static str,
-        parameters: impl Params + Send + 'static,
-        read: fn(&Row<'_>) -> Found<T>,
+        values: [Cell<'static>; N],
+        read: fn(&dyn Columns) -> Found<T>,
     ) -> Found<Vec<T>> {
-        let question = move |connection: &Connection| each(connection, sql, parameters, read);
-        self.readers.ask(question).await
+        self.ask(move |database| each(database, sql, &values, read))
+            .await
     }
 
-    async fn row<T: Send + 'static>(
+    async fn row<T: Send + 'static, const N: usize>(
         &self,
         sql: &'static str,
-        parameters: impl Params + Send + 'static,
-        read: fn(&Row<'_>) -> Found<T>,
+        values: [Cell<'static>; N],
+        read: fn(&dyn Columns) -> Found<T>,
     ) -> Found<Option<T>> {
-        Ok(self.rows(sql, parameters, read).await?.pop())
+        Ok(self.rows(sql, values, read).await?.pop())
     }
 
     async fn heads(&self) -> Found<Option<Heads>> {
-        self.row(heads::SQL, (1,), |row| Ok(heads::newest(row)?.0))
+        let values = [Cell::Number(1)];
+        self.row(heads::SQL, values, |row| Ok(heads::newest(row)?.0))
             .await
     }
 
     /// A small row that is found by its key or an index: most requests ask for several.
-    async fn point<T: Send + 'static>(
+    async fn point<T: Send + 'static, const N: usize>(
         &self,
         sql: &'static str,
-        parameters: impl Params + Send + 'static,
-        read: fn(&Row<'_>) -> Found<T>,
+        values: [Cell<'static>; N],
+        read: fn(&dyn Columns) -> Found<T>,
     ) -> Found<Option<T>> {
-        Ok(self.few(sql, parameters, read).await?.pop())
+        Ok(self.few(sql, values, read).await?.pop())
     }
 
     /// Rows that are as a rule few and at hand.
-    async fn few<T: Send + 'static>(
+    async fn few<T: Send + 'static, const N: usize>(
         &self,
         sql: &'static str,
-        parameters: impl Params + Send + 'static,
-        read: fn(&Row<'_>) -> Found<T>,
+        values: [Cell<'static>; N],
+        read: fn(&dyn Columns) -> Found<T>,
     ) -> Found<Vec<T>> {
-        let question = move |connection: &Connection| each(connection, sql, parameters, read);
-        self.readers.look_up(question).await
+        self.look_up(move |database| each(database, sql, &values, read))
+            .await
     }
 }
 
-impl Backend for Sqlite {
+impl<R: Relational> Rows for R {}
+
+impl<R: Relational> Backend for R {
     fn now(&self) -> Timestamp {
         self.time()
     }
@@ -95,7 +100,7 @@ impl Backend for Sqlite {
             columns!(interrupts),
             " FROM interrupts WHERE id = ?"
         );
-        self.point(sql, (id.to_string(),), |row| body(row, &sealed::INTERRUPTS))
+        self.point(sql, [Cell::made(&id)], |row| body(row, &sealed::INTERRUPTS))
             .await
     }
 
@@ -108,15 +113,13 @@ impl Backend for Sqlite {
             " FROM interrupts \
              WHERE id IN (SELECT interrupt FROM joined WHERE key = ?1)"
         );
-        self.point(sql, (key.to_string(),), |row| {
-            body(row, &sealed::INTERRUPTS)
-        })
-        .await
+        self.point(sql, [Cell::made(key)], |row| body(row, &sealed::INTERRUPTS))
+            .await
     }
 
     async fn interrupts(&self, filter: &Filter, page: Page) -> Found<Vec<(u64, Interrupt)>> {
-        let after = position(page.after)?;
-        let node = filter.node.as_ref().map(ToString::to_string);
+        let after = Cell::position(page.after)?;
+        let node = Cell::text(filter.node.as_ref().map(ToString::to_string));
         let states = list(filter.states.iter().map(|state| state.name()));
         let only_live = !filter.states.is_empty() && filter.states.iter().all(|it| it.is_live());
         // Three statements, so that each has its index.
@@ -137,7 +140,13 @@ impl Backend for Sqlite {
                      AND (?4 IS NULL OR state IN (SELECT value FROM json_each(?4))) \
                      ORDER BY position LIMIT ?5"
                 );
-                let values = (run.to_string(), after, node, states, page.limit);
+                let values = [
+                    Cell::made(&run),
+                    after,
+                    node,
+                    states,
+                    Cell::limit(page.limit),
+                ];
                 self.rows(sql, values, |row| numbered(row, &sealed::INTERRUPTS))
                     .await
             }
@@ -150,7 +159,7 @@ impl Backend for Sqlite {
                      AND state IN (SELECT value FROM json_each(?3)) \
                      ORDER BY position LIMIT ?4"
                 );
-                self.rows(sql, (after, node, states, page.limit), |row| {
+                self.rows(sql, [after, node, states, Cell::limit(page.limit)], |row| {
                     numbered(row, &sealed::INTERRUPTS)
                 })
                 .await
@@ -164,7 +173,7 @@ impl Backend for Sqlite {
                      AND (?3 IS NULL OR state IN (SELECT value FROM json_each(?3))) \
                      ORDER BY position LIMIT ?4"
                 );
-                self.rows(sql, (after, node, states, page.limit), |row| {
+                self.rows(sql, [after, node, states, Cell::limit(page.limit)], |row| {
                     numbered(row, &sealed::INTERRUPTS)
                 })
                 .await
@@ -175,21 +184,26 @@ impl Backend for Sqlite {
     async fn due(&self, now: Timestamp, limit: u32) -> Found<Vec<InterruptId>> {
         let sql = "SELECT id FROM interrupts \
              WHERE live = 1 AND deadline IS NOT NULL AND deadline <= ? ORDER BY deadline LIMIT ?";
-        self.rows(sql, (now.as_microsecond(), limit), interrupt_id)
-            .await
+        self.rows(
+            sql,
+            [Cell::Number(now.as_microsecond()), Cell::limit(limit)],
+            interrupt_id,
+        )
+        .await
     }
 
     async fn orphans(&self, limit: u32) -> Found<Vec<InterruptId>> {
         let sql = "SELECT id FROM interrupts INDEXED BY interrupts_open WHERE live = 1 AND EXISTS \
              (SELECT 1 FROM runs WHERE runs.id = interrupts.run \
              AND runs.state IN ('completed', 'failed', 'cancelled')) ORDER BY position LIMIT ?";
-        self.rows(sql, (limit,), interrupt_id).await
+        self.rows(sql, [Cell::limit(limit)], interrupt_id).await
     }
 
     async fn live(&self, run: RunId, limit: u32) -> Found<Vec<InterruptId>> {
         let sql = "SELECT id FROM interrupts INDEXED BY interrupts_of_run \
              WHERE run = ? AND live = 1 ORDER BY position LIMIT ?";
-        self.rows(sql, (run.to_string(), limit), interrupt_id).await
+        self.rows(sql, [Cell::made(&run), Cell::limit(limit)], interrupt_id)
+            .await
     }
 
     async fn reroute(&self, event: &EventId) -> Found<Option<RerouteRow>> {
@@ -198,10 +212,8 @@ impl Backend for Sqlite {
             columns!(reroutes),
             " FROM reroutes WHERE event = ?"
         );
-        self.point(sql, (event.to_string(),), |row| {
-            body(row, &sealed::REROUTES)
-        })
-        .await
+        self.point(sql, [Cell::made(event)], |row| body(row, &sealed::REROUTES))
+            .await
     }
 
     async fn waiting_reroutes(&self, run: RunId) -> Found<Vec<EventId>> {
@@ -210,7 +222,7 @@ impl Backend for Sqlite {
             columns!(reroutes),
             " FROM reroutes WHERE run = ? AND pending = 1"
         );
-        let rows = self.rows(sql, (run.to_string(),), |row| {
+        let rows = self.rows(sql, [Cell::made(&run)], |row| {
             body::<RerouteRow>(row, &sealed::REROUTES)
         });
         Ok(rows.await?.into_iter().map(|row| row.event).collect())
@@ -223,21 +235,23 @@ impl Backend for Sqlite {
             " FROM reroutes \
              WHERE pending = 1 AND expires_at <= ? ORDER BY expires_at LIMIT ?"
         );
-        let rows = self.rows(sql, (now.as_microsecond(), limit), |row| {
-            body::<RerouteRow>(row, &sealed::REROUTES)
-        });
+        let rows = self.rows(
+            sql,
+            [Cell::Number(now.as_microsecond()), Cell::limit(limit)],
+            |row| body::<RerouteRow>(row, &sealed::REROUTES),
+        );
         Ok(rows.await?.into_iter().map(|row| row.event).collect())
     }
 
     async fn run(&self, id: RunId) -> Found<Option<Run>> {
         let sql = concat!("SELECT ", columns!(runs), " FROM runs WHERE id = ?");
-        self.point(sql, (id.to_string(),), |row| body(row, &sealed::RUNS))
+        self.point(sql, [Cell::made(&id)], |row| body(row, &sealed::RUNS))
             .await
     }
 
     async fn run_of(&self, alias: &str) -> Found<Option<Run>> {
         let sql = concat!("SELECT ", columns!(runs), " FROM runs WHERE alias = ?");
-        self.point(sql, (alias.to_owned(),), |row| body(row, &sealed::RUNS))
+        self.point(sql, [Cell::made(&alias)], |row| body(row, &sealed::RUNS))
             .await
     }
 
@@ -250,9 +264,11 @@ impl Backend for Sqlite {
              AND (?2 IS NULL OR state IN (SELECT value FROM json_each(?2))) \
              ORDER BY position LIMIT ?3"
         );
-        self.rows(sql, (position(page.after)?, states, page.limit), |row| {
-            numbered(row, &sealed::RUNS)
-        })
+        self.rows(
+            sql,
+            [Cell::position(page.after)?, states, Cell::limit(page.limit)],
+            |row| numbered(row, &sealed::RUNS),
+        )
         .await
     }
 
@@ -263,8 +279,8 @@ impl Backend for Sqlite {
             " FROM runs WHERE (?1 IS NULL OR position < ?1) \
              ORDER BY position DESC LIMIT ?2"
         );
-        let before = page.before.map(position).transpose()?;
-        self.rows(sql, (before, page.limit), |row| {
+        let before = Cell::number(page.before.map(position).transpose()?);
+        self.rows(sql, [before, Cell::limit(page.limit)], |row| {
             numbered(row, &sealed::RUNS)
         })
         .await
@@ -272,14 +288,14 @@ impl Backend for Sqlite {
 
     async fn node(&self, run: RunId, node: &NodeId) -> Found<Option<NodeRow>> {
         let sql = concat!("SELECT ", columns!(nodes), " FROM nodes WHERE id = ?");
-        self.point(sql, (node_key(&(run, node.clone())),), |row| {
+        self.point(sql, [Cell::Made(node_key(&(run, node.clone())))], |row| {
             body(row, &sealed::NODES)
         })
         .await
     }
 
     async fn nodes(&self, run: Option<RunId>, page: Page) -> Found<Vec<(u64, NodeRow)>> {
-        let after = position(page.after)?;
+        let after = Cell::position(page.after)?;
         // Two statements, so that each has its index.
         match run {
             Some(run) => {
@@ -289,9 +305,11 @@ impl Backend for Sqlite {
                     " FROM nodes WHERE run = ? AND position > ? \
                      ORDER BY position LIMIT ?"
                 );
-                self.rows(sql, (run.to_string(), after, page.limit), |row| {
-                    numbered(row, &sealed::NODES)
-                })
+                self.rows(
+                    sql,
+                    [Cell::made(&run), after, Cell::limit(page.limit)],
+                    |row| numbered(row, &sealed::NODES),
+                )
                 .await
             }
             None => {
@@ -301,7 +319,7 @@ impl Backend for Sqlite {
                     " FROM nodes WHERE position > ? \
                      ORDER BY position LIMIT ?"
                 );
-                self.rows(sql, (after, page.limit), |row| {
+                self.rows(sql, [after, Cell::limit(page.limit)], |row| {
                     numbered(row, &sealed::NODES)
                 })
                 .await
@@ -316,7 +334,11 @@ impl Backend for Sqlite {
             " FROM messages WHERE run = ? AND position > ? \
              ORDER BY position LIMIT ?"
         );
-        let values = (run.to_string(), position(page.after)?, page.limit);
+        let values = [
+            Cell::made(&run),
+            Cell::position(page.after)?,
+            Cell::limit(page.limit),
+        ];
         self.rows(sql, values, |row| body(row, &sealed::MESSAGES))
             .await
     }
@@ -327,18 +349,18 @@ impl Backend for Sqlite {
             columns!(catalogues),
             " FROM catalogues WHERE digest = ?"
         );
-        self.row(sql, (digest.to_string(),), catalogue).await
+        self.row(sql, [Cell::made(&digest)], catalogue).await
     }
 
     async fn catalogues(&self) -> Found<Vec<CatalogueRow>> {
         let sql =
             "SELECT position, digest, name, version, '', seal FROM catalogues ORDER BY position";
-        self.rows(sql, (), catalogue_row).await
+        self.rows(sql, [], catalogue_row).await
     }
 
     async fn token(&self, digest: Digest) -> Found<Option<TokenRow>> {
         let sql = concat!("SELECT ", columns!(tokens), " FROM tokens WHERE digest = ?");
-        self.point(sql, (digest.to_string(),), |row| body(row, &sealed::TOKENS))
+        self.point(sql, [Cell::made(&digest)], |row| body(row, &sealed::TOKENS))
             .await
     }
 
@@ -348,12 +370,12 @@ impl Backend for Sqlite {
             columns!(tokens),
             " FROM tokens ORDER BY position"
         );
-        self.rows(sql, (), |row| body(row, &sealed::TOKENS)).await
+        self.rows(sql, [], |row| body(row, &sealed::TOKENS)).await
     }
 
     async fn rule(&self, id: RuleId) -> Found<Option<StandingRule>> {
         let sql = concat!("SELECT ", columns!(rules), " FROM rules WHERE id = ?");
-        self.row(sql, (id.to_string(),), |row| body(row, &sealed::RULES))
+        self.row(sql, [Cell::made(&id)], |row| body(row, &sealed::RULES))
             .await
     }
 
@@ -363,23 +385,30 @@ impl Backend for Sqlite {
             columns!(rules),
             " FROM rules WHERE position > ? ORDER BY position LIMIT ?"
         );
-        self.rows(sql, (position(page.after)?, page.limit), |row| {
-            numbered(row, &sealed::RULES)
-        })
+        self.rows(
+            sql,
+            [Cell::position(page.after)?, Cell::limit(page.limit)],
+            |row| numbered(row, &sealed::RULES),
+        )
         .await
     }
 
     async fn has_rules(&self, matter: Digest) -> Found<bool> {
         let sql =
             "SELECT COUNT(*) FROM (SELECT 1 FROM rules WHERE matter = ? AND live = 1 LIMIT 1)";
-        let found = self.point(sql, (matter.to_string(),), |row| count(row, 0));
+        let found = self.point(sql, [Cell::made(&matter)], |row| count(row, 0));
         Ok(found.await?.unwrap_or(0) > 0)
     }
 
     async fn due_rules(&self, now: Timestamp, limit: u32) -> Found<Vec<RuleId>> {
         let sql =
             "SELECT id FROM rules WHERE live = 1 AND expires_at <= ? ORDER BY expires_at LIMIT ?";
-        self.rows(sql, (now.as_microsecond(), limit), rule_id).await
+        self.rows(
+            sql,
+            [Cell::Number(now.as_microsecond()), Cell::limit(limit)],
+            rule_id,
+        )
+        .await
     }
 
     async fn effect(&self, effect: EffectId) -> Found<Option<JournalEntry>> {
@@ -388,7 +417,7 @@ impl Backend for Sqlite {
             columns!(journal),
             " FROM journal WHERE effect = ?"
         );
-        self.point(sql, (effect.to_string(),), |row| {
+        self.point(sql, [Cell::made(&effect)], |row| {
             body(row, &sealed::JOURNAL)
         })
         .await
@@ -412,7 +441,11 @@ impl Backend for Sqlite {
                 )
             }
         };
-        let values = (run.to_string(), position(page.after)?, page.limit);
+        let values = [
+            Cell::made(&run),
+            Cell::position(page.after)?,
+            Cell::limit(page.limit),
+        ];
         self.rows(sql, values, |row| body(row, &sealed::JOURNAL))
             .await
     }
@@ -423,7 +456,7 @@ impl Backend for Sqlite {
             columns!(checkpoints),
             " FROM checkpoints WHERE id = ?"
         );
-        whole(self.row(sql, (id.to_string(),), checkpoint).await?)
+        whole(self.row(sql, [Cell::made(&id)], checkpoint).await?)
     }
 
     async fn last_checkpoint(&self, run: RunId) -> Found<Option<Checkpoint>> {
@@ -432,7 +465,7 @@ impl Backend for Sqlite {
             columns!(checkpoints),
             " FROM checkpoints WHERE run = ? ORDER BY number DESC LIMIT 1"
         );
-        whole(self.row(sql, (run.to_string(),), checkpoint).await?)
+        whole(self.row(sql, [Cell::made(&run)], checkpoint).await?)
     }
 
     async fn checkpoints(&self, run: RunId, page: Page) -> Found<Vec<Checkpoint>> {
@@ -441,7 +474,11 @@ impl Backend for Sqlite {
             columns!(checkpoints),
             " FROM checkpoints WHERE run = ? AND number > ? ORDER BY number LIMIT ?"
         );
-        let values = (run.to_string(), position(page.after)?, page.limit);
+        let values = [
+            Cell::made(&run),
+            Cell::position(page.after)?,
+            Cell::limit(page.limit),
+        ];
         self.rows(sql, values, checkpoint).await
     }
 
@@ -452,7 +489,7 @@ impl Backend for Sqlite {
             " FROM outbox WHERE position > ? \
              ORDER BY position LIMIT ?"
         );
-        let values = (position(page.after)?, page.limit);
+        let values = [Cell::position(page.after)?, Cell::limit(page.limit)];
         if page.limit > FEW {
             return self.rows(sql, values, notification).await;
         }
@@ -472,7 +509,11 @@ impl Backend for Sqlite {
             " FROM outbox INDEXED BY outbox_of_run \
              WHERE run = ? AND position > ? ORDER BY position LIMIT ?"
         );
-        let values = (run.to_string(), position(page.after)?, page.limit);
+        let values = [
+            Cell::made(&run),
+            Cell::position(page.after)?,
+            Cell::limit(page.limit),
+        ];
         self.rows(sql, values, notification).await
     }
 
@@ -483,21 +524,29 @@ impl Backend for Sqlite {
             " FROM outbox INDEXED BY outbox_of_run \
              WHERE run = ?1 AND (?2 IS NULL OR position < ?2) ORDER BY position DESC LIMIT ?3"
         );
-        let before = page.before.map(position).transpose()?;
-        self.rows(sql, (run.to_string(), before, page.limit), notification)
-            .await
+        let before = Cell::number(page.before.map(position).transpose()?);
+        self.rows(
+            sql,
+            [Cell::made(&run), before, Cell::limit(page.limit)],
+            notification,
+        )
+        .await
     }
 
     async fn cursor(&self, consumer: &Consumer) -> Found<u64> {
         let sql = "SELECT position FROM cursors WHERE consumer = ?";
-        let stands = self.row(sql, (consumer.to_string(),), |row| count(row, 0));
+        let stands = self.row(sql, [Cell::made(consumer)], |row| count(row, 0));
         Ok(stands.await?.unwrap_or(0))
     }
 
     async fn audit(&self, page: Page) -> Found<Vec<AuditRow>> {
         let sql = "SELECT position, previous, digest, entry FROM audit WHERE position > ? \
              ORDER BY position LIMIT ?";
-        let rows = self.rows(sql, (position(page.after)?, page.limit), audited);
+        let rows = self.rows(
+            sql,
+            [Cell::position(page.after)?, Cell::limit(page.limit)],
+            audited,
+        );
         let rows = rows.await?;
         match rows
             .windows(2)
@@ -512,9 +561,7 @@ impl Backend for Sqlite {
     }
 
     async fn verify(&self) -> Result<Verification, VerifyError> {
-        self.readers
-            .ask(|connection| Ok(verify::whole(connection)))
-            .await?
+        self.ask(|database| Ok(verify::whole(database))).await?
     }
 
     async fn audit_anchor(&self) -> Found<AuditHead> {
@@ -529,7 +576,7 @@ impl Backend for Sqlite {
              (SELECT COUNT(*) FROM checkpoints WHERE run = ?1), \
              (SELECT COUNT(*) FROM nodes WHERE run = ?1), \
              (SELECT COUNT(*) FROM messages WHERE run = ?1)";
-        let counted = self.row(sql, (run.to_string(),), |row| {
+        let counted = self.row(sql, [Cell::made(&run)], |row| {
             Ok(Purged {
                 interrupts: count(row, 0)?,
                 reroutes: count(row, 1)?,
@@ -545,12 +592,12 @@ impl Backend for Sqlite {
 
     async fn dealt_with(&self, before: Timestamp) -> Found<(u64, u64)> {
         // The first row that stays ends the list, so that none goes from its middle.
-        let sql = "WITH bounds (first) AS (SELECT MIN( \
-             COALESCE((SELECT MIN(position) FROM outbox WHERE at > ?1), 9223372036854775807), \
-             COALESCE((SELECT MIN(position) + 1 FROM cursors), 9223372036854775807))) \
+        let sql = "WITH bounds (first) AS (SELECT MIN(bound) FROM (SELECT \
+             COALESCE((SELECT MIN(position) FROM outbox WHERE at > ?1), 9223372036854775807) AS bound UNION ALL SELECT \
+             COALESCE((SELECT MIN(position) + 1 FROM cursors), 9223372036854775807)) AS both) \
              SELECT COALESCE(MAX(position), 0), COUNT(*) FROM outbox, bounds \
              WHERE position < bounds.first";
-        let found = self.row(sql, (before.as_microsecond(),), |row| {
+        let found = self.row(sql, [Cell::Number(before.as_microsecond())], |row| {
             Ok((count(row, 0)?, count(row, 1)?))
         });
         Ok(found.await?.unwrap_or_default())

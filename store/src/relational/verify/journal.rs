@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use interrupts::Digest;
 use interrupts::store::{JournalEntry, JournalPlace, JournalSoFar, StoreError};
-use rusqlite::Connection;
 
+use super::super::cell::Value;
 use super::super::column::{count, each, number, read_json};
-use super::super::error::store_error;
+use super::super::database::Database;
 use super::super::forget::INTENT;
 use super::super::sealed::{self, columns};
 use super::vouched::Vouched;
@@ -23,10 +23,10 @@ struct Digests {
 }
 
 impl Digests {
-    fn read(connection: &Connection, look: &mut Look) -> Result<Self, StoreError> {
+    fn read(database: &mut dyn Database, look: &mut Look) -> Result<Self, StoreError> {
         let mut digests = Self::default();
         let sql = concat!("SELECT ", columns!(journal), " FROM journal");
-        rows(connection, sql, look, |row, _look| {
+        rows(database, sql, look, |row, _look| {
             let entry: JournalEntry = read_json("the journal", sealed::JOURNAL.body(row)?)?;
             digests
                 .intents
@@ -38,8 +38,11 @@ impl Digests {
             Ok(())
         })?;
         let sql = "SELECT result, place, digest FROM purged";
-        let purged = each(connection, sql, (), |row| {
-            let digest: [u8; 32] = row.get(2).map_err(store_error)?;
+        let purged = each(database, sql, &[], |row| {
+            let Value::Bytes(digest) = row.value(2)? else {
+                return Err(damaged(&"what a purge left has no digest"));
+            };
+            let digest: [u8; 32] = digest.try_into().map_err(|error| damaged(&error))?;
             Ok((number(row, 0)?, count(row, 1)?, Digest::from(digest)))
         })?;
         for (of, place, digest) in purged {
@@ -73,13 +76,13 @@ impl Digests {
 }
 
 pub(super) fn compare(
-    connection: &Connection,
+    database: &mut dyn Database,
     heads: &Heads,
     vouched: &Vouched,
     look: &mut Look,
 ) -> Result<(), StoreError> {
     let before = look.misfits.len();
-    let digests = Digests::read(connection, look)?;
+    let digests = Digests::read(database, look)?;
     let kept = heads.kept.as_ref();
     let first = vouched.marks.first().map(|(_row, mark)| mark.after);
     // Nothing vouches for what an older version wrote.

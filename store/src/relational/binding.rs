@@ -9,10 +9,10 @@ use interrupts::store::{
     StoreError,
 };
 use routing_core::{InterruptId, RuleId, RunId};
-use rusqlite::Connection;
 use serde_json::Value;
 
 use super::column::{count, each, json, read_json};
+use super::database::Database;
 use super::sealed::{COUNTED, Sealed};
 use crate::tables::{FileSummary, Heads, Tables, Unbound, Written};
 
@@ -41,9 +41,9 @@ impl RowChanges {
     }
 
     /// Counts rows that are gone.
-    pub(super) fn gone(&mut self, table: &Sealed, rows: usize) {
+    pub(super) fn gone(&mut self, table: &Sealed, rows: u64) {
         if let Some(removed) = place_of(table).and_then(|place| self.removed.get_mut(place)) {
-            *removed += rows as u64;
+            *removed += rows;
         }
     }
 
@@ -113,7 +113,7 @@ pub(super) fn lasting(body: &str) -> Result<Digest, StoreError> {
 /// The rows of the audit as they are to be written, with what they vouch for; the ends of the lists say what there is
 /// now.
 pub(super) fn bind(
-    connection: &Connection,
+    database: &mut dyn Database,
     tables: &mut Tables,
     said: &RowChanges,
 ) -> Result<Vec<AuditRow>, StoreError> {
@@ -125,7 +125,7 @@ pub(super) fn bind(
     if written.is_empty() && !news && !said.counts() {
         return Ok(Vec::new());
     }
-    let mut kept = kept(connection, tables, &heads, said)?;
+    let mut kept = kept(database, tables, &heads, said)?;
     add_journal(&mut kept, tables);
     let mark = match written.is_empty() {
         true => None,
@@ -191,7 +191,7 @@ fn entry(
 
 /// What there is after this transaction; of the journal, before it.
 fn kept(
-    connection: &Connection,
+    database: &mut dyn Database,
     tables: &Tables,
     heads: &Heads,
     said: &RowChanges,
@@ -213,7 +213,7 @@ fn kept(
         results: heads.journal_count,
     });
     let known = heads.kept.as_ref();
-    let (rows, unsealed) = counted(connection)?;
+    let (rows, unsealed) = counted(database)?;
     Ok(FileSummary {
         rows,
         unsealed,
@@ -223,14 +223,10 @@ fn kept(
 }
 
 /// How many rows each table has, and how many of all have no seal.
-fn counted(connection: &Connection) -> Result<(Vec<u64>, u64), StoreError> {
+fn counted(database: &mut dyn Database) -> Result<(Vec<u64>, u64), StoreError> {
     let (mut rows, mut unsealed) = (Vec::with_capacity(COUNTED.len()), 0);
     for table in COUNTED {
-        let sql = format!(
-            "SELECT COUNT(*), COUNT(*) - COUNT(seal) FROM {}",
-            table.table
-        );
-        for (all, without) in each(connection, &sql, (), |row| {
+        for (all, without) in each(database, table.counted, &[], |row| {
             Ok((count(row, 0)?, count(row, 1)?))
         })? {
             rows.push(all);

@@ -8,13 +8,13 @@ use std::collections::BTreeSet;
 use interrupts::Digest;
 use interrupts::store::{RerouteRow, StoreError, StoredMessage, Verification, VerifyError};
 use routing_core::{InterruptId, RuleId, RunId};
-use rusqlite::{Connection, Row};
 use serde_json::Value;
 
 use super::binding::lasting;
+use super::cell::{Cell, Columns};
 use super::checked::{self, MOST_TOLD, damaged};
 use super::column::{each, json, read_json, read_text, text};
-use super::error::store_error;
+use super::database::Database;
 use super::heads;
 use super::read::{catalogue, checkpoint};
 use super::sealed::{self, Sealed, columns};
@@ -39,28 +39,39 @@ impl Look {
 }
 
 /// Reads everything once, as it was at one time.
-pub(super) fn whole(connection: &Connection) -> Result<Verification, VerifyError> {
+pub(super) fn whole(database: &mut dyn Database) -> Result<Verification, VerifyError> {
+    let misfits = checked::misfits(database)?;
+    database.begin_snapshot()?;
+    let verified = whole_now(database, misfits);
+    database.end_snapshot()?;
+    verified
+}
+
+fn whole_now(
+    database: &mut dyn Database,
+    misfits: Vec<String>,
+) -> Result<Verification, VerifyError> {
     let mut look = Look::default();
-    // It reads in a snapshot of its own.
-    for misfit in checked::misfits(connection)? {
+    for misfit in misfits {
         look.note(misfit);
     }
-    let snapshot = connection.unchecked_transaction().map_err(store_error)?;
-    let heads = each(&snapshot, heads::SQL, (1,), |row| Ok(heads::newest(row)?.0))?;
+    let heads = each(database, heads::SQL, &[Cell::Number(1)], |row| {
+        Ok(heads::newest(row)?.0)
+    })?;
     let heads = heads.into_iter().next().unwrap_or_default();
-    let mut vouched = Vouched::read(&snapshot, &heads)?;
-    interrupts(&snapshot, &mut vouched, &mut look)?;
-    runs(&snapshot, &mut vouched, &mut look)?;
-    checkpoints(&snapshot, &mut vouched, &mut look)?;
-    catalogues(&snapshot, &mut look)?;
-    told(&snapshot, &mut vouched, &mut look)?;
-    journal::compare(&snapshot, &heads, &vouched, &mut look)?;
-    texts(&snapshot, &mut look)?;
+    let mut vouched = Vouched::read(database, &heads)?;
+    interrupts(database, &mut vouched, &mut look)?;
+    runs(database, &mut vouched, &mut look)?;
+    checkpoints(database, &mut vouched, &mut look)?;
+    catalogues(database, &mut look)?;
+    told(database, &mut vouched, &mut look)?;
+    journal::compare(database, &heads, &vouched, &mut look)?;
+    texts(database, &mut look)?;
     for gone in vouched.gone() {
         look.note(format!("{gone} is not there any more"));
     }
     if look.misfits.is_empty() {
-        let name = each(&snapshot, "SELECT name FROM store", (), |row| {
+        let name = each(database, "SELECT name FROM store", &[], |row| {
             Ok(text(row, 0)?.to_owned())
         })?;
         return Ok(Verification {
@@ -80,12 +91,12 @@ pub(super) fn whole(connection: &Connection) -> Result<Verification, VerifyError
 
 /// Every row of a statement; one that is damaged is noted, and left out.
 fn rows(
-    connection: &Connection,
-    sql: &str,
+    database: &mut dyn Database,
+    sql: &'static str,
     look: &mut Look,
-    mut read: impl FnMut(&Row<'_>, &mut Look) -> Found<()>,
+    mut read: impl FnMut(&dyn Columns, &mut Look) -> Found<()>,
 ) -> Result<(), StoreError> {
-    each(connection, sql, (), |row| match read(row, look) {
+    each(database, sql, &[], |row| match read(row, look) {
         Ok(()) => Ok(()),
         Err(StoreError::DamagedRow { row }) => {
             look.note(damaged(&row));
@@ -113,12 +124,12 @@ fn compare(said: Digest, bound: Option<Option<Digest>>, name: &str, look: &mut L
 }
 
 fn interrupts(
-    connection: &Connection,
+    database: &mut dyn Database,
     vouched: &mut Vouched,
     look: &mut Look,
 ) -> Result<(), StoreError> {
     let sql = concat!("SELECT ", columns!(interrupts), " FROM interrupts");
-    rows(connection, sql, look, |row, look| {
+    rows(database, sql, look, |row, look| {
         // Whatever it is now, it is there.
         let id = text(row, 1).and_then(|id| read_text::<InterruptId>("an interrupt", id));
         let known = id
@@ -146,9 +157,13 @@ fn interrupts(
     })
 }
 
-fn runs(connection: &Connection, vouched: &mut Vouched, look: &mut Look) -> Result<(), StoreError> {
+fn runs(
+    database: &mut dyn Database,
+    vouched: &mut Vouched,
+    look: &mut Look,
+) -> Result<(), StoreError> {
     let sql = concat!("SELECT ", columns!(runs), " FROM runs");
-    rows(connection, sql, look, |row, look| {
+    rows(database, sql, look, |row, look| {
         let id = text(row, 1).and_then(|id| read_text::<RunId>("a run", id));
         let known = id.as_ref().ok().and_then(|id| vouched.runs.remove(id));
         let body = sealed::RUNS.body(row)?;
@@ -158,12 +173,12 @@ fn runs(connection: &Connection, vouched: &mut Vouched, look: &mut Look) -> Resu
 }
 
 fn checkpoints(
-    connection: &Connection,
+    database: &mut dyn Database,
     vouched: &mut Vouched,
     look: &mut Look,
 ) -> Result<(), StoreError> {
     let sql = concat!("SELECT ", columns!(checkpoints), " FROM checkpoints");
-    rows(connection, sql, look, |row, look| {
+    rows(database, sql, look, |row, look| {
         let found = checkpoint(row)?;
         let name = format!("checkpoint {}", found.id);
         let known = vouched.checkpoints.remove(&found.id);
@@ -178,15 +193,19 @@ fn checkpoints(
 }
 
 /// Catalogues, which runs and interrupts name by what they say.
-fn catalogues(connection: &Connection, look: &mut Look) -> Result<(), StoreError> {
+fn catalogues(database: &mut dyn Database, look: &mut Look) -> Result<(), StoreError> {
     let sql = concat!("SELECT ", columns!(catalogues), " FROM catalogues");
-    rows(connection, sql, look, |row, _look| catalogue(row).map(drop))
+    rows(database, sql, look, |row, _look| catalogue(row).map(drop))
 }
 
 /// Reroutes, messages and rules, of which the audit tells.
-fn told(connection: &Connection, vouched: &mut Vouched, look: &mut Look) -> Result<(), StoreError> {
+fn told(
+    database: &mut dyn Database,
+    vouched: &mut Vouched,
+    look: &mut Look,
+) -> Result<(), StoreError> {
     let sql = concat!("SELECT ", columns!(reroutes), " FROM reroutes");
-    rows(connection, sql, look, |row, look| {
+    rows(database, sql, look, |row, look| {
         let found: RerouteRow = read_json("a reroute", sealed::REROUTES.body(row)?)?;
         let known = vouched.reroutes.remove(&found.event);
         if known.is_none_or(|(_run, change)| json(&found.state).ok() != Some(change)) {
@@ -198,7 +217,7 @@ fn told(connection: &Connection, vouched: &mut Vouched, look: &mut Look) -> Resu
         Ok(())
     })?;
     let sql = concat!("SELECT ", columns!(messages), " FROM messages");
-    rows(connection, sql, look, |row, look| {
+    rows(database, sql, look, |row, look| {
         let found: StoredMessage = read_json("a message", sealed::MESSAGES.body(row)?)?;
         let known = vouched.messages.remove(&found.position);
         let text = Digest::of(found.message.text.as_bytes());
@@ -211,7 +230,7 @@ fn told(connection: &Connection, vouched: &mut Vouched, look: &mut Look) -> Resu
         Ok(())
     })?;
     let sql = concat!("SELECT ", columns!(rules), " FROM rules");
-    rows(connection, sql, look, |row, look| {
+    rows(database, sql, look, |row, look| {
         let id = text(row, 1).and_then(|id| read_text::<RuleId>("a rule", id));
         let known = id.as_ref().ok().and_then(|id| vouched.rules.remove(id));
         let body = sealed::RULES.body(row)?;
@@ -227,8 +246,8 @@ fn told(connection: &Connection, vouched: &mut Vouched, look: &mut Look) -> Resu
 }
 
 /// The texts of what nothing but its own seal vouches for.
-fn texts(connection: &Connection, look: &mut Look) -> Result<(), StoreError> {
-    let tables: [(&Sealed, &str); 5] = [
+fn texts(database: &mut dyn Database, look: &mut Look) -> Result<(), StoreError> {
+    let tables: [(&Sealed, &'static str); 5] = [
         (
             &sealed::NODES,
             concat!("SELECT ", columns!(nodes), " FROM nodes"),
@@ -251,9 +270,7 @@ fn texts(connection: &Connection, look: &mut Look) -> Result<(), StoreError> {
         ),
     ];
     for (table, sql) in tables {
-        rows(connection, sql, look, |row, _look| {
-            table.body(row).map(drop)
-        })?;
+        rows(database, sql, look, |row, _look| table.body(row).map(drop))?;
     }
     Ok(())
 }

@@ -2,15 +2,15 @@
 
 use interrupts::store::StoreError;
 use routing_core::reroute::RerouteState;
-use rusqlite::{CachedStatement, Connection};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::binding::{self, RowChanges, lasting};
-use super::column::{json, node_key, position, read_json};
-use super::error::store_error;
+use super::cell::Cell;
+use super::column::{json, node_key, read_json};
+use super::database::Database;
 use super::forget;
-use super::sealed::{self, Cell};
+use super::sealed;
 use crate::tables::{Rest, Tables, damaged};
 
 const HEADS: &str = "INSERT INTO heads (id, body) VALUES (1, ?) \
@@ -56,37 +56,38 @@ const OUTBOX: &str = "INSERT INTO outbox (position, at, heads, body, seal) VALUE
 const AUDIT: &str = "INSERT INTO audit (position, previous, digest, entry) VALUES (?, ?, ?, ?)";
 
 /// Writes every row that is dirty. The audit comes after what it vouches for, and last where all of it ends.
-pub(super) fn dirty(connection: &Connection, tables: &mut Tables) -> Result<(), StoreError> {
+pub(super) fn dirty(database: &mut dyn Database, tables: &mut Tables) -> Result<(), StoreError> {
     let mut said = RowChanges::default();
-    forget::forgotten(connection, &tables.forgotten, &mut said)?;
-    interrupts(connection, tables, &mut said)?;
-    runs(connection, tables, &mut said)?;
-    journal(connection, tables, &mut said)?;
-    lists(connection, tables, &mut said)?;
-    let audit = binding::bind(connection, tables, &said)?;
-    write(connection, AUDIT, audit.iter(), |sql, row| {
-        sql.execute((
-            position(row.position)?,
-            row.previous.to_string(),
-            row.digest.to_string(),
-            &row.entry,
-        ))
-        .map_err(store_error)?;
-        Ok(())
+    forget::forgotten(database, &tables.forgotten, &mut said)?;
+    interrupts(database, tables, &mut said)?;
+    runs(database, tables, &mut said)?;
+    journal(database, tables, &mut said)?;
+    lists(database, tables, &mut said)?;
+    let audit = binding::bind(database, tables, &said)?;
+    write(database, AUDIT, audit.iter(), |database, sql, row| {
+        database.write(
+            sql,
+            &[
+                Cell::position(row.position)?,
+                Cell::made(&row.previous),
+                Cell::made(&row.digest),
+                Cell::Text(&row.entry),
+            ],
+        )
     })?;
-    outbox(connection, tables)
+    outbox(database, tables)
 }
 
 fn interrupts(
-    connection: &Connection,
+    database: &mut dyn Database,
     tables: &Tables,
     said: &mut RowChanges,
 ) -> Result<(), StoreError> {
     write(
-        connection,
+        database,
         INTERRUPTS,
         tables.interrupts.dirty(),
-        |sql, (id, row, stored)| {
+        |database, sql, (id, row, stored)| {
             let interrupt = &row.interrupt;
             let deadline = interrupt.due_at().map(|deadline| deadline.as_microsecond());
             let cells = [
@@ -101,7 +102,7 @@ fn interrupts(
                 deadline.map_or(Cell::Nothing, Cell::Number),
             ];
             let body = body(interrupt, stored)?;
-            let digest = sealed::INTERRUPTS.write(sql, &cells, &body)?;
+            let digest = sealed::INTERRUPTS.write(database, sql, &cells, &body)?;
             let digest = match interrupt.lease {
                 Some(_) => lasting(&body)?,
                 None => digest,
@@ -111,13 +112,13 @@ fn interrupts(
             Ok(())
         },
     )?;
-    joined(connection, tables, said)?;
-    reroutes(connection, tables, said)
+    joined(database, tables, said)?;
+    reroutes(database, tables, said)
 }
 
 /// The key that admitted an interrupt stands with it, and not here.
 fn joined(
-    connection: &Connection,
+    database: &mut dyn Database,
     tables: &Tables,
     said: &mut RowChanges,
 ) -> Result<(), StoreError> {
@@ -125,59 +126,68 @@ fn joined(
         let run = row.joined?;
         Some((key, row, run))
     });
-    write(connection, JOINED, joined, |sql, (key, row, run)| {
-        let cells = [
-            Cell::Text(key.as_str()),
-            Cell::made(&row.interrupt),
-            Cell::made(&row.digest),
-            Cell::made(&run),
-        ];
-        sealed::JOINED.write_columns(sql, &cells, None)?;
-        said.new_row(&sealed::JOINED, None);
-        Ok(())
-    })
+    write(
+        database,
+        JOINED,
+        joined,
+        |database, sql, (key, row, run)| {
+            let cells = [
+                Cell::Text(key.as_str()),
+                Cell::made(&row.interrupt),
+                Cell::made(&row.digest),
+                Cell::made(&run),
+            ];
+            sealed::JOINED.write_columns(database, sql, &cells, None)?;
+            said.new_row(&sealed::JOINED, None);
+            Ok(())
+        },
+    )
 }
 
 fn reroutes(
-    connection: &Connection,
+    database: &mut dyn Database,
     tables: &Tables,
     said: &mut RowChanges,
 ) -> Result<(), StoreError> {
     write(
-        connection,
+        database,
         REROUTES,
         tables.reroutes.dirty(),
-        |sql, (event, row, stored)| {
+        |database, sql, (event, row, stored)| {
             let cells = [
                 Cell::made(event),
                 Cell::made(&row.run),
                 Cell::yes(row.state == RerouteState::Pending),
                 Cell::Number(row.expires_at.as_microsecond()),
             ];
-            sealed::REROUTES.write(sql, &cells, &body(row, stored)?)?;
+            sealed::REROUTES.write(database, sql, &cells, &body(row, stored)?)?;
             said.new_row(&sealed::REROUTES, stored);
             Ok(())
         },
     )?;
     write(
-        connection,
+        database,
         SLOTS,
         tables.slots.dirty(),
-        |sql, (key, slot, stored)| {
+        |database, sql, (key, slot, stored)| {
             let cells = [Cell::Made(node_key(key)), Cell::made(&key.0)];
-            sealed::SLOTS.write(sql, &cells, &body(slot, stored)?)?;
+            sealed::SLOTS.write(database, sql, &cells, &body(slot, stored)?)?;
             said.new_row(&sealed::SLOTS, stored);
             Ok(())
         },
     )
 }
 
-fn runs(connection: &Connection, tables: &Tables, said: &mut RowChanges) -> Result<(), StoreError> {
+fn runs(
+    database: &mut dyn Database,
+    tables: &Tables,
+    said: &mut RowChanges,
+) -> Result<(), StoreError> {
     write(
-        connection,
+        database,
         RUNS,
         tables.runs.dirty(),
-        |sql, (id, row, stored)| {
+        |database, sql, (id, row, stored)| {
             let alias = row.run.alias.as_deref();
             let cells = [
                 Cell::position(row.position)?,
@@ -186,46 +196,46 @@ fn runs(connection: &Connection, tables: &Tables, said: &mut RowChanges) -> Resu
                 Cell::Text(row.run.state.name()),
             ];
             let body = body(&row.run, stored)?;
-            sealed::RUNS.write(sql, &cells, &body)?;
+            sealed::RUNS.write(database, sql, &cells, &body)?;
             said.runs.insert(*id, lasting(&body)?);
             said.new_row(&sealed::RUNS, stored);
             Ok(())
         },
     )?;
-    nodes(connection, tables, said)
+    nodes(database, tables, said)
 }
 
 fn nodes(
-    connection: &Connection,
+    database: &mut dyn Database,
     tables: &Tables,
     said: &mut RowChanges,
 ) -> Result<(), StoreError> {
     write(
-        connection,
+        database,
         NODES,
         tables.nodes.dirty(),
-        |sql, (key, row, stored)| {
+        |database, sql, (key, row, stored)| {
             let cells = [
                 Cell::position(row.position)?,
                 Cell::Made(node_key(key)),
                 Cell::made(&key.0),
             ];
-            sealed::NODES.write(sql, &cells, &body(&row.node, stored)?)?;
+            sealed::NODES.write(database, sql, &cells, &body(&row.node, stored)?)?;
             said.new_row(&sealed::NODES, stored);
             Ok(())
         },
     )?;
     write(
-        connection,
+        database,
         MESSAGES,
         tables.messages.dirty(),
-        |sql, (key, row, stored)| {
+        |database, sql, (key, row, stored)| {
             let cells = [
                 Cell::position(row.position)?,
                 Cell::Text(key.as_str()),
                 Cell::made(&row.message.run),
             ];
-            sealed::MESSAGES.write(sql, &cells, &body(row, stored)?)?;
+            sealed::MESSAGES.write(database, sql, &cells, &body(row, stored)?)?;
             said.new_row(&sealed::MESSAGES, stored);
             Ok(())
         },
@@ -233,31 +243,31 @@ fn nodes(
 }
 
 fn journal(
-    connection: &Connection,
+    database: &mut dyn Database,
     tables: &Tables,
     said: &mut RowChanges,
 ) -> Result<(), StoreError> {
     write(
-        connection,
+        database,
         JOURNAL,
         tables.journal.dirty(),
-        |sql, (effect, entry, stored)| {
+        |database, sql, (effect, entry, stored)| {
             let cells = [
                 Cell::position(entry.position)?,
                 Cell::made(effect),
                 Cell::made(&entry.intent.run),
                 Cell::yes(entry.result.is_some()),
             ];
-            sealed::JOURNAL.write(sql, &cells, &body(entry, stored)?)?;
+            sealed::JOURNAL.write(database, sql, &cells, &body(entry, stored)?)?;
             said.new_row(&sealed::JOURNAL, stored);
             Ok(())
         },
     )?;
     write(
-        connection,
+        database,
         CHECKPOINTS,
         tables.checkpoints.dirty(),
-        |sql, (id, row, _stored)| {
+        |database, sql, (id, row, _stored)| {
             let parent = row.parent.as_ref().map(json).transpose()?;
             let cells = [
                 Cell::made(id),
@@ -271,7 +281,7 @@ fn journal(
                 Cell::position(row.journal)?,
             ];
             let content = Some(row.content.as_str());
-            let digest = sealed::CHECKPOINTS.write_columns(sql, &cells, content)?;
+            let digest = sealed::CHECKPOINTS.write_columns(database, sql, &cells, content)?;
             said.checkpoints.insert(*id, digest);
             said.new_row(&sealed::CHECKPOINTS, None);
             Ok(())
@@ -280,37 +290,36 @@ fn journal(
 }
 
 fn lists(
-    connection: &Connection,
+    database: &mut dyn Database,
     tables: &Tables,
     said: &mut RowChanges,
 ) -> Result<(), StoreError> {
     write(
-        connection,
+        database,
         CURSORS,
         tables.cursors.dirty(),
-        |sql, (consumer, through, _stored)| {
-            let values = (consumer.as_str(), position(*through)?);
-            sql.execute(values).map_err(store_error)?;
-            Ok(())
+        |database, sql, (consumer, through, _stored)| {
+            let cells = [Cell::Text(consumer.as_str()), Cell::position(*through)?];
+            database.write(sql, &cells)
         },
     )?;
-    catalogues(connection, tables, said)?;
+    catalogues(database, tables, said)?;
     write(
-        connection,
+        database,
         TOKENS,
         tables.tokens.dirty(),
-        |sql, (digest, row, stored)| {
+        |database, sql, (digest, row, stored)| {
             let cells = [Cell::position(row.position)?, Cell::made(digest)];
-            sealed::TOKENS.write(sql, &cells, &body(&row.token, stored)?)?;
+            sealed::TOKENS.write(database, sql, &cells, &body(&row.token, stored)?)?;
             said.new_row(&sealed::TOKENS, stored);
             Ok(())
         },
     )?;
     write(
-        connection,
+        database,
         RULES,
         tables.standing.dirty(),
-        |sql, (id, row, stored)| {
+        |database, sql, (id, row, stored)| {
             let rule = &row.rule;
             let run = rule.scope.run();
             let cells = [
@@ -321,7 +330,7 @@ fn lists(
                 Cell::yes(rule.end.is_none()),
                 Cell::Number(rule.expires_at.as_microsecond()),
             ];
-            let digest = sealed::RULES.write(sql, &cells, &body(rule, stored)?)?;
+            let digest = sealed::RULES.write(database, sql, &cells, &body(rule, stored)?)?;
             said.rules.insert(*id, digest);
             said.new_row(&sealed::RULES, stored);
             Ok(())
@@ -330,7 +339,7 @@ fn lists(
 }
 
 fn catalogues(
-    connection: &Connection,
+    database: &mut dyn Database,
     tables: &Tables,
     said: &mut RowChanges,
 ) -> Result<(), StoreError> {
@@ -338,22 +347,27 @@ fn catalogues(
         let content = it.content.as_deref()?;
         Some((&it.row, content))
     });
-    write(connection, CATALOGUES, new, |sql, (row, content)| {
-        let cells = [
-            Cell::position(row.position)?,
-            Cell::made(&row.digest),
-            Cell::Text(row.name.as_str()),
-            Cell::position(row.version)?,
-        ];
-        sealed::CATALOGUES.write_columns(sql, &cells, Some(&json(content)?))?;
-        said.new_row(&sealed::CATALOGUES, None);
-        Ok(())
-    })
+    write(
+        database,
+        CATALOGUES,
+        new,
+        |database, sql, (row, content)| {
+            let cells = [
+                Cell::position(row.position)?,
+                Cell::made(&row.digest),
+                Cell::Text(row.name.as_str()),
+                Cell::position(row.version)?,
+            ];
+            sealed::CATALOGUES.write_columns(database, sql, &cells, Some(&json(content)?))?;
+            said.new_row(&sealed::CATALOGUES, None);
+            Ok(())
+        },
+    )
 }
 
 /// The rows of the outbox, the last of which says where all lists end. Where nothing is told, that has a row of its
 /// own, also when nothing has changed but the last row of the outbox may go.
-fn outbox(connection: &Connection, tables: &Tables) -> Result<(), StoreError> {
+fn outbox(database: &mut dyn Database, tables: &Tables) -> Result<(), StoreError> {
     let last = tables.outbox.dirty().last().map(|(place, ..)| *place);
     let is_needed = tables.heads.dirty().next().is_some() || tables.forgotten.outbox > 0;
     let heads = match tables.heads.row(&()) {
@@ -361,41 +375,35 @@ fn outbox(connection: &Connection, tables: &Tables) -> Result<(), StoreError> {
         Some(_) | None => None,
     };
     write(
-        connection,
+        database,
         OUTBOX,
         tables.outbox.dirty(),
-        |sql, (place, row, _stored)| {
+        |database, sql, (place, row, _stored)| {
             let heads = heads.as_deref().filter(|_heads| last == Some(*place));
             let cells = [
                 Cell::position(*place)?,
                 Cell::Number(row.at.as_microsecond()),
                 heads.map_or(Cell::Nothing, Cell::Text),
             ];
-            sealed::OUTBOX.write(sql, &cells, &json(&row.notification)?)?;
+            sealed::OUTBOX.write(database, sql, &cells, &json(&row.notification)?)?;
             Ok(())
         },
     )?;
     let alone = heads.filter(|_heads| last.is_none());
-    write(connection, HEADS, alone.iter(), |sql, heads| {
-        sql.execute((heads,)).map_err(store_error)?;
-        Ok(())
+    write(database, HEADS, alone.iter(), |database, sql, heads| {
+        database.write(sql, &[Cell::Text(heads)])
     })
 }
 
-/// Writes rows with one statement, which is not even looked up where there is none.
+/// Writes rows with one statement.
 fn write<R>(
-    connection: &Connection,
-    sql: &str,
+    database: &mut dyn Database,
+    sql: &'static str,
     rows: impl Iterator<Item = R>,
-    mut execute: impl FnMut(&mut CachedStatement<'_>, R) -> Result<(), StoreError>,
+    mut write: impl FnMut(&mut dyn Database, &'static str, R) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
-    let mut rows = rows.peekable();
-    if rows.peek().is_none() {
-        return Ok(());
-    }
-    let mut statement = connection.prepare_cached(sql).map_err(store_error)?;
     for row in rows {
-        execute(&mut statement, row)?;
+        write(database, sql, row)?;
     }
     Ok(())
 }

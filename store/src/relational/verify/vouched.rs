@@ -7,9 +7,10 @@ use interrupts::store::{
     AuditEntry, AuditHead, AuditSubject, CheckpointId, JournalMark, StoreError, VerifyError,
 };
 use routing_core::{EventId, InterruptId, RuleId, RunId};
-use rusqlite::Connection;
 
-use super::super::column::{each, position};
+use super::super::cell::Cell;
+use super::super::column::each;
+use super::super::database::Database;
 use super::super::read::audited;
 use crate::tables::Heads;
 
@@ -39,13 +40,13 @@ pub(super) struct Vouched {
 
 impl Vouched {
     /// Reads the whole audit and checks every digest, from where a purge has cut it off.
-    pub(super) fn read(connection: &Connection, heads: &Heads) -> Result<Self, VerifyError> {
+    pub(super) fn read(database: &mut dyn Database, heads: &Heads) -> Result<Self, VerifyError> {
         let mut vouched = Self::default();
         let mut head = heads.audit_anchor;
         let mut broken = None;
         let sql = "SELECT position, previous, digest, entry FROM audit WHERE position > ? \
              ORDER BY position";
-        each(connection, sql, (position(head.position)?,), |row| {
+        each(database, sql, &[Cell::position(head.position)?], |row| {
             let row = match audited(row) {
                 Ok(row) if row.follows(&head) => row,
                 Ok(_) | Err(StoreError::DamagedRow { .. }) => {

@@ -4,11 +4,10 @@
 
 use interrupts::Digest;
 use interrupts::store::StoreError;
-use rusqlite::types::ValueRef;
-use rusqlite::{CachedStatement, Row, ToSql, params_from_iter};
 
-use super::column::{position, text};
-use super::error::store_error;
+use super::cell::{Cell, Columns, Value};
+use super::column::text;
+use super::database::Database;
 use crate::tables::damaged;
 
 /// How long the check of the columns is.
@@ -18,9 +17,9 @@ const DIGEST: usize = 32;
 
 /// A table whose rows have seals.
 #[derive(Debug)]
-pub(super) struct Sealed {
+pub(crate) struct Sealed {
     /// Its name in the schema.
-    pub(super) table: &'static str,
+    pub(crate) table: &'static str,
     /// What one of its rows is, in words.
     what: &'static str,
     /// How many columns the check covers.
@@ -29,6 +28,8 @@ pub(super) struct Sealed {
     name: usize,
     /// The covered columns and the seal.
     pub(super) checked: &'static str,
+    /// How many rows there are, and how many have no seal.
+    pub(super) counted: &'static str,
 }
 
 /// The columns of a table as every statement selects them: those that the check covers, the text, and the seal.
@@ -85,6 +86,7 @@ macro_rules! table {
             covered: $covered,
             name: $named,
             checked: concat!("SELECT ", $checked, ", seal FROM ", $table),
+            counted: concat!("SELECT COUNT(*), COUNT(*) - COUNT(seal) FROM ", $table),
         };
     };
 }
@@ -106,7 +108,7 @@ table!(CATALOGUES, "catalogues", "catalogue", 4, named by 1, "position, digest, 
 table!(OUTBOX, "outbox", "event", 3, named by 0, "position, at, heads");
 
 /// The tables whose rows are counted, in the order of their counts.
-pub(super) const COUNTED: [&Sealed; 12] = [
+pub(crate) const COUNTED: [&Sealed; 12] = [
     &INTERRUPTS,
     &JOINED,
     &REROUTES,
@@ -121,72 +123,35 @@ pub(super) const COUNTED: [&Sealed; 12] = [
     &CATALOGUES,
 ];
 
-/// The value of a column that is about to be written.
-#[derive(Debug)]
-pub(super) enum Cell<'row> {
-    Nothing,
-    Number(i64),
-    Text(&'row str),
-    Made(String),
-}
-
-impl Cell<'_> {
-    pub(super) fn position(place: u64) -> Result<Self, StoreError> {
-        position(place).map(Self::Number)
-    }
-
-    pub(super) fn made(value: &impl ToString) -> Self {
-        Self::Made(value.to_string())
-    }
-
-    pub(super) fn yes(value: bool) -> Self {
-        Self::Number(i64::from(value))
-    }
-
-    fn value(&self) -> ValueRef<'_> {
-        match self {
-            Self::Nothing => ValueRef::Null,
-            Self::Number(number) => ValueRef::Integer(*number),
-            Self::Text(text) => ValueRef::Text(text.as_bytes()),
-            Self::Made(text) => ValueRef::Text(text.as_bytes()),
-        }
-    }
-}
-
-impl ToSql for Cell<'_> {
-    fn to_sql(&self) -> rusqlite::Result<rusqlite::types::ToSqlOutput<'_>> {
-        Ok(rusqlite::types::ToSqlOutput::Borrowed(self.value()))
-    }
-}
-
 impl Sealed {
     /// Writes a row with its text and its seal, and says what the digest of the text is.
     pub(super) fn write(
         &self,
-        sql: &mut CachedStatement<'_>,
+        database: &mut dyn Database,
+        sql: &'static str,
         cells: &[Cell<'_>],
         body: &str,
     ) -> Result<Digest, StoreError> {
         let (digest, seal) = self.seal(cells, body);
-        let last: [&dyn ToSql; 2] = [&body, &seal];
-        let values = cells.iter().map(|cell| cell as &dyn ToSql).chain(last);
-        sql.execute(params_from_iter(values)).map_err(store_error)?;
+        let last = [Cell::Text(body), Cell::Bytes(&seal)];
+        let values: Vec<_> = cells.iter().map(Cell::borrowed).chain(last).collect();
+        database.write(sql, &values)?;
         Ok(digest)
     }
 
     /// Writes a row that has no text but that in its columns. The last values are not sealed.
     pub(super) fn write_columns(
         &self,
-        sql: &mut CachedStatement<'_>,
+        database: &mut dyn Database,
+        sql: &'static str,
         cells: &[Cell<'_>],
         beside: Option<&str>,
     ) -> Result<Digest, StoreError> {
         let (_digest, seal) = self.seal(cells, "");
-        let seal: &dyn ToSql = &seal;
-        let beside = beside.as_ref().map(|text| text as &dyn ToSql);
-        let values = cells.iter().map(|cell| cell as &dyn ToSql);
-        sql.execute(params_from_iter(values.chain([seal]).chain(beside)))
-            .map_err(store_error)?;
+        let values = cells.iter().map(Cell::borrowed);
+        let values = values.chain([Cell::Bytes(&seal)]);
+        let values: Vec<_> = values.chain(beside.map(Cell::Text)).collect();
+        database.write(sql, &values)?;
         Ok(Digest::of(&self.covered(cells.iter().map(Cell::value))))
     }
 
@@ -200,21 +165,21 @@ impl Sealed {
     }
 
     /// The bytes of the covered columns, none running into the next.
-    fn covered<'row>(&self, cells: impl Iterator<Item = ValueRef<'row>>) -> Vec<u8> {
+    fn covered<'row>(&self, cells: impl Iterator<Item = Value<'row>>) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(512);
         bytes.extend_from_slice(self.table.as_bytes());
         for cell in cells {
             match cell {
-                ValueRef::Null => bytes.push(0),
-                ValueRef::Integer(number) => {
+                Value::Nothing => bytes.push(0),
+                Value::Number(number) => {
                     bytes.push(1);
                     bytes.extend_from_slice(&number.to_be_bytes());
                 }
-                ValueRef::Real(number) => {
+                Value::Fraction(number) => {
                     bytes.push(2);
                     bytes.extend_from_slice(&number.to_be_bytes());
                 }
-                ValueRef::Text(text) | ValueRef::Blob(text) => {
+                Value::Text(text) | Value::Bytes(text) => {
                     bytes.push(3);
                     bytes.extend_from_slice(&(text.len() as u64).to_be_bytes());
                     bytes.extend_from_slice(text);
@@ -224,11 +189,7 @@ impl Sealed {
         bytes
     }
 
-    fn check<'row>(
-        &self,
-        cells: impl Iterator<Item = ValueRef<'row>>,
-        digest: &[u8],
-    ) -> [u8; CHECK] {
+    fn check<'row>(&self, cells: impl Iterator<Item = Value<'row>>, digest: &[u8]) -> [u8; CHECK] {
         let mut bytes = self.covered(cells);
         bytes.extend_from_slice(digest);
         let mut check = [0; CHECK];
@@ -241,7 +202,7 @@ impl Sealed {
     /// # Errors
     ///
     /// [`StoreError::DamagedRow`] where it does not fit.
-    pub(super) fn body<'row>(&self, row: &'row Row<'_>) -> Result<&'row str, StoreError> {
+    pub(super) fn body<'row>(&self, row: &'row dyn Columns) -> Result<&'row str, StoreError> {
         self.columns(row, self.covered + 1)?;
         let body = text(row, self.covered).map_err(|_damaged| self.misfit(row))?;
         match sealed(row, self.covered + 1)? {
@@ -257,13 +218,13 @@ impl Sealed {
     /// # Errors
     ///
     /// [`StoreError::DamagedRow`] where they do not fit.
-    pub(super) fn columns(&self, row: &Row<'_>, seal: usize) -> Result<bool, StoreError> {
+    pub(super) fn columns(&self, row: &dyn Columns, seal: usize) -> Result<bool, StoreError> {
         let Some(seal) = sealed(row, seal).map_err(|_damaged| self.misfit(row))? else {
             return Ok(false);
         };
         let mut cells = Vec::with_capacity(self.covered);
         for column in 0..self.covered {
-            cells.push(row.get_ref(column).map_err(store_error)?);
+            cells.push(row.value(column)?);
         }
         match self.check(cells.into_iter(), &seal[..DIGEST]) == seal[DIGEST..] {
             true => Ok(true),
@@ -272,10 +233,10 @@ impl Sealed {
     }
 
     /// The digest of the columns of a row that has no text of its own.
-    pub(super) fn digest_of_columns(&self, row: &Row<'_>) -> Result<Digest, StoreError> {
+    pub(super) fn digest_of_columns(&self, row: &dyn Columns) -> Result<Digest, StoreError> {
         let mut cells = Vec::with_capacity(self.covered);
         for column in 0..self.covered {
-            cells.push(row.get_ref(column).map_err(store_error)?);
+            cells.push(row.value(column)?);
         }
         Ok(Digest::of(&self.covered(cells.into_iter())))
     }
@@ -290,11 +251,11 @@ impl Sealed {
         format!("{} {name}", self.what)
     }
 
-    fn misfit(&self, row: &Row<'_>) -> StoreError {
-        let name = match row.get_ref(self.name) {
-            Ok(ValueRef::Integer(number)) => number.to_string(),
-            Ok(ValueRef::Text(text)) => String::from_utf8_lossy(text).into_owned(),
-            Ok(ValueRef::Null | ValueRef::Real(_) | ValueRef::Blob(_)) | Err(_) => "?".to_owned(),
+    fn misfit(&self, row: &dyn Columns) -> StoreError {
+        let name = match row.value(self.name) {
+            Ok(Value::Number(number)) => number.to_string(),
+            Ok(Value::Text(text)) => String::from_utf8_lossy(text).into_owned(),
+            Ok(Value::Nothing | Value::Fraction(_) | Value::Bytes(_)) | Err(_) => "?".to_owned(),
         };
         // Ids say themselves what they name.
         let is_said = name.starts_with("run_") || name.starts_with("int_");
@@ -308,15 +269,15 @@ impl Sealed {
 }
 
 /// The seal in a column.
-fn sealed<'row>(
-    row: &'row Row<'_>,
-    column: usize,
-) -> Result<Option<&'row [u8; DIGEST + CHECK]>, StoreError> {
-    let value = row.get_ref(column).map_err(store_error)?;
-    let seal = value.as_blob_or_null().map_err(|error| damaged(&error))?;
-    seal.map(|seal| {
-        seal.try_into()
-            .map_err(|_length| damaged(&"a row has a seal of another length"))
-    })
-    .transpose()
+fn sealed(row: &dyn Columns, column: usize) -> Result<Option<&[u8; DIGEST + CHECK]>, StoreError> {
+    match row.value(column)? {
+        Value::Nothing => Ok(None),
+        Value::Bytes(seal) => match seal.try_into() {
+            Ok(seal) => Ok(Some(seal)),
+            Err(_length) => Err(damaged(&"a row has a seal of another length")),
+        },
+        Value::Number(_) | Value::Fraction(_) | Value::Text(_) => {
+            Err(damaged(&"a row has something else than a seal"))
+        }
+    }
 }

@@ -4,49 +4,47 @@ use interrupts::WorkflowName;
 use interrupts::catalogue::{Catalogue, SharedCatalogue};
 use interrupts::store::{AuditRow, CatalogueRow, Checkpoint, CheckpointId, OutboxRow, StoreError};
 use routing_core::{InterruptId, RuleId};
-use rusqlite::Row;
 use serde::de::DeserializeOwned;
 
-use super::super::column::{count, number, read_json, read_text, read_time, text};
-use super::super::error::store_error;
+use super::super::cell::{Cell, Columns, Value};
+use super::super::column::{count, number, read_json, read_text, read_time, text, text_or_nothing};
 use super::super::sealed::{self, Sealed};
 use crate::query::Found;
 use crate::tables::damaged;
 
 /// What a row of a table says.
-pub(super) fn body<T: DeserializeOwned>(row: &Row<'_>, table: &Sealed) -> Found<T> {
+pub(super) fn body<T: DeserializeOwned>(row: &dyn Columns, table: &Sealed) -> Found<T> {
     read_json("a row", table.body(row)?)
 }
 
 /// Its position, and what a row of a table says.
-pub(super) fn numbered<T: DeserializeOwned>(row: &Row<'_>, table: &Sealed) -> Found<(u64, T)> {
+pub(super) fn numbered<T: DeserializeOwned>(row: &dyn Columns, table: &Sealed) -> Found<(u64, T)> {
     Ok((count(row, 0)?, body(row, table)?))
 }
 
-pub(super) fn interrupt_id(row: &Row<'_>) -> Found<InterruptId> {
+pub(super) fn interrupt_id(row: &dyn Columns) -> Found<InterruptId> {
     read_text("an interrupt", text(row, 0)?)
 }
 
-pub(super) fn rule_id(row: &Row<'_>) -> Found<RuleId> {
+pub(super) fn rule_id(row: &dyn Columns) -> Found<RuleId> {
     read_text("a rule", text(row, 0)?)
 }
 
 /// A checkpoint. Whether the content has the digest is for whoever goes on from it to ask.
-pub(in super::super) fn checkpoint(row: &Row<'_>) -> Found<Checkpoint> {
+pub(in super::super) fn checkpoint(row: &dyn Columns) -> Found<Checkpoint> {
     sealed::CHECKPOINTS.body(row)?;
     let id = CheckpointId {
         run: read_text("a checkpoint", text(row, 1)?)?,
         number: count(row, 2)?,
     };
-    let parent: Option<String> = row.get(3).map_err(store_error)?;
+    let parent = text_or_nothing(row, 3)?;
     let form = u32::try_from(number(row, 4)?).map_err(|error| damaged(&error))?;
-    let content = row.get_ref(11).map_err(store_error)?;
-    let content = content.as_bytes().map_err(|error| damaged(&error))?;
+    let (Value::Text(content) | Value::Bytes(content)) = row.value(11)? else {
+        return Err(damaged(&"a checkpoint has no content"));
+    };
     let found = Checkpoint::stored(
         id,
-        parent
-            .map(|json| read_json("a parent", &json))
-            .transpose()?,
+        parent.map(|json| read_json("a parent", json)).transpose()?,
         form,
         read_json("pending effects", text(row, 6)?)?,
         read_time("a checkpoint", number(row, 7)?)?,
@@ -58,7 +56,7 @@ pub(in super::super) fn checkpoint(row: &Row<'_>) -> Found<Checkpoint> {
 }
 
 /// A catalogue without what it says.
-pub(in super::super) fn catalogue_row(row: &Row<'_>) -> Found<CatalogueRow> {
+pub(in super::super) fn catalogue_row(row: &dyn Columns) -> Found<CatalogueRow> {
     sealed::CATALOGUES.body(row)?;
     Ok(CatalogueRow {
         position: count(row, 0)?,
@@ -69,7 +67,7 @@ pub(in super::super) fn catalogue_row(row: &Row<'_>) -> Found<CatalogueRow> {
 }
 
 /// A catalogue, which has its digest.
-pub(in super::super) fn catalogue(row: &Row<'_>) -> Found<SharedCatalogue> {
+pub(in super::super) fn catalogue(row: &dyn Columns) -> Found<SharedCatalogue> {
     let CatalogueRow { digest, .. } = catalogue_row(row)?;
     let misfit = || StoreError::DamagedRow {
         row: format!("catalogue {digest}"),
@@ -82,7 +80,7 @@ pub(in super::super) fn catalogue(row: &Row<'_>) -> Found<SharedCatalogue> {
     }
 }
 
-pub(super) fn notification(row: &Row<'_>) -> Found<OutboxRow> {
+pub(super) fn notification(row: &dyn Columns) -> Found<OutboxRow> {
     Ok(OutboxRow {
         notification: body(row, &sealed::OUTBOX)?,
         position: count(row, 0)?,
@@ -90,7 +88,7 @@ pub(super) fn notification(row: &Row<'_>) -> Found<OutboxRow> {
     })
 }
 
-pub(in super::super) fn audited(row: &Row<'_>) -> Found<AuditRow> {
+pub(in super::super) fn audited(row: &dyn Columns) -> Found<AuditRow> {
     let position = count(row, 0)?;
     let misfit = || StoreError::DamagedRow {
         row: format!("row {position} of the audit"),
@@ -108,8 +106,9 @@ pub(in super::super) fn audited(row: &Row<'_>) -> Found<AuditRow> {
     }
 }
 
-/// A list for `json_each`; `None` where the list does not restrict.
-pub(super) fn list(names: impl Iterator<Item = &'static str>) -> Option<String> {
+/// A list for `json_each`; nothing where the list does not restrict.
+pub(super) fn list(names: impl Iterator<Item = &'static str>) -> Cell<'static> {
     let names: Vec<&str> = names.collect();
-    (!names.is_empty()).then(|| serde_json::Value::from(names).to_string())
+    let list = (!names.is_empty()).then(|| serde_json::Value::from(names).to_string());
+    Cell::text(list)
 }

@@ -6,11 +6,11 @@ use std::str::FromStr;
 use interrupts::store::StoreError;
 use jiff::Timestamp;
 use routing_core::{NodeId, RunId};
-use rusqlite::{Connection, Params, Row};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::error::store_error;
+use super::cell::{Cell, Columns, Value};
+use super::database::Database;
 use crate::tables::damaged;
 
 /// JSON for a column.
@@ -46,32 +46,52 @@ pub(super) fn read_time(place: &str, microseconds: i64) -> Result<Timestamp, Sto
 }
 
 /// The text in a column of a row.
-pub(super) fn text<'row>(row: &'row Row<'_>, column: usize) -> Result<&'row str, StoreError> {
-    let value = row.get_ref(column).map_err(store_error)?;
-    value.as_str().map_err(|error| damaged(&error))
+pub(super) fn text(row: &dyn Columns, column: usize) -> Result<&str, StoreError> {
+    text_or_nothing(row, column)?.ok_or_else(|| damaged(&"a column has no text"))
 }
 
-pub(super) fn number(row: &Row<'_>, column: usize) -> Result<i64, StoreError> {
-    row.get(column).map_err(store_error)
+/// The text in a column that may have none.
+pub(super) fn text_or_nothing(
+    row: &dyn Columns,
+    column: usize,
+) -> Result<Option<&str>, StoreError> {
+    match row.value(column)? {
+        Value::Nothing => Ok(None),
+        Value::Text(text) => match std::str::from_utf8(text) {
+            Ok(text) => Ok(Some(text)),
+            Err(error) => Err(damaged(&error)),
+        },
+        Value::Number(_) | Value::Fraction(_) | Value::Bytes(_) => {
+            Err(damaged(&"a column has something else than a text"))
+        }
+    }
+}
+
+pub(super) fn number(row: &dyn Columns, column: usize) -> Result<i64, StoreError> {
+    match row.value(column)? {
+        Value::Number(number) => Ok(number),
+        Value::Nothing | Value::Fraction(_) | Value::Text(_) | Value::Bytes(_) => {
+            Err(damaged(&"a column has something else than a number"))
+        }
+    }
 }
 
 /// The number in a column that counts something.
-pub(super) fn count(row: &Row<'_>, column: usize) -> Result<u64, StoreError> {
+pub(super) fn count(row: &dyn Columns, column: usize) -> Result<u64, StoreError> {
     u64::try_from(number(row, column)?).map_err(|error| damaged(&error))
 }
 
 /// Every row that a statement finds, as something else.
 pub(super) fn each<T>(
-    connection: &Connection,
-    sql: &str,
-    parameters: impl Params,
-    mut read: impl FnMut(&Row<'_>) -> Result<T, StoreError>,
+    database: &mut dyn Database,
+    sql: &'static str,
+    values: &[Cell<'_>],
+    mut read: impl FnMut(&dyn Columns) -> Result<T, StoreError>,
 ) -> Result<Vec<T>, StoreError> {
-    let mut statement = connection.prepare_cached(sql).map_err(store_error)?;
-    let mut rows = statement.query(parameters).map_err(store_error)?;
     let mut found = Vec::new();
-    while let Some(row) = rows.next().map_err(store_error)? {
+    database.each(sql, values, &mut |row| {
         found.push(read(row)?);
-    }
+        Ok(())
+    })?;
     Ok(found)
 }

@@ -1,16 +1,12 @@
 //! The one thread that writes: a queue of operations, many in one transaction, each answered after the commit.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
-use interrupts::OwnFiles;
 use interrupts::store::StoreError;
-use rusqlite::Connection;
+use jiff::Timestamp;
 use tokio::sync::{mpsc, oneshot};
 
-use super::error::store_error;
-use super::leaving::OpenStore;
-use super::opened_file::OpenedFile;
+use super::database::Transactions;
 use super::{flush, load};
 use crate::adapter::StoreSettings;
 use crate::operation::{Halt, Operation};
@@ -21,7 +17,7 @@ const LARGEST_BATCH: usize = 512;
 
 /// What running a job found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ran {
+pub(crate) enum Ran {
     /// Its answer stands ready.
     Finished,
     /// A row has to be loaded first.
@@ -29,7 +25,7 @@ pub(super) enum Ran {
 }
 
 /// An operation in the queue, whatever its type.
-pub(super) trait Job: Send {
+pub(crate) trait Job: Send {
     fn want(&self, tables: &mut Tables);
 
     /// Runs the operation, keeps its answer, and keeps or undoes what it wrote.
@@ -43,21 +39,28 @@ pub(super) trait Job: Send {
 }
 
 /// An operation, its answer once there is one, and who waits for it.
-pub(super) struct Queued<O: Operation> {
+pub(crate) struct Queued<O: Operation> {
     operation: O,
     answer: Option<Result<O::Output, O::Error>>,
     asker: oneshot::Sender<Result<O::Output, O::Error>>,
 }
 
 impl<O: Operation> Queued<O> {
-    pub(super) const fn new(
+    /// Puts an operation into the queue of a writer, and waits for its answer.
+    pub(crate) async fn submit(
         operation: O,
-        asker: oneshot::Sender<Result<O::Output, O::Error>>,
-    ) -> Self {
-        Self {
+        jobs: &mpsc::Sender<Box<dyn Job>>,
+    ) -> Result<O::Output, O::Error> {
+        let slot = jobs.reserve().await.map_err(|_closed| StoreError::Closed)?;
+        let (asker, answer) = oneshot::channel();
+        slot.send(Box::new(Self {
             operation,
             answer: None,
             asker,
+        }));
+        match answer.await {
+            Ok(answer) => answer,
+            Err(_dropped) => Err(StoreError::Closed.into()),
         }
     }
 }
@@ -102,51 +105,35 @@ impl<O: Operation> Job for Queued<O> {
 }
 
 /// The thread.
-pub(super) struct Writer {
-    connection: Connection,
+pub(crate) struct Writer<D> {
+    database: D,
     queue: mpsc::Receiver<Box<dyn Job>>,
     settings: StoreSettings,
-    file: Arc<OpenedFile>,
-    /// Goes after the connection.
-    own: Arc<OwnFiles>,
-    /// Goes last.
-    open: OpenStore,
 }
 
-impl Writer {
-    pub(super) fn new(
-        connection: Connection,
+impl<D: Transactions> Writer<D> {
+    pub(crate) const fn new(
+        database: D,
         queue: mpsc::Receiver<Box<dyn Job>>,
         settings: StoreSettings,
-        file: Arc<OpenedFile>,
-        own: Arc<OwnFiles>,
     ) -> Self {
         Self {
-            connection,
+            database,
             queue,
             settings,
-            file,
-            own,
-            open: OpenStore::begin(),
         }
     }
 
     /// Writes until nobody can submit anything any more.
-    pub(super) fn run(mut self) {
+    pub(crate) fn run(mut self) {
         let mut batch = Vec::new();
         while self.queue.blocking_recv_many(&mut batch, LARGEST_BATCH) > 0 {
             self.write(std::mem::take(&mut batch));
         }
-        if self.file.is_not_known_to_be_gone().is_err() {
-            // Closing would move what the log has into the file, where there may be another one by now.
-            Box::leak(Box::new(self.connection));
-        } else if let Err((_connection, error)) = self.connection.close() {
-            tracing::warn!(%error, "the store did not close cleanly");
-        }
-        drop((self.own, self.open));
+        self.database.close();
     }
 
-    fn write(&self, mut batch: Vec<Box<dyn Job>>) {
+    fn write(&mut self, mut batch: Vec<Box<dyn Job>>) {
         match self.transact(&mut batch) {
             Err(error) if batch.len() > 1 && is_about_one_row(&error) => {
                 // One operation must not take the others down with it.
@@ -160,46 +147,39 @@ impl Writer {
         }
     }
 
-    fn transact(&self, batch: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
-        let written = self.attempt(batch);
-        if let Err(error) = &written {
-            tracing::error!(%error, operations = batch.len(), "a transaction of the store failed");
-            // Where the transaction never began, or SQLite has ended it already, there is nothing to roll back.
-            if let Err(error) = self.execute("ROLLBACK") {
-                tracing::debug!(%error, "nothing was rolled back");
+    fn transact(&mut self, batch: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
+        loop {
+            let written = self.attempt(batch);
+            if let Err(error) = &written {
+                tracing::error!(%error, operations = batch.len(), "a transaction of the store failed");
+                self.database.roll_back();
+                if self.database.can_try_again() {
+                    continue;
+                }
             }
+            return written;
         }
-        written
     }
 
-    fn attempt(&self, batch: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
-        self.file.is_not_known_to_be_gone()?;
-        let now = self.settings.now();
-        let mut tables = Tables::partial(self.settings.rules(), now);
+    fn attempt(&mut self, batch: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
+        let mut tables = Tables::partial(self.settings.rules(), Timestamp::UNIX_EPOCH);
         for job in batch.iter() {
             job.want(&mut tables);
         }
-        self.execute("BEGIN IMMEDIATE")?;
-        load::missing(&self.connection, &mut tables)?;
+        self.database.begin()?;
+        load::missing(&mut self.database, &mut tables)?;
+        tables.now = self.database.time();
         let mut finished = 0;
         while let ControlFlow::Continue(first) = run_from(batch, finished, &mut tables) {
             finished = first;
-            if !load::missing(&self.connection, &mut tables)? {
+            if !load::missing(&mut self.database, &mut tables)? {
                 return Err(StoreError::Unavailable {
                     detail: "an operation waits for rows that it does not name".to_owned(),
                 });
             }
         }
-        flush::dirty(&self.connection, &mut tables)?;
-        self.execute("COMMIT")?;
-        // Before the answers: a commit to a file that is gone is not acknowledged.
-        self.file.check()
-    }
-
-    fn execute(&self, sql: &'static str) -> Result<(), StoreError> {
-        let mut statement = self.connection.prepare_cached(sql).map_err(store_error)?;
-        statement.execute(()).map_err(store_error)?;
-        Ok(())
+        flush::dirty(&mut self.database, &mut tables)?;
+        self.database.commit()
     }
 }
 

@@ -2,23 +2,36 @@
 //! too many. Texts are compared when they are read.
 
 use interrupts::store::StoreError;
-use rusqlite::Connection;
 
+use super::cell::Cell;
 use super::column::{count, each};
-use super::error::store_error;
+use super::database::Database;
 use super::heads;
 use super::sealed::{COUNTED, OUTBOX, Sealed};
 use crate::tables::Heads;
+
+const ENDS_OF_OUTBOX: &str =
+    "SELECT COALESCE(MIN(position), 0), COALESCE(MAX(position), 0) FROM outbox";
+const ENDS_OF_AUDIT: &str =
+    "SELECT COALESCE(MIN(position), 0), COALESCE(MAX(position), 0) FROM audit";
 
 /// How many are told at most.
 pub(super) const MOST_TOLD: usize = 10;
 
 /// What does not fit, in words.
-pub(super) fn misfits(connection: &Connection) -> Result<Vec<String>, StoreError> {
-    let mut found = Vec::new();
+pub(crate) fn misfits(database: &mut dyn Database) -> Result<Vec<String>, StoreError> {
     // All is read as it was at one time.
-    let snapshot = connection.unchecked_transaction().map_err(store_error)?;
-    let heads = each(&snapshot, heads::SQL, (1,), |row| Ok(heads::newest(row)?.0));
+    database.begin_snapshot()?;
+    let found = misfits_now(database);
+    database.end_snapshot()?;
+    found
+}
+
+fn misfits_now(database: &mut dyn Database) -> Result<Vec<String>, StoreError> {
+    let mut found = Vec::new();
+    let heads = each(database, heads::SQL, &[Cell::Number(1)], |row| {
+        Ok(heads::newest(row)?.0)
+    });
     let heads = match heads {
         Ok(heads) => heads.into_iter().next().unwrap_or_default(),
         Err(StoreError::DamagedRow { row }) => {
@@ -30,7 +43,7 @@ pub(super) fn misfits(connection: &Connection) -> Result<Vec<String>, StoreError
     let known = heads.kept.as_ref().map(|kept| kept.rows.as_slice());
     let mut unsealed = 0;
     for (place, table) in COUNTED.into_iter().enumerate() {
-        let (rows, without) = columns(&snapshot, table, &mut found)?;
+        let (rows, without) = columns(database, table, &mut found)?;
         unsealed += without;
         let expected = known.and_then(|rows| rows.get(place)).copied();
         if let Some(expected) = expected.filter(|expected| *expected != rows) {
@@ -48,16 +61,22 @@ pub(super) fn misfits(connection: &Connection) -> Result<Vec<String>, StoreError
             kept.unsealed
         ));
     }
-    let (rows, _older) = columns(&snapshot, &OUTBOX, &mut found)?;
-    list(&snapshot, "outbox", (rows, heads.outbox), None, &mut found)?;
-    let audit = each(&snapshot, "SELECT COUNT(*) FROM audit", (), |row| {
+    let (rows, _older) = columns(database, &OUTBOX, &mut found)?;
+    list(
+        database,
+        ("outbox", ENDS_OF_OUTBOX),
+        (rows, heads.outbox),
+        None,
+        &mut found,
+    )?;
+    let audit = each(database, "SELECT COUNT(*) FROM audit", &[], |row| {
         count(row, 0)
     })?;
     let rows = audit.first().copied().unwrap_or(0);
     let after = Some(heads.audit_anchor.position);
     list(
-        &snapshot,
-        "audit",
+        database,
+        ("audit", ENDS_OF_AUDIT),
         (rows, heads.audit.position),
         after,
         &mut found,
@@ -72,12 +91,12 @@ pub(super) fn damaged(row: &str) -> String {
 
 /// Compares the columns of every row with the seal. Says how many rows there are, and how many have no seal.
 fn columns(
-    connection: &Connection,
+    database: &mut dyn Database,
     table: &Sealed,
     found: &mut Vec<String>,
 ) -> Result<(u64, u64), StoreError> {
     let (mut rows, mut unsealed) = (0, 0);
-    each(connection, table.checked, (), |row| {
+    each(database, table.checked, &[], |row| {
         rows += 1;
         match table.columns(row, table.seal_of_checked()) {
             Ok(has_seal) => {
@@ -98,14 +117,13 @@ fn columns(
 
 /// Checks that a list has no gaps, and ends where it should. It begins after a place, where that is known.
 fn list(
-    connection: &Connection,
-    table: &str,
+    database: &mut dyn Database,
+    (table, sql): (&str, &'static str),
     (rows, last): (u64, u64),
     after: Option<u64>,
     found: &mut Vec<String>,
 ) -> Result<(), StoreError> {
-    let sql = format!("SELECT COALESCE(MIN(position), 0), COALESCE(MAX(position), 0) FROM {table}");
-    let ends = each(connection, &sql, (), |row| {
+    let ends = each(database, sql, &[], |row| {
         Ok((count(row, 0)?, count(row, 1)?))
     })?;
     let (first, end) = ends.first().copied().unwrap_or_default();

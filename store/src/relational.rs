@@ -1,0 +1,23 @@
+//! What every database of rows has in common: which rows an operation needs and leaves, their seals, the one writer,
+//! and what is read. A backend brings connections, the schema, and what its server or its file needs beside.
+
+mod binding;
+mod cell;
+mod checked;
+mod column;
+mod database;
+mod flush;
+mod forget;
+mod heads;
+mod load;
+mod read;
+mod sealed;
+mod verify;
+mod writer;
+
+pub(crate) use cell::{Cell, Columns, Value};
+pub(crate) use checked::misfits;
+pub(crate) use database::{Database, Lookup, Relational, Transactions};
+pub(crate) use writer::{Job, Queued, Writer};
+#[cfg(test)]
+pub(crate) use sealed::COUNTED;

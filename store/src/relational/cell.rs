@@ -1,0 +1,84 @@
+//! The values of columns, on their way into and out of any database.
+
+use interrupts::store::StoreError;
+
+use super::column::position;
+
+/// The value of a column that is about to be written, or by which rows are found.
+#[derive(Debug, Clone)]
+pub(crate) enum Cell<'row> {
+    Nothing,
+    Number(i64),
+    Text(&'row str),
+    Made(String),
+    Bytes(&'row [u8]),
+}
+
+/// The value of a column as a database has it. A text may have been changed into something that is none.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Value<'row> {
+    Nothing,
+    Number(i64),
+    Fraction(f64),
+    Text(&'row [u8]),
+    Bytes(&'row [u8]),
+}
+
+/// A row that a statement found.
+pub(crate) trait Columns {
+    /// The value of a column, counted from 0.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Corrupt`] where the row has no such column, or one of a type that is never written.
+    fn value(&self, column: usize) -> Result<Value<'_>, StoreError>;
+}
+
+impl Cell<'_> {
+    pub(crate) fn position(place: u64) -> Result<Self, StoreError> {
+        position(place).map(Self::Number)
+    }
+
+    pub(crate) fn made(value: &impl ToString) -> Self {
+        Self::Made(value.to_string())
+    }
+
+    pub(crate) fn yes(value: bool) -> Self {
+        Self::Number(i64::from(value))
+    }
+
+    /// A number that is not there where it restricts nothing.
+    pub(crate) fn number(value: Option<i64>) -> Self {
+        value.map_or(Self::Nothing, Self::Number)
+    }
+
+    /// A text that is not there where it restricts nothing.
+    pub(crate) fn text(value: Option<String>) -> Self {
+        value.map_or(Self::Nothing, Self::Made)
+    }
+
+    pub(crate) fn limit(limit: u32) -> Self {
+        Self::Number(i64::from(limit))
+    }
+
+    /// The same value, borrowed.
+    pub(crate) fn borrowed(&self) -> Cell<'_> {
+        match self {
+            Self::Nothing => Cell::Nothing,
+            Self::Number(number) => Cell::Number(*number),
+            Self::Text(text) => Cell::Text(text),
+            Self::Made(text) => Cell::Text(text),
+            Self::Bytes(bytes) => Cell::Bytes(bytes),
+        }
+    }
+
+    pub(crate) fn value(&self) -> Value<'_> {
+        match self {
+            Self::Nothing => Value::Nothing,
+            Self::Number(number) => Value::Number(*number),
+            Self::Text(text) => Value::Text(text.as_bytes()),
+            Self::Made(text) => Value::Text(text.as_bytes()),
+            Self::Bytes(bytes) => Value::Bytes(bytes),
+        }
+    }
+}

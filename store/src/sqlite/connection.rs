@@ -1,0 +1,177 @@
+//! A connection to a file, as a database of rows.
+
+use std::sync::Arc;
+
+use interrupts::OwnFiles;
+use jiff::Timestamp;
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, Row, ToSql, params_from_iter};
+
+use super::error::store_error;
+use super::leaving::OpenStore;
+use super::opened_file::OpenedFile;
+use crate::adapter::StoreSettings;
+use crate::query::Found;
+use crate::relational::{Cell, Columns, Database, Lookup, Transactions, Value};
+use crate::tables::Tables;
+
+impl Columns for Row<'_> {
+    fn value(&self, column: usize) -> Found<Value<'_>> {
+        Ok(match self.get_ref(column).map_err(store_error)? {
+            ValueRef::Null => Value::Nothing,
+            ValueRef::Integer(number) => Value::Number(number),
+            ValueRef::Real(number) => Value::Fraction(number),
+            ValueRef::Text(text) => Value::Text(text),
+            ValueRef::Blob(bytes) => Value::Bytes(bytes),
+        })
+    }
+}
+
+impl ToSql for Cell<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self.value() {
+            Value::Nothing => ValueRef::Null,
+            Value::Number(number) => ValueRef::Integer(number),
+            Value::Fraction(number) => ValueRef::Real(number),
+            Value::Text(text) => ValueRef::Text(text),
+            Value::Bytes(bytes) => ValueRef::Blob(bytes),
+        }))
+    }
+}
+
+impl Database for Connection {
+    fn each(
+        &mut self,
+        sql: &'static str,
+        values: &[Cell<'_>],
+        read: &mut dyn FnMut(&dyn Columns) -> Found<()>,
+    ) -> Found<()> {
+        let mut statement = self.prepare_cached(sql).map_err(store_error)?;
+        let mut rows = statement
+            .query(params_from_iter(values))
+            .map_err(store_error)?;
+        while let Some(row) = rows.next().map_err(store_error)? {
+            read(row)?;
+        }
+        Ok(())
+    }
+
+    fn execute(&mut self, sql: &'static str, values: &[Cell<'_>]) -> Found<u64> {
+        let mut statement = self.prepare_cached(sql).map_err(store_error)?;
+        let changed = statement.execute(params_from_iter(values));
+        changed.map(|rows| rows as u64).map_err(store_error)
+    }
+
+    fn look_up(&mut self, lookups: &[Lookup], tables: &mut Tables) -> Found<()> {
+        for lookup in lookups {
+            let mut statement = self.prepare_cached(lookup.sql).map_err(store_error)?;
+            for (number, key) in lookup.keys.iter().enumerate() {
+                let mut rows = statement.query((key,)).map_err(store_error)?;
+                if let Some(row) = rows.next().map_err(store_error)? {
+                    (lookup.take)(tables, number, row)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn begin_snapshot(&mut self) -> Found<()> {
+        self.execute("BEGIN", &[]).map(drop)
+    }
+
+    fn end_snapshot(&mut self) -> Found<()> {
+        self.execute("ROLLBACK", &[]).map(drop)
+    }
+}
+
+/// The connection that writes a file.
+pub(super) struct FileWriter {
+    pub(super) connection: Connection,
+    pub(super) settings: StoreSettings,
+    pub(super) file: Arc<OpenedFile>,
+    now: Timestamp,
+    /// Goes after the connection.
+    own: Arc<OwnFiles>,
+    /// Goes last.
+    open: OpenStore,
+}
+
+impl FileWriter {
+    pub(super) fn new(
+        connection: Connection,
+        settings: StoreSettings,
+        file: Arc<OpenedFile>,
+        own: Arc<OwnFiles>,
+    ) -> Self {
+        Self {
+            connection,
+            settings,
+            file,
+            now: Timestamp::UNIX_EPOCH,
+            own,
+            open: OpenStore::begin(),
+        }
+    }
+}
+
+impl Database for FileWriter {
+    fn each(
+        &mut self,
+        sql: &'static str,
+        values: &[Cell<'_>],
+        read: &mut dyn FnMut(&dyn Columns) -> Found<()>,
+    ) -> Found<()> {
+        self.connection.each(sql, values, read)
+    }
+
+    fn execute(&mut self, sql: &'static str, values: &[Cell<'_>]) -> Found<u64> {
+        Database::execute(&mut self.connection, sql, values)
+    }
+
+    fn look_up(&mut self, lookups: &[Lookup], tables: &mut Tables) -> Found<()> {
+        self.connection.look_up(lookups, tables)
+    }
+
+    fn begin_snapshot(&mut self) -> Found<()> {
+        self.connection.begin_snapshot()
+    }
+
+    fn end_snapshot(&mut self) -> Found<()> {
+        self.connection.end_snapshot()
+    }
+}
+
+impl Transactions for FileWriter {
+    fn begin(&mut self) -> Found<()> {
+        self.file.is_not_known_to_be_gone()?;
+        // As it was when the transaction was asked for: waiting for another process does not make it later.
+        self.now = self.settings.now();
+        Database::execute(self, "BEGIN IMMEDIATE", &[]).map(drop)
+    }
+
+    fn time(&mut self) -> Timestamp {
+        self.now
+    }
+
+    fn commit(&mut self) -> Found<()> {
+        Database::execute(self, "COMMIT", &[])?;
+        // Before the answers: a commit to a file that is gone is not acknowledged.
+        self.file.check()
+    }
+
+    fn roll_back(&mut self) {
+        if let Err(error) = Database::execute(self, "ROLLBACK", &[]) {
+            tracing::debug!(%error, "nothing was rolled back");
+        }
+    }
+
+    fn close(self) {
+        if self.file.is_not_known_to_be_gone().is_err() {
+            // Closing would move what the log has into the file, where there may be another one by now.
+            Box::leak(Box::new(self.connection));
+        } else if let Err((_connection, error)) = self.connection.close() {
+            tracing::warn!(%error, "the store did not close cleanly");
+        }
+        drop((self.own, self.open));
+    }
+}
