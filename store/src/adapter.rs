@@ -23,8 +23,9 @@ use crate::tables::Rules;
 /// What a store is told when it is opened.
 #[derive(Clone)]
 pub struct StoreSettings {
-    /// The clock by which deadlines and leases are judged.
-    pub clock: Arc<dyn Clock>,
+    /// The clock by which deadlines and leases are judged, where it is not the store's own: that of this machine for a
+    /// file, that of the server for PostgreSQL.
+    pub clock: Option<Arc<dyn Clock>>,
     /// How large interrupts may be.
     pub limits: Limits,
     /// How long reroutes wait.
@@ -32,10 +33,10 @@ pub struct StoreSettings {
 }
 
 impl Default for StoreSettings {
-    /// The machine's clock and the usual limits.
+    /// The store's own clock and the usual limits.
     fn default() -> Self {
         Self {
-            clock: Arc::new(SystemClock),
+            clock: None,
             limits: Limits::default(),
             reroutes: RerouteLimits::default(),
         }
@@ -45,7 +46,10 @@ impl Default for StoreSettings {
 impl StoreSettings {
     /// The time in whole microseconds, which is what a file keeps.
     pub(crate) fn now(&self) -> Timestamp {
-        let now = self.clock.now();
+        let now = match &self.clock {
+            Some(clock) => clock.now(),
+            None => SystemClock.now(),
+        };
         Timestamp::from_microsecond(now.as_microsecond()).unwrap_or(now)
     }
 

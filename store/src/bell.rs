@@ -10,6 +10,8 @@ use std::sync::Arc;
 use interrupts::{Bell, NoBell, OwnerName};
 
 use crate::location::StoreLocation;
+#[cfg(feature = "postgres")]
+use crate::postgres::PostgresBell;
 
 #[cfg(unix)]
 pub use local::{BellError, LocalBell};
@@ -22,6 +24,8 @@ pub use local::{BellError, LocalBell};
 pub fn bell_at(location: &StoreLocation, owner: &OwnerName) -> Arc<dyn Bell> {
     match location {
         StoreLocation::Memory => Arc::new(NoBell),
+        #[cfg(feature = "postgres")]
+        StoreLocation::Postgres(location) => Arc::new(PostgresBell::hang(location)),
         #[cfg(unix)]
         StoreLocation::File(path) => match LocalBell::hang(path, owner) {
             Ok(bell) => Arc::new(bell),

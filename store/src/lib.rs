@@ -11,6 +11,8 @@ mod bell;
 mod location;
 mod memory;
 mod operation;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod query;
 mod relational;
 mod sqlite;
@@ -22,4 +24,6 @@ pub use bell::bell_at;
 pub use bell::{BellError, LocalBell};
 pub use location::{LocationError, OpenError, Opened, StoreLocation, open_any};
 pub use memory::{Memory, MemoryStore};
+#[cfg(feature = "postgres")]
+pub use postgres::{Postgres, PostgresBell, PostgresLocation, PostgresStore};
 pub use sqlite::{Sqlite, SqliteStore, StoreStatus, until_closed};

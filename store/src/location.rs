@@ -10,18 +10,23 @@ use interrupts::store::{Store, StoreError};
 
 use crate::adapter::StoreSettings;
 use crate::memory::MemoryStore;
+#[cfg(feature = "postgres")]
+use crate::postgres::{PostgresLocation, PostgresStore};
 use crate::sqlite::{SqliteStore, StoreStatus};
 
 /// The file below the folder where programs keep their state.
 const USUAL_FILE: &str = "irq/irq.db";
 
-/// Where a store is: `memory:`, `sqlite:PATH`, or a plain path of a SQLite file.
+/// Where a store is: `memory:`, `sqlite:PATH`, a plain path of a SQLite file, or `postgres://USER@HOST/DATABASE`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum StoreLocation {
     /// In the memory of this process, until it ends.
     Memory,
     /// In a SQLite file.
     File(PathBuf),
+    /// In a PostgreSQL database.
+    #[cfg(feature = "postgres")]
+    Postgres(PostgresLocation),
 }
 
 /// Why a text says no location of a store.
@@ -46,6 +51,12 @@ pub enum LocationError {
     /// It gives the memory a name.
     #[error("`memory:` takes no name: it lasts as long as the process")]
     NamedMemory,
+    /// It begins as one of PostgreSQL, and cannot be read.
+    #[error("{reason}; write `postgres://USER@HOST/DATABASE`")]
+    Postgres {
+        /// Why.
+        reason: String,
+    },
     /// Nothing says where this user keeps the state of programs.
     #[error("neither XDG_STATE_HOME nor HOME is set; say where the store is")]
     NoHome,
@@ -66,8 +77,28 @@ impl StoreLocation {
     /// The file, where it is one.
     pub fn path(&self) -> Option<&Path> {
         match self {
-            Self::Memory => None,
             Self::File(path) => Some(path),
+            Self::Memory => None,
+            #[cfg(feature = "postgres")]
+            Self::Postgres(_) => None,
+        }
+    }
+
+    /// Whether there is a store. Nothing is made.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] where the server of a database cannot be asked.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only looks.
+    pub async fn exists(&self) -> Result<bool, StoreError> {
+        match self {
+            Self::Memory => Ok(false),
+            Self::File(path) => Ok(path.exists()),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(location) => PostgresStore::exists(location).await,
         }
     }
 
@@ -110,6 +141,11 @@ impl StoreLocation {
                     store: Arc::new(store),
                 })
             }
+            #[cfg(feature = "postgres")]
+            Self::Postgres(location) => Ok(Opened {
+                store: Arc::new(PostgresStore::open(location, settings).await?),
+                standing: StoreStatus::Whole,
+            }),
         }
     }
 }
@@ -175,6 +211,8 @@ impl FromStr for StoreLocation {
                 }
                 Ok(Self::File(path.into()))
             }
+            #[cfg(feature = "postgres")]
+            "postgres" | "postgresql" => text.parse().map(Self::Postgres),
             other => Err(LocationError::UnknownKind {
                 scheme: other.to_owned(),
             }),
@@ -187,6 +225,8 @@ impl Display for StoreLocation {
         match self {
             Self::Memory => formatter.write_str("memory:"),
             Self::File(path) => write!(formatter, "sqlite:{}", path.display()),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(location) => Display::fmt(location, formatter),
         }
     }
 }

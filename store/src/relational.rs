@@ -18,6 +18,6 @@ mod writer;
 pub(crate) use cell::{Cell, Columns, Value};
 pub(crate) use checked::misfits;
 pub(crate) use database::{Database, Lookup, Relational, Transactions};
-pub(crate) use writer::{Job, Queued, Writer};
 #[cfg(test)]
 pub(crate) use sealed::COUNTED;
+pub(crate) use writer::{Job, Queued, Writer};

@@ -300,7 +300,7 @@ async fn an_event_that_waits_too_long_expires_and_is_told() {
     let mut stage = Stage::new().scripted(supervisor("PLANNING_ORCHESTRATOR", None, "stop"));
     // The store judges by its own clock.
     stage.store = Arc::new(MemoryStore::new(StoreSettings {
-        clock: Arc::new(HastyClock::default()),
+        clock: Some(Arc::new(HastyClock::default())),
         ..StoreSettings::default()
     }));
     let model = Playing::new(Deaf, stage.rehearsal());

@@ -33,7 +33,7 @@ impl Clock for Jumping {
 /// Two processes whose machine has this clock.
 fn two_by(clock: &Arc<Jumping>) -> (Scene, InterruptManager, InterruptManager) {
     let settings = StoreSettings {
-        clock: Arc::clone(clock) as Arc<dyn Clock>,
+        clock: Some(Arc::clone(clock) as Arc<dyn Clock>),
         ..StoreSettings::default()
     };
     let scene = Scene {

@@ -31,7 +31,7 @@ impl Clock for SetClock {
 async fn house_with_runs(times: &[&str]) -> (House, Vec<String>) {
     let clock = Arc::new(SetClock(Mutex::new(times[0].parse().unwrap())));
     let settings = StoreSettings {
-        clock: Arc::clone(&clock) as Arc<dyn Clock>,
+        clock: Some(Arc::clone(&clock) as Arc<dyn Clock>),
         ..StoreSettings::default()
     };
     let store = Arc::new(MemoryStore::new(settings));

@@ -12,6 +12,8 @@ pub(crate) enum Cell<'row> {
     Text(&'row str),
     Made(String),
     Bytes(&'row [u8]),
+    #[cfg(feature = "postgres")]
+    MadeBytes(Vec<u8>),
 }
 
 /// The value of a column as a database has it. A text may have been changed into something that is none.
@@ -69,6 +71,21 @@ impl Cell<'_> {
             Self::Text(text) => Cell::Text(text),
             Self::Made(text) => Cell::Text(text),
             Self::Bytes(bytes) => Cell::Bytes(bytes),
+            #[cfg(feature = "postgres")]
+            Self::MadeBytes(bytes) => Cell::Bytes(bytes),
+        }
+    }
+
+    /// The same value, to be kept.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn owned(&self) -> Cell<'static> {
+        match self {
+            Self::Nothing => Cell::Nothing,
+            Self::Number(number) => Cell::Number(*number),
+            Self::Text(text) => Cell::Made((*text).to_owned()),
+            Self::Made(text) => Cell::Made(text.clone()),
+            Self::Bytes(bytes) => Cell::MadeBytes(bytes.to_vec()),
+            Self::MadeBytes(bytes) => Cell::MadeBytes(bytes.clone()),
         }
     }
 
@@ -79,6 +96,8 @@ impl Cell<'_> {
             Self::Text(text) => Value::Text(text.as_bytes()),
             Self::Made(text) => Value::Text(text.as_bytes()),
             Self::Bytes(bytes) => Value::Bytes(bytes),
+            #[cfg(feature = "postgres")]
+            Self::MadeBytes(bytes) => Value::Bytes(bytes),
         }
     }
 }

@@ -54,8 +54,8 @@ pub(crate) trait Transactions: Database + 'static {
     /// Begins a transaction that no other one runs beside. What is loaded from now on is as the last one left it.
     fn begin(&mut self) -> Found<()>;
 
-    /// The time of the transaction, by the store's clock. Asked once it has loaded what it needs.
-    fn time(&mut self) -> Timestamp;
+    /// The time of the transaction, by the store's clock.
+    fn time(&mut self) -> Found<Timestamp>;
 
     /// When this returns, all of the transaction is durable.
     fn commit(&mut self) -> Found<()>;

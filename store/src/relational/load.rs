@@ -238,7 +238,7 @@ impl Loader {
             },
         );
         let sql = "SELECT json_group_array(id) FROM \
-             (SELECT id FROM rules WHERE matter = ? AND live = 1 ORDER BY position)";
+             (SELECT id FROM rules WHERE matter = ? AND live = 1 ORDER BY position) AS shelf";
         self.table(
             tables,
             sql,

@@ -135,9 +135,9 @@ impl<R: Relational> Backend for R {
                      WHERE run = ?1 AND live = 0 AND position > ?2 UNION ALL SELECT ",
                     columns!(interrupts),
                     " FROM interrupts INDEXED BY interrupts_of_run \
-                     WHERE run = ?1 AND live = 1 AND position > ?2) \
-                     WHERE (?3 IS NULL OR node = ?3) \
-                     AND (?4 IS NULL OR state IN (SELECT value FROM json_each(?4))) \
+                     WHERE run = ?1 AND live = 1 AND position > ?2) AS of_run \
+                     WHERE (CAST(?3 AS TEXT) IS NULL OR node = ?3) \
+                     AND (CAST(?4 AS TEXT) IS NULL OR state IN (SELECT value FROM json_each(?4))) \
                      ORDER BY position LIMIT ?5"
                 );
                 let values = [
@@ -155,7 +155,7 @@ impl<R: Relational> Backend for R {
                     "SELECT ",
                     columns!(interrupts),
                     " FROM interrupts INDEXED BY interrupts_open \
-                     WHERE live = 1 AND position > ?1 AND (?2 IS NULL OR node = ?2) \
+                     WHERE live = 1 AND position > ?1 AND (CAST(?2 AS TEXT) IS NULL OR node = ?2) \
                      AND state IN (SELECT value FROM json_each(?3)) \
                      ORDER BY position LIMIT ?4"
                 );
@@ -169,8 +169,8 @@ impl<R: Relational> Backend for R {
                     "SELECT ",
                     columns!(interrupts),
                     " FROM interrupts \
-                     WHERE position > ?1 AND (?2 IS NULL OR node = ?2) \
-                     AND (?3 IS NULL OR state IN (SELECT value FROM json_each(?3))) \
+                     WHERE position > ?1 AND (CAST(?2 AS TEXT) IS NULL OR node = ?2) \
+                     AND (CAST(?3 AS TEXT) IS NULL OR state IN (SELECT value FROM json_each(?3))) \
                      ORDER BY position LIMIT ?4"
                 );
                 self.rows(sql, [after, node, states, Cell::limit(page.limit)], |row| {
@@ -261,7 +261,7 @@ impl<R: Relational> Backend for R {
             "SELECT ",
             columns!(runs),
             " FROM runs WHERE position > ?1 \
-             AND (?2 IS NULL OR state IN (SELECT value FROM json_each(?2))) \
+             AND (CAST(?2 AS TEXT) IS NULL OR state IN (SELECT value FROM json_each(?2))) \
              ORDER BY position LIMIT ?3"
         );
         self.rows(
@@ -276,7 +276,7 @@ impl<R: Relational> Backend for R {
         let sql = concat!(
             "SELECT ",
             columns!(runs),
-            " FROM runs WHERE (?1 IS NULL OR position < ?1) \
+            " FROM runs WHERE (CAST(?1 AS BIGINT) IS NULL OR position < ?1) \
              ORDER BY position DESC LIMIT ?2"
         );
         let before = Cell::number(page.before.map(position).transpose()?);
@@ -394,8 +394,7 @@ impl<R: Relational> Backend for R {
     }
 
     async fn has_rules(&self, matter: Digest) -> Found<bool> {
-        let sql =
-            "SELECT COUNT(*) FROM (SELECT 1 FROM rules WHERE matter = ? AND live = 1 LIMIT 1)";
+        let sql = "SELECT COUNT(*) FROM (SELECT 1 FROM rules WHERE matter = ? AND live = 1 LIMIT 1) AS found";
         let found = self.point(sql, [Cell::made(&matter)], |row| count(row, 0));
         Ok(found.await?.unwrap_or(0) > 0)
     }
@@ -522,7 +521,7 @@ impl<R: Relational> Backend for R {
             "SELECT ",
             columns!(outbox),
             " FROM outbox INDEXED BY outbox_of_run \
-             WHERE run = ?1 AND (?2 IS NULL OR position < ?2) ORDER BY position DESC LIMIT ?3"
+             WHERE run = ?1 AND (CAST(?2 AS BIGINT) IS NULL OR position < ?2) ORDER BY position DESC LIMIT ?3"
         );
         let before = Cell::number(page.before.map(position).transpose()?);
         self.rows(
@@ -594,7 +593,7 @@ impl<R: Relational> Backend for R {
         // The first row that stays ends the list, so that none goes from its middle.
         let sql = "WITH bounds (first) AS (SELECT MIN(bound) FROM (SELECT \
              COALESCE((SELECT MIN(position) FROM outbox WHERE at > ?1), 9223372036854775807) AS bound UNION ALL SELECT \
-             COALESCE((SELECT MIN(position) + 1 FROM cursors), 9223372036854775807)) AS both) \
+             COALESCE((SELECT MIN(position) + 1 FROM cursors), 9223372036854775807)) AS ends) \
              SELECT COALESCE(MAX(position), 0), COUNT(*) FROM outbox, bounds \
              WHERE position < bounds.first";
         let found = self.row(sql, [Cell::Number(before.as_microsecond())], |row| {

@@ -168,7 +168,7 @@ impl<D: Transactions> Writer<D> {
         }
         self.database.begin()?;
         load::missing(&mut self.database, &mut tables)?;
-        tables.now = self.database.time();
+        tables.now = self.database.time()?;
         let mut finished = 0;
         while let ControlFlow::Continue(first) = run_from(batch, finished, &mut tables) {
             finished = first;

@@ -149,8 +149,8 @@ impl Transactions for FileWriter {
         Database::execute(self, "BEGIN IMMEDIATE", &[]).map(drop)
     }
 
-    fn time(&mut self) -> Timestamp {
-        self.now
+    fn time(&mut self) -> Found<Timestamp> {
+        Ok(self.now)
     }
 
     fn commit(&mut self) -> Found<()> {

@@ -307,7 +307,7 @@ pub(crate) fn with_meanwhile() -> (Scene<MemoryStore>, Arc<Meanwhile>) {
     let meanwhile = Arc::new(Meanwhile::default());
     let mut scene = Scene::in_memory();
     scene.store = Arc::new(MemoryStore::new(StoreSettings {
-        clock: meanwhile.clone(),
+        clock: Some(meanwhile.clone()),
         ..StoreSettings::default()
     }));
     (scene, meanwhile)

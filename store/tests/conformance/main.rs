@@ -53,6 +53,18 @@ macro_rules! conformance {
                 }
             )+)+
         }
+
+        #[cfg(feature = "postgres")]
+        mod in_postgres {
+            $($(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $claim() {
+                    if let Some(scene) = crate::scene::Scene::in_postgres().await {
+                        crate::$module::$claim(scene).await;
+                    }
+                }
+            )+)+
+        }
     };
 }
 

@@ -13,6 +13,8 @@ use routing_core::{
     Clock, DecisionId, EventId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource,
 };
 use store::{MemoryStore, SqliteStore, StoreSettings};
+#[cfg(feature = "postgres")]
+use store::{PostgresLocation, PostgresStore};
 use tempfile::TempDir;
 
 /// Everything of a list.
@@ -53,7 +55,7 @@ pub(crate) fn still_clock() -> Arc<StillClock> {
 
 pub(crate) fn settings(clock: &Arc<StillClock>) -> StoreSettings {
     StoreSettings {
-        clock: clock.clone(),
+        clock: Some(clock.clone()),
         ..StoreSettings::default()
     }
 }
@@ -97,6 +99,36 @@ impl Scene<SqliteStore> {
             clock,
             folder,
         }
+    }
+}
+
+/// A place in the server that the tests have, which no other store has; none where they have no server.
+#[cfg(feature = "postgres")]
+pub(crate) fn own_place() -> Option<PostgresLocation> {
+    let Some(server) = std::env::var_os("IRQ_TEST_POSTGRES") else {
+        assert!(
+            std::env::var_os("PROVE_ALL").is_none(),
+            "IRQ_TEST_POSTGRES names no server; `tests/postgres/with` starts one"
+        );
+        eprintln!("nothing was tested: IRQ_TEST_POSTGRES names no server");
+        return None;
+    };
+    let schema = uuid::Uuid::now_v7().simple();
+    let place = format!("{}?schema=test_{schema}", server.to_str().unwrap());
+    Some(place.parse().unwrap())
+}
+
+#[cfg(feature = "postgres")]
+impl Scene<PostgresStore> {
+    pub(crate) async fn in_postgres() -> Option<Self> {
+        let clock = still_clock();
+        let place = own_place()?;
+        let store = PostgresStore::open(&place, settings(&clock)).await.unwrap();
+        Some(Self {
+            store: Arc::new(store),
+            clock,
+            folder: None,
+        })
     }
 }
 

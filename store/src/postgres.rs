@@ -1,0 +1,179 @@
+//! Everything in a PostgreSQL database, for processes on many machines.
+//!
+//! One thread of each process writes, as with a file: it takes the operations that are waiting, runs them in one
+//! transaction, and answers each after the commit. A lock in the database lets one transaction of a store run at a time,
+//! so that its lists have no gaps and what an operation has read still holds when it writes. Whoever waits for news is
+//! told by `NOTIFY` with the commit.
+
+mod bell;
+mod dialect;
+mod error;
+mod location;
+mod readers;
+mod schema;
+mod session;
+mod writer;
+
+use std::fmt::{self, Debug};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use interrupts::store::StoreError;
+use jiff::Timestamp;
+use tokio::sync::mpsc;
+use tokio::task::spawn_blocking;
+
+use crate::adapter::{Adapter, StoreSettings};
+use crate::operation::Operation;
+use crate::query::Found;
+use crate::relational::{Database, Job, Queued, Relational, Writer};
+use readers::Readers;
+use session::Session;
+use writer::DatabaseWriter;
+
+pub use bell::PostgresBell;
+pub use location::PostgresLocation;
+
+/// How many operations may wait to be written.
+const QUEUE: usize = 4_096;
+
+/// A store in a PostgreSQL database. Any number of processes, on any number of machines, may have the same.
+///
+/// Must be opened and used within a Tokio runtime. When it is dropped, operations that were submitted are still
+/// carried out, as long as the process lives; to wait for them, use [`PostgresStore::close`].
+pub type PostgresStore = Adapter<Postgres>;
+
+/// A PostgreSQL database.
+pub struct Postgres {
+    settings: StoreSettings,
+    readers: Arc<Readers>,
+    jobs: mpsc::Sender<Box<dyn Job>>,
+    thread: JoinHandle<()>,
+    clock: Arc<writer::ServerClock>,
+}
+
+impl Debug for Postgres {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Postgres")
+    }
+}
+
+impl PostgresStore {
+    /// Opens the store at a location. The schema is made where there is none, and brought up to date.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] where the server cannot be reached or is older than version 14, would not be durable, or what is
+    /// there was written by a newer version of this program, or by another one.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, the schema is as it was, or up to date.
+    pub async fn open(
+        location: &PostgresLocation,
+        settings: StoreSettings,
+    ) -> Result<Self, StoreError> {
+        let location = Arc::new(location.clone());
+        let opened = spawn_blocking(move || {
+            let mut session = Session::open(&location)?;
+            schema::update(&mut session, location.schema())?;
+            let clock = Arc::new(writer::ServerClock::default());
+            let (jobs, queue) = mpsc::channel(QUEUE);
+            let mut database = DatabaseWriter::new(
+                session,
+                Arc::clone(&location),
+                settings.clone(),
+                Arc::clone(&clock),
+            );
+            database.forget_old_writers()?;
+            let writer = Writer::new(database, queue, settings.clone());
+            let thread = std::thread::Builder::new()
+                .name("store writer".to_owned())
+                .spawn(|| writer.run())
+                .map_err(|error| StoreError::Unavailable {
+                    detail: format!("no thread to write with: {error}"),
+                })?;
+            Ok(Adapter {
+                backend: Postgres {
+                    settings,
+                    readers: Arc::new(Readers::new(location)),
+                    jobs,
+                    thread,
+                    clock,
+                },
+            })
+        });
+        opened.await.map_err(|error| StoreError::Unavailable {
+            detail: error.to_string(),
+        })?
+    }
+
+    /// Whether there is a store at a location. Nothing is made.
+    ///
+    /// # Errors
+    ///
+    /// As [`PostgresStore::open`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only looks.
+    pub async fn exists(location: &PostgresLocation) -> Result<bool, StoreError> {
+        let location = location.clone();
+        let looked = spawn_blocking(move || {
+            let mut session = Session::open(&location)?;
+            Ok(schema::version(&mut session, location.schema())? > 0)
+        });
+        looked.await.map_err(|error| StoreError::Unavailable {
+            detail: error.to_string(),
+        })?
+    }
+
+    /// Waits until everything that was submitted is done, and closes all connections.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`] where the writing thread has panicked.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, the store closes all the same, without anybody waiting for it.
+    pub async fn close(self) -> Result<(), StoreError> {
+        let Postgres {
+            readers,
+            jobs,
+            thread,
+            ..
+        } = self.backend;
+        drop(jobs);
+        let ended = spawn_blocking(move || {
+            drop(readers);
+            thread.join()
+        });
+        match ended.await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_panicked)) => Err(StoreError::Unavailable {
+                detail: "the writing thread has panicked".to_owned(),
+            }),
+            Err(error) => Err(StoreError::Unavailable {
+                detail: error.to_string(),
+            }),
+        }
+    }
+}
+
+impl Relational for Postgres {
+    fn time(&self) -> Timestamp {
+        self.clock.now(&self.settings)
+    }
+
+    async fn submit<O: Operation>(&self, operation: O) -> Result<O::Output, O::Error> {
+        Queued::submit(operation, &self.jobs).await
+    }
+
+    async fn ask<T: Send + 'static>(
+        &self,
+        question: impl Fn(&mut dyn Database) -> Found<T> + Send + 'static,
+    ) -> Found<T> {
+        self.readers.ask(question).await
+    }
+}

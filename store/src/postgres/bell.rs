@@ -1,0 +1,113 @@
+//! A bell over PostgreSQL: it rings when any process has committed something that others may wait for.
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use interrupts::{Bell, OwnerName};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+use tokio_postgres::tls::TlsStream;
+use tokio_postgres::{AsyncMessage, Client, Connection, NoTls};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::error::in_words;
+use super::location::PostgresLocation;
+use super::session::tls;
+
+/// How long to wait before a connection is made again that was lost.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// A bell over PostgreSQL. Whoever commits rings it, so ringing by itself does nothing.
+#[derive(Debug)]
+pub struct PostgresBell {
+    rung: Arc<Notify>,
+    listener: JoinHandle<()>,
+}
+
+impl PostgresBell {
+    /// Listens, from now on and again after each loss of the connection.
+    ///
+    /// Must be called within a Tokio runtime.
+    pub fn hang(location: &PostgresLocation) -> Self {
+        let rung = Arc::new(Notify::new());
+        let listener = tokio::spawn(listen(location.clone(), Arc::clone(&rung)));
+        Self { rung, listener }
+    }
+}
+
+impl Drop for PostgresBell {
+    fn drop(&mut self) {
+        self.listener.abort();
+    }
+}
+
+#[async_trait]
+impl Bell for PostgresBell {
+    async fn ring(&self, _owner: &OwnerName) {}
+
+    async fn heard(&self) {
+        self.rung.notified().await;
+    }
+}
+
+/// Listens for ever.
+async fn listen(location: PostgresLocation, rung: Arc<Notify>) {
+    loop {
+        if let Err(error) = listen_once(&location, &rung).await {
+            tracing::warn!(error, "the bell cannot hear the store; it is tried again");
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
+/// Listens until the connection is lost.
+async fn listen_once(location: &PostgresLocation, rung: &Arc<Notify>) -> Result<(), String> {
+    let config = location.config().map_err(|error| error.to_string())?;
+    let lost = |error: tokio_postgres::Error| in_words(&error);
+    if location.has_tls() {
+        let tls = MakeRustlsConnect::new(tls(location).map_err(|error| error.to_string())?);
+        let (client, connection) = config.connect(tls).await.map_err(lost)?;
+        listen_with(location, client, connection, rung).await
+    } else {
+        let (client, connection) = config.connect(NoTls).await.map_err(lost)?;
+        listen_with(location, client, connection, rung).await
+    }
+}
+
+async fn listen_with<S, T>(
+    location: &PostgresLocation,
+    client: Client,
+    mut connection: Connection<S, T>,
+    rung: &Arc<Notify>,
+) -> Result<(), String>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+    T: TlsStream + Unpin,
+{
+    let listening = format!("LISTEN \"irq_{}\"", location.schema());
+    let mut listening = Box::pin(client.batch_execute(&listening));
+    let mut is_listening = false;
+    poll_fn(|context| {
+        loop {
+            if !is_listening && let std::task::Poll::Ready(done) = listening.as_mut().poll(context)
+            {
+                if let Err(error) = done {
+                    return std::task::Poll::Ready(Err(in_words(&error)));
+                }
+                is_listening = true;
+                // What came before was not heard.
+                rung.notify_one();
+            }
+            match std::task::ready!(connection.poll_message(context)) {
+                Some(Ok(AsyncMessage::Notification(_news))) => rung.notify_one(),
+                Some(Ok(_other)) => {}
+                Some(Err(error)) => return std::task::Poll::Ready(Err(in_words(&error))),
+                None => return std::task::Poll::Ready(Err("the server has closed it".to_owned())),
+            }
+        }
+    })
+    .await
+}

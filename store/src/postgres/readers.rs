@@ -1,0 +1,88 @@
+//! Connections that read, each for one question at a time.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use interrupts::store::StoreError;
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+
+use super::location::PostgresLocation;
+use super::session::Session;
+use super::writer::again;
+use crate::query::Found;
+use crate::relational::Database;
+
+/// How many may read at the same time.
+const SEATS: usize = 8;
+
+/// The connections, opened when they are needed first.
+pub(super) struct Readers {
+    location: Arc<PostgresLocation>,
+    idle: Mutex<Vec<Session>>,
+    seats: Arc<Semaphore>,
+}
+
+impl Readers {
+    pub(super) fn new(location: Arc<PostgresLocation>) -> Self {
+        Self {
+            location,
+            idle: Mutex::new(Vec::new()),
+            seats: Arc::new(Semaphore::new(SEATS)),
+        }
+    }
+
+    /// Asks a question where it may block; again where the connection was lost. Dropped, it is answered all the same, to
+    /// nobody.
+    pub(super) async fn ask<T: Send + 'static>(
+        self: &Arc<Self>,
+        question: impl Fn(&mut dyn Database) -> Found<T> + Send + 'static,
+    ) -> Found<T> {
+        let seat = Arc::clone(&self.seats).acquire_owned().await;
+        let seat = seat.map_err(|_closed| StoreError::Closed)?;
+        let readers = Arc::clone(self);
+        let asked = spawn_blocking(move || {
+            let _seat = seat;
+            readers.answer(question)
+        });
+        asked.await.map_err(|error| StoreError::Unavailable {
+            detail: error.to_string(),
+        })?
+    }
+
+    fn answer<T>(&self, question: impl Fn(&mut dyn Database) -> Found<T>) -> Found<T> {
+        let mut session = match self.take() {
+            Some(session) => session,
+            None => again(&self.location)?,
+        };
+        let answer = question(&mut session);
+        if !session.is_lost() {
+            self.put_back(session);
+            return answer;
+        }
+        // What else is idle was lost with it.
+        let lost = std::mem::take(&mut *self.idle.lock().unwrap_or_else(PoisonError::into_inner));
+        drop((session, lost));
+        let mut session = again(&self.location)?;
+        let answer = question(&mut session);
+        if !session.is_lost() {
+            self.put_back(session);
+        }
+        answer
+    }
+
+    fn take(&self) -> Option<Session> {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.pop()
+    }
+
+    fn put_back(&self, session: Session) {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.push(session);
+    }
+}
+
+impl Drop for Readers {
+    fn drop(&mut self) {
+        while self.take().is_some() {}
+    }
+}

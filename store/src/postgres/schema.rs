@@ -1,0 +1,88 @@
+//! The schema, and how one of an older version is brought up to date.
+
+use interrupts::store::StoreError;
+
+use super::session::Session;
+use crate::query::Found;
+use crate::relational::{Cell, Database as _, Value};
+
+/// The steps from an empty schema to the newest, oldest first. One that was released is never changed.
+const STEPS: [&str; 1] = [include_str!("../../migrations/postgres/0001_store.sql")];
+
+/// The newest schema that this program knows.
+const NEWEST: i64 = STEPS.len() as i64;
+
+/// Tells the locks of this program from those of others in the same database: the letters `irqs`.
+const LOCKS: &str = "1769107827";
+
+/// Takes the steps that a schema has not taken yet, all in one transaction.
+pub(super) fn update(session: &mut Session, schema: &str) -> Found<()> {
+    if version(session, schema)? == NEWEST {
+        return Ok(());
+    }
+    // Another process may be at it: the later one finds it done.
+    session.batch(&format!(
+        "BEGIN; SELECT pg_advisory_xact_lock({LOCKS}, hashtext('{schema}'))"
+    ))?;
+    let updated = steps(session, schema);
+    match updated {
+        Ok(()) => session.batch("COMMIT"),
+        Err(error) => {
+            let _undone = session.batch("ROLLBACK");
+            Err(error)
+        }
+    }
+}
+
+fn steps(session: &mut Session, schema: &str) -> Found<()> {
+    let found = version(session, schema)?;
+    let taken = usize::try_from(found).unwrap_or(0);
+    if taken == 0 {
+        session.batch(&format!("CREATE SCHEMA IF NOT EXISTS \"{schema}\""))?;
+        session.batch(
+            "CREATE TABLE irq_schema (id BIGINT PRIMARY KEY CHECK (id = 1), version BIGINT NOT NULL); \
+             INSERT INTO irq_schema (id, version) VALUES (1, 0)",
+        )?;
+    }
+    for step in STEPS.iter().skip(taken) {
+        session.batch(step)?;
+    }
+    session.batch(&format!("UPDATE irq_schema SET version = {NEWEST}"))
+}
+
+/// The version of a schema, which is ours and not too new; 0 where there is none, or an empty one.
+pub(super) fn version(session: &mut Session, schema: &str) -> Found<i64> {
+    let sql = "SELECT CAST(COUNT(*) AS BIGINT), \
+        CAST(COUNT(*) FILTER (WHERE relname = 'irq_schema') AS BIGINT) FROM pg_class \
+        WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = CAST(? AS TEXT))";
+    let (mut tables, mut ours) = (0, 0);
+    session.each(sql, &[Cell::Text(schema)], &mut |row| {
+        (tables, ours) = (number(row.value(0)?), number(row.value(1)?));
+        Ok(())
+    })?;
+    if tables > 0 && ours == 0 {
+        return Err(StoreError::Foreign);
+    }
+    if tables == 0 {
+        return Ok(0);
+    }
+    let mut found = 0;
+    session.each("SELECT version FROM irq_schema", &[], &mut |row| {
+        found = number(row.value(0)?);
+        Ok(())
+    })?;
+    if found > NEWEST {
+        return Err(StoreError::Newer {
+            found,
+            known: NEWEST,
+        });
+    }
+    Ok(found)
+}
+
+const fn number(value: Value<'_>) -> i64 {
+    match value {
+        Value::Number(number) => number,
+        Value::Nothing | Value::Fraction(_) | Value::Text(_) | Value::Bytes(_) => 0,
+    }
+}

@@ -1,0 +1,493 @@
+//! A connection to the server, as a database of rows: it is used by one thread at a time, which waits for it.
+
+use std::collections::HashMap;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::Poll;
+
+use futures_util::{Stream, StreamExt as _};
+use interrupts::store::StoreError;
+use rustls::ClientConfig;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
+use rustls_platform_verifier::BuilderVerifierExt as _;
+use tokio::runtime::Runtime;
+use tokio::task::JoinHandle;
+use tokio_postgres::types::private::BytesMut;
+use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
+use tokio_postgres::{Client, Config, NoTls, Row, Statement};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::dialect::translated;
+use super::error::{in_words, is_lost, is_undone, store_error};
+use super::location::PostgresLocation;
+use crate::query::Found;
+use crate::relational::{Cell, Columns, Database, Lookup, Value};
+use crate::tables::Tables;
+
+/// The oldest version, as the server numbers it.
+const OLDEST_SERVER: i64 = 140_000;
+const OLDEST_SERVER_TEXT: &str = "14";
+
+/// What every session is told. A process that is stopped in the middle of a transaction must not hold the store's lock for
+/// ever: the server ends its session, and what it had begun is undone. It may not wait for ever either.
+const SETTINGS: &str = "SET idle_in_transaction_session_timeout = '15s'; \
+    SET lock_timeout = '30s'; SET client_min_messages = warning; SET TIME ZONE 'UTC'";
+
+/// The connection.
+pub(super) struct Session {
+    client: Client,
+    /// Sends and receives while something is waited for.
+    runtime: Option<Runtime>,
+    connection: Option<JoinHandle<()>>,
+    statements: HashMap<&'static str, Statement>,
+    state: SessionState,
+}
+
+/// What is known of a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SessionState {
+    /// It can be used.
+    Open,
+    /// The last transaction was undone by the server and may be tried again.
+    Undone,
+    /// It is of no use any more.
+    Lost,
+}
+
+impl Session {
+    /// Connects, and checks that what is written will be durable.
+    pub(super) fn open(location: &PostgresLocation) -> Found<Self> {
+        let config = location.config().map_err(|error| {
+            let file = location.password_file().unwrap_or_else(|| "".as_ref());
+            unavailable(format!("{}: {error}", file.display()))
+        })?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| unavailable(error.to_string()))?;
+        let (client, connection) = runtime.block_on(connect(&config, location))?;
+        let mut session = Self {
+            client,
+            runtime: Some(runtime),
+            connection: Some(connection),
+            statements: HashMap::new(),
+            state: SessionState::Open,
+        };
+        session.check()?;
+        let schema = location.schema();
+        session.batch(&format!("SET search_path TO \"{schema}\"; {SETTINGS}"))?;
+        Ok(session)
+    }
+
+    pub(super) const fn state(&self) -> SessionState {
+        self.state
+    }
+
+    pub(super) const fn is_lost(&self) -> bool {
+        matches!(self.state, SessionState::Lost)
+    }
+
+    /// Says that the last transaction has ended, however.
+    pub(super) const fn begin_anew(&mut self) {
+        if matches!(self.state, SessionState::Undone) {
+            self.state = SessionState::Open;
+        }
+    }
+
+    /// Closes the connection, and waits until it is.
+    pub(super) fn close(mut self) {
+        let (runtime, connection) = (self.runtime.take(), self.connection.take());
+        drop(self);
+        if let (Some(runtime), Some(connection)) = (runtime, connection) {
+            let _ended = runtime.block_on(connection);
+            runtime.shutdown_background();
+        }
+    }
+
+    /// Statements that return nothing.
+    pub(super) fn batch(&mut self, sql: &str) -> Found<()> {
+        let (runtime, client) = (runtime(&self.runtime)?, &self.client);
+        let done = runtime.block_on(client.batch_execute(sql));
+        self.noted(done)
+    }
+
+    /// The server's version and what it promises.
+    fn check(&mut self) -> Found<()> {
+        let sql = "SELECT current_setting('server_version_num')::bigint, \
+            current_setting('server_version'), current_setting('fsync'), \
+            current_setting('full_page_writes'), current_setting('synchronous_commit'), \
+            current_setting('server_encoding')";
+        let row = {
+            let (runtime, client) = (runtime(&self.runtime)?, &self.client);
+            runtime.block_on(client.query_one(sql, &[]))
+        };
+        let row = self.noted(row)?;
+        let text = |column| row.get::<usize, String>(column);
+        if row.get::<usize, i64>(0) < OLDEST_SERVER {
+            return Err(StoreError::EngineTooOld {
+                found: text(1),
+                needed: OLDEST_SERVER_TEXT,
+            });
+        }
+        for (column, setting) in [(2, "fsync"), (3, "full_page_writes")] {
+            if text(column) != "on" {
+                let found = text(column);
+                return Err(StoreError::NotDurable { setting, found });
+            }
+        }
+        if text(5) != "UTF8" {
+            return Err(unavailable(format!(
+                "the database keeps texts in {}; make one with ENCODING 'UTF8'",
+                text(5)
+            )));
+        }
+        // These acknowledge what a crash or a failover may lose. A session may ask for more.
+        if ["off", "local", "remote_write"].contains(&text(4).as_str()) {
+            self.batch("SET synchronous_commit = on")?;
+        }
+        Ok(())
+    }
+
+    /// Prepares a statement where that has not been done.
+    fn prepare(&mut self, sql: &'static str) -> Found<Statement> {
+        if let Some(statement) = self.statements.get(sql) {
+            return Ok(statement.clone());
+        }
+        let prepared = {
+            let (runtime, client) = (runtime(&self.runtime)?, &self.client);
+            runtime.block_on(client.prepare(&translated(sql)))
+        };
+        let statement = self.noted(prepared)?;
+        self.statements.insert(sql, statement.clone());
+        Ok(statement)
+    }
+
+    /// Sends all at once, and waits for the answers: one round trip, however many there are.
+    pub(super) fn send(&mut self, requests: &[Request<'_>]) -> Found<Vec<Answer>> {
+        let mut statements = Vec::with_capacity(requests.len());
+        for request in requests {
+            statements.push(self.prepare(request.sql)?);
+        }
+        let (runtime, client) = (runtime(&self.runtime)?, &self.client);
+        let under_way = requests
+            .iter()
+            .zip(&statements)
+            .map(|(request, statement)| {
+                Box::pin(async move {
+                    let values = request.values.iter().map(|it| it as &(dyn ToSql + Sync));
+                    let values: Vec<_> = values.collect();
+                    if statement.columns().is_empty() {
+                        let rows = client.execute(statement, &values).await?;
+                        return Ok(Answer::Changed(rows));
+                    }
+                    client.query(statement, &values).await.map(Answer::Rows)
+                })
+            });
+        let under_way = in_order(under_way.collect());
+        let answers: Result<Vec<_>, _> = runtime.block_on(under_way).into_iter().collect();
+        self.noted(answers)
+    }
+
+    fn noted<T>(&mut self, done: Result<T, tokio_postgres::Error>) -> Found<T> {
+        done.map_err(|error| {
+            if self.client.is_closed() || is_lost(&error) {
+                self.state = SessionState::Lost;
+            } else if is_undone(&error) {
+                self.state = SessionState::Undone;
+            }
+            store_error(&error)
+        })
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // A runtime that waits for its end must not be dropped by a task.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// A statement and its values.
+pub(super) struct Request<'cells> {
+    pub(super) sql: &'static str,
+    pub(super) values: &'cells [Cell<'cells>],
+}
+
+/// What a statement gave.
+pub(super) enum Answer {
+    Rows(Vec<Row>),
+    Changed(u64),
+}
+
+fn unavailable(detail: String) -> StoreError {
+    StoreError::Unavailable { detail }
+}
+
+fn runtime(runtime: &Option<Runtime>) -> Found<&Runtime> {
+    runtime.as_ref().ok_or(StoreError::Closed)
+}
+
+/// Connects, and begins to carry what is sent and received.
+async fn connect(config: &Config, location: &PostgresLocation) -> Found<(Client, JoinHandle<()>)> {
+    if !location.has_tls() {
+        let connected = config.connect(NoTls).await;
+        let (client, connection) = connected.map_err(|error| unreachable_server(&error))?;
+        return Ok((client, tokio::spawn(async move { ended(connection.await) })));
+    }
+    let tls = MakeRustlsConnect::new(tls(location)?);
+    let connected = config.connect(tls).await;
+    let (client, connection) = connected.map_err(|error| unreachable_server(&error))?;
+    Ok((client, tokio::spawn(async move { ended(connection.await) })))
+}
+
+/// Where nobody has connected it says so, whatever the code.
+fn unreachable_server(error: &tokio_postgres::Error) -> StoreError {
+    unavailable(in_words(error))
+}
+
+fn ended(connection: Result<(), tokio_postgres::Error>) {
+    if let Err(error) = connection {
+        tracing::debug!(
+            error = in_words(&error),
+            "a connection to the store has ended"
+        );
+    }
+}
+
+/// The server's certificate is checked by those that are named, else by the system's.
+pub(super) fn tls(location: &PostgresLocation) -> Found<ClientConfig> {
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let builder = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| unavailable(error.to_string()))?;
+    let Some(file) = location.root_certificates() else {
+        let builder = builder
+            .with_platform_verifier()
+            .map_err(|error| unavailable(error.to_string()))?;
+        return Ok(builder.with_no_client_auth());
+    };
+    let unread =
+        |error: &dyn std::fmt::Display| unavailable(format!("{}: {error}", file.display()));
+    let mut roots = rustls::RootCertStore::empty();
+    for certificate in CertificateDer::pem_file_iter(file).map_err(|error| unread(&error))? {
+        let certificate = certificate.map_err(|error| unread(&error))?;
+        roots.add(certificate).map_err(|error| unread(&error))?;
+    }
+    if roots.is_empty() {
+        return Err(unread(&"it has no certificate"));
+    }
+    Ok(builder.with_root_certificates(roots).with_no_client_auth())
+}
+
+/// Begins all in their order, and then waits for each. Answers come in the same order.
+async fn in_order<F: Future>(mut under_way: Vec<Pin<Box<F>>>) -> Vec<F::Output> {
+    let mut answers: Vec<Option<F::Output>> = Vec::with_capacity(under_way.len());
+    let mut is_begun = false;
+    poll_fn(|context| {
+        if !is_begun {
+            // The first poll sends.
+            is_begun = true;
+            answers.extend(
+                under_way
+                    .iter_mut()
+                    .map(|one| match one.as_mut().poll(context) {
+                        Poll::Ready(answer) => Some(answer),
+                        Poll::Pending => None,
+                    }),
+            );
+        }
+        for (one, answer) in under_way.iter_mut().zip(&mut answers) {
+            if answer.is_none() {
+                match one.as_mut().poll(context) {
+                    Poll::Ready(ready) => *answer = Some(ready),
+                    Poll::Pending => return Poll::Pending,
+                }
+            }
+        }
+        Poll::Ready(())
+    })
+    .await;
+    answers.into_iter().flatten().collect()
+}
+
+impl Database for Session {
+    fn each(
+        &mut self,
+        sql: &'static str,
+        values: &[Cell<'_>],
+        read: &mut dyn FnMut(&dyn Columns) -> Found<()>,
+    ) -> Found<()> {
+        let statement = self.prepare(sql)?;
+        let (runtime, client) = (runtime(&self.runtime)?, &self.client);
+        let read_all = runtime.block_on(async {
+            let rows = client
+                .query_raw(&statement, values)
+                .await
+                .map_err(Stopped::Server)?;
+            each_of(rows, read).await
+        });
+        match read_all {
+            Ok(()) => Ok(()),
+            Err(Stopped::Server(error)) => self.noted(Err(error)),
+            Err(Stopped::Reader(error)) => Err(error),
+        }
+    }
+
+    fn execute(&mut self, sql: &'static str, values: &[Cell<'_>]) -> Found<u64> {
+        match self.send(&[Request { sql, values }])?.pop() {
+            Some(Answer::Changed(rows)) => Ok(rows),
+            Some(Answer::Rows(rows)) => Ok(rows.len() as u64),
+            None => Ok(0),
+        }
+    }
+
+    fn look_up(&mut self, lookups: &[Lookup], tables: &mut Tables) -> Found<()> {
+        let requests: Vec<_> = looked_up(lookups).collect();
+        let answers = self.send(&requests)?;
+        take(lookups, answers.into_iter(), tables)
+    }
+
+    fn begin_snapshot(&mut self) -> Found<()> {
+        self.batch("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    }
+
+    fn end_snapshot(&mut self) -> Found<()> {
+        self.batch("ROLLBACK")
+    }
+}
+
+/// What is sent for lookups.
+pub(super) fn looked_up(lookups: &[Lookup]) -> impl Iterator<Item = Request<'_>> {
+    lookups.iter().flat_map(|lookup| {
+        lookup.keys.iter().map(|key| Request {
+            sql: lookup.sql,
+            values: std::slice::from_ref(key),
+        })
+    })
+}
+
+/// Takes the answers to lookups, which are in their order.
+pub(super) fn take(
+    lookups: &[Lookup],
+    mut answers: impl Iterator<Item = Answer>,
+    tables: &mut Tables,
+) -> Found<()> {
+    for lookup in lookups {
+        for number in 0..lookup.keys.len() {
+            if let Some(Answer::Rows(rows)) = answers.next()
+                && let Some(row) = rows.first()
+            {
+                (lookup.take)(tables, number, row)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Why not all rows were read.
+enum Stopped {
+    Server(tokio_postgres::Error),
+    Reader(StoreError),
+}
+
+async fn each_of(
+    rows: impl Stream<Item = Result<Row, tokio_postgres::Error>>,
+    read: &mut dyn FnMut(&dyn Columns) -> Found<()>,
+) -> Result<(), Stopped> {
+    let mut rows = pin!(rows);
+    while let Some(row) = rows.next().await {
+        let row = row.map_err(Stopped::Server)?;
+        read(&row).map_err(Stopped::Reader)?;
+    }
+    Ok(())
+}
+
+/// The bytes of a column, whatever its type.
+struct Raw<'row> {
+    kind: Kind,
+    bytes: &'row [u8],
+}
+
+/// The types of columns that are read.
+#[derive(Clone, Copy)]
+enum Kind {
+    Number,
+    Text,
+    Bytes,
+}
+
+impl<'row> FromSql<'row> for Raw<'row> {
+    fn from_sql(
+        column: &Type,
+        bytes: &'row [u8],
+    ) -> Result<Self, Box<dyn std::error::Error + Sync + Send>> {
+        let kind = match *column {
+            Type::INT8 | Type::INT4 => Kind::Number,
+            Type::BYTEA => Kind::Bytes,
+            _ => Kind::Text,
+        };
+        Ok(Self { kind, bytes })
+    }
+
+    fn accepts(column: &Type) -> bool {
+        [
+            Type::INT8,
+            Type::INT4,
+            Type::BYTEA,
+            Type::TEXT,
+            Type::VARCHAR,
+        ]
+        .contains(column)
+    }
+}
+
+impl Columns for Row {
+    fn value(&self, column: usize) -> Found<Value<'_>> {
+        let found: Option<Raw<'_>> = self.try_get(column).map_err(|error| store_error(&error))?;
+        let Some(Raw { kind, bytes }) = found else {
+            return Ok(Value::Nothing);
+        };
+        Ok(match kind {
+            Kind::Text => Value::Text(bytes),
+            Kind::Bytes => Value::Bytes(bytes),
+            Kind::Number => Value::Number(number(bytes)?),
+        })
+    }
+}
+
+fn number(bytes: &[u8]) -> Found<i64> {
+    if let Ok(long) = <[u8; 8]>::try_from(bytes) {
+        return Ok(i64::from_be_bytes(long));
+    }
+    let short = <[u8; 4]>::try_from(bytes).map_err(|error| unavailable(error.to_string()))?;
+    Ok(i64::from(i32::from_be_bytes(short)))
+}
+
+impl ToSql for Cell<'_> {
+    fn to_sql(
+        &self,
+        column: &Type,
+        out: &mut BytesMut,
+    ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
+        match self.value() {
+            Value::Nothing => return Ok(IsNull::Yes),
+            Value::Number(number) if *column == Type::INT4 => {
+                out.extend_from_slice(&i32::try_from(number)?.to_be_bytes());
+            }
+            Value::Number(number) => out.extend_from_slice(&number.to_be_bytes()),
+            Value::Fraction(number) => out.extend_from_slice(&number.to_be_bytes()),
+            Value::Text(bytes) | Value::Bytes(bytes) => out.extend_from_slice(bytes),
+        }
+        Ok(IsNull::No)
+    }
+
+    fn accepts(column: &Type) -> bool {
+        Raw::accepts(column)
+    }
+
+    to_sql_checked!();
+}

@@ -1,0 +1,330 @@
+//! The connection that writes: one transaction of a store at a time, over all processes, and what became of one whose
+//! connection was lost.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{Duration, Instant};
+
+use interrupts::store::StoreError;
+use jiff::{SignedDuration, Timestamp};
+use uuid::Uuid;
+
+use super::location::PostgresLocation;
+use super::session::{Answer, Request, Session, SessionState, looked_up, take};
+use crate::adapter::StoreSettings;
+use crate::query::Found;
+use crate::relational::{Cell, Columns, Database, Lookup, Transactions, Value};
+use crate::tables::Tables;
+
+/// For how long it is tried to reach a server that was there before: one that restarts, or the standby that takes its
+/// place.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How often it is tried.
+const PACE: Duration = Duration::from_millis(100);
+
+const BEGIN: &str = "BEGIN";
+const COMMIT: &str = "COMMIT";
+/// The locks of two stores in one database differ by their table. The number is that of the schema's locks.
+const LOCK: &str = "SELECT pg_advisory_xact_lock(1769107827, 'commits'::regclass::oid::int4)";
+const TIME: &str = "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)";
+const COMMITTED: &str = "INSERT INTO commits (writer, number) VALUES (?, ?) \
+    ON CONFLICT (writer) DO UPDATE SET number = excluded.number, at = now()";
+const LAST_COMMIT: &str = "SELECT number FROM commits WHERE writer = ?";
+const FORGET: &str = "DELETE FROM commits WHERE at < now() - interval '1 day'";
+/// With the commit, everybody who listens is told.
+const NEWS: &str = "SELECT pg_notify('irq_' || current_schema(), '')";
+/// Rows that somebody may wait for begin with this.
+const OUTBOX: &str = "INSERT INTO outbox ";
+
+/// The time of the server, as far as is known between two transactions.
+#[derive(Debug, Default)]
+pub(super) struct ServerClock {
+    /// How many microseconds it is ahead of this machine's.
+    ahead: AtomicI64,
+}
+
+impl ServerClock {
+    pub(super) fn now(&self, settings: &StoreSettings) -> Timestamp {
+        if settings.clock.is_some() {
+            return settings.now();
+        }
+        let ahead = SignedDuration::from_micros(self.ahead.load(Ordering::Relaxed));
+        let now = settings.now();
+        now.checked_add(ahead).unwrap_or(now)
+    }
+
+    fn stands_at(&self, server: Timestamp, settings: &StoreSettings) {
+        let ahead = server.as_microsecond() - settings.now().as_microsecond();
+        self.ahead.store(ahead, Ordering::Relaxed);
+    }
+}
+
+/// Connects to a server that was there before, for as long as it may take to be there again.
+pub(super) fn again(location: &PostgresLocation) -> Found<Session> {
+    let begun = Instant::now();
+    loop {
+        match Session::open(location) {
+            Err(error @ StoreError::Unavailable { .. }) if begun.elapsed() < PATIENCE => {
+                tracing::warn!(%error, "the store cannot be reached; it is tried again");
+                std::thread::sleep(PACE);
+            }
+            opened => return opened,
+        }
+    }
+}
+
+/// The connection that writes.
+pub(super) struct DatabaseWriter {
+    session: Session,
+    location: Arc<PostgresLocation>,
+    settings: StoreSettings,
+    clock: Arc<ServerClock>,
+    /// Under which its commits are found.
+    name: String,
+    /// How many transactions it has committed, or tried to.
+    number: i64,
+    /// When the transaction began; none where the server has not been told of it.
+    now: Option<Timestamp>,
+    /// What is written with the commit.
+    writes: Vec<(&'static str, Vec<Cell<'static>>)>,
+    has_written: bool,
+    /// Whether somebody may wait for what is written.
+    has_news: bool,
+    /// The last commit surely did not happen.
+    is_uncommitted: bool,
+    /// Since when nothing succeeds.
+    failing: Option<Instant>,
+}
+
+impl DatabaseWriter {
+    pub(super) fn new(
+        session: Session,
+        location: Arc<PostgresLocation>,
+        settings: StoreSettings,
+        clock: Arc<ServerClock>,
+    ) -> Self {
+        Self {
+            session,
+            location,
+            settings,
+            clock,
+            name: Uuid::now_v7().simple().to_string(),
+            number: 0,
+            now: None,
+            writes: Vec::new(),
+            has_written: false,
+            has_news: false,
+            is_uncommitted: false,
+            failing: None,
+        }
+    }
+
+    /// Forgets the last commits of processes that are gone for long.
+    pub(super) fn forget_old_writers(&mut self) -> Found<()> {
+        self.session.execute(FORGET, &[]).map(drop)
+    }
+
+    /// Begins the transaction where that has not been done, with the lookups in the same round trip.
+    fn begun(&mut self, lookups: &[Lookup]) -> Found<Vec<Answer>> {
+        let mut requests: Vec<_> = match self.now {
+            Some(_begun) => Vec::new(),
+            None => [BEGIN, LOCK, TIME].map(without_values).into(),
+        };
+        requests.extend(looked_up(lookups));
+        let mut answers = self.session.send(&requests)?;
+        if self.now.is_none() {
+            let found = answers.drain(..3).next_back();
+            self.now = Some(self.time_of(found)?);
+        }
+        Ok(answers)
+    }
+
+    fn time_of(&self, answer: Option<Answer>) -> Found<Timestamp> {
+        let server = Timestamp::from_microsecond(number_of(answer)?.unwrap_or_default());
+        let server = server.map_err(|error| StoreError::Unavailable {
+            detail: error.to_string(),
+        })?;
+        self.clock.stands_at(server, &self.settings);
+        Ok(match &self.settings.clock {
+            Some(_other) => self.settings.now(),
+            None => server,
+        })
+    }
+
+    /// Sends what waits to be written, before something that must see it.
+    fn send_writes(&mut self) -> Found<()> {
+        if self.now.is_none() {
+            self.begun(&[])?;
+        }
+        let writes = std::mem::take(&mut self.writes);
+        let requests: Vec<_> = requests_of(&writes).collect();
+        self.session.send(&requests).map(drop)
+    }
+
+    /// Writes all that waits, and commits. Where the connection is lost meanwhile, a new one finds out what became of it.
+    fn send_commit(&mut self) -> Found<()> {
+        let writes = std::mem::take(&mut self.writes);
+        let mut requests: Vec<_> = requests_of(&writes).collect();
+        self.number += 1;
+        let mark = [Cell::Text(&self.name), Cell::Number(self.number)];
+        requests.push(Request {
+            sql: COMMITTED,
+            values: &mark,
+        });
+        if self.has_news {
+            requests.push(without_values(NEWS));
+        }
+        requests.push(without_values(COMMIT));
+        let Err(error) = self.session.send(&requests) else {
+            return Ok(());
+        };
+        if !self.session.is_lost() {
+            return Err(error);
+        }
+        match self.has_committed() {
+            Ok(true) => Ok(()),
+            Ok(false) => {
+                self.is_uncommitted = true;
+                Err(error)
+            }
+            Err(unknown) => {
+                tracing::error!(error = %unknown, "nobody knows whether a transaction was committed");
+                Err(error)
+            }
+        }
+    }
+
+    /// Whether the last transaction was committed. Whoever has the lock knows: the server has ended that one by then.
+    fn has_committed(&mut self) -> Found<bool> {
+        self.session = again(&self.location)?;
+        let name = [Cell::Text(&self.name)];
+        let last = Request {
+            sql: LAST_COMMIT,
+            values: &name,
+        };
+        let [begin, lock, commit] = [BEGIN, LOCK, COMMIT].map(without_values);
+        let answers = self.session.send(&[begin, lock, last, commit])?;
+        Ok(number_of(answers.into_iter().nth(2))? == Some(self.number))
+    }
+}
+
+const fn without_values(sql: &'static str) -> Request<'static> {
+    Request { sql, values: &[] }
+}
+
+fn requests_of<'writes>(
+    writes: &'writes [(&'static str, Vec<Cell<'static>>)],
+) -> impl Iterator<Item = Request<'writes>> {
+    writes.iter().map(|(sql, values)| Request { sql, values })
+}
+
+/// The number in the only row of an answer; none where there is no row.
+fn number_of(answer: Option<Answer>) -> Found<Option<i64>> {
+    let Some(Answer::Rows(rows)) = answer else {
+        return Ok(None);
+    };
+    let Some(row) = rows.first() else {
+        return Ok(None);
+    };
+    Ok(match row.value(0)? {
+        Value::Number(number) => Some(number),
+        Value::Nothing | Value::Fraction(_) | Value::Text(_) | Value::Bytes(_) => None,
+    })
+}
+
+impl Database for DatabaseWriter {
+    fn each(
+        &mut self,
+        sql: &'static str,
+        values: &[Cell<'_>],
+        read: &mut dyn FnMut(&dyn Columns) -> Found<()>,
+    ) -> Found<()> {
+        self.send_writes()?;
+        self.session.each(sql, values, read)
+    }
+
+    fn execute(&mut self, sql: &'static str, values: &[Cell<'_>]) -> Found<u64> {
+        self.send_writes()?;
+        self.has_written = true;
+        self.session.execute(sql, values)
+    }
+
+    fn write(&mut self, sql: &'static str, values: &[Cell<'_>]) -> Found<()> {
+        self.has_written = true;
+        self.has_news |= sql.starts_with(OUTBOX);
+        self.writes
+            .push((sql, values.iter().map(Cell::owned).collect()));
+        Ok(())
+    }
+
+    fn look_up(&mut self, lookups: &[Lookup], tables: &mut Tables) -> Found<()> {
+        let answers = self.begun(lookups)?;
+        take(lookups, answers.into_iter(), tables)
+    }
+
+    fn begin_snapshot(&mut self) -> Found<()> {
+        self.session.begin_snapshot()
+    }
+
+    fn end_snapshot(&mut self) -> Found<()> {
+        self.session.end_snapshot()
+    }
+}
+
+impl Transactions for DatabaseWriter {
+    /// It is told to the server with the first lookup.
+    fn begin(&mut self) -> Found<()> {
+        self.now = None;
+        self.writes.clear();
+        (self.has_written, self.has_news) = (false, false);
+        self.session.begin_anew();
+        if self.session.is_lost() {
+            self.session = again(&self.location)?;
+        }
+        Ok(())
+    }
+
+    fn time(&mut self) -> Found<Timestamp> {
+        if let Some(now) = self.now {
+            return Ok(now);
+        }
+        self.begun(&[])?;
+        Ok(self.now.unwrap_or_default())
+    }
+
+    fn commit(&mut self) -> Found<()> {
+        let committed = match self.has_written {
+            true => self.send_commit(),
+            false => self.session.send(&[without_values(COMMIT)]).map(drop),
+        };
+        if committed.is_ok() {
+            self.failing = None;
+        }
+        committed
+    }
+
+    fn roll_back(&mut self) {
+        if self.session.is_lost() || self.now.take().is_none() || self.is_uncommitted {
+            return;
+        }
+        if let Err(error) = self.session.batch("ROLLBACK") {
+            tracing::debug!(%error, "nothing was rolled back");
+        }
+    }
+
+    fn can_try_again(&mut self) -> bool {
+        let failing = *self.failing.get_or_insert_with(Instant::now);
+        let is_undone =
+            std::mem::take(&mut self.is_uncommitted) || self.session.state() != SessionState::Open;
+        if is_undone && failing.elapsed() < PATIENCE {
+            return true;
+        }
+        self.failing = None;
+        false
+    }
+
+    fn close(self) {
+        self.session.close();
+    }
+}
