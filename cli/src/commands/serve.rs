@@ -64,6 +64,9 @@ async fn until_stopped(
     let listener = listen(arguments.listen).await?;
     let address = listener.local_addr()?;
     let storage = Storage::create(store).await?;
+    if let Some(notice) = storage.notice() {
+        eprintln!("irq: {notice}.");
+    }
     let welcomed = remote.clone();
     let config = config(arguments, remote, &storage)?;
     // Before anything is printed, and before a run of an earlier server is taken up.
