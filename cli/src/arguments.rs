@@ -41,8 +41,9 @@ pub(crate) use kept::{
 
 pub(crate) use planning::PlanArguments;
 pub(crate) use serving::{
-    BenchForm, BenchModelArguments, DoctorArguments, RoleChoice, ServeArguments, TokenArguments,
-    TokenCommand, TokenCreateArguments, TokenListArguments, TokenRevokeArguments,
+    BenchForm, BenchModelArguments, DoctorArguments, ExecutingArguments, RoleChoice,
+    ServeArguments, TokenArguments, TokenCommand, TokenCreateArguments, TokenListArguments,
+    TokenRevokeArguments, WorkerArguments,
 };
 
 /// Runs multi-agent workflows whose interrupts can only go where they are allowed to.
@@ -97,6 +98,8 @@ pub(crate) enum Command {
     Chat(ChatArguments),
     /// Serve the page and the interface, and execute runs, until it gets SIGTERM or Ctrl+C
     Serve(ServeArguments),
+    /// Execute the runs that servers on the same store leave to workers, until it gets SIGTERM or Ctrl+C
+    Worker(WorkerArguments),
     /// Let an MCP client ask people: an MCP server, which a client starts
     Mcp(McpArguments),
     /// Log in to an MCP server whose tools agents use

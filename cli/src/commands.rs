@@ -56,7 +56,7 @@ pub(crate) use rules::rules;
 pub(crate) use run::run;
 pub(crate) use schema::schema;
 pub(crate) use send::send;
-pub(crate) use serve::{is_launched, serve, waits_for_server};
+pub(crate) use serve::{is_launched, serve, waits_for_server, worker};
 pub(crate) use stats::stats;
 pub(crate) use token::token;
 pub(crate) use watch_lines::watch_lines;

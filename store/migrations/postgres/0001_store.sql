@@ -76,6 +76,7 @@ CREATE TABLE runs (
     body TEXT NOT NULL,
     seal BYTEA
 );
+CREATE INDEX runs_live ON runs (position) WHERE state NOT IN ('completed', 'failed', 'cancelled');
 
 CREATE TABLE nodes (
     position BIGINT PRIMARY KEY,
