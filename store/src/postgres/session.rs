@@ -32,7 +32,7 @@ const OLDEST_SERVER_TEXT: &str = "14";
 
 /// What every session is told. A process that is stopped in the middle of a transaction must not hold the store's lock for
 /// ever: the server ends its session, and what it had begun is undone. It may not wait for ever either.
-const SETTINGS: &str = "SET idle_in_transaction_session_timeout = '15s'; \
+const SETTINGS: &str = "SET idle_in_transaction_session_timeout = '5s'; \
     SET lock_timeout = '30s'; SET client_min_messages = warning; SET TIME ZONE 'UTC'";
 
 /// The connection.

@@ -22,19 +22,7 @@ impl Server {
             eprintln!("nothing was tested: IRQ_TEST_POSTGRES_PROGRAMS names no folder");
             return None;
         };
-        let free = TcpListener::bind("127.0.0.1:0").unwrap();
-        let server = Self {
-            folder: tempfile::tempdir().unwrap(),
-            programs: programs.into(),
-            port: free.local_addr().unwrap().port(),
-            options: options.join(" "),
-        };
-        drop(free);
-        if rustix::process::geteuid().is_root() {
-            let mut owned = Command::new("chown");
-            owned.arg("postgres").arg(server.folder.path());
-            assert!(owned.status().unwrap().success());
-        }
+        let server = Self::in_folder(programs.into(), options.join(" "));
         server.run(
             "initdb",
             &[
@@ -52,13 +40,62 @@ impl Server {
         Some(server)
     }
 
+    fn in_folder(programs: PathBuf, options: String) -> Self {
+        let free = TcpListener::bind("127.0.0.1:0").unwrap();
+        let server = Self {
+            folder: tempfile::tempdir().unwrap(),
+            programs,
+            port: free.local_addr().unwrap().port(),
+            options,
+        };
+        drop(free);
+        if rustix::process::geteuid().is_root() {
+            let mut owned = Command::new("chown");
+            owned.arg("postgres").arg(server.folder.path());
+            assert!(owned.status().unwrap().success());
+        }
+        server
+    }
+
+    /// Starts another one, which follows this one and can take its place.
+    pub(crate) fn standby(&self) -> Self {
+        let standby = Self::in_folder(self.programs.clone(), String::new());
+        let port = self.port.to_string();
+        standby.run(
+            "pg_basebackup",
+            &[
+                "--host=127.0.0.1",
+                "--port",
+                &port,
+                "--username=postgres",
+                "--write-recovery-conf",
+                "--checkpoint=fast",
+            ],
+        );
+        standby.begin();
+        standby
+    }
+
+    pub(crate) fn take_over(&self) {
+        self.run("pg_ctl", &["promote", "--wait", "--silent"]);
+    }
+
+    pub(crate) const fn port(&self) -> u16 {
+        self.port
+    }
+
     pub(crate) fn address(&self) -> String {
         format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
     }
 
+    /// Ends all its processes at once.
+    pub(crate) fn die(&self) {
+        self.run("pg_ctl", &["stop", "--mode", "immediate", "--silent"]);
+    }
+
     /// Ends all its processes at once, and starts it again.
     pub(crate) fn die_and_come_back(self) -> Self {
-        self.run("pg_ctl", &["stop", "--mode", "immediate", "--silent"]);
+        self.die();
         self.begin();
         self
     }
@@ -115,6 +152,8 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        self.run("pg_ctl", &["stop", "--mode", "immediate", "--silent"]);
+        if self.folder.path().join("data/postmaster.pid").exists() {
+            self.die();
+        }
     }
 }
