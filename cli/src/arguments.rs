@@ -42,8 +42,9 @@ pub(crate) use kept::{
 pub(crate) use planning::PlanArguments;
 pub(crate) use serving::{
     BenchForm, BenchModelArguments, DoctorArguments, ExecutingArguments, RoleChoice,
-    ServeArguments, TokenArguments, TokenCommand, TokenCreateArguments, TokenListArguments,
-    TokenRevokeArguments, WorkerArguments,
+    ServeArguments, StoreCommand, StoreCopyArguments, TokenArguments, TokenCommand,
+    TokenCreateArguments, TokenListArguments, TokenRevokeArguments, WholeStoreArguments,
+    WorkerArguments,
 };
 
 /// Runs multi-agent workflows whose interrupts can only go where they are allowed to.
@@ -106,6 +107,8 @@ pub(crate) enum Command {
     McpLogin(McpLoginArguments),
     /// Let a coding agent ask people for permission, instead of its own terminal
     Hook(HookArguments),
+    /// Copy the store to another place
+    Store(WholeStoreArguments),
     /// Make, list and revoke the tokens that let people and programs into a server
     Token(TokenArguments),
     /// List runs and their agents, of all processes

@@ -167,6 +167,7 @@ fn demand_store(command: &Command, store: &StoreArguments) -> Result<(), Failure
         | Command::Stats(_)
         | Command::Policy(_)
         | Command::Rules(_)
+        | Command::Store(_)
         | Command::Token(_)
         | Command::Plan(_)
         | Command::Schema(_)
@@ -194,6 +195,7 @@ fn perform(command: Command, store: &StoreArguments, global: Global) -> anyhow::
         Command::McpLogin(login) => commands::mcp_login(&login),
         Command::Hook(hook) => commands::hook(&hook, store),
         Command::Rules(rules) => commands::rules(&rules, store, global),
+        Command::Store(whole) => commands::store(&whole),
         Command::Token(token) => commands::token(&token, store, global),
         Command::Ps(ps) => commands::ps(&ps, store, global),
         Command::Watch(watch) => watch::watch(&watch, store, global),

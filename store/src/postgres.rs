@@ -175,6 +175,19 @@ impl PostgresStore {
     }
 }
 
+/// A connection that writes to a store which is there.
+pub(crate) fn writer_at(location: &PostgresLocation) -> Found<DatabaseWriter> {
+    let session = Session::open(location)?;
+    let clock = Arc::new(writer::ServerClock::default());
+    let location = Arc::new(location.clone());
+    Ok(DatabaseWriter::new(
+        session,
+        location,
+        StoreSettings::default(),
+        clock,
+    ))
+}
+
 impl Relational for Postgres {
     fn time(&self) -> Timestamp {
         self.clock.now(&self.settings)

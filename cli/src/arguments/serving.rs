@@ -138,6 +138,30 @@ pub(crate) struct ExecutingArguments {
     pub(crate) limits: LimitArguments,
 }
 
+/// The arguments of `irq store`.
+#[derive(Debug, Args)]
+pub(crate) struct WholeStoreArguments {
+    /// What to do
+    #[command(subcommand)]
+    pub(crate) command: StoreCommand,
+}
+
+/// What `irq store` does.
+#[derive(Debug, Subcommand)]
+pub(crate) enum StoreCommand {
+    /// Copy a store into an empty one, and verify both: a file into PostgreSQL, or the other way
+    Copy(StoreCopyArguments),
+}
+
+/// The arguments of `irq store copy`.
+#[derive(Debug, Args)]
+pub(crate) struct StoreCopyArguments {
+    /// The store that there is: a path, sqlite:PATH, or postgres://USER@HOST/DATABASE
+    pub(crate) from: String,
+    /// Where it is copied to
+    pub(crate) to: String,
+}
+
 /// The arguments of `irq token`.
 #[derive(Debug, Args)]
 pub(crate) struct TokenArguments {

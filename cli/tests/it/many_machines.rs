@@ -186,3 +186,36 @@ async fn a_question_of_a_worker_is_put_aside_and_its_answer_wakes_any_worker() {
     assert_eq!(installation.ends(&run).await, "completed");
     verified(&installation);
 }
+
+#[tokio::test]
+async fn a_store_of_one_machine_is_copied_for_many_and_its_question_is_answered_there() {
+    let Some(many) = Installation::in_postgres() else {
+        return;
+    };
+    let one = Installation::new();
+    let server = one.serve();
+    let run = one.start_asking().await;
+    let question = one.questions(1).await.remove(0);
+    let copy = |from: &std::path::Path, to: &std::path::Path| {
+        let mut copy = irq();
+        copy.args(["store", "copy"]).arg(from).arg(to);
+        end(&mut copy)
+    };
+    // Nothing is in the schema but the token of the other installation.
+    let empty = many.store().display().to_string() + "_copy";
+    copy(&one.store(), empty.as_ref())
+        .exits_with(4)
+        .says("is executed");
+    let (code, told) = server.terminate();
+    assert_eq!(code, Some(0), "{told}");
+    copy(&one.store(), &many.store())
+        .exits_with(4)
+        .says("is not empty");
+    let copied = copy(&one.store(), empty.as_ref()).exits_with(0);
+    assert!(copied.output.contains("verified"), "{copied:#?}");
+    let many = one.with_store(empty.into());
+    let _server = many.serve();
+    assert_eq!(many.decide(&question).await.unwrap(), StatusCode::CREATED);
+    assert_eq!(many.ends(&run).await, "completed");
+    verified(&many);
+}

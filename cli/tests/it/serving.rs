@@ -57,6 +57,11 @@ impl Installation {
         ))
     }
 
+    /// The same, over another store.
+    pub(crate) fn with_store(self, store: PathBuf) -> Self {
+        Self { store, ..self }
+    }
+
     fn in_folders(folder: TempDir, workspace: Option<TempDir>) -> Self {
         // The same tests prove the same of another store.
         let elsewhere = std::env::var("IRQ_TEST_IN").is_ok_and(|it| it == "postgres");

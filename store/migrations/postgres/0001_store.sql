@@ -172,7 +172,7 @@ CREATE TABLE outbox (
     at BIGINT NOT NULL,
     heads TEXT,
     body TEXT NOT NULL,
-    seal BYTEA NOT NULL,
+    seal BYTEA,
     run TEXT COLLATE "C" GENERATED ALWAYS AS
         (COALESCE(body::json ->> 'run', body::json #>> '{checkpoint,run}')) STORED
 );

@@ -23,6 +23,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// How often it is tried.
 const PACE: Duration = Duration::from_millis(100);
 
+/// How many rows wait at most to be written with the commit.
+const MOST_WAITING: usize = 4_096;
+
 const BEGIN: &str = "BEGIN";
 const COMMIT: &str = "COMMIT";
 /// The locks of two stores in one database differ by their table. The number is that of the schema's locks.
@@ -75,7 +78,7 @@ pub(super) fn again(location: &PostgresLocation) -> Found<Session> {
 }
 
 /// The connection that writes.
-pub(super) struct DatabaseWriter {
+pub(crate) struct DatabaseWriter {
     session: Session,
     location: Arc<PostgresLocation>,
     settings: StoreSettings,
@@ -255,7 +258,10 @@ impl Database for DatabaseWriter {
         self.has_news |= sql.starts_with(OUTBOX);
         self.writes
             .push((sql, values.iter().map(Cell::owned).collect()));
-        Ok(())
+        match self.writes.len() < MOST_WAITING {
+            true => Ok(()),
+            false => self.send_writes(),
+        }
     }
 
     fn look_up(&mut self, lookups: &[Lookup], tables: &mut Tables) -> Found<()> {

@@ -14,13 +14,15 @@ use interrupts::store::{
 };
 use routing_core::RunId;
 use rustix::process::{Pid, Signal, kill_process};
-use store::{PostgresLocation, PostgresStore, StoreLocation, StoreSettings, bell_at};
+use store::{
+    CopyError, PostgresLocation, PostgresStore, StoreLocation, StoreSettings, bell_at, copy_store,
+};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_postgres::NoTls;
 
 use crate::postgres_server::Server;
-use crate::scene::{ALL, delivery, key, own_place, question};
+use crate::scene::{ALL, Scene, choosing, delivery, key, own_place, person, question, rerouting};
 
 const CHILD_PLACE: &str = "IRQ_TEST_CHILD_PLACE";
 const ACKNOWLEDGED: &str = "acknowledged:";
@@ -298,6 +300,58 @@ async fn whoever_waits_hears_what_another_process_has_committed() {
             .is_ok()
         {}
     }
+}
+
+/// All that a store tells of itself.
+async fn all_of(location: &StoreLocation) -> impl PartialEq + std::fmt::Debug + use<> {
+    let store = location.open(StoreSettings::default()).await.unwrap();
+    (
+        store.verify_audit().await.unwrap().head,
+        store.runs(&[], ALL).await.unwrap(),
+        store.interrupts(&Default::default(), ALL).await.unwrap(),
+        store.outbox(ALL).await.unwrap(),
+        store.audit(ALL).await.unwrap(),
+    )
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_store_that_is_copied_there_and_back_is_the_same_and_its_audit_goes_on() {
+    let Some(place) = own_place() else { return };
+    let scene = Scene::in_sqlite().await;
+    let run = scene.run().await;
+    scene.admitted(rerouting(&run, "event", "OTHER")).await;
+    let open = scene.awaiting(question(&run, "question")).await;
+    let decided = scene.store.decide(open.id, person(&open), choosing(None));
+    decided.await.unwrap();
+    let folder = scene.folder.unwrap();
+    Arc::into_inner(scene.store).unwrap().close().await.unwrap();
+    let file = |name: &str| StoreLocation::File(folder.path().join(name));
+    let (from, there, back) = (
+        file("store.sqlite"),
+        StoreLocation::Postgres(place),
+        file("back.sqlite"),
+    );
+
+    let copy = copy_store(&from, &there).await.unwrap();
+    assert_eq!(all_of(&from).await, all_of(&there).await);
+    assert!(copy.rows > 10, "{copy:?}");
+    let again = copy_store(&from, &there).await;
+    assert!(
+        matches!(again, Err(CopyError::NotEmpty { .. })),
+        "{again:?}"
+    );
+    // It is a store as any other.
+    let store = there.open(StoreSettings::default()).await.unwrap();
+    store.admit(question(&run, "another")).await.unwrap();
+    drop(store);
+    let copy = copy_store(&there, &back).await.unwrap();
+    assert_eq!(all_of(&there).await, all_of(&back).await);
+    let missing = copy_store(&file("missing.sqlite"), &back).await;
+    assert!(
+        matches!(missing, Err(CopyError::NoStore { .. })),
+        "{missing:?}"
+    );
+    assert!(copy.head.position > 0);
 }
 
 /// The child publishes until it is killed. Without a place it is no child, and there is nothing to do.
