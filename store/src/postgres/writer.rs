@@ -334,3 +334,23 @@ impl Transactions for DatabaseWriter {
         self.session.close();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use jiff::{SignedDuration, Timestamp};
+
+    use super::ServerClock;
+    use crate::adapter::StoreSettings;
+
+    #[test]
+    fn between_transactions_the_time_is_the_servers_as_well() {
+        let (clock, settings) = (ServerClock::default(), StoreSettings::default());
+        let hour = SignedDuration::from_hours(1);
+        clock.stands_at(Timestamp::now() + hour, &settings);
+        let ahead = clock.now(&settings).duration_since(Timestamp::now());
+        assert!(
+            (ahead - hour).abs() < SignedDuration::from_secs(1),
+            "{ahead}"
+        );
+    }
+}
