@@ -4,5 +4,6 @@
 pub mod auditor;
 pub mod collector;
 pub mod mortal;
+pub mod postgres;
 pub mod processes;
 pub mod providers;

@@ -22,7 +22,7 @@ use interrupts::store::{Page, StoreError};
 use server::{
     Drained, Remote, ServeError, ServerConfig, TlsIdentity, check_reach, serve as serve_http,
 };
-use store::bell_at;
+use store::{StoreLocation, bell_at};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -162,6 +162,10 @@ fn config(
     let mut config = ServerConfig::new(Arc::clone(&storage.store), bell);
     config.catalogues = workflows::built_in().to_vec();
     config.hosts.clone_from(&arguments.host);
+    if let StoreLocation::Postgres(_) = storage.location() {
+        // Whoever commits rings: this is for what was not heard.
+        config.limits.feed_poll = RARE_POLL;
+    }
     config.limits.requests_per_second = arguments.requests_per_second;
     config.limits.request_burst = arguments.requests_per_second.saturating_mul(TWICE);
     config.limits.failures_per_minute = arguments.failures_per_minute;
@@ -208,6 +212,9 @@ fn ended(drained: Drained, rest: Result<(), Failure>) -> anyhow::Result<Exit> {
         .hint("give them longer with --drain-timeout")
         .into())
 }
+
+/// How often the feed looks by itself where every commit rings.
+const RARE_POLL: Duration = Duration::from_millis(500);
 
 /// How much faster a short burst of requests may be.
 const TWICE: NonZeroU32 = NonZeroU32::MIN.saturating_add(1);

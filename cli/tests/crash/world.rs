@@ -12,6 +12,7 @@ use serde_json::Value;
 use store::{StoreLocation, StoreSettings, bell_at};
 use tempfile::TempDir;
 use tests::auditor::{Attempt, Evidence, Outcome, Report, audit};
+use tests::postgres::{is_asked_for, own_store};
 use tests::providers::RIGHT_KEY;
 
 use crate::brain::Brain;
@@ -25,6 +26,7 @@ pub(crate) const ALL: Page = Page {
 /// A store, a folder to speak about, and a model.
 pub(crate) struct World {
     pub(crate) store: Arc<dyn Store>,
+    location: String,
     pub(crate) brain: Brain,
     pub(crate) bell: Arc<dyn Bell>,
     pub(crate) folder: TempDir,
@@ -46,13 +48,17 @@ impl World {
         std::fs::create_dir_all(workspace.join("src")).unwrap();
         std::fs::write(workspace.join("README.md"), "# Bakery\n\nBread.\n").unwrap();
         std::fs::write(workspace.join("src/oven.rs"), "pub fn bake() {}\n").unwrap();
-        let location = StoreLocation::File(folder.path().join("irq.db"));
+        let location = match is_asked_for() {
+            true => own_store().unwrap().parse().unwrap(),
+            false => StoreLocation::File(folder.path().join("irq.db")),
+        };
         let store = location.open(StoreSettings::default()).await.unwrap();
         let name = OwnerName::new("outside").unwrap();
         Arc::new(Self {
             store,
             brain,
             bell: bell_at(&location, &name),
+            location: location.to_string(),
             folder,
             failures: Mutex::default(),
         })
@@ -67,7 +73,7 @@ impl World {
         let mut command = Command::new(env!("CARGO_BIN_EXE_irq"));
         command
             .args(arguments)
-            .env("IRQ_STORE", self.file("irq.db"))
+            .env("IRQ_STORE", &self.location)
             .env("IRQ_USER", "ada")
             .env("OPENAI_API_KEY", RIGHT_KEY)
             .env_remove("NO_COLOR")

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use interrupts::store::Store;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
+use tests::postgres::Server as DatabaseServer;
 
 use crate::program::{end, irq};
 use crate::serving::{Installation, open};
@@ -218,4 +219,35 @@ async fn a_store_of_one_machine_is_copied_for_many_and_its_question_is_answered_
     assert_eq!(many.decide(&question).await.unwrap(), StatusCode::CREATED);
     assert_eq!(many.ends(&run).await, "completed");
     verified(&many);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_database_that_is_away_for_ten_seconds_loses_nothing_and_all_go_on() {
+    let Some(database) = DatabaseServer::start(&[]) else {
+        return;
+    };
+    let installation = Installation::in_database(&database.address());
+    let server = installation.serve_with(&["--runs-by-workers"]);
+    let worker = installation.work(&["--pace", "150"]);
+    let asking = installation.start_asking().await;
+    let question = installation.questions(1).await.remove(0);
+    let working = start(&installation).await;
+    let store = open(&installation.store()).await;
+    owned_by_another(&store, &working, None).await;
+
+    database.die();
+    let comes_back = async {
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        tokio::task::spawn_blocking(|| database.come_back()).await
+    };
+    let (decided, database) = tokio::join!(installation.decide(&question), comes_back);
+    assert_eq!(decided.unwrap(), StatusCode::CREATED);
+    let _database = database.unwrap();
+    assert_eq!(installation.ends(&asking).await, "completed");
+    assert_eq!(installation.ends(&working).await, "completed");
+    verified(&installation);
+    for process in [server, worker] {
+        let (code, told) = process.terminate();
+        assert_eq!(code, Some(0), "{told}");
+    }
 }

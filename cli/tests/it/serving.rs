@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use store::{StoreLocation, StoreSettings};
 use tempfile::TempDir;
 use tests::auditor::{Evidence, audit};
+use tests::postgres::{is_asked_for, own_store};
 
 use crate::program::{end, interrupt, irq, lines, spawn, workspace};
 
@@ -49,12 +50,21 @@ impl Installation {
 
     /// One whose store is in the PostgreSQL server that the tests have; none where they have no server.
     pub(crate) fn in_postgres() -> Option<Self> {
-        let store = schema_of_its_own()?;
+        let store = own_store()?.into();
         Some(Self::over(
             tempfile::tempdir().unwrap(),
             Some(workspace()),
             store,
         ))
+    }
+
+    /// One whose store is in this server.
+    pub(crate) fn in_database(address: &str) -> Self {
+        Self::over(
+            tempfile::tempdir().unwrap(),
+            Some(workspace()),
+            address.into(),
+        )
     }
 
     /// The same, over another store.
@@ -64,9 +74,8 @@ impl Installation {
 
     fn in_folders(folder: TempDir, workspace: Option<TempDir>) -> Self {
         // The same tests prove the same of another store.
-        let elsewhere = std::env::var("IRQ_TEST_IN").is_ok_and(|it| it == "postgres");
-        let store = match elsewhere {
-            true => schema_of_its_own().unwrap(),
+        let store = match is_asked_for() {
+            true => own_store().unwrap().into(),
             false => folder.path().join("irq.db"),
         };
         Self::over(folder, workspace, store)
@@ -261,20 +270,6 @@ impl Installation {
         })
         .await
     }
-}
-
-/// A schema of the server that the tests have.
-fn schema_of_its_own() -> Option<PathBuf> {
-    let Ok(server) = std::env::var("IRQ_TEST_POSTGRES") else {
-        assert!(
-            std::env::var_os("PROVE_ALL").is_none(),
-            "IRQ_TEST_POSTGRES names no server; `tests/postgres/with` starts one"
-        );
-        eprintln!("nothing was tested: IRQ_TEST_POSTGRES names no server");
-        return None;
-    };
-    let schema = routing_core::RunId::generate().to_string();
-    Some(format!("{server}?schema={schema}").into())
 }
 
 impl Server {

@@ -57,7 +57,8 @@ impl Bell for PostgresBell {
 async fn listen(location: PostgresLocation, rung: Arc<Notify>) {
     loop {
         if let Err(error) = listen_once(&location, &rung).await {
-            tracing::warn!(error, "the bell cannot hear the store; it is tried again");
+            // Those who read and write say that the server is away.
+            tracing::debug!(error, "the bell cannot hear the store; it is tried again");
         }
         tokio::time::sleep(PAUSE).await;
     }

@@ -5,6 +5,8 @@ use std::hash::{Hash, Hasher};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use percent_encoding::percent_decode_str;
@@ -43,6 +45,8 @@ pub struct PostgresLocation {
     schema: String,
     password_file: Option<PathBuf>,
     root_certificates: Option<PathBuf>,
+    /// Whether the server was there before and is not now: said once, however many connections are tried.
+    away: Arc<AtomicBool>,
 }
 
 impl PostgresLocation {
@@ -54,6 +58,16 @@ impl PostgresLocation {
     /// Certificates that the server's is checked by, instead of the system's.
     pub(super) fn root_certificates(&self) -> Option<&Path> {
         self.root_certificates.as_deref()
+    }
+
+    /// Notes that the server is away, and says whether that is news.
+    pub(super) fn is_away(&self) -> bool {
+        !self.away.swap(true, Ordering::Relaxed)
+    }
+
+    /// Notes that the server is there, and says whether that is news.
+    pub(super) fn is_back(&self) -> bool {
+        self.away.swap(false, Ordering::Relaxed)
     }
 
     /// Whether the connection is encrypted.
@@ -136,6 +150,7 @@ impl FromStr for PostgresLocation {
             schema,
             password_file,
             root_certificates,
+            away: Arc::default(),
         })
     }
 }

@@ -69,10 +69,17 @@ pub(super) fn again(location: &PostgresLocation) -> Found<Session> {
     loop {
         match Session::open(location) {
             Err(error @ StoreError::Unavailable { .. }) if begun.elapsed() < PATIENCE => {
-                tracing::warn!(%error, "the store cannot be reached; it is tried again");
+                if location.is_away() {
+                    tracing::warn!(%error, "the store cannot be reached; it is tried again");
+                }
                 std::thread::sleep(PACE);
             }
-            opened => return opened,
+            opened => {
+                if opened.is_ok() && location.is_back() {
+                    tracing::info!("the store is reached again");
+                }
+                return opened;
+            }
         }
     }
 }

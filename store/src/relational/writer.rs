@@ -151,11 +151,12 @@ impl<D: Transactions> Writer<D> {
         loop {
             let written = self.attempt(batch);
             if let Err(error) = &written {
-                tracing::error!(%error, operations = batch.len(), "a transaction of the store failed");
                 self.database.roll_back();
                 if self.database.can_try_again() {
+                    tracing::debug!(%error, "a transaction of the store is tried again");
                     continue;
                 }
+                tracing::error!(%error, operations = batch.len(), "a transaction of the store failed");
             }
             return written;
         }

@@ -23,8 +23,6 @@ mod nodes;
 mod opening;
 #[cfg(feature = "postgres")]
 mod postgres;
-#[cfg(feature = "postgres")]
-mod postgres_server;
 mod purging;
 mod putting;
 mod races;

@@ -17,11 +17,11 @@ use rustix::process::{Pid, Signal, kill_process};
 use store::{
     CopyError, PostgresLocation, PostgresStore, StoreLocation, StoreSettings, bell_at, copy_store,
 };
+use tests::postgres::Server;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_postgres::NoTls;
 
-use crate::postgres_server::Server;
 use crate::scene::{ALL, Scene, choosing, delivery, key, own_place, person, question, rerouting};
 
 const CHILD_PLACE: &str = "IRQ_TEST_CHILD_PLACE";

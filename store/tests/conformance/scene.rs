@@ -105,17 +105,7 @@ impl Scene<SqliteStore> {
 /// A place in the server that the tests have, which no other store has; none where they have no server.
 #[cfg(feature = "postgres")]
 pub(crate) fn own_place() -> Option<PostgresLocation> {
-    let Some(server) = std::env::var_os("IRQ_TEST_POSTGRES") else {
-        assert!(
-            std::env::var_os("PROVE_ALL").is_none(),
-            "IRQ_TEST_POSTGRES names no server; `tests/postgres/with` starts one"
-        );
-        eprintln!("nothing was tested: IRQ_TEST_POSTGRES names no server");
-        return None;
-    };
-    let schema = uuid::Uuid::now_v7().simple();
-    let place = format!("{}?schema=test_{schema}", server.to_str().unwrap());
-    Some(place.parse().unwrap())
+    Some(tests::postgres::own_store()?.parse().unwrap())
 }
 
 #[cfg(feature = "postgres")]

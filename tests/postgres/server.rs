@@ -7,7 +7,8 @@ use std::process::Command;
 use tempfile::TempDir;
 
 /// A PostgreSQL server on loopback. It ends with this.
-pub(crate) struct Server {
+#[derive(Debug)]
+pub struct Server {
     folder: TempDir,
     programs: PathBuf,
     port: u16,
@@ -16,7 +17,11 @@ pub(crate) struct Server {
 
 impl Server {
     /// Starts one, with more options; none where the tests have no PostgreSQL.
-    pub(crate) fn start(options: &[&str]) -> Option<Self> {
+    ///
+    /// # Panics
+    ///
+    /// Where it does not start, or there is none and every proof has to be made (`PROVE_ALL`).
+    pub fn start(options: &[&str]) -> Option<Self> {
         let Some(programs) = std::env::var_os("IRQ_TEST_POSTGRES_PROGRAMS") else {
             assert!(std::env::var_os("PROVE_ALL").is_none());
             eprintln!("nothing was tested: IRQ_TEST_POSTGRES_PROGRAMS names no folder");
@@ -58,7 +63,7 @@ impl Server {
     }
 
     /// Starts another one, which follows this one and can take its place.
-    pub(crate) fn standby(&self) -> Self {
+    pub fn standby(&self) -> Self {
         let standby = Self::in_folder(self.programs.clone(), String::new());
         let port = self.port.to_string();
         standby.run(
@@ -76,26 +81,35 @@ impl Server {
         standby
     }
 
-    pub(crate) fn take_over(&self) {
+    /// Makes a standby the primary.
+    pub fn take_over(&self) {
         self.run("pg_ctl", &["promote", "--wait", "--silent"]);
     }
 
-    pub(crate) const fn port(&self) -> u16 {
+    /// Where it listens.
+    pub const fn port(&self) -> u16 {
         self.port
     }
 
-    pub(crate) fn address(&self) -> String {
+    /// Its address, with the database in it.
+    pub fn address(&self) -> String {
         format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
     }
 
     /// Ends all its processes at once.
-    pub(crate) fn die(&self) {
+    pub fn die(&self) {
         self.run("pg_ctl", &["stop", "--mode", "immediate", "--silent"]);
     }
 
     /// Ends all its processes at once, and starts it again.
-    pub(crate) fn die_and_come_back(self) -> Self {
+    pub fn die_and_come_back(self) -> Self {
         self.die();
+        self.come_back()
+    }
+
+    /// Starts it again after it has died.
+    #[must_use]
+    pub fn come_back(self) -> Self {
         self.begin();
         self
     }
