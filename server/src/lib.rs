@@ -12,6 +12,7 @@ mod acting;
 mod address;
 mod app;
 mod body;
+mod bus;
 mod changes;
 mod clearing;
 mod config;
