@@ -120,7 +120,8 @@ impl NatsBus {
         headers.insert("Content-Type", MEDIA_TYPE);
         let message = PublishMessage::build()
             .headers(headers)
-            .message_id(&event.id)
+            .message_id(format!("{}{}", self.location.tenant(), event.id))
+            // Stores with other tenants publish to the same stream.
             // Another stream that takes these subjects too acknowledges in vain.
             .expected_stream(STREAM)
             .payload(event.json.clone().into());

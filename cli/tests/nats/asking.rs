@@ -194,7 +194,7 @@ async fn a_command_without_an_answer_is_admitted_once() {
     let jetstream = async_nats::jetstream::new(desk.client.clone());
     let stream = async_nats::jetstream::stream::Config {
         name: "COMMANDS".to_owned(),
-        subjects: vec!["irq.v1.local.cmd.>".to_owned()],
+        subjects: vec!["irq.v1.local.cmd.*".to_owned()],
         ..Default::default()
     };
     jetstream.create_stream(stream).await.unwrap();

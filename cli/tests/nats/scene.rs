@@ -78,10 +78,6 @@ impl Scene {
         self.folder.path().join("irq.db")
     }
 
-    pub(crate) fn workspace(&self) -> &TempDir {
-        &self.workspace
-    }
-
     /// Makes a token.
     pub(crate) fn token_of(&self, name: &str, role: &str) -> String {
         let made = end(irq()
@@ -278,6 +274,9 @@ impl Scene {
         let stream = jetstream::new(client).get_stream(STREAM).await.unwrap();
         let state = &stream.cached_info().state;
         let mut heard = Vec::new();
+        if state.messages == 0 {
+            return heard;
+        }
         for sequence in state.first_sequence..=state.last_sequence {
             let message = stream.get_raw_message(sequence).await.unwrap();
             heard.push(Heard {
