@@ -1,12 +1,13 @@
 //! A broker that is a NATS server with JetStream.
 
+use std::future::IntoFuture as _;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_nats::connection::State;
-use async_nats::jetstream::context::PublishErrorKind;
+use async_nats::jetstream::context::{PublishError, PublishErrorKind};
 use async_nats::jetstream::message::PublishMessage;
 use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, StorageType};
 use async_nats::jetstream::{Context, context::ContextBuilder};
@@ -15,6 +16,7 @@ use async_trait::async_trait;
 use futures_util::StreamExt as _;
 use interrupts::bus::{Bus, BusAnswer, BusCommand, BusError, BusEvent};
 use interrupts::store::Consumer;
+use tokio::sync::Notify;
 
 use crate::location::{BusLocation, Login};
 use crate::subject;
@@ -60,8 +62,47 @@ pub struct NatsBus {
     commands: tokio::sync::Mutex<Subscriber>,
     /// Whether the stream was there when it was last looked for.
     is_prepared: AtomicBool,
+    link: Arc<Link>,
+}
+
+/// What is known of the connection.
+#[derive(Default)]
+struct Link {
+    /// Why it failed last.
+    trouble: Mutex<Option<String>>,
+    /// Told when it is lost: what was on its way is not acknowledged any more.
+    lost: Notify,
+}
+
+impl Link {
+    /// Remembers what happened; it is told where the broker is waited for, and not with each attempt to reach it.
+    fn note(&self, event: &Event) {
+        match event {
+            Event::Connected => self.set(None),
+            Event::Disconnected | Event::Closed => {
+                self.set(Some("the connection is lost".to_owned()));
+                self.lost.notify_waiters();
+            }
+            Event::ServerError(error) => self.set(Some(error.to_string())),
+            Event::ClientError(error) => self.set(Some(error.to_string())),
+            Event::SlowConsumer(_) => {
+                tracing::warn!("commands come faster than they are carried out; some are lost");
+            }
+            Event::LameDuckMode | Event::Draining => {}
+        }
+    }
+
+    fn set(&self, trouble: Option<String>) {
+        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = trouble;
+    }
+
     /// Why the connection failed last.
-    trouble: Arc<Mutex<Option<String>>>,
+    fn trouble(&self) -> String {
+        let trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        trouble
+            .clone()
+            .unwrap_or_else(|| "not connected".to_owned())
+    }
 }
 
 impl NatsBus {
@@ -76,8 +117,8 @@ impl NatsBus {
     ///
     /// Dropped, it is not connected to.
     pub async fn connect(location: BusLocation) -> Result<Self, ConnectError> {
-        let trouble = Arc::default();
-        let options = options(&location, &trouble).await?;
+        let link = Arc::default();
+        let options = options(&location, &link).await?;
         let client = options.connect(location.servers()).await;
         let client = client.map_err(|error| refused(&error))?;
         let jetstream = ContextBuilder::new()
@@ -94,16 +135,14 @@ impl NatsBus {
             client,
             jetstream,
             is_prepared: AtomicBool::new(false),
-            trouble,
+            link,
         })
     }
 
     fn away(&self) -> BusError {
-        let trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
-        let reason = trouble
-            .clone()
-            .unwrap_or_else(|| "not connected".to_owned());
-        BusError::Away { reason }
+        BusError::Away {
+            reason: self.link.trouble(),
+        }
     }
 
     fn check_connection(&self) -> Result<(), BusError> {
@@ -125,18 +164,25 @@ impl NatsBus {
             // Another stream that takes these subjects too acknowledges in vain.
             .expected_stream(STREAM)
             .payload(event.json.clone().into());
+        // From here on no loss goes unheard.
+        let lost = self.link.lost.notified();
         let sent = self
             .jetstream
             .send_publish(subject.to_owned(), message)
             .await;
-        let acknowledged = sent.map_err(|error| self.noted(&error))?.await;
-        acknowledged.map_err(|error| self.noted(&error))?;
-        Ok(())
+        let acknowledged = sent.map_err(|error| self.noted(&error))?.into_future();
+        tokio::select! {
+            acknowledged = acknowledged => match acknowledged {
+                Ok(_acknowledged) => Ok(()),
+                Err(error) => Err(self.noted(&error)),
+            },
+            () = lost => Err(PublishErrorKind::BrokenPipe),
+        }
     }
 
     /// Remembers in words what the client says, and returns its kind.
-    fn noted(&self, error: &async_nats::jetstream::context::PublishError) -> PublishErrorKind {
-        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.to_string());
+    fn noted(&self, error: &PublishError) -> PublishErrorKind {
+        self.link.set(Some(error.to_string()));
         error.kind()
     }
 
@@ -149,28 +195,23 @@ impl NatsBus {
             | PublishErrorKind::StreamNotFound => self.away(),
             PublishErrorKind::WrongLastMessageId
             | PublishErrorKind::WrongLastSequence
-            | PublishErrorKind::Other => {
-                let trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
-                let reason = trouble.clone().unwrap_or_default();
-                BusError::Refused { reason }
-            }
+            | PublishErrorKind::Other => BusError::Refused {
+                reason: self.link.trouble(),
+            },
         }
     }
 }
 
 /// How to connect.
-async fn options(
-    location: &BusLocation,
-    trouble: &Arc<Mutex<Option<String>>>,
-) -> Result<ConnectOptions, ConnectError> {
-    let trouble = Arc::clone(trouble);
+async fn options(location: &BusLocation, link: &Arc<Link>) -> Result<ConnectOptions, ConnectError> {
+    let link = Arc::clone(link);
     let mut options = ConnectOptions::new()
         .name("irq")
         .retry_on_initial_connect()
         .request_timeout(Some(ANSWER_TIME))
         .require_tls(location.is_encrypted())
         .event_callback(move |event| {
-            note(&trouble, &event);
+            link.note(&event);
             async {}
         });
     if let Some(authorities) = location.authorities() {
@@ -191,21 +232,6 @@ async fn options(
         })?;
     }
     Ok(options)
-}
-
-/// Remembers why the broker is away; it is told where somebody waits for it, and not with each attempt.
-fn note(trouble: &Mutex<Option<String>>, event: &Event) {
-    let mut trouble = trouble.lock().unwrap_or_else(PoisonError::into_inner);
-    match event {
-        Event::Connected => *trouble = None,
-        Event::Disconnected | Event::Closed => *trouble = Some("the connection is lost".to_owned()),
-        Event::ServerError(error) => *trouble = Some(error.to_string()),
-        Event::ClientError(error) => *trouble = Some(error.to_string()),
-        Event::SlowConsumer(_) => {
-            tracing::warn!("commands come faster than they are carried out; some are lost");
-        }
-        Event::LameDuckMode | Event::Draining => {}
-    }
 }
 
 fn refused(error: &impl std::fmt::Display) -> ConnectError {

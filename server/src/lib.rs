@@ -34,6 +34,6 @@ pub use config::{Remote, ServerConfig, ServerLimits};
 pub use launcher::{
     Holder, LaunchError, LaunchOrder, NoLauncher, PlanOrder, PlanOrderError, PlanWish, RunLauncher,
 };
-pub use routes::openapi;
+pub use routes::{asyncapi, openapi};
 pub use serve::{Drained, ServeError, check_reach, serve};
 pub use tls::{TlsError, TlsIdentity};

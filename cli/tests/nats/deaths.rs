@@ -10,13 +10,14 @@ async fn a_broker_that_is_killed_and_wiped_gets_all_that_it_had_not_acknowledged
         return;
     };
     let address = format!("nats://{}", scene.nats.address());
-    let server = scene.serve_at(&address, &["--pace", "400"]);
+    let server = scene.serve_at(&address, &["--pace", "150"]);
     let first = scene.start(&server).await;
     scene
         .until(&server, &format!("/v1/runs/{first}/events"), |page| {
             (page["events"].as_array().unwrap().len() > 8).then_some(())
         })
         .await;
+    assert!(scene.is_under_way(&server, &first).await);
     scene.nats.is_killed();
     scene.nats.is_wiped();
     // The server goes on, and says how many events wait.
@@ -65,10 +66,11 @@ async fn a_broker_that_is_killed_again_and_again_has_each_event_once_and_in_orde
         return;
     };
     let address = format!("nats://{}", scene.nats.address());
-    let server = scene.serve_at(&address, &["--pace", "600"]);
+    let server = scene.serve_at(&address, &["--pace", "150"]);
     let runs = [scene.start(&server).await, scene.start(&server).await];
     for _death in 0..3 {
         tokio::time::sleep(Duration::from_millis(400)).await;
+        assert!(scene.is_under_way(&server, &runs[1]).await);
         scene.nats.is_killed();
         tokio::time::sleep(Duration::from_millis(300)).await;
         scene.nats.comes_back();
@@ -85,12 +87,13 @@ async fn a_broker_that_is_killed_again_and_again_has_each_event_once_and_in_orde
 async fn servers_that_are_killed_lose_and_double_no_event() {
     let Some(scene) = Scene::new() else { return };
     let address = format!("nats://{}", scene.nats.address());
-    let mut server = scene.serve_at(&address, &["--pace", "600"]);
+    let mut server = scene.serve_at(&address, &["--pace", "150"]);
     let run = scene.start(&server).await;
     for _death in 0..3 {
         tokio::time::sleep(Duration::from_millis(500)).await;
+        assert!(scene.is_under_way(&server, &run).await);
         server.is_killed();
-        server = scene.serve_at(&address, &["--pace", "600"]);
+        server = scene.serve_at(&address, &["--pace", "150"]);
     }
     scene.ends(&server, &run).await;
     let through = scene.is_published().await;

@@ -4,9 +4,12 @@
 
 mod asking;
 mod deaths;
+mod described;
+mod encrypted;
 mod hearing;
 #[expect(dead_code, reason = "shared with the other tests of the binary")]
 #[path = "../it/program.rs"]
 mod program;
 mod scene;
 mod starting;
+mod supervisors;

@@ -203,6 +203,11 @@ impl Scene {
         }
     }
 
+    /// Whether a run works.
+    pub(crate) async fn is_under_way(&self, server: &Server, run: &str) -> bool {
+        self.get(server, &format!("/v1/runs/{run}")).await["status"] == "running"
+    }
+
     /// Waits until a run has ended.
     pub(crate) async fn ends(&self, server: &Server, run: &str) {
         let path = format!("/v1/runs/{run}");

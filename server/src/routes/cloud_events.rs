@@ -57,6 +57,16 @@ pub(crate) fn accepted_types() -> impl Iterator<Item = &'static str> {
     TYPES.iter().map(|(name, _command)| *name)
 }
 
+/// The subjects of commands on the bus, each with the types of events that it is for.
+pub(super) fn subjects() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
+    VERBS.iter().map(|(verb, commands)| {
+        let of_verb = TYPES
+            .iter()
+            .filter(|(_, command)| commands.contains(command));
+        (*verb, of_verb.map(|(name, _)| *name).collect())
+    })
+}
+
 /// What an event asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum EventCommand {
