@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::program::{end, irq, run_in};
 use crate::scene::{Scene, positions};
 
 #[tokio::test]
@@ -98,4 +99,34 @@ async fn stores_with_tenants_of_their_own_share_a_broker() {
         heard.iter().filter(|one| is_of(&one.subject)).count() as u64
     };
     assert_eq!((of("acme"), of("other")), (through, through));
+}
+
+#[tokio::test]
+async fn events_that_were_purged_before_they_were_published_are_told_as_missing() {
+    let Some(scene) = Scene::new() else { return };
+    let here = || {
+        let mut run = run_in(scene.workspace());
+        run.arg("--no-input").env("IRQ_STORE", scene.store());
+        run
+    };
+    end(&mut here()).exits_with(0);
+    let mut purge = irq();
+    purge.args(["purge", "--older-than", "0s", "--yes"]);
+    end(purge.env("IRQ_STORE", scene.store())).exits_with(0);
+    end(&mut here()).exits_with(0);
+    let _server = scene.serve();
+    let through = scene.is_published().await;
+    let heard = scene.heard().await;
+    assert!(
+        heard[0].subject.ends_with(".-.-.stream.reset"),
+        "{}",
+        heard[0].subject
+    );
+    let gone = &heard[0].event["data"];
+    assert_eq!(gone["from_seq"], "0000000000000001");
+    assert_eq!(gone["reason"], "retention");
+    let last_gone = gone["to_seq"].as_str().unwrap().parse::<u64>().unwrap();
+    assert!(last_gone > 10, "{gone}");
+    let expected: Vec<u64> = (last_gone..=through).collect();
+    assert_eq!(positions(&heard), expected);
 }

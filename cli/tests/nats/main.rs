@@ -5,8 +5,8 @@
 mod asking;
 mod deaths;
 mod described;
-mod encrypted;
 mod hearing;
+mod letting_in;
 #[expect(dead_code, reason = "shared with the other tests of the binary")]
 #[path = "../it/program.rs"]
 mod program;

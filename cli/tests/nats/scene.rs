@@ -1,7 +1,7 @@
 //! A broker, a store, and servers over both.
 
 use std::io::{BufRead as _, BufReader, Read as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -76,6 +76,10 @@ impl Scene {
 
     pub(crate) fn store(&self) -> PathBuf {
         self.folder.path().join("irq.db")
+    }
+
+    pub(crate) fn workspace(&self) -> &Path {
+        self.workspace.path()
     }
 
     /// Makes a token.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use interrupts::bus::{Bus, BusError, BusEvent};
 use interrupts::store::{Outbox, StoreError};
+use jiff::SignedDuration;
 use tokio_util::sync::CancellationToken;
 
 use super::Publishing;
@@ -18,6 +19,9 @@ const FIRST_WAIT: Duration = Duration::from_millis(100);
 const LONGEST_WAIT: Duration = Duration::from_secs(3);
 /// How long what was told last may take to be published when the server stops.
 const FAREWELL: Duration = Duration::from_secs(1);
+
+/// How long what was read may be published without another look at how far others have gone.
+const STALE: SignedDuration = SignedDuration::from_secs(60);
 
 /// Why nothing was published.
 #[derive(Debug, thiserror::Error)]
@@ -117,6 +121,7 @@ impl Relay<'_> {
             return Ok(Step::CaughtUp);
         };
         let missing = self.position + 1;
+        let begun = self.app.now();
         let mut published = Ok(());
         if first.position > missing {
             published = self
@@ -124,7 +129,10 @@ impl Relay<'_> {
                 .await;
         }
         for event in &events {
-            if published.is_err() {
+            // A process that slept so long does not know how far others have gone, and the broker may have forgotten what
+            // it has.
+            let is_stale = self.app.now().duration_since(begun) > STALE;
+            if published.is_err() || is_stale {
                 break;
             }
             published = self.publish(event).await;
