@@ -31,7 +31,7 @@ const MOST_REPLICAS: usize = 5;
 ///   gets it.
 /// - `replicas`: how many servers of a cluster keep the stream, 1 to 5; 1 where it is not said. Only a new stream gets it.
 /// - `cursor`: the name of the place in the store up to which everything was published; `bus` where it is not said. Under
-///   a new name everything is published anew.
+///   a new name everything is published anew that a new stream lacks.
 ///
 /// It is shown without its password or token.
 #[derive(Clone, PartialEq, Eq)]
@@ -65,7 +65,7 @@ pub enum BusLocationError {
     /// It names no host, or none that can be one.
     #[error("`{given}` is no host with a port")]
     Host {
-        /// What stands there.
+        /// What is written there.
         given: String,
     },
     /// A parameter is not known.

@@ -9,7 +9,9 @@ use std::time::Duration;
 use async_nats::connection::State;
 use async_nats::jetstream::context::{PublishError, PublishErrorKind};
 use async_nats::jetstream::message::PublishMessage;
-use async_nats::jetstream::stream::{Config, DiscardPolicy, RetentionPolicy, StorageType};
+use async_nats::jetstream::stream::{
+    Config, DiscardPolicy, LastRawMessageErrorKind, RetentionPolicy, StorageType,
+};
 use async_nats::jetstream::{Context, context::ContextBuilder};
 use async_nats::{Client, ConnectOptions, Event, HeaderMap, Message, Subscriber};
 use async_trait::async_trait;
@@ -287,6 +289,23 @@ impl Bus for NatsBus {
         sent.map_err(|kind| self.explained(kind, event.json.len()))
     }
 
+    async fn last(&self) -> Result<Option<String>, BusError> {
+        self.prepare().await?;
+        let refused = |reason: String| BusError::Refused { reason };
+        let stream = self.jetstream.get_stream_no_info(STREAM).await;
+        let stream = stream.map_err(|error| refused(error.to_string()))?;
+        let subject = subject::events(self.location.tenant());
+        match stream.get_last_raw_message_by_subject(&subject).await {
+            Ok(last) => Ok(String::from_utf8(last.payload.to_vec()).ok()),
+            Err(error) => match error.kind() {
+                LastRawMessageErrorKind::NoMessageFound => Ok(None),
+                LastRawMessageErrorKind::InvalidSubject
+                | LastRawMessageErrorKind::JetStream(_)
+                | LastRawMessageErrorKind::Other => Err(refused(error.to_string())),
+            },
+        }
+    }
+
     async fn command(&self) -> Option<BusCommand> {
         let message = self.commands.lock().await.next().await?;
         Some(command(message))
@@ -323,10 +342,11 @@ fn command(message: Message) -> BusCommand {
             .iter()
             .map(move |value| (name.clone(), value.as_str().to_owned()))
     });
+    let reply = message.reply.map(|reply| reply.to_string());
     BusCommand {
         verb: subject::verb(&message.subject).to_owned(),
         headers: headers.collect(),
         body: message.payload.to_vec(),
-        reply: message.reply.map(|reply| reply.to_string()),
+        reply: reply.filter(|reply| subject::takes_answers(reply)),
     }
 }

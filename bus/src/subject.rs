@@ -31,6 +31,11 @@ pub(crate) fn of_event(tenant: &str, event: &BusEvent) -> String {
     )
 }
 
+/// The subjects of all events of a tenant.
+pub(crate) fn events(tenant: &str) -> String {
+    format!("{PREFIX}.{tenant}.*.*.*.*")
+}
+
 /// The subjects of all commands of a tenant.
 pub(crate) fn commands(tenant: &str) -> String {
     format!("{PREFIX}.{tenant}.cmd.*")
@@ -39,6 +44,12 @@ pub(crate) fn commands(tenant: &str) -> String {
 /// What the subject of a command asks for.
 pub(crate) fn verb(subject: &str) -> &str {
     subject.rsplit('.').next().unwrap_or_default()
+}
+
+/// Whether an answer may go to a subject that a supervisor names. A server may publish what its supervisors may not: orders
+/// to JetStream, and events.
+pub(crate) fn takes_answers(subject: &str) -> bool {
+    !subject.starts_with('$') && !subject.starts_with("irq.")
 }
 
 fn token(text: &str) -> String {
@@ -53,7 +64,7 @@ mod tests {
     use interrupts::bus::BusEvent;
     use routing_core::{NodeId, RunId};
 
-    use super::{of_event, token, verb};
+    use super::{of_event, takes_answers, token, verb};
 
     #[test]
     fn an_event_is_found_by_its_tenant_run_agent_and_name() {
@@ -71,6 +82,13 @@ mod tests {
         event.run = None;
         event.topic = "rule.created".to_owned();
         assert_eq!(of_event("acme", &event), "irq.v1.acme.-.-.rule.created");
+    }
+
+    #[test]
+    fn no_answer_is_an_order_or_an_event() {
+        assert!(takes_answers("_INBOX.abc.def") && takes_answers("supervisors.ada"));
+        assert!(!takes_answers("$JS.API.STREAM.DELETE.IRQ_EVENTS"));
+        assert!(!takes_answers("irq.v1.acme.-.-.rule.created"));
     }
 
     #[test]

@@ -34,7 +34,7 @@ def reroute(agent: str, kind: str, target: str) -> CloudEvent:
         "sourceAgentType": kind,
         "rerouteToAgentType": target,
         "interruptType": "HUMAN_REVIEW",
-        "reason": "A supervisor wants somebody to look",
+        "reason": "A supervisor wants a person to look",
         "choices": [],
         "confirmationItems": [],
         "contextForDecision": "",

@@ -31,7 +31,7 @@ const event = new CloudEvent({
     sourceAgentType: kind,
     rerouteToAgentType: target,
     interruptType: "HUMAN_REVIEW",
-    reason: "A supervisor wants somebody to look",
+    reason: "A supervisor wants a person to look",
     choices: [],
     confirmationItems: [],
     contextForDecision: "",

@@ -11,7 +11,7 @@ use crate::store::Consumer;
 /// An event that is published.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BusEvent {
-    /// Tells it from all other events of its store: the broker drops it when it comes again.
+    /// Tells it from all other events of its store: the broker drops it when it comes again soon.
     pub id: String,
     /// Its run, where it is about one.
     pub run: Option<RunId>,
@@ -51,8 +51,7 @@ pub struct BusAnswer {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BusError {
-    /// The broker cannot be reached, or did not answer in time. It may have taken the event; published again, the event
-    /// is dropped there.
+    /// The broker cannot be reached, or did not answer in time. It may have taken the event: [`Bus::last`] says so.
     #[error("the broker is away: {reason}")]
     Away {
         /// Why, in the client's words.
@@ -100,8 +99,19 @@ pub trait Bus: Send + Sync {
     ///
     /// # Cancel safety
     ///
-    /// Safe to repeat: dropped, the event may have been taken, and is dropped by the broker when it comes again.
+    /// Dropped, the event may have been taken: [`Bus::last`] says so.
     async fn publish(&self, event: &BusEvent) -> Result<(), BusError>;
+
+    /// The JSON of the last event that the broker has of this store; `None` where it has none.
+    ///
+    /// # Errors
+    ///
+    /// [`BusError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    async fn last(&self) -> Result<Option<String>, BusError>;
 
     /// The next command, whenever it comes; `None` after [`Bus::close`], when none is left.
     ///

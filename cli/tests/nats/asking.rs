@@ -214,7 +214,8 @@ async fn a_command_without_an_answer_is_admitted_once() {
             (!page["interrupts"].as_array().unwrap().is_empty()).then_some(())
         })
         .await;
-    // What comes after them is answered after them.
+    // What comes after them is answered after them; with the stream gone, by the server alone.
+    jetstream.delete_stream("COMMANDS").await.unwrap();
     let last = desk.asks("reroute", HeaderMap::new(), &Value::Null).await;
     assert_eq!(header(&last, "Nats-Service-Error-Code"), Some("401"));
     assert_eq!(desk.interrupts().await.len(), 1);

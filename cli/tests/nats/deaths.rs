@@ -86,6 +86,8 @@ async fn a_broker_that_is_killed_again_and_again_has_each_event_once_and_in_orde
 #[tokio::test]
 async fn servers_that_are_killed_lose_and_double_no_event() {
     let Some(scene) = Scene::new() else { return };
+    // One that knows no event again.
+    scene.has_stream(Duration::from_millis(100)).await;
     let address = format!("nats://{}", scene.nats.address());
     let mut server = scene.serve_at(&address, &["--pace", "150"]);
     let run = scene.start(&server).await;

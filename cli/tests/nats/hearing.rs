@@ -1,5 +1,7 @@
 //! What supervisors hear.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use crate::program::{end, irq, run_in};
@@ -102,6 +104,23 @@ async fn stores_with_tenants_of_their_own_share_a_broker() {
 }
 
 #[tokio::test]
+async fn a_new_stream_gets_everything_under_a_new_name_for_the_place() {
+    let Some(scene) = Scene::new() else { return };
+    let address = scene.nats.address();
+    let server = scene.serve();
+    let run = scene.start(&server).await;
+    scene.ends(&server, &run).await;
+    let through = scene.is_published().await;
+    assert_eq!(server.is_stopped(), Some(0));
+    let jetstream = async_nats::jetstream::new(scene.supervisor().await);
+    jetstream.delete_stream("IRQ_EVENTS").await.unwrap();
+    let server = scene.serve_at(&format!("nats://{address}?cursor=second"), &[]);
+    scene.says(&server, "bus: there, 0 events wait").await;
+    let heard = scene.heard().await;
+    assert_eq!(positions(&heard), (1..=through).collect::<Vec<_>>());
+}
+
+#[tokio::test]
 async fn events_that_were_purged_before_they_were_published_are_told_as_missing() {
     let Some(scene) = Scene::new() else { return };
     let here = || {
@@ -110,8 +129,10 @@ async fn events_that_were_purged_before_they_were_published_are_told_as_missing(
         run
     };
     end(&mut here()).exits_with(0);
+    // The youngest age that can be said.
+    tokio::time::sleep(Duration::from_millis(1_100)).await;
     let mut purge = irq();
-    purge.args(["purge", "--older-than", "0s", "--yes"]);
+    purge.args(["purge", "--older-than", "1s", "--yes"]);
     end(purge.env("IRQ_STORE", scene.store())).exits_with(0);
     end(&mut here()).exits_with(0);
     let _server = scene.serve();

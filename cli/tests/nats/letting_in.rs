@@ -1,4 +1,4 @@
-//! Brokers that do not let everybody do everything: passwords, TLS, permissions.
+//! Brokers that do not let every client do everything: passwords, TLS, permissions.
 
 use std::path::PathBuf;
 
@@ -81,7 +81,8 @@ const PERMISSIONS: &str = r#"
 authorization {
   users: [
     { user: irq, password: one, permissions: {
-        publish: ["irq.v1.acme.>", "$JS.API.STREAM.INFO.IRQ_EVENTS", "$JS.API.STREAM.CREATE.IRQ_EVENTS", "_INBOX.>"]
+        publish: ["irq.v1.acme.>", "$JS.API.STREAM.INFO.IRQ_EVENTS", "$JS.API.STREAM.CREATE.IRQ_EVENTS", "$JS.API.STREAM.MSG.GET.IRQ_EVENTS",
+        "_INBOX.>"]
         subscribe: ["irq.v1.acme.cmd.*", "_INBOX.>"] } }
     { user: ada, password: two, permissions: {
         publish: ["irq.v1.acme.cmd.reroute"]
@@ -130,4 +131,27 @@ async fn a_server_and_a_supervisor_need_no_more_than_the_guide_says() {
     assert!(heard.is_none(), "{heard:?}");
     let through = scene.is_published().await;
     assert!(through > 0);
+}
+
+#[tokio::test]
+async fn no_supervisor_gives_the_broker_orders_by_naming_them_as_its_reply_subject() {
+    let Some(scene) = Scene::new() else { return };
+    let server = scene.serve();
+    let run = scene.start(&server).await;
+    scene.ends(&server, &run).await;
+    let through = scene.is_published().await;
+    let supervisor = scene.supervisor().await;
+    let command = "irq.v1.local.cmd.reroute";
+    for order in [
+        "$JS.API.STREAM.DELETE.IRQ_EVENTS",
+        "irq.v1.local.-.-.rule.created",
+    ] {
+        let sent = supervisor.publish_with_reply(command, order, "{}".into());
+        sent.await.unwrap();
+    }
+    // Both have been refused by then, without an answer.
+    for _later in 0..4 {
+        supervisor.request(command, "{}".into()).await.unwrap();
+    }
+    assert_eq!(scene.heard().await.len() as u64, through);
 }

@@ -277,6 +277,18 @@ impl Scene {
         }
     }
 
+    /// Makes the stream, as its owner may: it knows an event again for this time alone.
+    pub(crate) async fn has_stream(&self, duplicate_window: Duration) {
+        let stream = jetstream::stream::Config {
+            name: STREAM.to_owned(),
+            subjects: vec!["irq.v1.*.*.*.*.*".to_owned()],
+            duplicate_window,
+            ..Default::default()
+        };
+        let client = self.supervisor().await;
+        jetstream::new(client).create_stream(stream).await.unwrap();
+    }
+
     /// All that the stream has, in its order.
     pub(crate) async fn heard(&self) -> Vec<Heard> {
         let client = self.supervisor().await;

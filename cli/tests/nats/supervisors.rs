@@ -1,4 +1,4 @@
-//! Supervisors in other languages: the examples, with the packages that everybody has.
+//! Supervisors in other languages: the examples, with public packages alone.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};

@@ -5,6 +5,7 @@ use std::time::Duration;
 use interrupts::bus::{Bus, BusError, BusEvent};
 use interrupts::store::{Outbox, StoreError};
 use jiff::SignedDuration;
+use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use super::Publishing;
@@ -22,6 +23,15 @@ const FAREWELL: Duration = Duration::from_secs(1);
 
 /// How long what was read may be published without another look at how far others have gone.
 const STALE: SignedDuration = SignedDuration::from_secs(60);
+
+/// How long events are waited for that are published together.
+const TOGETHER: Duration = Duration::from_millis(20);
+
+/// What is read of an event that the broker has.
+#[derive(Deserialize)]
+struct Told {
+    sequence: String,
+}
 
 /// Why nothing was published.
 #[derive(Debug, thiserror::Error)]
@@ -41,8 +51,14 @@ pub(crate) async fn relay(app: App, stop: CancellationToken) {
         app: &app,
         publishing,
         position: 0,
+        is_certain: false,
     };
-    relay.run(&stop).await;
+    tokio::select! {
+        () = stop.cancelled() => {}
+        () = relay.run() => {}
+    }
+    // What was cut off may have been taken.
+    relay.is_certain = false;
     let farewell = async { while matches!(relay.step().await, Ok(Step::Published)) {} };
     // What is not published by then is published by the next server.
     let _in_time = tokio::time::timeout(FAREWELL, farewell).await;
@@ -50,10 +66,21 @@ pub(crate) async fn relay(app: App, stop: CancellationToken) {
 
 /// What a step did.
 enum Step {
-    /// It published something.
+    /// It published something, and there may be more.
     Published,
     /// There is nothing to publish.
     CaughtUp,
+}
+
+impl Step {
+    /// How long to wait after it.
+    const fn pause(&self) -> Duration {
+        match self {
+            // What is told at once is published at once, with one step of the cursor.
+            Self::Published => TOGETHER,
+            Self::CaughtUp => LOOK,
+        }
+    }
 }
 
 struct Relay<'app> {
@@ -61,36 +88,41 @@ struct Relay<'app> {
     publishing: &'app Publishing,
     /// The last position that the broker has acknowledged.
     position: u64,
+    /// Whether what the broker has beyond that is known: nothing, unless another server goes further.
+    is_certain: bool,
 }
 
 impl Relay<'_> {
-    async fn run(&mut self, stop: &CancellationToken) {
+    async fn run(&mut self) {
         let mut latest = self.app.feed.follows();
         let mut wait = FIRST_WAIT;
-        while !stop.is_cancelled() {
+        let mut is_look_due = true;
+        loop {
             latest.mark_unchanged();
-            let pause = match self.step().await {
-                Ok(Step::Published) => {
+            let done = match self.step().await {
+                Ok(Step::CaughtUp) if is_look_due => self.look().await.map(|()| Step::CaughtUp),
+                done => done,
+            };
+            let pause = match done {
+                Ok(step) => {
                     wait = FIRST_WAIT;
-                    continue;
+                    step.pause()
                 }
-                Ok(Step::CaughtUp) => match self.broker().prepare().await {
-                    Ok(()) => {
-                        self.publishing.note(None);
-                        wait = FIRST_WAIT;
-                        LOOK
-                    }
-                    Err(error) => self.failed(&RelayError::Broker(error), &mut wait),
-                },
                 Err(error) => self.failed(&error, &mut wait),
             };
-            tokio::select! {
-                () = stop.cancelled() => {}
+            is_look_due = tokio::select! {
                 // While the broker is away, news does not bring it back.
-                _ = latest.changed(), if pause == LOOK => {}
-                () = tokio::time::sleep(pause) => {}
-            }
+                _ = latest.changed(), if pause == LOOK => false,
+                () = tokio::time::sleep(pause) => pause != TOGETHER,
+            };
         }
+    }
+
+    /// Looks whether the broker still takes events, where there is none to publish.
+    async fn look(&self) -> Result<(), RelayError> {
+        self.broker().prepare().await?;
+        self.publishing.note(None);
+        Ok(())
     }
 
     fn broker(&self) -> &dyn Bus {
@@ -98,7 +130,8 @@ impl Relay<'_> {
     }
 
     /// Notes a failure, and says how long to wait now.
-    fn failed(&self, error: &RelayError, wait: &mut Duration) -> Duration {
+    fn failed(&mut self, error: &RelayError, wait: &mut Duration) -> Duration {
+        self.is_certain = false;
         match error {
             RelayError::Broker(error) => self.publishing.note(Some(error)),
             RelayError::Store(error) => tracing::warn!(%error, "the relay cannot read the store"),
@@ -116,8 +149,13 @@ impl Relay<'_> {
         let cursor = Outbox::cursor(store, &consumer).await?;
         self.position = self.position.max(cursor);
         self.publishing.reached(self.position);
+        if !self.is_certain {
+            self.catch_up_with_broker().await?;
+            self.is_certain = true;
+        }
         let events = self.app.feed.after(self.position).await?;
         let Some(first) = events.first() else {
+            self.save(cursor).await?;
             return Ok(Step::CaughtUp);
         };
         let missing = self.position + 1;
@@ -138,12 +176,42 @@ impl Relay<'_> {
             published = self.publish(event).await;
         }
         // What was acknowledged before a failure is not published again.
-        if self.position > cursor {
-            Outbox::consumed(store, &consumer, self.position).await?;
-        }
+        self.save(cursor).await?;
         published?;
         self.publishing.note(None);
         Ok(Step::Published)
+    }
+
+    /// Moves the cursor in the store from where it was.
+    async fn save(&self, cursor: u64) -> Result<(), StoreError> {
+        if self.position > cursor {
+            let consumer = self.broker().consumer();
+            Outbox::consumed(self.app.store(), consumer, self.position).await?;
+        }
+        Ok(())
+    }
+
+    /// Goes on after what the broker has already: an event that it took without being heard, or that a process took
+    /// there which died before it moved the cursor. The broker knows an event again for a while only.
+    async fn catch_up_with_broker(&mut self) -> Result<(), RelayError> {
+        let Some(json) = self.broker().last().await? else {
+            return Ok(());
+        };
+        let last: Option<Told> = serde_json::from_str(&json).ok();
+        let last = last.and_then(|last| last.sequence.parse::<u64>().ok());
+        let Some(last) = last.filter(|last| *last > self.position) else {
+            return Ok(());
+        };
+        // A store that is not this one may have told another event at that place.
+        let ours = self.app.feed.after(last - 1).await?;
+        if ours
+            .first()
+            .is_some_and(|ours| ours.position == last && ours.json == json)
+        {
+            self.position = last;
+            self.publishing.reached(last);
+        }
+        Ok(())
     }
 
     async fn publish(&mut self, event: &FeedEvent) -> Result<(), BusError> {

@@ -28,8 +28,8 @@ use envelope::{CloudEvent, Mode};
 /// The most events of a batch.
 pub(super) const MOST: usize = 200;
 
-/// What the subject of a command on the bus may ask for, with the commands that are that. A broker that lets somebody
-/// publish one subject alone lets him do that alone.
+/// What the subject of a command on the bus may ask for, with the commands that are that. A broker that lets a
+/// supervisor publish one subject alone lets it do that alone.
 const VERBS: [(&str, &[EventCommand]); 4] = [
     (
         "reroute",

@@ -16,12 +16,28 @@ use crate::scene::running;
 /// A broker in memory.
 struct Broker {
     consumer: Consumer,
-    /// What it says to an event, by how many it was given before.
-    failure: fn(usize) -> Option<BusError>,
+    /// What it does with an event, by how many it was given before.
+    does: fn(usize) -> Does,
     given: Mutex<Vec<BusEvent>>,
     taken: Mutex<Vec<BusEvent>>,
     commands: tokio::sync::Mutex<mpsc::Receiver<BusCommand>>,
     answers: mpsc::Sender<(String, BusAnswer)>,
+}
+
+/// What a broker does with an event.
+enum Does {
+    /// Takes it.
+    Take,
+    /// Refuses it.
+    Refuse(BusError),
+    /// Takes it, and is away before it can say so.
+    TakeUnheard,
+}
+
+fn away() -> BusError {
+    BusError::Away {
+        reason: "it sleeps".to_owned(),
+    }
 }
 
 /// What a test holds of it.
@@ -30,12 +46,12 @@ struct Ends {
     answers: mpsc::Receiver<(String, BusAnswer)>,
 }
 
-fn broker(failure: fn(usize) -> Option<BusError>) -> (Arc<Broker>, Ends) {
+fn broker(does: fn(usize) -> Does) -> (Arc<Broker>, Ends) {
     let (commands, received) = mpsc::channel(8);
     let (answers, answered) = mpsc::channel(8);
     let broker = Broker {
         consumer: OwnerName::new("bus").unwrap(),
-        failure,
+        does,
         given: Mutex::default(),
         taken: Mutex::default(),
         commands: received.into(),
@@ -46,6 +62,11 @@ fn broker(failure: fn(usize) -> Option<BusError>) -> (Arc<Broker>, Ends) {
         answers: answered,
     };
     (Arc::new(broker), ends)
+}
+
+fn broker_that_takes() -> Broker {
+    let (broker, _ends) = broker(|_before| Does::Take);
+    Arc::into_inner(broker).unwrap()
 }
 
 #[async_trait]
@@ -66,13 +87,24 @@ impl Bus for Broker {
         let mut given = self.given.lock().unwrap();
         let before = given.len();
         given.push(event.clone());
-        match (self.failure)(before) {
-            Some(error) => Err(error),
-            None => {
-                self.taken.lock().unwrap().push(event.clone());
+        // It knows no event again.
+        let take = || self.taken.lock().unwrap().push(event.clone());
+        match (self.does)(before) {
+            Does::Take => {
+                take();
                 Ok(())
             }
+            Does::Refuse(error) => Err(error),
+            Does::TakeUnheard => {
+                take();
+                Err(away())
+            }
         }
+    }
+
+    async fn last(&self) -> Result<Option<String>, BusError> {
+        let taken = self.taken.lock().unwrap();
+        Ok(taken.last().map(|event| event.json.clone()))
     }
 
     async fn command(&self) -> Option<BusCommand> {
@@ -110,10 +142,9 @@ fn sequence(event: &BusEvent) -> u64 {
 #[tokio::test]
 async fn what_fails_is_published_again_before_what_follows() {
     let (broker, _ends) = broker(|before| match before % 3 {
-        1 => Some(BusError::Away {
-            reason: "it sleeps".to_owned(),
-        }),
-        _ => None,
+        0 => Does::TakeUnheard,
+        1 => Does::Refuse(away()),
+        _ => Does::Take,
     });
     let bus = Arc::clone(&broker);
     let house = House::with(|config| config.bus = Some(bus)).await;
@@ -124,16 +155,28 @@ async fn what_fails_is_published_again_before_what_follows() {
     // What was given twice is the same event under the same id.
     let given = broker.given.lock().unwrap().clone();
     assert_eq!(given[1], given[2]);
+    // The next server of the store goes on after what the broker has, though the cursor was never moved.
+    let consumer = OwnerName::new("another").unwrap();
+    let next = Arc::new(Broker {
+        consumer,
+        taken: Mutex::new(broker.taken.lock().unwrap().clone()),
+        ..broker_that_takes()
+    });
+    let store = Arc::clone(&house.store);
     house.close().await;
-    let through = broker.taken.lock().unwrap().len() as u64;
-    assert!(through >= 4);
+    let bus = Arc::clone(&next);
+    let house = House::over(store, |config| config.bus = Some(bus)).await;
+    running(&*house.store, None).await;
+    let taken = next.takes(8).await;
+    let positions: Vec<u64> = taken.iter().map(sequence).collect();
+    assert_eq!(positions, (1..=positions.len() as u64).collect::<Vec<_>>());
 }
 
 #[tokio::test]
 async fn an_event_that_no_broker_takes_is_told_as_missing() {
     let (broker, _ends) = broker(|before| match before {
-        1 => Some(BusError::TooLarge { length: 2_000_000 }),
-        _ => None,
+        1 => Does::Refuse(BusError::TooLarge { length: 2_000_000 }),
+        _ => Does::Take,
     });
     let bus = Arc::clone(&broker);
     let house = House::with(|config| config.bus = Some(bus)).await;
@@ -149,7 +192,7 @@ async fn an_event_that_no_broker_takes_is_told_as_missing() {
 
 #[tokio::test]
 async fn commands_that_came_before_a_server_is_told_to_stop_are_answered() {
-    let (broker, mut ends) = broker(|_before| None);
+    let (broker, mut ends) = broker(|_before| Does::Take);
     let bus = Arc::clone(&broker);
     let house = House::with(|config| config.bus = Some(bus)).await;
     let command = |number: u32| BusCommand {
