@@ -69,9 +69,7 @@ async fn until_stopped(
     let storage = Storage::create(store).await?;
     let welcomed = remote.clone();
     let mut config = config(arguments, remote, &storage)?;
-    if let Some(broker) = broker {
-        config.bus = Some(broker.connect().await?);
-    }
+    config.bus = Broker::connected(broker).await?;
     // Before anything is printed, and before a run of an earlier server is taken up.
     let reach = check_reach(&listener, &config).await;
     reach.map_err(|error| not_served(&error))?;

@@ -222,7 +222,7 @@ async fn a_command_without_an_answer_is_admitted_once() {
 }
 
 #[tokio::test]
-async fn agents_are_stopped_and_questions_answered_over_the_bus_and_runs_go_on() {
+async fn a_question_is_answered_over_the_bus_once() {
     let Some(scene) = Scene::new() else { return };
     let server = scene.serve();
     let run = scene.start_asking(&server).await;
@@ -244,6 +244,31 @@ async fn agents_are_stopped_and_questions_answered_over_the_bus_and_runs_go_on()
         assert_eq!(&answer["results"][0]["interrupt_id"], id, "{answer}");
     }
     desk.scene.ends(&desk.server, &desk.run).await;
+}
+
+#[tokio::test]
+async fn an_agent_is_stopped_over_the_bus_and_its_run_goes_on_over_it() {
+    let Some(desk) = Desk::new().await else {
+        return;
+    };
+    let with_token = || headers(Some(&desk.token), &[STRUCTURED]);
+    let stop = json!({"agent_id": format!("{}/orchestrator", desk.run), "mode": "immediate",
+        "scope": "run", "reason": "wait a moment"});
+    let stop = cloud_event("c-1", "dev.irq.command.interrupt.v1", &stop);
+    let answer = json_of(&desk.asks("interrupt", with_token(), &stop).await);
+    assert!(answer["results"][0]["interrupt_id"].is_string(), "{answer}");
+    let path = format!("/v1/runs/{}", desk.run);
+    let has = |status: &'static str| move |run: &Value| (run["status"] == status).then_some(());
+    desk.scene.until(&desk.server, &path, has("paused")).await;
+    let resume = json!({"run_id": desk.run});
+    let resume = cloud_event("c-2", "dev.irq.command.resume.v1", &resume);
+    let answer = json_of(&desk.asks("resume", with_token(), &resume).await);
+    assert_eq!(
+        answer["results"][0]["run_id"],
+        desk.run.as_str(),
+        "{answer}"
+    );
+    desk.scene.until(&desk.server, &path, has("running")).await;
 }
 
 #[tokio::test]

@@ -94,7 +94,7 @@ async fn servers_that_are_killed_lose_and_double_no_event() {
     for _death in 0..3 {
         tokio::time::sleep(Duration::from_millis(500)).await;
         assert!(scene.is_under_way(&server, &run).await);
-        server.is_killed();
+        server.dies();
         server = scene.serve_at(&address, &["--pace", "150"]);
     }
     scene.ends(&server, &run).await;

@@ -64,7 +64,7 @@ async fn every_event_of_a_run_arrives_once_and_in_order() {
         metrics.contains(&format!("irq_bus_published_total {through}")),
         "{metrics}"
     );
-    assert_eq!(server.is_stopped(), Some(0));
+    assert_eq!(server.stops(), Some(0));
 }
 
 #[tokio::test]
@@ -91,7 +91,7 @@ async fn stores_with_tenants_of_their_own_share_a_broker() {
     let run = scene.start(&server).await;
     scene.ends(&server, &run).await;
     let through = scene.is_published().await;
-    assert_eq!(server.is_stopped(), Some(0));
+    assert_eq!(server.stops(), Some(0));
     // A new name for the cursor publishes everything anew; with a tenant of its own none of it is known.
     let server = scene.serve_at(&format!("nats://{address}?tenant=other&cursor=again"), &[]);
     scene.says(&server, "bus: there, 0 events wait").await;
@@ -111,7 +111,7 @@ async fn a_new_stream_gets_everything_under_a_new_name_for_the_place() {
     let run = scene.start(&server).await;
     scene.ends(&server, &run).await;
     let through = scene.is_published().await;
-    assert_eq!(server.is_stopped(), Some(0));
+    assert_eq!(server.stops(), Some(0));
     let jetstream = async_nats::jetstream::new(scene.supervisor().await);
     jetstream.delete_stream("IRQ_EVENTS").await.unwrap();
     let server = scene.serve_at(&format!("nats://{address}?cursor=second"), &[]);

@@ -59,7 +59,7 @@ async fn events_are_published_over_tls_with_a_password_alone() {
         let server = scene.serve_at(&wrong, &[]);
         assert!(server.said.contains("as soon as"), "{}", server.said);
         scene.says(&server, "bus: away").await;
-        assert_eq!(server.is_stopped(), Some(0));
+        assert_eq!(server.stops(), Some(0));
     }
     let server = scene.serve_at(&format!("tls://ada:secret@{host}?ca={certificate}"), &[]);
     assert!(

@@ -312,13 +312,13 @@ impl Scene {
 
 impl Server {
     /// Kills it as a power failure would.
-    pub(crate) fn is_killed(mut self) {
+    pub(crate) fn dies(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
     /// Stops it in order, and returns its exit code.
-    pub(crate) fn is_stopped(mut self) -> Option<i32> {
+    pub(crate) fn stops(mut self) -> Option<i32> {
         let pid = i32::try_from(self.child.id()).unwrap();
         let pid = rustix::process::Pid::from_raw(pid).unwrap();
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();

@@ -20,7 +20,7 @@ async fn a_broker_that_is_not_there_yet_holds_nothing_up() {
     scene.nats.comes_back();
     scene.says(&server, "bus: there, 0 events wait").await;
     assert!(!scene.heard().await.is_empty());
-    assert_eq!(server.is_stopped(), Some(0));
+    assert_eq!(server.stops(), Some(0));
 }
 
 #[test]

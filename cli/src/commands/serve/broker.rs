@@ -28,7 +28,7 @@ impl Broker {
         Ok(Some(Self(location)))
     }
 
-    /// Connects to it, and says so. One that is away is connected to later.
+    /// Connects to the one that is named, and says so. One that is away is connected to later.
     ///
     /// # Errors
     ///
@@ -37,9 +37,12 @@ impl Broker {
     /// # Cancel safety
     ///
     /// Dropped, it is not connected to.
-    pub(super) async fn connect(self) -> Result<Arc<dyn Bus>, Failure> {
-        let tenant = self.0.tenant().to_owned();
-        let bus = NatsBus::connect(self.0).await.map_err(|error| {
+    pub(super) async fn connected(named: Option<Self>) -> Result<Option<Arc<dyn Bus>>, Failure> {
+        let Some(Self(location)) = named else {
+            return Ok(None);
+        };
+        let tenant = location.tenant().to_owned();
+        let bus = NatsBus::connect(location).await.map_err(|error| {
             Failure::new(Exit::Failure, causes(&error))
                 .hint("check the files that the address of --nats names")
         })?;
@@ -53,6 +56,6 @@ impl Broker {
                 bus.place()
             )),
         }
-        Ok(Arc::new(bus))
+        Ok(Some(Arc::new(bus)))
     }
 }
