@@ -185,6 +185,40 @@ async fn what_rest_refuses_is_refused_with_the_same_problem() {
 }
 
 #[tokio::test]
+async fn tokens_that_are_none_are_tried_so_often_and_hold_up_no_other() {
+    let Some(scene) = Scene::new() else { return };
+    let address = format!("nats://{}", scene.nats.address());
+    let server = scene.serve_at(&address, &["--failures-per-minute", "2"]);
+    let run = scene.start_asking(&server).await;
+    scene.question(&server).await;
+    let desk = Desk {
+        client: scene.supervisor().await,
+        token: scene.token_of("ada", "supervisor"),
+        scene,
+        server,
+        run,
+    };
+    let event = rerouting(&desk.run, "evt-1");
+    let wrong = format!("{}x", desk.token);
+    let mut codes = Vec::new();
+    for _attempt in 0..4 {
+        let answer = desk
+            .asks("reroute", headers(Some(&wrong), &[STRUCTURED]), &event)
+            .await;
+        codes.push(
+            header(&answer, "Nats-Service-Error-Code")
+                .unwrap()
+                .to_owned(),
+        );
+    }
+    assert_eq!(codes, ["401", "401", "429", "429"]);
+    let answer = desk
+        .asks("reroute", headers(Some(&desk.token), &[STRUCTURED]), &event)
+        .await;
+    assert_eq!(json_of(&answer)["accepted"], 1);
+}
+
+#[tokio::test]
 async fn a_command_without_an_answer_is_admitted_once() {
     let Some(desk) = Desk::new().await else {
         return;
