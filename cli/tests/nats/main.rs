@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod asking;
+mod credentials;
 mod deaths;
 mod described;
 mod hearing;
