@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod asking;
+mod clusters;
 mod credentials;
 mod deaths;
 mod described;
