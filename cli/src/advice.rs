@@ -3,6 +3,8 @@
 
 use std::sync::OnceLock;
 
+use store::StoreLocation;
+
 use crate::arguments::StoreArguments;
 use crate::workflows;
 
@@ -51,10 +53,15 @@ pub(crate) fn remember(arguments: &StoreArguments) {
         .ca_certificate
         .as_ref()
         .map(|file| file.to_string_lossy());
+    let store = arguments.store.as_deref().map(|store| match store.parse() {
+        // A password is never shown.
+        Ok(StoreLocation::Postgres(place)) => place.to_string(),
+        Ok(StoreLocation::Memory | StoreLocation::File(_)) | Err(_) => store.to_owned(),
+    });
     // Nobody looks at it before it is there, and it is there once.
     let _ = OPTIONS.set(ShellOptions {
         program: workflows::program_name(),
-        store: given(arguments.store.as_deref(), "IRQ_STORE"),
+        store: given(store.as_deref(), "IRQ_STORE"),
         server: given(arguments.server.as_deref(), "IRQ_SERVER"),
         token_file: given(token_file.as_deref(), "IRQ_TOKEN_FILE"),
         ca_certificate: given(ca_certificate.as_deref(), "IRQ_CA_CERTIFICATE"),

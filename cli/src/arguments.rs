@@ -41,8 +41,10 @@ pub(crate) use kept::{
 
 pub(crate) use planning::PlanArguments;
 pub(crate) use serving::{
-    BenchForm, BenchModelArguments, DoctorArguments, RoleChoice, ServeArguments, TokenArguments,
-    TokenCommand, TokenCreateArguments, TokenListArguments, TokenRevokeArguments,
+    BenchForm, BenchModelArguments, DoctorArguments, ExecutingArguments, RoleChoice,
+    ServeArguments, StoreCommand, StoreCopyArguments, TokenArguments, TokenCommand,
+    TokenCreateArguments, TokenListArguments, TokenRevokeArguments, WholeStoreArguments,
+    WorkerArguments,
 };
 
 /// Runs multi-agent workflows whose interrupts can only go where they are allowed to.
@@ -97,12 +99,16 @@ pub(crate) enum Command {
     Chat(ChatArguments),
     /// Serve the page and the interface, and execute runs, until it gets SIGTERM or Ctrl+C
     Serve(ServeArguments),
+    /// Execute the runs that servers on the same store leave to workers, until it gets SIGTERM or Ctrl+C
+    Worker(WorkerArguments),
     /// Let an MCP client ask people: an MCP server, which a client starts
     Mcp(McpArguments),
     /// Log in to an MCP server whose tools agents use
     McpLogin(McpLoginArguments),
     /// Let a coding agent ask people for permission, instead of its own terminal
     Hook(HookArguments),
+    /// Copy the store to another place
+    Store(WholeStoreArguments),
     /// Make, list and revoke the tokens that let people and programs into a server
     Token(TokenArguments),
     /// List runs and their agents, of all processes

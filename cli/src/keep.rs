@@ -27,7 +27,7 @@ use tokio::time::Instant;
 
 use agents::run::{RunOrder, save_standing};
 use engine::run::{Hold, RunStore, Working};
-use journal::{Allowance, Workflow};
+use journal::{Allowance, ResumeRequest, Workflow};
 
 use crate::exit::{Exit, Failure, causes};
 use crate::listing;
@@ -230,7 +230,7 @@ impl Keeping {
     }
 
     /// Lets a worker go on with a run that is paused: the run works again, and whichever worker wants it takes it. A
-    /// person who resumes it lifts its pauses.
+    /// person who resumes it lifts its pauses, and what he says is kept for the worker.
     ///
     /// # Errors
     ///
@@ -243,8 +243,13 @@ impl Keeping {
         &self,
         run: &Run,
         person: Option<&Actor>,
+        asked: Option<&ResumeRequest>,
     ) -> Result<(), Failure> {
-        let kept = self.take(run.id, &workflow_of(run)).await?;
+        let workflow = workflow_of(run);
+        let kept = self.take(run.id, &workflow).await?;
+        if let Some(asked) = asked {
+            self.keep_request(&kept, &workflow, asked).await?;
+        }
         if let Some(person) = person {
             let lifted = kept.run.resume(person, None).await;
             lifted.map_err(|error| not_taken(run.id, &error))?;

@@ -97,7 +97,10 @@ fn run_command_line() -> ExitCode {
     };
     advice::remember(&arguments.store);
     let global = arguments.global;
-    let serves = matches!(arguments.command, Command::Serve(_) | Command::Mcp(_));
+    let serves = matches!(
+        arguments.command,
+        Command::Serve(_) | Command::Worker(_) | Command::Mcp(_)
+    );
     let shows = matches!(
         arguments.command,
         Command::Run(_) | Command::Resume(_) | Command::Fork(_)
@@ -130,6 +133,10 @@ fn run_command_line() -> ExitCode {
 fn demand_store(command: &Command, store: &StoreArguments) -> Result<(), Failure> {
     let (name, instead) = match command {
         Command::Serve(_) => ("serve", "leave --server out: this is the server"),
+        Command::Worker(_) => (
+            "worker",
+            "start it with the store that the server has, with --store",
+        ),
         Command::Purge(_) => (
             "purge",
             "purge beside the server's store, with --store PATH",
@@ -160,6 +167,7 @@ fn demand_store(command: &Command, store: &StoreArguments) -> Result<(), Failure
         | Command::Stats(_)
         | Command::Policy(_)
         | Command::Rules(_)
+        | Command::Store(_)
         | Command::Token(_)
         | Command::Plan(_)
         | Command::Schema(_)
@@ -182,10 +190,12 @@ fn perform(command: Command, store: &StoreArguments, global: Global) -> anyhow::
         Command::Fork(fork) => commands::fork(&fork, store, global),
         Command::Chat(chat) => commands::chat(&chat, store, global),
         Command::Serve(serve) => commands::serve(&serve, store),
+        Command::Worker(worker) => commands::worker(&worker, store),
         Command::Mcp(mcp) => commands::mcp(&mcp, store),
         Command::McpLogin(login) => commands::mcp_login(&login),
         Command::Hook(hook) => commands::hook(&hook, store),
         Command::Rules(rules) => commands::rules(&rules, store, global),
+        Command::Store(whole) => commands::store(&whole),
         Command::Token(token) => commands::token(&token, store, global),
         Command::Ps(ps) => commands::ps(&ps, store, global),
         Command::Watch(watch) => watch::watch(&watch, store, global),

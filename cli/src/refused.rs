@@ -38,7 +38,7 @@ pub(crate) fn by_store(error: &StoreError) -> Failure {
             failure.hint("try again; where it lasts, look for a process that hangs")
         }
         StoreError::Unavailable { .. } => {
-            failure.hint("`irq doctor` looks at the room that is left, and at who may use the file")
+            failure.hint("`irq doctor` says whether the store can be reached and used, and what room is left")
         }
         StoreError::Newer { .. }
         | StoreError::EngineTooOld { .. }

@@ -25,6 +25,8 @@ pub(crate) struct Storage {
     /// Whether nothing was there yet: what is shown is empty until somebody makes the file.
     is_stand_in: bool,
     standing: StoreStatus,
+    /// What an operator should know of it.
+    notice: Option<&'static str>,
 }
 
 /// Where the store is, and who said so.
@@ -68,11 +70,20 @@ impl Storage {
     /// Safe: the file is as it was, or its schema is up to date.
     pub(crate) async fn open(arguments: &StoreArguments) -> Result<Self, Failure> {
         let StoreChoice { location, is_usual } = StoreChoice::of(arguments)?;
-        let is_there = location.path().is_some_and(Path::exists);
+        let is_there = location.exists().await;
+        let is_there = is_there.map_err(|error| unopened(&location, &error))?;
         if !is_there && !is_usual {
-            let text = match location.path() {
-                Some(path) => format!("there is no store {}", path.display()),
-                None => "a store in memory ends with the process that has it".to_owned(),
+            let text = match &location {
+                StoreLocation::Memory => {
+                    "a store in memory ends with the process that has it".to_owned()
+                }
+                StoreLocation::File(path) => format!("there is no store {}", path.display()),
+                StoreLocation::Postgres(place) => {
+                    format!(
+                        "there is no store in the schema `{}` of {place}",
+                        place.schema()
+                    )
+                }
             };
             return Err(Failure::new(Exit::NotFound, text)
                 .hint("a run makes one: irq run \"…\" --store PATH"));
@@ -83,7 +94,7 @@ impl Storage {
             StoreLocation::Memory.look(StoreSettings::default()).await
         };
         let opened = opened.map_err(|error| unopened(&location, &error))?;
-        let (store, standing) = (opened.store, opened.standing);
+        let (store, standing, notice) = (opened.store, opened.standing, opened.notice);
         if let StoreStatus::Damaged { detail } = &standing {
             eprintln!(
                 "irq: the store {location} is damaged, and what is shown may not be all: {}. Nothing is written to it.",
@@ -98,6 +109,7 @@ impl Storage {
             location,
             is_stand_in,
             standing,
+            notice,
         })
     }
 
@@ -119,7 +131,7 @@ impl Storage {
         let StoreChoice { location, .. } = StoreChoice::of(arguments)?;
         let opened = location.look(StoreSettings::default()).await;
         let opened = opened.map_err(|error| unopened(&location, &error))?;
-        let (store, standing) = (opened.store, opened.standing);
+        let (store, standing, notice) = (opened.store, opened.standing, opened.notice);
         if let Some(refusal) = standing.refusal() {
             return Err(unopened(&location, &refusal));
         }
@@ -131,7 +143,13 @@ impl Storage {
             location,
             is_stand_in,
             standing,
+            notice,
         })
+    }
+
+    /// What an operator should know of it, in words.
+    pub(crate) const fn notice(&self) -> Option<&'static str> {
+        self.notice
     }
 
     /// Where it is.
@@ -141,10 +159,16 @@ impl Storage {
 
     /// Where is kept what tools of a run have changed, so that it can be taken back; none where nothing is kept.
     pub(crate) fn edits_of(&self, run: RunId) -> Option<PathBuf> {
-        let path = self.location.path()?;
-        // The same for whoever comes by a link.
-        let real = std::fs::canonicalize(path).unwrap_or_else(|_not_there| path.to_owned());
-        let mut folder = real.into_os_string();
+        let beside = match &self.location {
+            StoreLocation::Memory => return None,
+            // The same for whoever comes by a link.
+            StoreLocation::File(path) => {
+                std::fs::canonicalize(path).unwrap_or_else(|_not_there| path.clone())
+            }
+            // The files are this machine's, and so is what they were.
+            StoreLocation::Postgres(_) => StoreLocation::usual().ok()?.path()?.to_owned(),
+        };
+        let mut folder = beside.into_os_string();
         folder.push(".edits");
         Some(Path::new(&folder).join(run.to_string()))
     }

@@ -59,7 +59,7 @@ pub use recovery::{Backoff, Course, Recoverable};
 pub use remains::{NoRemains, Remains};
 pub use request::{Facing, Facings, StopCause, StopKind, StopNote, StopRequest, Target};
 pub use settings::{ManagerSettings, Times};
-pub use shared::StopRequests;
+pub use shared::{StopRequests, UnkeptRun};
 pub use shutdown::{RunRest, ShutdownReport};
 pub use status::{KeptStatus, ManagerStatus, StopStatus};
 pub use taking_over::own_run;
@@ -319,9 +319,9 @@ impl InterruptManager {
         tokio::time::timeout(limit, scope.stopping()).await.ok()
     }
 
-    /// The runs for which something comes from now on, and which this process does not keep: a run comes once for
-    /// each thing. Whoever executes runs goes on with those that had been put aside.
-    pub fn news_of_unkept_runs(&self) -> mpsc::UnboundedReceiver<RunId> {
+    /// The runs for which something comes from now on, or whose state changes, and which this process does not keep: a run
+    /// comes once for each thing. Whoever executes runs goes on with those that had been put aside.
+    pub fn news_of_unkept_runs(&self) -> mpsc::UnboundedReceiver<UnkeptRun> {
         self.shared().watch_unkept()
     }
 

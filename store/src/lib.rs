@@ -8,6 +8,8 @@
 
 mod adapter;
 mod bell;
+#[cfg(feature = "postgres")]
+mod copying;
 mod location;
 mod memory;
 mod operation;
@@ -22,6 +24,8 @@ pub use adapter::{Adapter, StoreSettings};
 pub use bell::bell_at;
 #[cfg(unix)]
 pub use bell::{BellError, LocalBell};
+#[cfg(feature = "postgres")]
+pub use copying::{CopyError, StoreCopy, copy_store};
 pub use location::{LocationError, OpenError, Opened, StoreLocation, open_any};
 pub use memory::{Memory, MemoryStore};
 #[cfg(feature = "postgres")]

@@ -34,15 +34,17 @@ pub enum StoreLocation {
 #[non_exhaustive]
 pub enum LocationError {
     /// It is empty, or names no file.
-    #[error("`{given}` names no file; write `memory:`, `sqlite:PATH` or a path")]
+    #[error(
+        "`{given}` names no store; write a path, `sqlite:PATH`, `memory:` or `postgres://USER@HOST/DATABASE`"
+    )]
     NoPath {
         /// What was given.
         given: String,
     },
     /// It begins as a URL of something that this program cannot use.
     #[error(
-        "there is no store of kind `{scheme}`; write `memory:`, `sqlite:PATH` or a path \
-         (a file whose name has a colon as `./NAME`)"
+        "there is no store of kind `{scheme}`; write a path, `sqlite:PATH`, `memory:` or \
+         `postgres://USER@HOST/DATABASE` (a file whose name has a colon as `./NAME`)"
     )]
     UnknownKind {
         /// What stands before the colon.
@@ -130,6 +132,7 @@ impl StoreLocation {
             Self::Memory => Ok(Opened {
                 store: Arc::new(MemoryStore::new(settings)),
                 standing: StoreStatus::Whole,
+                notice: None,
             }),
             Self::File(path) => {
                 make_folders(path).map_err(|error| StoreError::Unavailable {
@@ -139,13 +142,18 @@ impl StoreLocation {
                 Ok(Opened {
                     standing: store.standing().clone(),
                     store: Arc::new(store),
+                    notice: None,
                 })
             }
             #[cfg(feature = "postgres")]
-            Self::Postgres(location) => Ok(Opened {
-                store: Arc::new(PostgresStore::open(location, settings).await?),
-                standing: StoreStatus::Whole,
-            }),
+            Self::Postgres(location) => {
+                let store = PostgresStore::open(location, settings).await?;
+                Ok(Opened {
+                    notice: store.notice(),
+                    store: Arc::new(store),
+                    standing: StoreStatus::Whole,
+                })
+            }
         }
     }
 }
@@ -158,6 +166,8 @@ pub struct Opened {
     pub store: Arc<dyn Store>,
     /// How it stands.
     pub standing: StoreStatus,
+    /// What an operator should know of it, in words.
+    pub notice: Option<&'static str>,
 }
 
 /// Opens the store of a location that is written as a text.
@@ -300,7 +310,7 @@ mod tests {
             assert!(matches!(refused, LocationError::NoPath { .. }), "{text}");
             assert!(refused.to_string().contains("sqlite:PATH"));
         }
-        for (text, kind) in [("postgres://host/db", "postgres"), ("file:x.db", "file")] {
+        for (text, kind) in [("redis://host/db", "redis"), ("file:x.db", "file")] {
             let refused = text.parse::<StoreLocation>().unwrap_err();
             let scheme = kind.to_owned();
             assert_eq!(refused, LocationError::UnknownKind { scheme });

@@ -50,6 +50,8 @@ pub struct Postgres {
     jobs: mpsc::Sender<Box<dyn Job>>,
     thread: JoinHandle<()>,
     clock: Arc<writer::ServerClock>,
+    /// Whether a commit waits until it is on another machine.
+    is_replicated: bool,
 }
 
 impl Debug for Postgres {
@@ -77,6 +79,7 @@ impl PostgresStore {
         let opened = spawn_blocking(move || {
             let mut session = Session::open(&location)?;
             schema::update(&mut session, location.schema())?;
+            let is_replicated = session.is_replicated();
             let clock = Arc::new(writer::ServerClock::default());
             let (jobs, queue) = mpsc::channel(QUEUE);
             let mut database = DatabaseWriter::new(
@@ -100,6 +103,7 @@ impl PostgresStore {
                     jobs,
                     thread,
                     clock,
+                    is_replicated,
                 },
             })
         });
@@ -126,6 +130,16 @@ impl PostgresStore {
         looked.await.map_err(|error| StoreError::Unavailable {
             detail: error.to_string(),
         })?
+    }
+
+    /// What an operator should know of it, in words.
+    pub const fn notice(&self) -> Option<&'static str> {
+        match self.backend.is_replicated {
+            true => None,
+            false => Some(
+                "PostgreSQL has no synchronous standby: where its disk is lost, so is what was acknowledged",
+            ),
+        }
     }
 
     /// Waits until everything that was submitted is done, and closes all connections.
@@ -159,6 +173,19 @@ impl PostgresStore {
             }),
         }
     }
+}
+
+/// A connection that writes to a store which is there.
+pub(crate) fn writer_at(location: &PostgresLocation) -> Found<DatabaseWriter> {
+    let session = Session::open(location)?;
+    let clock = Arc::new(writer::ServerClock::default());
+    let location = Arc::new(location.clone());
+    Ok(DatabaseWriter::new(
+        session,
+        location,
+        StoreSettings::default(),
+        clock,
+    ))
 }
 
 impl Relational for Postgres {

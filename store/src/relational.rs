@@ -5,6 +5,8 @@ mod binding;
 mod cell;
 mod checked;
 mod column;
+#[cfg(feature = "postgres")]
+mod copy;
 mod database;
 mod flush;
 mod forget;
@@ -17,6 +19,8 @@ mod writer;
 
 pub(crate) use cell::{Cell, Columns, Value};
 pub(crate) use checked::misfits;
+#[cfg(feature = "postgres")]
+pub(crate) use copy::copy_rows;
 pub(crate) use database::{Database, Lookup, Relational, Transactions};
 #[cfg(test)]
 pub(crate) use sealed::COUNTED;

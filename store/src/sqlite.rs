@@ -108,6 +108,18 @@ impl SqliteStore {
     }
 }
 
+/// A connection that writes to a file which is there.
+#[cfg(feature = "postgres")]
+pub(crate) fn file_writer(
+    path: &std::path::Path,
+    settings: StoreSettings,
+) -> Found<connection::FileWriter> {
+    let own = Arc::new(open::own_files(path));
+    let connection = open::connect(path)?;
+    let file = Arc::new(opened_file::OpenedFile::of(path)?);
+    Ok(connection::FileWriter::new(connection, settings, file, own))
+}
+
 impl Relational for Sqlite {
     fn time(&self) -> Timestamp {
         self.settings.now()

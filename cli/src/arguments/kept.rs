@@ -11,7 +11,7 @@ use crate::time::{parse_duration, parse_since};
 /// Which store.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct StoreArguments {
-    /// Where runs and interrupts are kept: a path, or sqlite:PATH [default: a file in the state folder]
+    /// Where runs and interrupts are kept: a path, sqlite:PATH, or postgres://USER@HOST/DATABASE [default: a file in the state folder]
     #[arg(
         long,
         value_name = "URL",

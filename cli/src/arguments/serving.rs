@@ -77,12 +77,38 @@ pub(crate) struct ServeArguments {
     /// Open the page in the browser
     #[arg(long, help_heading = "The network")]
     pub(crate) open: bool,
-    /// How long requests and runs may take to end when the server stops
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration, help_heading = "Runs")]
-    pub(crate) drain_timeout: SignedDuration,
     /// Leave the runs of an earlier server where they stand
     #[arg(long, help_heading = "Runs")]
     pub(crate) no_resume: bool,
+    /// Execute no runs: `irq worker` processes on the same store do
+    #[arg(long, conflicts_with = "no_resume", help_heading = "Runs")]
+    pub(crate) runs_by_workers: bool,
+    #[command(flatten)]
+    pub(crate) runs: ExecutingArguments,
+}
+
+/// The arguments of `irq worker`.
+#[derive(Debug, Args)]
+pub(crate) struct WorkerArguments {
+    /// How many runs it executes at once; others stay for other workers
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value = "8",
+        value_parser = parse_count,
+        help_heading = "Runs"
+    )]
+    pub(crate) slots: NonZeroU32,
+    #[command(flatten)]
+    pub(crate) runs: ExecutingArguments,
+}
+
+/// How runs are executed that were started over the network.
+#[derive(Debug, Args)]
+pub(crate) struct ExecutingArguments {
+    /// How long requests and runs may take to end when this process stops
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration, help_heading = "Runs")]
+    pub(crate) drain_timeout: SignedDuration,
     /// How long a run of which everything waits for people is kept in memory; it goes on from the store after that
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration, help_heading = "Runs")]
     pub(crate) put_aside_after: SignedDuration,
@@ -116,9 +142,33 @@ pub(crate) struct ServeArguments {
         help_heading = "New runs"
     )]
     pub(crate) pace: u32,
-    /// What holds for all runs that the server executes; a run may bring tighter limits of its own
+    /// What holds for all runs that are executed here; a run may bring tighter limits of its own
     #[command(flatten)]
     pub(crate) limits: LimitArguments,
+}
+
+/// The arguments of `irq store`.
+#[derive(Debug, Args)]
+pub(crate) struct WholeStoreArguments {
+    /// What to do
+    #[command(subcommand)]
+    pub(crate) command: StoreCommand,
+}
+
+/// What `irq store` does.
+#[derive(Debug, Subcommand)]
+pub(crate) enum StoreCommand {
+    /// Copy a store into an empty one, and verify both: a file into PostgreSQL, or the other way
+    Copy(StoreCopyArguments),
+}
+
+/// The arguments of `irq store copy`.
+#[derive(Debug, Args)]
+pub(crate) struct StoreCopyArguments {
+    /// The store that there is: a path, sqlite:PATH, or postgres://USER@HOST/DATABASE
+    pub(crate) from: String,
+    /// Where it is copied to
+    pub(crate) to: String,
 }
 
 /// The arguments of `irq token`.

@@ -108,7 +108,7 @@ impl Asker {
 
     /// Lets a run go on that nothing holds any more.
     pub(super) async fn lift(&self, run: &Run) -> Result<(), WorkError> {
-        let lifted = self.store.keeping.let_worker_go_on(run, None).await;
+        let lifted = self.store.keeping.let_worker_go_on(run, None, None).await;
         lifted.map_err(unexpected)
     }
 }

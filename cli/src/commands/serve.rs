@@ -11,6 +11,7 @@ mod standstill;
 mod stopping;
 mod welcome;
 mod work;
+mod worker;
 
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
@@ -36,11 +37,12 @@ use crate::storage::Storage;
 use crate::workflows;
 
 use broker::Broker;
-use launcher::Launcher;
+use launcher::{Launcher, RunShare};
 use order::Defaults;
 pub(crate) use order::{is_launched, waits_for_server};
 use stopping::Stopping;
 use welcome::Welcome;
+pub(crate) use worker::worker;
 
 /// Serves until it is told to stop.
 ///
@@ -49,7 +51,7 @@ use welcome::Welcome;
 /// Where it cannot listen or the store cannot be used; nothing was served then. Where it could not be drained
 /// to its end.
 pub(crate) fn serve(arguments: &ServeArguments, store: &StoreArguments) -> anyhow::Result<Exit> {
-    let defaults = Defaults::of(arguments)?;
+    let defaults = Defaults::of(&arguments.runs)?;
     let remote = remote(arguments)?;
     let broker = Broker::of(arguments)?;
     complete(async { until_stopped(arguments, store, defaults, (remote, broker)).await })
@@ -67,6 +69,9 @@ async fn until_stopped(
     let listener = listen(arguments.listen).await?;
     let address = listener.local_addr()?;
     let storage = Storage::create(store).await?;
+    if let Some(notice) = storage.notice() {
+        eprintln!("irq: {notice}.");
+    }
     let welcomed = remote.clone();
     let mut config = config(arguments, remote, &storage)?;
     config.bus = Broker::connected(broker).await?;
@@ -81,7 +86,11 @@ async fn until_stopped(
     if let Some(hook) = CommandHook::of(&policy, |text| tracing::warn!("{text}")) {
         keeping.manager.add_hook(Arc::new(hook));
     }
-    let launcher = Arc::new(Launcher::new(Arc::clone(&keeping), defaults));
+    let share = match arguments.runs_by_workers {
+        true => RunShare::None,
+        false => RunShare::Own,
+    };
+    let launcher = Arc::new(Launcher::new(Arc::clone(&keeping), defaults, share));
     let config = ServerConfig {
         policy,
         launcher: Arc::clone(&launcher) as Arc<_>,
@@ -160,7 +169,7 @@ fn config(
     config.limits.requests_per_second = arguments.requests_per_second;
     config.limits.request_burst = arguments.requests_per_second.saturating_mul(TWICE);
     config.limits.failures_per_minute = arguments.failures_per_minute;
-    config.drain_time = arguments.drain_timeout.unsigned_abs();
+    config.drain_time = arguments.runs.drain_timeout.unsigned_abs();
     config.remote = remote;
     Ok(config)
 }

@@ -35,6 +35,7 @@ mod listing;
 mod lists_in_memory;
 mod looking_back;
 mod manual;
+mod many_machines;
 mod meeting;
 mod models;
 mod nothing_passed_over;

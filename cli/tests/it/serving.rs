@@ -24,6 +24,7 @@ pub(crate) struct Installation {
     /// Of its own, or the one that the store is in.
     workspace: Option<TempDir>,
     pub(crate) folder: TempDir,
+    store: PathBuf,
     port: u16,
     token: String,
     client: Client,
@@ -46,8 +47,32 @@ impl Installation {
         Self::in_folders(workspace(), None)
     }
 
+    /// One whose store is in the PostgreSQL server that the tests have; none where they have no server.
+    pub(crate) fn in_postgres() -> Option<Self> {
+        let store = schema_of_its_own()?;
+        Some(Self::over(
+            tempfile::tempdir().unwrap(),
+            Some(workspace()),
+            store,
+        ))
+    }
+
+    /// The same, over another store.
+    pub(crate) fn with_store(self, store: PathBuf) -> Self {
+        Self { store, ..self }
+    }
+
     fn in_folders(folder: TempDir, workspace: Option<TempDir>) -> Self {
-        let store = folder.path().join("irq.db");
+        // The same tests prove the same of another store.
+        let elsewhere = std::env::var("IRQ_TEST_IN").is_ok_and(|it| it == "postgres");
+        let store = match elsewhere {
+            true => schema_of_its_own().unwrap(),
+            false => folder.path().join("irq.db"),
+        };
+        Self::over(folder, workspace, store)
+    }
+
+    fn over(folder: TempDir, workspace: Option<TempDir>, store: PathBuf) -> Self {
         let made = end(irq()
             .args(["token", "create", "--name", "script", "--role", "admin"])
             .env("IRQ_STORE", &store))
@@ -56,6 +81,7 @@ impl Installation {
         Self {
             workspace,
             folder,
+            store,
             port: free.local_addr().unwrap().port(),
             token: made.output.trim().to_owned(),
             // A connection to a server that was killed must not be used for the next one.
@@ -64,7 +90,12 @@ impl Installation {
     }
 
     pub(crate) fn store(&self) -> PathBuf {
-        self.folder.path().join("irq.db")
+        self.store.clone()
+    }
+
+    /// Starts a worker, and waits until it has begun.
+    pub(crate) fn work(&self, arguments: &[&str]) -> Server {
+        self.begin("worker", arguments)
     }
 
     /// Starts a server, and waits until it has said where it is.
@@ -88,9 +119,15 @@ impl Installation {
     }
 
     fn serve_at(&self, port: u16, arguments: &[&str]) -> Server {
+        let listen = format!("--listen=127.0.0.1:{port}");
+        let arguments: Vec<_> = [listen.as_str()].iter().chain(arguments).copied().collect();
+        self.begin("serve", &arguments)
+    }
+
+    fn begin(&self, name: &str, arguments: &[&str]) -> Server {
         let mut command = irq();
         command
-            .args(["serve", "--listen", &format!("127.0.0.1:{port}")])
+            .arg(name)
             .arg("--workspace")
             .arg(self.workspace.as_ref().unwrap_or(&self.folder).path())
             .args(arguments)
@@ -226,6 +263,20 @@ impl Installation {
     }
 }
 
+/// A schema of the server that the tests have.
+fn schema_of_its_own() -> Option<PathBuf> {
+    let Ok(server) = std::env::var("IRQ_TEST_POSTGRES") else {
+        assert!(
+            std::env::var_os("PROVE_ALL").is_none(),
+            "IRQ_TEST_POSTGRES names no server; `tests/postgres/with` starts one"
+        );
+        eprintln!("nothing was tested: IRQ_TEST_POSTGRES names no server");
+        return None;
+    };
+    let schema = routing_core::RunId::generate().to_string();
+    Some(format!("{server}?schema={schema}").into())
+}
+
 impl Server {
     /// The address that it has printed, with which its page is entered once.
     pub(crate) fn page(&self) -> &str {
@@ -290,7 +341,7 @@ impl Drop for Server {
 }
 
 pub(crate) async fn open(path: &Path) -> std::sync::Arc<dyn Store> {
-    let location = StoreLocation::File(path.to_owned());
+    let location: StoreLocation = path.to_str().unwrap().parse().unwrap();
     location.open(StoreSettings::default()).await.unwrap()
 }
 

@@ -54,6 +54,15 @@ impl Job for StopJob {
     }
 }
 
+/// A run that this process does not keep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnkeptRun {
+    /// Something has come for it.
+    Reached(RunId),
+    /// It has changed its state.
+    Moved(RunId),
+}
+
 /// What the parts of a manager share.
 pub(crate) struct Shared {
     pub(crate) settings: ManagerSettings,
@@ -74,7 +83,7 @@ pub(crate) struct Shared {
     pub(crate) is_drained: AtomicBool,
     keepers: Mutex<HashMap<RunId, Arc<Keeper>>>,
     /// Told of what comes for runs that nobody here keeps.
-    watchers_of_unkept: Mutex<Vec<mpsc::UnboundedSender<RunId>>>,
+    watchers_of_unkept: Mutex<Vec<mpsc::UnboundedSender<UnkeptRun>>>,
 }
 
 impl Shared {
@@ -106,19 +115,29 @@ impl Shared {
     pub(crate) fn wake(&self, run: RunId) {
         match self.keepers().get(&run) {
             Some(keeper) => keeper.wake(),
-            None => self
-                .watchers_of_unkept()
-                .retain(|watcher| watcher.send(run).is_ok()),
+            None => self.tell_watchers(UnkeptRun::Reached(run)),
         }
     }
 
-    pub(crate) fn watch_unkept(&self) -> mpsc::UnboundedReceiver<RunId> {
+    /// Tells whoever watches of a run that is not kept here.
+    pub(crate) fn tell_of_unkept(&self, run: RunId) {
+        if !self.keepers().contains_key(&run) {
+            self.tell_watchers(UnkeptRun::Moved(run));
+        }
+    }
+
+    fn tell_watchers(&self, run: UnkeptRun) {
+        self.watchers_of_unkept()
+            .retain(|watcher| watcher.send(run).is_ok());
+    }
+
+    pub(crate) fn watch_unkept(&self) -> mpsc::UnboundedReceiver<UnkeptRun> {
         let (watcher, runs) = mpsc::unbounded_channel();
         self.watchers_of_unkept().push(watcher);
         runs
     }
 
-    fn watchers_of_unkept(&self) -> MutexGuard<'_, Vec<mpsc::UnboundedSender<RunId>>> {
+    fn watchers_of_unkept(&self) -> MutexGuard<'_, Vec<mpsc::UnboundedSender<UnkeptRun>>> {
         // The list is changed by single insertions and removals only.
         self.watchers_of_unkept
             .lock()

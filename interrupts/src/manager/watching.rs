@@ -70,6 +70,8 @@ impl Shared {
                 Notice::Delivered | Notice::Acknowledged | Notice::DeadLettered => {}
             },
             Notification::Message { run, .. } => self.wake(*run),
+            // One that nobody has may be for whoever watches those.
+            Notification::Run { run, state, .. } if !state.is_final() => self.tell_of_unkept(*run),
             Notification::Reroute { .. }
             | Notification::Node { .. }
             | Notification::Effect { .. }

@@ -76,6 +76,7 @@ CREATE TABLE runs (
     body TEXT NOT NULL,
     seal BYTEA
 );
+CREATE INDEX runs_live ON runs (position) WHERE state NOT IN ('completed', 'failed', 'cancelled');
 
 CREATE TABLE nodes (
     position BIGINT PRIMARY KEY,
@@ -171,7 +172,7 @@ CREATE TABLE outbox (
     at BIGINT NOT NULL,
     heads TEXT,
     body TEXT NOT NULL,
-    seal BYTEA NOT NULL,
+    seal BYTEA,
     run TEXT COLLATE "C" GENERATED ALWAYS AS
         (COALESCE(body::json ->> 'run', body::json #>> '{checkpoint,run}')) STORED
 );

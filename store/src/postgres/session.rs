@@ -32,7 +32,7 @@ const OLDEST_SERVER_TEXT: &str = "14";
 
 /// What every session is told. A process that is stopped in the middle of a transaction must not hold the store's lock for
 /// ever: the server ends its session, and what it had begun is undone. It may not wait for ever either.
-const SETTINGS: &str = "SET idle_in_transaction_session_timeout = '15s'; \
+const SETTINGS: &str = "SET idle_in_transaction_session_timeout = '5s'; \
     SET lock_timeout = '30s'; SET client_min_messages = warning; SET TIME ZONE 'UTC'";
 
 /// The connection.
@@ -43,6 +43,7 @@ pub(super) struct Session {
     connection: Option<JoinHandle<()>>,
     statements: HashMap<&'static str, Statement>,
     state: SessionState,
+    is_replicated: bool,
 }
 
 /// What is known of a session.
@@ -74,6 +75,7 @@ impl Session {
             connection: Some(connection),
             statements: HashMap::new(),
             state: SessionState::Open,
+            is_replicated: false,
         };
         session.check()?;
         let schema = location.schema();
@@ -87,6 +89,11 @@ impl Session {
 
     pub(super) const fn is_lost(&self) -> bool {
         matches!(self.state, SessionState::Lost)
+    }
+
+    /// Whether a commit waits until it is on another machine, where the server has one.
+    pub(super) const fn is_replicated(&self) -> bool {
+        self.is_replicated
     }
 
     /// Says that the last transaction has ended, however.
@@ -118,7 +125,8 @@ impl Session {
         let sql = "SELECT current_setting('server_version_num')::bigint, \
             current_setting('server_version'), current_setting('fsync'), \
             current_setting('full_page_writes'), current_setting('synchronous_commit'), \
-            current_setting('server_encoding')";
+            current_setting('server_encoding'), \
+            current_setting('synchronous_standby_names')";
         let row = {
             let (runtime, client) = (runtime(&self.runtime)?, &self.client);
             runtime.block_on(client.query_one(sql, &[]))
@@ -147,29 +155,40 @@ impl Session {
         if ["off", "local", "remote_write"].contains(&text(4).as_str()) {
             self.batch("SET synchronous_commit = on")?;
         }
+        self.is_replicated = !text(6).is_empty();
         Ok(())
     }
 
-    /// Prepares a statement where that has not been done.
-    fn prepare(&mut self, sql: &'static str) -> Found<Statement> {
-        if let Some(statement) = self.statements.get(sql) {
-            return Ok(statement.clone());
+    /// Prepares the statements for which that has not been done, all in one round trip.
+    fn prepare(&mut self, wanted: impl Iterator<Item = &'static str>) -> Found<()> {
+        let mut missing: Vec<_> = wanted
+            .filter(|sql| !self.statements.contains_key(sql))
+            .collect();
+        missing.sort_unstable();
+        missing.dedup();
+        if missing.is_empty() {
+            return Ok(());
         }
-        let prepared = {
-            let (runtime, client) = (runtime(&self.runtime)?, &self.client);
-            runtime.block_on(client.prepare(&translated(sql)))
-        };
-        let statement = self.noted(prepared)?;
-        self.statements.insert(sql, statement.clone());
-        Ok(statement)
+        let (runtime, client) = (runtime(&self.runtime)?, &self.client);
+        let under_way = missing
+            .iter()
+            .map(|sql| Box::pin(async { client.prepare(&translated(sql)).await }));
+        let under_way = in_order(under_way.collect());
+        let prepared: Result<Vec<_>, _> = runtime.block_on(under_way).into_iter().collect();
+        let prepared = self.noted(prepared)?;
+        self.statements.extend(missing.into_iter().zip(prepared));
+        Ok(())
+    }
+
+    fn statement(&self, sql: &'static str) -> Found<Statement> {
+        self.statements.get(sql).cloned().ok_or(StoreError::Closed)
     }
 
     /// Sends all at once, and waits for the answers: one round trip, however many there are.
     pub(super) fn send(&mut self, requests: &[Request<'_>]) -> Found<Vec<Answer>> {
-        let mut statements = Vec::with_capacity(requests.len());
-        for request in requests {
-            statements.push(self.prepare(request.sql)?);
-        }
+        self.prepare(requests.iter().map(|request| request.sql))?;
+        let statements = requests.iter().map(|request| self.statement(request.sql));
+        let statements: Vec<_> = statements.collect::<Found<_>>()?;
         let (runtime, client) = (runtime(&self.runtime)?, &self.client);
         let under_way = requests
             .iter()
@@ -321,7 +340,8 @@ impl Database for Session {
         values: &[Cell<'_>],
         read: &mut dyn FnMut(&dyn Columns) -> Found<()>,
     ) -> Found<()> {
-        let statement = self.prepare(sql)?;
+        self.prepare([sql].into_iter())?;
+        let statement = self.statement(sql)?;
         let (runtime, client) = (runtime(&self.runtime)?, &self.client);
         let read_all = runtime.block_on(async {
             let rows = client

@@ -23,6 +23,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// How often it is tried.
 const PACE: Duration = Duration::from_millis(100);
 
+/// How many rows wait at most to be written with the commit.
+const MOST_WAITING: usize = 4_096;
+
 const BEGIN: &str = "BEGIN";
 const COMMIT: &str = "COMMIT";
 /// The locks of two stores in one database differ by their table. The number is that of the schema's locks.
@@ -75,7 +78,7 @@ pub(super) fn again(location: &PostgresLocation) -> Found<Session> {
 }
 
 /// The connection that writes.
-pub(super) struct DatabaseWriter {
+pub(crate) struct DatabaseWriter {
     session: Session,
     location: Arc<PostgresLocation>,
     settings: StoreSettings,
@@ -255,7 +258,10 @@ impl Database for DatabaseWriter {
         self.has_news |= sql.starts_with(OUTBOX);
         self.writes
             .push((sql, values.iter().map(Cell::owned).collect()));
-        Ok(())
+        match self.writes.len() < MOST_WAITING {
+            true => Ok(()),
+            false => self.send_writes(),
+        }
     }
 
     fn look_up(&mut self, lookups: &[Lookup], tables: &mut Tables) -> Found<()> {
@@ -326,5 +332,25 @@ impl Transactions for DatabaseWriter {
 
     fn close(self) {
         self.session.close();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::{SignedDuration, Timestamp};
+
+    use super::ServerClock;
+    use crate::adapter::StoreSettings;
+
+    #[test]
+    fn between_transactions_the_time_is_the_servers_as_well() {
+        let (clock, settings) = (ServerClock::default(), StoreSettings::default());
+        let hour = SignedDuration::from_hours(1);
+        clock.stands_at(Timestamp::now() + hour, &settings);
+        let ahead = clock.now(&settings).duration_since(Timestamp::now());
+        assert!(
+            (ahead - hour).abs() < SignedDuration::from_secs(1),
+            "{ahead}"
+        );
     }
 }

@@ -85,7 +85,7 @@ impl Database for Connection {
 }
 
 /// The connection that writes a file.
-pub(super) struct FileWriter {
+pub(crate) struct FileWriter {
     pub(super) connection: Connection,
     pub(super) settings: StoreSettings,
     pub(super) file: Arc<OpenedFile>,

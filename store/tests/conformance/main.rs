@@ -21,6 +21,10 @@ mod messages;
 mod model;
 mod nodes;
 mod opening;
+#[cfg(feature = "postgres")]
+mod postgres;
+#[cfg(feature = "postgres")]
+mod postgres_server;
 mod purging;
 mod putting;
 mod races;

@@ -35,6 +35,9 @@ pub(super) async fn findings(arguments: &StoreArguments) -> Vec<Finding> {
             return vec![Finding::problem("store", failure.to_string(), remedy)];
         }
     };
+    if let StoreLocation::Postgres(_) = &place.location {
+        return of_server(&place.location).await;
+    }
     let Some(path) = place.location.path() else {
         return vec![Finding::note(
             "store",
@@ -84,6 +87,44 @@ pub(super) async fn findings(arguments: &StoreArguments) -> Vec<Finding> {
     }
     findings.push(bell(&place.location));
     findings
+}
+
+/// What is known of a store in PostgreSQL.
+async fn of_server(location: &StoreLocation) -> Vec<Finding> {
+    match location.exists().await {
+        Ok(true) => {}
+        Ok(false) => {
+            let found = format!("{location} is not there yet; the first run makes it");
+            return vec![Finding::well("store", found)];
+        }
+        Err(error) => return vec![unreached(location, &error)],
+    }
+    match location.look(StoreSettings::default()).await {
+        Ok(opened) => {
+            let found = match opened.notice {
+                Some(notice) => Finding::note(
+                    "store",
+                    format!("{location}; {notice}"),
+                    "give the server a standby, and name it in synchronous_standby_names",
+                ),
+                None => Finding::well("store", location.to_string()),
+            };
+            vec![
+                found,
+                audit(&*opened.store).await,
+                unowned(&*opened.store).await,
+            ]
+        }
+        Err(error) => vec![unreached(location, &error)],
+    }
+}
+
+fn unreached(location: &StoreLocation, error: &StoreError) -> Finding {
+    Finding::problem(
+        "store",
+        format!("{location} cannot be opened: {}", causes(error)),
+        "check the address, the user and the password; ?sslmode=disable where the server speaks no TLS, ?schema=NAME for another schema",
+    )
 }
 
 fn standing(path: &Path, standing: &StoreStatus) -> Finding {

@@ -35,7 +35,7 @@ pub(super) async fn let_go_on(
     let failed = |error: interrupts::NameError| Failure::new(Exit::Failure, error.to_string());
     let keeping = Keeping::over(storage, &Policy::default()).map_err(failed)?;
     let by = actor().map_err(failed)?;
-    keeping.let_worker_go_on(run, Some(&by)).await?;
+    keeping.let_worker_go_on(run, Some(&by), None).await?;
     tell(format_args!(
         "{} goes on as soon as a worker takes it.",
         run.id

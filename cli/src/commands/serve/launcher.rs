@@ -4,6 +4,7 @@ mod asked;
 mod for_workers;
 mod leases;
 mod orphaned;
+mod share;
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,6 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use agents::run::RunOrder;
 use engine::run::RunStatus;
 use interrupts::life::RunState;
+use interrupts::manager::UnkeptRun;
 use interrupts::policy::Policy;
 use interrupts::store::{Run, Store};
 use jiff::Timestamp;
@@ -31,6 +33,8 @@ use crate::exit::{Exit, Failure};
 use crate::keep::{Keeping, OwnedRun, not_taken, refuse_said, refuse_unread};
 use crate::refused::by_store;
 
+pub(super) use share::RunShare;
+
 /// Executes runs. Clones share them.
 #[derive(Clone)]
 pub(super) struct Launcher(Arc<LauncherState>);
@@ -38,6 +42,8 @@ pub(super) struct Launcher(Arc<LauncherState>);
 struct LauncherState {
     keeping: Arc<Keeping>,
     defaults: Defaults,
+    /// Which runs are executed here.
+    share: RunShare,
     tasks: TaskTracker,
     /// The runs that the policy lets go on.
     delays: Delays,
@@ -108,10 +114,11 @@ impl Word {
 }
 
 impl Launcher {
-    pub(super) fn new(keeping: Arc<Keeping>, defaults: Defaults) -> Self {
+    pub(super) fn new(keeping: Arc<Keeping>, defaults: Defaults, share: RunShare) -> Self {
         Self(Arc::new(LauncherState {
             keeping,
             defaults,
+            share,
             tasks: TaskTracker::new(),
             delays: Delays::default(),
             leases: Delays::default(),
@@ -141,7 +148,14 @@ impl Launcher {
     /// Safe: what is decided stands in the store.
     pub(super) async fn go_on_with_what_was_put_aside(&self) {
         let mut news = self.0.keeping.manager.news_of_unkept_runs();
-        while let Some(run) = news.recv().await {
+        while let Some(news) = news.recv().await {
+            let run = match news {
+                UnkeptRun::Reached(run) => run,
+                UnkeptRun::Moved(run) => {
+                    self.take_if_free(run).await;
+                    continue;
+                }
+            };
             match self.0.store().run(run).await {
                 Ok(Some(row)) if is_launched(&row.content) && self.is_at_work(&row) => {
                     self.look_when_left(run);
@@ -201,7 +215,7 @@ impl Launcher {
             let text = format!("{} is {}; it has ended", run.id, run.state);
             return Err(Failure::new(Exit::Conflict, text));
         }
-        if executed_by_worker(&run.content) {
+        if executed_by_worker(&run.content) || self.0.share == RunShare::None {
             return self.see_to_work(run, word, asked).await;
         }
         if self.0.keeping.is_held_elsewhere(run) {
@@ -226,6 +240,9 @@ impl Launcher {
         let work = self.0.prepare(order, &run.content)?;
         refuse_said(work.workflow(), asked.and_then(|it| it.input.as_deref()))?;
         refuse_unread(self.0.store(), work.workflow(), run.goes_on_from()).await?;
+        if !self.has_room() {
+            return Err(self.without_room(run.id));
+        }
         let mut kept = self.0.keeping.take(run.id, work.workflow()).await?;
         if word == Word::Policy {
             let policy = self.0.defaults.limits.policy();
@@ -414,8 +431,8 @@ impl Launcher {
     }
 
     async fn begin(&self, run: RunId, work: ServedRun) -> Result<(), Failure> {
-        if self.0.tasks.is_closed() {
-            // It is there, and the next server begins it.
+        if self.0.tasks.is_closed() || self.0.share == RunShare::None {
+            // It is there, and whoever executes runs begins it.
             return Ok(());
         }
         let Some(here) = self.claim(run)? else {

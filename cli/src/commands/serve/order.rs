@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use server::{LaunchError, LaunchOrder};
 
-use crate::arguments::ServeArguments;
+use crate::arguments::ExecutingArguments;
 use crate::commands::run::OuterLimits;
 use crate::exit::{Exit, Failure};
 use crate::model::ModelChoice;
@@ -82,7 +82,7 @@ impl Defaults {
     /// # Errors
     ///
     /// Where there is no such model or folder.
-    pub(super) fn of(arguments: &ServeArguments) -> Result<Self, Failure> {
+    pub(super) fn of(arguments: &ExecutingArguments) -> Result<Self, Failure> {
         ModelChoice::parse(&arguments.model, arguments.base_url.clone())?;
         let workspace = arguments.workspace.canonicalize().map_err(|error| {
             let text = format!(

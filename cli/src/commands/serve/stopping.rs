@@ -113,7 +113,7 @@ async fn listen(
             None => {}
             Some(Rung::Ask) => {
                 tell(
-                    "Stopping: requests are finished, runs are left to the next server. (again: at once)",
+                    "Stopping: what is under way is finished, runs are left to other processes. (again: at once)",
                 );
                 stop.cancel();
             }

@@ -453,6 +453,7 @@ fn older(connection: &Connection) {
     told(
         connection,
         "ALTER TABLE outbox DROP COLUMN seal; DROP TABLE purged; DROP TABLE store; DROP TABLE catalogues; \
+         DROP INDEX runs_live; \
          PRAGMA user_version = 7",
     );
 }

@@ -1,4 +1,5 @@
-//! Runs that workers execute: while no worker has one, this server lets its stops take hold, and lets it go on.
+//! Runs that workers execute, those of other programs or `irq worker`: while no worker has one, this server lets its stops
+//! take hold, and lets it go on.
 
 use interrupts::life::RunState;
 use interrupts::store::Run;
@@ -62,7 +63,7 @@ impl Launcher {
             let hint = format!("irq resume {} lets its worker go on", run.id);
             return Err(Failure::new(Exit::Conflict, text).hint(hint));
         }
-        keeping.let_worker_go_on(run, None).await
+        keeping.let_worker_go_on(run, None, asked).await
     }
 
     /// A run that stopped for a stop which was withdrawn meanwhile is paused by no person: it goes on.
@@ -74,7 +75,7 @@ impl Launcher {
         };
         let found = hindrance(self.0.store(), &row).await;
         match found.map_err(|error| by_store(&error))? {
-            Hindrance::None => self.0.keeping.let_worker_go_on(&row, None).await,
+            Hindrance::None => self.0.keeping.let_worker_go_on(&row, None, None).await,
             Hindrance::Shutdown | Hindrance::Branched | Hindrance::Paused => Ok(()),
         }
     }

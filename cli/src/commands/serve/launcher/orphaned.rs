@@ -34,6 +34,9 @@ const ORPHANED: [RunState; 4] = [
 /// How often a server looks for runs that lost theirs.
 const LOOKS_EVERY: Duration = Duration::from_secs(3);
 
+/// How often a worker does: runs that others hand over wait for it.
+const WORKER_LOOKS_EVERY: Duration = Duration::from_secs(1);
+
 /// When a run that could not be resumed, and has not changed since, is tried again.
 const TRIES_AGAIN_AFTER: Duration = Duration::from_secs(60);
 
@@ -125,11 +128,20 @@ impl Launcher {
     ///
     /// Safe: a run is taken with one transaction, or not at all.
     pub(in crate::commands::serve) async fn watch_for_orphaned_runs(&self) {
-        let mut looks = interval_at(Instant::now() + LOOKS_EVERY, LOOKS_EVERY);
+        let every = if self.is_worker() {
+            WORKER_LOOKS_EVERY
+        } else {
+            LOOKS_EVERY
+        };
+        let mut looks = interval_at(Instant::now() + every, every);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut looked = Looked::default();
         loop {
-            looks.tick().await;
+            tokio::select! {
+                _ = looks.tick() => {}
+                // A slot may have become free.
+                () = self.0.moved.notified(), if self.is_worker() => {}
+            }
             if let Err(error) = self.resume_orphaned_runs(&mut looked).await {
                 tracing::warn!(%error, "orphaned runs could not be looked for");
             }
@@ -143,18 +155,20 @@ impl Launcher {
             limit: PAGE,
         };
         looked.forget();
+        let mut room = self.room().unwrap_or(usize::MAX);
         loop {
             let runs = self.0.store().runs(&ORPHANED, page).await?;
             let is_last = runs.len() < PAGE as usize;
             for (position, run) in runs {
                 page.after = position;
-                if !looked.has_tried(&run) && self.is_orphaned(&run, looked).await {
+                if room > 0 && !looked.has_tried(&run) && self.is_orphaned(&run, looked).await {
+                    room -= 1;
                     looked.tried.insert(run.id, (run.version, Instant::now()));
                     let launcher = self.clone();
                     resumed.spawn(async move { launcher.go_on_if_left(run).await });
                 }
             }
-            if is_last {
+            if is_last || room == 0 {
                 resumed.join_all().await;
                 return Ok(());
             }
@@ -176,7 +190,8 @@ impl Launcher {
         match run.state {
             RunState::Running | RunState::Stopping => true,
             RunState::Created => {
-                looked.has_not_begun(run) && self.is_held_by(run, Hindrance::None).await
+                let waits = self.is_worker() || looked.has_not_begun(run);
+                waits && self.is_held_by(run, Hindrance::None).await
             }
             // Paused by the end of its server, as earlier versions did it, and by nothing else.
             RunState::Paused => self.is_held_by(run, Hindrance::Shutdown).await,

@@ -1,0 +1,167 @@
+//! Copying all rows of a store into an empty one, as they are: seals and the audit's chain hold there too.
+
+use interrupts::store::StoreError;
+
+use super::cell::{Cell, Columns, Value};
+use super::column::{count, each};
+use super::database::Transactions;
+use crate::query::Found;
+use crate::tables::damaged;
+
+/// A table, and how its rows are read and written.
+struct Copied {
+    table: &'static str,
+    columns: usize,
+    read: &'static str,
+    write: &'static str,
+    clear: &'static str,
+}
+
+macro_rules! copied {
+    ($table:literal, $columns:literal, $count:literal, $values:literal) => {
+        Copied {
+            table: $table,
+            columns: $count,
+            read: concat!("SELECT ", $columns, " FROM ", $table),
+            write: concat!(
+                "INSERT INTO ",
+                $table,
+                " (",
+                $columns,
+                ") VALUES (",
+                $values,
+                ")"
+            ),
+            clear: concat!("DELETE FROM ", $table),
+        }
+    };
+}
+
+const TABLES: [Copied; 18] = [
+    copied!("store", "id, name", 2, "?, ?"),
+    copied!("heads", "id, body", 2, "?, ?"),
+    copied!(
+        "interrupts",
+        "position, id, key, digest, run, node, state, live, deadline, body, seal",
+        11,
+        "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
+    ),
+    copied!(
+        "joined",
+        "key, interrupt, digest, run, seal",
+        5,
+        "?, ?, ?, ?, ?"
+    ),
+    copied!(
+        "reroutes",
+        "event, run, pending, expires_at, body, seal",
+        6,
+        "?, ?, ?, ?, ?, ?"
+    ),
+    copied!("slots", "id, run, body, seal", 4, "?, ?, ?, ?"),
+    copied!(
+        "runs",
+        "position, id, alias, state, body, seal",
+        6,
+        "?, ?, ?, ?, ?, ?"
+    ),
+    copied!("nodes", "position, id, run, body, seal", 5, "?, ?, ?, ?, ?"),
+    copied!(
+        "messages",
+        "position, key, run, body, seal",
+        5,
+        "?, ?, ?, ?, ?"
+    ),
+    copied!(
+        "journal",
+        "position, effect, run, done, body, seal",
+        6,
+        "?, ?, ?, ?, ?, ?"
+    ),
+    copied!(
+        "checkpoints",
+        "id, run, number, parent, form, digest, pending, at, journal, seal, content",
+        11,
+        "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
+    ),
+    copied!("purged", "result, place, digest", 3, "?, ?, ?"),
+    copied!("tokens", "position, digest, body, seal", 4, "?, ?, ?, ?"),
+    copied!(
+        "rules",
+        "position, id, matter, run, live, expires_at, body, seal",
+        8,
+        "?, ?, ?, ?, ?, ?, ?, ?"
+    ),
+    copied!(
+        "catalogues",
+        "position, digest, name, version, seal, content",
+        6,
+        "?, ?, ?, ?, ?, ?"
+    ),
+    copied!("cursors", "consumer, position", 2, "?, ?"),
+    copied!(
+        "outbox",
+        "position, at, heads, body, seal",
+        5,
+        "?, ?, ?, ?, ?"
+    ),
+    copied!(
+        "audit",
+        "position, previous, digest, entry",
+        4,
+        "?, ?, ?, ?"
+    ),
+];
+
+/// Copies all rows in one transaction, while nothing else writes to either. Says how many rows there were.
+///
+/// # Errors
+///
+/// [`StoreError::Foreign`] where something is kept in the other store already; otherwise as reading and writing.
+pub(crate) fn copy_rows(from: &mut impl Transactions, to: &mut impl Transactions) -> Found<u64> {
+    from.begin()?;
+    // It is told of the transaction now, where it waits for the first statement.
+    from.time()?;
+    let copied = into_empty(from, to);
+    from.roll_back();
+    if copied.is_err() {
+        to.roll_back();
+    }
+    copied
+}
+
+fn into_empty(from: &mut impl Transactions, to: &mut impl Transactions) -> Found<u64> {
+    to.begin()?;
+    to.time()?;
+    let kept = each(to, "SELECT COUNT(*) FROM audit", &[], |row| count(row, 0))?;
+    if kept.iter().any(|rows| *rows > 0) {
+        return Err(StoreError::Foreign);
+    }
+    let mut rows = 0;
+    for table in &TABLES {
+        to.execute(table.clear, &[])?;
+        from.each(table.read, &[], &mut |row| {
+            rows += 1;
+            let values = values_of(row, table)?;
+            to.write(table.write, &values)
+        })?;
+        tracing::info!(table = table.table, rows, "copied");
+    }
+    to.commit()?;
+    Ok(rows)
+}
+
+fn values_of<'row>(row: &'row dyn Columns, table: &Copied) -> Found<Vec<Cell<'row>>> {
+    let cell = |column| {
+        Ok(match row.value(column)? {
+            Value::Nothing => Cell::Nothing,
+            Value::Number(number) => Cell::Number(number),
+            Value::Fraction(_) => return Err(damaged(&"a column has a number that is not whole")),
+            Value::Text(text) => {
+                Cell::Text(std::str::from_utf8(text).map_err(|error| damaged(&error))?)
+            }
+            Value::Bytes(bytes) => Cell::Bytes(bytes),
+        })
+    };
+    (0..table.columns).map(cell).collect()
+}

@@ -1,0 +1,159 @@
+//! A server of a test's own, which may be killed.
+
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::process::Command;
+
+use tempfile::TempDir;
+
+/// A PostgreSQL server on loopback. It ends with this.
+pub(crate) struct Server {
+    folder: TempDir,
+    programs: PathBuf,
+    port: u16,
+    options: String,
+}
+
+impl Server {
+    /// Starts one, with more options; none where the tests have no PostgreSQL.
+    pub(crate) fn start(options: &[&str]) -> Option<Self> {
+        let Some(programs) = std::env::var_os("IRQ_TEST_POSTGRES_PROGRAMS") else {
+            assert!(std::env::var_os("PROVE_ALL").is_none());
+            eprintln!("nothing was tested: IRQ_TEST_POSTGRES_PROGRAMS names no folder");
+            return None;
+        };
+        let server = Self::in_folder(programs.into(), options.join(" "));
+        server.run(
+            "initdb",
+            &[
+                "--auth",
+                "trust",
+                "--encoding",
+                "UTF8",
+                "--locale",
+                "C.UTF-8",
+                "--username",
+                "postgres",
+            ],
+        );
+        server.begin();
+        Some(server)
+    }
+
+    fn in_folder(programs: PathBuf, options: String) -> Self {
+        let free = TcpListener::bind("127.0.0.1:0").unwrap();
+        let server = Self {
+            folder: tempfile::tempdir().unwrap(),
+            programs,
+            port: free.local_addr().unwrap().port(),
+            options,
+        };
+        drop(free);
+        if rustix::process::geteuid().is_root() {
+            let mut owned = Command::new("chown");
+            owned.arg("postgres").arg(server.folder.path());
+            assert!(owned.status().unwrap().success());
+        }
+        server
+    }
+
+    /// Starts another one, which follows this one and can take its place.
+    pub(crate) fn standby(&self) -> Self {
+        let standby = Self::in_folder(self.programs.clone(), String::new());
+        let port = self.port.to_string();
+        standby.run(
+            "pg_basebackup",
+            &[
+                "--host=127.0.0.1",
+                "--port",
+                &port,
+                "--username=postgres",
+                "--write-recovery-conf",
+                "--checkpoint=fast",
+            ],
+        );
+        standby.begin();
+        standby
+    }
+
+    pub(crate) fn take_over(&self) {
+        self.run("pg_ctl", &["promote", "--wait", "--silent"]);
+    }
+
+    pub(crate) const fn port(&self) -> u16 {
+        self.port
+    }
+
+    pub(crate) fn address(&self) -> String {
+        format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
+    }
+
+    /// Ends all its processes at once.
+    pub(crate) fn die(&self) {
+        self.run("pg_ctl", &["stop", "--mode", "immediate", "--silent"]);
+    }
+
+    /// Ends all its processes at once, and starts it again.
+    pub(crate) fn die_and_come_back(self) -> Self {
+        self.die();
+        self.begin();
+        self
+    }
+
+    fn begin(&self) {
+        let folder = self.folder.path().display();
+        let log = format!("{folder}/log");
+        let options = format!(
+            "-p {} -k {folder} -c listen_addresses=127.0.0.1 {}",
+            self.port, self.options
+        );
+        self.run(
+            "pg_ctl",
+            &[
+                "start",
+                "--wait",
+                "--silent",
+                "--log",
+                &log,
+                "--options",
+                &options,
+            ],
+        );
+    }
+
+    fn run(&self, program: &str, arguments: &[&str]) {
+        let program = self.programs.join(program);
+        let mut command = match rustix::process::geteuid().is_root() {
+            // It does not run as root.
+            true => {
+                let mut command = Command::new("setpriv");
+                command.args([
+                    "--reuid",
+                    "postgres",
+                    "--regid",
+                    "postgres",
+                    "--clear-groups",
+                ]);
+                command.arg(program);
+                command
+            }
+            false => Command::new(program),
+        };
+        let done = command
+            .args(arguments)
+            .arg("--pgdata")
+            .arg(self.folder.path().join("data"))
+            .current_dir(self.folder.path())
+            .stdout(std::process::Stdio::null())
+            .status();
+        assert!(done.unwrap().success());
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if self.folder.path().join("data/postmaster.pid").exists() {
+            self.die();
+        }
+    }
+}
