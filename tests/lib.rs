@@ -1,9 +1,10 @@
 //! What the integration tests of several crates share: servers that play the parts of providers and of a collector of
-//! telemetry, an auditor that finds out what was lost, doubled or invented, and who is alive.
+//! telemetry, a broker, an auditor that finds out what was lost, doubled or invented, and who is alive.
 
 pub mod auditor;
 pub mod collector;
 pub mod mortal;
+pub mod nats;
 pub mod postgres;
 pub mod processes;
 pub mod providers;

@@ -447,6 +447,9 @@ pub(crate) struct SchemaArguments {
     /// The names of the records, one a line
     #[arg(long, conflicts_with_all = ["record", "origin", "reroute_to", "caller", "dialect"])]
     pub(crate) list: bool,
+    /// What a server tells and takes over NATS, by AsyncAPI 3.0
+    #[arg(long, conflicts_with_all = ["record", "origin", "reroute_to", "caller", "dialect", "turn", "list"])]
+    pub(crate) asyncapi: bool,
     /// On one line; of --list, each name as a JSON string
     #[arg(long)]
     pub(crate) json: bool,

@@ -8,6 +8,7 @@
 //! Owns the meaning of an interrupt's states. Knows nothing of databases, clocks or the network.
 
 mod bell;
+pub mod bus;
 mod canonical;
 pub mod catalogue;
 mod digest;

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::access::{Crowd, HostNames, Pace, SessionCookie, Staying};
+use crate::bus::Publishing;
 use crate::changes::PlanChanges;
 use crate::config::ServerConfig;
 use crate::feed::Feed;
@@ -32,6 +33,8 @@ pub(crate) struct AppState {
     pub(crate) catalogues: CatalogueBook,
     pub(crate) feed: Arc<Feed>,
     pub(crate) metrics: Arc<Metrics>,
+    /// The broker, and how far it has come.
+    pub(crate) bus: Option<Publishing>,
     pub(crate) pace: Pace,
     pub(crate) crowd: Crowd,
     pub(crate) hosts: HostNames,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use interrupts::Bell;
+use interrupts::bus::Bus;
 use interrupts::catalogue::SharedCatalogue;
 use interrupts::life::USUAL_CLAIM;
 use interrupts::policy::Policy;
@@ -122,6 +123,8 @@ pub struct ServerConfig {
     pub store: Arc<dyn Store>,
     /// Rings for the processes that execute runs.
     pub bell: Arc<dyn Bell>,
+    /// The broker that events are published to and commands come from.
+    pub bus: Option<Arc<dyn Bus>>,
     /// What the workflows say of themselves that this program has; first the one of runs that do not say which workflow
     /// they are of. The store has those of all others.
     pub catalogues: Vec<SharedCatalogue>,
@@ -149,6 +152,7 @@ impl ServerConfig {
         Self {
             store,
             bell,
+            bus: None,
             catalogues: Vec::new(),
             policy: Arc::default(),
             launcher: Arc::new(NoLauncher),

@@ -32,7 +32,7 @@ use cloud_event::About;
 use known::{Interrupts, KnownInterrupts};
 use news::Waiting;
 
-pub(crate) use cloud_event::{FeedEvent, event_type, position_text, reset_event};
+pub(crate) use cloud_event::{FeedEvent, event_type, position_text, reset_event, source_of};
 pub(crate) use news::{Concern, News};
 pub(crate) use reader::{FeedReader, ReaderItem};
 pub(crate) use socket::{FrameType, open_socket};
@@ -95,6 +95,12 @@ impl Feed {
     /// The position of the last event that is known.
     pub(crate) fn latest(&self) -> u64 {
         *self.latest.borrow()
+    }
+
+    /// The position of the last event that is known, as it changes. While it is held the feed is looked after as one that
+    /// is read.
+    pub(crate) fn follows(&self) -> watch::Receiver<u64> {
+        self.latest.subscribe()
     }
 
     /// Says that there may be news.

@@ -12,6 +12,7 @@ mod acting;
 mod address;
 mod app;
 mod body;
+mod bus;
 mod changes;
 mod clearing;
 mod config;
@@ -33,6 +34,6 @@ pub use config::{Remote, ServerConfig, ServerLimits};
 pub use launcher::{
     Holder, LaunchError, LaunchOrder, NoLauncher, PlanOrder, PlanOrderError, PlanWish, RunLauncher,
 };
-pub use routes::openapi;
+pub use routes::{asyncapi, openapi};
 pub use serve::{Drained, ServeError, check_reach, serve};
 pub use tls::{TlsError, TlsIdentity};

@@ -2,8 +2,10 @@
 
 mod phases;
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 
+use interrupts::bus::Bus;
 use interrupts::life::{Interrupt, Notice, Verdict};
 use jiff::Timestamp;
 use prometheus_client::encoding::text::encode;
@@ -17,6 +19,7 @@ use routing_core::{RunId, StopSource};
 
 use phases::Phases;
 
+use crate::bus::Publishing;
 use crate::wire::{kind_of, mode_name, source_name, verdict_name};
 
 /// By which way a decision came.
@@ -93,10 +96,40 @@ pub(crate) struct Metrics {
     tool_interrupts: Metric<StoppedTool, Counter>,
     requests: Metric<ResponseLabels, Counter>,
     late_results: Counter,
+    bus: BusMetrics,
+}
+
+/// What is counted of the bus.
+#[derive(Default)]
+struct BusMetrics {
+    is_there: Gauge<i64, AtomicI64>,
+    waiting: Gauge<i64, AtomicI64>,
+    published: Counter,
+}
+
+impl BusMetrics {
+    fn register(&self, registry: &mut Registry) {
+        registry.register(
+            "irq_bus_connected",
+            "1 where the broker takes events, 0 where it is away",
+            self.is_there.clone(),
+        );
+        registry.register(
+            "irq_bus_lag_events",
+            "Events that were told and wait for the broker",
+            self.waiting.clone(),
+        );
+        registry.register(
+            "irq_bus_published",
+            "Events that this process has published, those included that the broker had already",
+            self.published.clone(),
+        );
+    }
 }
 
 impl Metrics {
-    pub(crate) fn new() -> Self {
+    /// What is counted, with or without a bus.
+    pub(crate) fn new(bus: Option<&Arc<dyn Bus>>) -> Self {
         let mut registry = Registry::default();
         let metrics = Self {
             interrupts: Metric::default(),
@@ -109,6 +142,7 @@ impl Metrics {
             tool_interrupts: Metric::default(),
             requests: Metric::default(),
             late_results: Counter::default(),
+            bus: BusMetrics::default(),
             registry: Registry::default(),
         };
         registry.register(
@@ -147,6 +181,9 @@ impl Metrics {
             metrics.requests.clone(),
         );
         metrics.register_tools(&mut registry);
+        if bus.is_some() {
+            metrics.bus.register(&mut registry);
+        }
         Self {
             registry,
             ..metrics
@@ -235,6 +272,19 @@ impl Metrics {
             reason: source_name(by),
         };
         self.tool_interrupts.get_or_create(&labels).inc();
+    }
+
+    /// How far what was told up to a position is published.
+    pub(crate) fn publishing(&self, bus: &Publishing, latest: u64) {
+        self.bus.is_there.set(i64::from(!bus.is_away()));
+        let waiting = latest.saturating_sub(bus.through());
+        self.bus
+            .waiting
+            .set(i64::try_from(waiting).unwrap_or(i64::MAX));
+        let counted = self.bus.published.get();
+        self.bus
+            .published
+            .inc_by(bus.count().saturating_sub(counted));
     }
 
     /// A request was answered.

@@ -1,6 +1,7 @@
 //! The resources of the interface, and its description, which is made of them.
 
 mod agents;
+mod asyncapi;
 mod batch;
 mod claims;
 mod cloud_events;
@@ -19,6 +20,8 @@ mod runs;
 mod tokens;
 mod whoami;
 mod work;
+
+pub use asyncapi::asyncapi;
 
 pub(crate) use agents::{AgentQuery, find as find_agents};
 pub(crate) use claims::claim_or_release;
@@ -41,6 +44,7 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
+use axum::routing::MethodRouter;
 use serde_json::{Value, json};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::set_header::SetResponseHeaderLayer;
@@ -267,13 +271,10 @@ pub(crate) fn router(app: App) -> Router {
     let (resources, api) = resources().split_for_parts();
     let (records, _not_described) = records().split_for_parts();
     let api = described(api);
-    // Nobody in particular may ask for it, so it is written once and not for each who asks.
-    let api = Bytes::from(api.to_string());
-    let kind = [(header::CONTENT_TYPE, "application/json")];
-    let described = axum::routing::get(move || std::future::ready((kind, api.clone())));
     let router = resources
         .merge(records)
-        .route("/openapi.json", described)
+        .route("/openapi.json", specification(&api))
+        .route("/asyncapi.json", specification(&asyncapi()))
         .merge(page::router())
         .fallback(nothing_here)
         .method_not_allowed_fallback(no_such_method)
@@ -309,6 +310,15 @@ pub(crate) fn router(app: App) -> Router {
             HeaderValue::from_static("no-store"),
         ));
     router.with_state(app)
+}
+
+/// A description. It needs no token, so it is written once and not for each request.
+fn specification(described: &Value) -> MethodRouter<App> {
+    let text = Bytes::from(described.to_string());
+    axum::routing::get(move || {
+        let kind = [(header::CONTENT_TYPE, "application/json")];
+        std::future::ready((kind, text.clone()))
+    })
 }
 
 fn fixed_header(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {

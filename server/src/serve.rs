@@ -10,6 +10,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::access::{Crowd, HostNames, Pace, SessionCookie, Staying};
 use crate::app::{App, AppState};
+use crate::bus::{self, Publishing};
 use crate::changes::PlanChanges;
 use crate::clearing::clear_up;
 use crate::config::{Remote, ServerConfig};
@@ -68,8 +69,9 @@ pub async fn serve(
     let drain_time = config.drain_time;
     let port = listener.local_addr().map_err(ServeError::Socket)?.port();
     let app = app_of(config, port, &stop).await?;
+    let router = routes::router(app.clone());
     let connections = Connections::new(
-        routes::router(app.clone()),
+        router.clone(),
         app.config.limits.clone(),
         app.config.remote.acceptor(),
         stop.clone(),
@@ -78,6 +80,8 @@ pub async fn serve(
     chores.spawn(Arc::clone(&app.feed).follow(stop.clone()));
     chores.spawn(clear_up(app.clone(), stop.clone()));
     chores.spawn(watch_tokens(app.clone(), stop.clone()));
+    chores.spawn(bus::relay(app.clone(), stop.clone()));
+    chores.spawn(bus::carry_out(app.clone(), router, stop.clone()));
     chores.close();
     connections.accept(listener).await;
     let (open, outliving) = (connections.open(), app.outliving.clone());
@@ -104,7 +108,7 @@ async fn app_of(
     port: u16,
     stop: &CancellationToken,
 ) -> Result<App, StoreError> {
-    let metrics = Arc::new(Metrics::new());
+    let metrics = Arc::new(Metrics::new(config.bus.as_ref()));
     let feed = Feed::open(
         Arc::clone(&config.store),
         config.instance.clone(),
@@ -121,6 +125,7 @@ async fn app_of(
         catalogues: CatalogueBook::new(config.catalogues.iter().cloned()),
         feed: Arc::new(feed),
         metrics,
+        bus: config.bus.clone().map(Publishing::to),
         draining: stop.clone(),
         outliving: TaskTracker::new(),
         settling: Arc::default(),

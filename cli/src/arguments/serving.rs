@@ -65,6 +65,15 @@ pub(crate) struct ServeArguments {
         help_heading = "The network"
     )]
     pub(crate) failures_per_minute: NonZeroU32,
+    /// The NATS server that events are published to and commands come from: nats://HOST:PORT?tenant=NAME, or tls://
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "IRQ_NATS",
+        hide_env_values = true,
+        help_heading = "The network"
+    )]
+    pub(crate) nats: Option<String>,
     /// Open the page in the browser
     #[arg(long, help_heading = "The network")]
     pub(crate) open: bool,

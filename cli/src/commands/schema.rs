@@ -37,6 +37,9 @@ pub(crate) fn schema(arguments: &SchemaArguments) -> anyhow::Result<Exit> {
         print(&own.chain(built_in).map(line).collect::<String>())?;
         return Ok(Exit::Success);
     }
+    if arguments.asyncapi {
+        return show(arguments, &server::asyncapi());
+    }
     let record = arguments.record.as_deref();
     let mut own = workflows::own();
     if let Some(own) = own.find(|it| record.is_none_or(|record| record == it.record())) {

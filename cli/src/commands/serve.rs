@@ -1,6 +1,7 @@
 //! `irq serve`: the page, the interface and the runs of one process, until it is told to stop.
 
 mod awaiting;
+mod broker;
 mod delays;
 mod launcher;
 mod news;
@@ -35,6 +36,7 @@ use crate::refused::by_store;
 use crate::storage::Storage;
 use crate::workflows;
 
+use broker::Broker;
 use launcher::{Launcher, RunShare};
 use order::Defaults;
 pub(crate) use order::{is_launched, waits_for_server};
@@ -51,14 +53,15 @@ pub(crate) use worker::worker;
 pub(crate) fn serve(arguments: &ServeArguments, store: &StoreArguments) -> anyhow::Result<Exit> {
     let defaults = Defaults::of(&arguments.runs)?;
     let remote = remote(arguments)?;
-    complete(async { until_stopped(arguments, store, defaults, remote).await })
+    let broker = Broker::of(arguments)?;
+    complete(async { until_stopped(arguments, store, defaults, (remote, broker)).await })
 }
 
 async fn until_stopped(
     arguments: &ServeArguments,
     store: &StoreArguments,
     defaults: Defaults,
-    remote: Remote,
+    (remote, broker): (Remote, Option<Broker>),
 ) -> anyhow::Result<Exit> {
     // From here on no signal ends the process by itself.
     let signals = OsSignals::listen()?;
@@ -70,7 +73,8 @@ async fn until_stopped(
         eprintln!("irq: {notice}.");
     }
     let welcomed = remote.clone();
-    let config = config(arguments, remote, &storage)?;
+    let mut config = config(arguments, remote, &storage)?;
+    config.bus = Broker::connected(broker).await?;
     // Before anything is printed, and before a run of an earlier server is taken up.
     let reach = check_reach(&listener, &config).await;
     reach.map_err(|error| not_served(&error))?;

@@ -96,10 +96,7 @@ impl FeedEvent {
         let envelope = Envelope {
             specversion: "1.0",
             id: sequence.clone(),
-            source: match told.run {
-                Some(run) => format!("/irq/{instance}/runs/{run}"),
-                None => format!("/irq/{instance}"),
-            },
+            source: source_of(instance, told.run),
             r#type: event_type(&told.topic),
             subject: told.subject(),
             time: row.at.to_string(),
@@ -118,6 +115,14 @@ impl FeedEvent {
             run_state: told.run_state,
             topic: told.topic,
         }
+    }
+}
+
+/// The source of what is told of a run, or of no run.
+pub(crate) fn source_of(instance: &str, run: Option<RunId>) -> String {
+    match run {
+        Some(run) => format!("/irq/{instance}/runs/{run}"),
+        None => format!("/irq/{instance}"),
     }
 }
 

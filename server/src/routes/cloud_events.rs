@@ -19,6 +19,7 @@ use crate::access::{Caller, Reads, Right};
 use crate::acting::{self, ResumeOrder, interrupt_named};
 use crate::app::App;
 use crate::body::{from_value, parse, read};
+use crate::bus::BusVerb;
 use crate::metrics::Way;
 use crate::problem::{Kind, Problem};
 use control::StopOrder;
@@ -26,6 +27,18 @@ use envelope::{CloudEvent, Mode};
 
 /// The most events of a batch.
 pub(super) const MOST: usize = 200;
+
+/// What the subject of a command on the bus may ask for, with the commands that are that. A broker that lets a
+/// supervisor publish one subject alone lets it do that alone.
+const VERBS: [(&str, &[EventCommand]); 4] = [
+    (
+        "reroute",
+        &[EventCommand::RequestEvent, EventCommand::Reroute],
+    ),
+    ("interrupt", &[EventCommand::Interrupt]),
+    ("decide", &[EventCommand::Decide]),
+    ("resume", &[EventCommand::Resume]),
+];
 
 /// The types that are carried out, each as the request of REST that it stands for.
 const TYPES: [(&str, EventCommand); 5] = [
@@ -42,6 +55,16 @@ const TYPES: [(&str, EventCommand); 5] = [
 /// The types of events that are carried out.
 pub(crate) fn accepted_types() -> impl Iterator<Item = &'static str> {
     TYPES.iter().map(|(name, _command)| *name)
+}
+
+/// The subjects of commands on the bus, each with the types of events that it is for.
+pub(super) fn subjects() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
+    VERBS.iter().map(|(verb, commands)| {
+        let of_verb = TYPES
+            .iter()
+            .filter(|(_, command)| commands.contains(command));
+        (*verb, of_verb.map(|(name, _)| *name).collect())
+    })
 }
 
 /// What an event asks for.
@@ -124,6 +147,7 @@ pub(crate) async fn receive(
     request: Request,
 ) -> Result<Response, Problem> {
     let depth = app.config.limits.json_depth;
+    let verb = request.extensions().get::<BusVerb>().cloned();
     let mode = Mode::of(request.headers())?;
     let attributes = match mode {
         Mode::Binary => Some(envelope::attributes(request.headers())?),
@@ -151,7 +175,7 @@ pub(crate) async fn receive(
         let named = event.get("id").and_then(Value::as_str);
         let named = named.unwrap_or_default().to_owned();
         let done = match CloudEvent::of(event) {
-            Ok(event) => carry_out(&app, &caller, event).await,
+            Ok(event) => carry_out(&app, &caller, verb.as_ref(), event).await,
             Err(problem) => Err(problem),
         };
         results.push(match done {
@@ -223,13 +247,37 @@ struct ResumeData {
     input: Option<String>,
 }
 
-async fn carry_out(app: &App, caller: &Caller, event: CloudEvent) -> Result<EventResult, Problem> {
+/// Refuses what the subject that it came by is not for.
+fn check_subject(verb: &BusVerb, command: EventCommand) -> Result<(), Problem> {
+    let BusVerb(verb) = verb;
+    let of_subject = VERBS.iter().find(|(name, _)| name == verb);
+    if of_subject.is_some_and(|(_, commands)| commands.contains(&command)) {
+        return Ok(());
+    }
+    let fitting = VERBS.iter().find(|(_, all)| all.contains(&command));
+    let fitting = fitting.map_or("reroute", |(name, _)| name);
+    Err(Problem::new(
+        Kind::Shape,
+        format!("type: the subject `cmd.{verb}` is not for events of this type"),
+        format!("publish it on `cmd.{fitting}`"),
+    ))
+}
+
+async fn carry_out(
+    app: &App,
+    caller: &Caller,
+    verb: Option<&BusVerb>,
+    event: CloudEvent,
+) -> Result<EventResult, Problem> {
     let named = TYPES.iter().find(|(name, _)| *name == event.r#type);
     let Some((_, command)) = named else {
         let types: Vec<Value> = TYPES.iter().map(|(name, _)| (*name).into()).collect();
         let detail = format!("type: `{}` is none that is carried out", event.r#type);
         return Err(Problem::new(Kind::Shape, detail, "send one of `types`").with("types", types));
     };
+    if let Some(verb) = verb {
+        check_subject(verb, *command)?;
+    }
     let key = Some(event.key());
     let CloudEvent { id, data, .. } = event;
     match command {

@@ -11,10 +11,10 @@ use crate::access::Surveys;
 use crate::app::App;
 use crate::problem::{Kind, Problem, of_store};
 
-/// The type of the text that monitoring reads.
 /// How long a scrape waits for what has happened to be counted.
 const CATCHES_UP_WITHIN: Duration = Duration::from_secs(1);
 
+/// The type of the text that monitoring reads.
 const METRICS_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// The process lives.
@@ -25,14 +25,22 @@ pub(crate) async fn live() -> &'static str {
 
 /// The store can be read, and the server is not being stopped.
 #[utoipa::path(get, path = "/readyz", responses((status = 200, body = String, content_type = "text/plain")))]
-pub(crate) async fn ready(State(app): State<App>) -> Result<&'static str, Problem> {
+pub(crate) async fn ready(State(app): State<App>) -> Result<String, Problem> {
     if app.draining.is_cancelled() {
         return Err(Problem::draining("use another one"));
     }
     let page = Page { after: 0, limit: 1 };
     let read = app.store().runs(&[], page).await;
     read.map_err(|error| of_store(&error))?;
-    Ok("ready\n")
+    // The store is the truth: a broker that is away makes no server unfit.
+    let bus = app.bus.as_ref().map(|bus| {
+        let waiting = app.feed.latest().saturating_sub(bus.through());
+        match bus.is_away() {
+            true => format!("bus: away, {waiting} events wait\n"),
+            false => format!("bus: there, {waiting} events wait\n"),
+        }
+    });
+    Ok(format!("ready\n{}", bus.unwrap_or_default()))
 }
 
 /// What was counted since the process began.
@@ -49,6 +57,9 @@ pub(crate) async fn metrics(
         tracing::warn!("the metrics are behind: the feed reads on for too long");
     }
     let waiting = super::interrupts::waiting(&app).await?;
+    if let Some(bus) = &app.bus {
+        app.metrics.publishing(bus, app.feed.latest());
+    }
     let text = app
         .metrics
         .text(&waiting, app.config.launcher.late_results())

@@ -29,6 +29,7 @@ mod page_refusals;
 mod page_sessions;
 mod plan_changes;
 mod plans;
+mod publishing;
 mod quoted;
 mod read;
 mod repeated;

@@ -1,0 +1,61 @@
+//! The broker that a server publishes to and takes commands from.
+
+use std::sync::Arc;
+
+use bus::{BusLocation, NatsBus};
+use interrupts::bus::Bus;
+
+use crate::arguments::ServeArguments;
+use crate::exit::{Exit, Failure, causes, tell};
+
+/// Where the broker is.
+pub(super) struct Broker(BusLocation);
+
+impl Broker {
+    /// The one that the arguments name.
+    ///
+    /// # Errors
+    ///
+    /// Where what they name is none. What was given is not repeated: there may be a password in it.
+    pub(super) fn of(arguments: &ServeArguments) -> Result<Option<Self>, Failure> {
+        let Some(given) = &arguments.nats else {
+            return Ok(None);
+        };
+        let location = given.parse::<BusLocation>().map_err(|error| {
+            Failure::new(Exit::Usage, format!("--nats: {error}"))
+                .hint("write nats://HOST:PORT?tenant=NAME; `docs/bus.md` lists what else it takes")
+        })?;
+        Ok(Some(Self(location)))
+    }
+
+    /// Connects to the one that is named, and says so. One that is away is connected to later.
+    ///
+    /// # Errors
+    ///
+    /// Where it could never be connected to.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it is not connected to.
+    pub(super) async fn connected(named: Option<Self>) -> Result<Option<Arc<dyn Bus>>, Failure> {
+        let Some(Self(location)) = named else {
+            return Ok(None);
+        };
+        let tenant = location.tenant().to_owned();
+        let bus = NatsBus::connect(location).await.map_err(|error| {
+            Failure::new(Exit::Failure, causes(&error))
+                .hint("check the files that the address of --nats names")
+        })?;
+        match bus.prepare().await {
+            Ok(()) => tell(format_args!(
+                "Publishing to {}, on subjects below irq.v1.{tenant}.",
+                bus.place()
+            )),
+            Err(error) => tell(format_args!(
+                "Publishing to {} as soon as it takes events: {error}.",
+                bus.place()
+            )),
+        }
+        Ok(Some(Arc::new(bus)))
+    }
+}
