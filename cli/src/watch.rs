@@ -225,13 +225,7 @@ impl Screens<'_> {
             picture.draw(&mut taken, state, self.look)?;
             let actions = tokio::select! {
                 () = taken.ready(), if picture.waits() => continue,
-                event = keys.next() => {
-                    if matches!(event, Some(Ok(Event::Resize(..)))) {
-                        // What it showed may be gone, also where it has its old size again by now.
-                        taken.forget()?;
-                    }
-                    typed(state, event)?
-                }
+                event = keys.next() => typed(state, &mut taken, event)?,
                 Some(done) = self.became.recv() => {
                     self.desk.under_way.set(self.desk.under_way.get().saturating_sub(1));
                     state.done(done);
@@ -317,12 +311,20 @@ fn lend<T>(
 }
 
 /// What a terminal's event asks for; where there are no more, it is gone.
-fn typed(state: &mut ScreenState, event: Option<io::Result<Event>>) -> io::Result<Vec<Action>> {
-    let Some(event) = event else {
+fn typed(
+    state: &mut ScreenState,
+    taken: &mut TakenScreen,
+    event: Option<io::Result<Event>>,
+) -> io::Result<Vec<Action>> {
+    let Some(event) = event.transpose()? else {
         return Ok(vec![Action::Quit]);
     };
+    if let Event::Resize(..) = event {
+        // What it showed may be gone, also where it has its old size again by now.
+        taken.forget()?;
+    }
     state.tick(Timestamp::now());
-    Ok(key::pressed(state, &event?))
+    Ok(key::pressed(state, &event))
 }
 
 const fn first_screen(arguments: &WatchArguments) -> Screen {

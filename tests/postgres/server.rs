@@ -1,5 +1,10 @@
 //! A server of a test's own, which may be killed.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test whose server does not start cannot go on"
+)]
+
 use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::Command;

@@ -69,9 +69,7 @@ async fn until_stopped(
     let listener = listen(arguments.listen).await?;
     let address = listener.local_addr()?;
     let storage = Storage::create(store).await?;
-    if let Some(notice) = storage.notice() {
-        eprintln!("irq: {notice}.");
-    }
+    storage.say_notice();
     let welcomed = remote.clone();
     let mut config = config(arguments, remote, &storage)?;
     config.bus = Broker::connected(broker).await?;
@@ -81,15 +79,8 @@ async fn until_stopped(
     let drain = config.drain_time;
     let kept = Arc::clone(&storage.store);
     let policy = defaults.limits.policy();
-    let grace = defaults.limits.grace().unwrap_or(drain / 2);
-    let keeping = Arc::new(Keeping::with_grace(storage, &policy, grace)?);
-    if let Some(hook) = CommandHook::of(&policy, |text| tracing::warn!("{text}")) {
-        keeping.manager.add_hook(Arc::new(hook));
-    }
-    let share = match arguments.runs_by_workers {
-        true => RunShare::None,
-        false => RunShare::Own,
-    };
+    let keeping = keeping(storage, &defaults, drain)?;
+    let share = RunShare::of_server(arguments.runs_by_workers);
     let launcher = Arc::new(Launcher::new(Arc::clone(&keeping), defaults, share));
     let config = ServerConfig {
         policy,
@@ -131,6 +122,17 @@ async fn until_stopped(
         return Err(by_store(&gone).into());
     }
     ended(served.map_err(|error| not_served(&error))?, rest)
+}
+
+/// What owns the runs of this process, and calls the hooks of its policy.
+fn keeping(storage: Storage, defaults: &Defaults, drain: Duration) -> anyhow::Result<Arc<Keeping>> {
+    let policy = defaults.limits.policy();
+    let grace = defaults.limits.grace().unwrap_or(drain / 2);
+    let keeping = Arc::new(Keeping::with_grace(storage, &policy, grace)?);
+    if let Some(hook) = CommandHook::of(&policy, |text| tracing::warn!("{text}")) {
+        keeping.manager.add_hook(Arc::new(hook));
+    }
+    Ok(keeping)
 }
 
 /// Other machines reach it over TLS, or not at all.

@@ -41,7 +41,7 @@ const SILENCE: Duration = Duration::from_secs(15);
 #[derive(Clone)]
 pub struct PostgresLocation {
     given: String,
-    config: Config,
+    config: Box<Config>,
     schema: String,
     password_file: Option<PathBuf>,
     root_certificates: Option<PathBuf>,
@@ -77,7 +77,7 @@ impl PostgresLocation {
 
     /// How to connect, with the password as the file has it now: it may have been changed.
     pub(super) fn config(&self) -> std::io::Result<Config> {
-        let mut config = self.config.clone();
+        let mut config = Config::clone(&self.config);
         if let Some(file) = &self.password_file {
             let password = std::fs::read_to_string(file)?;
             config.password(password.trim_end_matches(['\r', '\n']));
@@ -146,7 +146,7 @@ impl FromStr for PostgresLocation {
         }
         Ok(Self {
             given: text.to_owned(),
-            config,
+            config: Box::new(config),
             schema,
             password_file,
             root_certificates,

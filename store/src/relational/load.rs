@@ -136,6 +136,10 @@ impl Loader {
                 Ok((PlacedNode { position, node }, stored))
             },
         );
+        self.of_runs(tables);
+    }
+
+    fn of_runs(&mut self, tables: &mut Tables) {
         let sql = concat!(
             "SELECT ",
             columns!(messages),

@@ -31,6 +31,38 @@ fn whole(found: Option<Checkpoint>) -> Found<Option<Checkpoint>> {
     found.map(Checkpoint::whole).transpose()
 }
 
+/// The ended and the open ones each lie in order.
+const INTERRUPTS_OF_RUN: &str = concat!(
+    "SELECT ",
+    columns!(interrupts),
+    " FROM (SELECT ",
+    columns!(interrupts),
+    " FROM interrupts INDEXED BY interrupts_of_run \
+     WHERE run = ?1 AND live = 0 AND position > ?2 UNION ALL SELECT ",
+    columns!(interrupts),
+    " FROM interrupts INDEXED BY interrupts_of_run \
+     WHERE run = ?1 AND live = 1 AND position > ?2) AS of_run \
+     WHERE (CAST(?3 AS TEXT) IS NULL OR node = ?3) \
+     AND (CAST(?4 AS TEXT) IS NULL OR state IN (SELECT value FROM json_each(?4))) \
+     ORDER BY position LIMIT ?5"
+);
+const OPEN_INTERRUPTS: &str = concat!(
+    "SELECT ",
+    columns!(interrupts),
+    " FROM interrupts INDEXED BY interrupts_open \
+     WHERE live = 1 AND position > ?1 AND (CAST(?2 AS TEXT) IS NULL OR node = ?2) \
+     AND state IN (SELECT value FROM json_each(?3)) \
+     ORDER BY position LIMIT ?4"
+);
+const INTERRUPTS: &str = concat!(
+    "SELECT ",
+    columns!(interrupts),
+    " FROM interrupts \
+     WHERE position > ?1 AND (CAST(?2 AS TEXT) IS NULL OR node = ?2) \
+     AND (CAST(?3 AS TEXT) IS NULL OR state IN (SELECT value FROM json_each(?3))) \
+     ORDER BY position LIMIT ?4"
+);
+
 /// Up to how many rows may be read on the thread that asks.
 const FEW: u32 = 256;
 
@@ -119,64 +151,23 @@ impl<R: Relational> Backend for R {
 
     async fn interrupts(&self, filter: &Filter, page: Page) -> Found<Vec<(u64, Interrupt)>> {
         let after = Cell::position(page.after)?;
+        let limit = Cell::limit(page.limit);
         let node = Cell::text(filter.node.as_ref().map(ToString::to_string));
         let states = list(filter.states.iter().map(|state| state.name()));
         let only_live = !filter.states.is_empty() && filter.states.iter().all(|it| it.is_live());
+        let read = |row: &dyn Columns| numbered(row, &sealed::INTERRUPTS);
         // Three statements, so that each has its index.
         match filter.run {
             Some(run) => {
-                // The ended and the open ones each lie in order.
-                let sql = concat!(
-                    "SELECT ",
-                    columns!(interrupts),
-                    " FROM (SELECT ",
-                    columns!(interrupts),
-                    " FROM interrupts INDEXED BY interrupts_of_run \
-                     WHERE run = ?1 AND live = 0 AND position > ?2 UNION ALL SELECT ",
-                    columns!(interrupts),
-                    " FROM interrupts INDEXED BY interrupts_of_run \
-                     WHERE run = ?1 AND live = 1 AND position > ?2) AS of_run \
-                     WHERE (CAST(?3 AS TEXT) IS NULL OR node = ?3) \
-                     AND (CAST(?4 AS TEXT) IS NULL OR state IN (SELECT value FROM json_each(?4))) \
-                     ORDER BY position LIMIT ?5"
-                );
-                let values = [
-                    Cell::made(&run),
-                    after,
-                    node,
-                    states,
-                    Cell::limit(page.limit),
-                ];
-                self.rows(sql, values, |row| numbered(row, &sealed::INTERRUPTS))
-                    .await
-            }
-            None if only_live => {
-                let sql = concat!(
-                    "SELECT ",
-                    columns!(interrupts),
-                    " FROM interrupts INDEXED BY interrupts_open \
-                     WHERE live = 1 AND position > ?1 AND (CAST(?2 AS TEXT) IS NULL OR node = ?2) \
-                     AND state IN (SELECT value FROM json_each(?3)) \
-                     ORDER BY position LIMIT ?4"
-                );
-                self.rows(sql, [after, node, states, Cell::limit(page.limit)], |row| {
-                    numbered(row, &sealed::INTERRUPTS)
-                })
-                .await
+                let values = [Cell::made(&run), after, node, states, limit];
+                self.rows(INTERRUPTS_OF_RUN, values, read).await
             }
             None => {
-                let sql = concat!(
-                    "SELECT ",
-                    columns!(interrupts),
-                    " FROM interrupts \
-                     WHERE position > ?1 AND (CAST(?2 AS TEXT) IS NULL OR node = ?2) \
-                     AND (CAST(?3 AS TEXT) IS NULL OR state IN (SELECT value FROM json_each(?3))) \
-                     ORDER BY position LIMIT ?4"
-                );
-                self.rows(sql, [after, node, states, Cell::limit(page.limit)], |row| {
-                    numbered(row, &sealed::INTERRUPTS)
-                })
-                .await
+                let sql = match only_live {
+                    true => OPEN_INTERRUPTS,
+                    false => INTERRUPTS,
+                };
+                self.rows(sql, [after, node, states, limit], read).await
             }
         }
     }

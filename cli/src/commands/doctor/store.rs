@@ -35,16 +35,19 @@ pub(super) async fn findings(arguments: &StoreArguments) -> Vec<Finding> {
             return vec![Finding::problem("store", failure.to_string(), remedy)];
         }
     };
-    if let StoreLocation::Postgres(_) = &place.location {
-        return of_server(&place.location).await;
-    }
-    let Some(path) = place.location.path() else {
-        return vec![Finding::note(
+    match &place.location {
+        StoreLocation::Memory => vec![Finding::note(
             "store",
             "in memory: nothing outlives its process",
             "leave out --store and IRQ_STORE to keep runs",
-        )];
-    };
+        )],
+        StoreLocation::File(path) => of_file(path, &place).await,
+        StoreLocation::Postgres(_) => of_server(&place.location).await,
+    }
+}
+
+/// What is known of a store in a file.
+async fn of_file(path: &Path, place: &StoreChoice) -> Vec<Finding> {
     let mut findings = vec![space(path)];
     let locked = locked(path);
     let may_be_made = locked.is_none();

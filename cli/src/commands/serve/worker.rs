@@ -5,14 +5,13 @@ use std::sync::Arc;
 use interrupts::signals::OsSignals;
 use tokio_util::sync::CancellationToken;
 
+use super::keeping;
 use super::launcher::{Launcher, RunShare};
 use super::order::Defaults;
 use super::stopping::Stopping;
 use crate::arguments::{StoreArguments, WorkerArguments};
 use crate::commands::run::complete;
 use crate::exit::{Exit, Failure};
-use crate::hooks::CommandHook;
-use crate::keep::Keeping;
 use crate::storage::Storage;
 
 /// Executes runs until it is told to stop.
@@ -35,12 +34,7 @@ async fn until_stopped(
     let storage = Storage::create(store).await?;
     let location = storage.location().to_string();
     let drain = arguments.runs.drain_timeout.unsigned_abs();
-    let policy = defaults.limits.policy();
-    let grace = defaults.limits.grace().unwrap_or(drain / 2);
-    let keeping = Arc::new(Keeping::with_grace(storage, &policy, grace)?);
-    if let Some(hook) = CommandHook::of(&policy, |text| tracing::warn!("{text}")) {
-        keeping.manager.add_hook(Arc::new(hook));
-    }
+    let keeping = keeping(storage, &defaults, drain)?;
     let share = RunShare::UpTo(arguments.slots);
     let launcher = Launcher::new(Arc::clone(&keeping), defaults, share);
     let stop = CancellationToken::new();

@@ -27,6 +27,15 @@ pub(in crate::commands::serve) enum RunShare {
     None,
 }
 
+impl RunShare {
+    pub(in crate::commands::serve) const fn of_server(leaves_all_to_workers: bool) -> Self {
+        match leaves_all_to_workers {
+            true => Self::None,
+            false => Self::Own,
+        }
+    }
+}
+
 impl Launcher {
     /// How many runs may be taken beside those that are here; `None` where nothing limits them.
     pub(super) fn room(&self) -> Option<usize> {
