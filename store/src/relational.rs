@@ -17,7 +17,7 @@ mod sealed;
 mod verify;
 mod writer;
 
-pub(crate) use cell::{Cell, Columns, Value};
+pub(crate) use cell::{Cell, ColumnValue, Columns};
 pub(crate) use checked::misfits;
 #[cfg(feature = "postgres")]
 pub(crate) use copy::copy_rows;

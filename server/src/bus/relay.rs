@@ -59,20 +59,20 @@ pub(crate) async fn relay(app: App, stop: CancellationToken) {
     }
     // What was cut off may have been taken.
     relay.is_certain = false;
-    let farewell = async { while matches!(relay.step().await, Ok(Step::Published)) {} };
+    let farewell = async { while matches!(relay.step().await, Ok(RelayStep::Published)) {} };
     // What is not published by then is published by the next server.
     let _in_time = tokio::time::timeout(FAREWELL, farewell).await;
 }
 
 /// What a step did.
-enum Step {
+enum RelayStep {
     /// It published something, and there may be more.
     Published,
     /// There is nothing to publish.
     CaughtUp,
 }
 
-impl Step {
+impl RelayStep {
     /// How long to wait after it.
     const fn pause(&self) -> Duration {
         match self {
@@ -100,7 +100,9 @@ impl Relay<'_> {
         loop {
             latest.mark_unchanged();
             let done = match self.step().await {
-                Ok(Step::CaughtUp) if is_look_due => self.look().await.map(|()| Step::CaughtUp),
+                Ok(RelayStep::CaughtUp) if is_look_due => {
+                    self.look().await.map(|()| RelayStep::CaughtUp)
+                }
                 done => done,
             };
             let pause = match done {
@@ -142,7 +144,7 @@ impl Relay<'_> {
     }
 
     /// Publishes some of what follows.
-    async fn step(&mut self) -> Result<Step, RelayError> {
+    async fn step(&mut self) -> Result<RelayStep, RelayError> {
         let store = self.app.store();
         let consumer = self.broker().consumer().clone();
         // Another server of this store may have gone further.
@@ -156,7 +158,7 @@ impl Relay<'_> {
         let events = self.app.feed.after(self.position).await?;
         let Some(first) = events.first() else {
             self.save(cursor).await?;
-            return Ok(Step::CaughtUp);
+            return Ok(RelayStep::CaughtUp);
         };
         let missing = self.position + 1;
         let begun = self.app.now();
@@ -179,7 +181,7 @@ impl Relay<'_> {
         self.save(cursor).await?;
         published?;
         self.publishing.note(None);
-        Ok(Step::Published)
+        Ok(RelayStep::Published)
     }
 
     /// Moves the cursor in the store from where it was.

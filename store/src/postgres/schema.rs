@@ -4,7 +4,7 @@ use interrupts::store::StoreError;
 
 use super::session::Session;
 use crate::query::Found;
-use crate::relational::{Cell, Database as _, Value};
+use crate::relational::{Cell, ColumnValue, Database as _};
 
 /// The steps from an empty schema to the newest, oldest first. One that was released is never changed.
 const STEPS: [&str; 1] = [include_str!("../../migrations/postgres/0001_store.sql")];
@@ -80,9 +80,12 @@ pub(super) fn version(session: &mut Session, schema: &str) -> Found<i64> {
     Ok(found)
 }
 
-const fn number(value: Value<'_>) -> i64 {
+const fn number(value: ColumnValue<'_>) -> i64 {
     match value {
-        Value::Number(number) => number,
-        Value::Nothing | Value::Fraction(_) | Value::Text(_) | Value::Bytes(_) => 0,
+        ColumnValue::Number(number) => number,
+        ColumnValue::Nothing
+        | ColumnValue::Fraction(_)
+        | ColumnValue::Text(_)
+        | ColumnValue::Bytes(_) => 0,
     }
 }

@@ -23,7 +23,7 @@ use super::dialect::translated;
 use super::error::{in_words, is_lost, is_undone, store_error};
 use super::location::PostgresLocation;
 use crate::query::Found;
-use crate::relational::{Cell, Columns, Database, Lookup, Value};
+use crate::relational::{Cell, ColumnValue, Columns, Database, Lookup};
 use crate::tables::Tables;
 
 /// The oldest version, as the server numbers it.
@@ -185,7 +185,7 @@ impl Session {
     }
 
     /// Sends all at once, and waits for the answers: one round trip, however many there are.
-    pub(super) fn send(&mut self, requests: &[Request<'_>]) -> Found<Vec<Answer>> {
+    pub(super) fn send(&mut self, requests: &[StatementRequest<'_>]) -> Found<Vec<Answer>> {
         self.prepare(requests.iter().map(|request| request.sql))?;
         let statements = requests.iter().map(|request| self.statement(request.sql));
         let statements: Vec<_> = statements.collect::<Found<_>>()?;
@@ -231,7 +231,7 @@ impl Drop for Session {
 }
 
 /// A statement and its values.
-pub(super) struct Request<'cells> {
+pub(super) struct StatementRequest<'cells> {
     pub(super) sql: &'static str,
     pub(super) values: &'cells [Cell<'cells>],
 }
@@ -358,7 +358,7 @@ impl Database for Session {
     }
 
     fn execute(&mut self, sql: &'static str, values: &[Cell<'_>]) -> Found<u64> {
-        match self.send(&[Request { sql, values }])?.pop() {
+        match self.send(&[StatementRequest { sql, values }])?.pop() {
             Some(Answer::Changed(rows)) => Ok(rows),
             Some(Answer::Rows(rows)) => Ok(rows.len() as u64),
             None => Ok(0),
@@ -381,9 +381,9 @@ impl Database for Session {
 }
 
 /// What is sent for lookups.
-pub(super) fn looked_up(lookups: &[Lookup]) -> impl Iterator<Item = Request<'_>> {
+pub(super) fn looked_up(lookups: &[Lookup]) -> impl Iterator<Item = StatementRequest<'_>> {
     lookups.iter().flat_map(|lookup| {
-        lookup.keys.iter().map(|key| Request {
+        lookup.keys.iter().map(|key| StatementRequest {
             sql: lookup.sql,
             values: std::slice::from_ref(key),
         })
@@ -466,15 +466,15 @@ impl<'row> FromSql<'row> for Raw<'row> {
 }
 
 impl Columns for Row {
-    fn value(&self, column: usize) -> Found<Value<'_>> {
+    fn value(&self, column: usize) -> Found<ColumnValue<'_>> {
         let found: Option<Raw<'_>> = self.try_get(column).map_err(|error| store_error(&error))?;
         let Some(Raw { kind, bytes }) = found else {
-            return Ok(Value::Nothing);
+            return Ok(ColumnValue::Nothing);
         };
         Ok(match kind {
-            Kind::Text => Value::Text(bytes),
-            Kind::Bytes => Value::Bytes(bytes),
-            Kind::Number => Value::Number(number(bytes)?),
+            Kind::Text => ColumnValue::Text(bytes),
+            Kind::Bytes => ColumnValue::Bytes(bytes),
+            Kind::Number => ColumnValue::Number(number(bytes)?),
         })
     }
 }
@@ -494,13 +494,13 @@ impl ToSql for Cell<'_> {
         out: &mut BytesMut,
     ) -> Result<IsNull, Box<dyn std::error::Error + Sync + Send>> {
         match self.value() {
-            Value::Nothing => return Ok(IsNull::Yes),
-            Value::Number(number) if *column == Type::INT4 => {
+            ColumnValue::Nothing => return Ok(IsNull::Yes),
+            ColumnValue::Number(number) if *column == Type::INT4 => {
                 out.extend_from_slice(&i32::try_from(number)?.to_be_bytes());
             }
-            Value::Number(number) => out.extend_from_slice(&number.to_be_bytes()),
-            Value::Fraction(number) => out.extend_from_slice(&number.to_be_bytes()),
-            Value::Text(bytes) | Value::Bytes(bytes) => out.extend_from_slice(bytes),
+            ColumnValue::Number(number) => out.extend_from_slice(&number.to_be_bytes()),
+            ColumnValue::Fraction(number) => out.extend_from_slice(&number.to_be_bytes()),
+            ColumnValue::Text(bytes) | ColumnValue::Bytes(bytes) => out.extend_from_slice(bytes),
         }
         Ok(IsNull::No)
     }

@@ -10,10 +10,10 @@ use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
 
 use super::location::PostgresLocation;
-use super::session::{Answer, Request, Session, SessionState, looked_up, take};
+use super::session::{Answer, Session, SessionState, StatementRequest, looked_up, take};
 use crate::adapter::StoreSettings;
 use crate::query::Found;
-use crate::relational::{Cell, Columns, Database, Lookup, Transactions, Value};
+use crate::relational::{Cell, ColumnValue, Columns, Database, Lookup, Transactions};
 use crate::tables::Tables;
 
 /// For how long it is tried to reach a server that was there before: one that restarts, or the standby that takes its
@@ -178,7 +178,7 @@ impl DatabaseWriter {
         let mut requests: Vec<_> = requests_of(&writes).collect();
         self.number += 1;
         let mark = [Cell::Text(&self.name), Cell::Number(self.number)];
-        requests.push(Request {
+        requests.push(StatementRequest {
             sql: COMMITTED,
             values: &mark,
         });
@@ -209,7 +209,7 @@ impl DatabaseWriter {
     fn has_committed(&mut self) -> Found<bool> {
         self.session = again(&self.location)?;
         let name = [Cell::Text(&self.name)];
-        let last = Request {
+        let last = StatementRequest {
             sql: LAST_COMMIT,
             values: &name,
         };
@@ -219,14 +219,16 @@ impl DatabaseWriter {
     }
 }
 
-const fn without_values(sql: &'static str) -> Request<'static> {
-    Request { sql, values: &[] }
+const fn without_values(sql: &'static str) -> StatementRequest<'static> {
+    StatementRequest { sql, values: &[] }
 }
 
 fn requests_of<'writes>(
     writes: &'writes [(&'static str, Vec<Cell<'static>>)],
-) -> impl Iterator<Item = Request<'writes>> {
-    writes.iter().map(|(sql, values)| Request { sql, values })
+) -> impl Iterator<Item = StatementRequest<'writes>> {
+    writes
+        .iter()
+        .map(|(sql, values)| StatementRequest { sql, values })
 }
 
 /// The number in the only row of an answer; none where there is no row.
@@ -238,8 +240,11 @@ fn number_of(answer: Option<Answer>) -> Found<Option<i64>> {
         return Ok(None);
     };
     Ok(match row.value(0)? {
-        Value::Number(number) => Some(number),
-        Value::Nothing | Value::Fraction(_) | Value::Text(_) | Value::Bytes(_) => None,
+        ColumnValue::Number(number) => Some(number),
+        ColumnValue::Nothing
+        | ColumnValue::Fraction(_)
+        | ColumnValue::Text(_)
+        | ColumnValue::Bytes(_) => None,
     })
 }
 

@@ -18,7 +18,7 @@ pub(crate) enum Cell<'row> {
 
 /// The value of a column as a database has it. A text may have been changed into something that is none.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Value<'row> {
+pub(crate) enum ColumnValue<'row> {
     Nothing,
     Number(i64),
     Fraction(f64),
@@ -33,7 +33,7 @@ pub(crate) trait Columns {
     /// # Errors
     ///
     /// [`StoreError::Corrupt`] where the row has no such column, or one of a type that is never written.
-    fn value(&self, column: usize) -> Result<Value<'_>, StoreError>;
+    fn value(&self, column: usize) -> Result<ColumnValue<'_>, StoreError>;
 }
 
 impl Cell<'_> {
@@ -89,15 +89,15 @@ impl Cell<'_> {
         }
     }
 
-    pub(crate) fn value(&self) -> Value<'_> {
+    pub(crate) fn value(&self) -> ColumnValue<'_> {
         match self {
-            Self::Nothing => Value::Nothing,
-            Self::Number(number) => Value::Number(*number),
-            Self::Text(text) => Value::Text(text.as_bytes()),
-            Self::Made(text) => Value::Text(text.as_bytes()),
-            Self::Bytes(bytes) => Value::Bytes(bytes),
+            Self::Nothing => ColumnValue::Nothing,
+            Self::Number(number) => ColumnValue::Number(*number),
+            Self::Text(text) => ColumnValue::Text(text.as_bytes()),
+            Self::Made(text) => ColumnValue::Text(text.as_bytes()),
+            Self::Bytes(bytes) => ColumnValue::Bytes(bytes),
             #[cfg(feature = "postgres")]
-            Self::MadeBytes(bytes) => Value::Bytes(bytes),
+            Self::MadeBytes(bytes) => ColumnValue::Bytes(bytes),
         }
     }
 }

@@ -9,7 +9,7 @@ use routing_core::{NodeId, RunId};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::cell::{Cell, Columns, Value};
+use super::cell::{Cell, ColumnValue, Columns};
 use super::database::Database;
 use crate::tables::damaged;
 
@@ -56,12 +56,12 @@ pub(super) fn text_or_nothing(
     column: usize,
 ) -> Result<Option<&str>, StoreError> {
     match row.value(column)? {
-        Value::Nothing => Ok(None),
-        Value::Text(text) => match std::str::from_utf8(text) {
+        ColumnValue::Nothing => Ok(None),
+        ColumnValue::Text(text) => match std::str::from_utf8(text) {
             Ok(text) => Ok(Some(text)),
             Err(error) => Err(damaged(&error)),
         },
-        Value::Number(_) | Value::Fraction(_) | Value::Bytes(_) => {
+        ColumnValue::Number(_) | ColumnValue::Fraction(_) | ColumnValue::Bytes(_) => {
             Err(damaged(&"a column has something else than a text"))
         }
     }
@@ -69,10 +69,11 @@ pub(super) fn text_or_nothing(
 
 pub(super) fn number(row: &dyn Columns, column: usize) -> Result<i64, StoreError> {
     match row.value(column)? {
-        Value::Number(number) => Ok(number),
-        Value::Nothing | Value::Fraction(_) | Value::Text(_) | Value::Bytes(_) => {
-            Err(damaged(&"a column has something else than a number"))
-        }
+        ColumnValue::Number(number) => Ok(number),
+        ColumnValue::Nothing
+        | ColumnValue::Fraction(_)
+        | ColumnValue::Text(_)
+        | ColumnValue::Bytes(_) => Err(damaged(&"a column has something else than a number")),
     }
 }
 

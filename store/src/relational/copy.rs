@@ -2,7 +2,7 @@
 
 use interrupts::store::StoreError;
 
-use super::cell::{Cell, Columns, Value};
+use super::cell::{Cell, ColumnValue, Columns};
 use super::column::{count, each};
 use super::database::Transactions;
 use crate::query::Found;
@@ -154,13 +154,15 @@ fn into_empty(from: &mut impl Transactions, to: &mut impl Transactions) -> Found
 fn values_of<'row>(row: &'row dyn Columns, table: &Copied) -> Found<Vec<Cell<'row>>> {
     let cell = |column| {
         Ok(match row.value(column)? {
-            Value::Nothing => Cell::Nothing,
-            Value::Number(number) => Cell::Number(number),
-            Value::Fraction(_) => return Err(damaged(&"a column has a number that is not whole")),
-            Value::Text(text) => {
+            ColumnValue::Nothing => Cell::Nothing,
+            ColumnValue::Number(number) => Cell::Number(number),
+            ColumnValue::Fraction(_) => {
+                return Err(damaged(&"a column has a number that is not whole"));
+            }
+            ColumnValue::Text(text) => {
                 Cell::Text(std::str::from_utf8(text).map_err(|error| damaged(&error))?)
             }
-            Value::Bytes(bytes) => Cell::Bytes(bytes),
+            ColumnValue::Bytes(bytes) => Cell::Bytes(bytes),
         })
     };
     (0..table.columns).map(cell).collect()

@@ -5,7 +5,7 @@
 use interrupts::Digest;
 use interrupts::store::StoreError;
 
-use super::cell::{Cell, Columns, Value};
+use super::cell::{Cell, ColumnValue, Columns};
 use super::column::text;
 use super::database::Database;
 use crate::tables::damaged;
@@ -165,21 +165,21 @@ impl Sealed {
     }
 
     /// The bytes of the covered columns, none running into the next.
-    fn covered<'row>(&self, cells: impl Iterator<Item = Value<'row>>) -> Vec<u8> {
+    fn covered<'row>(&self, cells: impl Iterator<Item = ColumnValue<'row>>) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(512);
         bytes.extend_from_slice(self.table.as_bytes());
         for cell in cells {
             match cell {
-                Value::Nothing => bytes.push(0),
-                Value::Number(number) => {
+                ColumnValue::Nothing => bytes.push(0),
+                ColumnValue::Number(number) => {
                     bytes.push(1);
                     bytes.extend_from_slice(&number.to_be_bytes());
                 }
-                Value::Fraction(number) => {
+                ColumnValue::Fraction(number) => {
                     bytes.push(2);
                     bytes.extend_from_slice(&number.to_be_bytes());
                 }
-                Value::Text(text) | Value::Bytes(text) => {
+                ColumnValue::Text(text) | ColumnValue::Bytes(text) => {
                     bytes.push(3);
                     bytes.extend_from_slice(&(text.len() as u64).to_be_bytes());
                     bytes.extend_from_slice(text);
@@ -189,7 +189,11 @@ impl Sealed {
         bytes
     }
 
-    fn check<'row>(&self, cells: impl Iterator<Item = Value<'row>>, digest: &[u8]) -> [u8; CHECK] {
+    fn check<'row>(
+        &self,
+        cells: impl Iterator<Item = ColumnValue<'row>>,
+        digest: &[u8],
+    ) -> [u8; CHECK] {
         let mut bytes = self.covered(cells);
         bytes.extend_from_slice(digest);
         let mut check = [0; CHECK];
@@ -253,9 +257,10 @@ impl Sealed {
 
     fn misfit(&self, row: &dyn Columns) -> StoreError {
         let name = match row.value(self.name) {
-            Ok(Value::Number(number)) => number.to_string(),
-            Ok(Value::Text(text)) => String::from_utf8_lossy(text).into_owned(),
-            Ok(Value::Nothing | Value::Fraction(_) | Value::Bytes(_)) | Err(_) => "?".to_owned(),
+            Ok(ColumnValue::Number(number)) => number.to_string(),
+            Ok(ColumnValue::Text(text)) => String::from_utf8_lossy(text).into_owned(),
+            Ok(ColumnValue::Nothing | ColumnValue::Fraction(_) | ColumnValue::Bytes(_))
+            | Err(_) => "?".to_owned(),
         };
         // Ids say themselves what they name.
         let is_said = name.starts_with("run_") || name.starts_with("int_");
@@ -271,12 +276,12 @@ impl Sealed {
 /// The seal in a column.
 fn sealed(row: &dyn Columns, column: usize) -> Result<Option<&[u8; DIGEST + CHECK]>, StoreError> {
     match row.value(column)? {
-        Value::Nothing => Ok(None),
-        Value::Bytes(seal) => match seal.try_into() {
+        ColumnValue::Nothing => Ok(None),
+        ColumnValue::Bytes(seal) => match seal.try_into() {
             Ok(seal) => Ok(Some(seal)),
             Err(_length) => Err(damaged(&"a row has a seal of another length")),
         },
-        Value::Number(_) | Value::Fraction(_) | Value::Text(_) => {
+        ColumnValue::Number(_) | ColumnValue::Fraction(_) | ColumnValue::Text(_) => {
             Err(damaged(&"a row has something else than a seal"))
         }
     }

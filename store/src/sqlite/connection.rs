@@ -12,17 +12,17 @@ use super::leaving::OpenStore;
 use super::opened_file::OpenedFile;
 use crate::adapter::StoreSettings;
 use crate::query::Found;
-use crate::relational::{Cell, Columns, Database, Lookup, Transactions, Value};
+use crate::relational::{Cell, ColumnValue, Columns, Database, Lookup, Transactions};
 use crate::tables::Tables;
 
 impl Columns for Row<'_> {
-    fn value(&self, column: usize) -> Found<Value<'_>> {
+    fn value(&self, column: usize) -> Found<ColumnValue<'_>> {
         Ok(match self.get_ref(column).map_err(store_error)? {
-            ValueRef::Null => Value::Nothing,
-            ValueRef::Integer(number) => Value::Number(number),
-            ValueRef::Real(number) => Value::Fraction(number),
-            ValueRef::Text(text) => Value::Text(text),
-            ValueRef::Blob(bytes) => Value::Bytes(bytes),
+            ValueRef::Null => ColumnValue::Nothing,
+            ValueRef::Integer(number) => ColumnValue::Number(number),
+            ValueRef::Real(number) => ColumnValue::Fraction(number),
+            ValueRef::Text(text) => ColumnValue::Text(text),
+            ValueRef::Blob(bytes) => ColumnValue::Bytes(bytes),
         })
     }
 }
@@ -30,11 +30,11 @@ impl Columns for Row<'_> {
 impl ToSql for Cell<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::Borrowed(match self.value() {
-            Value::Nothing => ValueRef::Null,
-            Value::Number(number) => ValueRef::Integer(number),
-            Value::Fraction(number) => ValueRef::Real(number),
-            Value::Text(text) => ValueRef::Text(text),
-            Value::Bytes(bytes) => ValueRef::Blob(bytes),
+            ColumnValue::Nothing => ValueRef::Null,
+            ColumnValue::Number(number) => ValueRef::Integer(number),
+            ColumnValue::Fraction(number) => ValueRef::Real(number),
+            ColumnValue::Text(text) => ValueRef::Text(text),
+            ColumnValue::Bytes(bytes) => ValueRef::Blob(bytes),
         }))
     }
 }

@@ -6,7 +6,7 @@ use interrupts::store::{AuditRow, CatalogueRow, Checkpoint, CheckpointId, Outbox
 use routing_core::{InterruptId, RuleId};
 use serde::de::DeserializeOwned;
 
-use super::super::cell::{Cell, Columns, Value};
+use super::super::cell::{Cell, ColumnValue, Columns};
 use super::super::column::{count, number, read_json, read_text, read_time, text, text_or_nothing};
 use super::super::sealed::{self, Sealed};
 use crate::query::Found;
@@ -39,7 +39,7 @@ pub(in super::super) fn checkpoint(row: &dyn Columns) -> Found<Checkpoint> {
     };
     let parent = text_or_nothing(row, 3)?;
     let form = u32::try_from(number(row, 4)?).map_err(|error| damaged(&error))?;
-    let (Value::Text(content) | Value::Bytes(content)) = row.value(11)? else {
+    let (ColumnValue::Text(content) | ColumnValue::Bytes(content)) = row.value(11)? else {
         return Err(damaged(&"a checkpoint has no content"));
     };
     let found = Checkpoint::stored(

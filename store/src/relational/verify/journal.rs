@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use interrupts::Digest;
 use interrupts::store::{JournalEntry, JournalPlace, JournalSoFar, StoreError};
 
-use super::super::cell::Value;
+use super::super::cell::ColumnValue;
 use super::super::column::{count, each, number, read_json};
 use super::super::database::Database;
 use super::super::forget::INTENT;
@@ -39,7 +39,7 @@ impl Digests {
         })?;
         let sql = "SELECT result, place, digest FROM purged";
         let purged = each(database, sql, &[], |row| {
-            let Value::Bytes(digest) = row.value(2)? else {
+            let ColumnValue::Bytes(digest) = row.value(2)? else {
                 return Err(damaged(&"what a purge left has no digest"));
             };
             let digest: [u8; 32] = digest.try_into().map_err(|error| damaged(&error))?;
