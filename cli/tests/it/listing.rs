@@ -178,7 +178,7 @@ fn a_named_store_that_is_not_there_is_not_made_and_the_usual_one_is_empty() {
 #[test]
 fn a_store_of_another_kind_or_no_store_at_all_is_said_to_be_so() {
     let folder = tempfile::tempdir().unwrap();
-    end(irq().args(["ps", "--store", "postgres://localhost/irq"]))
+    end(irq().args(["ps", "--store", "redis://localhost/irq"]))
         .exits_with(2)
         .says("--store");
     let file = folder.path().join("no.db");
