@@ -96,13 +96,15 @@ pub(crate) struct DatabaseWriter {
     number: i64,
     /// When the transaction began; none where the server has not been told of it.
     now: Option<Timestamp>,
+    /// Whether the server may be in the transaction.
+    is_open: bool,
     /// What is written with the commit.
     writes: Vec<(&'static str, Vec<Cell<'static>>)>,
     has_written: bool,
     /// Whether somebody may wait for what is written.
     has_news: bool,
-    /// The last commit surely did not happen.
-    is_uncommitted: bool,
+    /// What is known of the last commit whose answer was lost.
+    lost_commit: Option<LostCommit>,
     /// Since when nothing succeeds.
     failing: Option<Instant>,
 }
@@ -122,10 +124,11 @@ impl DatabaseWriter {
             name: Uuid::now_v7().simple().to_string(),
             number: 0,
             now: None,
+            is_open: false,
             writes: Vec::new(),
             has_written: false,
             has_news: false,
-            is_uncommitted: false,
+            lost_commit: None,
             failing: None,
         }
     }
@@ -142,6 +145,7 @@ impl DatabaseWriter {
             None => [BEGIN, LOCK, TIME].map(without_values).into(),
         };
         requests.extend(looked_up(lookups));
+        self.is_open = true;
         let mut answers = self.session.send(&requests)?;
         if self.now.is_none() {
             let found = answers.drain(..3).next_back();
@@ -192,15 +196,32 @@ impl DatabaseWriter {
         if !self.session.is_lost() {
             return Err(error);
         }
-        match self.has_committed() {
+        match self.found_out() {
             Ok(true) => Ok(()),
             Ok(false) => {
-                self.is_uncommitted = true;
+                self.lost_commit = Some(LostCommit::Undone);
                 Err(error)
             }
             Err(unknown) => {
-                tracing::error!(error = %unknown, "nobody knows whether a transaction was committed");
+                tracing::error!(error = %unknown, "it is not known whether a transaction was committed");
+                // Done again, it could be done twice.
+                self.lost_commit = Some(LostCommit::InDoubt);
                 Err(error)
+            }
+        }
+    }
+
+    /// Whether the last transaction was committed. A connection that is lost while it asks is no answer.
+    fn found_out(&mut self) -> Found<bool> {
+        let begun = Instant::now();
+        loop {
+            match self.has_committed() {
+                Err(StoreError::Unavailable { .. } | StoreError::Locked)
+                    if begun.elapsed() < PATIENCE =>
+                {
+                    tracing::debug!("it is asked again whether a transaction was committed");
+                }
+                found => return found,
             }
         }
     }
@@ -217,6 +238,15 @@ impl DatabaseWriter {
         let answers = self.session.send(&[begin, lock, last, commit])?;
         Ok(number_of(answers.into_iter().nth(2))? == Some(self.number))
     }
+}
+
+/// A commit whose answer was lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LostCommit {
+    /// It surely did not happen.
+    Undone,
+    /// It may have happened.
+    InDoubt,
 }
 
 const fn without_values(sql: &'static str) -> StatementRequest<'static> {
@@ -294,6 +324,7 @@ impl Transactions for DatabaseWriter {
     /// It is told to the server with the first lookup.
     fn begin(&mut self) -> Found<()> {
         self.now = None;
+        self.lost_commit = None;
         self.writes.clear();
         (self.has_written, self.has_news) = (false, false);
         self.session.begin_anew();
@@ -317,13 +348,15 @@ impl Transactions for DatabaseWriter {
             false => self.session.send(&[without_values(COMMIT)]).map(drop),
         };
         if committed.is_ok() {
+            self.is_open = false;
             self.failing = None;
         }
         committed
     }
 
     fn roll_back(&mut self) {
-        if self.session.is_lost() || self.now.take().is_none() || self.is_uncommitted {
+        let was_open = std::mem::take(&mut self.is_open);
+        if self.session.is_lost() || self.lost_commit.is_some() || !was_open {
             return;
         }
         if let Err(error) = self.session.batch("ROLLBACK") {
@@ -333,8 +366,11 @@ impl Transactions for DatabaseWriter {
 
     fn can_try_again(&mut self) -> bool {
         let failing = *self.failing.get_or_insert_with(Instant::now);
-        let is_undone =
-            std::mem::take(&mut self.is_uncommitted) || self.session.state() != SessionState::Open;
+        let is_undone = match self.lost_commit {
+            Some(LostCommit::Undone) => true,
+            Some(LostCommit::InDoubt) => false,
+            None => self.session.state() != SessionState::Open,
+        };
         if is_undone && failing.elapsed() < PATIENCE {
             return true;
         }
