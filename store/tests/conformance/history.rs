@@ -162,3 +162,18 @@ proptest! {
         runtime.block_on(async { goes_as_the_facts_say(Scene::in_sqlite().await, facts).await });
     }
 }
+
+#[cfg(feature = "postgres")]
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
+
+    #[test]
+    fn in_postgres_a_fork_has_what_its_checkpoint_had(facts in facts()) {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        runtime.block_on(async {
+            if let Some(scene) = Scene::in_postgres().await {
+                goes_as_the_facts_say(scene, facts).await;
+            }
+        });
+    }
+}

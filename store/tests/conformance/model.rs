@@ -13,8 +13,10 @@ use interrupts::life::{Judge, Refusal, Role, WithdrawCause};
 use interrupts::store::{AdmitError, Admitted, ChangeError, Run, Store};
 use jiff::SignedDuration;
 use proptest::prelude::*;
-use proptest_state_machine::StateMachineTest;
+use proptest_state_machine::{ReferenceStateMachine as _, StateMachineTest};
 use routing_core::InterruptId;
+#[cfg(feature = "postgres")]
+use store::PostgresStore;
 use store::{MemoryStore, SqliteStore};
 use tokio::runtime::Runtime;
 
@@ -187,6 +189,13 @@ impl Opened for SqliteStore {
     }
 }
 
+#[cfg(feature = "postgres")]
+impl Opened for PostgresStore {
+    fn opened(runtime: &Runtime) -> Scene<Self> {
+        runtime.block_on(Scene::in_postgres()).unwrap()
+    }
+}
+
 struct Against<S>(std::marker::PhantomData<S>);
 
 impl<S: Opened> StateMachineTest for Against<S> {
@@ -238,4 +247,19 @@ proptest_state_machine::prop_state_machine! {
 
     #[test]
     fn the_sqlite_store_does_what_the_model_says(sequential 1..60 => Against<SqliteStore>);
+}
+
+#[cfg(feature = "postgres")]
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_postgres_store_does_what_the_model_says(
+        (initial, operations, seen) in Reference::sequential_strategy(1..60)
+    ) {
+        if crate::scene::own_place().is_some() {
+            let config = ProptestConfig::default();
+            Against::<PostgresStore>::test_sequential(config, initial, operations, seen);
+        }
+    }
 }

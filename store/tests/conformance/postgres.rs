@@ -106,23 +106,53 @@ async fn has_no_more_than(store: &PostgresStore, acknowledged: &[String]) {
     assert_eq!(rows.len(), acknowledged.len());
 }
 
-/// Carries bytes between the store and its server. Of every few things that the store sends, one reaches the server, and
-/// its answer does not come back: as a rule that is a commit of which the store cannot know.
-async fn cutting_proxy(server: String, cuts: Arc<AtomicU32>) -> u16 {
+/// How a store asks what became of a commit.
+const ASKING: &[u8] = b"SELECT number FROM commits WHERE writer";
+
+/// What a proxy has cut.
+#[derive(Default)]
+struct Cuts {
+    sent: AtomicU32,
+    /// Connections of which the last thing reached the server, and its answer did not come back: as a rule that is a commit
+    /// of which the store cannot know.
+    answers: AtomicU32,
+    /// Connections that ask what became of a commit, and how many of each four are cut before the server hears of it.
+    asking: AtomicU32,
+    asking_of_four: u32,
+    unasked: AtomicU32,
+}
+
+impl Cuts {
+    /// Whether these bytes are to be the last that the server gets, and are not to get there themselves.
+    fn is_unasked(&self, bytes: &[u8]) -> bool {
+        let asks = bytes.windows(ASKING.len()).any(|part| part == ASKING);
+        let is_cut = asks && self.asking.fetch_add(1, Ordering::Relaxed) % 4 < self.asking_of_four;
+        self.unasked.fetch_add(u32::from(is_cut), Ordering::Relaxed);
+        is_cut
+    }
+}
+
+/// Carries bytes between a store and its server, and cuts connections. Returns the store's place behind it.
+async fn cutting_proxy(place: &PostgresLocation, cuts: Arc<Cuts>) -> PostgresLocation {
+    let given = place.to_string();
+    let address = given.split('@').nth(1).unwrap().split('/').next().unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
-    let sent = Arc::new(AtomicU32::new(0));
+    let server = address.to_owned();
     tokio::spawn(async move {
         loop {
             let (client, _from) = listener.accept().await.unwrap();
             let server = TcpStream::connect(&server).await.unwrap();
-            tokio::spawn(carry(client, server, Arc::clone(&sent), Arc::clone(&cuts)));
+            tokio::spawn(carry(client, server, Arc::clone(&cuts)));
         }
     });
-    port
+    given
+        .replace(address, &format!("127.0.0.1:{port}"))
+        .parse()
+        .unwrap()
 }
 
-async fn carry(client: TcpStream, server: TcpStream, sent: Arc<AtomicU32>, cuts: Arc<AtomicU32>) {
+async fn carry(client: TcpStream, server: TcpStream, cuts: Arc<Cuts>) {
     let ((mut from_client, mut to_client), (mut from_server, mut to_server)) =
         (client.into_split(), server.into_split());
     let back = tokio::spawn(async move {
@@ -131,10 +161,10 @@ async fn carry(client: TcpStream, server: TcpStream, sent: Arc<AtomicU32>, cuts:
     let mut bytes = vec![0; 1 << 16];
     loop {
         let length = from_client.read(&mut bytes).await.unwrap_or(0);
-        if length == 0 {
+        if length == 0 || cuts.is_unasked(&bytes[..length]) {
             break;
         }
-        let is_cut = sent.fetch_add(1, Ordering::Relaxed) % 23 == 22;
+        let is_cut = cuts.sent.fetch_add(1, Ordering::Relaxed) % 23 == 22;
         if is_cut {
             back.abort();
         }
@@ -142,7 +172,7 @@ async fn carry(client: TcpStream, server: TcpStream, sent: Arc<AtomicU32>, cuts:
             break;
         }
         if is_cut {
-            cuts.fetch_add(1, Ordering::Relaxed);
+            cuts.answers.fetch_add(1, Ordering::Relaxed);
             // The server has time to do it.
             tokio::time::sleep(Duration::from_millis(20)).await;
             break;
@@ -151,18 +181,13 @@ async fn carry(client: TcpStream, server: TcpStream, sent: Arc<AtomicU32>, cuts:
     back.abort();
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_commit_whose_answer_is_lost_is_found_out_and_done_once() {
-    let Some(place) = own_place() else { return };
+/// Publishes through a proxy that cuts, until it has cut often.
+async fn publish_through(cuts: Cuts) -> Option<Arc<Cuts>> {
+    let place = own_place()?;
     let direct = open(&place).await;
     let run = new_run(&direct).await;
-    let (given, cuts) = (place.to_string(), Arc::new(AtomicU32::new(0)));
-    let address = given.split('@').nth(1).unwrap().split('/').next().unwrap();
-    let port = cutting_proxy(address.to_owned(), Arc::clone(&cuts)).await;
-    let through: PostgresLocation = given
-        .replace(address, &format!("127.0.0.1:{port}"))
-        .parse()
-        .unwrap();
+    let cuts = Arc::new(cuts);
+    let through = cutting_proxy(&place, Arc::clone(&cuts)).await;
     let store = loop {
         // Opening is not tried again where its connection is cut.
         if let Ok(store) = PostgresStore::open(&through, StoreSettings::default()).await {
@@ -170,7 +195,7 @@ async fn a_commit_whose_answer_is_lost_is_found_out_and_done_once() {
         }
     };
     let (mut acknowledged, mut round) = (Vec::new(), 0);
-    while cuts.load(Ordering::Relaxed) < 20 {
+    while cuts.answers.load(Ordering::Relaxed) < 20 {
         let until = Instant::now() + Duration::from_secs(1);
         acknowledged.extend(publish(&store, &run, &format!("round{round}"), until).await);
         round += 1;
@@ -178,6 +203,63 @@ async fn a_commit_whose_answer_is_lost_is_found_out_and_done_once() {
     }
     is_whole(&direct, &acknowledged).await;
     has_no_more_than(&direct, &acknowledged).await;
+    Some(cuts)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_commit_whose_answer_is_lost_is_found_out_and_done_once() {
+    publish_through(Cuts::default()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_connection_that_is_lost_while_it_asks_for_a_lost_commit_is_no_answer() {
+    let cuts = Cuts {
+        asking_of_four: 3,
+        ..Cuts::default()
+    };
+    if let Some(cuts) = publish_through(cuts).await {
+        let unasked = cuts.unasked.load(Ordering::Relaxed);
+        assert!(unasked > 10, "only {unasked} that asked were cut");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_transaction_that_is_refused_before_it_has_begun_holds_up_no_other() {
+    let Some(place) = own_place() else { return };
+    let store = Arc::new(open(&place).await);
+    let run = new_run(&store).await;
+    let server = std::env::var("IRQ_TEST_POSTGRES").unwrap();
+    let (client, connection) = tokio_postgres::connect(&server, NoTls).await.unwrap();
+    tokio::spawn(connection);
+    let lock = format!(
+        "(1769107827, '{}.commits'::regclass::oid::int4)",
+        place.schema()
+    );
+    client
+        .batch_execute(&format!("SELECT pg_advisory_lock{lock}"))
+        .await
+        .unwrap();
+    let waiting = Arc::clone(&store);
+    let asked = question(&run, "refused".to_owned());
+    let waiting = tokio::spawn(async move { waiting.admit(asked).await });
+    // An operator ends the statement that waits for the lock.
+    let cancel = format!(
+        "SELECT pg_cancel_backend(pid) FROM pg_locks WHERE NOT granted AND locktype = 'advisory' \
+         AND objid = '{}.commits'::regclass::oid",
+        place.schema()
+    );
+    while client.query(&cancel, &[]).await.unwrap().is_empty() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert!(waiting.await.unwrap().is_err());
+    client
+        .batch_execute(&format!("SELECT pg_advisory_unlock{lock}"))
+        .await
+        .unwrap();
+    for number in 0..3 {
+        let next = question(&run, format!("next-{number}"));
+        store.admit(next).await.unwrap();
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
