@@ -76,6 +76,11 @@ pub trait RunControl: Send + Sync {
         false
     }
 
+    /// Whether another process may have the run by now, because its lease could not be renewed: it is not paused by that.
+    fn is_lost(&self) -> bool {
+        false
+    }
+
     /// All of the run has stopped, and that is recorded in the checkpoint: it was told to, or it waits for an answer.
     /// Acknowledges the stops with the evidence, and says what becomes of the run.
     async fn stopped(

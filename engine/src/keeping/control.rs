@@ -128,6 +128,10 @@ impl RunControl for Control {
         self.kept.upgrade().is_some_and(|kept| kept.is_left())
     }
 
+    fn is_lost(&self) -> bool {
+        self.kept.upgrade().is_some_and(|kept| kept.is_lost())
+    }
+
     async fn was_cut_off(&self, node: &NodeId) {
         let Some(kept) = self.kept.upgrade() else {
             return;
@@ -204,6 +208,8 @@ impl RunControl for Control {
             }
             Ok(None) if kept.is_left() => RunStopOutcome::Left,
             Ok(None) => RunStopOutcome::Unasked,
+            // What it stopped for is no pause: whoever finds that no process has it goes on with it.
+            Err(_) if kept.is_lost() => RunStopOutcome::Left,
             Err(error) => {
                 tracing::warn!(%error, "the stop is not recorded yet; whoever resumes the run records it");
                 RunStopOutcome::Unasked

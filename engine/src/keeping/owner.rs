@@ -6,12 +6,15 @@
 //! Ctrl+Z, which renews nothing. Of those the lease says it, by the store's clock.
 
 use std::fs;
+use std::path::Path;
 
 use interrupts::life::Lease;
 use interrupts::store::Run;
 use interrupts::{NameError, OwnerName};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
 use uuid::Uuid;
 
 /// The ticks of a second, in what the kernel tells of processes (proc(5)).
@@ -135,13 +138,25 @@ fn seen(owner: &OwnerName) -> ProcessStatus {
     if boot().is_none_or(|boot| boot != of_boot) {
         return ProcessStatus::Unknown;
     }
-    match OwnerProcess::of(process).filter(|it| it.began == began_then) {
+    match OwnerProcess::of(process) {
+        None if is_hidden(process, Path::new("/proc")) => ProcessStatus::Unknown,
         None => ProcessStatus::Gone,
+        Some(found) if found.began != began_then => ProcessStatus::Gone,
         Some(OwnerProcess {
             is_stopped: true, ..
         }) => ProcessStatus::Unknown,
         Some(_) => ProcessStatus::AtWork,
     }
+}
+
+/// Whether there is a process of which nothing is told here: of another user, where `/proc` hides those (`hidepid`). One
+/// that only waits to be buried is told of.
+fn is_hidden(process: u32, told_in: &Path) -> bool {
+    if told_in.join(process.to_string()).join("stat").exists() {
+        return false;
+    }
+    let id = i32::try_from(process).ok().and_then(Pid::from_raw);
+    id.is_some_and(|id| !matches!(test_kill_process(id), Err(Errno::SRCH)))
 }
 
 /// This machine's last boot, and the processes among which this one is: containers of one machine share the boot, and
@@ -187,6 +202,7 @@ impl OwnerProcess {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
     use std::process::{Child, Command};
 
     use interrupts::OwnerName;
@@ -194,7 +210,9 @@ mod tests {
     use jiff::Timestamp;
     use rustix::process::{Pid, Signal, kill_process};
 
-    use super::{OwnerProcess, boot, holds, in_words, is_gone, own_name, parts, started_at};
+    use super::{
+        OwnerProcess, boot, holds, in_words, is_gone, is_hidden, own_name, parts, started_at,
+    };
 
     /// A process that does nothing, and its name.
     fn sleeping() -> (Child, OwnerName) {
@@ -218,6 +236,17 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(is_gone(&name));
+    }
+
+    #[test]
+    fn a_process_that_is_hidden_from_this_user_is_not_gone() {
+        let shows_none = tempfile::tempdir().unwrap();
+        let (mut child, _name) = sleeping();
+        assert!(is_hidden(child.id(), shows_none.path()));
+        assert!(!is_hidden(child.id(), Path::new("/proc")));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!is_hidden(child.id(), shows_none.path()));
     }
 
     #[test]

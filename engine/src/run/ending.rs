@@ -58,10 +58,14 @@ pub async fn conclude(
             }
         }
         (_, RunOutcome::Unrecorded { status, reason }) => {
-            // Nothing is lost if this fails too: whoever resumes the run finds it where it stood.
             let record = &engine.journal.record;
-            let _best_effort = record.become_state(RunState::Paused, Some(reason)).await;
-            let _best_effort = record.release().await;
+            let is_lost = engine.control().is_some_and(|control| control.is_lost());
+            // Another process goes on with one that is lost.
+            if !is_lost {
+                // Nothing is lost if this fails too: whoever resumes the run finds it where it stood.
+                let _best_effort = record.become_state(RunState::Paused, Some(reason)).await;
+                let _best_effort = record.release().await;
+            }
             status
         }
         (Err(error), RunOutcome::As(_)) => failed(&error.into()),
