@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use store::StoreLocation;
 
 use crate::arguments::StoreArguments;
+use crate::settings::is_typed;
 use crate::workflows;
 
 /// What this process was started with, once it is known.
@@ -37,14 +38,13 @@ const ANYWHERE: [&str; 19] = [
 /// Commands that are told beside a store alone.
 const BESIDE_A_STORE: [&str; 3] = ["serve", "token", "purge"];
 
-/// Remembers what this process was started with. Only what its command line alone says has to be typed again: the
-/// environment is there for the next command, too.
+/// Remembers what this process was started with. Only what its command line alone says has to be typed again:
+/// variables and files are there for the next command, too.
 pub(crate) fn remember(arguments: &StoreArguments) {
-    let typed = |value: &str, variable: &str| {
-        (!value.is_empty() && std::env::var(variable).ok().as_deref() != Some(value))
-            .then(|| quoted(value))
+    let given = |value: Option<&str>, key| {
+        let value = value.filter(|value| !value.is_empty() && is_typed(key));
+        value.map(quoted)
     };
-    let given = |value: Option<&str>, variable| value.and_then(|value| typed(value, variable));
     let token_file = arguments
         .token_file
         .as_ref()
@@ -61,10 +61,10 @@ pub(crate) fn remember(arguments: &StoreArguments) {
     // Nobody looks at it before it is there, and it is there once.
     let _ = OPTIONS.set(ShellOptions {
         program: workflows::program_name(),
-        store: given(store.as_deref(), "IRQ_STORE"),
-        server: given(arguments.server.as_deref(), "IRQ_SERVER"),
-        token_file: given(token_file.as_deref(), "IRQ_TOKEN_FILE"),
-        ca_certificate: given(ca_certificate.as_deref(), "IRQ_CA_CERTIFICATE"),
+        store: given(store.as_deref(), "store"),
+        server: given(arguments.server.as_deref(), "server"),
+        token_file: given(token_file.as_deref(), "token_file"),
+        ca_certificate: given(ca_certificate.as_deref(), "ca_certificate"),
     });
 }
 

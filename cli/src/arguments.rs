@@ -9,7 +9,7 @@ mod serving;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use interrupts::RouteName;
 use interrupts::signals::OnHangup;
 use journal::Workflow;
@@ -18,6 +18,7 @@ use routing_core::model::Dialect;
 use crate::exit::Exit;
 use crate::nearest::nearest;
 use crate::number::{parse_count, parse_number};
+use crate::settings::Settings;
 use crate::size::parse_size;
 use crate::time::parse_duration;
 use crate::workflows;
@@ -41,10 +42,10 @@ pub(crate) use kept::{
 
 pub(crate) use planning::PlanArguments;
 pub(crate) use serving::{
-    BenchForm, BenchModelArguments, DoctorArguments, ExecutingArguments, RoleChoice,
-    ServeArguments, StoreCommand, StoreCopyArguments, TokenArguments, TokenCommand,
-    TokenCreateArguments, TokenListArguments, TokenRevokeArguments, WholeStoreArguments,
-    WorkerArguments,
+    BenchForm, BenchModelArguments, DoctorArguments, ExecutingArguments, LOCAL_BUS,
+    NewRunArguments, RoleChoice, ServeArguments, StoreCommand, StoreCopyArguments, TokenArguments,
+    TokenCommand, TokenCreateArguments, TokenListArguments, TokenRevokeArguments,
+    WholeStoreArguments, WorkerArguments,
 };
 
 /// Runs multi-agent workflows whose interrupts can only go where they are allowed to.
@@ -64,6 +65,11 @@ pub(crate) struct Arguments {
     /// What to do.
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+/// The command line, with the variables that say the same as its options, and nothing that files say.
+pub(crate) fn command_line() -> clap::Command {
+    Settings::default().applied(Arguments::command())
 }
 
 /// What holds for every command.
@@ -252,8 +258,6 @@ pub(crate) struct TalkArguments {
         long,
         value_name = "WHAT",
         default_value = "pause",
-        env = "IRQ_ON_HANGUP",
-        hide_env_values = true,
         help_heading = "Talking"
     )]
     pub(crate) on_hangup: HangupChoice,
@@ -301,13 +305,7 @@ pub(crate) struct LimitArguments {
     #[arg(long, value_name = "TIME", help_heading = "Limits", value_parser = parse_duration)]
     pub(crate) grace: Option<jiff::SignedDuration>,
     /// How its interrupts are treated: a TOML file
-    #[arg(
-        long,
-        value_name = "FILE",
-        env = "IRQ_POLICY",
-        hide_env_values = true,
-        help_heading = "Limits"
-    )]
+    #[arg(long, value_name = "FILE", help_heading = "Limits")]
     pub(crate) policy: Option<PathBuf>,
 }
 
@@ -509,13 +507,11 @@ fn chat_after_help() -> String {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
-    use super::{Arguments, parse_dialect};
+    use super::{command_line, parse_dialect};
 
     #[test]
     fn the_command_line_is_consistent() {
-        Arguments::command().debug_assert();
+        command_line().debug_assert();
     }
 
     #[test]

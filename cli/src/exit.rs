@@ -7,6 +7,8 @@ use std::process::ExitCode;
 
 use interrupts::signals::Signal;
 
+use crate::telemetry;
+
 /// What pauses a run with [`Exit::LimitHit`].
 const LIMITS: &str = "a limit was hit: --max-steps, --timeout, --budget-usd, --max-memory or --max-cpu-time; \
                       the run is paused";
@@ -213,8 +215,12 @@ impl Display for Failure {
 
 impl Error for Failure {}
 
-/// Says something on standard error. A terminal that is gone is no reason to end anything.
+/// Says something on standard error, in the form of the log. A terminal that is gone is no reason to end anything.
 pub(crate) fn tell(text: impl Display) {
+    if telemetry::is_json() {
+        tracing::info!("{text}");
+        return;
+    }
     let _unread = writeln!(std::io::stderr(), "{text}");
 }
 

@@ -47,6 +47,7 @@ mod refused;
 mod report;
 mod request;
 mod reviewer;
+mod settings;
 mod size;
 mod spending;
 mod stage;
@@ -74,6 +75,7 @@ use arguments::{Arguments, Command, Global, StoreArguments};
 use exit::{Exit, Failure, causes};
 use installation::Whereabouts;
 use palette::{Palette, Tone};
+use settings::Settings;
 use telemetry::{Logged, Telemetry};
 use visible::visible_lines;
 
@@ -86,7 +88,8 @@ pub use program::{Program, program};
 fn run_command_line() -> ExitCode {
     let (arguments, name) = match parse() {
         Ok(parsed) => parsed,
-        Err(error) => {
+        Err(Unread::Refused(failure)) => return fail(&failure.into(), Global::default()).into(),
+        Err(Unread::Told(error)) => {
             // Help that nobody reads to its end is no failure.
             let _ = error.print();
             return match error.exit_code() {
@@ -189,7 +192,7 @@ fn perform(command: Command, store: &StoreArguments, global: Global) -> anyhow::
         Command::Resume(resume) => commands::resume(&resume, store, global),
         Command::Fork(fork) => commands::fork(&fork, store, global),
         Command::Chat(chat) => commands::chat(&chat, store, global),
-        Command::Serve(serve) => commands::serve(&serve, store),
+        Command::Serve(serve) => commands::serve(&serve, store, global),
         Command::Worker(worker) => commands::worker(&worker, store),
         Command::Mcp(mcp) => commands::mcp(&mcp, store),
         Command::McpLogin(login) => commands::mcp_login(&login),
@@ -222,8 +225,16 @@ fn perform(command: Command, store: &StoreArguments, global: Global) -> anyhow::
     }
 }
 
-/// The arguments, and the name of the command.
-fn parse() -> Result<(Arguments, String), clap::Error> {
+/// Why there is no command to carry out.
+enum Unread {
+    /// Help, or what is wrong with the command line.
+    Told(clap::Error),
+    /// What is wrong with a file of settings.
+    Refused(Failure),
+}
+
+/// The arguments, with what files say where the command line does not, and the name of the command.
+fn parse() -> Result<(Arguments, String), Unread> {
     // Clap writes help and errors before it has told us whether colours are refused.
     let refused = std::env::args_os().any(|argument| argument == "--no-color");
     let colours = if refused {
@@ -231,9 +242,23 @@ fn parse() -> Result<(Arguments, String), clap::Error> {
     } else {
         ColorChoice::Auto
     };
-    let matches = Arguments::command().color(colours).try_get_matches()?;
+    let program = Arguments::command().color(colours);
+    let read = Settings::read(&program);
+    let (settings, refusal) = match read {
+        Ok(settings) => (settings, None),
+        Err(failure) => (Settings::default(), Some(failure)),
+    };
+    let program = settings.applied(program);
+    let matches = program.try_get_matches().map_err(Unread::Told)?;
     let name = matches.subcommand_name().unwrap_or_default().to_owned();
-    Ok((Arguments::from_arg_matches(&matches)?, name))
+    // These tell what is wrong, or do nothing that a setting could change.
+    if !["config", "completions", "man"].contains(&name.as_str()) {
+        let usable = refusal.map_or_else(|| settings.demand_trust(), Err);
+        usable.map_err(Unread::Refused)?;
+    }
+    settings::remember(&settings, &matches);
+    let arguments = Arguments::from_arg_matches(&matches).map_err(Unread::Told)?;
+    Ok((arguments, name))
 }
 
 /// Says what went wrong, once, and what may help.

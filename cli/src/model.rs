@@ -1,6 +1,5 @@
 //! Which model plays the agents.
 
-mod settings;
 mod watched;
 
 use std::path::PathBuf;
@@ -16,8 +15,8 @@ use crate::authority;
 use crate::exit::{Exit, Failure, causes};
 use crate::http_log;
 use crate::nearest::nearest;
+use crate::settings::Profiles;
 
-pub(crate) use settings::{Settings, place as settings_place};
 pub(crate) use watched::{CallMoment, CallOutcome, CallPhase, ModelTrouble, WatchedModel};
 
 /// The name of the model that needs no provider.
@@ -100,7 +99,7 @@ impl ModelChoice {
         let kept = if text.contains(':') {
             None
         } else {
-            Settings::read()?.models.remove(text)
+            Profiles::read()?.models.remove(text)
         };
         let (text, profile) = match kept {
             Some(profile) => match profile.model.clone() {
@@ -209,8 +208,8 @@ fn unknown_model(given: &str, error: &ParseModelIdError) -> Failure {
     let providers: Vec<String> = Provider::all().map(|known| known.to_string()).collect();
     let mut known: Vec<&str> = providers.iter().map(String::as_str).collect();
     known.push(REHEARSAL);
-    let profiles: Vec<String> = Settings::read()
-        .map(|settings| settings.models.into_keys().collect())
+    let profiles: Vec<String> = Profiles::read()
+        .map(|profiles| profiles.models.into_keys().collect())
         .unwrap_or_default();
     let provider = given
         .split_once(':')

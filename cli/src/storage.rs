@@ -9,7 +9,7 @@ use routing_core::RunId;
 use store::{StoreLocation, StoreSettings, StoreStatus, bell_at};
 
 use crate::arguments::StoreArguments;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, tell};
 use crate::refused::by_store;
 use crate::visible::visible_line;
 
@@ -150,7 +150,7 @@ impl Storage {
     /// Says what an operator should know of it.
     pub(crate) fn say_notice(&self) {
         if let Some(notice) = self.notice {
-            eprintln!("irq: {notice}.");
+            tell(format_args!("irq: {notice}."));
         }
     }
 

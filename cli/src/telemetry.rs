@@ -21,6 +21,9 @@ use crate::stage;
 /// Where it is said what is logged; the first that says something holds.
 const VARIABLES: [&str; 2] = ["IRQ_LOG", "RUST_LOG"];
 
+/// Says in which form it is logged: lines of text, or `json`, one object a line.
+const FORM_VARIABLE: &str = "IRQ_LOG_FORMAT";
+
 /// What a server logs where nothing else is said.
 const USUAL_LOG: &str = "warn,irq=info,server=info";
 
@@ -55,6 +58,11 @@ pub(crate) fn log_filter(global: Global, logged: Logged) -> Option<EnvFilter> {
         .or_else(|| usual.map(EnvFilter::new))
 }
 
+/// Whether it is logged as JSON.
+pub(crate) fn is_json() -> bool {
+    std::env::var(FORM_VARIABLE).is_ok_and(|form| form == "json")
+}
+
 /// A line of the log: where a run is shown it goes to the stage, which draws around it.
 struct LogLine;
 
@@ -83,12 +91,15 @@ impl Telemetry {
     /// the environment names one. A collector that cannot be used is a warning and nothing more.
     pub(crate) fn begin(logs: Option<EnvFilter>) -> Self {
         let logs = logs.map(|filter| {
-            tracing_subscriber::fmt::layer()
+            let lines = tracing_subscriber::fmt::layer()
                 .with_writer(|| LogLine)
                 .with_ansi(false)
                 // A terminal that is gone takes no logs, and no word about that either: it would be a panic.
-                .log_internal_errors(false)
-                .with_filter(filter)
+                .log_internal_errors(false);
+            match is_json() {
+                true => lines.json().flatten_event(true).with_filter(filter).boxed(),
+                false => lines.with_filter(filter).boxed(),
+            }
         });
         let subscriber = Registry::default();
         #[cfg(feature = "otlp")]

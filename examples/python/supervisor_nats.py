@@ -1,7 +1,7 @@
 """A supervisor that knows NATS and CloudEvents, and nothing of ours.
 
     pip install nats-py cloudevents
-    irq serve --nats nats://127.0.0.1:4222
+    irq serve --bus nats://127.0.0.1:4222
     IRQ_TOKEN=$(irq token create --name ada --role supervisor) \
         python supervisor_nats.py RUN/AGENT AGENT_TYPE TARGET_TYPE
 

@@ -1,7 +1,7 @@
 // A supervisor that knows NATS and CloudEvents, and nothing of ours.
 //
 //   npm install @nats-io/transport-node @nats-io/jetstream cloudevents
-//   irq serve --nats nats://127.0.0.1:4222
+//   irq serve --bus nats://127.0.0.1:4222
 //   IRQ_TOKEN=$(irq token create --name ada --role supervisor) node supervisor-nats.mjs RUN/AGENT AGENT_TYPE TARGET_TYPE
 //
 // It asks a running agent to interrupt itself, says where the run goes on after the answer, and watches until that is over.

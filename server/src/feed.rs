@@ -172,6 +172,7 @@ impl Feed {
             let known = self.known.of(&*self.store, &rows).await;
             let calls = calls_of(&*self.store, &rows).await;
             for row in &rows {
+                self.metrics.read(row.at);
                 self.count(row, &known, &calls);
                 let event = self.render(row, &known, &calls);
                 let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);

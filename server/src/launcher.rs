@@ -147,6 +147,11 @@ pub trait RunLauncher: Send + Sync {
         0
     }
 
+    /// How many runs it has taken over from processes that were gone.
+    fn takeovers(&self) -> u64 {
+        0
+    }
+
     /// Who executes a run at a time. A lease holds for a while after its process has died: a launcher that knows more
     /// than the lease says so.
     fn holder(&self, run: &Run, now: Timestamp) -> Holder {

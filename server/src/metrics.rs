@@ -1,12 +1,15 @@
 //! What is counted.
 
+mod flow;
 mod phases;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
+use std::time::Duration;
 
 use interrupts::bus::Bus;
 use interrupts::life::{Interrupt, Notice, Verdict};
+use interrupts::store::Run;
 use jiff::Timestamp;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue};
@@ -17,9 +20,11 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 use routing_core::{RunId, StopSource};
 
+use flow::FlowMetrics;
 use phases::Phases;
 
 use crate::bus::Publishing;
+use crate::launcher::RunLauncher;
 use crate::wire::{kind_of, mode_name, source_name, verdict_name};
 
 /// By which way a decision came.
@@ -96,6 +101,7 @@ pub(crate) struct Metrics {
     tool_interrupts: Metric<StoppedTool, Counter>,
     requests: Metric<ResponseLabels, Counter>,
     late_results: Counter,
+    flow: FlowMetrics,
     bus: BusMetrics,
 }
 
@@ -142,6 +148,7 @@ impl Metrics {
             tool_interrupts: Metric::default(),
             requests: Metric::default(),
             late_results: Counter::default(),
+            flow: FlowMetrics::registered(&mut registry),
             bus: BusMetrics::default(),
             registry: Registry::default(),
         };
@@ -288,7 +295,8 @@ impl Metrics {
     }
 
     /// A request was answered.
-    pub(crate) fn answered(&self, route: &str, status: u16) {
+    pub(crate) fn answered(&self, route: &str, status: u16, took: Duration) {
+        self.flow.answered(route, took);
         let labels = ResponseLabels {
             route: route.to_owned(),
             status,
@@ -296,15 +304,22 @@ impl Metrics {
         self.requests.get_or_create(&labels).inc();
     }
 
-    /// The text that monitoring reads, with the interrupts that are open now, and so many results that came too late.
+    /// An event of the store was read that was told at a time.
+    pub(crate) fn read(&self, told: Timestamp) {
+        self.flow.read(told);
+    }
+
+    /// The text that monitoring reads, with what stands now.
     pub(crate) fn text(
         &self,
         open: &[Interrupt],
-        late_results: u64,
+        runs: &[Run],
+        launcher: &dyn RunLauncher,
     ) -> Result<String, std::fmt::Error> {
         let counted = self.late_results.get();
         self.late_results
-            .inc_by(late_results.saturating_sub(counted));
+            .inc_by(launcher.late_results().saturating_sub(counted));
+        self.flow.stand(runs, launcher.takeovers());
         self.open.clear();
         for interrupt in open {
             let kind = kind_of(interrupt).to_owned();

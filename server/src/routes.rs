@@ -38,6 +38,8 @@ pub(crate) use runs::agents_in;
 pub(crate) use tokens::not_issued;
 pub(crate) use work::Settling;
 
+use std::time::Instant;
+
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{MatchedPath, Request, State};
@@ -331,6 +333,7 @@ async fn answer_in_time(State(app): State<App>, request: Request, next: Next) ->
         .extensions()
         .get::<MatchedPath>()
         .map_or_else(|| "none".to_owned(), |path| path.as_str().to_owned());
+    let (method, began) = (request.method().clone(), Instant::now());
     let time = app.config.limits.answer_time;
     let response = match tokio::time::timeout(time, next.run(request)).await {
         Ok(response) => response,
@@ -341,7 +344,10 @@ async fn answer_in_time(State(app): State<App>, request: Request, next: Next) ->
         )
         .into_response(),
     };
-    app.metrics.answered(&route, response.status().as_u16());
+    let (status, took) = (response.status().as_u16(), began.elapsed());
+    // Nothing of what was asked or answered, and no address of one who asks: a route is told as it is written here.
+    tracing::info!(target: "access", %method, route, status, ms = took.as_millis(), "answered");
+    app.metrics.answered(&route, status, took);
     response
 }
 

@@ -333,7 +333,7 @@ pub(crate) struct PolicyExplainArguments {
     /// The interrupt
     pub(crate) interrupt: String,
     /// The policy file; without it the policy that is built in
-    #[arg(long, value_name = "FILE", env = "IRQ_POLICY")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
     /// As one JSON object
     #[arg(long)]

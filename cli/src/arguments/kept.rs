@@ -12,44 +12,16 @@ use crate::time::{parse_duration, parse_since};
 #[derive(Debug, Clone, Args)]
 pub(crate) struct StoreArguments {
     /// Where runs and interrupts are kept: a path, sqlite:PATH, or postgres://USER@HOST/DATABASE [default: a file in the state folder]
-    #[arg(
-        long,
-        value_name = "URL",
-        env = "IRQ_STORE",
-        hide_env_values = true,
-        global = true,
-        help_heading = "Everywhere"
-    )]
+    #[arg(long, value_name = "URL", global = true, help_heading = "Everywhere")]
     pub(crate) store: Option<String>,
     /// Work through this server instead: http://127.0.0.1:7070
-    #[arg(
-        long,
-        value_name = "URL",
-        env = "IRQ_SERVER",
-        hide_env_values = true,
-        global = true,
-        help_heading = "Everywhere"
-    )]
+    #[arg(long, value_name = "URL", global = true, help_heading = "Everywhere")]
     pub(crate) server: Option<String>,
     /// The file with the token for that server; `irq token create` makes one
-    #[arg(
-        long,
-        value_name = "FILE",
-        env = "IRQ_TOKEN_FILE",
-        hide_env_values = true,
-        global = true,
-        help_heading = "Everywhere"
-    )]
+    #[arg(long, value_name = "FILE", global = true, help_heading = "Everywhere")]
     pub(crate) token_file: Option<PathBuf>,
     /// Certificates of authorities to trust beside the system's, as PEM: for a server of --server, or a model of `irq chat`, of your own
-    #[arg(
-        long,
-        value_name = "FILE",
-        env = "IRQ_CA_CERTIFICATE",
-        hide_env_values = true,
-        global = true,
-        help_heading = "Everywhere"
-    )]
+    #[arg(long, value_name = "FILE", global = true, help_heading = "Everywhere")]
     pub(crate) ca_certificate: Option<PathBuf>,
 }
 
@@ -222,6 +194,8 @@ pub(crate) struct ConfigArguments {
 pub(crate) enum ConfigCommand {
     /// Print the settings that hold
     Show(ConfigShowArguments),
+    /// Have the file irq.toml of this folder count, as it is now: it may name another store, other policies, programs to start
+    Trust,
 }
 
 /// The arguments of `irq config show`.

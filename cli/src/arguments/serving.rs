@@ -12,6 +12,9 @@ use super::{LimitArguments, ToolArguments};
 use crate::number::{parse_count, parse_number};
 use crate::time::parse_duration;
 
+/// The bus of a server that has no broker.
+pub(crate) const LOCAL_BUS: &str = "local";
+
 /// The arguments of `irq serve`.
 ///
 /// The address of the page goes to standard output, everything else to standard error.
@@ -65,15 +68,15 @@ pub(crate) struct ServeArguments {
         help_heading = "The network"
     )]
     pub(crate) failures_per_minute: NonZeroU32,
-    /// The NATS server that events are published to and commands come from: nats://HOST:PORT?tenant=NAME, or tls://
+    /// Where events are published to, and commands of supervisors come from: nats://HOST:PORT?tenant=NAME, or tls://;
+    /// `local` is this server alone
     #[arg(
         long,
         value_name = "URL",
-        env = "IRQ_NATS",
-        hide_env_values = true,
+        default_value = LOCAL_BUS,
         help_heading = "The network"
     )]
-    pub(crate) nats: Option<String>,
+    pub(crate) bus: String,
     /// Open the page in the browser
     #[arg(long, help_heading = "The network")]
     pub(crate) open: bool,
@@ -84,10 +87,13 @@ pub(crate) struct ServeArguments {
     #[arg(long, conflicts_with = "no_resume", help_heading = "Runs")]
     pub(crate) runs_by_workers: bool,
     #[command(flatten)]
+    pub(crate) new_runs: NewRunArguments,
+    #[command(flatten)]
     pub(crate) runs: ExecutingArguments,
 }
 
-/// The arguments of `irq worker`.
+/// The arguments of `irq worker`. Of a run that it takes, the server that started it has said what is in the order: the
+/// workspace, the model, the tools.
 #[derive(Debug, Args)]
 pub(crate) struct WorkerArguments {
     /// How many runs it executes at once; others stay for other workers
@@ -103,15 +109,9 @@ pub(crate) struct WorkerArguments {
     pub(crate) runs: ExecutingArguments,
 }
 
-/// How runs are executed that were started over the network.
+/// What a run gets that is started over the network and does not say it.
 #[derive(Debug, Args)]
-pub(crate) struct ExecutingArguments {
-    /// How long requests and runs may take to end when this process stops
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration, help_heading = "Runs")]
-    pub(crate) drain_timeout: SignedDuration,
-    /// How long a run of which everything waits for people is kept in memory; it goes on from the store after that
-    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration, help_heading = "Runs")]
-    pub(crate) put_aside_after: SignedDuration,
+pub(crate) struct NewRunArguments {
     /// The folder that runs speak about; one that is started over the network may name a folder below it
     #[arg(
         long,
@@ -133,13 +133,24 @@ pub(crate) struct ExecutingArguments {
     /// Where that model's API is, for servers of your own
     #[arg(long, value_name = "URL", help_heading = "New runs")]
     pub(crate) base_url: Option<String>,
+}
+
+/// How runs are executed that were started over the network.
+#[derive(Debug, Args)]
+pub(crate) struct ExecutingArguments {
+    /// How long requests and runs may take to end when this process stops
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = parse_duration, help_heading = "Runs")]
+    pub(crate) drain_timeout: SignedDuration,
+    /// How long a run of which everything waits for people is kept in memory; it goes on from the store after that
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = parse_duration, help_heading = "Runs")]
+    pub(crate) put_aside_after: SignedDuration,
     /// How fast the rehearsal speaks; 0 is as fast as it goes
     #[arg(
         long,
         value_name = "TOKENS_PER_SECOND",
         default_value_t = 0,
         value_parser = parse_number::<u32>,
-        help_heading = "New runs"
+        help_heading = "Runs"
     )]
     pub(crate) pace: u32,
     /// What holds for all runs that are executed here; a run may bring tighter limits of its own

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use clap::{Command, CommandFactory};
+use clap::Command;
 
 use super::print;
-use crate::arguments::{Arguments, CompletionsArguments, ManArguments};
+use crate::arguments::{CompletionsArguments, ManArguments, command_line};
 use crate::exit::{Exit, Failure};
 use crate::nearest::nearest;
 
@@ -16,12 +16,7 @@ use crate::nearest::nearest;
 /// Where nobody reads the output.
 pub(crate) fn completions(arguments: &CompletionsArguments) -> anyhow::Result<Exit> {
     let mut script = Vec::new();
-    clap_complete::generate(
-        arguments.shell,
-        &mut Arguments::command(),
-        "irq",
-        &mut script,
-    );
+    clap_complete::generate(arguments.shell, &mut command_line(), "irq", &mut script);
     print(&String::from_utf8(script)?)?;
     Ok(Exit::Success)
 }
@@ -37,7 +32,7 @@ pub(crate) fn man(arguments: &ManArguments) -> anyhow::Result<Exit> {
         print(&format!("The pages are in {}\n", folder.display()))?;
         return Ok(Exit::Success);
     }
-    let mut program = Arguments::command();
+    let mut program = command_line();
     program.build();
     let page = match &arguments.command {
         None => rendered(&program)?,
@@ -67,7 +62,7 @@ fn rendered(command: &Command) -> anyhow::Result<Vec<u8>> {
 /// The program's page and that of each command, as `irq.1`, `irq-ps.1` and so on.
 fn write_all(folder: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(folder)
-        .and_then(|()| clap_mangen::generate_to(Arguments::command(), folder))
+        .and_then(|()| clap_mangen::generate_to(command_line(), folder))
         .map_err(|error| {
             let text = format!("cannot write to {}: {error}", folder.display());
             Failure::new(Exit::Failure, text)

@@ -28,7 +28,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::run::complete;
-use crate::arguments::{ServeArguments, StoreArguments};
+use crate::arguments::{Global, ServeArguments, StoreArguments};
 use crate::exit::{Exit, Failure, causes};
 use crate::hooks::CommandHook;
 use crate::keep::{Keeping, own_name};
@@ -50,15 +50,19 @@ pub(crate) use worker::worker;
 ///
 /// Where it cannot listen or the store cannot be used; nothing was served then. Where it could not be drained
 /// to its end.
-pub(crate) fn serve(arguments: &ServeArguments, store: &StoreArguments) -> anyhow::Result<Exit> {
-    let defaults = Defaults::of(&arguments.runs)?;
+pub(crate) fn serve(
+    arguments: &ServeArguments,
+    store: &StoreArguments,
+    global: Global,
+) -> anyhow::Result<Exit> {
+    let defaults = Defaults::of(&arguments.runs, Some(&arguments.new_runs))?;
     let remote = remote(arguments)?;
     let broker = Broker::of(arguments)?;
-    complete(async { until_stopped(arguments, store, defaults, (remote, broker)).await })
+    complete(async { until_stopped((arguments, global), store, defaults, (remote, broker)).await })
 }
 
 async fn until_stopped(
-    arguments: &ServeArguments,
+    (arguments, global): (&ServeArguments, Global),
     store: &StoreArguments,
     defaults: Defaults,
     (remote, broker): (Remote, Option<Broker>),
@@ -102,7 +106,7 @@ async fn until_stopped(
         tokio::spawn(async move { launcher.watch_for_orphaned_runs().await })
     });
     let welcome = Welcome::issue(&*kept, address, &arguments.host, &welcomed).await?;
-    welcome.say()?;
+    welcome.say(global)?;
     let opened = arguments.open.then(|| welcome.open());
     let served = tokio::select! {
         served = serve_http(listener, config, stop.clone()) => served,
@@ -182,14 +186,22 @@ fn config(
 
 /// How other machines reach it.
 fn remote(arguments: &ServeArguments) -> Result<Remote, Failure> {
+    // Of what a file or a variable says, the command line does not see to that.
+    let unfit = |text: &str| {
+        Err(Failure::new(Exit::Usage, text).hint("irq config show --origin says who says which"))
+    };
     match (&arguments.tls_cert, &arguments.tls_key) {
+        (Some(_), Some(_)) if arguments.behind_proxy => {
+            unfit("tls_cert and behind_proxy exclude each other")
+        }
         (Some(certificate), Some(key)) => match TlsIdentity::read(certificate, key) {
             Ok(identity) => Ok(Remote::OverTls(identity)),
             Err(error) => Err(Failure::new(Exit::Usage, causes(&error))
                 .hint("--tls-cert and --tls-key name two files of PEM: the certificate with those between it and its authority, and its key")),
         },
-        (Some(_) | None, None) | (None, Some(_)) if arguments.behind_proxy => Ok(Remote::BehindProxy),
-        (Some(_) | None, None) | (None, Some(_)) => Ok(Remote::Refused),
+        (Some(_), None) | (None, Some(_)) => unfit("tls_cert and tls_key are needed together"),
+        (None, None) if arguments.behind_proxy => Ok(Remote::BehindProxy),
+        (None, None) => Ok(Remote::Refused),
     }
 }
 

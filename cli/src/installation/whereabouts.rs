@@ -4,11 +4,7 @@ use std::path::PathBuf;
 
 use crate::arguments::StoreArguments;
 use crate::exit::{Exit, Failure};
-
-/// The variable that names a server.
-pub(crate) const SERVER_VARIABLE: &str = "IRQ_SERVER";
-/// The variable that names the store.
-const STORE_VARIABLE: &str = "IRQ_STORE";
+use crate::settings::{Origin, origin_of};
 
 /// Where a server is, as somebody wrote it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,8 +15,8 @@ pub(crate) struct ServerPlace {
     pub(crate) token_file: Option<PathBuf>,
     /// The file with the authorities that it is trusted by, beside the system's.
     pub(crate) ca_certificate: Option<PathBuf>,
-    /// Who named it: `--server` or `IRQ_SERVER`.
-    pub(crate) named_by: &'static str,
+    /// Who named it.
+    pub(crate) named_by: Origin,
 }
 
 /// What a command works on.
@@ -33,7 +29,8 @@ pub(crate) enum Whereabouts {
 }
 
 impl Whereabouts {
-    /// What is named. A flag goes before the environment, and in the environment a server before a store.
+    /// What is named. Of a server and a store, the one that is named more strongly; where both are by the environment, or
+    /// by one file, the server.
     ///
     /// # Errors
     ///
@@ -44,26 +41,20 @@ impl Whereabouts {
         let Some(url) = server else {
             return Ok(Self::Store);
         };
-        let by_flag =
-            |value: &str, variable: &str| std::env::var(variable).ok().as_deref() != Some(value);
-        let server_by_flag = by_flag(url, SERVER_VARIABLE);
-        let store_by_flag = store.is_some_and(|store| by_flag(store, STORE_VARIABLE));
-        if server_by_flag && store_by_flag {
+        let named_by = origin_of("server");
+        let store_by = store.map_or(Origin::Usual, |_store| origin_of("store"));
+        if let (Origin::Typed(_), Origin::Typed(_)) = (&named_by, &store_by) {
             let text = "--server and --store are two installations";
             return Err(Failure::new(Exit::Usage, text).hint("leave out one of them"));
         }
-        if store_by_flag {
+        if store_by.strength() > named_by.strength() {
             return Ok(Self::Store);
         }
         Ok(Self::Server(ServerPlace {
             url: url.to_owned(),
             token_file: arguments.token_file.clone(),
             ca_certificate: arguments.ca_certificate.clone(),
-            named_by: if server_by_flag {
-                "--server"
-            } else {
-                SERVER_VARIABLE
-            },
+            named_by,
         }))
     }
 
@@ -84,10 +75,14 @@ impl Whereabouts {
                     "`irq {command}` works beside the store, not through a server ({} names {})",
                     place.named_by, place.url
                 );
-                let hint = if place.named_by == SERVER_VARIABLE {
-                    format!("{instead}, or without {SERVER_VARIABLE} in the environment")
-                } else {
-                    instead.to_owned()
+                let hint = match &place.named_by {
+                    Origin::Usual | Origin::Typed(_) => instead.to_owned(),
+                    Origin::Variable(name) => {
+                        format!("{instead}, or without {name} in the environment")
+                    }
+                    Origin::User(file) | Origin::Folder(file) => {
+                        format!("{instead}, or without `server` in {}", file.display())
+                    }
                 };
                 Err(Failure::new(Exit::Usage, text).hint(hint))
             }

@@ -221,8 +221,24 @@ async fn a_store_of_one_machine_is_copied_for_many_and_its_question_is_answered_
     verified(&many);
 }
 
+#[test]
+fn a_worker_is_not_told_what_the_order_of_a_run_says() {
+    end(irq().args(["worker", "--workspace", "."])).exits_with(2);
+    end(irq().args(["worker", "--model", "rehearsal"])).exits_with(2);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_database_that_is_away_for_ten_seconds_loses_nothing_and_all_go_on() {
+    all_go_on_after(Duration::from_secs(10)).await;
+}
+
+/// The worker loses its runs meanwhile: their leases are over.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_database_that_is_away_for_longer_than_a_lease_leaves_no_run_paused() {
+    all_go_on_after(Duration::from_secs(20)).await;
+}
+
+async fn all_go_on_after(outage: Duration) {
     let Some(database) = DatabaseServer::start(&[]) else {
         return;
     };
@@ -236,8 +252,15 @@ async fn a_database_that_is_away_for_ten_seconds_loses_nothing_and_all_go_on() {
     owned_by_another(&store, &working, None).await;
 
     database.die();
+    // One who asks whether all is well does not wait as those do who want something done.
+    let asked = Instant::now();
+    for path in ["/readyz", "/metrics"] {
+        let ready = installation.get(path).send().await.unwrap();
+        assert_eq!(ready.status(), StatusCode::SERVICE_UNAVAILABLE, "{path}");
+    }
+    println!("told after {} ms", asked.elapsed().as_millis());
     let comes_back = async {
-        tokio::time::sleep(Duration::from_secs(10)).await;
+        tokio::time::sleep(outage).await;
         tokio::task::spawn_blocking(|| database.come_back()).await
     };
     let (decided, database) = tokio::join!(installation.decide(&question), comes_back);

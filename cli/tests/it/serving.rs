@@ -137,10 +137,12 @@ impl Installation {
         let mut command = irq();
         command
             .arg(name)
-            .arg("--workspace")
-            .arg(self.workspace.as_ref().unwrap_or(&self.folder).path())
             .args(arguments)
             .env("IRQ_STORE", self.store());
+        if name == "serve" {
+            let workspace = self.workspace.as_ref().unwrap_or(&self.folder);
+            command.arg("--workspace").arg(workspace.path());
+        }
         let mut child = spawn(&mut command);
         let mut errors = BufReader::new(child.stderr.take().unwrap());
         let mut output = BufReader::new(child.stdout.take().unwrap());

@@ -100,7 +100,7 @@ impl Scene {
     pub(crate) fn serve_at(&self, nats: &str, arguments: &[&str]) -> Server {
         let mut command = irq();
         command
-            .args(["serve", "--listen", "127.0.0.1:0", "--nats", nats])
+            .args(["serve", "--listen", "127.0.0.1:0", "--bus", nats])
             .arg("--workspace")
             .arg(self.workspace.path())
             .args(arguments)

@@ -28,8 +28,8 @@ fn an_address_that_is_none_is_refused_without_its_password() {
     for address in ["http://ada:secret@host", "nats://ada:secret@host?no_such=1"] {
         let mut serve = irq();
         serve.args(["serve", "--listen", "127.0.0.1:0"]);
-        let ended = end(serve.env("IRQ_NATS", address)).exits_with(2);
+        let ended = end(serve.env("IRQ_BUS", address)).exits_with(2);
         assert!(!ended.error_output.contains("secret"), "{ended:?}");
-        ended.says("--nats");
+        ended.says("--bus");
     }
 }

@@ -26,7 +26,7 @@ pub fn asyncapi() -> Value {
             "nats": {
                 "host": "localhost:4222",
                 "protocol": "nats",
-                "description": "The broker of `irq serve --nats`. Events are in its JetStream stream `IRQ_EVENTS`.",
+                "description": "The broker of `irq serve --bus`. Events are in its JetStream stream `IRQ_EVENTS`.",
             },
         },
         "channels": channels(),

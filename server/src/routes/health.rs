@@ -5,7 +5,8 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use interrupts::store::Page;
+use interrupts::life::RunState;
+use interrupts::store::{Page, Run};
 
 use crate::access::Surveys;
 use crate::app::App;
@@ -13,6 +14,21 @@ use crate::problem::{Kind, Problem, of_store};
 
 /// How long a scrape waits for what has happened to be counted.
 const CATCHES_UP_WITHIN: Duration = Duration::from_secs(1);
+
+/// How long the store may take to answer one who asks whether all is well.
+const STORE_ANSWERS_WITHIN: Duration = Duration::from_secs(2);
+
+/// The most runs that are counted by their state.
+const MOST_RUNS: usize = 10_000;
+
+/// The states of runs that have not ended.
+const LIVE: [RunState; 5] = [
+    RunState::Created,
+    RunState::Running,
+    RunState::Waiting,
+    RunState::Paused,
+    RunState::Stopping,
+];
 
 /// The type of the text that monitoring reads.
 const METRICS_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -30,7 +46,7 @@ pub(crate) async fn ready(State(app): State<App>) -> Result<String, Problem> {
         return Err(Problem::draining("use another one"));
     }
     let page = Page { after: 0, limit: 1 };
-    let read = app.store().runs(&[], page).await;
+    let read = in_time(app.store().runs(&[], page)).await?;
     read.map_err(|error| of_store(&error))?;
     // The store is the truth: a broker that is away makes no server unfit.
     let bus = app.bus.as_ref().map(|bus| {
@@ -41,6 +57,39 @@ pub(crate) async fn ready(State(app): State<App>) -> Result<String, Problem> {
         }
     });
     Ok(format!("ready\n{}", bus.unwrap_or_default()))
+}
+
+/// What the store answers. It waits long for a server that is away, and one who asks whether it is there does not.
+async fn in_time<T>(answer: impl Future<Output = T>) -> Result<T, Problem> {
+    let answered = tokio::time::timeout(STORE_ANSWERS_WITHIN, answer).await;
+    answered.map_err(|_elapsed| {
+        Problem::new(
+            Kind::Unavailable,
+            "the store does not answer",
+            "see whether its server is reached: irq doctor",
+        )
+    })
+}
+
+/// The runs that have not ended: the first 10,000 of them.
+async fn live_runs(app: &App) -> Result<Vec<Run>, Problem> {
+    let (mut live, mut after) = (Vec::new(), 0);
+    loop {
+        let page = Page {
+            after,
+            limit: 1_000,
+        };
+        let rows = app.store().runs(&LIVE, page).await;
+        let rows = rows.map_err(|error| of_store(&error))?;
+        let is_last = rows.len() < page.limit as usize;
+        for (position, run) in rows {
+            after = position;
+            live.push(run);
+        }
+        if is_last || live.len() >= MOST_RUNS {
+            return Ok(live);
+        }
+    }
 }
 
 /// What was counted since the process began.
@@ -56,13 +105,14 @@ pub(crate) async fn metrics(
     if caught_up.is_err() {
         tracing::warn!("the metrics are behind: the feed reads on for too long");
     }
-    let waiting = super::interrupts::waiting(&app).await?;
+    let waiting = in_time(super::interrupts::waiting(&app)).await??;
+    let runs = in_time(live_runs(&app)).await??;
     if let Some(bus) = &app.bus {
         app.metrics.publishing(bus, app.feed.latest());
     }
     let text = app
         .metrics
-        .text(&waiting, app.config.launcher.late_results())
+        .text(&waiting, &runs, &*app.config.launcher)
         .map_err(|error| {
             tracing::error!(%error, "the metrics cannot be written");
             Problem::new(

@@ -273,10 +273,24 @@ async fn health_is_told_to_everybody_and_metrics_to_those_who_may_look() {
     }
     let metrics = house.get("viewer", "/metrics").send().await.unwrap();
     let metrics = metrics.text().await.unwrap();
-    assert!(
-        metrics.contains("irq_open_interrupts{kind=\"human_review\"} 1"),
-        "{metrics}"
-    );
+    for line in [
+        "irq_open_interrupts{kind=\"human_review\"} 1",
+        "irq_runs{state=\"running\"} 1",
+        "irq_request_seconds_count{route=\"/livez\"} 1",
+        "irq_takeovers_total 0",
+        concat!(
+            "irq_build_info{version=\"",
+            env!("CARGO_PKG_VERSION"),
+            "\"} 1"
+        ),
+    ] {
+        assert!(metrics.lines().any(|it| it == line), "{line}: {metrics}");
+    }
+    let read = metrics
+        .lines()
+        .find_map(|line| line.strip_prefix("irq_feed_lag_seconds_count "));
+    let read: u64 = read.unwrap().parse().unwrap();
+    assert!(read > 0, "{metrics}");
 }
 
 #[tokio::test]

@@ -17,7 +17,8 @@ use routing_core::{NodeId, Outcome, RunId, StopMode, StopReason, StopScope, Stop
 use super::finding::Finding;
 use crate::arguments::DoctorArguments;
 use crate::exit::{Failure, causes};
-use crate::model::{ModelChoice, Settings};
+use crate::model::ModelChoice;
+use crate::settings::Profiles;
 
 /// What is said of models.
 const WHAT: &str = "model";
@@ -61,7 +62,7 @@ pub(super) async fn findings(
     if let (Some(as_name), true) = (&arguments.write, works) {
         let mut profile = model.profile();
         profile.model.get_or_insert_with(|| name.to_owned());
-        let path = Settings::keep(as_name, &profile)?;
+        let path = Profiles::keep(as_name, &profile)?;
         let found = format!("kept in {}: use it with --model {as_name}", path.display());
         findings.push(Finding::well(WHAT, found));
     }

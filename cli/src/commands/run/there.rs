@@ -15,14 +15,13 @@ use super::goal::GoalSource;
 use super::script;
 use super::talk::Talk;
 use crate::address::find_run;
-use crate::arguments::{
-    ForkArguments, Global, LimitArguments, ResumeArguments, RunArguments, TalkArguments,
-};
+use crate::arguments::{ForkArguments, Global, ResumeArguments, RunArguments};
 use crate::commands::print;
 use crate::exit::{Exit, Failure};
 use crate::installation::{Client, Installation, NewRun, Remote, Resumption, ServerPlace};
 use crate::keep::has_process;
 use crate::listing;
+use crate::settings::is_typed;
 use crate::view::json_line;
 
 use follow::Following;
@@ -38,8 +37,8 @@ pub(super) fn run(
     place: &ServerPlace,
     global: Global,
 ) -> anyhow::Result<Exit> {
-    refuse_local_flags(&arguments.talk, &arguments.limits)?;
-    if arguments.tools.tools.is_some() {
+    refuse_local_flags()?;
+    if is_typed("tools") {
         let text = "--tools gives agents a folder of the machine that executes the run";
         return Err(Failure::new(Exit::Usage, text)
             .hint("run it there, with --store; a server gives its runs no tools")
@@ -73,7 +72,7 @@ pub(in crate::commands) fn resume(
     place: &ServerPlace,
     global: Global,
 ) -> anyhow::Result<Exit> {
-    refuse_local_flags(&arguments.talk, &arguments.limits)?;
+    refuse_local_flags()?;
     super::complete(async {
         let server = RemoteServer::at(place)?;
         let after = server.client.whoami().await?.seq;
@@ -108,7 +107,7 @@ pub(in crate::commands) fn fork(
     place: &ServerPlace,
     global: Global,
 ) -> anyhow::Result<Exit> {
-    refuse_local_flags(&arguments.talk, &arguments.limits)?;
+    refuse_local_flags()?;
     super::complete(async {
         let server = RemoteServer::at(place)?;
         let after = server.client.whoami().await?.seq;
@@ -184,23 +183,17 @@ fn told(run: RunId, server: &RemoteServer, as_json: bool) -> anyhow::Result<Exit
 }
 
 /// Refuses what only holds for a process that executes runs itself.
-fn refuse_local_flags(talk: &TalkArguments, limits: &LimitArguments) -> Result<(), Failure> {
-    let named_here = |value: &std::path::Path| {
-        std::env::var_os("IRQ_POLICY").as_deref() != Some(value.as_os_str())
-    };
-    let flag = if talk.pace.is_some() {
-        "--pace"
-    } else if limits.grace.is_some() {
-        "--grace"
-    } else if limits.budget.prices.is_some() {
-        "--prices"
-    } else if limits.max_memory.is_some() {
-        "--max-memory"
-    } else if limits.max_cpu_time.is_some() {
-        "--max-cpu-time"
-    } else if limits.policy.as_deref().is_some_and(named_here) {
-        "--policy"
-    } else {
+fn refuse_local_flags() -> Result<(), Failure> {
+    let local = [
+        ("pace", "--pace"),
+        ("grace", "--grace"),
+        ("prices", "--prices"),
+        ("max_memory", "--max-memory"),
+        ("max_cpu_time", "--max-cpu-time"),
+        ("policy", "--policy"),
+    ];
+    // What variables and files say holds for runs that are executed here.
+    let Some((_key, flag)) = local.into_iter().find(|(key, _flag)| is_typed(key)) else {
         return Ok(());
     };
     let text = format!("{flag} is the server's to say, which executes the run");
@@ -213,14 +206,17 @@ fn options(arguments: &RunArguments) -> Result<Map<String, Value>, Failure> {
     let mut say = |name: &str, value: Value| {
         options.insert(name.to_owned(), value);
     };
-    if arguments.workspace != std::path::Path::new(".") {
+    // What variables and files say of these holds for runs that are executed here.
+    if is_typed("workspace") && arguments.workspace != std::path::Path::new(".") {
         say("workspace", json!(arguments.workspace));
     }
-    if let Some(model) = &arguments.model {
-        say("model", json!(model));
-    }
-    if let Some(base_url) = &arguments.base_url {
-        say("base_url", json!(base_url));
+    for (key, said) in [
+        ("model", &arguments.model),
+        ("base_url", &arguments.base_url),
+    ] {
+        if let Some(said) = said.as_ref().filter(|_said| is_typed(key)) {
+            say(key, json!(said));
+        }
     }
     // Always: the server may be of a program whose usual workflow is another one.
     say("workflow", json!(arguments.workflow));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bus::{BusLocation, NatsBus};
 use interrupts::bus::Bus;
 
-use crate::arguments::ServeArguments;
+use crate::arguments::{LOCAL_BUS, ServeArguments};
 use crate::exit::{Exit, Failure, causes, tell};
 
 /// Where the broker is.
@@ -18,12 +18,12 @@ impl Broker {
     ///
     /// Where what they name is none. What was given is not repeated: there may be a password in it.
     pub(super) fn of(arguments: &ServeArguments) -> Result<Option<Self>, Failure> {
-        let Some(given) = &arguments.nats else {
+        if arguments.bus == LOCAL_BUS || arguments.bus.is_empty() {
             return Ok(None);
-        };
-        let location = given.parse::<BusLocation>().map_err(|error| {
-            Failure::new(Exit::Usage, format!("--nats: {error}"))
-                .hint("write nats://HOST:PORT?tenant=NAME; `docs/bus.md` lists what else it takes")
+        }
+        let location = arguments.bus.parse::<BusLocation>().map_err(|error| {
+            Failure::new(Exit::Usage, format!("--bus: {error}"))
+                .hint("write nats://HOST:PORT?tenant=NAME, or local; `docs/bus.md` lists what else it takes")
         })?;
         Ok(Some(Self(location)))
     }
@@ -44,7 +44,7 @@ impl Broker {
         let tenant = location.tenant().to_owned();
         let bus = NatsBus::connect(location).await.map_err(|error| {
             Failure::new(Exit::Failure, causes(&error))
-                .hint("check the files that the address of --nats names")
+                .hint("check the files that the address of --bus names")
         })?;
         match bus.prepare().await {
             Ok(()) => tell(format_args!(

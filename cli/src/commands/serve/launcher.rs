@@ -7,6 +7,7 @@ mod orphaned;
 mod share;
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agents::run::RunOrder;
@@ -51,6 +52,8 @@ struct LauncherState {
     leases: Delays,
     /// What happened to tools of its runs.
     counts: Arc<ToolCounts>,
+    /// How many runs were taken here of which another process was the owner to its end.
+    takeovers: AtomicU64,
     /// The runs that are taken or executed here.
     here: Mutex<HashSet<RunId>>,
     /// Notified whenever one of them has begun or was let go.
@@ -83,6 +86,7 @@ impl LauncherState {
     /// What the order of a run needs, with the limits that were stored with it.
     fn prepare(&self, order: RunOrder, content: &str) -> Result<ServedRun, Failure> {
         let limits = self.defaults.limits_of(content)?;
+        let order = self.defaults.limited(order);
         let work = ServedRun::prepare(order, limits, &self.defaults)?;
         Ok(work.counting_with(&self.counts))
     }
@@ -123,6 +127,7 @@ impl Launcher {
             delays: Delays::default(),
             leases: Delays::default(),
             counts: Arc::default(),
+            takeovers: AtomicU64::new(0),
             here: Mutex::default(),
             moved: Notify::new(),
         }))
@@ -244,6 +249,10 @@ impl Launcher {
             return Err(self.without_room(run.id));
         }
         let mut kept = self.0.keeping.take(run.id, work.workflow()).await?;
+        if let Some(lease) = &run.lease {
+            self.0.takeovers.fetch_add(1, Ordering::Relaxed);
+            tracing::info!(run = %run.id, owner = %lease.owner, "the run is taken over");
+        }
         if word == Word::Policy {
             let policy = self.0.defaults.limits.policy();
             match let_go_on(&self.0.keeping, &policy, kept).await? {

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use server::{LaunchError, LaunchOrder};
 
-use crate::arguments::ExecutingArguments;
+use crate::arguments::{ExecutingArguments, NewRunArguments};
 use crate::commands::run::OuterLimits;
 use crate::exit::{Exit, Failure};
 use crate::model::ModelChoice;
@@ -37,18 +37,44 @@ const OWN_LIMITS: &str = "own_limits";
 
 /// What a new run has where its order says nothing else.
 #[derive(Debug, Clone)]
-pub(super) struct Defaults {
+struct NewRuns {
     workspace: PathBuf,
     model: String,
     base_url: Option<String>,
+    /// What agents may use: the same for every run.
+    tools: Option<ToolOrder>,
+}
+
+/// What holds for the runs of this process.
+#[derive(Debug, Clone)]
+pub(super) struct Defaults {
+    /// Where runs are started here.
+    new_runs: Option<NewRuns>,
     pub(super) pace: u32,
     /// How long a run of which everything waits for people stays in memory.
     pub(super) put_aside_after: Duration,
     /// What holds for every run.
     pub(super) limits: OuterLimits,
     max_steps: Option<NonZeroU32>,
-    /// What agents may use: the same for every run.
-    tools: Option<ToolOrder>,
+}
+
+impl NewRuns {
+    fn of(arguments: &NewRunArguments) -> Result<Self, Failure> {
+        ModelChoice::parse(&arguments.model, arguments.base_url.clone())?;
+        let workspace = arguments.workspace.canonicalize().map_err(|error| {
+            let text = format!(
+                "the workspace {} cannot be used: {error}",
+                arguments.workspace.display()
+            );
+            Failure::new(Exit::NotFound, text)
+        })?;
+        Ok(Self {
+            workspace,
+            model: arguments.model.clone(),
+            base_url: arguments.base_url.clone(),
+            tools: tooling::order(&arguments.tools)?,
+        })
+    }
 }
 
 /// The limits that a run brings along, kept with its order: they hold wherever a server goes on with it.
@@ -77,30 +103,29 @@ struct OrderOptions {
 }
 
 impl Defaults {
-    /// What the command line says.
+    /// What the command line says. Without what is for new runs, none is started here.
     ///
     /// # Errors
     ///
     /// Where there is no such model or folder.
-    pub(super) fn of(arguments: &ExecutingArguments) -> Result<Self, Failure> {
-        ModelChoice::parse(&arguments.model, arguments.base_url.clone())?;
-        let workspace = arguments.workspace.canonicalize().map_err(|error| {
-            let text = format!(
-                "the workspace {} cannot be used: {error}",
-                arguments.workspace.display()
-            );
-            Failure::new(Exit::NotFound, text)
-        })?;
+    pub(super) fn of(
+        arguments: &ExecutingArguments,
+        new_runs: Option<&NewRunArguments>,
+    ) -> Result<Self, Failure> {
         Ok(Self {
-            workspace,
-            model: arguments.model.clone(),
-            base_url: arguments.base_url.clone(),
+            new_runs: new_runs.map(NewRuns::of).transpose()?,
             pace: arguments.pace,
             put_aside_after: arguments.put_aside_after.unsigned_abs(),
             limits: OuterLimits::of_server(&arguments.limits)?,
             max_steps: arguments.limits.max_steps,
-            tools: tooling::order(&arguments.tools)?,
         })
+    }
+
+    /// An order with no more steps than runs may take here.
+    pub(super) fn limited(&self, mut order: RunOrder) -> RunOrder {
+        let most = self.max_steps.map_or(u32::MAX, NonZeroU32::get);
+        order.limits.max_steps = order.limits.max_steps.min(most);
+        order
     }
 
     /// The order of a run, and its stored form.
@@ -111,8 +136,9 @@ impl Defaults {
     pub(super) fn order(&self, launch: &LaunchOrder) -> Result<(RunOrder, String), LaunchError> {
         let goal = Goal::new(launch.goal.clone()).map_err(|error| wrong("goal", error))?;
         let options = options_of(&launch.options)?;
-        let workspace = self.workspace_of(options.workspace.as_deref())?;
-        let (model, base_url) = self.model_of(options.model)?;
+        let new_runs = self.new_runs.as_ref().ok_or(LaunchError::Unsupported)?;
+        let workspace = new_runs.workspace_of(options.workspace.as_deref())?;
+        let (model, base_url) = new_runs.model_of(options.model)?;
         let script = options.script.as_ref().map(script_of).transpose()?;
         let defaults = RunLimits::default();
         let workflow = match options.workflow {
@@ -130,7 +156,7 @@ impl Defaults {
         self.tightened(&own)
             .map_err(|error| wrong("options.budget_usd", error))?;
         let order = RunOrder {
-            version: RunOrder::form(&workflow, self.tools.as_ref()),
+            version: RunOrder::form(&workflow, new_runs.tools.as_ref()),
             input,
             workflow,
             goal: goal.as_str().to_owned(),
@@ -145,7 +171,7 @@ impl Defaults {
                 ..defaults
             },
             allowance: Allowance::default(),
-            tools: self.tools.clone(),
+            tools: new_runs.tools.clone(),
         };
         let content = stored(&order, launch, &own).map_err(|error| wrong("options", error))?;
         Ok((order, content))
@@ -171,7 +197,9 @@ impl Defaults {
         let budget = own.budget_usd.as_deref().map(amount).transpose()?;
         Ok(self.limits.tightened(timeout, budget))
     }
+}
 
+impl NewRuns {
     fn workspace_of(&self, named: Option<&Path>) -> Result<PathBuf, LaunchError> {
         let Some(named) = named else {
             return Ok(self.workspace.clone());
@@ -291,18 +319,20 @@ mod tests {
     use serde_json::{Value, json};
     use server::{LaunchError, LaunchOrder};
 
-    use super::{Defaults, is_launched};
+    use super::{Defaults, NewRuns, is_launched};
 
     fn defaults(folder: &std::path::Path) -> Defaults {
         Defaults {
-            workspace: folder.canonicalize().unwrap(),
-            model: "rehearsal".to_owned(),
-            base_url: None,
+            new_runs: Some(NewRuns {
+                workspace: folder.canonicalize().unwrap(),
+                model: "rehearsal".to_owned(),
+                base_url: None,
+                tools: None,
+            }),
             pace: 0,
             put_aside_after: Duration::ZERO,
             limits: crate::commands::run::OuterLimits::none(),
             max_steps: None,
-            tools: None,
         }
     }
 

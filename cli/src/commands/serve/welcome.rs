@@ -9,6 +9,7 @@ use server::{Remote, TokenOrder, issue_token};
 use tempfile::NamedTempFile;
 
 use crate::actor::actor;
+use crate::arguments::Global;
 use crate::browser::open_in_browser;
 use crate::exit::{Exit, Failure, causes, tell};
 
@@ -61,12 +62,17 @@ impl Welcome {
         })
     }
 
-    /// Says where the page is. Only the address with the secret goes to standard output.
+    /// Says where the page is. Only the address with the secret goes to standard output, and to none where this is to be
+    /// quiet: it is not for the log of a service.
     ///
     /// # Errors
     ///
     /// Where it cannot be written.
-    pub(super) fn say(&self) -> std::io::Result<()> {
+    pub(super) fn say(&self, global: Global) -> std::io::Result<()> {
+        if global.quiet {
+            tell(format_args!("Serving on {}.", self.serving));
+            return Ok(());
+        }
         tell(format_args!(
             "Serving on {}. The address below lets one person in, once, within 15 minutes.",
             self.serving

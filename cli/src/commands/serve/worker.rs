@@ -20,7 +20,7 @@ use crate::storage::Storage;
 ///
 /// Where the store cannot be used; no run was taken then. Where runs could not be let go in time.
 pub(crate) fn worker(arguments: &WorkerArguments, store: &StoreArguments) -> anyhow::Result<Exit> {
-    let defaults = Defaults::of(&arguments.runs)?;
+    let defaults = Defaults::of(&arguments.runs, None)?;
     complete(async { until_stopped(arguments, store, defaults).await })
 }
 

@@ -1,5 +1,7 @@
 //! What the server asks of whoever executes its runs.
 
+use std::sync::atomic::Ordering;
+
 use agents::plan_execute::{PlanChange, change_plan};
 use agents::run::RunOrder;
 use async_trait::async_trait;
@@ -67,6 +69,10 @@ fn not_created(error: &RunError) -> LaunchError {
 impl RunLauncher for Launcher {
     fn late_results(&self) -> u64 {
         self.0.counts.late_results()
+    }
+
+    fn takeovers(&self) -> u64 {
+        self.0.takeovers.load(Ordering::Relaxed)
     }
 
     async fn start(&self, order: LaunchOrder) -> Result<RunId, LaunchError> {

@@ -1,47 +1,37 @@
-//! The file of settings: profiles of models under names of one's own.
+//! The profiles of models in the user's file, under names of one's own.
 //!
-//! It is the user's own file, never one of a folder that is worked on: a profile says where keys are sent.
+//! The file of a folder that is worked on has none: a profile says where keys are sent.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use llm::ModelProfile;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::place::{CONFIG_VARIABLE, read, user_file, write};
 use crate::exit::{Exit, Failure};
 
-/// Names the file, in place of the usual one.
-const VARIABLE: &str = "IRQ_CONFIG";
-
-/// What the file says.
+/// What the file says of models.
 #[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct Settings {
+#[serde(default)]
+pub(crate) struct Profiles {
     /// Profiles of models, by their names.
     pub(crate) models: BTreeMap<String, ModelProfile>,
 }
 
-impl Settings {
+impl Profiles {
     /// Reads the file; where there is none, nothing is said.
     ///
     /// # Errors
     ///
     /// Where it cannot be read or understood.
     pub(crate) fn read() -> Result<Self, Failure> {
-        let Some(path) = place() else {
+        let Some(path) = user_file() else {
             return Ok(Self::default());
         };
-        let text = match std::fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Self::default()),
-            Err(error) => {
-                let text = format!("cannot read {}: {error}", path.display());
-                return Err(Failure::new(Exit::NotFound, text));
-            }
-        };
+        let text = read(&path)?.unwrap_or_default();
         toml::from_str(&text).map_err(|error| {
             let text = format!("{}: {}", path.display(), error.message());
             Failure::new(Exit::Usage, text).hint("docs/models.md says what the file may say")
@@ -55,40 +45,14 @@ impl Settings {
     /// Where the file cannot be written, or nothing says where it is.
     pub(crate) fn keep(name: &str, profile: &ModelProfile) -> Result<PathBuf, Failure> {
         let refused = |text: String| Failure::new(Exit::Failure, text);
-        let path =
-            place().ok_or_else(|| refused(format!("set {VARIABLE} to the path of a file")))?;
-        let before = match std::fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
-            Err(error) => return Err(refused(format!("cannot read {}: {error}", path.display()))),
-        };
+        let path = user_file()
+            .ok_or_else(|| refused(format!("set {CONFIG_VARIABLE} to the path of a file")))?;
+        let before = read(&path)?.unwrap_or_default();
         let after = with_profile(&before, name, profile);
         write(&path, &after)
             .map_err(|error| refused(format!("cannot write {}: {error}", path.display())))?;
         Ok(path)
     }
-}
-
-/// Where the file is: as the environment says, else in the user's folder of settings.
-pub(crate) fn place() -> Option<PathBuf> {
-    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    if let Some(named) = variable(VARIABLE) {
-        return Some(PathBuf::from(named));
-    }
-    let folder = variable("XDG_CONFIG_HOME").map(PathBuf::from);
-    let folder = folder.or_else(|| Some(PathBuf::from(variable("HOME")?).join(".config")))?;
-    Some(folder.join("irq").join("irq.toml"))
-}
-
-/// Written beside it first, so that a full disk leaves what was there.
-fn write(path: &Path, text: &str) -> std::io::Result<()> {
-    let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
-    if let Some(folder) = folder {
-        std::fs::create_dir_all(folder)?;
-    }
-    let beside = path.with_extension("toml.new");
-    std::fs::write(&beside, text)?;
-    std::fs::rename(&beside, path)
 }
 
 /// The text of the file with this profile. All other lines stay as they are, comments too.
@@ -137,7 +101,7 @@ mod tests {
     use llm::ModelProfile;
     use routing_core::schema::Dialect;
 
-    use super::{Settings, with_profile};
+    use super::{Profiles, with_profile};
 
     #[test]
     fn a_profile_is_kept_and_everything_else_stays() {
@@ -156,11 +120,11 @@ mod tests {
             text.starts_with("# mine\n") && text.contains("# it is slow"),
             "{text}"
         );
-        let settings: Settings = toml::from_str(&text).unwrap();
+        let settings: Profiles = toml::from_str(&text).unwrap();
         assert_eq!(settings.models["local"], profile(2));
         assert_eq!(settings.models["other"].first_s, Some(9));
         let named = with_profile(&text, "a b", &profile(3));
-        let settings: Settings = toml::from_str(&named).unwrap();
+        let settings: Profiles = toml::from_str(&named).unwrap();
         assert_eq!(settings.models["a b"], profile(3));
     }
 }

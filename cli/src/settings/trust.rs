@@ -1,0 +1,60 @@
+//! Which folders' files their user trusts, each as it was when that was said.
+
+use std::path::{Path, PathBuf};
+
+use clap::Command;
+use interrupts::Digest;
+use store::StoreLocation;
+
+use super::file::SettingsFile;
+use super::place;
+use crate::exit::{Exit, Failure};
+
+/// The list, in the user's state folder: in each line the digest of a file's text, and its path.
+const LIST: &str = "trusted-settings";
+
+fn list() -> Option<PathBuf> {
+    let usual = StoreLocation::usual().ok()?;
+    Some(usual.path()?.with_file_name(LIST))
+}
+
+fn line_of(file: &Path, text: &str) -> String {
+    format!("{} {}", Digest::of(text.as_bytes()), file.display())
+}
+
+/// Whether a file with this text is trusted.
+pub(super) fn is_trusted(file: &Path, text: &str) -> bool {
+    let line = line_of(file, text);
+    let trusted = list().and_then(|list| place::read(&list).ok().flatten());
+    trusted.is_some_and(|trusted| trusted.lines().any(|known| known == line))
+}
+
+/// Trusts the file of this folder as it is now, once it is one that can be understood. Says which it is.
+///
+/// # Errors
+///
+/// [`Exit::NotFound`] where there is none; [`Exit::Usage`] where it says what cannot be said; otherwise where the list
+/// cannot be written.
+pub(crate) fn trust_folder(program: &Command) -> Result<PathBuf, Failure> {
+    let none = |text: String| Failure::new(Exit::NotFound, text);
+    let file = place::folder_file().ok_or_else(|| {
+        let text = format!("{} names the file that counts", place::CONFIG_VARIABLE);
+        none(text).hint("leave it out of the environment")
+    })?;
+    let text = place::read(&file)?.ok_or_else(|| {
+        none(format!("there is no file {}", file.display())).hint("change to its folder first")
+    })?;
+    SettingsFile::of_folder(file.clone(), &text, program)?;
+    let list = list().ok_or_else(|| none("no state folder: HOME is not set".to_owned()))?;
+    let of_others = format!(" {}", file.display());
+    let known = place::read(&list)?.unwrap_or_default();
+    let mut lines: Vec<&str> = known.lines().collect();
+    lines.retain(|line| !line.ends_with(&of_others));
+    let line = line_of(&file, &text);
+    lines.push(&line);
+    place::write(&list, &format!("{}\n", lines.join("\n"))).map_err(|error| {
+        let text = format!("cannot write {}: {error}", list.display());
+        Failure::new(Exit::Failure, text)
+    })?;
+    Ok(file)
+}

@@ -1,0 +1,98 @@
+//! How it flows: runs by their state, how long answers and events take, runs that were taken over, and which program it is.
+
+use std::sync::atomic::AtomicI64;
+use std::time::Duration;
+
+use interrupts::store::Run;
+use jiff::Timestamp;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family as Metric;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::Registry;
+
+/// The bounds of times that are short where all is well, in seconds.
+const SECONDS: [f64; 10] = [0.001, 0.005, 0.01, 0.025, 0.1, 0.25, 1.0, 2.5, 10.0, 30.0];
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct InState {
+    state: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OfRoute {
+    route: String,
+}
+
+fn times() -> Histogram {
+    Histogram::new(SECONDS)
+}
+
+/// What is counted of it.
+pub(super) struct FlowMetrics {
+    runs: Metric<InState, Gauge<i64, AtomicI64>>,
+    requests: Metric<OfRoute, Histogram, fn() -> Histogram>,
+    feed_lag: Histogram,
+    takeovers: Counter,
+}
+
+impl FlowMetrics {
+    pub(super) fn registered(registry: &mut Registry) -> Self {
+        let metrics = Self {
+            runs: Metric::default(),
+            requests: Metric::new_with_constructor(times),
+            feed_lag: times(),
+            takeovers: Counter::default(),
+        };
+        registry.register(
+            "irq_runs",
+            "Runs that have not ended, 10,000 of them at most",
+            metrics.runs.clone(),
+        );
+        registry.register(
+            "irq_request_seconds",
+            "From a request to the beginning of its answer",
+            metrics.requests.clone(),
+        );
+        registry.register(
+            "irq_feed_lag_seconds",
+            "From the commit of an event to its being read by this server",
+            metrics.feed_lag.clone(),
+        );
+        registry.register(
+            "irq_takeovers",
+            "Runs that this process took over from one that was gone",
+            metrics.takeovers.clone(),
+        );
+        let version = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
+        registry.register("irq_build", "The program that runs here", version);
+        metrics
+    }
+
+    pub(super) fn answered(&self, route: &str, took: Duration) {
+        let route = OfRoute {
+            route: route.to_owned(),
+        };
+        self.requests
+            .get_or_create(&route)
+            .observe(took.as_secs_f64());
+    }
+
+    pub(super) fn read(&self, told: Timestamp) {
+        // The clocks of two machines may differ by more than it took.
+        let took = Timestamp::now().duration_since(told).as_secs_f64();
+        self.feed_lag.observe(took.max(0.0));
+    }
+
+    pub(super) fn stand(&self, runs: &[Run], takeovers: u64) {
+        self.runs.clear();
+        for run in runs {
+            let state = run.state.to_string();
+            self.runs.get_or_create(&InState { state }).inc();
+        }
+        let counted = self.takeovers.get();
+        self.takeovers.inc_by(takeovers.saturating_sub(counted));
+    }
+}
