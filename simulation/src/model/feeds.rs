@@ -35,7 +35,7 @@ pub(super) struct Hearing {
 }
 
 impl Model<'_> {
-    /// A commit tells everybody who listens.
+    /// A commit tells all processes that listen.
     pub(super) fn rings(&mut self) {
         let listeners: Vec<usize> = match self.settings.remedy {
             Remedy::None | Remedy::Indexes => (0..self.processes.len()).collect(),

@@ -100,7 +100,7 @@ pub struct Figures {
     pub renewal: Samples,
     /// Runs that a live process lost, since it could not renew their lease in time.
     pub lost: u64,
-    /// Runs that have no process at the end, though nobody has to decide.
+    /// Runs that have no process at the end, though no person has to decide.
     pub left: usize,
     /// Attempts to take a run that were refused, for each that was not.
     pub refused: f64,

@@ -227,7 +227,7 @@ impl Model<'_> {
     /// The run waits for people, and its slot is free.
     pub(super) fn rests(&mut self, run: usize, epoch: u64) -> bool {
         let Some(process) = self.owner(run, epoch) else {
-            // It was lost with an open question: whoever takes it finds that, and lets it wait.
+            // It was lost with an open question: its next owner finds that, and lets it wait.
             return false;
         };
         let row = &mut self.runs[run];
