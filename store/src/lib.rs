@@ -29,5 +29,6 @@ pub use copying::{CopyError, StoreCopy, copy_store};
 pub use location::{LocationError, OpenError, Opened, StoreLocation, open_any};
 pub use memory::{Memory, MemoryStore};
 #[cfg(feature = "postgres")]
-pub use postgres::{Postgres, PostgresBell, PostgresLocation, PostgresStore};
+pub use postgres::{Postgres, PostgresBell, PostgresLocation, PostgresStore, READS_AT_ONCE};
+pub use relational::LARGEST_BATCH;
 pub use sqlite::{Sqlite, SqliteStore, StoreStatus, until_closed};

@@ -33,6 +33,7 @@ use writer::DatabaseWriter;
 
 pub use bell::PostgresBell;
 pub use location::PostgresLocation;
+pub use readers::READS_AT_ONCE;
 
 /// How many operations may wait to be written.
 const QUEUE: usize = 4_096;

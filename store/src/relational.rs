@@ -24,4 +24,5 @@ pub(crate) use copy::copy_rows;
 pub(crate) use database::{Database, Lookup, Relational, Transactions};
 #[cfg(test)]
 pub(crate) use sealed::COUNTED;
+pub use writer::LARGEST_BATCH;
 pub(crate) use writer::{Job, Queued, Writer};

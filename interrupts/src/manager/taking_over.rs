@@ -9,8 +9,14 @@ use tokio::time::{Instant, sleep_until};
 use crate::life::Lease;
 use crate::store::{Delivery, Run, RunError, Store};
 
-/// How often it is looked whether the lease was renewed.
-const LOOK: Duration = Duration::from_millis(500);
+/// How often it is looked whether a lease that has run out was renewed.
+pub const LOOK_AT_LAPSED: Duration = Duration::from_millis(500);
+
+/// For how long a lease that has run out by the clock alone is watched before its run is taken: longer than from one
+/// heartbeat of its owner to the next.
+pub fn time_to_outlast(heartbeat: Duration) -> Duration {
+    heartbeat + heartbeat / 4
+}
 
 /// Makes a process the owner of a run. Where another one's lease has run out that is not known to be gone, it is waited
 /// for longer than from one `heartbeat` of it to the next, however far the clock says that its time has passed.
@@ -57,9 +63,9 @@ async fn outlast(
     lapsed: &Lease,
     heartbeat: Duration,
 ) -> Result<(), RunError> {
-    let ends = Instant::now() + heartbeat + heartbeat / 4;
+    let ends = Instant::now() + time_to_outlast(heartbeat);
     while Instant::now() < ends {
-        sleep_until(ends.min(Instant::now() + LOOK)).await;
+        sleep_until(ends.min(Instant::now() + LOOK_AT_LAPSED)).await;
         let lease = store.run(run).await?.and_then(|row| row.lease);
         match lease {
             Some(lease) if lease == *lapsed => {}

@@ -12,8 +12,8 @@ use super::writer::again;
 use crate::query::Found;
 use crate::relational::Database;
 
-/// How many may read at the same time.
-const SEATS: usize = 8;
+/// How many questions of one process PostgreSQL answers at the same time.
+pub const READS_AT_ONCE: usize = 8;
 
 /// The connections, opened when they are needed first.
 pub(super) struct Readers {
@@ -27,7 +27,7 @@ impl Readers {
         Self {
             location,
             idle: Mutex::new(Vec::new()),
-            seats: Arc::new(Semaphore::new(SEATS)),
+            seats: Arc::new(Semaphore::new(READS_AT_ONCE)),
         }
     }
 

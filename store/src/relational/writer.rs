@@ -12,8 +12,8 @@ use crate::adapter::StoreSettings;
 use crate::operation::{Halt, Operation};
 use crate::tables::Tables;
 
-/// The most operations in one transaction.
-const LARGEST_BATCH: usize = 512;
+/// The most operations that a process writes in one transaction.
+pub const LARGEST_BATCH: usize = 512;
 
 /// What running a job found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use futures_util::{StreamExt as _, stream};
 use interrupts::life::RunState;
+use interrupts::manager::Looks;
 use interrupts::store::{Page, Run, StoreError};
 use journal::executed_by_worker;
 use routing_core::RunId;
@@ -20,9 +21,6 @@ use crate::listing;
 /// How many runs of an earlier server are looked at together.
 const AT_ONCE: usize = 16;
 
-/// How many runs are read together.
-const PAGE: u32 = 200;
-
 /// The states that an orphaned run can have.
 const ORPHANED: [RunState; 4] = [
     RunState::Created,
@@ -30,12 +28,6 @@ const ORPHANED: [RunState; 4] = [
     RunState::Stopping,
     RunState::Paused,
 ];
-
-/// How often a server looks for runs that lost theirs.
-const LOOKS_EVERY: Duration = Duration::from_secs(3);
-
-/// How often a worker does: runs that others hand over wait for it.
-const WORKER_LOOKS_EVERY: Duration = Duration::from_secs(1);
 
 /// When a run that could not be resumed, and has not changed since, is tried again.
 const TRIES_AGAIN_AFTER: Duration = Duration::from_secs(60);
@@ -61,7 +53,7 @@ impl Looked {
     fn has_not_begun(&mut self, run: &Run) -> bool {
         let now = Instant::now();
         let seen = *self.created.entry(run.id).or_insert(now);
-        now.duration_since(seen) >= LOOKS_EVERY / 2
+        now.duration_since(seen) >= Looks::USUAL.of_server / 2
     }
 
     /// Forgets what was tried so long ago that it is tried again, and what has begun.
@@ -129,9 +121,9 @@ impl Launcher {
     /// Safe: a run is taken with one transaction, or not at all.
     pub(in crate::commands::serve) async fn watch_for_orphaned_runs(&self) {
         let every = if self.is_worker() {
-            WORKER_LOOKS_EVERY
+            Looks::USUAL.of_worker
         } else {
-            LOOKS_EVERY
+            Looks::USUAL.of_server
         };
         let mut looks = interval_at(Instant::now() + every, every);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -152,13 +144,13 @@ impl Launcher {
         let mut resumed = JoinSet::new();
         let mut page = Page {
             after: 0,
-            limit: PAGE,
+            limit: Looks::USUAL.page,
         };
         looked.forget();
         let mut room = self.room().unwrap_or(usize::MAX);
         loop {
             let runs = self.0.store().runs(&ORPHANED, page).await?;
-            let is_last = runs.len() < PAGE as usize;
+            let is_last = runs.len() < Looks::USUAL.page as usize;
             for (position, run) in runs {
                 page.after = position;
                 if room > 0 && !looked.has_tried(&run) && self.is_orphaned(&run, looked).await {

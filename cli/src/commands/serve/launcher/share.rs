@@ -1,9 +1,9 @@
 //! Which of the runs that were started over the network this process executes.
 
 use std::num::NonZeroU32;
-use std::time::Duration;
 
 use interrupts::life::RunState;
+use interrupts::manager::Looks;
 use interrupts::store::Run;
 use jiff::Timestamp;
 use journal::executed_by_worker;
@@ -12,9 +12,6 @@ use routing_core::RunId;
 use super::{Launcher, Word};
 use crate::commands::serve::order::is_launched;
 use crate::exit::{Exit, Failure};
-
-/// How often a worker without room looks whether it has some, for runs that something has come for.
-const LOOKS_FOR_ROOM_EVERY: Duration = Duration::from_millis(250);
 
 /// Which runs a process executes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +65,7 @@ impl Launcher {
         let delay = self.0.leases.begin(run);
         let launcher = self.clone();
         self.0.leases.tasks().spawn(async move {
-            while delay.sleeps(Timestamp::now() + LOOKS_FOR_ROOM_EVERY).await {
+            while delay.sleeps(Timestamp::now() + Looks::USUAL.for_room).await {
                 if launcher.room() != Some(0) {
                     launcher.look_again(run).await;
                     break;

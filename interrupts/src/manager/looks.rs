@@ -1,0 +1,26 @@
+//! How often processes look for runs that have lost theirs.
+
+use std::time::Duration;
+
+/// How often, and how much at once, a process looks for runs that it could go on with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Looks {
+    /// How often a server looks for runs that lost theirs.
+    pub of_server: Duration,
+    /// How often a worker does: runs that others hand over wait for it.
+    pub of_worker: Duration,
+    /// How often a worker without room looks whether it has some, for runs that something has come for.
+    pub for_room: Duration,
+    /// How many runs are read together.
+    pub page: u32,
+}
+
+impl Looks {
+    /// A server looks every 3 s, a worker every second and for room every 250 ms, and both read 200 runs at a time.
+    pub const USUAL: Self = Self {
+        of_server: Duration::from_secs(3),
+        of_worker: Duration::from_secs(1),
+        for_room: Duration::from_millis(250),
+        page: 200,
+    };
+}

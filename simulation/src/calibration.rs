@@ -1,0 +1,106 @@
+//! The model beside what was measured: publishers and renewals that follow one another without a pause, on the two cores
+//! of the benches.
+
+use std::time::Duration;
+
+use crate::measured::{ADMISSIONS, Costs, HEARD, RENEWALS, microseconds};
+use crate::store::{Done, Operation, Store, StoreEvent};
+use crate::timeline::Timeline;
+
+/// How long each is simulated.
+const TIME: Duration = Duration::from_secs(5);
+
+/// The cores of the machine of the benches.
+const CORES: f64 = 2.0;
+
+/// A figure of the model and the one that was measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// What it is of.
+    pub what: String,
+    /// In the model.
+    pub model: f64,
+    /// As it was measured.
+    pub measured: f64,
+}
+
+impl Comparison {
+    /// How far the model is off, as a share of what was measured.
+    pub fn deviation(&self) -> f64 {
+        self.model / self.measured - 1.0
+    }
+}
+
+/// All comparisons.
+pub fn comparisons(costs: &Costs) -> Vec<Comparison> {
+    let mut costs = Costs {
+        cores: CORES,
+        ..costs.clone()
+    };
+    let mut all = Vec::new();
+    for (publishers, measured) in ADMISSIONS {
+        all.push(Comparison {
+            what: format!("admissions/s of {publishers} at once"),
+            model: in_a_row(&costs, (1, publishers), costs.telling),
+            measured,
+        });
+    }
+    // The commit, its bell, and the questions of who hears it: the outbox with a row.
+    let heard = 2.0 * costs.asker + costs.bell + costs.read + costs.row;
+    all.push(Comparison {
+        what: "microseconds until another store has read it".to_owned(),
+        model: costs.transaction + costs.telling + costs.flush + heard,
+        measured: HEARD,
+    });
+    costs.flush = 0.0;
+    for (stores, runs, measured) in RENEWALS {
+        all.push(Comparison {
+            what: format!("renewals/s in {stores} processes, {runs} runs each, no disk"),
+            model: in_a_row(&costs, (stores, runs), costs.renewal),
+            measured,
+        });
+    }
+    all
+}
+
+/// What happens in a calibration.
+enum Event {
+    Store(StoreEvent),
+    Asks(usize),
+}
+
+/// Operations a second of so many processes, in each of which so many askers ask again as soon as they are answered.
+fn in_a_row(costs: &Costs, (processes, askers): (usize, usize), work: f64) -> f64 {
+    let mut store: Store<(), usize> = Store::usual(costs, processes);
+    let mut timeline = Timeline::default();
+    for asker in 0..processes * askers {
+        timeline.at(Duration::ZERO, Event::Asks(asker));
+    }
+    let (mut answers, work) = (0_u64, microseconds(work));
+    while let Some(event) = timeline.next_until(TIME) {
+        let now = timeline.now();
+        match event {
+            Event::Asks(asker) => {
+                let operation = Operation { work, then: asker };
+                store.write(now, asker % processes, operation);
+            }
+            Event::Store(event) => {
+                let (done, next) = store.on(now, event);
+                if let Some((at, next)) = next {
+                    timeline.at(at, Event::Store(next));
+                }
+                if let Some(Done::Committed(batch)) = done {
+                    answers += batch.len() as u64;
+                    // One after the other, by the thread that writes.
+                    for operation in batch {
+                        timeline.after(Duration::ZERO, Event::Asks(operation.then));
+                    }
+                }
+            }
+        }
+        if let Some((at, event)) = store.plan() {
+            timeline.at(at, Event::Store(event));
+        }
+    }
+    answers as f64 / TIME.as_secs_f64()
+}

@@ -1,0 +1,22 @@
+//! What happens past the machines that are at hand: a model of discrete events of many workers, servers and open
+//! interrupts around one store in PostgreSQL.
+//!
+//! The same seed gives the same figures. The times of leases, renewals and looks, the sizes of batches and the tables of
+//! states are the product's own; what things cost is in [`measured`], what else is assumed in [`Settings`].
+//! `docs/simulation.md` says what came of it.
+//!
+//! Owns the model. Knows nothing of networks, clocks or files.
+
+pub mod calibration;
+pub mod measured;
+mod model;
+mod processor;
+mod random;
+mod store;
+mod timeline;
+
+pub use model::{Fault, Figures, Model, Remedy, Samples, Settings, Source};
+pub use processor::Processor;
+pub use random::Random;
+pub use store::{Done, Operation, Plan, Store, StoreEvent};
+pub use timeline::Timeline;

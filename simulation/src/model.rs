@@ -1,0 +1,389 @@
+//! Workers, servers and people around a store, and what each of them asks of it, as the program does.
+
+mod deaths;
+mod feeds;
+mod figures;
+mod looks;
+mod ownership;
+mod run;
+mod settings;
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::time::Duration;
+
+use interrupts::life::{RunState, State};
+use interrupts::manager::{Looks, Times};
+
+pub use figures::{Figures, Samples, Source};
+pub use settings::{Fault, Remedy, Settings};
+
+use crate::measured::{Costs, microseconds};
+use crate::random::Random;
+use crate::store::{Done, Operation, Store, StoreEvent};
+use crate::timeline::Timeline;
+use feeds::{Hearing, News};
+use looks::Attempt;
+use run::{Run, Waits};
+
+/// How often the line at the lock is looked at.
+const LOOKS_AT_LINE: Duration = Duration::from_millis(100);
+
+/// What happens by itself.
+#[derive(Debug)]
+enum Event {
+    Store(StoreEvent),
+    Decide,
+    Counts,
+    LooksAtLine,
+    Fault,
+    IsBack,
+    Sweeps(usize),
+    Polls(usize),
+    Hears(usize),
+    LooksFor(usize),
+    LooksAgain(Attempt),
+    HasRoom(usize),
+    Renews(usize, u64),
+    SweptFor(usize, u64, u64),
+    LeaseEnds(usize, u64, u64),
+    Steps(usize, u64),
+}
+
+/// What goes on once a question is answered.
+#[derive(Debug)]
+enum Read {
+    Nothing,
+    Outbox(usize),
+    Row(usize, News),
+    MayGoOn(usize, usize),
+    Looked(usize),
+    Lapsed(Attempt),
+    Renewed(usize, u64, Duration),
+    Swept(usize, u64, u64),
+}
+
+/// What goes on once an operation is committed.
+#[derive(Debug)]
+enum Write {
+    Decide(usize),
+    Own(Attempt),
+    Begin(usize, u64),
+    Renew(usize, u64, Duration),
+    Step(usize, u64, u32),
+    Ask(usize, u64),
+    Rest(usize, u64),
+}
+
+/// A process that executes runs, or serves people.
+#[derive(Debug, Default)]
+struct Process {
+    is_gone: bool,
+    /// The runs that it has or tries to take.
+    here: usize,
+    hearing: Hearing,
+    is_looking: bool,
+    /// A look is due that waits for the one that is under way.
+    has_to_look: bool,
+    /// Attempts of the look that is under way.
+    attempts: usize,
+    /// What it has tried, and in which epoch.
+    tried: HashMap<usize, u64>,
+    /// Runs for which it had no room.
+    put_off: VecDeque<usize>,
+}
+
+/// All of it.
+pub struct Model<'costs> {
+    settings: Settings,
+    costs: &'costs Costs,
+    times: Times,
+    timeline: Timeline<Event>,
+    random: Random,
+    store: Store<Read, Write>,
+    /// The workers, and behind them the servers.
+    processes: Vec<Process>,
+    runs: Vec<Run>,
+    /// Runs that wait for people, among those that are no mere number.
+    waiting: Vec<usize>,
+    /// Runs that work, by their states in the store.
+    at_work: usize,
+    /// Runs at work that no live process has.
+    orphaned: BTreeSet<usize>,
+    open: u64,
+    /// How many of the interrupts that were a number at the start have become a run of their own.
+    came_up: u64,
+    news: Vec<News>,
+    /// How many of them were given to a worker, where only one is told.
+    told: usize,
+    figures: Figures,
+    line: (u64, u64),
+    attempts: (u64, u64),
+}
+
+impl<'costs> Model<'costs> {
+    /// The state at the start: leases are held evenly, unless all workers have yet to start.
+    pub fn new(settings: &Settings, costs: &'costs Costs) -> Self {
+        let all = settings.workers + settings.servers();
+        let mut model = Self {
+            times: Times::default(),
+            timeline: Timeline::default(),
+            random: Random::new(settings.seed),
+            store: Store::usual(costs, all),
+            processes: (0..all).map(|_number| Process::default()).collect(),
+            runs: Vec::new(),
+            waiting: Vec::new(),
+            at_work: 0,
+            orphaned: BTreeSet::new(),
+            open: settings.open,
+            came_up: 0,
+            news: Vec::new(),
+            told: 0,
+            figures: Figures::default(),
+            line: (0, 0),
+            attempts: (0, 0),
+            settings: settings.clone(),
+            costs,
+        };
+        model.figures.interrupts[0] = settings.open;
+        model.fill();
+        model
+    }
+
+    fn fill(&mut self) {
+        for run in 0..self.settings.working() {
+            let mut created = Run::new(RunState::Running);
+            self.at_work += 1;
+            if self.settings.fault == Fault::AllStart {
+                created.waits = Some((Duration::ZERO, Waits::Orphaned));
+                self.orphaned.insert(run);
+                self.runs.push(created);
+                continue;
+            }
+            let worker = run % self.settings.workers;
+            // As if it had been renewed some time ago.
+            let age = self.random.up_to(self.times.heartbeat);
+            created.lease = Some((worker, self.times.lease - age));
+            created.worker = Some(worker);
+            created.epoch = 1;
+            self.runs.push(created);
+            self.processes[worker].here += 1;
+            self.timeline
+                .at(self.times.heartbeat - age, Event::Renews(run, 1));
+            self.timeline
+                .at(self.times.lease - age, Event::LeaseEnds(run, 1, 0));
+            self.steps_on(run);
+        }
+        for process in 0..self.processes.len() {
+            let every = self.look_interval(process);
+            let polls = self.random.up_to(self.times.poll);
+            self.timeline.at(polls, Event::Polls(process));
+            if self.settings.fault == Fault::AllStart && self.is_worker(process) {
+                self.starts(process);
+            } else {
+                let first = self.random.up_to(every);
+                self.timeline.at(first, Event::LooksFor(process));
+            }
+            if !self.is_worker(process) {
+                let first = self.random.up_to(self.settings.server_sweep);
+                self.timeline.at(first, Event::Sweeps(process));
+            }
+        }
+        self.timeline.at(Duration::ZERO, Event::Decide);
+        self.timeline.at(self.settings.warm_up, Event::Counts);
+        self.timeline.at(self.settings.warm_up, Event::Fault);
+        self.timeline.at(self.settings.warm_up, Event::LooksAtLine);
+    }
+
+    /// Lets all of it happen.
+    pub fn run(mut self) -> Figures {
+        let end = self.settings.warm_up + self.settings.counted;
+        self.plan_store();
+        while let Some(event) = self.timeline.next_until(end) {
+            self.on(event);
+            self.plan_store();
+        }
+        self.counted()
+    }
+
+    fn plan_store(&mut self) {
+        if let Some((at, event)) = self.store.plan() {
+            self.timeline.at(at, Event::Store(event));
+        }
+    }
+
+    fn on(&mut self, event: Event) {
+        match event {
+            Event::Store(event) => {
+                let (done, next) = self.store.on(self.timeline.now(), event);
+                if let Some((at, next)) = next {
+                    self.timeline.at(at, Event::Store(next));
+                }
+                match done {
+                    Some(Done::Read(read)) => self.on_read(read),
+                    Some(Done::Committed(batch)) => self.on_committed(batch),
+                    None => {}
+                }
+            }
+            Event::Decide => self.decides(),
+            Event::Counts => self.counts(),
+            Event::LooksAtLine => self.looks_at_line(),
+            Event::Fault => self.goes_wrong(),
+            Event::IsBack => self.is_back(),
+            Event::Sweeps(server) => self.server_sweeps(server),
+            Event::Polls(process) => self.polls(process),
+            Event::Hears(process) => self.hears(process),
+            Event::LooksFor(process) => self.looks_when_due(process),
+            Event::LooksAgain(attempt) => self.looks_again(attempt),
+            Event::HasRoom(process) => self.looks_for_room(process),
+            Event::Renews(run, epoch) => self.renews(run, epoch),
+            Event::SweptFor(run, epoch, renewals) => self.goes_on_renewing(run, epoch, renewals),
+            Event::LeaseEnds(run, epoch, renewals) => self.lease_ends(run, epoch, renewals),
+            Event::Steps(run, epoch) => self.ends_step(run, epoch),
+        }
+    }
+
+    fn on_read(&mut self, read: Read) {
+        match read {
+            Read::Nothing => {}
+            Read::Outbox(process) => self.has_heard(process),
+            Read::Row(process, news) => self.has_row(process, news),
+            Read::MayGoOn(process, run) => self.may_go_on(process, run),
+            Read::Looked(process) => self.has_looked(process),
+            Read::Lapsed(attempt) => self.watches(attempt),
+            Read::Renewed(run, epoch, began) => self.has_renewed(run, epoch, began),
+            Read::Swept(run, epoch, renewals) => self.goes_on_renewing(run, epoch, renewals),
+        }
+    }
+
+    fn on_committed(&mut self, batch: Vec<Operation<Write>>) {
+        let mut tells = false;
+        for Operation { then, .. } in batch {
+            let source = match then {
+                Write::Own(_) | Write::Begin(..) => Source::Taking,
+                Write::Renew(..) => Source::Renewals,
+                Write::Decide(_) | Write::Step(..) | Write::Ask(..) | Write::Rest(..) => {
+                    Source::Work
+                }
+            };
+            self.figures.operations[source as usize] += 1;
+            tells |= match then {
+                Write::Decide(run) => self.is_decided(run),
+                Write::Own(attempt) => self.owns(attempt),
+                Write::Begin(run, epoch) => self.begins(run, epoch),
+                Write::Renew(run, epoch, began) => self.renewal_is_committed(run, epoch, began),
+                Write::Step(run, epoch, left) => self.goes_on_writing(run, epoch, left),
+                Write::Ask(run, epoch) => self.has_asked(run, epoch),
+                Write::Rest(run, epoch) => self.rests(run, epoch),
+            };
+        }
+        if tells {
+            self.rings();
+        }
+    }
+
+    /// Asks a question of so many rows, and some further work, in microseconds.
+    fn read(&mut self, process: usize, source: Source, work: f64, then: Read) {
+        self.figures.asked[source as usize] += work / 1e6;
+        let now = self.timeline.now();
+        self.store.read(now, process, microseconds(work), then);
+    }
+
+    fn write(&mut self, process: usize, then: Write) {
+        let (source, work) = match then {
+            Write::Renew(..) => (Source::Renewals, self.costs.renewal),
+            // Until it is granted it tells nothing; what it then writes is the beginning.
+            Write::Own(_) => (Source::Taking, self.costs.renewal),
+            Write::Begin(..) => (Source::Taking, self.costs.telling),
+            Write::Decide(_) | Write::Step(..) | Write::Ask(..) | Write::Rest(..) => {
+                (Source::Work, self.costs.telling)
+            }
+        };
+        self.figures.asked[source as usize] += work / 1e6;
+        let work = microseconds(work);
+        let now = self.timeline.now();
+        self.store.write(now, process, Operation { work, then });
+    }
+
+    const fn is_worker(&self, process: usize) -> bool {
+        process < self.settings.workers
+    }
+
+    /// A person decides at some server, and the next one some time later.
+    fn decides(&mut self) {
+        let next = self.random.until_next(self.settings.between_decisions());
+        self.timeline.after(next, Event::Decide);
+        if self.open == 0 {
+            return;
+        }
+        self.figures.decisions.0 += 1;
+        let run = match self.waiting.len() {
+            // One of those that were a number until now.
+            0 => {
+                let mut run = Run::new(RunState::Waiting);
+                run.question = Some(State::AwaitingReview);
+                self.runs.push(run);
+                self.came_up += 1;
+                self.runs.len() - 1
+            }
+            many => self.waiting.swap_remove(self.random.below(many)),
+        };
+        let server = self.settings.workers + self.random.below(self.settings.servers());
+        self.write(server, Write::Decide(run));
+    }
+
+    fn is_decided(&mut self, run: usize) -> bool {
+        self.open -= 1;
+        self.figures.decisions.1 += 1;
+        self.figures.interrupts[2] += 1;
+        let waits = (self.timeline.now(), Waits::Decided);
+        let run_row = &mut self.runs[run];
+        run_row.question_becomes(&[State::Resolved]);
+        run_row.question = None;
+        run_row.waits = Some(waits);
+        self.news.push(News::Reached(run));
+        true
+    }
+
+    /// From now on it is counted.
+    fn counts(&mut self) {
+        let interrupts = self.figures.interrupts;
+        let two_owners = self.figures.two_owners;
+        self.figures = Figures::default();
+        self.figures.interrupts = interrupts;
+        self.figures.two_owners = two_owners;
+        self.figures.worked = self.store.worked();
+        self.figures.locked = self.store.locked.as_secs_f64();
+        self.figures.commits = self.store.commits;
+        self.attempts = (0, 0);
+    }
+
+    fn looks_at_line(&mut self) {
+        let waiting = self.store.waiting();
+        self.line = (self.line.0 + waiting as u64, self.line.1 + 1);
+        self.figures.line.1 = self.figures.line.1.max(waiting);
+        self.timeline.after(LOOKS_AT_LINE, Event::LooksAtLine);
+    }
+
+    fn counted(mut self) -> Figures {
+        let figures = &mut self.figures;
+        figures.seconds = self.settings.counted.as_secs_f64();
+        figures.worked = self.store.worked() - figures.worked;
+        figures.locked = self.store.locked.as_secs_f64() - figures.locked;
+        figures.commits = self.store.commits - figures.commits;
+        figures.line.0 = self.line.0 as f64 / self.line.1.max(1) as f64;
+        figures.refused = self.attempts.1 as f64 / self.attempts.0.max(1) as f64;
+        figures.left = self.runs.iter().filter(|run| run.waits.is_some()).count();
+        // Counted anew, so that a mistake in the books is found.
+        let asked = self.runs.iter().filter(|run| run.question.is_some());
+        figures.interrupts[3] = self.settings.open - self.came_up + asked.count() as u64;
+        self.figures
+    }
+
+    /// How often a process looks for runs that lost theirs.
+    const fn look_interval(&self, process: usize) -> Duration {
+        match self.is_worker(process) {
+            true => Looks::USUAL.of_worker,
+            false => Looks::USUAL.of_server,
+        }
+    }
+}

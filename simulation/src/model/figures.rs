@@ -1,0 +1,111 @@
+//! What is counted, and what a table shows of it.
+
+use std::time::Duration;
+
+/// Where a transaction or a question comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Source {
+    /// The work of agents and people.
+    Work,
+    /// Leases that are renewed.
+    Renewals,
+    /// Runs that are taken, and attempts that are refused.
+    Taking,
+    /// Looks for runs that lost their process.
+    Looks,
+    /// Ends of what is past its deadline.
+    Sweeps,
+    /// What processes read when they are told of a commit, and telling them.
+    Feeds,
+}
+
+impl Source {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Work,
+        Self::Renewals,
+        Self::Taking,
+        Self::Looks,
+        Self::Sweeps,
+        Self::Feeds,
+    ];
+
+    /// Its name in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Work => "work",
+            Self::Renewals => "renewals",
+            Self::Taking => "taking",
+            Self::Looks => "looks",
+            Self::Sweeps => "sweeps",
+            Self::Feeds => "feeds",
+        }
+    }
+}
+
+/// Times of one kind.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Samples(Vec<Duration>);
+
+impl Samples {
+    /// Adds one.
+    pub fn add(&mut self, time: Duration) {
+        self.0.push(time);
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The time that this share of all is not above, in seconds; 0 where there are none.
+    pub fn at(&self, share: f64) -> f64 {
+        let mut times = self.0.clone();
+        times.sort_unstable();
+        let last = times.len().saturating_sub(1);
+        let index = (last as f64 * share).round() as usize;
+        times.get(index).copied().unwrap_or_default().as_secs_f64()
+    }
+
+    /// The mean, in seconds.
+    pub fn mean(&self) -> f64 {
+        self.0.iter().sum::<Duration>().as_secs_f64() / self.0.len().max(1) as f64
+    }
+}
+
+/// What was counted.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Figures {
+    /// For how long, in seconds.
+    pub seconds: f64,
+    /// Transactions.
+    pub commits: u64,
+    /// Operations that were committed, by source.
+    pub operations: [u64; 6],
+    /// Work of the store's machine that was asked for, by source, in seconds of a core.
+    pub asked: [f64; 6],
+    /// Work that was done, in seconds of a core.
+    pub worked: f64,
+    /// For how long the lock was held, in seconds.
+    pub locked: f64,
+    /// Processes that wait for the lock: the mean and the most of looks every 100 ms.
+    pub line: (f64, usize),
+    /// Decisions that people wanted to make, and that were committed.
+    pub decisions: (u64, u64),
+    /// From a decision until a worker has its run.
+    pub resumed: Samples,
+    /// From the death of a process, or the loss of a lease, until another worker has its run.
+    pub taken: Samples,
+    /// How long a renewal takes.
+    pub renewal: Samples,
+    /// Runs that a live process lost, since it could not renew their lease in time.
+    pub lost: u64,
+    /// Runs that have no process at the end, though no person has to decide.
+    pub left: usize,
+    /// Attempts to take a run that were refused, for each that was not.
+    pub refused: f64,
+    /// Interrupts: open at the start, published, decided, open at the end.
+    pub interrupts: [u64; 4],
+    /// How often two live processes had one run at once.
+    pub two_owners: u64,
+}

@@ -1,0 +1,245 @@
+//! A run in a worker: taken, renewed, worked on, put aside while it asks, or lost.
+
+use std::time::Duration;
+
+use interrupts::life::{RunState, State};
+
+use super::feeds::News;
+use super::looks::Attempt;
+use super::run::Waits;
+use super::{Event, Model, Read, Remedy, Source, Write};
+
+impl Model<'_> {
+    /// A worker asks for a run, and has it, unless another one was faster.
+    pub(super) fn owns(&mut self, attempt: Attempt) -> bool {
+        let Attempt { process, run, .. } = attempt;
+        let now = self.timeline.now();
+        let row = &mut self.runs[run];
+        let is_free = !row.is_held(now) && row.waits.is_some();
+        if !is_free || self.processes[process].is_gone {
+            self.attempts.1 += 1;
+            self.gives_up(attempt);
+            return false;
+        }
+        self.attempts.0 += 1;
+        if row.worker.is_some() {
+            self.figures.two_owners += 1;
+        }
+        row.lease = Some((process, now + self.times.lease));
+        row.epoch += 1;
+        (row.renewals, row.renewed, row.worker) = (0, now, Some(process));
+        if let Some((since, why)) = row.waits.take() {
+            match why {
+                Waits::Decided => self.figures.resumed.add(now - since),
+                Waits::Orphaned => self.figures.taken.add(now - since),
+            }
+        }
+        let epoch = row.epoch;
+        self.orphaned.remove(&run);
+        self.plan_renewal(process, run, epoch);
+        self.timeline
+            .after(self.times.lease, Event::LeaseEnds(run, epoch, 0));
+        self.write(process, Write::Begin(run, epoch));
+        match attempt.is_of_look {
+            true => self.attempt_ends(process),
+            false => self.next_news(process),
+        }
+        false
+    }
+
+    pub(super) fn begins(&mut self, run: usize, epoch: u64) -> bool {
+        let row = &mut self.runs[run];
+        self.at_work += usize::from(row.state != RunState::Running);
+        row.becomes(RunState::Running);
+        let has_asked = row.question.is_some();
+        self.news.push(News::Moved(run));
+        // Where it is none's, it was lost between the two transactions.
+        if let Some(process) = self.owner(run, epoch) {
+            match has_asked {
+                // Its last owner was lost before it could let it rest.
+                true => self.write(process, Write::Rest(run, epoch)),
+                false => self.steps_on(run),
+            }
+            self.looks(process);
+        }
+        true
+    }
+
+    /// The process that works on a run in this epoch, if it still does.
+    pub(super) fn owner(&self, run: usize, epoch: u64) -> Option<usize> {
+        let row = &self.runs[run];
+        row.worker.filter(|_process| row.epoch == epoch)
+    }
+
+    /// Plans the next renewal of a run: a heartbeat from now, or with the others of its process.
+    fn plan_renewal(&mut self, process: usize, run: usize, epoch: u64) {
+        let (now, heartbeat) = (self.timeline.now(), self.times.heartbeat);
+        let share = process as f64 / self.processes.len() as f64;
+        let ahead = heartbeat.mul_f64(share).as_nanos() as u64;
+        let beat = heartbeat.as_nanos() as u64;
+        let since_beat = (now.as_nanos() as u64 + beat - ahead) % beat;
+        let wait = match self.settings.remedy {
+            Remedy::None | Remedy::Indexes => heartbeat,
+            Remedy::OneIsTold => Duration::from_nanos(beat - since_beat),
+        };
+        self.timeline.after(wait, Event::Renews(run, epoch));
+    }
+
+    pub(super) fn renews(&mut self, run: usize, epoch: u64) {
+        if let Some(process) = self.owner(run, epoch) {
+            let now = self.timeline.now();
+            self.write(process, Write::Renew(run, epoch, now));
+        }
+    }
+
+    pub(super) fn renewal_is_committed(&mut self, run: usize, epoch: u64, began: Duration) -> bool {
+        if let Some(process) = self.owner(run, epoch) {
+            self.runs[run].lease = Some((process, self.timeline.now() + self.times.lease));
+            // The interrupts that it was given with the run.
+            let read = Read::Renewed(run, epoch, began);
+            self.read(process, Source::Renewals, self.costs.read, read);
+        }
+        false
+    }
+
+    pub(super) fn has_renewed(&mut self, run: usize, epoch: u64, began: Duration) {
+        let Some(process) = self.owner(run, epoch) else {
+            return;
+        };
+        self.figures.renewal.add(self.timeline.now() - began);
+        let row = &mut self.runs[run];
+        (row.renewed, row.renewals) = (began, row.renewals + 1);
+        let renewals = row.renewals;
+        let read = Read::Swept(run, epoch, renewals);
+        self.sweeps(process, read);
+        // It waits no longer than this, but the store goes on with the question.
+        let patience = self.times.heartbeat;
+        self.timeline
+            .after(patience, Event::SweptFor(run, epoch, renewals));
+    }
+
+    pub(super) fn sweeps(&mut self, process: usize, then: Read) {
+        let scanned = match self.settings.remedy {
+            Remedy::None => self.open as f64 * self.costs.swept,
+            Remedy::Indexes | Remedy::OneIsTold => 0.0,
+        };
+        // What is due, what is orphaned, and rules.
+        let work = 3.0 * self.costs.read + scanned;
+        self.read(process, Source::Sweeps, work, then);
+    }
+
+    pub(super) fn server_sweeps(&mut self, server: usize) {
+        self.sweeps(server, Read::Nothing);
+        self.timeline
+            .after(self.settings.server_sweep, Event::Sweeps(server));
+    }
+
+    /// The sweep after a renewal is done or given up; the next renewal follows.
+    pub(super) fn goes_on_renewing(&mut self, run: usize, epoch: u64, renewals: u64) {
+        let Some(process) = self.owner(run, epoch) else {
+            return;
+        };
+        if self.runs[run].renewals == renewals {
+            // The other of the two comes too late.
+            self.runs[run].renewals += 1;
+            let row = &self.runs[run];
+            let (ends, renewals) = (row.renewed + self.times.lease, row.renewals);
+            self.timeline
+                .at(ends, Event::LeaseEnds(run, epoch, renewals));
+            self.plan_renewal(process, run, epoch);
+        }
+    }
+
+    /// A process does not work on a run whose lease it could not renew in time.
+    pub(super) fn lease_ends(&mut self, run: usize, epoch: u64, renewals: u64) {
+        if self.owner(run, epoch).is_none() || self.runs[run].renewals != renewals {
+            return;
+        }
+        self.figures.lost += 1;
+        self.is_orphaned(run);
+    }
+
+    /// No live process has the run any more; by the store, its lease still holds for a while.
+    pub(super) fn is_orphaned(&mut self, run: usize) {
+        let row = &mut self.runs[run];
+        row.waits = Some((self.timeline.now(), Waits::Orphaned));
+        self.orphaned.insert(run);
+        if let Some(process) = row.worker.take() {
+            self.processes[process].here -= 1;
+        }
+    }
+
+    /// Begins to work towards the next question.
+    pub(super) fn steps_on(&mut self, run: usize) {
+        let mean = self.settings.step.mul_f64(self.settings.steps);
+        let work = self.random.until_next(mean).as_secs_f64();
+        let steps = (work / self.settings.step.as_secs_f64()).ceil().max(1.0);
+        self.runs[run].steps = steps as u32;
+        let first = self.random.up_to(self.settings.step);
+        let epoch = self.runs[run].epoch;
+        self.timeline.after(first, Event::Steps(run, epoch));
+    }
+
+    pub(super) fn ends_step(&mut self, run: usize, epoch: u64) {
+        if let Some(process) = self.owner(run, epoch) {
+            self.write(process, Write::Step(run, epoch, self.settings.writes));
+        }
+    }
+
+    /// One write of a step is committed.
+    pub(super) fn goes_on_writing(&mut self, run: usize, epoch: u64, left: u32) -> bool {
+        if let Some(process) = self.owner(run, epoch) {
+            if left > 1 {
+                self.write(process, Write::Step(run, epoch, left - 1));
+                return true;
+            }
+            let row = &mut self.runs[run];
+            row.steps = row.steps.saturating_sub(1);
+            match row.steps {
+                0 => self.write(process, Write::Ask(run, epoch)),
+                _more => self
+                    .timeline
+                    .after(self.settings.step, Event::Steps(run, epoch)),
+            }
+        }
+        true
+    }
+
+    /// A question of an agent: published, delivered and acknowledged in one transaction, and waiting for a person.
+    pub(super) fn has_asked(&mut self, run: usize, epoch: u64) -> bool {
+        let Some(process) = self.owner(run, epoch) else {
+            return false;
+        };
+        self.open += 1;
+        self.figures.interrupts[1] += 1;
+        let states = [
+            State::Requested,
+            State::Delivered,
+            State::Acknowledged,
+            State::AwaitingReview,
+        ];
+        self.runs[run].question_becomes(&states);
+        self.news.push(News::Reached(run));
+        self.write(process, Write::Rest(run, epoch));
+        true
+    }
+
+    /// The run waits for people, and its slot is free.
+    pub(super) fn rests(&mut self, run: usize, epoch: u64) -> bool {
+        let Some(process) = self.owner(run, epoch) else {
+            // It was lost with an open question: its next owner finds that, and lets it wait.
+            return false;
+        };
+        let row = &mut self.runs[run];
+        row.becomes(RunState::Waiting);
+        (row.lease, row.worker) = (None, None);
+        self.at_work -= 1;
+        self.waiting.push(run);
+        self.processes[process].here -= 1;
+        self.news.push(News::Moved(run));
+        // Whether something has come meanwhile.
+        self.read(process, Source::Work, 5.0 * self.costs.read, Read::Nothing);
+        self.looks(process);
+        true
+    }
+}
