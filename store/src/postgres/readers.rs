@@ -1,6 +1,7 @@
 //! Connections that read, each for one question at a time.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use interrupts::store::StoreError;
 use tokio::sync::Semaphore;
@@ -8,7 +9,7 @@ use tokio::task::spawn_blocking;
 
 use super::location::PostgresLocation;
 use super::session::Session;
-use super::writer::again;
+use super::writer::{PATIENCE, again};
 use crate::query::Found;
 use crate::relational::Database;
 
@@ -49,25 +50,27 @@ impl Readers {
         })?
     }
 
+    /// However often the connection is lost: a server that restarts may be gone again before it has answered.
     fn answer<T>(&self, question: impl Fn(&mut dyn Database) -> Found<T>) -> Found<T> {
-        let mut session = match self.take() {
-            Some(session) => session,
-            None => again(&self.location)?,
-        };
-        let answer = question(&mut session);
-        if !session.is_lost() {
-            self.put_back(session);
-            return answer;
+        let begun = Instant::now();
+        loop {
+            let mut session = match self.take() {
+                Some(session) => session,
+                None => again(&self.location)?,
+            };
+            let answer = question(&mut session);
+            if !session.is_lost() {
+                self.put_back(session);
+                return answer;
+            }
+            // What else is idle was lost with it.
+            let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+            let lost = std::mem::take(&mut *idle);
+            drop((idle, lost));
+            if begun.elapsed() >= PATIENCE {
+                return answer;
+            }
         }
-        // What else is idle was lost with it.
-        let lost = std::mem::take(&mut *self.idle.lock().unwrap_or_else(PoisonError::into_inner));
-        drop((session, lost));
-        let mut session = again(&self.location)?;
-        let answer = question(&mut session);
-        if !session.is_lost() {
-            self.put_back(session);
-        }
-        answer
     }
 
     fn take(&self) -> Option<Session> {

@@ -18,7 +18,7 @@ use crate::tables::Tables;
 
 /// For how long it is tried to reach a server that was there before: one that restarts, or the standby that takes its
 /// place.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How often it is tried.
 const PACE: Duration = Duration::from_millis(100);
