@@ -81,6 +81,7 @@ impl PostgresStore {
             schema::update(&mut session, location.schema())?;
             let is_replicated = session.is_replicated();
             let clock = Arc::new(writer::ServerClock::default());
+            clock.stands_at(session.opened_at());
             let (jobs, queue) = mpsc::channel(QUEUE);
             let mut database = DatabaseWriter::new(
                 session,
@@ -99,7 +100,7 @@ impl PostgresStore {
             Ok(Adapter {
                 backend: Postgres {
                     settings,
-                    readers: Arc::new(Readers::new(location)),
+                    readers: Arc::new(Readers::new(location, Arc::clone(&clock))),
                     jobs,
                     thread,
                     clock,

@@ -14,7 +14,7 @@ use interrupts::store::{
 };
 use interrupts::{Bell, Digest, IdempotencyKey, NoBell, OwnerName};
 use jiff::{SignedDuration, Timestamp};
-use routing_core::{InterruptId, NodeId, RunId, SystemClock};
+use routing_core::{InterruptId, NodeId, RunId};
 
 use super::control::RunControl;
 use super::kinds::Kinds;
@@ -279,7 +279,7 @@ impl RunRecord {
     /// Owns the run without going on with it, and says where it stands.
     pub async fn take(&self, lost: Option<OwnerName>) -> Result<Option<CheckpointId>, KeepError> {
         let (delivery, heartbeat) = (self.delivery(lost), Times::default().heartbeat);
-        let row = own_run(self.store(), &SystemClock, self.run, delivery, heartbeat).await?;
+        let row = own_run(self.store(), self.run, delivery, heartbeat).await?;
         let _first = self.epoch.set(row.epoch);
         self.was_forked(&row);
         Ok(row.goes_on_from())

@@ -9,7 +9,7 @@ use tokio::task::spawn_blocking;
 
 use super::location::PostgresLocation;
 use super::session::Session;
-use super::writer::{PATIENCE, again};
+use super::writer::{PATIENCE, ServerClock, again};
 use crate::query::Found;
 use crate::relational::Database;
 
@@ -19,14 +19,16 @@ const SEATS: usize = 8;
 /// The connections, opened when they are needed first.
 pub(super) struct Readers {
     location: Arc<PostgresLocation>,
+    clock: Arc<ServerClock>,
     idle: Mutex<Vec<Session>>,
     seats: Arc<Semaphore>,
 }
 
 impl Readers {
-    pub(super) fn new(location: Arc<PostgresLocation>) -> Self {
+    pub(super) fn new(location: Arc<PostgresLocation>, clock: Arc<ServerClock>) -> Self {
         Self {
             location,
+            clock,
             idle: Mutex::new(Vec::new()),
             seats: Arc::new(Semaphore::new(SEATS)),
         }
@@ -56,7 +58,7 @@ impl Readers {
         loop {
             let mut session = match self.take() {
                 Some(session) => session,
-                None => again(&self.location)?,
+                None => self.open()?,
             };
             let answer = question(&mut session);
             if !session.is_lost() {
@@ -71,6 +73,13 @@ impl Readers {
                 return answer;
             }
         }
+    }
+
+    fn open(&self) -> Found<Session> {
+        let session = again(&self.location)?;
+        // Another server may have taken the place of the one that was known.
+        self.clock.stands_at(session.opened_at());
+        Ok(session)
     }
 
     fn take(&self) -> Option<Session> {

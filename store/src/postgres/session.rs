@@ -8,6 +8,7 @@ use std::task::Poll;
 
 use futures_util::{Stream, StreamExt as _};
 use interrupts::store::StoreError;
+use jiff::Timestamp;
 use rustls::ClientConfig;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
@@ -44,6 +45,7 @@ pub(super) struct Session {
     statements: HashMap<&'static str, Statement>,
     state: SessionState,
     is_replicated: bool,
+    opened_at: Timestamp,
 }
 
 /// What is known of a session.
@@ -76,6 +78,7 @@ impl Session {
             statements: HashMap::new(),
             state: SessionState::Open,
             is_replicated: false,
+            opened_at: Timestamp::default(),
         };
         session.check()?;
         let schema = location.schema();
@@ -94,6 +97,11 @@ impl Session {
     /// Whether a commit waits until it is on another machine, where the server has one.
     pub(super) const fn is_replicated(&self) -> bool {
         self.is_replicated
+    }
+
+    /// When it was opened, by the server's clock.
+    pub(super) const fn opened_at(&self) -> Timestamp {
+        self.opened_at
     }
 
     /// Says that the last transaction has ended, however.
@@ -126,7 +134,8 @@ impl Session {
             current_setting('server_version'), current_setting('fsync'), \
             current_setting('full_page_writes'), current_setting('synchronous_commit'), \
             current_setting('server_encoding'), \
-            current_setting('synchronous_standby_names')";
+            current_setting('synchronous_standby_names'), \
+            CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)";
         let row = {
             let (runtime, client) = (runtime(&self.runtime)?, &self.client);
             runtime.block_on(client.query_one(sql, &[]))
@@ -156,6 +165,8 @@ impl Session {
             self.batch("SET synchronous_commit = on")?;
         }
         self.is_replicated = !text(6).is_empty();
+        self.opened_at = Timestamp::from_microsecond(row.get(7))
+            .map_err(|error| unavailable(error.to_string()))?;
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use interrupts::store::StoreError;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use uuid::Uuid;
 
 use super::location::PostgresLocation;
@@ -40,11 +40,18 @@ const NEWS: &str = "SELECT pg_notify('irq_' || current_schema(), '')";
 /// Rows that somebody may wait for begin with this.
 const OUTBOX: &str = "INSERT INTO outbox ";
 
-/// The time of the server, as far as is known between two transactions.
+/// The time of the server, as far as is known between two transactions: what it said last, and what has passed since by a
+/// clock that cannot be set.
 #[derive(Debug, Default)]
 pub(super) struct ServerClock {
-    /// How many microseconds it is ahead of this machine's.
+    /// How many microseconds it is ahead of that clock.
     ahead: AtomicI64,
+}
+
+/// The microseconds since this machine began to run, those that it slept through included.
+fn since_boot() -> i64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    time.tv_sec * 1_000_000 + time.tv_nsec / 1_000
 }
 
 impl ServerClock {
@@ -52,13 +59,13 @@ impl ServerClock {
         if settings.clock.is_some() {
             return settings.now();
         }
-        let ahead = SignedDuration::from_micros(self.ahead.load(Ordering::Relaxed));
-        let now = settings.now();
-        now.checked_add(ahead).unwrap_or(now)
+        let now = since_boot() + self.ahead.load(Ordering::Relaxed);
+        Timestamp::from_microsecond(now).unwrap_or_else(|_out_of_range| settings.now())
     }
 
-    fn stands_at(&self, server: Timestamp, settings: &StoreSettings) {
-        let ahead = server.as_microsecond() - settings.now().as_microsecond();
+    /// It is this time at the server.
+    pub(super) fn stands_at(&self, server: Timestamp) {
+        let ahead = server.as_microsecond() - since_boot();
         self.ahead.store(ahead, Ordering::Relaxed);
     }
 }
@@ -159,7 +166,7 @@ impl DatabaseWriter {
         let server = server.map_err(|error| StoreError::Unavailable {
             detail: error.to_string(),
         })?;
-        self.clock.stands_at(server, &self.settings);
+        self.clock.stands_at(server);
         Ok(match &self.settings.clock {
             Some(_other) => self.settings.now(),
             None => server,
@@ -394,7 +401,7 @@ mod tests {
     fn between_transactions_the_time_is_the_servers_as_well() {
         let (clock, settings) = (ServerClock::default(), StoreSettings::default());
         let hour = SignedDuration::from_hours(1);
-        clock.stands_at(Timestamp::now() + hour, &settings);
+        clock.stands_at(Timestamp::now() + hour);
         let ahead = clock.now(&settings).duration_since(Timestamp::now());
         assert!(
             (ahead - hour).abs() < SignedDuration::from_secs(1),
