@@ -34,6 +34,10 @@ const TIME: &str = "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 
 const COMMITTED: &str = "INSERT INTO commits (writer, number) VALUES (?, ?) \
     ON CONFLICT (writer) DO UPDATE SET number = excluded.number, at = now()";
 const LAST_COMMIT: &str = "SELECT number FROM commits WHERE writer = ?";
+/// A server that died while it waited for its standby has the commit when it is back, and shows it, though the standby does
+/// not have it. What is written after it is not acknowledged before the standby has both.
+const SEEN: &str = "INSERT INTO commits (writer, number) VALUES (?, ?) \
+    ON CONFLICT (writer) DO UPDATE SET at = now()";
 const FORGET: &str = "DELETE FROM commits WHERE at < now() - interval '1 day'";
 /// With the commit, everybody who listens is told.
 const NEWS: &str = "SELECT pg_notify('irq_' || current_schema(), '')";
@@ -108,6 +112,8 @@ pub(crate) struct DatabaseWriter {
     /// What is written with the commit.
     writes: Vec<(&'static str, Vec<Cell<'static>>)>,
     has_written: bool,
+    /// Whether nothing was committed yet by this connection.
+    is_anew: bool,
     /// Whether somebody may wait for what is written.
     has_news: bool,
     /// What is known of the last commit whose answer was lost.
@@ -134,6 +140,7 @@ impl DatabaseWriter {
             is_open: false,
             writes: Vec::new(),
             has_written: false,
+            is_anew: true,
             has_news: false,
             lost_commit: None,
             failing: None,
@@ -236,13 +243,19 @@ impl DatabaseWriter {
     /// Whether the last transaction was committed. Whoever has the lock knows: the server has ended that one by then.
     fn has_committed(&mut self) -> Found<bool> {
         self.session = again(&self.location)?;
+        self.is_anew = true;
         let name = [Cell::Text(&self.name)];
         let last = StatementRequest {
             sql: LAST_COMMIT,
             values: &name,
         };
+        let mark = [Cell::Text(&self.name), Cell::Number(self.number - 1)];
+        let seen = StatementRequest {
+            sql: SEEN,
+            values: &mark,
+        };
         let [begin, lock, commit] = [BEGIN, LOCK, COMMIT].map(without_values);
-        let answers = self.session.send(&[begin, lock, last, commit])?;
+        let answers = self.session.send(&[begin, lock, last, seen, commit])?;
         Ok(number_of(answers.into_iter().nth(2))? == Some(self.number))
     }
 }
@@ -337,6 +350,7 @@ impl Transactions for DatabaseWriter {
         self.session.begin_anew();
         if self.session.is_lost() {
             self.session = again(&self.location)?;
+            self.is_anew = true;
         }
         Ok(())
     }
@@ -350,12 +364,15 @@ impl Transactions for DatabaseWriter {
     }
 
     fn commit(&mut self) -> Found<()> {
-        let committed = match self.has_written {
+        // What a new connection has read may be what a server showed that had died before its standby had it: the first
+        // commit writes, and waits for the standby.
+        let committed = match self.has_written || self.is_anew {
             true => self.send_commit(),
             false => self.session.send(&[without_values(COMMIT)]).map(drop),
         };
         if committed.is_ok() {
             self.is_open = false;
+            self.is_anew = false;
             self.failing = None;
         }
         committed
