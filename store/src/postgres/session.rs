@@ -15,6 +15,7 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls_platform_verifier::BuilderVerifierExt as _;
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 use tokio_postgres::{Client, Config, NoTls, Row, Statement};
@@ -62,7 +63,7 @@ pub(super) enum SessionState {
 impl Session {
     /// Connects, and checks that what is written will be durable.
     pub(super) fn open(location: &PostgresLocation) -> Found<Self> {
-        let config = location.config().map_err(|error| {
+        let configs = location.configs().map_err(|error| {
             let file = location.password_file().unwrap_or_else(|| "".as_ref());
             unavailable(format!("{}: {error}", file.display()))
         })?;
@@ -70,7 +71,7 @@ impl Session {
             .enable_all()
             .build()
             .map_err(|error| unavailable(error.to_string()))?;
-        let (client, connection) = runtime.block_on(connect(&config, location))?;
+        let (client, connection) = runtime.block_on(connect(&configs, location))?;
         let mut session = Self {
             client,
             runtime: Some(runtime),
@@ -261,8 +262,28 @@ fn runtime(runtime: &Option<Runtime>) -> Found<&Runtime> {
     runtime.as_ref().ok_or(StoreError::Closed)
 }
 
+/// Connects to the first host that takes what is written.
+async fn connect(
+    configs: &[Config],
+    location: &PostgresLocation,
+) -> Found<(Client, JoinHandle<()>)> {
+    let mut failed = unavailable("it has no host".to_owned());
+    for config in configs {
+        let connected = timeout(location.longest_opening(), connect_to(config, location)).await;
+        match connected {
+            Ok(Ok(connected)) => return Ok(connected),
+            Ok(Err(error)) => failed = error,
+            Err(_elapsed) => failed = unavailable("the server says nothing".to_owned()),
+        }
+    }
+    Err(failed)
+}
+
 /// Connects, and begins to carry what is sent and received.
-async fn connect(config: &Config, location: &PostgresLocation) -> Found<(Client, JoinHandle<()>)> {
+async fn connect_to(
+    config: &Config,
+    location: &PostgresLocation,
+) -> Found<(Client, JoinHandle<()>)> {
     if !location.has_tls() {
         let connected = config.connect(NoTls).await;
         let (client, connection) = connected.map_err(|error| unreachable_server(&error))?;
