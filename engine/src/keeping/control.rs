@@ -105,6 +105,12 @@ impl RunControl for Control {
         }
     }
 
+    fn stops_where_lost(&self) {
+        if let Some(kept) = self.kept.upgrade() {
+            kept.stops_where_lost();
+        }
+    }
+
     fn cut_off(&self, node: &NodeId) -> Option<String> {
         let runs = self.manager.status().runs;
         let kept = runs.into_iter().find(|kept| kept.run == self.run)?;
