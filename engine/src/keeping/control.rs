@@ -210,6 +210,11 @@ impl RunControl for Control {
             }
             Ok(None) if kept.is_left() => RunStopOutcome::Left,
             Ok(None) => RunStopOutcome::Unasked,
+            // Nobody has asked for this stop: it came with the loss. The run stands as if this process had died.
+            Err(error) if kept.is_lost() => {
+                tracing::warn!(%error, "the run is left to another process");
+                RunStopOutcome::Left
+            }
             Err(error) => {
                 tracing::warn!(%error, "the stop is not recorded yet; whoever resumes the run records it");
                 RunStopOutcome::Unasked
