@@ -180,6 +180,7 @@ impl PostgresStore {
 pub(crate) fn writer_at(location: &PostgresLocation) -> Found<DatabaseWriter> {
     let session = Session::open(location)?;
     let clock = Arc::new(writer::ServerClock::default());
+    clock.stands_at(session.opened_at());
     let location = Arc::new(location.clone());
     Ok(DatabaseWriter::new(
         session,
