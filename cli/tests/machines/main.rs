@@ -22,6 +22,7 @@ mod proof;
 mod publishers;
 mod starters;
 mod takeovers;
+mod ways;
 #[path = "../crash/wire_brain.rs"]
 mod wire_brain;
 mod woken;
