@@ -12,8 +12,8 @@ use interrupts::life::{
 use interrupts::rules::StandingRule;
 use interrupts::store::*;
 use interrupts::{Digest, EffectId, IdempotencyKey};
-use jiff::SignedDuration;
-use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId, StopMode};
+use jiff::{SignedDuration, Timestamp};
+use routing_core::{Clock, EventId, InterruptId, NodeId, RuleId, RunId, StopMode};
 use tokio::sync::watch;
 
 /// When the process dies.
@@ -78,6 +78,12 @@ impl Mortal {
         if self.death == Death::After(at) {
             self.die().await;
         }
+    }
+}
+
+impl Clock for Mortal {
+    fn now(&self) -> Timestamp {
+        self.inner.now()
     }
 }
 

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
+
 /// How long it may take to listen.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -61,9 +63,38 @@ impl NatsServer {
         Some(server)
     }
 
+    /// Starts three that keep everything together, each with more arguments; none where none is installed.
+    ///
+    /// # Panics
+    ///
+    /// As [`NatsServer::start`].
+    pub fn cluster(arguments: &[&str]) -> Option<Vec<Self>> {
+        let bind = |_server| TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
+        let free: Vec<TcpListener> = (0..3).map(bind).collect();
+        let route = |at: &TcpListener| {
+            let address = at.local_addr().expect("it is bound");
+            format!("nats://{address}")
+        };
+        let routes: Vec<String> = free.iter().map(route).collect();
+        drop(free);
+        let all = routes.join(",");
+        let start = |(number, route): (usize, &String)| {
+            let name = format!("n{number}");
+            let cluster = ["--cluster_name", "irq", "--cluster", route, "--routes"];
+            let named = [&all, "--server_name", &name];
+            Self::start_with(&[&cluster[..], &named[..], arguments].concat())
+        };
+        routes.iter().enumerate().map(start).collect()
+    }
+
     /// Its address.
     pub fn address(&self) -> String {
         format!("127.0.0.1:{}", self.port)
+    }
+
+    /// Where it listens.
+    pub const fn port(&self) -> u16 {
+        self.port
     }
 
     /// Kills it as a power failure would.
@@ -76,6 +107,30 @@ impl NatsServer {
             child.kill().expect("it can be killed");
             child.wait().expect("it has ended");
         }
+    }
+
+    /// Stops it where it is, with SIGSTOP: it is there, and answers nothing.
+    ///
+    /// # Panics
+    ///
+    /// Where it cannot be told.
+    pub fn stands_still(&self) {
+        self.is_told(Signal::STOP);
+    }
+
+    /// Lets it go on after it has stood still.
+    ///
+    /// # Panics
+    ///
+    /// Where it cannot be told.
+    pub fn goes_on(&self) {
+        self.is_told(Signal::CONT);
+    }
+
+    fn is_told(&self, signal: Signal) {
+        let Some(child) = &self.child else { return };
+        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        kill_process(pid.expect("it has an id"), signal).expect("it is there");
     }
 
     /// Deletes all that it keeps.

@@ -44,7 +44,7 @@ pub(crate) use engine::keeping::{
     Control, LateInbox, gone_owner, has_process, in_words as owner_words, is_gone, is_process,
     own_name,
 };
-use engine::keeping::{PulseBell, has_run_out};
+use engine::keeping::{PulseBell, has_process_at};
 use facings::AgentFacings;
 use given::Unread;
 pub(crate) use untaken::not_taken;
@@ -154,15 +154,20 @@ impl Keeping {
         &self.storage.store
     }
 
-    /// The lease of another process that has run out by the clock, where the process is not known to be gone.
+    /// The lease of another process that has run out by the store's clock, where the process is not known to be gone.
     fn lapsed(&self, run: &Run) -> Option<Lease> {
-        let lease = run.lease.clone().filter(has_run_out)?;
+        let lease = run.lease.clone()?;
+        if lease.until > self.store().now() {
+            return None;
+        }
         (lease.owner != self.owner && !is_gone(&lease.owner)).then_some(lease)
     }
 
-    /// Whether another process has a run, as far as can be known here.
+    /// Whether another process has a run, as far as can be known here. Its lease is judged by the store's clock, for
+    /// that of this machine may be wrong.
     pub(crate) fn is_held_elsewhere(&self, run: &Run) -> bool {
-        has_process(run) && run.lease.as_ref().is_some_and(|it| it.owner != self.owner)
+        has_process_at(run, self.store().now())
+            && run.lease.as_ref().is_some_and(|it| it.owner != self.owner)
     }
 
     /// Lets the stops of a run that nobody executes take hold, and says whether it could: not where somebody
@@ -278,7 +283,10 @@ impl Keeping {
         let Some(run) = found.map_err(|error| by_store(&error))? else {
             return Ok(());
         };
-        if run.state.is_final() || has_process(&run) || !self.is_told_to_stop(&run).await? {
+        if run.state.is_final()
+            || has_process_at(&run, self.store().now())
+            || !self.is_told_to_stop(&run).await?
+        {
             return Ok(());
         }
         self.carry_out(&run).await?;

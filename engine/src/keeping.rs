@@ -9,5 +9,5 @@ mod pulse;
 pub use control::Control;
 pub use inbox::LateInbox;
 pub use keeper::{KeepRunError, Keeper};
-pub use owner::{gone_owner, has_process, has_run_out, in_words, is_gone, is_process, own_name};
+pub use owner::{gone_owner, has_process, has_process_at, in_words, is_gone, is_process, own_name};
 pub use pulse::PulseBell;

@@ -261,14 +261,8 @@ impl InterruptManager {
         let owned = settings
             .backoff
             .recover(|| {
-                let (store, clock) = (&*settings.store, &*settings.clock);
-                own_run(
-                    store,
-                    clock,
-                    run,
-                    delivery.clone(),
-                    settings.times.heartbeat,
-                )
+                let (store, heartbeat) = (&*settings.store, settings.times.heartbeat);
+                own_run(store, run, delivery.clone(), heartbeat)
             })
             .await?;
         let keeper = Arc::new(Keeper::new(

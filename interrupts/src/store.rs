@@ -24,6 +24,8 @@ mod reroute;
 mod run;
 mod standing_rules;
 
+use routing_core::Clock;
+
 pub use access::{NewToken, TokenRow, TokenScope, Tokens, short_name};
 pub use audit::{
     Audit, AuditEntry, AuditHead, AuditRow, AuditSubject, MessageEvent, RuleEvent, VerifyError,
@@ -47,9 +49,10 @@ pub use reroute::{RerouteRow, Reroutes};
 pub use run::{NewRun, RootNode, Run, RunError, RunHold, Runs};
 pub use standing_rules::{NewRule, RuleError, StandingRules};
 
-/// Everything that a store does.
+/// Everything that a store does. It is a clock, too: the one by which leases and deadlines are judged.
 pub trait Store:
-    Interrupts
+    Clock
+    + Interrupts
     + Reroutes
     + Runs
     + Nodes
@@ -67,7 +70,8 @@ pub trait Store:
 }
 
 impl<S> Store for S where
-    S: Interrupts
+    S: Clock
+        + Interrupts
         + Reroutes
         + Runs
         + Nodes

@@ -18,6 +18,7 @@ use jiff::Timestamp;
 use routing_core::reroute::RerouteLimits;
 use routing_core::{Clock, SystemClock};
 
+use crate::query::Backend;
 use crate::tables::Rules;
 
 /// What a store is told when it is opened.
@@ -65,4 +66,10 @@ impl StoreSettings {
 #[derive(Debug)]
 pub struct Adapter<B> {
     pub(crate) backend: B,
+}
+
+impl<B: Backend> Clock for Adapter<B> {
+    fn now(&self) -> Timestamp {
+        self.backend.now()
+    }
 }

@@ -82,6 +82,7 @@ impl PostgresStore {
             schema::update(&mut session, location.schema())?;
             let is_replicated = session.is_replicated();
             let clock = Arc::new(writer::ServerClock::default());
+            clock.stands_at(session.opened_at());
             let (jobs, queue) = mpsc::channel(QUEUE);
             let mut database = DatabaseWriter::new(
                 session,
@@ -100,7 +101,7 @@ impl PostgresStore {
             Ok(Adapter {
                 backend: Postgres {
                     settings,
-                    readers: Arc::new(Readers::new(location)),
+                    readers: Arc::new(Readers::new(location, Arc::clone(&clock))),
                     jobs,
                     thread,
                     clock,
@@ -180,6 +181,7 @@ impl PostgresStore {
 pub(crate) fn writer_at(location: &PostgresLocation) -> Found<DatabaseWriter> {
     let session = Session::open(location)?;
     let clock = Arc::new(writer::ServerClock::default());
+    clock.stands_at(session.opened_at());
     let location = Arc::new(location.clone());
     Ok(DatabaseWriter::new(
         session,

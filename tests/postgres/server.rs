@@ -8,8 +8,12 @@
 use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
+
+use crate::processes::Process;
 
 /// A PostgreSQL server on loopback. It ends with this.
 #[derive(Debug)]
@@ -69,7 +73,12 @@ impl Server {
 
     /// Starts another one, which follows this one and can take its place.
     pub fn standby(&self) -> Self {
-        let standby = Self::in_folder(self.programs.clone(), String::new());
+        self.standby_with(&[])
+    }
+
+    /// As [`Server::standby`], with more options.
+    pub fn standby_with(&self, options: &[&str]) -> Self {
+        let standby = Self::in_folder(self.programs.clone(), options.join(" "));
         let port = self.port.to_string();
         standby.run(
             "pg_basebackup",
@@ -117,6 +126,64 @@ impl Server {
     pub fn come_back(self) -> Self {
         self.begin();
         self
+    }
+
+    /// Kills all its processes with SIGKILL, as the end of its machine would.
+    ///
+    /// # Panics
+    ///
+    /// Where it does not run.
+    pub fn is_killed(&self) {
+        let all = self.processes();
+        for process in &all {
+            signal(*process, Signal::KILL);
+        }
+        while all.iter().any(|process| process.is_alive()) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        // What it left there would keep it from being started where another process has its number, or it was not
+        // buried yet.
+        let lock = format!(".s.PGSQL.{}.lock", self.port);
+        for left in [self.postmaster(), self.folder.path().join(lock)] {
+            std::fs::remove_file(left).unwrap();
+        }
+    }
+
+    /// Stops all its processes where they are, with SIGSTOP: it is there, and answers nothing.
+    pub fn stands_still(&self) {
+        for process in self.processes() {
+            signal(process, Signal::STOP);
+        }
+    }
+
+    /// Lets it go on after it has stood still.
+    pub fn goes_on(&self) {
+        for process in self.processes() {
+            signal(process, Signal::CONT);
+        }
+    }
+
+    /// Starts it after it was killed.
+    pub fn comes_back(&self) {
+        self.begin();
+    }
+
+    fn postmaster(&self) -> PathBuf {
+        self.folder.path().join("data/postmaster.pid")
+    }
+
+    /// The process that began it, and those that it has begun.
+    fn processes(&self) -> Vec<Process> {
+        let told = std::fs::read_to_string(self.postmaster()).unwrap();
+        let first: u32 = told.lines().next().unwrap().trim().parse().unwrap();
+        let children = format!("/proc/{first}/task/{first}/children");
+        let children = std::fs::read_to_string(children).unwrap_or_default();
+        let children = children.split_whitespace().map(|it| it.parse().unwrap());
+        // The first one first: it begins no more of them then.
+        std::iter::once(first)
+            .chain(children)
+            .filter_map(Process::of)
+            .collect()
     }
 
     fn begin(&self) {
@@ -171,8 +238,15 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        if self.folder.path().join("data/postmaster.pid").exists() {
+        if self.postmaster().exists() {
+            self.goes_on();
             self.die();
         }
     }
+}
+
+fn signal(process: Process, signal: Signal) {
+    let pid = Pid::from_raw(i32::try_from(process.pid).unwrap()).unwrap();
+    // An error says that it has ended by itself.
+    let _sent = kill_process(pid, signal);
 }

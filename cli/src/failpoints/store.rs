@@ -19,8 +19,8 @@ use interrupts::store::{
     StoreError, StoredMessage, Swept, TogetherError, TokenRow, Tokens, Verification, VerifyError,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey};
-use jiff::SignedDuration;
-use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId, StopMode};
+use jiff::{SignedDuration, Timestamp};
+use routing_core::{Clock, EventId, InterruptId, NodeId, RuleId, RunId, StopMode};
 
 use super::plant::Plants;
 use super::point::{Point, Side};
@@ -37,6 +37,12 @@ impl MortalStore {
         if let Some(point) = &self.point {
             point.reached(operation, side);
         }
+    }
+}
+
+impl Clock for MortalStore {
+    fn now(&self) -> Timestamp {
+        self.store.now()
     }
 }
 

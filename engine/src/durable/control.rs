@@ -70,6 +70,10 @@ pub trait RunControl: Send + Sync {
     /// Called once the run's own table of nodes says so.
     async fn has_ended(&self, _node: &NodeId) {}
 
+    /// Stops all scopes at once where its process may have lost the run, which another one may have taken while this one
+    /// stood still. Asked before something is done that must not be done twice.
+    fn stops_where_lost(&self) {}
+
     /// Whether its process leaves the run to others and nothing else stops it: it comes to its boundary, and stands as
     /// if its process had died there.
     fn is_left(&self) -> bool {

@@ -310,6 +310,7 @@ impl RunJournal {
     ) -> Result<(), KeepError> {
         self.go_live();
         if self.at(place)?.is_some() {
+            self.record.stops_where_lost();
             return Ok(());
         }
         let mut intent = self.intent_of(node, kind, place, content.to_owned())?;
@@ -324,6 +325,8 @@ impl RunJournal {
             Begun::New(_) | Begun::Known(_) => {}
         }
         self.pending().insert(effect);
+        // The answer may have come long after it was written.
+        self.record.stops_where_lost();
         Ok(())
     }
 

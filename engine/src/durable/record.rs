@@ -14,7 +14,7 @@ use interrupts::store::{
 };
 use interrupts::{Bell, Digest, IdempotencyKey, NoBell, OwnerName};
 use jiff::{SignedDuration, Timestamp};
-use routing_core::{InterruptId, NodeId, RunId, SystemClock};
+use routing_core::{InterruptId, NodeId, RunId};
 
 use super::control::RunControl;
 use super::kinds::Kinds;
@@ -160,6 +160,14 @@ impl RunRecord {
     }
 
     /// The epoch in which this process has the run.
+    /// Stops all of the run at once where its lease has run out, before something is begun that another process may have
+    /// done: this one may have stood still, and not have found out by itself yet.
+    pub fn stops_where_lost(&self) {
+        if let Some(control) = &self.kept.control {
+            control.stops_where_lost();
+        }
+    }
+
     pub fn epoch(&self) -> Result<u64, KeepError> {
         self.epoch.get().copied().ok_or(KeepError::NotOpen)
     }
@@ -279,7 +287,7 @@ impl RunRecord {
     /// Owns the run without going on with it, and says where it stands.
     pub async fn take(&self, lost: Option<OwnerName>) -> Result<Option<CheckpointId>, KeepError> {
         let (delivery, heartbeat) = (self.delivery(lost), Times::default().heartbeat);
-        let row = own_run(self.store(), &SystemClock, self.run, delivery, heartbeat).await?;
+        let row = own_run(self.store(), self.run, delivery, heartbeat).await?;
         let _first = self.epoch.set(row.epoch);
         self.was_forked(&row);
         Ok(row.goes_on_from())

@@ -105,6 +105,12 @@ impl RunControl for Control {
         }
     }
 
+    fn stops_where_lost(&self) {
+        if let Some(kept) = self.kept.upgrade() {
+            kept.stops_where_lost();
+        }
+    }
+
     fn cut_off(&self, node: &NodeId) -> Option<String> {
         let runs = self.manager.status().runs;
         let kept = runs.into_iter().find(|kept| kept.run == self.run)?;
@@ -208,8 +214,11 @@ impl RunControl for Control {
             }
             Ok(None) if kept.is_left() => RunStopOutcome::Left,
             Ok(None) => RunStopOutcome::Unasked,
-            // What it stopped for is no pause: whoever finds that no process has it goes on with it.
-            Err(_) if kept.is_lost() => RunStopOutcome::Left,
+            // This stop was not asked for: it came with the loss. The run stands as if this process had died.
+            Err(error) if kept.is_lost() => {
+                tracing::warn!(%error, "the run is left to another process");
+                RunStopOutcome::Left
+            }
             Err(error) => {
                 tracing::warn!(%error, "the stop is not recorded yet; whoever resumes the run records it");
                 RunStopOutcome::Unasked

@@ -84,24 +84,25 @@ pub fn gone_owner(run: &Run) -> Option<OwnerName> {
     lease.map(|lease| lease.owner.clone()).filter(is_gone)
 }
 
-/// Whether a process has a run, as far as can be known here.
+/// Whether a process has a run, as far as can be known here, by the clock of this machine: to show it. Whoever may take
+/// the run asks [`has_process_at`].
 pub fn has_process(run: &Run) -> bool {
-    run.lease.as_ref().is_some_and(holds)
+    has_process_at(run, Timestamp::now())
+}
+
+/// Whether a process has a run, as far as can be known here, at a time by the clock of the store that has the run.
+pub fn has_process_at(run: &Run, now: Timestamp) -> bool {
+    run.lease.as_ref().is_some_and(|lease| holds(lease, now))
 }
 
 /// Whether the owner of a lease has its run: on this machine where its process is there, and elsewhere until the lease
 /// runs out.
-fn holds(lease: &Lease) -> bool {
+fn holds(lease: &Lease, now: Timestamp) -> bool {
     match seen(&lease.owner) {
         ProcessStatus::AtWork => true,
         ProcessStatus::Gone => false,
-        ProcessStatus::Unknown => !has_run_out(lease),
+        ProcessStatus::Unknown => lease.until > now,
     }
-}
-
-/// Whether a lease has run out, by the clock.
-pub fn has_run_out(lease: &Lease) -> bool {
-    lease.until <= Timestamp::now()
 }
 
 /// Whether the process behind a name is known to be gone: it was of this machine, since its last boot, among the
@@ -225,7 +226,7 @@ mod tests {
 
     fn until(owner: &OwnerName, until: Timestamp) -> bool {
         let owner = owner.clone();
-        holds(&Lease { owner, until })
+        holds(&Lease { owner, until }, Timestamp::now())
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use routing_core::{NodeId, RunId, StopMode, StopReason, StopSource};
@@ -87,6 +87,8 @@ pub(crate) struct Keeper {
     pub(super) patience: Patience,
     begun: AtomicBool,
     bell: Notify,
+    /// When the last renewal of the lease began that has succeeded.
+    renewed: Mutex<Instant>,
 }
 
 impl Keeper {
@@ -113,6 +115,7 @@ impl Keeper {
             patience,
             begun: AtomicBool::new(false),
             bell: Notify::new(),
+            renewed: Mutex::new(Instant::now()),
         }
     }
 
@@ -148,6 +151,20 @@ impl Keeper {
             Some(KeepError::Store(error)) => KeepError::Store(error.clone()),
             Some(_) | None => KeepError::Lost { run: self.run },
         })
+    }
+
+    fn since_renewed(&self) -> Duration {
+        // A whole value is put in, so a panic elsewhere leaves it whole.
+        let renewed = self.renewed.lock().unwrap_or_else(PoisonError::into_inner);
+        renewed.elapsed()
+    }
+
+    /// Loses the run where its lease has run out: a process that stood still may be asked before its timers have said so.
+    pub(crate) fn stops_where_lost(&self) {
+        let is_over = self.since_renewed() >= self.shared.settings.times.lease;
+        if is_over && !self.lost.is_cancelled() {
+            self.lose("its lease ran out while this process stood still");
+        }
     }
 
     /// Whether this process has worked on the run.
@@ -268,7 +285,6 @@ impl Keeper {
     /// Renews the lease of the run and of the interrupts that it was given, until the run is lost.
     pub(crate) async fn keep_owning(self: Arc<Self>) {
         let times = self.shared.settings.times;
-        let mut renewed = Instant::now();
         let mut wait = times.heartbeat;
         let mut failed = None;
         loop {
@@ -278,10 +294,10 @@ impl Keeper {
                 () = self.shared.closed.cancelled() => return,
             }
             let began = Instant::now();
-            let left = times.lease.saturating_sub(renewed.elapsed());
+            let left = times.lease.saturating_sub(self.since_renewed());
             match tokio::time::timeout(left, self.renew()).await {
                 Ok(Ok(())) => {
-                    renewed = began;
+                    *self.renewed.lock().unwrap_or_else(PoisonError::into_inner) = began;
                     failed = None;
                     wait = times.heartbeat;
                     self.sweep().await;
@@ -290,7 +306,7 @@ impl Keeper {
                 Ok(Err(RunError::Fenced { .. } | RunError::Unknown { .. })) => {
                     return self.lose("another process has taken the run");
                 }
-                Ok(Err(error)) if renewed.elapsed() < times.lease => {
+                Ok(Err(error)) if self.since_renewed() < times.lease => {
                     tracing::warn!(run = %self.run, %error, "the lease was not renewed");
                     failed = Some(error);
                     wait = times.heartbeat / 8;

@@ -148,6 +148,12 @@ impl KeptRun {
         self.keeper.lost.is_cancelled()
     }
 
+    /// Stops the scopes of the run at once where its lease has run out, as it does for a process that stood still: another
+    /// one may have the run. Asked before something is done that must not be done twice.
+    pub fn stops_where_lost(&self) {
+        self.keeper.stops_where_lost();
+    }
+
     /// The error that stopped the run, where one of the store did that nobody can recover from.
     pub fn failure(&self) -> Option<&KeepError> {
         self.keeper.failure.get()

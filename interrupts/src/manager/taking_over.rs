@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use routing_core::{Clock, RunId};
+use routing_core::RunId;
 use tokio::time::{Instant, sleep_until};
 
 use crate::life::Lease;
@@ -30,21 +30,19 @@ pub fn time_to_outlast(heartbeat: Duration) -> Duration {
 /// Dropped, the run may be owned in an epoch that nobody knows; the lease runs out.
 pub async fn own_run(
     store: &dyn Store,
-    clock: &dyn Clock,
     run: RunId,
     delivery: Delivery,
     heartbeat: Duration,
 ) -> Result<Run, RunError> {
-    if let Some(lapsed) = lapsed(store, clock, run, &delivery).await? {
+    if let Some(lapsed) = lapsed(store, run, &delivery).await? {
         outlast(store, run, &lapsed, heartbeat).await?;
     }
     store.own_run(run, delivery).await
 }
 
-/// The lease of another process that is over by the clock, and of which nothing else is known.
+/// The lease of another process that is over by the store's clock, and of which nothing else is known.
 async fn lapsed(
     store: &dyn Store,
-    clock: &dyn Clock,
     run: RunId,
     delivery: &Delivery,
 ) -> Result<Option<Lease>, RunError> {
@@ -52,7 +50,7 @@ async fn lapsed(
     Ok(lease.filter(|lease| {
         let is_foreign =
             lease.owner != delivery.owner && delivery.lost.as_ref() != Some(&lease.owner);
-        is_foreign && lease.until <= clock.now()
+        is_foreign && lease.until <= store.now()
     }))
 }
 

@@ -6,7 +6,7 @@ use interrupts::OwnerName;
 use interrupts::life::{Evidence, RunState, State};
 use interrupts::manager::{
     Backoff, Course, InterruptManager, KeepError, KeptRun, ManagerSettings, Recoverable as _,
-    RunEnd, Target,
+    RunEnd, Target, Times,
 };
 use interrupts::store::{RunError, Runs as _, StoreError};
 use routing_core::{RunId, StopMode, StopSource};
@@ -319,4 +319,26 @@ async fn the_pauses_of_a_run_are_lifted_together_or_not_at_all_whenever_the_stor
             return;
         }
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_that_stood_still_stops_the_run_before_it_does_anything_that_another_may_have_done()
+ {
+    let scene = Scene::new();
+    let settings = scene.settings("one");
+    let times = Times {
+        // It does not find out by itself that time has passed.
+        heartbeat: std::time::Duration::from_secs(1_000),
+        ..settings.times
+    };
+    let one = InterruptManager::new(ManagerSettings { times, ..settings }, Handle::current());
+    let run = scene.run().await;
+    let kept = one.take(taking(run)).await.unwrap();
+    let lease = times.lease;
+    tokio::time::advance(lease - std::time::Duration::from_secs(1)).await;
+    kept.stops_where_lost();
+    assert!(!kept.is_lost() && !kept.scope().is_stopping());
+    tokio::time::advance(std::time::Duration::from_secs(1)).await;
+    kept.stops_where_lost();
+    assert!(kept.is_lost() && kept.scope().is_stopping());
 }

@@ -20,8 +20,8 @@ use interrupts::store::{
     StoreError, StoredMessage, Swept, TogetherError, TokenRow, Tokens, Verification, VerifyError,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey};
-use jiff::SignedDuration;
-use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId, StopMode};
+use jiff::{SignedDuration, Timestamp};
+use routing_core::{Clock, EventId, InterruptId, NodeId, RuleId, RunId, StopMode};
 use store::MemoryStore;
 use tokio::sync::Semaphore;
 
@@ -117,6 +117,12 @@ impl FaultyStore {
                 Ok(())
             }
         }
+    }
+}
+
+impl Clock for FaultyStore {
+    fn now(&self) -> Timestamp {
+        self.store.now()
     }
 }
 

@@ -9,8 +9,9 @@ use interrupts::{Bell, OwnerName};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 use tokio_postgres::tls::TlsStream;
-use tokio_postgres::{AsyncMessage, Client, Connection, NoTls};
+use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::error::in_words;
@@ -66,16 +67,40 @@ async fn listen(location: PostgresLocation, rung: Arc<Notify>) {
 
 /// Listens until the connection is lost.
 async fn listen_once(location: &PostgresLocation, rung: &Arc<Notify>) -> Result<(), String> {
-    let config = location.config().map_err(|error| error.to_string())?;
-    let lost = |error: tokio_postgres::Error| in_words(&error);
+    let configs = location.configs().map_err(|error| error.to_string())?;
     if location.has_tls() {
         let tls = MakeRustlsConnect::new(tls(location).map_err(|error| error.to_string())?);
-        let (client, connection) = config.connect(tls).await.map_err(lost)?;
+        let connect = |config: Config| {
+            let tls = tls.clone();
+            async move { config.connect(tls).await }
+        };
+        let (client, connection) = first(location, configs, connect).await?;
         listen_with(location, client, connection, rung).await
     } else {
-        let (client, connection) = config.connect(NoTls).await.map_err(lost)?;
+        let connect = |config: Config| async move { config.connect(NoTls).await };
+        let (client, connection) = first(location, configs, connect).await?;
         listen_with(location, client, connection, rung).await
     }
+}
+
+/// The connection to the first host that takes what is written.
+async fn first<T, F>(
+    location: &PostgresLocation,
+    configs: Vec<Config>,
+    connect: impl Fn(Config) -> F,
+) -> Result<T, String>
+where
+    F: Future<Output = Result<T, tokio_postgres::Error>>,
+{
+    let mut failed = "it has no host".to_owned();
+    for config in configs {
+        match timeout(location.longest_opening(), connect(config)).await {
+            Ok(Ok(connected)) => return Ok(connected),
+            Ok(Err(error)) => failed = in_words(&error),
+            Err(_elapsed) => failed = "the server says nothing".to_owned(),
+        }
+    }
+    Err(failed)
 }
 
 async fn listen_with<S, T>(

@@ -42,6 +42,8 @@ const SILENCE: Duration = Duration::from_secs(15);
 pub struct PostgresLocation {
     given: String,
     config: Box<Config>,
+    /// The same, each with one of the hosts.
+    each: Arc<[Config]>,
     schema: String,
     password_file: Option<PathBuf>,
     root_certificates: Option<PathBuf>,
@@ -75,14 +77,26 @@ impl PostgresLocation {
         self.config.get_ssl_mode() != SslMode::Disable
     }
 
-    /// How to connect, with the password as the file has it now: it may have been changed.
-    pub(super) fn config(&self) -> std::io::Result<Config> {
-        let mut config = Config::clone(&self.config);
+    /// How to connect to each of the hosts, with the password as the file has it now: it may have been changed.
+    pub(super) fn configs(&self) -> std::io::Result<Vec<Config>> {
+        let mut configs = self.each.to_vec();
         if let Some(file) = &self.password_file {
             let password = std::fs::read_to_string(file)?;
-            config.password(password.trim_end_matches(['\r', '\n']));
+            for config in &mut configs {
+                config.password(password.trim_end_matches(['\r', '\n']));
+            }
         }
-        Ok(config)
+        Ok(configs)
+    }
+
+    /// How long one host may take until a session with it has begun. A server that stands still takes a connection, for
+    /// that is done by its machine, and then says nothing.
+    pub(super) fn longest_opening(&self) -> Duration {
+        2 * self
+            .config
+            .get_connect_timeout()
+            .copied()
+            .unwrap_or(CONNECTING)
     }
 
     /// The file that holds the password.
@@ -117,9 +131,11 @@ impl FromStr for PostgresLocation {
             true => address.to_owned(),
             false => format!("{address}?{}", others.join("&")),
         };
-        let mut config: Config = rest
-            .parse()
-            .map_err(|error: tokio_postgres::Error| wrong(super::error::in_words(&error)))?;
+        let parsed = |address: &str| {
+            let parsed = address.parse::<Config>();
+            parsed.map_err(|error| wrong(super::error::in_words(&error)))
+        };
+        let mut config = parsed(&rest)?;
         if config.get_hosts().is_empty() {
             return Err(wrong("it names no host".to_owned()));
         }
@@ -131,28 +147,51 @@ impl FromStr for PostgresLocation {
             true => SslMode::Disable,
             false => SslMode::Require,
         });
-        let connecting = config.get_connect_timeout().copied().unwrap_or(CONNECTING);
-        config
-            .ssl_mode(mode)
-            .connect_timeout(connecting)
-            .tcp_user_timeout(SILENCE)
-            .keepalives_idle(SILENCE / 3)
-            .keepalives_interval(SILENCE / 3)
-            .keepalives_retries(2)
-            // Of several hosts the one that takes what is written.
-            .target_session_attrs(TargetSessionAttrs::ReadWrite);
-        if config.get_application_name().is_none() {
-            config.application_name("irq");
+        let each = by_host(&rest).into_iter().map(|address| parsed(&address));
+        let mut each = each.collect::<Result<Vec<_>, _>>()?;
+        for config in each.iter_mut().chain([&mut config]) {
+            settle(config, mode);
         }
         Ok(Self {
             given: text.to_owned(),
             config: Box::new(config),
+            each: each.into(),
             schema,
             password_file,
             root_certificates,
             away: Arc::default(),
         })
     }
+}
+
+/// What all connections have.
+fn settle(config: &mut Config, mode: SslMode) {
+    let connecting = config.get_connect_timeout().copied().unwrap_or(CONNECTING);
+    config
+        .ssl_mode(mode)
+        .connect_timeout(connecting)
+        .tcp_user_timeout(SILENCE)
+        .keepalives_idle(SILENCE / 3)
+        .keepalives_interval(SILENCE / 3)
+        .keepalives_retries(2)
+        // Of several hosts the one that takes what is written.
+        .target_session_attrs(TargetSessionAttrs::ReadWrite);
+    if config.get_application_name().is_none() {
+        config.application_name("irq");
+    }
+}
+
+/// An address for each of the hosts between `@` and the path. Where hosts stand elsewhere, the address is the only one.
+fn by_host(address: &str) -> Vec<String> {
+    let begin = address.find("://").map_or(0, |at| at + "://".len());
+    let end = address[begin..].find(['/', '?']);
+    let end = end.map_or(address.len(), |at| begin + at);
+    let begin = address[begin..end]
+        .rfind('@')
+        .map_or(begin, |at| begin + at + 1);
+    let hosts = address[begin..end].split(',');
+    let with = |host: &str| format!("{}{host}{}", &address[..begin], &address[end..]);
+    hosts.map(with).collect()
 }
 
 fn mode_of(text: &str) -> Result<SslMode, String> {
@@ -242,6 +281,9 @@ impl Hash for PostgresLocation {
 
 #[cfg(test)]
 mod tests {
+    use tokio_postgres::Config;
+    use tokio_postgres::config::Host;
+
     use super::PostgresLocation;
     use crate::location::LocationError;
 
@@ -264,6 +306,30 @@ mod tests {
         ] {
             assert_eq!(location(given).to_string(), shown);
             assert!(!format!("{:?}", location(given)).contains("secret"));
+        }
+    }
+
+    #[test]
+    fn each_host_is_tried_by_itself() {
+        for (given, hosts) in [
+            ("postgres://ada@one:1,two:2/runs", vec!["one", "two"]),
+            (
+                "postgres://ada:se@cret@[::1]:1,two/runs?connect_timeout=3",
+                vec!["::1", "two"],
+            ),
+            ("postgres://ada@/runs?host=one,two", vec!["one,two"]),
+        ] {
+            let configs = location(given).configs().unwrap();
+            let name = |host: &Host| match host {
+                Host::Tcp(name) => name.clone(),
+                Host::Unix(path) => path.display().to_string(),
+            };
+            let of = |config: &Config| {
+                let names: Vec<_> = config.get_hosts().iter().map(name).collect();
+                names.join(",")
+            };
+            assert_eq!(configs.iter().map(of).collect::<Vec<_>>(), hosts, "{given}");
+            assert!(configs.iter().all(|it| it.get_user() == Some("ada")));
         }
     }
 

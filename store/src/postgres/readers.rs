@@ -1,6 +1,7 @@
 //! Connections that read, each for one question at a time.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use interrupts::store::StoreError;
 use tokio::sync::Semaphore;
@@ -8,7 +9,7 @@ use tokio::task::spawn_blocking;
 
 use super::location::PostgresLocation;
 use super::session::Session;
-use super::writer::again;
+use super::writer::{PATIENCE, ServerClock, again};
 use crate::query::Found;
 use crate::relational::Database;
 
@@ -18,14 +19,16 @@ pub const READS_AT_ONCE: usize = 8;
 /// The connections, opened when they are needed first.
 pub(super) struct Readers {
     location: Arc<PostgresLocation>,
+    clock: Arc<ServerClock>,
     idle: Mutex<Vec<Session>>,
     seats: Arc<Semaphore>,
 }
 
 impl Readers {
-    pub(super) fn new(location: Arc<PostgresLocation>) -> Self {
+    pub(super) fn new(location: Arc<PostgresLocation>, clock: Arc<ServerClock>) -> Self {
         Self {
             location,
+            clock,
             idle: Mutex::new(Vec::new()),
             seats: Arc::new(Semaphore::new(READS_AT_ONCE)),
         }
@@ -49,25 +52,34 @@ impl Readers {
         })?
     }
 
+    /// However often the connection is lost: a server that restarts may be gone again before it has answered.
     fn answer<T>(&self, question: impl Fn(&mut dyn Database) -> Found<T>) -> Found<T> {
-        let mut session = match self.take() {
-            Some(session) => session,
-            None => again(&self.location)?,
-        };
-        let answer = question(&mut session);
-        if !session.is_lost() {
-            self.put_back(session);
-            return answer;
+        let begun = Instant::now();
+        loop {
+            let mut session = match self.take() {
+                Some(session) => session,
+                None => self.open()?,
+            };
+            let answer = question(&mut session);
+            if !session.is_lost() {
+                self.put_back(session);
+                return answer;
+            }
+            // What else is idle was lost with it.
+            let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+            let lost = std::mem::take(&mut *idle);
+            drop((idle, lost));
+            if begun.elapsed() >= PATIENCE {
+                return answer;
+            }
         }
-        // What else is idle was lost with it.
-        let lost = std::mem::take(&mut *self.idle.lock().unwrap_or_else(PoisonError::into_inner));
-        drop((session, lost));
-        let mut session = again(&self.location)?;
-        let answer = question(&mut session);
-        if !session.is_lost() {
-            self.put_back(session);
-        }
-        answer
+    }
+
+    fn open(&self) -> Found<Session> {
+        let session = again(&self.location)?;
+        // Another server may have taken the place of the one that was known.
+        self.clock.stands_at(session.opened_at());
+        Ok(session)
     }
 
     fn take(&self) -> Option<Session> {

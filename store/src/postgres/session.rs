@@ -8,12 +8,14 @@ use std::task::Poll;
 
 use futures_util::{Stream, StreamExt as _};
 use interrupts::store::StoreError;
+use jiff::Timestamp;
 use rustls::ClientConfig;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use rustls_platform_verifier::BuilderVerifierExt as _;
 use tokio::runtime::Runtime;
 use tokio::task::JoinHandle;
+use tokio::time::timeout;
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 use tokio_postgres::{Client, Config, NoTls, Row, Statement};
@@ -44,6 +46,7 @@ pub(super) struct Session {
     statements: HashMap<&'static str, Statement>,
     state: SessionState,
     is_replicated: bool,
+    opened_at: Timestamp,
 }
 
 /// What is known of a session.
@@ -60,7 +63,7 @@ pub(super) enum SessionState {
 impl Session {
     /// Connects, and checks that what is written will be durable.
     pub(super) fn open(location: &PostgresLocation) -> Found<Self> {
-        let config = location.config().map_err(|error| {
+        let configs = location.configs().map_err(|error| {
             let file = location.password_file().unwrap_or_else(|| "".as_ref());
             unavailable(format!("{}: {error}", file.display()))
         })?;
@@ -68,7 +71,7 @@ impl Session {
             .enable_all()
             .build()
             .map_err(|error| unavailable(error.to_string()))?;
-        let (client, connection) = runtime.block_on(connect(&config, location))?;
+        let (client, connection) = runtime.block_on(connect(&configs, location))?;
         let mut session = Self {
             client,
             runtime: Some(runtime),
@@ -76,6 +79,7 @@ impl Session {
             statements: HashMap::new(),
             state: SessionState::Open,
             is_replicated: false,
+            opened_at: Timestamp::default(),
         };
         session.check()?;
         let schema = location.schema();
@@ -94,6 +98,11 @@ impl Session {
     /// Whether a commit waits until it is on another machine, where the server has one.
     pub(super) const fn is_replicated(&self) -> bool {
         self.is_replicated
+    }
+
+    /// When it was opened, by the server's clock.
+    pub(super) const fn opened_at(&self) -> Timestamp {
+        self.opened_at
     }
 
     /// Says that the last transaction has ended, however.
@@ -126,7 +135,8 @@ impl Session {
             current_setting('server_version'), current_setting('fsync'), \
             current_setting('full_page_writes'), current_setting('synchronous_commit'), \
             current_setting('server_encoding'), \
-            current_setting('synchronous_standby_names')";
+            current_setting('synchronous_standby_names'), \
+            CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)";
         let row = {
             let (runtime, client) = (runtime(&self.runtime)?, &self.client);
             runtime.block_on(client.query_one(sql, &[]))
@@ -156,6 +166,8 @@ impl Session {
             self.batch("SET synchronous_commit = on")?;
         }
         self.is_replicated = !text(6).is_empty();
+        self.opened_at = Timestamp::from_microsecond(row.get(7))
+            .map_err(|error| unavailable(error.to_string()))?;
         Ok(())
     }
 
@@ -250,8 +262,28 @@ fn runtime(runtime: &Option<Runtime>) -> Found<&Runtime> {
     runtime.as_ref().ok_or(StoreError::Closed)
 }
 
+/// Connects to the first host that takes what is written.
+async fn connect(
+    configs: &[Config],
+    location: &PostgresLocation,
+) -> Found<(Client, JoinHandle<()>)> {
+    let mut failed = unavailable("it has no host".to_owned());
+    for config in configs {
+        let connected = timeout(location.longest_opening(), connect_to(config, location)).await;
+        match connected {
+            Ok(Ok(connected)) => return Ok(connected),
+            Ok(Err(error)) => failed = error,
+            Err(_elapsed) => failed = unavailable("the server says nothing".to_owned()),
+        }
+    }
+    Err(failed)
+}
+
 /// Connects, and begins to carry what is sent and received.
-async fn connect(config: &Config, location: &PostgresLocation) -> Found<(Client, JoinHandle<()>)> {
+async fn connect_to(
+    config: &Config,
+    location: &PostgresLocation,
+) -> Found<(Client, JoinHandle<()>)> {
     if !location.has_tls() {
         let connected = config.connect(NoTls).await;
         let (client, connection) = connected.map_err(|error| unreachable_server(&error))?;

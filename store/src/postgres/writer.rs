@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use interrupts::store::StoreError;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use uuid::Uuid;
 
 use super::location::PostgresLocation;
@@ -18,7 +18,7 @@ use crate::tables::Tables;
 
 /// For how long it is tried to reach a server that was there before: one that restarts, or the standby that takes its
 /// place.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How often it is tried.
 const PACE: Duration = Duration::from_millis(100);
@@ -34,17 +34,28 @@ const TIME: &str = "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 
 const COMMITTED: &str = "INSERT INTO commits (writer, number) VALUES (?, ?) \
     ON CONFLICT (writer) DO UPDATE SET number = excluded.number, at = now()";
 const LAST_COMMIT: &str = "SELECT number FROM commits WHERE writer = ?";
+/// A server that died while it waited for its standby has the commit when it is back, and shows it, though the standby does
+/// not have it. What is written after it is not acknowledged before the standby has both.
+const SEEN: &str = "INSERT INTO commits (writer, number) VALUES (?, ?) \
+    ON CONFLICT (writer) DO UPDATE SET at = now()";
 const FORGET: &str = "DELETE FROM commits WHERE at < now() - interval '1 day'";
 /// With the commit, everybody who listens is told.
 const NEWS: &str = "SELECT pg_notify('irq_' || current_schema(), '')";
 /// Rows that somebody may wait for begin with this.
 const OUTBOX: &str = "INSERT INTO outbox ";
 
-/// The time of the server, as far as is known between two transactions.
+/// The time of the server, as far as is known between two transactions: what it said last, and what has passed since by a
+/// clock that cannot be set.
 #[derive(Debug, Default)]
 pub(super) struct ServerClock {
-    /// How many microseconds it is ahead of this machine's.
+    /// How many microseconds it is ahead of that clock.
     ahead: AtomicI64,
+}
+
+/// The microseconds since this machine began to run, those that it slept through included.
+fn since_boot() -> i64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    time.tv_sec * 1_000_000 + time.tv_nsec / 1_000
 }
 
 impl ServerClock {
@@ -52,13 +63,13 @@ impl ServerClock {
         if settings.clock.is_some() {
             return settings.now();
         }
-        let ahead = SignedDuration::from_micros(self.ahead.load(Ordering::Relaxed));
-        let now = settings.now();
-        now.checked_add(ahead).unwrap_or(now)
+        let now = since_boot() + self.ahead.load(Ordering::Relaxed);
+        Timestamp::from_microsecond(now).unwrap_or_else(|_out_of_range| settings.now())
     }
 
-    fn stands_at(&self, server: Timestamp, settings: &StoreSettings) {
-        let ahead = server.as_microsecond() - settings.now().as_microsecond();
+    /// It is this time at the server.
+    pub(super) fn stands_at(&self, server: Timestamp) {
+        let ahead = server.as_microsecond() - since_boot();
         self.ahead.store(ahead, Ordering::Relaxed);
     }
 }
@@ -101,6 +112,8 @@ pub(crate) struct DatabaseWriter {
     /// What is written with the commit.
     writes: Vec<(&'static str, Vec<Cell<'static>>)>,
     has_written: bool,
+    /// Whether nothing was committed yet by this connection.
+    is_anew: bool,
     /// Whether somebody may wait for what is written.
     has_news: bool,
     /// What is known of the last commit whose answer was lost.
@@ -127,6 +140,7 @@ impl DatabaseWriter {
             is_open: false,
             writes: Vec::new(),
             has_written: false,
+            is_anew: true,
             has_news: false,
             lost_commit: None,
             failing: None,
@@ -159,7 +173,7 @@ impl DatabaseWriter {
         let server = server.map_err(|error| StoreError::Unavailable {
             detail: error.to_string(),
         })?;
-        self.clock.stands_at(server, &self.settings);
+        self.clock.stands_at(server);
         Ok(match &self.settings.clock {
             Some(_other) => self.settings.now(),
             None => server,
@@ -229,13 +243,19 @@ impl DatabaseWriter {
     /// Whether the last transaction was committed. Whoever has the lock knows: the server has ended that one by then.
     fn has_committed(&mut self) -> Found<bool> {
         self.session = again(&self.location)?;
+        self.is_anew = true;
         let name = [Cell::Text(&self.name)];
         let last = StatementRequest {
             sql: LAST_COMMIT,
             values: &name,
         };
+        let mark = [Cell::Text(&self.name), Cell::Number(self.number - 1)];
+        let seen = StatementRequest {
+            sql: SEEN,
+            values: &mark,
+        };
         let [begin, lock, commit] = [BEGIN, LOCK, COMMIT].map(without_values);
-        let answers = self.session.send(&[begin, lock, last, commit])?;
+        let answers = self.session.send(&[begin, lock, last, seen, commit])?;
         Ok(number_of(answers.into_iter().nth(2))? == Some(self.number))
     }
 }
@@ -330,6 +350,7 @@ impl Transactions for DatabaseWriter {
         self.session.begin_anew();
         if self.session.is_lost() {
             self.session = again(&self.location)?;
+            self.is_anew = true;
         }
         Ok(())
     }
@@ -343,12 +364,15 @@ impl Transactions for DatabaseWriter {
     }
 
     fn commit(&mut self) -> Found<()> {
-        let committed = match self.has_written {
+        // What a new connection has read may be what a server showed that had died before its standby had it: the first
+        // commit writes, and waits for the standby.
+        let committed = match self.has_written || self.is_anew {
             true => self.send_commit(),
             false => self.session.send(&[without_values(COMMIT)]).map(drop),
         };
         if committed.is_ok() {
             self.is_open = false;
+            self.is_anew = false;
             self.failing = None;
         }
         committed
@@ -394,7 +418,7 @@ mod tests {
     fn between_transactions_the_time_is_the_servers_as_well() {
         let (clock, settings) = (ServerClock::default(), StoreSettings::default());
         let hour = SignedDuration::from_hours(1);
-        clock.stands_at(Timestamp::now() + hour, &settings);
+        clock.stands_at(Timestamp::now() + hour);
         let ahead = clock.now(&settings).duration_since(Timestamp::now());
         assert!(
             (ahead - hour).abs() < SignedDuration::from_secs(1),

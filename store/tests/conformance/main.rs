@@ -34,6 +34,8 @@ mod rules;
 mod running;
 mod scene;
 mod tokens;
+#[cfg(feature = "postgres")]
+mod workers;
 
 /// A test for each adapter, of each function of a module that takes a scene.
 macro_rules! conformance {

@@ -326,6 +326,55 @@ async fn a_synchronous_standby_that_takes_over_has_all_that_was_acknowledged() {
     has_no_more_than(&store, &acknowledged).await;
 }
 
+/// Waits until a commit waits for the standby.
+async fn a_commit_waits(server: &Server) {
+    let (client, connection) = tokio_postgres::connect(&server.address(), NoTls)
+        .await
+        .unwrap();
+    tokio::spawn(connection);
+    let waits = "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+    while client.query(waits, &[]).await.unwrap().is_empty() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+/// A server that dies while it waits for its standby has the commit when it is back, and its standby does not.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_only_a_server_has_that_may_still_be_lost_is_not_acknowledged() {
+    let Some(primary) = Server::start(&["-c", "synchronous_standby_names=*"]) else {
+        return;
+    };
+    let standby = primary.standby();
+    let place = format!(
+        "postgres://postgres@127.0.0.1:{},127.0.0.1:{}/postgres",
+        primary.port(),
+        standby.port()
+    );
+    let place: PostgresLocation = place.parse().unwrap();
+    let store = Arc::new(open(&place).await);
+    let run = new_run(&store).await;
+    standby.die();
+    let admission = question(&run, "published");
+    let first = {
+        let admission = admission.clone();
+        tokio::spawn(async move { store.admit(admission).await })
+    };
+    a_commit_waits(&primary).await;
+    primary.is_killed();
+    primary.comes_back();
+    // The publisher asks another process, too, which finds the interrupt there.
+    let second = tokio::spawn(async move { open(&place).await.admit(admission).await });
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    let acknowledged = (first.is_finished(), second.is_finished());
+    primary.is_killed();
+    standby.comes_back();
+    standby.take_over();
+    assert_eq!(acknowledged, (false, false), "the standby does not have it");
+    let (first, second) = (first.await.unwrap(), second.await.unwrap());
+    let ids = [first, second].map(|admitted| admitted.unwrap().into_interrupt().id);
+    assert_eq!(ids[0], ids[1]);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_may_lose_what_it_acknowledges_is_refused() {
     let Some(server) = Server::start(&["-c", "fsync=off"]) else {

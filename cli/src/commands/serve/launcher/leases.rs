@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use interrupts::life::RunState;
 use interrupts::store::Run;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use routing_core::RunId;
 
 use super::{Delay, Launcher, is_launched};
@@ -74,12 +74,13 @@ impl Launcher {
             if is_renewed && !stands {
                 return Ok(None);
             }
+            let left = until.duration_since(self.0.store().now());
             let next = if stands {
-                until.min(Timestamp::now() + PACE)
+                left.min(SignedDuration::try_from(PACE).unwrap_or(SignedDuration::MAX))
             } else {
-                until
+                left
             };
-            if !delay.sleeps(next).await {
+            if !delay.sleeps(Timestamp::now() + next).await {
                 return Ok(None);
             }
         }

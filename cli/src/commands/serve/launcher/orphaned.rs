@@ -128,20 +128,28 @@ impl Launcher {
         let mut looks = interval_at(Instant::now() + every, every);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut looked = Looked::default();
+        // Dropped with this, they end.
+        let mut resuming = JoinSet::new();
         loop {
             tokio::select! {
                 _ = looks.tick() => {}
                 // A slot may have become free.
                 () = self.0.moved.notified(), if self.is_worker() => {}
             }
-            if let Err(error) = self.resume_orphaned_runs(&mut looked).await {
+            if let Err(error) = self.resume_orphaned_runs(&mut looked, &mut resuming).await {
                 tracing::warn!(%error, "orphaned runs could not be looked for");
             }
         }
     }
 
-    async fn resume_orphaned_runs(&self, looked: &mut Looked) -> Result<(), StoreError> {
-        let mut resumed = JoinSet::new();
+    /// Begins to go on with what is found, and does not wait for it: that takes longer than from one look to the next where
+    /// an owner may only have slept, and what is left meanwhile must not wait as well.
+    async fn resume_orphaned_runs(
+        &self,
+        looked: &mut Looked,
+        resuming: &mut JoinSet<()>,
+    ) -> Result<(), StoreError> {
+        while resuming.try_join_next().is_some() {}
         let mut page = Page {
             after: 0,
             limit: Looks::USUAL.page,
@@ -153,15 +161,18 @@ impl Launcher {
             let is_last = runs.len() < Looks::USUAL.page as usize;
             for (position, run) in runs {
                 page.after = position;
+                if self.0.keeping.is_held_elsewhere(&run) {
+                    // Once that process has lost it, it is tried at once.
+                    looked.tried.remove(&run.id);
+                }
                 if room > 0 && !looked.has_tried(&run) && self.is_orphaned(&run, looked).await {
                     room -= 1;
                     looked.tried.insert(run.id, (run.version, Instant::now()));
                     let launcher = self.clone();
-                    resumed.spawn(async move { launcher.go_on_if_left(run).await });
+                    resuming.spawn(async move { launcher.go_on_if_left(run).await });
                 }
             }
             if is_last || room == 0 {
-                resumed.join_all().await;
                 return Ok(());
             }
         }

@@ -1,0 +1,257 @@
+//! All that runs: the database, the broker, the machines, and what the proof knows of them.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use interrupts::store::{Page, Store};
+use reqwest::{Client, StatusCode};
+use routing_core::RunId;
+use serde_json::Value;
+use store::{StoreLocation, StoreSettings};
+use tempfile::TempDir;
+use tests::providers::RIGHT_KEY;
+
+use crate::brain::Brain;
+use crate::broker::Broker;
+use crate::clock::MachineClock;
+use crate::count::FaultCount;
+use crate::database::Database;
+use crate::link::Link;
+use crate::machine::{Duty, Machine};
+use crate::takeovers::Takeovers;
+use crate::ways::{address, apart, broker_address, free_port, links_of, links_to, token_of};
+
+/// Everything, as one page.
+pub(crate) const ALL: Page = Page {
+    after: 0,
+    limit: 1_000_000,
+};
+
+/// How long an answer of a server is waited for.
+const ANSWER: Duration = Duration::from_secs(20);
+
+/// How often it is looked whether a machine is there.
+const LOOK: Duration = Duration::from_millis(100);
+
+const WORKERS: usize = 3;
+
+/// The installation.
+pub(crate) struct Installation {
+    pub(crate) folder: TempDir,
+    pub(crate) database: Mutex<Database>,
+    pub(crate) broker: Mutex<Broker>,
+    pub(crate) workers: Vec<Machine>,
+    pub(crate) servers: Vec<Machine>,
+    pub(crate) brain: Brain,
+    /// The store, by links that are never cut.
+    pub(crate) store: Arc<dyn Store>,
+    location: StoreLocation,
+    /// They are never cut, and are there while they are held.
+    _own: [Link; 2],
+    pub(crate) faults: FaultCount,
+    pub(crate) takeovers: Takeovers,
+    /// Processes that ended by themselves, with what they said.
+    pub(crate) ended: Mutex<Vec<String>>,
+    /// Whether the people, the supervisors and those who start runs are to go on.
+    pub(crate) goes_on: AtomicBool,
+    /// The runs that have ended.
+    pub(crate) runs_ended: Mutex<Vec<RunId>>,
+    /// How many interrupts they had.
+    pub(crate) interrupts: AtomicUsize,
+    client: Client,
+    token: String,
+    turn: AtomicUsize,
+    apart: Option<Vec<&'static str>>,
+}
+
+impl Installation {
+    /// One with nothing running but its database and its broker; none where the tests have none of them.
+    pub(crate) async fn new() -> Option<Arc<Self>> {
+        let begun = tokio::task::spawn_blocking(|| Some((Database::start()?, Broker::start()?)));
+        let (database, broker) = begun.await.unwrap()?;
+        let mut folder = tempfile::tempdir().unwrap();
+        // What is left explains a failure.
+        folder.disable_cleanup(std::env::var_os("CRASHES_KEEP").is_some());
+        let workspace = folder.path().join("workspace");
+        std::fs::create_dir_all(workspace.join("src")).unwrap();
+        std::fs::write(workspace.join("README.md"), "# Bakery\n\nBread.\n").unwrap();
+        std::fs::write(workspace.join("src/oven.rs"), "pub fn bake() {}\n").unwrap();
+        let own = links_to(database.ports()).await;
+        let location = address(&own);
+        let token = token_of(&location, "script");
+        let location: StoreLocation = location.parse().unwrap();
+        let store = location.open(StoreSettings::default()).await.unwrap();
+        let library = MachineClock::library(folder.path());
+        let (mut workers, mut servers) = (Vec::new(), Vec::new());
+        for number in 0..WORKERS + 2 {
+            let links = (
+                links_to(database.ports()).await,
+                links_of(&broker.ports()).await,
+            );
+            let (name, duty) = match number < WORKERS {
+                true => (format!("worker-{number}"), Duty::Worker),
+                false => (format!("server-{number}"), Duty::Server(free_port())),
+            };
+            let clock = MachineClock::new(folder.path(), &name, &library);
+            let machine = Machine::new(name, duty, links, clock, folder.path());
+            match duty {
+                Duty::Worker => workers.push(machine),
+                Duty::Server(_) => servers.push(machine),
+            }
+        }
+        Some(Arc::new(Self {
+            folder,
+            database: Mutex::new(database),
+            broker: Mutex::new(broker),
+            workers,
+            servers,
+            brain: Brain::start().await,
+            store,
+            location,
+            _own: own,
+            faults: FaultCount::default(),
+            takeovers: Takeovers::default(),
+            ended: Mutex::default(),
+            goes_on: AtomicBool::new(true),
+            runs_ended: Mutex::default(),
+            interrupts: AtomicUsize::default(),
+            // A connection to a server that was killed must not be used for the next one.
+            client: Client::builder()
+                .pool_max_idle_per_host(0)
+                .timeout(ANSWER)
+                .build()
+                .unwrap(),
+            token,
+            turn: AtomicUsize::default(),
+            apart: apart(),
+        }))
+    }
+
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Whether each process of `irq` has a list of processes of its own.
+    pub(crate) const fn is_apart(&self) -> bool {
+        self.apart.is_some()
+    }
+
+    pub(crate) fn machines(&self) -> impl Iterator<Item = &Machine> {
+        self.workers.iter().chain(&self.servers)
+    }
+
+    pub(crate) fn token(&self) -> &str {
+        &self.token
+    }
+
+    /// Keeps all machines up, until it is dropped.
+    pub(crate) fn is_kept_up(self: &Arc<Self>) -> tokio::task::JoinHandle<()> {
+        let installation = Arc::clone(self);
+        tokio::spawn(async move {
+            loop {
+                for machine in installation.machines() {
+                    let command = || installation.command(machine);
+                    let said = tokio::task::block_in_place(|| machine.is_kept_up(command));
+                    installation.ended.lock().unwrap().extend(said);
+                }
+                tokio::time::sleep(LOOK).await;
+            }
+        })
+    }
+
+    fn command(&self, machine: &Machine) -> Command {
+        let program = env!("CARGO_BIN_EXE_irq");
+        let mut command = match &self.apart {
+            Some(apart) => {
+                let mut command = Command::new("unshare");
+                command.args(apart).arg(program);
+                command
+            }
+            None => Command::new(program),
+        };
+        match machine.duty {
+            Duty::Worker => command.arg("worker"),
+            Duty::Server(port) => command
+                .args([
+                    "serve",
+                    "--runs-by-workers",
+                    "--requests-per-second",
+                    "5000",
+                ])
+                .args(["--listen", &format!("127.0.0.1:{port}"), "--nats"])
+                .arg(broker_address(&machine.broker)),
+        };
+        command
+            .args(["--model", "openai:gpt-5-mini", "--base-url"])
+            .arg(format!("{}/v1", self.brain.address()))
+            .arg("--workspace")
+            .arg(self.file("workspace"))
+            .env("IRQ_STORE", address(&machine.database))
+            .env("IRQ_CONFIG", "/dev/null")
+            .env("IRQ_USER", "ada")
+            .env("OPENAI_API_KEY", RIGHT_KEY)
+            .env_remove("NO_COLOR");
+        command
+    }
+
+    /// A command that looks at the store, by links that are never cut.
+    pub(crate) fn irq(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_irq"));
+        command
+            .args(arguments)
+            .env("IRQ_STORE", self.location.to_string())
+            .env("IRQ_CONFIG", "/dev/null");
+        command
+    }
+
+    /// The addresses of the servers, another one first each time.
+    pub(crate) fn addresses(&self) -> impl Iterator<Item = String> {
+        let first = self.turn.fetch_add(1, Ordering::Relaxed);
+        let count = self.servers.len();
+        (0..count).map(
+            move |next| match self.servers[(first + next) % count].duty {
+                Duty::Server(port) => format!("http://127.0.0.1:{port}"),
+                Duty::Worker => String::new(),
+            },
+        )
+    }
+
+    /// What the first server says that answers; none where no server does.
+    pub(crate) async fn get(&self, path: &str) -> Option<(StatusCode, Option<String>, Value)> {
+        for address in self.addresses() {
+            let request = self.client.get(format!("{address}{path}"));
+            let Ok(response) = request.bearer_auth(&self.token).send().await else {
+                continue;
+            };
+            let status = response.status();
+            let version = response.headers().get("etag");
+            let version = version.and_then(|it| Some(it.to_str().ok()?.to_owned()));
+            if let (false, Ok(body)) = (status.is_server_error(), response.json().await) {
+                return Some((status, version, body));
+            }
+        }
+        None
+    }
+
+    /// Sends something to one server; none where it does not answer.
+    pub(crate) async fn post(
+        &self,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &Value,
+    ) -> Option<(StatusCode, Value)> {
+        let address = self.addresses().next().unwrap();
+        let mut request = self.client.post(format!("{address}{path}"));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.bearer_auth(&self.token).body(body.to_string());
+        let response = request.send().await.ok()?;
+        let status = response.status();
+        let body = response.json().await.ok()?;
+        Some((status, body))
+    }
+}
