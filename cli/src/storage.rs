@@ -147,6 +147,11 @@ impl Storage {
         })
     }
 
+    /// What an operator should know of it.
+    pub(crate) const fn notice(&self) -> Option<&'static str> {
+        self.notice
+    }
+
     /// Says what an operator should know of it.
     pub(crate) fn say_notice(&self) {
         if let Some(notice) = self.notice {

@@ -121,6 +121,8 @@ impl Default for ServerLimits {
 pub struct ServerConfig {
     /// Where everything is kept.
     pub store: Arc<dyn Store>,
+    /// What an operator should know of the store, as it was when it was opened.
+    pub store_notice: Option<String>,
     /// Rings for the processes that execute runs.
     pub bell: Arc<dyn Bell>,
     /// The broker that events are published to and commands come from.
@@ -151,6 +153,7 @@ impl ServerConfig {
     pub fn new(store: Arc<dyn Store>, bell: Arc<dyn Bell>) -> Self {
         Self {
             store,
+            store_notice: None,
             bell,
             bus: None,
             catalogues: Vec::new(),

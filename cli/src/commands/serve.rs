@@ -170,6 +170,7 @@ fn config(
     let name = interrupts::OwnerName::new(format!("{}-http", own_name()?))?;
     let bell = bell_at(storage.location(), &name);
     let mut config = ServerConfig::new(Arc::clone(&storage.store), bell);
+    config.store_notice = storage.notice().map(str::to_owned);
     config.catalogues = workflows::built_in().to_vec();
     config.hosts.clone_from(&arguments.host);
     if let StoreLocation::Postgres(_) = storage.location() {

@@ -59,6 +59,9 @@ async fn a_run_of_one_server_is_decided_at_another_and_both_tell_the_same_events
         return;
     };
     let first = installation.serve();
+    let ready = installation.get("/readyz").send().await.unwrap();
+    let ready = ready.text().await.unwrap();
+    assert!(ready.contains("no synchronous standby"), "{ready}");
     let second = installation.serve_beside();
     let run = installation.start_asking_beside(&second).await;
     let questions = installation.questions(1).await;

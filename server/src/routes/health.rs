@@ -56,7 +56,14 @@ pub(crate) async fn ready(State(app): State<App>) -> Result<String, Problem> {
             false => format!("bus: there, {waiting} events wait\n"),
         }
     });
-    Ok(format!("ready\n{}", bus.unwrap_or_default()))
+    let store = app.config.store_notice.as_ref();
+    let store = store.map(|notice| format!("store: {notice}, as the server began\n"));
+    Ok([
+        "ready\n".to_owned(),
+        bus.unwrap_or_default(),
+        store.unwrap_or_default(),
+    ]
+    .concat())
 }
 
 /// What the store answers. It waits long for a server that is away, and one who asks whether it is there does not.
