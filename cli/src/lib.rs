@@ -88,8 +88,8 @@ pub use program::{Program, program};
 fn run_command_line() -> ExitCode {
     let (arguments, name) = match parse() {
         Ok(parsed) => parsed,
-        Err(Unread::Refused(failure)) => return fail(&failure.into(), Global::default()).into(),
-        Err(Unread::Told(error)) => {
+        Err(NoCommand::Refused(failure)) => return fail(&failure.into(), Global::default()).into(),
+        Err(NoCommand::Told(error)) => {
             // Help that nobody reads to its end is no failure.
             let _ = error.print();
             return match error.exit_code() {
@@ -226,7 +226,7 @@ fn perform(command: Command, store: &StoreArguments, global: Global) -> anyhow::
 }
 
 /// Why there is no command to carry out.
-enum Unread {
+enum NoCommand {
     /// Help, or what is wrong with the command line.
     Told(clap::Error),
     /// What is wrong with a file of settings.
@@ -234,7 +234,7 @@ enum Unread {
 }
 
 /// The arguments, with what files say where the command line does not, and the name of the command.
-fn parse() -> Result<(Arguments, String), Unread> {
+fn parse() -> Result<(Arguments, String), NoCommand> {
     // Clap writes help and errors before it has told us whether colours are refused.
     let refused = std::env::args_os().any(|argument| argument == "--no-color");
     let colours = if refused {
@@ -249,15 +249,15 @@ fn parse() -> Result<(Arguments, String), Unread> {
         Err(failure) => (Settings::default(), Some(failure)),
     };
     let program = settings.applied(program);
-    let matches = program.try_get_matches().map_err(Unread::Told)?;
+    let matches = program.try_get_matches().map_err(NoCommand::Told)?;
     let name = matches.subcommand_name().unwrap_or_default().to_owned();
     // These tell what is wrong, or do nothing that a setting could change.
     if !["config", "completions", "man"].contains(&name.as_str()) {
         let usable = refusal.map_or_else(|| settings.demand_trust(), Err);
-        usable.map_err(Unread::Refused)?;
+        usable.map_err(NoCommand::Refused)?;
     }
     settings::remember(&settings, &matches);
-    let arguments = Arguments::from_arg_matches(&matches).map_err(Unread::Told)?;
+    let arguments = Arguments::from_arg_matches(&matches).map_err(NoCommand::Told)?;
     Ok((arguments, name))
 }
 

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use crate::measured::{ADMISSIONS, Costs, HEARD, RENEWALS, microseconds};
-use crate::store::{Done, Operation, Store, StoreEvent};
+use crate::store::{FinishedOperation, Store, StoreEvent, StoreOperation};
 use crate::timeline::Timeline;
 
 /// How long each is simulated.
@@ -64,7 +64,7 @@ pub fn comparisons(costs: &Costs) -> Vec<Comparison> {
 }
 
 /// What happens in a calibration.
-enum Event {
+enum CalibrationEvent {
     Store(StoreEvent),
     Asks(usize),
 }
@@ -74,32 +74,32 @@ fn in_a_row(costs: &Costs, (processes, askers): (usize, usize), work: f64) -> f6
     let mut store: Store<(), usize> = Store::usual(costs, processes);
     let mut timeline = Timeline::default();
     for asker in 0..processes * askers {
-        timeline.at(Duration::ZERO, Event::Asks(asker));
+        timeline.at(Duration::ZERO, CalibrationEvent::Asks(asker));
     }
     let (mut answers, work) = (0_u64, microseconds(work));
     while let Some(event) = timeline.next_until(TIME) {
         let now = timeline.now();
         match event {
-            Event::Asks(asker) => {
-                let operation = Operation { work, then: asker };
+            CalibrationEvent::Asks(asker) => {
+                let operation = StoreOperation { work, then: asker };
                 store.write(now, asker % processes, operation);
             }
-            Event::Store(event) => {
+            CalibrationEvent::Store(event) => {
                 let (done, next) = store.on(now, event);
                 if let Some((at, next)) = next {
-                    timeline.at(at, Event::Store(next));
+                    timeline.at(at, CalibrationEvent::Store(next));
                 }
-                if let Some(Done::Committed(batch)) = done {
+                if let Some(FinishedOperation::Committed(batch)) = done {
                     answers += batch.len() as u64;
                     // One after the other, by the thread that writes.
                     for operation in batch {
-                        timeline.after(Duration::ZERO, Event::Asks(operation.then));
+                        timeline.after(Duration::ZERO, CalibrationEvent::Asks(operation.then));
                     }
                 }
             }
         }
         if let Some((at, event)) = store.plan() {
-            timeline.at(at, Event::Store(event));
+            timeline.at(at, CalibrationEvent::Store(event));
         }
     }
     answers as f64 / TIME.as_secs_f64()

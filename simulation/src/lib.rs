@@ -2,7 +2,7 @@
 //! interrupts around one store in PostgreSQL.
 //!
 //! The same seed gives the same figures. The times of leases, renewals and looks, the sizes of batches and the tables of
-//! states are the product's own; what things cost is in [`measured`], what else is assumed in [`Settings`].
+//! states are the product's own; what things cost is in [`measured`], what else is assumed in [`ModelSettings`].
 //! `docs/simulation.md` says what came of it.
 //!
 //! Owns the model. Knows nothing of networks, clocks or files.
@@ -15,8 +15,8 @@ mod random;
 mod store;
 mod timeline;
 
-pub use model::{Fault, Figures, Model, Remedy, Samples, Settings, Source};
+pub use model::{Fault, Figures, Model, ModelSettings, Remedy, Samples, Source};
 pub use processor::Processor;
 pub use random::Random;
-pub use store::{Done, Operation, Plan, Store, StoreEvent};
+pub use store::{FinishedOperation, Plan, Store, StoreEvent, StoreOperation};
 pub use timeline::Timeline;

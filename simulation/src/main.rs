@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
 use simulation::measured::Costs;
-use simulation::{Fault, Figures, Model, Remedy, Settings, calibration};
+use simulation::{Fault, Figures, Model, ModelSettings, Remedy, calibration};
 
 /// What many workers, servers and open interrupts ask of one store in PostgreSQL.
 #[derive(Debug, Parser)]
@@ -81,16 +81,16 @@ fn main() {
     }
 }
 
-fn settings(arguments: &Arguments, remedy: Remedy, workers: usize, open: u64) -> Settings {
-    Settings {
+fn settings(arguments: &Arguments, remedy: Remedy, workers: usize, open: u64) -> ModelSettings {
+    ModelSettings {
         seed: arguments.seed,
         fill: arguments.fill,
         remedy,
-        ..Settings::new(workers, open)
+        ..ModelSettings::new(workers, open)
     }
 }
 
-fn figures(arguments: &Arguments, settings: &Settings) -> Figures {
+fn figures(arguments: &Arguments, settings: &ModelSettings) -> Figures {
     Model::new(settings, &arguments.costs).run()
 }
 
@@ -121,7 +121,7 @@ fn faults(arguments: &Arguments, remedy: Remedy) {
     let open = arguments.open.first().copied().unwrap_or_default();
     for (fault, warm_up, counted) in faults {
         for &workers in &arguments.workers {
-            let settings = Settings {
+            let settings = ModelSettings {
                 fault,
                 warm_up: Duration::from_secs(warm_up),
                 counted: Duration::from_secs(counted),

@@ -15,22 +15,22 @@ use interrupts::life::{RunState, State};
 use interrupts::manager::{Looks, Times};
 
 pub use figures::{Figures, Samples, Source};
-pub use settings::{Fault, Remedy, Settings};
+pub use settings::{Fault, ModelSettings, Remedy};
 
 use crate::measured::{Costs, microseconds};
 use crate::random::Random;
-use crate::store::{Done, Operation, Store, StoreEvent};
+use crate::store::{FinishedOperation, Store, StoreEvent, StoreOperation};
 use crate::timeline::Timeline;
-use feeds::{Hearing, News};
+use feeds::{FeedNews, Hearing};
 use looks::Attempt;
-use run::{Run, Waits};
+use run::{ModelRun, Waits};
 
 /// How often the line at the lock is looked at.
 const LOOKS_AT_LINE: Duration = Duration::from_millis(100);
 
 /// What happens by itself.
 #[derive(Debug)]
-enum Event {
+enum ModelEvent {
     Store(StoreEvent),
     Decide,
     Counts,
@@ -54,7 +54,7 @@ enum Event {
 enum Read {
     Nothing,
     Outbox(usize),
-    Row(usize, News),
+    Row(usize, FeedNews),
     MayGoOn(usize, usize),
     Looked(usize),
     Lapsed(Attempt),
@@ -76,7 +76,7 @@ enum Write {
 
 /// A process that executes runs, or serves people.
 #[derive(Debug, Default)]
-struct Process {
+struct ModelProcess {
     is_gone: bool,
     /// The runs that it has or tries to take.
     here: usize,
@@ -94,15 +94,15 @@ struct Process {
 
 /// All of it.
 pub struct Model<'costs> {
-    settings: Settings,
+    settings: ModelSettings,
     costs: &'costs Costs,
     times: Times,
-    timeline: Timeline<Event>,
+    timeline: Timeline<ModelEvent>,
     random: Random,
     store: Store<Read, Write>,
     /// The workers, and behind them the servers.
-    processes: Vec<Process>,
-    runs: Vec<Run>,
+    processes: Vec<ModelProcess>,
+    runs: Vec<ModelRun>,
     /// Runs that wait for people, among those that are no mere number.
     waiting: Vec<usize>,
     /// Runs that work, by their states in the store.
@@ -112,7 +112,7 @@ pub struct Model<'costs> {
     open: u64,
     /// How many of the interrupts that were a number at the start have become a run of their own.
     came_up: u64,
-    news: Vec<News>,
+    news: Vec<FeedNews>,
     /// How many of them were given to a worker, where only one is told.
     told: usize,
     figures: Figures,
@@ -122,14 +122,14 @@ pub struct Model<'costs> {
 
 impl<'costs> Model<'costs> {
     /// The state at the start: leases are held evenly, unless all workers have yet to start.
-    pub fn new(settings: &Settings, costs: &'costs Costs) -> Self {
+    pub fn new(settings: &ModelSettings, costs: &'costs Costs) -> Self {
         let all = settings.workers + settings.servers();
         let mut model = Self {
             times: Times::default(),
             timeline: Timeline::default(),
             random: Random::new(settings.seed),
             store: Store::usual(costs, all),
-            processes: (0..all).map(|_number| Process::default()).collect(),
+            processes: (0..all).map(|_number| ModelProcess::default()).collect(),
             runs: Vec::new(),
             waiting: Vec::new(),
             at_work: 0,
@@ -151,7 +151,7 @@ impl<'costs> Model<'costs> {
 
     fn fill(&mut self) {
         for run in 0..self.settings.working() {
-            let mut created = Run::new(RunState::Running);
+            let mut created = ModelRun::new(RunState::Running);
             self.at_work += 1;
             if self.settings.fault == Fault::AllStart {
                 created.waits = Some((Duration::ZERO, Waits::Orphaned));
@@ -168,30 +168,31 @@ impl<'costs> Model<'costs> {
             self.runs.push(created);
             self.processes[worker].here += 1;
             self.timeline
-                .at(self.times.heartbeat - age, Event::Renews(run, 1));
+                .at(self.times.heartbeat - age, ModelEvent::Renews(run, 1));
             self.timeline
-                .at(self.times.lease - age, Event::LeaseEnds(run, 1, 0));
+                .at(self.times.lease - age, ModelEvent::LeaseEnds(run, 1, 0));
             self.steps_on(run);
         }
         for process in 0..self.processes.len() {
             let every = self.look_interval(process);
             let polls = self.random.up_to(self.times.poll);
-            self.timeline.at(polls, Event::Polls(process));
+            self.timeline.at(polls, ModelEvent::Polls(process));
             if self.settings.fault == Fault::AllStart && self.is_worker(process) {
                 self.starts(process);
             } else {
                 let first = self.random.up_to(every);
-                self.timeline.at(first, Event::LooksFor(process));
+                self.timeline.at(first, ModelEvent::LooksFor(process));
             }
             if !self.is_worker(process) {
                 let first = self.random.up_to(self.settings.server_sweep);
-                self.timeline.at(first, Event::Sweeps(process));
+                self.timeline.at(first, ModelEvent::Sweeps(process));
             }
         }
-        self.timeline.at(Duration::ZERO, Event::Decide);
-        self.timeline.at(self.settings.warm_up, Event::Counts);
-        self.timeline.at(self.settings.warm_up, Event::Fault);
-        self.timeline.at(self.settings.warm_up, Event::LooksAtLine);
+        self.timeline.at(Duration::ZERO, ModelEvent::Decide);
+        self.timeline.at(self.settings.warm_up, ModelEvent::Counts);
+        self.timeline.at(self.settings.warm_up, ModelEvent::Fault);
+        self.timeline
+            .at(self.settings.warm_up, ModelEvent::LooksAtLine);
     }
 
     /// Lets all of it happen.
@@ -207,38 +208,40 @@ impl<'costs> Model<'costs> {
 
     fn plan_store(&mut self) {
         if let Some((at, event)) = self.store.plan() {
-            self.timeline.at(at, Event::Store(event));
+            self.timeline.at(at, ModelEvent::Store(event));
         }
     }
 
-    fn on(&mut self, event: Event) {
+    fn on(&mut self, event: ModelEvent) {
         match event {
-            Event::Store(event) => {
+            ModelEvent::Store(event) => {
                 let (done, next) = self.store.on(self.timeline.now(), event);
                 if let Some((at, next)) = next {
-                    self.timeline.at(at, Event::Store(next));
+                    self.timeline.at(at, ModelEvent::Store(next));
                 }
                 match done {
-                    Some(Done::Read(read)) => self.on_read(read),
-                    Some(Done::Committed(batch)) => self.on_committed(batch),
+                    Some(FinishedOperation::Read(read)) => self.on_read(read),
+                    Some(FinishedOperation::Committed(batch)) => self.on_committed(batch),
                     None => {}
                 }
             }
-            Event::Decide => self.decides(),
-            Event::Counts => self.counts(),
-            Event::LooksAtLine => self.looks_at_line(),
-            Event::Fault => self.goes_wrong(),
-            Event::IsBack => self.is_back(),
-            Event::Sweeps(server) => self.server_sweeps(server),
-            Event::Polls(process) => self.polls(process),
-            Event::Hears(process) => self.hears(process),
-            Event::LooksFor(process) => self.looks_when_due(process),
-            Event::LooksAgain(attempt) => self.looks_again(attempt),
-            Event::HasRoom(process) => self.looks_for_room(process),
-            Event::Renews(run, epoch) => self.renews(run, epoch),
-            Event::SweptFor(run, epoch, renewals) => self.goes_on_renewing(run, epoch, renewals),
-            Event::LeaseEnds(run, epoch, renewals) => self.lease_ends(run, epoch, renewals),
-            Event::Steps(run, epoch) => self.ends_step(run, epoch),
+            ModelEvent::Decide => self.decides(),
+            ModelEvent::Counts => self.counts(),
+            ModelEvent::LooksAtLine => self.looks_at_line(),
+            ModelEvent::Fault => self.goes_wrong(),
+            ModelEvent::IsBack => self.is_back(),
+            ModelEvent::Sweeps(server) => self.server_sweeps(server),
+            ModelEvent::Polls(process) => self.polls(process),
+            ModelEvent::Hears(process) => self.hears(process),
+            ModelEvent::LooksFor(process) => self.looks_when_due(process),
+            ModelEvent::LooksAgain(attempt) => self.looks_again(attempt),
+            ModelEvent::HasRoom(process) => self.looks_for_room(process),
+            ModelEvent::Renews(run, epoch) => self.renews(run, epoch),
+            ModelEvent::SweptFor(run, epoch, renewals) => {
+                self.goes_on_renewing(run, epoch, renewals)
+            }
+            ModelEvent::LeaseEnds(run, epoch, renewals) => self.lease_ends(run, epoch, renewals),
+            ModelEvent::Steps(run, epoch) => self.ends_step(run, epoch),
         }
     }
 
@@ -255,9 +258,9 @@ impl<'costs> Model<'costs> {
         }
     }
 
-    fn on_committed(&mut self, batch: Vec<Operation<Write>>) {
+    fn on_committed(&mut self, batch: Vec<StoreOperation<Write>>) {
         let mut tells = false;
-        for Operation { then, .. } in batch {
+        for StoreOperation { then, .. } in batch {
             let source = match then {
                 Write::Own(_) | Write::Begin(..) => Source::Taking,
                 Write::Renew(..) => Source::Renewals,
@@ -301,7 +304,8 @@ impl<'costs> Model<'costs> {
         self.figures.asked[source as usize] += work / 1e6;
         let work = microseconds(work);
         let now = self.timeline.now();
-        self.store.write(now, process, Operation { work, then });
+        self.store
+            .write(now, process, StoreOperation { work, then });
     }
 
     const fn is_worker(&self, process: usize) -> bool {
@@ -311,7 +315,7 @@ impl<'costs> Model<'costs> {
     /// A person decides at some server, and the next one some time later.
     fn decides(&mut self) {
         let next = self.random.until_next(self.settings.between_decisions());
-        self.timeline.after(next, Event::Decide);
+        self.timeline.after(next, ModelEvent::Decide);
         if self.open == 0 {
             return;
         }
@@ -319,7 +323,7 @@ impl<'costs> Model<'costs> {
         let run = match self.waiting.len() {
             // One of those that were a number until now.
             0 => {
-                let mut run = Run::new(RunState::Waiting);
+                let mut run = ModelRun::new(RunState::Waiting);
                 run.question = Some(State::AwaitingReview);
                 self.runs.push(run);
                 self.came_up += 1;
@@ -340,7 +344,7 @@ impl<'costs> Model<'costs> {
         run_row.question_becomes(&[State::Resolved]);
         run_row.question = None;
         run_row.waits = Some(waits);
-        self.news.push(News::Reached(run));
+        self.news.push(FeedNews::Reached(run));
         true
     }
 
@@ -361,7 +365,7 @@ impl<'costs> Model<'costs> {
         let waiting = self.store.waiting();
         self.line = (self.line.0 + waiting as u64, self.line.1 + 1);
         self.figures.line.1 = self.figures.line.1.max(waiting);
-        self.timeline.after(LOOKS_AT_LINE, Event::LooksAtLine);
+        self.timeline.after(LOOKS_AT_LINE, ModelEvent::LooksAtLine);
     }
 
     fn counted(mut self) -> Figures {

@@ -6,27 +6,27 @@ use std::time::Duration;
 
 /// A job, with the share at which it is done.
 #[derive(Debug)]
-struct Job<J> {
+struct SharedJob<J> {
     done_at: f64,
     number: u64,
     job: J,
 }
 
-impl<J> PartialEq for Job<J> {
+impl<J> PartialEq for SharedJob<J> {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl<J> Eq for Job<J> {}
+impl<J> Eq for SharedJob<J> {}
 
-impl<J> PartialOrd for Job<J> {
+impl<J> PartialOrd for SharedJob<J> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl<J> Ord for Job<J> {
+impl<J> Ord for SharedJob<J> {
     fn cmp(&self, other: &Self) -> Ordering {
         let times = self.done_at.total_cmp(&other.done_at);
         times.then(self.number.cmp(&other.number))
@@ -42,7 +42,7 @@ pub struct Processor<J> {
     share: f64,
     since: Duration,
     number: u64,
-    jobs: BinaryHeap<Reverse<Job<J>>>,
+    jobs: BinaryHeap<Reverse<SharedJob<J>>>,
     /// The work that was done, in seconds of a core.
     pub worked: f64,
 }
@@ -84,7 +84,7 @@ impl<J> Processor<J> {
         self.advance(now);
         self.number += 1;
         let (done_at, number) = (self.share + work.as_secs_f64(), self.number);
-        self.jobs.push(Reverse(Job {
+        self.jobs.push(Reverse(SharedJob {
             done_at,
             number,
             job,

@@ -23,7 +23,7 @@ pub type Plan = (Duration, StoreEvent);
 
 /// An operation in a process's queue, with what goes on once it is committed.
 #[derive(Debug)]
-pub struct Operation<W> {
+pub struct StoreOperation<W> {
     /// What it works, beside the transaction.
     pub work: Duration,
     /// What goes on.
@@ -32,15 +32,15 @@ pub struct Operation<W> {
 
 /// What is done.
 #[derive(Debug)]
-pub enum Done<R, W> {
+pub enum FinishedOperation<R, W> {
     /// A question of a process is answered.
     Read(R),
     /// A transaction is committed, with these operations.
-    Committed(Vec<Operation<W>>),
+    Committed(Vec<StoreOperation<W>>),
 }
 
 #[derive(Debug)]
-enum Job<R> {
+enum StoreJob<R> {
     Read { process: usize, then: R },
     Transaction,
     Other,
@@ -48,12 +48,12 @@ enum Job<R> {
 
 /// The connections of one process.
 #[derive(Debug)]
-struct Process<R, W> {
+struct StoreProcess<R, W> {
     reads: usize,
     waiting: VecDeque<(Duration, R)>,
-    queue: VecDeque<Operation<W>>,
+    queue: VecDeque<StoreOperation<W>>,
     /// What it writes now, or once it has the lock.
-    batch: Vec<Operation<W>>,
+    batch: Vec<StoreOperation<W>>,
 }
 
 /// The store.
@@ -62,11 +62,11 @@ pub struct Store<R, W> {
     transaction: Duration,
     flush: Duration,
     largest: usize,
-    processor: Processor<Job<R>>,
+    processor: Processor<StoreJob<R>>,
     generation: u64,
     /// Whether something has changed since the last plan.
     has_changed: bool,
-    processes: Vec<Process<R, W>>,
+    processes: Vec<StoreProcess<R, W>>,
     /// Who waits for the lock; the first one has it.
     line: VecDeque<usize>,
     others: usize,
@@ -82,7 +82,7 @@ pub struct Store<R, W> {
 impl<R, W> Store<R, W> {
     /// A store that so many processes use, each of which writes at most `largest` operations in one transaction.
     pub fn new(costs: &Costs, processes: usize, largest: usize) -> Self {
-        let process = |_number| Process {
+        let process = |_number| StoreProcess {
             reads: 0,
             waiting: VecDeque::new(),
             queue: VecDeque::new(),
@@ -126,7 +126,7 @@ impl<R, W> Store<R, W> {
         let connections = &mut self.processes[process];
         if connections.reads < READS_AT_ONCE {
             connections.reads += 1;
-            self.add(now, work, Job::Read { process, then });
+            self.add(now, work, StoreJob::Read { process, then });
         } else {
             connections.waiting.push_back((work, then));
         }
@@ -140,11 +140,11 @@ impl<R, W> Store<R, W> {
     /// Gives the machine something else to do.
     pub fn other_work(&mut self, now: Duration, work: Duration) {
         self.others += 1;
-        self.add(now, work, Job::Other);
+        self.add(now, work, StoreJob::Other);
     }
 
     /// Puts an operation into the queue of a process.
-    pub fn write(&mut self, now: Duration, process: usize, operation: Operation<W>) {
+    pub fn write(&mut self, now: Duration, process: usize, operation: StoreOperation<W>) {
         self.processes[process].queue.push_back(operation);
         self.begin(now, process);
     }
@@ -177,7 +177,7 @@ impl<R, W> Store<R, W> {
         self.locked_since = now;
         let operations = self.processes[process].batch.iter();
         let work = self.transaction + operations.map(|it| it.work).sum::<Duration>();
-        self.add(now, work, Job::Transaction);
+        self.add(now, work, StoreJob::Transaction);
     }
 
     /// The server goes away, or is back: what was under way is done then.
@@ -201,19 +201,23 @@ impl<R, W> Store<R, W> {
     }
 
     /// What an event brings about; a further event may follow from it.
-    pub fn on(&mut self, now: Duration, event: StoreEvent) -> (Option<Done<R, W>>, Option<Plan>) {
+    pub fn on(
+        &mut self,
+        now: Duration,
+        event: StoreEvent,
+    ) -> (Option<FinishedOperation<R, W>>, Option<Plan>) {
         match event {
             StoreEvent::Worked(generation) if generation != self.generation => (None, None),
             StoreEvent::Worked(_newest) => match self.finish(now) {
-                Some(Job::Read { process, then }) => {
+                Some(StoreJob::Read { process, then }) => {
                     self.read_next(now, process);
-                    (Some(Done::Read(then)), None)
+                    (Some(FinishedOperation::Read(then)), None)
                 }
-                Some(Job::Transaction) => {
+                Some(StoreJob::Transaction) => {
                     self.is_flushing = true;
                     (None, Some((now + self.flush, StoreEvent::Flushed)))
                 }
-                Some(Job::Other) => {
+                Some(StoreJob::Other) => {
                     self.others -= 1;
                     (None, None)
                 }
@@ -224,12 +228,12 @@ impl<R, W> Store<R, W> {
         }
     }
 
-    fn add(&mut self, now: Duration, work: Duration, job: Job<R>) {
+    fn add(&mut self, now: Duration, work: Duration, job: StoreJob<R>) {
         self.has_changed = true;
         self.processor.add(now, work, job);
     }
 
-    fn finish(&mut self, now: Duration) -> Option<Job<R>> {
+    fn finish(&mut self, now: Duration) -> Option<StoreJob<R>> {
         self.has_changed = true;
         self.processor.finish(now)
     }
@@ -237,12 +241,12 @@ impl<R, W> Store<R, W> {
     fn read_next(&mut self, now: Duration, process: usize) {
         let connections = &mut self.processes[process];
         match connections.waiting.pop_front() {
-            Some((work, then)) => self.add(now, work, Job::Read { process, then }),
+            Some((work, then)) => self.add(now, work, StoreJob::Read { process, then }),
             None => connections.reads -= 1,
         }
     }
 
-    fn commit(&mut self, now: Duration) -> Done<R, W> {
+    fn commit(&mut self, now: Duration) -> FinishedOperation<R, W> {
         self.is_flushing = false;
         self.locked += now - self.locked_since;
         self.commits += 1;
@@ -251,6 +255,6 @@ impl<R, W> Store<R, W> {
         self.lock(now);
         // The process asks for the lock again after those that waited.
         self.begin(now, process);
-        Done::Committed(batch)
+        FinishedOperation::Committed(batch)
     }
 }

@@ -1,7 +1,7 @@
 //! Tables of text.
 
 use simulation::calibration::Comparison;
-use simulation::{Fault, Figures, Remedy, Settings, Source};
+use simulation::{Fault, Figures, ModelSettings, Remedy, Source};
 
 /// How far the model may be off before the table says so.
 const MUCH: f64 = 0.3;
@@ -45,7 +45,7 @@ pub(crate) fn heads_of_load() {
 }
 
 /// The load of the store: cores that each source asks for, and what came of it.
-pub(crate) fn load(settings: &Settings, figures: &Figures, cores: f64) {
+pub(crate) fn load(settings: &ModelSettings, figures: &Figures, cores: f64) {
     let seconds = figures.seconds;
     let [wanted, made] = [figures.decisions.0, figures.decisions.1].map(|it| it as f64 / seconds);
     print!(
@@ -90,7 +90,7 @@ pub(crate) fn heads_of_faults() {
 }
 
 /// How long runs were without a process, in seconds.
-pub(crate) fn fault(settings: &Settings, figures: &Figures) {
+pub(crate) fn fault(settings: &ModelSettings, figures: &Figures) {
     let what = match settings.fault {
         Fault::None => "nothing",
         Fault::TenthDies => "a tenth dies",

@@ -6,8 +6,8 @@ use std::time::Duration;
 use interrupts::manager::{LOOK_AT_LAPSED, Looks, Times, time_to_outlast};
 use simulation::measured::Costs;
 use simulation::{
-    Done, Fault, Figures, Model, Operation, Processor, Random, Remedy, Samples, Settings, Store,
-    StoreEvent, Timeline, calibration,
+    Fault, Figures, FinishedOperation, Model, ModelSettings, Processor, Random, Remedy, Samples,
+    Store, StoreEvent, StoreOperation, Timeline, calibration,
 };
 
 /// How far a mean may be from what theory says.
@@ -22,11 +22,11 @@ fn costs() -> Costs {
     <Usual as clap::Parser>::parse_from(["costs"]).costs
 }
 
-fn small(workers: usize) -> Settings {
-    Settings::new(workers, 10_000)
+fn small(workers: usize) -> ModelSettings {
+    ModelSettings::new(workers, 10_000)
 }
 
-fn figures(settings: &Settings) -> Figures {
+fn figures(settings: &ModelSettings) -> Figures {
     Model::new(settings, &costs()).run()
 }
 
@@ -42,7 +42,7 @@ fn assert_close(found: f64, theory: f64, what: &str) {
 fn the_same_seed_gives_the_same_figures_and_another_one_gives_others() {
     let settings = small(5);
     assert_eq!(figures(&settings), figures(&settings));
-    let other = Settings {
+    let other = ModelSettings {
         seed: 2,
         ..settings.clone()
     };
@@ -52,7 +52,7 @@ fn the_same_seed_gives_the_same_figures_and_another_one_gives_others() {
 /// Operations come at random, and each takes the same time: Pollaczek and Khinchine say how long they wait.
 #[test]
 fn without_group_commit_the_lock_is_a_queue_with_one_server_and_fixed_times() {
-    enum Event {
+    enum TriedEvent {
         Store(StoreEvent),
         Comes,
     }
@@ -69,27 +69,27 @@ fn without_group_commit_the_lock_is_a_queue_with_one_server_and_fixed_times() {
             Duration::from_secs(400),
             Duration::from_micros(1_000).div_f64(load),
         );
-        timeline.at(Duration::ZERO, Event::Comes);
+        timeline.at(Duration::ZERO, TriedEvent::Comes);
         while let Some(event) = timeline.next_until(end) {
             let now = timeline.now();
             match event {
-                Event::Comes => {
-                    timeline.after(random.until_next(between), Event::Comes);
+                TriedEvent::Comes => {
+                    timeline.after(random.until_next(between), TriedEvent::Comes);
                     let (work, then) = (Duration::ZERO, now);
-                    store.write(now, 0, Operation { work, then });
+                    store.write(now, 0, StoreOperation { work, then });
                 }
-                Event::Store(event) => {
+                TriedEvent::Store(event) => {
                     let (done, next) = store.on(now, event);
-                    if let Some(Done::Committed(batch)) = done {
+                    if let Some(FinishedOperation::Committed(batch)) = done {
                         batch.iter().for_each(|it| times.add(now - it.then));
                     }
                     if let Some((at, next)) = next {
-                        timeline.at(at, Event::Store(next));
+                        timeline.at(at, TriedEvent::Store(next));
                     }
                 }
             }
             if let Some((at, event)) = store.plan() {
-                timeline.at(at, Event::Store(event));
+                timeline.at(at, TriedEvent::Store(event));
             }
         }
         let service = 0.001;
@@ -142,7 +142,7 @@ fn every_interrupt_is_decided_or_open_and_no_run_has_two_owners() {
     ];
     for fault in faults {
         for remedy in [Remedy::None, Remedy::Indexes, Remedy::OneIsTold] {
-            let settings = Settings {
+            let settings = ModelSettings {
                 fault,
                 remedy,
                 counted: Duration::from_secs(90),
@@ -160,7 +160,7 @@ fn every_interrupt_is_decided_or_open_and_no_run_has_two_owners() {
 /// With room for all of them at once, each run of a dead worker is taken by the first look that finds it free.
 #[test]
 fn the_run_of_a_dead_worker_is_taken_once_its_lease_was_outlasted() {
-    let settings = Settings {
+    let settings = ModelSettings {
         fault: Fault::TenthDies,
         counted: Duration::from_secs(60),
         remedy: Remedy::Indexes,

@@ -11,7 +11,8 @@ mod purge;
 mod run;
 mod standing_rules;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use ::interrupts::life::Limits;
 use jiff::Timestamp;
@@ -66,6 +67,34 @@ impl StoreSettings {
 #[derive(Debug)]
 pub struct Adapter<B> {
     pub(crate) backend: B,
+    /// When orphans were looked for last.
+    orphans_looked_for: Mutex<Option<Instant>>,
+}
+
+/// How often sweeps look for interrupts that have outlived their runs. There are some where very many were open as a run
+/// ended, and finding them reads all that are open.
+const LOOKS_FOR_ORPHANS: Duration = Duration::from_secs(60);
+
+impl<B> Adapter<B> {
+    pub(crate) const fn over(backend: B) -> Self {
+        Self {
+            backend,
+            orphans_looked_for: Mutex::new(None),
+        }
+    }
+
+    /// Whether a sweep is to look for orphans.
+    pub(crate) fn looks_for_orphans(&self) -> bool {
+        let looked = self.orphans_looked_for.lock();
+        let looked = looked.unwrap_or_else(PoisonError::into_inner);
+        looked.is_none_or(|at| at.elapsed() >= LOOKS_FOR_ORPHANS)
+    }
+
+    /// All orphans were found.
+    pub(crate) fn has_looked_for_orphans(&self) {
+        let looked = self.orphans_looked_for.lock();
+        *looked.unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
 }
 
 impl<B: Backend> Clock for Adapter<B> {

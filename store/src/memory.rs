@@ -19,9 +19,7 @@ impl MemoryStore {
     /// An empty store.
     pub fn new(settings: StoreSettings) -> Self {
         let tables = Mutex::new(Tables::whole(settings.rules()));
-        Self {
-            backend: Memory { settings, tables },
-        }
+        Self::over(Memory { settings, tables })
     }
 }
 

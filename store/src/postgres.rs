@@ -98,16 +98,14 @@ impl PostgresStore {
                 .map_err(|error| StoreError::Unavailable {
                     detail: format!("no thread to write with: {error}"),
                 })?;
-            Ok(Adapter {
-                backend: Postgres {
-                    settings,
-                    readers: Arc::new(Readers::new(location, Arc::clone(&clock))),
-                    jobs,
-                    thread,
-                    clock,
-                    is_replicated,
-                },
-            })
+            Ok(Adapter::over(Postgres {
+                settings,
+                readers: Arc::new(Readers::new(location, Arc::clone(&clock))),
+                jobs,
+                thread,
+                clock,
+                is_replicated,
+            }))
         });
         opened.await.map_err(|error| StoreError::Unavailable {
             detail: error.to_string(),

@@ -181,14 +181,14 @@ impl Installation {
                     "--requests-per-second",
                     "5000",
                 ])
-                .args(["--listen", &format!("127.0.0.1:{port}"), "--nats"])
-                .arg(broker_address(&machine.broker)),
+                .args(["--listen", &format!("127.0.0.1:{port}"), "--bus"])
+                .arg(broker_address(&machine.broker))
+                .args(["--model", "openai:gpt-5-mini", "--base-url"])
+                .arg(format!("{}/v1", self.brain.address()))
+                .arg("--workspace")
+                .arg(self.file("workspace")),
         };
         command
-            .args(["--model", "openai:gpt-5-mini", "--base-url"])
-            .arg(format!("{}/v1", self.brain.address()))
-            .arg("--workspace")
-            .arg(self.file("workspace"))
             .env("IRQ_STORE", address(&machine.database))
             .env("IRQ_CONFIG", "/dev/null")
             .env("IRQ_USER", "ada")

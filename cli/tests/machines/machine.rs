@@ -36,13 +36,13 @@ pub(crate) struct Machine {
 
 #[derive(Default)]
 struct MachineState {
-    process: Option<Process>,
+    process: Option<MachineProcess>,
     /// A fault keeps it from being started.
     is_down: bool,
     starts: u32,
 }
 
-struct Process {
+struct MachineProcess {
     /// What was started, which may have `irq` as its child.
     child: Child,
     /// The process of `irq`.
@@ -86,7 +86,7 @@ impl Machine {
         said
     }
 
-    fn start(&self, mut command: Command, starts: u32) -> Process {
+    fn start(&self, mut command: Command, starts: u32) -> MachineProcess {
         self.clock.is_read_by(&mut command);
         let output = |kind: &str| {
             let path = self.folder.join(format!("{}.{kind}", self.name));
@@ -112,7 +112,7 @@ impl Machine {
             std::thread::sleep(Duration::from_millis(2));
         };
         let owner = owner_name(pid).unwrap_or_default();
-        Process { child, pid, owner }
+        MachineProcess { child, pid, owner }
     }
 
     fn last_words(&self) -> String {
@@ -158,7 +158,7 @@ impl Machine {
     }
 }
 
-impl Process {
+impl MachineProcess {
     fn dies(&mut self) {
         send(self.pid, Signal::KILL);
         let _killed = self.child.kill();

@@ -60,7 +60,7 @@ pub(crate) struct Publishers {
 
 /// One event of a supervisor.
 #[derive(Clone)]
-struct Event {
+struct PublishedEvent {
     key: String,
     body: Value,
     number: u32,
@@ -111,7 +111,11 @@ impl Publishers {
     }
 
     /// Each event twice, all of them in any order.
-    fn disordered(&self, events: Vec<Event>, random: &mut ChaCha8Rng) -> Vec<Event> {
+    fn disordered(
+        &self,
+        events: Vec<PublishedEvent>,
+        random: &mut ChaCha8Rng,
+    ) -> Vec<PublishedEvent> {
         let faults = &self.installation.faults;
         let mut all = [events.clone(), events].concat();
         for place in (1..all.len()).rev() {
@@ -133,7 +137,7 @@ impl Publishers {
     }
 
     /// Publishes until an answer has come.
-    async fn publish(&self, event: Event) {
+    async fn publish(&self, event: PublishedEvent) {
         for number in 0..TRIES {
             self.note(&event.key, Outcome::Unknown);
             let outcome = match number % 2 == event.number % 2 {
@@ -148,7 +152,7 @@ impl Publishers {
         }
     }
 
-    async fn over_nats(&self, event: &Event) -> Outcome {
+    async fn over_nats(&self, event: &PublishedEvent) -> Outcome {
         let mut headers = HeaderMap::new();
         let token = format!("Bearer {}", self.installation.token());
         headers.insert("Authorization", token);
@@ -166,7 +170,7 @@ impl Publishers {
         outcome(status, &serde_json::from_slice(&answer.payload).unwrap())
     }
 
-    async fn over_rest(&self, event: &Event) -> Outcome {
+    async fn over_rest(&self, event: &PublishedEvent) -> Outcome {
         let posted = self
             .installation
             .post("/v1/events", &[STRUCTURED], &event.body);
@@ -216,7 +220,7 @@ fn reroute_of(row: &NodeRow) -> Option<(AgentKind, RouteType)> {
     REROUTES.iter().find(is_it).copied()
 }
 
-fn events_for(run: &Run, row: &NodeRow, reroute: (AgentKind, RouteType)) -> Vec<Event> {
+fn events_for(run: &Run, row: &NodeRow, reroute: (AgentKind, RouteType)) -> Vec<PublishedEvent> {
     let (kind, to) = reroute;
     let event = |number: u32| {
         let key = format!("event-{}-{}-{number}", run.id, row.node);
@@ -232,7 +236,7 @@ fn events_for(run: &Run, row: &NodeRow, reroute: (AgentKind, RouteType)) -> Vec<
             "type": "dev.irq.interrupt.request_event.v1", "datacontenttype": "application/json",
             "data": data,
         });
-        Event { key, body, number }
+        PublishedEvent { key, body, number }
     };
     (1..=EVENTS).map(event).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Event, Fault, Model};
+use super::{Fault, Model, ModelEvent};
 use crate::measured::microseconds;
 
 /// How many connections a process makes again that has lost all of them: to write, to listen, and the first to read.
@@ -36,7 +36,7 @@ impl Model<'_> {
 
     fn goes_away(&mut self, time: Duration) {
         self.store.set_away(self.timeline.now(), true);
-        self.timeline.after(time, Event::IsBack);
+        self.timeline.after(time, ModelEvent::IsBack);
     }
 
     /// Every process connects anew, and goes on with what it had asked.

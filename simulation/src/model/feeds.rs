@@ -9,12 +9,12 @@ use interrupts::manager::Looks;
 
 use super::looks::Attempt;
 use super::run::Waits;
-use super::{Event, Model, Read, Remedy, Source, Write};
+use super::{Model, ModelEvent, Read, Remedy, Source, Write};
 use crate::measured::microseconds;
 
 /// What is told of a run.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum News {
+pub(super) enum FeedNews {
     /// Something has come for it.
     Reached(usize),
     /// Its state has changed.
@@ -30,7 +30,7 @@ pub(super) struct Hearing {
     read: u64,
     heard: usize,
     /// What it has heard and not dealt with.
-    news: VecDeque<News>,
+    news: VecDeque<FeedNews>,
     is_dealing: bool,
 }
 
@@ -63,7 +63,7 @@ impl Model<'_> {
     fn hears_soon(&mut self, process: usize) {
         let longest = microseconds(self.costs.asker) * 2;
         let wait = self.random.up_to(longest);
-        self.timeline.after(wait, Event::Hears(process));
+        self.timeline.after(wait, ModelEvent::Hears(process));
     }
 
     /// The one worker that is told, where not all are.
@@ -79,7 +79,7 @@ impl Model<'_> {
 
     pub(super) fn polls(&mut self, process: usize) {
         let poll = self.times.poll;
-        self.timeline.after(poll, Event::Polls(process));
+        self.timeline.after(poll, ModelEvent::Polls(process));
         let hearing = &mut self.processes[process].hearing;
         if !hearing.is_reading && !hearing.has_rung {
             self.hears(process);
@@ -128,8 +128,8 @@ impl Model<'_> {
         }
         while let Some(news) = worker.hearing.news.pop_front() {
             let is_seen_to = match news {
-                News::Reached(run) => self.runs[run].worker == Some(process),
-                News::Moved(_run) => worker.here >= slots,
+                FeedNews::Reached(run) => self.runs[run].worker == Some(process),
+                FeedNews::Moved(_run) => worker.here >= slots,
             };
             if !is_seen_to {
                 worker.hearing.is_dealing = true;
@@ -145,16 +145,16 @@ impl Model<'_> {
         self.deals_with_news(process);
     }
 
-    pub(super) fn has_row(&mut self, process: usize, news: News) {
+    pub(super) fn has_row(&mut self, process: usize, news: FeedNews) {
         let now = self.timeline.now();
         match news {
-            News::Reached(run) if self.runs[run].is_held(now) => {
+            FeedNews::Reached(run) if self.runs[run].is_held(now) => {
                 // It looks whether its owner renews: now, and when the lease would end.
                 let work = 2.0 * self.costs.read;
                 self.read(process, Source::Feeds, work, Read::Nothing);
                 self.next_news(process);
             }
-            News::Reached(run) if self.runs[run].state == RunState::Waiting => {
+            FeedNews::Reached(run) if self.runs[run].state == RunState::Waiting => {
                 // The run, whether there is news for it (4), what keeps it from going on (2), its lease.
                 let reads = match self.runs[run].waits {
                     Some(_) => 8.0,
@@ -164,7 +164,7 @@ impl Model<'_> {
                 let read = Read::MayGoOn(process, run);
                 self.read(process, Source::Taking, work, read);
             }
-            News::Reached(_) | News::Moved(_) => self.next_news(process),
+            FeedNews::Reached(_) | FeedNews::Moved(_) => self.next_news(process),
         }
     }
 
@@ -196,11 +196,11 @@ impl Model<'_> {
             Remedy::None | Remedy::Indexes => {
                 self.processes[process].put_off.push_back(run);
                 let wait = Looks::USUAL.for_room;
-                self.timeline.after(wait, Event::HasRoom(process));
+                self.timeline.after(wait, ModelEvent::HasRoom(process));
             }
             // Another one is told.
             Remedy::OneIsTold => {
-                self.news.push(News::Reached(run));
+                self.news.push(FeedNews::Reached(run));
                 self.rings();
             }
         }
@@ -215,9 +215,9 @@ impl Model<'_> {
         if worker.here >= self.settings.slots {
             worker.put_off.push_back(run);
             let wait = Looks::USUAL.for_room;
-            self.timeline.after(wait, Event::HasRoom(process));
+            self.timeline.after(wait, ModelEvent::HasRoom(process));
         } else {
-            worker.hearing.news.push_front(News::Reached(run));
+            worker.hearing.news.push_front(FeedNews::Reached(run));
             self.deals_with_news(process);
         }
     }

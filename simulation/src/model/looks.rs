@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use interrupts::manager::{LOOK_AT_LAPSED, Looks, time_to_outlast};
 
-use super::{Event, Model, Read, Remedy, Source, Write};
+use super::{Model, ModelEvent, Read, Remedy, Source, Write};
 
 /// A worker tries to take a run.
 #[derive(Debug, Clone, Copy)]
@@ -22,7 +22,7 @@ pub(super) struct Attempt {
 impl Model<'_> {
     pub(super) fn looks_when_due(&mut self, process: usize) {
         let interval = self.look_interval(process);
-        self.timeline.after(interval, Event::LooksFor(process));
+        self.timeline.after(interval, ModelEvent::LooksFor(process));
         if self.processes[process].is_looking {
             self.processes[process].has_to_look = true;
         } else {
@@ -65,7 +65,7 @@ impl Model<'_> {
     pub(super) fn starts(&mut self, process: usize) {
         self.processes[process].is_looking = true;
         let interval = self.look_interval(process);
-        self.timeline.after(interval, Event::LooksFor(process));
+        self.timeline.after(interval, ModelEvent::LooksFor(process));
         let waiting = match self.settings.remedy {
             Remedy::None => self.open as f64,
             Remedy::Indexes | Remedy::OneIsTold => 0.0,
@@ -124,7 +124,7 @@ impl Model<'_> {
             .get_or_insert(now + time_to_outlast(self.times.heartbeat));
         if is_as_seen && now < ends {
             let next = ends.min(now + LOOK_AT_LAPSED);
-            self.timeline.at(next, Event::LooksAgain(attempt));
+            self.timeline.at(next, ModelEvent::LooksAgain(attempt));
         } else {
             self.write(attempt.process, Write::Own(attempt));
         }

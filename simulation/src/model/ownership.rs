@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use interrupts::life::{RunState, State};
 
-use super::feeds::News;
+use super::feeds::FeedNews;
 use super::looks::Attempt;
 use super::run::Waits;
-use super::{Event, Model, Read, Remedy, Source, Write};
+use super::{Model, ModelEvent, Read, Remedy, Source, Write};
 
 impl Model<'_> {
     /// A worker asks for a run, and has it, unless another one was faster.
@@ -38,7 +38,7 @@ impl Model<'_> {
         self.orphaned.remove(&run);
         self.plan_renewal(process, run, epoch);
         self.timeline
-            .after(self.times.lease, Event::LeaseEnds(run, epoch, 0));
+            .after(self.times.lease, ModelEvent::LeaseEnds(run, epoch, 0));
         self.write(process, Write::Begin(run, epoch));
         match attempt.is_of_look {
             true => self.attempt_ends(process),
@@ -52,7 +52,7 @@ impl Model<'_> {
         self.at_work += usize::from(row.state != RunState::Running);
         row.becomes(RunState::Running);
         let has_asked = row.question.is_some();
-        self.news.push(News::Moved(run));
+        self.news.push(FeedNews::Moved(run));
         // Where it is none's, it was lost between the two transactions.
         if let Some(process) = self.owner(run, epoch) {
             match has_asked {
@@ -82,7 +82,7 @@ impl Model<'_> {
             Remedy::None | Remedy::Indexes => heartbeat,
             Remedy::OneIsTold => Duration::from_nanos(beat - since_beat),
         };
-        self.timeline.after(wait, Event::Renews(run, epoch));
+        self.timeline.after(wait, ModelEvent::Renews(run, epoch));
     }
 
     pub(super) fn renews(&mut self, run: usize, epoch: u64) {
@@ -115,7 +115,7 @@ impl Model<'_> {
         // It waits no longer than this, but the store goes on with the question.
         let patience = self.times.heartbeat;
         self.timeline
-            .after(patience, Event::SweptFor(run, epoch, renewals));
+            .after(patience, ModelEvent::SweptFor(run, epoch, renewals));
     }
 
     pub(super) fn sweeps(&mut self, process: usize, then: Read) {
@@ -131,7 +131,7 @@ impl Model<'_> {
     pub(super) fn server_sweeps(&mut self, server: usize) {
         self.sweeps(server, Read::Nothing);
         self.timeline
-            .after(self.settings.server_sweep, Event::Sweeps(server));
+            .after(self.settings.server_sweep, ModelEvent::Sweeps(server));
     }
 
     /// The sweep after a renewal is done or given up; the next renewal follows.
@@ -145,7 +145,7 @@ impl Model<'_> {
             let row = &self.runs[run];
             let (ends, renewals) = (row.renewed + self.times.lease, row.renewals);
             self.timeline
-                .at(ends, Event::LeaseEnds(run, epoch, renewals));
+                .at(ends, ModelEvent::LeaseEnds(run, epoch, renewals));
             self.plan_renewal(process, run, epoch);
         }
     }
@@ -177,7 +177,7 @@ impl Model<'_> {
         self.runs[run].steps = steps as u32;
         let first = self.random.up_to(self.settings.step);
         let epoch = self.runs[run].epoch;
-        self.timeline.after(first, Event::Steps(run, epoch));
+        self.timeline.after(first, ModelEvent::Steps(run, epoch));
     }
 
     pub(super) fn ends_step(&mut self, run: usize, epoch: u64) {
@@ -199,7 +199,7 @@ impl Model<'_> {
                 0 => self.write(process, Write::Ask(run, epoch)),
                 _more => self
                     .timeline
-                    .after(self.settings.step, Event::Steps(run, epoch)),
+                    .after(self.settings.step, ModelEvent::Steps(run, epoch)),
             }
         }
         true
@@ -219,7 +219,7 @@ impl Model<'_> {
             State::AwaitingReview,
         ];
         self.runs[run].question_becomes(&states);
-        self.news.push(News::Reached(run));
+        self.news.push(FeedNews::Reached(run));
         self.write(process, Write::Rest(run, epoch));
         true
     }
@@ -236,7 +236,7 @@ impl Model<'_> {
         self.at_work -= 1;
         self.waiting.push(run);
         self.processes[process].here -= 1;
-        self.news.push(News::Moved(run));
+        self.news.push(FeedNews::Moved(run));
         // Whether something has come meanwhile.
         self.read(process, Source::Work, 5.0 * self.costs.read, Read::Nothing);
         self.looks(process);

@@ -7,7 +7,7 @@ use interrupts::life::{RunState, State, Transition};
 /// A run that works, waits for a process, or has been at work since the simulation began. Those that only wait for people
 /// are a number.
 #[derive(Debug)]
-pub(super) struct Run {
+pub(super) struct ModelRun {
     pub(super) state: RunState,
     /// The state of its question, if it has an open one.
     pub(super) question: Option<State>,
@@ -36,7 +36,7 @@ pub(super) enum Waits {
     Orphaned,
 }
 
-impl Run {
+impl ModelRun {
     pub(super) const fn new(state: RunState) -> Self {
         Self {
             state,

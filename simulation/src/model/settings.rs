@@ -17,7 +17,7 @@ pub enum Fault {
 
 /// What is simulated.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct ModelSettings {
     /// The seed of all choices.
     pub seed: u64,
     /// Processes of `irq worker`.
@@ -60,7 +60,7 @@ pub enum Remedy {
     OneIsTold,
 }
 
-impl Settings {
+impl ModelSettings {
     /// The usual ones.
     pub fn new(workers: usize, open: u64) -> Self {
         Self {

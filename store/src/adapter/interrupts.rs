@@ -159,11 +159,18 @@ impl<B: Backend> Interrupts for Adapter<B> {
                 Err(_faster) => {}
             }
         }
-        for id in self.backend.orphans(limit).await? {
-            match self.backend.execute(EndOrphan { id }).await {
-                Ok(Some(_cancelled)) => swept.cancelled.push(id),
-                Err(ChangeError::Store(error)) => return Err(error),
-                Ok(None) | Err(_) => {}
+        if self.looks_for_orphans() {
+            let orphans = self.backend.orphans(limit).await?;
+            let are_all = orphans.len() < limit as usize;
+            for id in orphans {
+                match self.backend.execute(EndOrphan { id }).await {
+                    Ok(Some(_cancelled)) => swept.cancelled.push(id),
+                    Err(ChangeError::Store(error)) => return Err(error),
+                    Ok(None) | Err(_) => {}
+                }
+            }
+            if are_all {
+                self.has_looked_for_orphans();
             }
         }
         swept.rules = self.expire_rules(limit).await?;

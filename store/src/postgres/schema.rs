@@ -7,7 +7,10 @@ use crate::query::Found;
 use crate::relational::{Cell, ColumnValue, Database as _};
 
 /// The steps from an empty schema to the newest, oldest first. One that was released is never changed.
-const STEPS: [&str; 1] = [include_str!("../../migrations/postgres/0001_store.sql")];
+const STEPS: [&str; 2] = [
+    include_str!("../../migrations/postgres/0001_store.sql"),
+    include_str!("../../migrations/postgres/0002_runs_at_work.sql"),
+];
 
 /// The newest schema that this program knows.
 const NEWEST: i64 = STEPS.len() as i64;

@@ -248,10 +248,21 @@ impl<R: Relational> Backend for R {
 
     async fn runs(&self, states: &[RunState], page: Page) -> Found<Vec<(u64, Run)>> {
         let only_live = !states.is_empty() && states.iter().all(|state| !state.is_final());
+        let only_at_work = only_live && !states.contains(&RunState::Waiting);
         let states = list(states.iter().map(|state| state.name()));
-        // Two statements, so that each has its index.
-        let sql = match only_live {
-            true => {
+        // A statement for each, so that each has its index.
+        let sql = match (only_at_work, only_live) {
+            (true, _) => {
+                concat!(
+                    "SELECT ",
+                    columns!(runs),
+                    " FROM runs INDEXED BY runs_at_work WHERE position > ?1 \
+                     AND state NOT IN ('completed', 'failed', 'cancelled', 'waiting') \
+                     AND state IN (SELECT value FROM json_each(?2)) \
+                     ORDER BY position LIMIT ?3"
+                )
+            }
+            (false, true) => {
                 concat!(
                     "SELECT ",
                     columns!(runs),
@@ -261,7 +272,7 @@ impl<R: Relational> Backend for R {
                      ORDER BY position LIMIT ?3"
                 )
             }
-            false => {
+            (false, false) => {
                 concat!(
                     "SELECT ",
                     columns!(runs),

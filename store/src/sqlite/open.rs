@@ -117,15 +117,13 @@ fn look(
     own: Arc<OwnFiles>,
 ) -> Result<SqliteStore, StoreError> {
     let file = Arc::new(OpenedFile::of(&place.path)?);
-    Ok(Adapter {
-        backend: Sqlite {
-            settings,
-            writing: None,
-            readers: Arc::new(Readers::new(place, file, own)),
-            standing,
-            owned: Owned::begin(),
-        },
-    })
+    Ok(Adapter::over(Sqlite {
+        settings,
+        writing: None,
+        readers: Arc::new(Readers::new(place, file, own)),
+        standing,
+        owned: Owned::begin(),
+    }))
 }
 
 /// The file itself, and what belongs to it: SQLite's own files, and the bells.
@@ -273,18 +271,16 @@ pub(super) fn start(
         .map_err(|error| StoreError::Unavailable {
             detail: format!("no thread to write with: {error}"),
         })?;
-    Ok(Adapter {
-        backend: Sqlite {
-            settings,
-            readers: Arc::new(Readers::new(place, file, own)),
-            writing: Some(Writing {
-                jobs,
-                thread: writer,
-            }),
-            standing: StoreStatus::Whole,
-            owned: Owned::begin(),
-        },
-    })
+    Ok(Adapter::over(Sqlite {
+        settings,
+        readers: Arc::new(Readers::new(place, file, own)),
+        writing: Some(Writing {
+            jobs,
+            thread: writer,
+        }),
+        standing: StoreStatus::Whole,
+        owned: Owned::begin(),
+    }))
 }
 
 fn connect_with(path: &Path) -> Result<Connection, StoreError> {
