@@ -45,7 +45,7 @@ fn answers_are_logged_as_json_and_no_address_lets_anybody_in() {
         .iter()
         .find(|line| line["target"] == "access")
         .unwrap();
-    assert_eq!(asked["route"], "/v1/runs/{id}");
+    assert_eq!(asked["route"], "/v1/runs/{run_id}");
     assert_eq!(asked["status"], 401);
     assert_eq!(asked["method"], "GET");
     assert!(asked["ms"].is_number());

@@ -66,8 +66,8 @@ pub(crate) async fn ready(State(app): State<App>) -> Result<String, Problem> {
     .concat())
 }
 
-/// What the store answers. It waits long for a server that is away, and one who asks whether it is there does not.
-async fn in_time<T>(answer: impl Future<Output = T>) -> Result<T, Problem> {
+/// What the store answers to one who asks whether all is well. It waits long for a server that is away.
+pub(crate) async fn in_time<T>(answer: impl Future<Output = T>) -> Result<T, Problem> {
     let answered = tokio::time::timeout(STORE_ANSWERS_WITHIN, answer).await;
     answered.map_err(|_elapsed| {
         Problem::new(

@@ -314,7 +314,7 @@ mod tests {
         for (given, hosts) in [
             ("postgres://ada@one:1,two:2/runs", vec!["one", "two"]),
             (
-                "postgres://ada:se@cret@[::1]:1,two/runs?connect_timeout=3",
+                "postgres://ada:se%40cret@[::1]:1,two:2/runs?connect_timeout=3",
                 vec!["::1", "two"],
             ),
             ("postgres://ada@/runs?host=one,two", vec!["one,two"]),

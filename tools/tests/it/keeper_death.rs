@@ -100,6 +100,13 @@ async fn a_future_that_is_dropped_ends_its_program() {
     }
 }
 
+/// Whether a process has nothing to do.
+fn sleeps(process: i32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
+    let (_name, rest) = stat.rsplit_once(')').unwrap();
+    rest.trim_start().starts_with('S')
+}
+
 #[tokio::test]
 async fn a_keeper_that_is_killed_takes_the_tool_with_it_as_far_as_is_said() {
     for wanted in mechanisms() {
@@ -110,6 +117,10 @@ async fn a_keeper_that_is_killed_takes_the_tool_with_it_as_far_as_is_said() {
         let killing = async {
             heard.wait_for("ready", 1).await;
             let keeper = parent_of(census::named(&ledger)[0].pid);
+            // The tool may be faster than the keeper, which says that it has begun, and sleeps then.
+            while !sleeps(keeper) {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
             kill_process(Pid::from_raw(keeper).unwrap(), Signal::KILL).unwrap();
         };
         let running = containment.run(nasty("double_fork", folder.path()), &scope, &*heard);
