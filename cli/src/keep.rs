@@ -411,6 +411,17 @@ impl Keeping {
         }
     }
 
+    /// The owner of a run that is known to have it no more: it is gone, or it is this process, which has lost it. What had
+    /// renewed its lease came through late then: the store was away.
+    fn lost_owner(&self, run: &Run) -> Option<OwnerName> {
+        let of_this_process = || {
+            let owner = &run.lease.as_ref()?.owner;
+            let is_kept = || self.manager.status().runs.iter().any(|it| it.run == run.id);
+            (*owner == self.owner && !is_kept()).then(|| owner.clone())
+        };
+        gone_owner(run).or_else(of_this_process)
+    }
+
     async fn try_to_take(
         &self,
         run: RunId,
@@ -428,7 +439,7 @@ impl Keeping {
         let taking = Taking {
             run,
             node: first_node(workflow)?,
-            lost: found.as_ref().and_then(gone_owner),
+            lost: found.as_ref().and_then(|found| self.lost_owner(found)),
             deliveries: Arc::clone(&inbox) as Arc<_>,
             messages_after: 0,
             leaves_agents_out: found

@@ -347,7 +347,7 @@ async fn answer_in_time(State(app): State<App>, request: Request, next: Next) ->
     };
     let (status, took) = (response.status().as_u16(), began.elapsed());
     // Nothing of what was asked or answered, and no address of one who asks: a route is told as it is written here.
-    tracing::info!(target: "access", %method, route, status, ms = took.as_millis(), "answered");
+    tracing::info!(target: "access", %method, route, status, ms = took.as_secs_f64() * 1_000.0, "answered");
     app.metrics.answered(&route, status, took);
     response
 }
