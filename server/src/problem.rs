@@ -14,8 +14,8 @@ use serde_json::{Map, Value};
 pub(crate) use kind::Kind;
 pub(crate) use planned::{absent_plan, of_plan_order, of_plan_read, other_workflow};
 pub(crate) use refused::{
-    decider, no_interrupt, no_rule, not_decided, of_change, of_launch, of_refusal, of_rule,
-    of_store, of_verify,
+    decider, in_time, no_interrupt, no_rule, not_decided, of_change, of_launch, of_refusal,
+    of_rule, of_store, of_verify,
 };
 pub(crate) use worked::{of_registration, of_work};
 

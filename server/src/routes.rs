@@ -27,7 +27,6 @@ pub(crate) use agents::{AgentQuery, find as find_agents};
 pub(crate) use claims::claim_or_release;
 pub(crate) use cloud_events::accepted_types;
 pub(crate) use decisions::digest;
-pub(crate) use health::in_time;
 pub(crate) use history::{
     ABOUT, HistoryQuery, export as export_history, newest as newest_history, verified,
 };

@@ -175,7 +175,7 @@ fn a_server_needs_nothing_but_its_file() {
     let ended = server.wait().unwrap();
     assert!(served && ended.success(), "{first} {ended}");
     assert!(desk.folder.path().join("served.db").exists());
-    // Two that belong together come together, whoever says them.
+    // One of two options that belong together is refused, wherever it is said.
     desk.folder_says("[serve]\nlisten = \"127.0.0.1:0\"\ntls_cert = \"a.pem\"\n");
     desk.trusts();
     let alone = end(desk.irq(&["serve"]).stdin(Stdio::null())).exits_with(2);

@@ -32,7 +32,7 @@ impl MachineClock {
 
     /// Sets it so many seconds before the right time, or behind it.
     pub(crate) fn is_set_ahead(&self, seconds: i64) {
-        // In place: whoever reads it has the file itself.
+        // In place: its readers have opened this very file.
         let file = std::fs::File::options()
             .create(true)
             .truncate(false)

@@ -52,7 +52,7 @@ pub(crate) fn decide_all(
     (deciding, told)
 }
 
-/// The words for a question: the same for the same one, whoever decides it and however often.
+/// The words for a question: the same for the same one, however often it is decided.
 fn words(interrupt: &Value) -> String {
     format!("Decided for {}.", interrupt["id"].as_str().unwrap())
 }

@@ -27,7 +27,7 @@ pub(crate) enum Flow {
     CutThere,
     /// Nothing comes back from the server; what it is told arrives.
     CutBack,
-    /// Nothing arrives, and nobody is told.
+    /// Nothing arrives, and neither side is told.
     CutBoth,
     /// Connections end at once, and so do new ones.
     Refused,

@@ -159,7 +159,6 @@ impl RunRecord {
         input::record(store, self.run, self.epoch()?, &node, text).await
     }
 
-    /// The epoch in which this process has the run.
     /// Stops all of the run at once where its lease has run out, before something is begun that another process may have
     /// done: this one may have stood still, and not have found out by itself yet.
     pub fn stops_where_lost(&self) {
@@ -168,6 +167,7 @@ impl RunRecord {
         }
     }
 
+    /// The epoch in which this process has the run.
     pub fn epoch(&self) -> Result<u64, KeepError> {
         self.epoch.get().copied().ok_or(KeepError::NotOpen)
     }

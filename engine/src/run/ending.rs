@@ -62,7 +62,7 @@ pub async fn conclude(
             let is_lost = engine.control().is_some_and(|control| control.is_lost());
             // Another process goes on with one that is lost.
             if !is_lost {
-                // Nothing is lost if this fails too: whoever resumes the run finds it where it stood.
+                // Nothing is lost if this fails too: the run is found where it stood.
                 let _best_effort = record.become_state(RunState::Paused, Some(reason)).await;
                 let _best_effort = record.release().await;
             }

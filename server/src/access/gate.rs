@@ -11,8 +11,7 @@ use super::host::Foreign;
 use super::pace::Peer;
 use super::token::{digest_of_presented, digest_of_session, digest_of_ticket};
 use crate::app::App;
-use crate::problem::{Kind, Problem, of_store};
-use crate::routes::in_time;
+use crate::problem::{Kind, Problem, in_time, of_store};
 
 /// The secret of a ticket, where the request's address has one.
 #[derive(Debug)]

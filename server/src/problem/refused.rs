@@ -1,6 +1,7 @@
 //! From what the store and the machine refuse to the problem that callers read.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use axum::http::{HeaderValue, header};
 use interrupts::life::{Decider, Decision, Interrupt, Refusal, State};
@@ -13,6 +14,25 @@ use serde_json::{Value, json};
 use super::{Kind, Problem};
 use crate::launcher::LaunchError;
 use crate::wire::verdict_name;
+
+/// How long the store may take to answer one who asks whether all is well.
+const STORE_ANSWERS_WITHIN: Duration = Duration::from_secs(2);
+
+/// What the store answers to one who asks whether all is well. It waits long for a server that is away.
+///
+/// # Cancel safety
+///
+/// That of the answer.
+pub(crate) async fn in_time<T>(answer: impl Future<Output = T>) -> Result<T, Problem> {
+    let answered = tokio::time::timeout(STORE_ANSWERS_WITHIN, answer).await;
+    answered.map_err(|_elapsed| {
+        Problem::new(
+            Kind::Unavailable,
+            "the store does not answer",
+            "see whether its server is reached: irq doctor",
+        )
+    })
+}
 
 /// The problem that a failing store is. What is wrong with it stands in the log, not in the answer.
 #[expect(

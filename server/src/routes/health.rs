@@ -10,13 +10,10 @@ use interrupts::store::{Page, Run};
 
 use crate::access::Surveys;
 use crate::app::App;
-use crate::problem::{Kind, Problem, of_store};
+use crate::problem::{Kind, Problem, in_time, of_store};
 
 /// How long a scrape waits for what has happened to be counted.
 const CATCHES_UP_WITHIN: Duration = Duration::from_secs(1);
-
-/// How long the store may take to answer one who asks whether all is well.
-const STORE_ANSWERS_WITHIN: Duration = Duration::from_secs(2);
 
 /// The most runs that are counted by their state.
 const MOST_RUNS: usize = 10_000;
@@ -64,18 +61,6 @@ pub(crate) async fn ready(State(app): State<App>) -> Result<String, Problem> {
         store.unwrap_or_default(),
     ]
     .concat())
-}
-
-/// What the store answers to one who asks whether all is well. It waits long for a server that is away.
-pub(crate) async fn in_time<T>(answer: impl Future<Output = T>) -> Result<T, Problem> {
-    let answered = tokio::time::timeout(STORE_ANSWERS_WITHIN, answer).await;
-    answered.map_err(|_elapsed| {
-        Problem::new(
-            Kind::Unavailable,
-            "the store does not answer",
-            "see whether its server is reached: irq doctor",
-        )
-    })
 }
 
 /// The runs that have not ended: the first 10,000 of them.
