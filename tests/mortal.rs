@@ -11,7 +11,7 @@ use interrupts::life::{
 };
 use interrupts::rules::StandingRule;
 use interrupts::store::*;
-use interrupts::{Digest, EffectId, IdempotencyKey};
+use interrupts::{Digest, EffectId, IdempotencyKey, OwnerName};
 use jiff::{SignedDuration, Timestamp};
 use routing_core::{Clock, EventId, InterruptId, NodeId, RuleId, RunId, StopMode};
 use tokio::sync::watch;
@@ -162,6 +162,10 @@ mortal! {
         fn last_outbox_of(run: RunId, page: PageBack) -> Result<Vec<OutboxRow>, StoreError>;
         fn consumed(consumer: &Consumer, through: u64) -> Result<u64, StoreError>;
         fn cursor(consumer: &Consumer) -> Result<u64, StoreError>;
+    }
+    Workers {
+        fn tell_worker(name: &OwnerName, state: WorkerState, lease: SignedDuration) -> Result<(), StoreError>;
+        fn workers() -> Result<Vec<WorkerRow>, StoreError>;
     }
     Audit {
         fn audit(page: Page) -> Result<Vec<AuditRow>, StoreError>;

@@ -12,7 +12,9 @@ pub mod bus;
 mod canonical;
 pub mod catalogue;
 mod digest;
+mod fleet;
 pub mod hooks;
+mod label;
 pub mod life;
 pub mod limits;
 pub mod manager;
@@ -29,6 +31,8 @@ pub mod store;
 pub use bell::{Bell, NoBell};
 pub use canonical::canonical_json;
 pub use digest::{Digest, EffectId, ParseDigestError};
+pub use fleet::Fleet;
+pub use label::{Label, LabelError, Labels};
 pub use misfit::{Misfit, SchemaError, ValueSchema};
 pub use names::{
     ActorName, IdempotencyKey, KindName, NameError, OwnerName, RouteName, WorkflowName,

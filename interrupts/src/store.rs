@@ -23,6 +23,7 @@ mod purge;
 mod reroute;
 mod run;
 mod standing_rules;
+mod worker;
 
 use routing_core::Clock;
 
@@ -48,6 +49,7 @@ pub use purge::{Purge, Purged};
 pub use reroute::{RerouteRow, Reroutes};
 pub use run::{NewRun, RootNode, Run, RunError, RunHold, Runs};
 pub use standing_rules::{NewRule, RuleError, StandingRules};
+pub use worker::{WorkerRow, WorkerState, Workers};
 
 /// Everything that a store does. It is a clock, too: the one by which leases and deadlines are judged.
 pub trait Store:
@@ -63,6 +65,7 @@ pub trait Store:
     + Outbox
     + Tokens
     + StandingRules
+    + Workers
     + Audit
     + Purge
     + 'static
@@ -82,6 +85,7 @@ impl<S> Store for S where
         + Outbox
         + Tokens
         + StandingRules
+        + Workers
         + Audit
         + Purge
         + 'static

@@ -10,6 +10,7 @@ mod node;
 mod purge;
 mod run;
 mod standing_rules;
+mod worker;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -19,6 +20,7 @@ use jiff::Timestamp;
 use routing_core::reroute::RerouteLimits;
 use routing_core::{Clock, SystemClock};
 
+use crate::operation::Operation;
 use crate::query::Backend;
 use crate::tables::Rules;
 
@@ -32,7 +34,12 @@ pub struct StoreSettings {
     pub limits: Limits,
     /// How long reroutes wait.
     pub reroutes: RerouteLimits,
+    /// Told of each write that has ended.
+    pub written: Option<Written>,
 }
+
+/// Hears which operation was written to a file or a server, and how long it took from its asking to its commit or its refusal.
+pub type Written = Arc<dyn Fn(&'static str, Duration) + Send + Sync>;
 
 impl Default for StoreSettings {
     /// The store's own clock and the usual limits.
@@ -41,6 +48,7 @@ impl Default for StoreSettings {
             clock: None,
             limits: Limits::default(),
             reroutes: RerouteLimits::default(),
+            written: None,
         }
     }
 }
@@ -53,6 +61,22 @@ impl StoreSettings {
             None => SystemClock.now(),
         };
         Timestamp::from_microsecond(now.as_microsecond()).unwrap_or(now)
+    }
+
+    /// Carries an operation out, and tells how long that took.
+    pub(crate) async fn timed<O: Operation>(
+        &self,
+        operation: impl Future<Output = Result<O::Output, O::Error>>,
+    ) -> Result<O::Output, O::Error> {
+        let Some(written) = &self.written else {
+            return operation.await;
+        };
+        let began = Instant::now();
+        let done = operation.await;
+        let name = std::any::type_name::<O>();
+        let name = name.rsplit("::").next().unwrap_or(name);
+        written(name, began.elapsed());
+        done
     }
 
     pub(crate) const fn rules(&self) -> Rules {

@@ -20,7 +20,7 @@ mod relational;
 mod sqlite;
 mod tables;
 
-pub use adapter::{Adapter, StoreSettings};
+pub use adapter::{Adapter, StoreSettings, Written};
 pub use bell::bell_at;
 #[cfg(unix)]
 pub use bell::{BellError, LocalBell};

@@ -20,6 +20,7 @@ mod run;
 mod together;
 mod token;
 mod unread;
+mod worker;
 
 use interrupts::store::StoreError;
 
@@ -44,6 +45,7 @@ pub(crate) use rule::{ApplyRule, ExpireRule, PutRule, RevokeRule};
 pub(crate) use run::{ChangeRun, CreateRun, RunChange};
 pub(crate) use together::DecideTogether;
 pub(crate) use token::{LONGEST_CHAIN, PutToken, RevokeToken, UseToken};
+pub(crate) use worker::TellWorker;
 
 /// Why an operation did not come to its end. Nothing of what it wrote is kept.
 #[derive(Debug)]

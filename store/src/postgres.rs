@@ -195,7 +195,8 @@ impl Relational for Postgres {
     }
 
     async fn submit<O: Operation>(&self, operation: O) -> Result<O::Output, O::Error> {
-        Queued::submit(operation, &self.jobs).await
+        let submitted = Queued::submit(operation, &self.jobs);
+        self.settings.timed::<O>(submitted).await
     }
 
     async fn ask<T: Send + 'static>(

@@ -8,7 +8,7 @@ use interrupts::rules::StandingRule;
 use interrupts::store::{
     AuditHead, AuditRow, CatalogueRow, Checkpoint, CheckpointId, Consumer, Filter, JournalEntry,
     NodeRow, OutboxRow, Page, PageBack, Purged, RerouteRow, Run, StoreError, StoredMessage,
-    TokenRow, Verification, VerifyError,
+    TokenRow, Verification, VerifyError, WorkerRow,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::Timestamp;
@@ -170,6 +170,9 @@ pub(crate) trait Backend: Send + Sync + 'static {
     ) -> impl Future<Output = Found<Vec<OutboxRow>>> + Send;
 
     fn cursor(&self, consumer: &Consumer) -> impl Future<Output = Found<u64>> + Send;
+
+    /// All workers that have told of themselves and are not forgotten, by their names.
+    fn workers(&self) -> impl Future<Output = Found<Vec<WorkerRow>>> + Send;
 
     fn audit(&self, page: Page) -> impl Future<Output = Found<Vec<AuditRow>>> + Send;
 

@@ -129,7 +129,8 @@ impl Relational for Sqlite {
         let Some(writing) = &self.writing else {
             return Err(self.standing.refusal().unwrap_or(StoreError::Closed).into());
         };
-        Queued::submit(operation, &writing.jobs).await
+        let submitted = Queued::submit(operation, &writing.jobs);
+        self.settings.timed::<O>(submitted).await
     }
 
     async fn ask<T: Send + 'static>(

@@ -14,9 +14,9 @@ mod table;
 use interrupts::life::Limits;
 use interrupts::store::{
     AuditEntry, AuditRow, AuditSubject, Checkpoint, CheckpointId, Consumer, JournalEntry,
-    Notification, OutboxRow, RerouteRow, StoreError, StoredMessage,
+    Notification, OutboxRow, RerouteRow, StoreError, StoredMessage, WorkerRow,
 };
-use interrupts::{Digest, EffectId, IdempotencyKey, WorkflowName};
+use interrupts::{Digest, EffectId, IdempotencyKey, OwnerName, WorkflowName};
 use jiff::{SignedDuration, Timestamp};
 use routing_core::reroute::RerouteLimits;
 use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId};
@@ -56,6 +56,7 @@ pub(crate) struct Tables {
     pub(crate) checkpoint_ids: Table<CheckpointId, ()>,
     pub(crate) checkpoints: Table<CheckpointId, Checkpoint>,
     pub(crate) cursors: Table<Consumer, u64>,
+    pub(crate) workers: Table<OwnerName, WorkerRow>,
     pub(crate) catalogues: Table<Digest, PlacedCatalogue>,
     /// The last version of each workflow's catalogue: made of the catalogues themselves.
     pub(crate) versions: Table<WorkflowName, u64>,
@@ -87,6 +88,7 @@ macro_rules! each_table {
         tables.checkpoint_ids.$call();
         tables.checkpoints.$call();
         tables.cursors.$call();
+        tables.workers.$call();
         tables.catalogues.$call();
         tables.versions.$call();
         tables.tokens.$call();
@@ -123,6 +125,7 @@ impl Tables {
             checkpoint_ids: Table::default(),
             checkpoints: Table::default(),
             cursors: Table::default(),
+            workers: Table::default(),
             catalogues: Table::default(),
             versions: Table::default(),
             tokens: Table::default(),

@@ -17,8 +17,9 @@ use interrupts::store::{
     Outbox, OutboxRow, Page, PageBack, Purge, Purged, PutQuestion, PutQuestionError,
     RaisedQuestion, RerouteRow, Reroutes, RuleError, Run, RunError, Runs, StandingRules, Store,
     StoreError, StoredMessage, Swept, TogetherError, TokenRow, Tokens, Verification, VerifyError,
+    WorkerRow, WorkerState, Workers,
 };
-use interrupts::{Digest, EffectId, IdempotencyKey};
+use interrupts::{Digest, EffectId, IdempotencyKey, OwnerName};
 use jiff::{SignedDuration, Timestamp};
 use routing_core::{Clock, EventId, InterruptId, NodeId, RuleId, RunId, StopMode};
 
@@ -128,6 +129,10 @@ ports! {
         fn store.last_outbox_of(run: RunId, page: PageBack) -> Result<Vec<OutboxRow>, StoreError>;
         fn store.consumed(consumer: &Consumer, through: u64) -> Result<u64, StoreError>;
         fn store.cursor(consumer: &Consumer) -> Result<u64, StoreError>;
+    }
+    Workers {
+        fn store.tell_worker(name: &OwnerName, state: WorkerState, lease: SignedDuration) -> Result<(), StoreError>;
+        fn store.workers() -> Result<Vec<WorkerRow>, StoreError>;
     }
     Audit {
         fn store.audit(page: Page) -> Result<Vec<AuditRow>, StoreError>;

@@ -18,8 +18,9 @@ use interrupts::store::{
     Outbox, OutboxRow, Page, PageBack, Purge, Purged, PutQuestion, PutQuestionError,
     RaisedQuestion, RerouteRow, Reroutes, RuleError, Run, RunError, Runs, StandingRules,
     StoreError, StoredMessage, Swept, TogetherError, TokenRow, Tokens, Verification, VerifyError,
+    WorkerRow, WorkerState, Workers,
 };
-use interrupts::{Digest, EffectId, IdempotencyKey};
+use interrupts::{Digest, EffectId, IdempotencyKey, OwnerName};
 use jiff::{SignedDuration, Timestamp};
 use routing_core::{Clock, EventId, InterruptId, NodeId, RuleId, RunId, StopMode};
 use store::MemoryStore;
@@ -199,6 +200,10 @@ ports! {
         fn last_outbox_of(run: RunId, page: PageBack) -> Result<Vec<OutboxRow>, StoreError>;
         fn consumed(consumer: &Consumer, through: u64) -> Result<u64, StoreError>;
         fn cursor(consumer: &Consumer) -> Result<u64, StoreError>;
+    }
+    Workers {
+        fn tell_worker(name: &OwnerName, state: WorkerState, lease: SignedDuration) -> Result<(), StoreError>;
+        fn workers() -> Result<Vec<WorkerRow>, StoreError>;
     }
     Audit {
         fn audit(page: Page) -> Result<Vec<AuditRow>, StoreError>;

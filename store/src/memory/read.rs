@@ -8,7 +8,7 @@ use interrupts::rules::StandingRule;
 use interrupts::store::{
     AuditHead, AuditRow, CatalogueRow, Checkpoint, CheckpointId, Consumer, Filter, JournalEntry,
     NodeRow, OutboxRow, Page, PageBack, Purged, RerouteRow, Run, StoredMessage, TokenRow,
-    Verification, VerifyError,
+    Verification, VerifyError, WorkerRow,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::Timestamp;
@@ -308,6 +308,12 @@ impl Backend for Memory {
 
     async fn cursor(&self, consumer: &Consumer) -> Found<u64> {
         Ok(self.lock().cursors.row(consumer).copied().unwrap_or(0))
+    }
+
+    async fn workers(&self) -> Found<Vec<WorkerRow>> {
+        let tables = self.lock();
+        let rows = tables.workers.rows();
+        Ok(rows.map(|(_name, row)| row.clone()).collect())
     }
 
     async fn audit(&self, page: Page) -> Found<Vec<AuditRow>> {

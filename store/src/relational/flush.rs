@@ -52,6 +52,8 @@ const CATALOGUES: &str = "INSERT INTO catalogues (position, digest, name, versio
     VALUES (?, ?, ?, ?, ?, ?)";
 const CURSORS: &str = "INSERT INTO cursors (consumer, position) VALUES (?, ?) \
     ON CONFLICT (consumer) DO UPDATE SET position = excluded.position";
+const WORKERS: &str = "INSERT INTO workers (name, until, body) VALUES (?, ?, ?) \
+    ON CONFLICT (name) DO UPDATE SET until = excluded.until, body = excluded.body";
 const OUTBOX: &str = "INSERT INTO outbox (position, at, heads, body, seal) VALUES (?, ?, ?, ?, ?)";
 const AUDIT: &str = "INSERT INTO audit (position, previous, digest, entry) VALUES (?, ?, ?, ?)";
 
@@ -300,6 +302,17 @@ fn lists(
         tables.cursors.dirty(),
         |database, sql, (consumer, through, _stored)| {
             let cells = [Cell::Text(consumer.as_str()), Cell::position(*through)?];
+            database.write(sql, &cells)
+        },
+    )?;
+    write(
+        database,
+        WORKERS,
+        tables.workers.dirty(),
+        |database, sql, (name, row, _stored)| {
+            let until = Cell::Number(row.until.as_microsecond());
+            let body = json(row)?;
+            let cells = [Cell::Text(name.as_str()), until, Cell::Text(&body)];
             database.write(sql, &cells)
         },
     )?;

@@ -51,6 +51,10 @@ pub(super) fn forgotten(
             database.execute(sql, &[Cell::position(through)?])?;
         }
     }
+    if let Some(now) = forgotten.workers {
+        let sql = "DELETE FROM workers WHERE until <= ?";
+        database.execute(sql, &[Cell::Number(now.as_microsecond())])?;
+    }
     Ok(())
 }
 

@@ -8,14 +8,14 @@ use interrupts::rules::StandingRule;
 use interrupts::store::{
     AuditHead, AuditRow, CatalogueRow, Checkpoint, CheckpointId, Consumer, Filter, JournalEntry,
     NodeRow, OutboxRow, Page, PageBack, Purged, RerouteRow, Run, StoredMessage, TokenRow,
-    Verification, VerifyError,
+    Verification, VerifyError, WorkerRow,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey};
 use jiff::Timestamp;
 use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId};
 
 use super::cell::{Cell, Columns};
-use super::column::{count, each, node_key, position};
+use super::column::{count, each, node_key, position, read_json, text};
 use super::database::Relational;
 use super::sealed::{self, columns};
 use super::{heads, verify};
@@ -551,6 +551,12 @@ impl<R: Relational> Backend for R {
         let sql = "SELECT position FROM cursors WHERE consumer = ?";
         let stands = self.row(sql, [Cell::made(consumer)], |row| count(row, 0));
         Ok(stands.await?.unwrap_or(0))
+    }
+
+    async fn workers(&self) -> Found<Vec<WorkerRow>> {
+        let sql = "SELECT body FROM workers ORDER BY name";
+        self.rows(sql, [], |row| read_json("a worker", text(row, 0)?))
+            .await
     }
 
     async fn audit(&self, page: Page) -> Found<Vec<AuditRow>> {

@@ -9,7 +9,7 @@ use super::error::store_error;
 const OURS: i64 = 0x6972_7173;
 
 /// The steps from an empty file to the newest schema, oldest first. One that was released is never changed.
-const STEPS: [&str; 11] = [
+const STEPS: [&str; 12] = [
     include_str!("../../migrations/0001_life.sql"),
     include_str!("../../migrations/0002_nodes.sql"),
     include_str!("../../migrations/0003_rules.sql"),
@@ -21,6 +21,7 @@ const STEPS: [&str; 11] = [
     include_str!("../../migrations/0009_catalogues.sql"),
     include_str!("../../migrations/0010_live_runs.sql"),
     include_str!("../../migrations/0011_runs_at_work.sql"),
+    include_str!("../../migrations/0012_workers.sql"),
 ];
 
 /// The newest schema that this program knows.

@@ -132,7 +132,7 @@ async fn a_file_of_a_newer_program_is_refused_with_the_reason() {
     let refused = open(&path).await.map(drop);
     let newer = StoreError::Newer {
         found: 99,
-        known: 11,
+        known: 12,
     };
     assert_eq!(refused, Err(newer.clone()));
     assert!(newer.to_string().contains("newer program"));

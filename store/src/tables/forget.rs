@@ -1,5 +1,6 @@
 //! Forgetting rows.
 
+use jiff::Timestamp;
 use routing_core::RunId;
 
 use super::Tables;
@@ -12,6 +13,8 @@ pub(crate) struct Forgotten {
     pub(crate) outbox: u64,
     /// The last row of the audit that goes.
     pub(crate) audit: u64,
+    /// The time at which that of each worker that goes was over.
+    pub(crate) workers: Option<Timestamp>,
 }
 
 impl Tables {
@@ -24,6 +27,11 @@ impl Tables {
     pub(crate) fn cut(&mut self, outbox: u64, audit: u64) {
         self.forgetting.outbox = outbox;
         self.forgetting.audit = audit;
+    }
+
+    /// Forgets the workers whose time is over, when the operation is kept.
+    pub(crate) fn forget_workers(&mut self) {
+        self.forgetting.workers = Some(self.now);
     }
 
     /// Forgets what the operation said. There is no way back.
@@ -41,6 +49,10 @@ impl Tables {
         if audit > 0 {
             self.audit.retain(|position, _row| *position > audit);
             self.forgotten.audit = self.forgotten.audit.max(audit);
+        }
+        if let Some(now) = forgetting.workers {
+            self.workers.retain(|_name, worker| worker.until > now);
+            self.forgotten.workers = self.forgotten.workers.max(Some(now));
         }
     }
 

@@ -33,6 +33,7 @@ mod resting;
 mod rules;
 mod running;
 mod scene;
+mod telling;
 mod tokens;
 #[cfg(feature = "postgres")]
 mod workers;
@@ -169,6 +170,8 @@ conformance! {
         what_was_bought_with_a_token_ends_with_it,
         a_session_outlives_the_launch_token_that_it_spent,
         who_makes_and_revokes_a_token_is_audited;
+    telling:
+        a_worker_is_known_as_it_said_last_until_its_time_is_over;
     rules:
         a_remembered_decision_answers_the_same_question_in_its_run,
         a_rule_reaches_as_far_as_it_says,

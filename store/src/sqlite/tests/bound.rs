@@ -454,7 +454,7 @@ fn older(connection: &Connection) {
         connection,
         "ALTER TABLE outbox DROP COLUMN seal; DROP TABLE purged; DROP TABLE store; DROP TABLE catalogues; \
          DROP INDEX runs_live; \
-         DROP INDEX runs_at_work; \
+         DROP INDEX runs_at_work; DROP TABLE workers; \
          PRAGMA user_version = 7",
     );
 }
