@@ -10,8 +10,8 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
-use interrupts::RouteName;
 use interrupts::signals::OnHangup;
+use interrupts::{Label, RouteName};
 use journal::Workflow;
 use routing_core::model::Dialect;
 
@@ -220,6 +220,9 @@ pub(crate) struct RunArguments {
     /// Only start it on the server, and print its id
     #[arg(long, help_heading = "Talking")]
     pub(crate) detach: bool,
+    /// What a worker must have to execute it, where the server leaves runs to workers: gpu; several times for several
+    #[arg(long, value_name = "LABEL", help_heading = "The work")]
+    pub(crate) needs: Vec<Label>,
     /// How often a model may correct an answer that does not fit, before a person is asked
     #[arg(long, value_name = "NUMBER", help_heading = "Limits", value_parser = parse_number::<u32>)]
     pub(crate) corrections: Option<u32>,

@@ -144,6 +144,11 @@ impl Keeping {
         self.storage.edits_of(run)
     }
 
+    /// The name under which this process owns runs.
+    pub(crate) const fn owner(&self) -> &OwnerName {
+        &self.owner
+    }
+
     /// Where everything is kept.
     pub(crate) fn store(&self) -> &dyn Store {
         &*self.storage.store

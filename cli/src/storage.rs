@@ -6,6 +6,7 @@ use std::sync::Arc;
 use interrupts::OwnerName;
 use interrupts::store::{Run, Store, StoreError};
 use routing_core::RunId;
+use server::StoreTimes;
 use store::{StoreLocation, StoreSettings, StoreStatus, bell_at};
 
 use crate::arguments::StoreArguments;
@@ -128,8 +129,30 @@ impl Storage {
     ///
     /// Safe to repeat.
     pub(crate) async fn create(arguments: &StoreArguments) -> Result<Self, Failure> {
+        Self::create_with(arguments, StoreSettings::default()).await
+    }
+
+    /// As [`Storage::create`], and how long its writes take is counted there.
+    pub(crate) async fn create_timed(
+        arguments: &StoreArguments,
+        times: &Arc<StoreTimes>,
+    ) -> Result<Self, Failure> {
+        let times = Arc::clone(times);
+        let settings = StoreSettings {
+            written: Some(Arc::new(move |operation, took| {
+                times.wrote(operation, took);
+            })),
+            ..StoreSettings::default()
+        };
+        Self::create_with(arguments, settings).await
+    }
+
+    async fn create_with(
+        arguments: &StoreArguments,
+        settings: StoreSettings,
+    ) -> Result<Self, Failure> {
         let StoreChoice { location, .. } = StoreChoice::of(arguments)?;
-        let opened = location.look(StoreSettings::default()).await;
+        let opened = location.look(settings).await;
         let opened = opened.map_err(|error| unopened(&location, &error))?;
         let (store, standing, notice) = (opened.store, opened.standing, opened.notice);
         if let Some(refusal) = standing.refusal() {

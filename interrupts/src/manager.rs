@@ -388,6 +388,12 @@ impl InterruptManager {
         self.shared().leave(StopMode::Immediate, message);
     }
 
+    /// Leaves one run to other processes, as [`InterruptManager::drain`] leaves all, without a limit to its time: it comes
+    /// to its boundary and is let go. Says whether it is kept here, and was not left before.
+    pub fn hand_over(&self, run: RunId, message: &str) -> bool {
+        self.shared().hand_over(run, message)
+    }
+
     /// Runs a task of an embedder among the manager's own: it is counted in the status.
     pub(crate) fn spawn(
         &self,

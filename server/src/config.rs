@@ -15,6 +15,7 @@ use routing_core::{Clock, SystemClock};
 use tokio_rustls::TlsAcceptor;
 
 use crate::launcher::{NoLauncher, RunLauncher};
+use crate::metrics::StoreTimes;
 use crate::tls::TlsIdentity;
 
 /// Whether the server may be reached from other machines.
@@ -123,6 +124,8 @@ pub struct ServerConfig {
     pub store: Arc<dyn Store>,
     /// What an operator should know of the store, as it was when it was opened.
     pub store_notice: Option<String>,
+    /// How long its writes take: whoever opens the store counts that there.
+    pub store_times: Arc<StoreTimes>,
     /// Rings for the processes that execute runs.
     pub bell: Arc<dyn Bell>,
     /// The broker that events are published to and commands come from.
@@ -154,6 +157,7 @@ impl ServerConfig {
         Self {
             store,
             store_notice: None,
+            store_times: Arc::default(),
             bell,
             bus: None,
             catalogues: Vec::new(),

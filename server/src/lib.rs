@@ -22,6 +22,7 @@ mod launcher;
 mod metrics;
 mod page;
 mod parameters;
+mod probes;
 mod problem;
 mod routes;
 mod serve;
@@ -34,6 +35,8 @@ pub use config::{Remote, ServerConfig, ServerLimits};
 pub use launcher::{
     Holder, LaunchError, LaunchOrder, NoLauncher, PlanOrder, PlanOrderError, PlanWish, RunLauncher,
 };
+pub use metrics::StoreTimes;
+pub use probes::{Probed, WorkerFigures, serve_probes};
 pub use routes::{asyncapi, openapi};
 pub use serve::{Drained, ServeError, check_reach, serve};
 pub use tls::{TlsError, TlsIdentity};

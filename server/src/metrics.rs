@@ -2,6 +2,7 @@
 
 mod flow;
 mod phases;
+mod store_times;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
@@ -9,7 +10,7 @@ use std::time::Duration;
 
 use interrupts::bus::Bus;
 use interrupts::life::{Interrupt, Notice, Verdict};
-use interrupts::store::Run;
+use interrupts::store::{Run, WorkerRow};
 use jiff::Timestamp;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::encoding::{EncodeLabelSet, EncodeLabelValue};
@@ -21,11 +22,16 @@ use prometheus_client::registry::Registry;
 use routing_core::{RunId, StopSource};
 
 use flow::FlowMetrics;
+pub(crate) use flow::register_build;
 use phases::Phases;
+pub use store_times::StoreTimes;
 
 use crate::bus::Publishing;
 use crate::launcher::RunLauncher;
 use crate::wire::{kind_of, mode_name, source_name, verdict_name};
+
+/// The type of the text that monitoring reads.
+pub(crate) const METRICS_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// By which way a decision came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EncodeLabelValue)]
@@ -134,9 +140,10 @@ impl BusMetrics {
 }
 
 impl Metrics {
-    /// What is counted, with or without a bus.
-    pub(crate) fn new(bus: Option<&Arc<dyn Bus>>) -> Self {
+    /// What is counted, with or without a bus; and how long the writes of the store take.
+    pub(crate) fn new(bus: Option<&Arc<dyn Bus>>, store_times: &StoreTimes) -> Self {
         let mut registry = Registry::default();
+        store_times.register(&mut registry);
         let metrics = Self {
             interrupts: Metric::default(),
             phases: Phases::registered(&mut registry),
@@ -313,13 +320,14 @@ impl Metrics {
     pub(crate) fn text(
         &self,
         open: &[Interrupt],
-        runs: &[Run],
+        (runs, workers): (&[Run], &[WorkerRow]),
         launcher: &dyn RunLauncher,
     ) -> Result<String, std::fmt::Error> {
         let counted = self.late_results.get();
         self.late_results
             .inc_by(launcher.late_results().saturating_sub(counted));
         self.flow.stand(runs, launcher.takeovers());
+        self.flow.have(workers);
         self.open.clear();
         for interrupt in open {
             let kind = kind_of(interrupt).to_owned();

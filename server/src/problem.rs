@@ -61,6 +61,15 @@ impl Problem {
             .header(header::RETRY_AFTER, HeaderValue::from_static("2"))
     }
 
+    /// What was counted could not be written down.
+    pub(crate) fn unwritten_metrics() -> Self {
+        Self::new(
+            Kind::Internal,
+            "the metrics cannot be written",
+            "report this",
+        )
+    }
+
     /// Names the thing that it is about.
     pub(crate) fn about(mut self, instance: impl Into<String>) -> Self {
         self.0.instance = Some(instance.into());

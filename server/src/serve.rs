@@ -108,7 +108,7 @@ async fn app_of(
     port: u16,
     stop: &CancellationToken,
 ) -> Result<App, StoreError> {
-    let metrics = Arc::new(Metrics::new(config.bus.as_ref()));
+    let metrics = Arc::new(Metrics::new(config.bus.as_ref(), &config.store_times));
     let feed = Feed::open(
         Arc::clone(&config.store),
         config.instance.clone(),

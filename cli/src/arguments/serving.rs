@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use interrupts::Label;
 use interrupts::life::Role;
 use jiff::SignedDuration;
 
@@ -105,6 +106,12 @@ pub(crate) struct WorkerArguments {
         help_heading = "Runs"
     )]
     pub(crate) slots: NonZeroU32,
+    /// What it has that runs may need: gpu, region=eu; several times for several
+    #[arg(long, value_name = "LABEL", help_heading = "Runs")]
+    pub(crate) label: Vec<Label>,
+    /// Where it answers /livez, /readyz and /metrics, over HTTP and to anybody who asks: 127.0.0.1:7071
+    #[arg(long, value_name = "ADDRESS", help_heading = "The network")]
+    pub(crate) probes: Option<SocketAddr>,
     #[command(flatten)]
     pub(crate) runs: ExecutingArguments,
 }

@@ -11,7 +11,7 @@ use journal::{Steps, executed_by_worker};
 use routing_core::NodeId;
 use serde_json::json;
 
-use super::{print, waits_for_server};
+use super::{asked_of, print, waits_for_server};
 use crate::address::find_run;
 use crate::advice::advised;
 use crate::arguments::{Global, PsArguments, StoreArguments};
@@ -183,7 +183,7 @@ impl RunsLayout {
         let (symbol, tone) = run_symbol(run.state);
         let mut head = vec![format!("{}, {}", run.state, age(run.created_at, self.now))];
         if let Some(waits) = waits(run) {
-            head.push(waits.to_owned());
+            head.push(waits);
         }
         if shown.can_go_on() {
             let way = format!("its questions are decided: irq resume {}", run.id);
@@ -320,16 +320,21 @@ impl RunsLayout {
 }
 
 /// What a run that no process executes waits for, or that it does not.
-fn waits(run: &Run) -> Option<&'static str> {
+fn waits(run: &Run) -> Option<String> {
     if run.state.is_final() || has_process(run) {
         None
     } else if waits_for_server(run) {
-        Some("waiting for a server")
+        let needs = asked_of(&run.content);
+        Some(if needs.is_empty() {
+            "waiting for a server".to_owned()
+        } else {
+            format!("waiting for a worker with {needs}")
+        })
     } else if executed_by_worker(&run.content) {
         let goes_on = matches!(run.state, RunState::Created | RunState::Running);
-        goes_on.then_some("waiting for a worker")
+        goes_on.then(|| "waiting for a worker".to_owned())
     } else {
-        (run.state != RunState::Created).then_some("no process runs it")
+        (run.state != RunState::Created).then(|| "no process runs it".to_owned())
     }
 }
 

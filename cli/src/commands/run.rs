@@ -66,6 +66,12 @@ pub(crate) fn run(
     if arguments.detach {
         return Err(nobody_executes().into());
     }
+    if !arguments.needs.is_empty() {
+        let text = "--needs says which worker executes a run of a server, and none is named";
+        return Err(Failure::new(Exit::Usage, text)
+            .hint("name it with --server, or leave --needs out")
+            .into());
+    }
     let source = GoalSource::of(arguments.goal.as_deref());
     let input_is_free = !source.takes_input();
     let limits = OuterLimits::of(&arguments.limits)?;

@@ -4,6 +4,7 @@ mod awaiting;
 mod broker;
 mod delays;
 mod launcher;
+mod needs;
 mod news;
 mod order;
 mod predecessor;
@@ -21,7 +22,8 @@ use std::time::Duration;
 use interrupts::signals::OsSignals;
 use interrupts::store::{Page, StoreError};
 use server::{
-    Drained, Remote, ServeError, ServerConfig, TlsIdentity, check_reach, serve as serve_http,
+    Drained, Remote, ServeError, ServerConfig, StoreTimes, TlsIdentity, check_reach,
+    serve as serve_http,
 };
 use store::{StoreLocation, bell_at};
 use tokio::net::TcpListener;
@@ -38,6 +40,7 @@ use crate::workflows;
 
 use broker::Broker;
 use launcher::{Launcher, RunShare};
+pub(crate) use needs::asked_of;
 use order::Defaults;
 pub(crate) use order::{is_launched, waits_for_server};
 use stopping::Stopping;
@@ -72,10 +75,12 @@ async fn until_stopped(
     refuse_strangers(&remote, arguments.listen)?;
     let listener = listen(arguments.listen).await?;
     let address = listener.local_addr()?;
-    let storage = Storage::create(store).await?;
+    let times = Arc::new(StoreTimes::default());
+    let storage = Storage::create_timed(store, &times).await?;
     storage.say_notice();
     let welcomed = remote.clone();
     let mut config = config(arguments, remote, &storage)?;
+    config.store_times = times;
     config.bus = Broker::connected(broker).await?;
     // Before anything is printed, and before a run of an earlier server is taken up.
     let reach = check_reach(&listener, &config).await;
@@ -85,7 +90,7 @@ async fn until_stopped(
     let policy = defaults.limits.policy();
     let keeping = keeping(storage, &defaults, drain)?;
     let share = RunShare::of_server(arguments.runs_by_workers);
-    let launcher = Arc::new(Launcher::new(Arc::clone(&keeping), defaults, share));
+    let launcher = Arc::new(Launcher::of_server(Arc::clone(&keeping), defaults, share));
     let config = ServerConfig {
         policy,
         launcher: Arc::clone(&launcher) as Arc<_>,

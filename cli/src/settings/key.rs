@@ -12,7 +12,7 @@ pub(super) const COMMANDS: [&str; 7] =
 
 /// The options of these commands that may be said: how an installation is set up and what it may spend, never what a single
 /// command is to do.
-pub(crate) const OF_COMMANDS: [&str; 29] = [
+pub(crate) const OF_COMMANDS: [&str; 31] = [
     "base_url",
     "behind_proxy",
     "budget_usd",
@@ -22,6 +22,7 @@ pub(crate) const OF_COMMANDS: [&str; 29] = [
     "failures_per_minute",
     "grace",
     "host",
+    "label",
     "listen",
     "max_cpu_time",
     "max_memory",
@@ -33,6 +34,7 @@ pub(crate) const OF_COMMANDS: [&str; 29] = [
     "permissions",
     "policy",
     "prices",
+    "probes",
     "put_aside_after",
     "requests_per_second",
     "runs_by_workers",

@@ -71,6 +71,7 @@ mod serving_by_itself;
 mod serving_once;
 mod serving_terms;
 mod several_askers;
+mod sharing;
 mod signals;
 mod slow_proxy;
 mod store_gone;

@@ -86,6 +86,8 @@ pub(crate) struct Keeper {
     /// How long the store's failures are tried again, for all that is recorded of the run together.
     pub(super) patience: Patience,
     begun: AtomicBool,
+    /// The process leaves this run to others.
+    pub(super) is_handed_over: AtomicBool,
     bell: Notify,
     /// When the last renewal of the lease began that has succeeded.
     renewed: Mutex<Instant>,
@@ -114,6 +116,7 @@ impl Keeper {
             failure: OnceLock::new(),
             patience,
             begun: AtomicBool::new(false),
+            is_handed_over: AtomicBool::new(false),
             bell: Notify::new(),
             renewed: Mutex::new(Instant::now()),
         }

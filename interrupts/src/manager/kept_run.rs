@@ -265,11 +265,12 @@ impl KeptRun {
             .await
     }
 
-    /// Whether its process leaves it to others, as [`InterruptManager::drain`](super::InterruptManager::drain) says, and
-    /// nothing else stops it.
+    /// Whether its process leaves it to others, as [`InterruptManager::drain`](super::InterruptManager::drain) and
+    /// [`InterruptManager::hand_over`](super::InterruptManager::hand_over) say, and nothing else stops it.
     pub fn is_left(&self) -> bool {
         let is_drained = self.keeper.shared.is_drained.load(Ordering::Acquire);
-        is_drained && !self.keeper.is_late()
+        let is_handed_over = self.keeper.is_handed_over.load(Ordering::Acquire);
+        (is_drained || is_handed_over) && !self.keeper.is_late()
     }
 
     /// Whether a stop is in force that has not taken hold yet.

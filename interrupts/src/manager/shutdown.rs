@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use super::request::{StopCause, StopKind, StopRequest, Target};
 use super::shared::Shared;
 use super::ticket::RequestError;
+use super::tree::Reach;
 use crate::hooks::{HookError, Moment, Ran, RanHow};
 
 type Callback =
@@ -123,6 +124,23 @@ impl Shared {
             message: message.to_owned(),
             timestamp: self.settings.clock.now(),
         });
+    }
+
+    /// Lets one run come to its boundary and says that it is left to others. Of that nothing is recorded.
+    pub(crate) fn hand_over(&self, run: RunId, message: &str) -> bool {
+        let was_left = match self.keepers().get(&run) {
+            Some(keeper) => keeper.is_handed_over.swap(true, Ordering::AcqRel),
+            None => return false,
+        };
+        if let Some(scope) = self.registry.known_scope(run, &Reach::Run) {
+            scope.stop(StopReason {
+                source: StopSource::System,
+                mode: StopMode::Graceful,
+                message: message.to_owned(),
+                timestamp: self.settings.clock.now(),
+            });
+        }
+        !was_left
     }
 
     /// Waits until the runs are let go, which were asked to be, and forces those that are not in time. How each came to

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
-use interrupts::store::Run;
+use interrupts::store::{Run, WorkerRow};
 use jiff::Timestamp;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
@@ -26,8 +26,14 @@ struct OfRoute {
     route: String,
 }
 
-fn times() -> Histogram {
+pub(super) fn times() -> Histogram {
     Histogram::new(SECONDS)
+}
+
+/// Says which program it is.
+pub(crate) fn register_build(registry: &mut Registry) {
+    let version = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
+    registry.register("irq_build", "The program that runs here", version);
 }
 
 /// What is counted of it.
@@ -36,6 +42,9 @@ pub(super) struct FlowMetrics {
     requests: Metric<OfRoute, Histogram, fn() -> Histogram>,
     feed_lag: Histogram,
     takeovers: Counter,
+    workers: Gauge<i64, AtomicI64>,
+    slots: Gauge<i64, AtomicI64>,
+    slots_taken: Gauge<i64, AtomicI64>,
 }
 
 impl FlowMetrics {
@@ -45,6 +54,9 @@ impl FlowMetrics {
             requests: Metric::new_with_constructor(times),
             feed_lag: times(),
             takeovers: Counter::default(),
+            workers: Gauge::default(),
+            slots: Gauge::default(),
+            slots_taken: Gauge::default(),
         };
         registry.register(
             "irq_runs",
@@ -66,8 +78,26 @@ impl FlowMetrics {
             "Runs that this process took over from one that was gone",
             metrics.takeovers.clone(),
         );
-        let version = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
-        registry.register("irq_build", "The program that runs here", version);
+        for (name, help, gauge) in [
+            (
+                "irq_workers",
+                "Workers that have told of themselves in the last 15 s",
+                &metrics.workers,
+            ),
+            (
+                "irq_workers_slots",
+                "Runs that those execute at once",
+                &metrics.slots,
+            ),
+            (
+                "irq_workers_slots_taken",
+                "Runs that those have",
+                &metrics.slots_taken,
+            ),
+        ] {
+            registry.register(name, help, gauge.clone());
+        }
+        register_build(registry);
         metrics
     }
 
@@ -94,5 +124,14 @@ impl FlowMetrics {
         }
         let counted = self.takeovers.get();
         self.takeovers.inc_by(takeovers.saturating_sub(counted));
+    }
+
+    /// These workers have told of themselves.
+    pub(super) fn have(&self, workers: &[WorkerRow]) {
+        let sum = |of: fn(&WorkerRow) -> u32| workers.iter().map(|it| i64::from(of(it))).sum();
+        let count = i64::try_from(workers.len()).unwrap_or(i64::MAX);
+        self.workers.set(count);
+        self.slots.set(sum(|it| it.state.slots));
+        self.slots_taken.set(sum(|it| it.state.taken));
     }
 }

@@ -10,7 +10,8 @@ use interrupts::store::{Page, Run};
 
 use crate::access::Surveys;
 use crate::app::App;
-use crate::problem::{Kind, Problem, in_time, of_store};
+use crate::metrics::METRICS_TYPE;
+use crate::problem::{Problem, in_time, of_store};
 
 /// How long a scrape waits for what has happened to be counted.
 const CATCHES_UP_WITHIN: Duration = Duration::from_secs(1);
@@ -26,9 +27,6 @@ const LIVE: [RunState; 5] = [
     RunState::Paused,
     RunState::Stopping,
 ];
-
-/// The type of the text that monitoring reads.
-const METRICS_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// The process lives.
 #[utoipa::path(get, path = "/livez", responses((status = 200, body = String, content_type = "text/plain")))]
@@ -99,20 +97,15 @@ pub(crate) async fn metrics(
     }
     let waiting = in_time(super::interrupts::waiting(&app)).await??;
     let runs = in_time(live_runs(&app)).await??;
+    let workers = in_time(app.store().workers()).await?;
+    let workers = workers.map_err(|error| of_store(&error))?;
     if let Some(bus) = &app.bus {
         app.metrics.publishing(bus, app.feed.latest());
     }
     let text = app
         .metrics
-        .text(&waiting, &runs, &*app.config.launcher)
-        .map_err(|error| {
-            tracing::error!(%error, "the metrics cannot be written");
-            Problem::new(
-                Kind::Internal,
-                "the metrics cannot be written",
-                "report this",
-            )
-        })?;
+        .text(&waiting, (&runs, &workers), &*app.config.launcher)
+        .map_err(|_unwritten| Problem::unwritten_metrics())?;
     let kind = [(header::CONTENT_TYPE, METRICS_TYPE)];
     Ok((kind, text).into_response())
 }

@@ -232,6 +232,9 @@ fn options(arguments: &RunArguments) -> Result<Map<String, Value>, Failure> {
     if let Some(most) = arguments.limits.max_steps {
         say("max_steps", json!(most));
     }
+    if !arguments.needs.is_empty() {
+        say("needs", json!(arguments.needs));
+    }
     if let Some(corrections) = arguments.corrections {
         say("corrections", json!(corrections));
     }

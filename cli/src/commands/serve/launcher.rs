@@ -5,13 +5,16 @@ mod for_workers;
 mod leases;
 mod orphaned;
 mod share;
+mod turn;
 
 use std::collections::HashSet;
+use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agents::run::RunOrder;
 use engine::run::RunStatus;
+use interrupts::Labels;
 use interrupts::life::RunState;
 use interrupts::manager::UnkeptRun;
 use interrupts::policy::Policy;
@@ -35,6 +38,7 @@ use crate::keep::{Keeping, OwnedRun, not_taken, refuse_said, refuse_unread};
 use crate::refused::by_store;
 
 pub(super) use share::RunShare;
+use turn::{Among, Turn};
 
 /// Executes runs. Clones share them.
 #[derive(Clone)]
@@ -45,6 +49,7 @@ struct LauncherState {
     defaults: Defaults,
     /// Which runs are executed here.
     share: RunShare,
+    among: Among,
     tasks: TaskTracker,
     /// The runs that the policy lets go on.
     delays: Delays,
@@ -118,11 +123,28 @@ impl Word {
 }
 
 impl Launcher {
-    pub(super) fn new(keeping: Arc<Keeping>, defaults: Defaults, share: RunShare) -> Self {
+    /// That of a server.
+    pub(super) fn of_server(keeping: Arc<Keeping>, defaults: Defaults, share: RunShare) -> Self {
+        Self::over(keeping, defaults, share, Among::default())
+    }
+
+    /// That of a worker, which has so many slots, and what these labels say, that runs may need.
+    pub(super) fn of_worker(
+        keeping: Arc<Keeping>,
+        defaults: Defaults,
+        slots: NonZeroU32,
+        labels: Labels,
+    ) -> Self {
+        let among = Among::with(labels);
+        Self::over(keeping, defaults, RunShare::UpTo(slots), among)
+    }
+
+    fn over(keeping: Arc<Keeping>, defaults: Defaults, share: RunShare, among: Among) -> Self {
         Self(Arc::new(LauncherState {
             keeping,
             defaults,
             share,
+            among,
             tasks: TaskTracker::new(),
             delays: Delays::default(),
             leases: Delays::default(),
@@ -169,13 +191,24 @@ impl Launcher {
                     if self.0.keeping.is_held_elsewhere(&row) {
                         self.look_when_left(run);
                     } else {
-                        self.look_again(run).await;
-                        self.go_on_when_due(run);
+                        self.look_in_turn(&row).await;
                     }
                 }
                 Ok(_) => {}
                 Err(error) => tracing::warn!(%run, %error, "the run could not be looked at"),
             }
+        }
+    }
+
+    /// Looks at a run for which something has come, here or where it is another worker's turn later.
+    async fn look_in_turn(&self, run: &Run) {
+        match self.turn(run) {
+            Turn::Now | Turn::WithRoom => {
+                self.look_again(run.id).await;
+                self.go_on_when_due(run.id);
+            }
+            Turn::After(while_) => self.look_later(run.id, while_),
+            Turn::Never => {}
         }
     }
 
@@ -220,7 +253,10 @@ impl Launcher {
             let text = format!("{} is {}; it has ended", run.id, run.state);
             return Err(Failure::new(Exit::Conflict, text));
         }
-        if executed_by_worker(&run.content) || self.0.share == RunShare::None {
+        if executed_by_worker(&run.content)
+            || self.0.share == RunShare::None
+            || self.turn(run) == Turn::Never
+        {
             return self.see_to_work(run, word, asked).await;
         }
         if self.0.keeping.is_held_elsewhere(run) {
@@ -357,10 +393,11 @@ impl Launcher {
             match executed {
                 Ok(report) => {
                     tracing::info!(%run, reason = report.reason(), "the run has stopped");
-                    if matches!(
+                    let stands = matches!(
                         report.status,
                         RunStatus::Paused { .. } | RunStatus::Waiting { .. }
-                    ) {
+                    );
+                    if stands && !launcher.has_handed_over(run) {
                         launcher.look_again(run).await;
                     }
                     launcher.go_on_when_due(run);

@@ -8,15 +8,17 @@ use std::time::Duration;
 use agents::catalogue;
 use agents::run::{Goal, RunOrder, ToolOrder};
 use engine::run::RunLimits;
-use interrupts::Digest;
 use interrupts::life::{Actor, RunState};
 use interrupts::store::Run;
+use interrupts::{Digest, Labels};
 use journal::Allowance;
 use llm::Script;
 use routing_core::answer::read_strictly;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use server::{LaunchError, LaunchOrder};
+
+use super::needs::NEEDS;
 
 use crate::arguments::{ExecutingArguments, NewRunArguments};
 use crate::commands::run::OuterLimits;
@@ -100,6 +102,7 @@ struct OrderOptions {
     corrections: Option<u32>,
     timeout_s: Option<NonZeroU32>,
     budget_usd: Option<String>,
+    needs: Labels,
 }
 
 impl Defaults {
@@ -173,7 +176,8 @@ impl Defaults {
             allowance: Allowance::default(),
             tools: new_runs.tools.clone(),
         };
-        let content = stored(&order, launch, &own).map_err(|error| wrong("options", error))?;
+        let content = stored(&order, launch, &own, &options.needs)
+            .map_err(|error| wrong("options", error))?;
         Ok((order, content))
     }
 
@@ -259,13 +263,16 @@ fn stored(
     order: &RunOrder,
     launch: &LaunchOrder,
     own: &OwnLimits,
+    needs: &Labels,
 ) -> Result<String, serde_json::Error> {
     let content = launched(&order.to_content()?, &launch.by, launch.asked());
-    if *own == OwnLimits::default() {
-        return Ok(content);
-    }
     let mut fields: Map<String, Value> = serde_json::from_str(&content)?;
-    fields.insert(OWN_LIMITS.to_owned(), serde_json::to_value(own)?);
+    if *own != OwnLimits::default() {
+        fields.insert(OWN_LIMITS.to_owned(), serde_json::to_value(own)?);
+    }
+    if !needs.is_empty() {
+        fields.insert(NEEDS.to_owned(), serde_json::to_value(needs)?);
+    }
     serde_json::to_string(&fields)
 }
 

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use interrupts::Labels;
 use interrupts::signals::OsSignals;
+use server::{Probed, StoreTimes, serve_probes};
 use tokio_util::sync::CancellationToken;
 
-use super::keeping;
-use super::launcher::{Launcher, RunShare};
+use super::launcher::Launcher;
 use super::order::Defaults;
 use super::stopping::Stopping;
+use super::{keeping, listen, needs};
 use crate::arguments::{StoreArguments, WorkerArguments};
 use crate::commands::run::complete;
 use crate::exit::{Exit, Failure};
@@ -21,35 +23,60 @@ use crate::storage::Storage;
 /// Where the store cannot be used; no run was taken then. Where runs could not be let go in time.
 pub(crate) fn worker(arguments: &WorkerArguments, store: &StoreArguments) -> anyhow::Result<Exit> {
     let defaults = Defaults::of(&arguments.runs, None)?;
-    complete(async { until_stopped(arguments, store, defaults).await })
+    let labels = needs::has(&arguments.label)
+        .map_err(|error| Failure::new(Exit::Usage, error.to_string()).hint("give fewer --label"))?;
+    complete(async { until_stopped(arguments, store, (defaults, labels)).await })
 }
 
 async fn until_stopped(
     arguments: &WorkerArguments,
     store: &StoreArguments,
-    defaults: Defaults,
+    (defaults, labels): (Defaults, Labels),
 ) -> anyhow::Result<Exit> {
     // From here on no signal ends the process by itself.
     let signals = OsSignals::listen()?;
-    let storage = Storage::create(store).await?;
+    let probes = match arguments.probes {
+        Some(address) => Some(listen(address).await?),
+        None => None,
+    };
+    let times = Arc::new(StoreTimes::default());
+    let storage = Storage::create_timed(store, &times).await?;
     let location = storage.location().to_string();
     let drain = arguments.runs.drain_timeout.unsigned_abs();
     let keeping = keeping(storage, &defaults, drain)?;
-    let share = RunShare::UpTo(arguments.slots);
-    let launcher = Launcher::new(Arc::clone(&keeping), defaults, share);
+    let launcher = Launcher::of_worker(Arc::clone(&keeping), defaults, arguments.slots, labels);
     let stop = CancellationToken::new();
+    let probed = Probed {
+        store: Arc::clone(keeping.shared_store()),
+        store_times: times,
+        figures: {
+            let launcher = launcher.clone();
+            Arc::new(move || launcher.figures())
+        },
+        stop: stop.clone(),
+    };
     let stopping = Stopping::begin(signals, keeping, launcher.clone(), stop.clone());
     println!(
         "Executing runs of {location}, up to {} at once.",
         arguments.slots
     );
+    if let Some(listener) = probes {
+        println!("Probes at http://{}/readyz.", listener.local_addr()?);
+        tokio::spawn(serve_probes(listener, probed));
+    }
+    launcher.tell_others().await;
     let news = launcher.clone();
     let news = tokio::spawn(async move { news.go_on_with_what_was_put_aside().await });
     launcher.go_on_with_what_was_left().await;
-    let looks = tokio::spawn(async move { launcher.watch_for_orphaned_runs().await });
+    let others = launcher.clone();
+    let others = tokio::spawn(async move { others.keep_telling_others().await });
+    let looking = launcher.clone();
+    let looks = tokio::spawn(async move { looking.watch_for_orphaned_runs().await });
     stop.cancelled().await;
     news.abort();
     looks.abort();
+    others.abort();
+    launcher.leave_others().await;
     let rest: Result<(), Failure> = stopping.ended(drain).await;
     rest?;
     Ok(Exit::Success)

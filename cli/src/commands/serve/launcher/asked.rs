@@ -14,8 +14,9 @@ use planning::{PlanEditError, StoredPlan, open_escape};
 use routing_core::RunId;
 use server::{Holder, LaunchError, LaunchOrder, PlanOrder, PlanOrderError, PlanWish, RunLauncher};
 
-use super::{Launcher, Word};
+use super::{Launcher, RunShare, Word};
 use crate::commands::resume::refuse_work;
+use crate::commands::serve::needs::asked_of;
 use crate::commands::serve::order::{is_asked, launched, waits_for_server};
 use crate::exit::{Exit, Failure};
 use crate::keep::{known_to_fork, refuse_fork, refuse_over, refuse_unread};
@@ -93,6 +94,13 @@ impl RunLauncher for Launcher {
             };
         }
         let (run_order, content) = self.0.defaults.order(&order)?;
+        if self.0.share == RunShare::Own && !asked_of(&content).is_empty() {
+            return Err(LaunchError::Order {
+                field: "options.needs".to_owned(),
+                reason: "this server executes its runs itself; with --runs-by-workers, workers that have it do"
+                    .to_owned(),
+            });
+        }
         let root = workflows::root_of(&run_order.workflow);
         let work = self
             .0

@@ -12,9 +12,10 @@ use routing_core::RunId;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
-use super::{Launcher, Word};
+use super::{Launcher, RunShare, Turn, Word};
 use crate::commands::serve::order::is_launched;
 use crate::commands::serve::predecessor::{Hindrance, hindrance};
+use crate::exit::Exit;
 use crate::keep::has_process;
 use crate::listing;
 
@@ -39,6 +40,8 @@ struct Looked {
     tried: HashMap<RunId, (u64, Instant)>,
     /// The runs that have not begun, and when they were first seen so: whoever creates one begins it at once.
     created: HashMap<RunId, Instant>,
+    /// The runs that it is other workers' turn to take: in which version, and when they were first seen so.
+    left: HashMap<RunId, (u64, Instant)>,
 }
 
 impl Looked {
@@ -56,12 +59,29 @@ impl Looked {
         now.duration_since(seen) >= Looks::USUAL.of_server / 2
     }
 
+    /// Whether it is this worker's turn to take a run, or has become so since it was first seen.
+    fn comes_to_turn(&mut self, run: &Run, turn: Turn) -> bool {
+        let while_ = match turn {
+            Turn::Now => return true,
+            Turn::After(while_) => while_,
+            Turn::WithRoom | Turn::Never => return false,
+        };
+        let now = Instant::now();
+        let seen = self.left.entry(run.id).or_insert((run.version, now));
+        if seen.0 != run.version {
+            *seen = (run.version, now);
+        }
+        now.duration_since(seen.1) >= while_
+    }
+
     /// Forgets what was tried so long ago that it is tried again, and what has begun.
     fn forget(&mut self) {
         self.tried
             .retain(|_run, (_version, at)| at.elapsed() < TRIES_AGAIN_AFTER);
         self.created
             .retain(|_run, at| at.elapsed() < TRIES_AGAIN_AFTER);
+        self.left
+            .retain(|_run, (_version, at)| at.elapsed() < TRIES_AGAIN_AFTER);
     }
 }
 
@@ -80,7 +100,13 @@ impl Launcher {
             }
         };
         // Each may have to wait for a beat of whoever had it.
-        let looks = live.into_iter().map(|run| self.go_on_if_left(run));
+        let looks = live.into_iter().map(|run| async move {
+            match self.turn(&run) {
+                Turn::Now | Turn::WithRoom => self.go_on_if_left(run).await,
+                Turn::After(while_) => self.look_later(run.id, while_),
+                Turn::Never => {}
+            }
+        });
         stream::iter(looks)
             .buffer_unordered(AT_ONCE)
             .collect::<()>()
@@ -88,7 +114,7 @@ impl Launcher {
     }
 
     async fn go_on_if_left(&self, run: Run) {
-        if executed_by_worker(&run.content) {
+        if executed_by_worker(&run.content) || self.0.share == RunShare::None {
             if let Err(error) = self.go_on(&run, Word::News, None).await {
                 tracing::debug!(run = %run.id, %error, "the run waits for a worker, or a person");
             }
@@ -108,7 +134,12 @@ impl Launcher {
         match self.go_on(&run, Word::Successor, None).await {
             Ok(()) => tracing::info!(run = %run.id, "the run goes on here"),
             Err(error) => {
-                tracing::warn!(run = %run.id, %error, "the run does not go on here");
+                if error.exit == Exit::Conflict {
+                    // Another one was faster, or has to say so first.
+                    tracing::debug!(run = %run.id, %error, "the run does not go on here");
+                } else {
+                    tracing::warn!(run = %run.id, %error, "the run does not go on here");
+                }
                 self.go_on_when_due(run.id);
             }
         }
@@ -165,7 +196,11 @@ impl Launcher {
                     // Once that process has lost it, it is tried at once.
                     looked.tried.remove(&run.id);
                 }
-                if room > 0 && !looked.has_tried(&run) && self.is_orphaned(&run, looked).await {
+                let is_left = room > 0 && !looked.has_tried(&run);
+                if is_left
+                    && self.is_orphaned(&run, looked).await
+                    && looked.comes_to_turn(&run, self.turn(&run))
+                {
                     room -= 1;
                     looked.tried.insert(run.id, (run.version, Instant::now()));
                     let launcher = self.clone();

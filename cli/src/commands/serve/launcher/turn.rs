@@ -1,0 +1,228 @@
+//! This worker among the others on its store: what it says of itself, which runs are its own to take, and which it hands
+//! over.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use interrupts::manager::{Looks, Times, time_to_outlast};
+use interrupts::store::{Run, WorkerState};
+use interrupts::{Fleet, Labels};
+use jiff::{SignedDuration, Timestamp};
+use routing_core::RunId;
+use server::WorkerFigures;
+use tokio::time::Instant;
+
+use super::{Launcher, RunShare};
+use crate::commands::serve::needs::{asked_of, needs_of};
+
+/// The least time between two words of a worker about itself.
+const PACE: Duration = Duration::from_millis(500);
+
+/// For how long a worker leaves a run to others that it has handed over to them.
+const LEFT_TO_OTHERS: Duration = Duration::from_secs(10);
+
+/// From which worker on those that could take a run wait no longer for the ones before them.
+const LAST_IN_LINE: usize = 3;
+
+/// Why a run is handed over, as its last checkpoint says.
+const HANDED_OVER: &str = "another worker has more room for it";
+
+/// A worker among the others.
+#[derive(Default)]
+pub(super) struct Among {
+    labels: Labels,
+    /// As they stood when it looked last.
+    fleet: Mutex<Fleet>,
+    handed_over: Mutex<HashMap<RunId, Instant>>,
+    /// How many runs it has handed over.
+    count: AtomicU64,
+}
+
+impl Among {
+    pub(super) fn with(labels: Labels) -> Self {
+        Self {
+            labels,
+            ..Self::default()
+        }
+    }
+
+    fn fleet(&self) -> MutexGuard<'_, Fleet> {
+        // A whole value is put in, so a panic elsewhere leaves it whole.
+        self.fleet.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn handed_over(&self) -> MutexGuard<'_, HashMap<RunId, Instant>> {
+        // The map is changed by single insertions and removals only.
+        self.handed_over
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// When a run is a worker's to take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// At once.
+    Now,
+    /// Where no other has taken it by then.
+    After(Duration),
+    /// Once it has room.
+    WithRoom,
+    /// Never: it needs what is not here.
+    Never,
+}
+
+impl Launcher {
+    /// When a run is to be taken here. Of several workers that could take it, they all know which one comes first.
+    pub(super) fn turn(&self, run: &Run) -> Turn {
+        match self.0.share {
+            RunShare::UpTo(_) => {}
+            RunShare::Own if !asked_of(&run.content).is_empty() => return Turn::Never,
+            RunShare::Own | RunShare::None => return Turn::Now,
+        }
+        let needs = needs_of(run);
+        let (name, state) = (self.0.keeping.owner(), self.own_state());
+        if !state.labels.cover(&needs) {
+            return Turn::Never;
+        }
+        if state.free() == 0 {
+            return Turn::WithRoom;
+        }
+        if self.has_handed_over(run.id) {
+            return Turn::After(LEFT_TO_OTHERS);
+        }
+        let fleet = self.0.among.fleet().with(name, state);
+        let rank = fleet.rank(run.id, &needs, name).unwrap_or(LAST_IN_LINE);
+        let Ok(rank @ 1..) = u32::try_from(rank.min(LAST_IN_LINE)) else {
+            return Turn::Now;
+        };
+        // Whoever is first makes sure that the owner of a lease that has run out has not only slept.
+        let to_take = match run.lease {
+            Some(_) => time_to_outlast(Times::default().heartbeat),
+            None => Duration::ZERO,
+        };
+        Turn::After((Looks::USUAL.of_worker + to_take) * rank)
+    }
+
+    /// Looks at a run after a while, and goes on with it where no other has it by then.
+    pub(super) fn look_later(&self, run: RunId, while_: Duration) {
+        let while_ = SignedDuration::try_from(while_).unwrap_or(SignedDuration::MAX);
+        let (delay, launcher) = (self.0.leases.begin(run), self.clone());
+        self.0.leases.tasks().spawn(async move {
+            if delay.sleeps(Timestamp::now() + while_).await {
+                launcher.look_again(run).await;
+            }
+            launcher.0.leases.end(run, &delay);
+        });
+    }
+
+    /// Tells the other workers how this one stands, and hears how they do. Where that fails, what was heard last is all
+    /// that is known.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    pub(in crate::commands::serve) async fn tell_others(&self) {
+        let lease = Times::default().lease;
+        self.tell(SignedDuration::try_from(lease).unwrap_or(SignedDuration::ZERO))
+            .await;
+        match self.0.store().workers().await {
+            Ok(workers) => *self.0.among.fleet() = Fleet::new(workers),
+            Err(error) => tracing::warn!(%error, "it is not known which workers there are"),
+        }
+    }
+
+    /// Tells the other workers that this one takes nothing any more.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    pub(in crate::commands::serve) async fn leave_others(&self) {
+        self.tell(SignedDuration::ZERO).await;
+    }
+
+    async fn tell(&self, lease: SignedDuration) {
+        let (name, state) = (self.0.keeping.owner(), self.own_state());
+        if let Err(error) = self.0.store().tell_worker(name, state, lease).await {
+            tracing::warn!(%error, "other workers are not told of this one");
+        }
+    }
+
+    /// Tells the others, as often as a lease is renewed and whenever a run has come or gone, and hands a run over where
+    /// they have more room.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: a run that was told to go goes all the same.
+    pub(in crate::commands::serve) async fn keep_telling_others(&self) {
+        loop {
+            let moved = self.0.moved.notified();
+            self.tell_others().await;
+            self.hand_over_where_crowded().await;
+            tokio::time::sleep(PACE).await;
+            let next = Times::default().heartbeat.saturating_sub(PACE);
+            let _next_or_moved = tokio::time::timeout(next, moved).await;
+        }
+    }
+
+    /// Hands the youngest run over that others have more room for, where this worker is the one to do so.
+    async fn hand_over_where_crowded(&self) {
+        let (name, fleet) = (self.0.keeping.owner(), self.0.among.fleet().clone());
+        let mut here: Vec<RunId> = self.0.here().iter().copied().collect();
+        here.sort_unstable();
+        self.0
+            .among
+            .handed_over()
+            .retain(|_run, at| at.elapsed() < LEFT_TO_OTHERS);
+        for run in here.into_iter().rev() {
+            let row = match self.0.store().run(run).await {
+                Ok(Some(row)) if self.is_at_work(&row) && !self.has_handed_over(run) => row,
+                Ok(_) => continue,
+                Err(error) => {
+                    tracing::warn!(%run, %error, "the run could not be looked at");
+                    return;
+                }
+            };
+            if fleet.hands_over(&needs_of(&row), name) {
+                self.0.among.handed_over().insert(run, Instant::now());
+                if self.0.keeping.manager.hand_over(run, HANDED_OVER) {
+                    self.0.among.count.fetch_add(1, Ordering::Relaxed);
+                    tracing::info!(%run, "the run is handed over: {HANDED_OVER}");
+                }
+                return;
+            }
+        }
+    }
+
+    /// Whether a run was handed over to other workers a short time ago.
+    pub(super) fn has_handed_over(&self, run: RunId) -> bool {
+        let handed_over = self.0.among.handed_over();
+        handed_over
+            .get(&run)
+            .is_some_and(|at| at.elapsed() < LEFT_TO_OTHERS)
+    }
+
+    /// How this worker stands, and what it has counted.
+    pub(in crate::commands::serve) fn figures(&self) -> WorkerFigures {
+        let WorkerState { slots, taken, .. } = self.own_state();
+        WorkerFigures {
+            slots,
+            taken,
+            takeovers: self.0.takeovers.load(Ordering::Relaxed),
+            handed_over: self.0.among.count.load(Ordering::Relaxed),
+            late_results: self.0.counts.late_results(),
+        }
+    }
+
+    fn own_state(&self) -> WorkerState {
+        let count = |many: usize| u32::try_from(many).unwrap_or(u32::MAX);
+        let taken = count(self.0.here().len());
+        WorkerState {
+            slots: taken.saturating_add(count(self.room().unwrap_or(usize::MAX))),
+            taken,
+            labels: self.0.among.labels.clone(),
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The port of a process that executes runs and serves nobody: whether it lives, is ready, and what it counted.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use interrupts::store::{Page, Store};
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use crate::config::ServerLimits;
+use crate::connections::Connections;
+use crate::metrics::{METRICS_TYPE, StoreTimes, register_build};
+use crate::problem::{Problem, in_time, of_store};
+
+/// How long open requests may take to end when the process stops.
+const DRAIN_TIME: Duration = Duration::from_secs(1);
+
+/// How a worker stands, and what it has counted since it began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WorkerFigures {
+    /// How many runs it executes at once.
+    pub slots: u32,
+    /// How many it has.
+    pub taken: u32,
+    /// Runs that it took over from a process that was gone.
+    pub takeovers: u64,
+    /// Runs that it handed over to workers with more room.
+    pub handed_over: u64,
+    /// Results of tools that came after their calls had been given up.
+    pub late_results: u64,
+}
+
+/// What the port of a worker tells of.
+#[derive(Clone)]
+pub struct Probed {
+    /// Where the runs are.
+    pub store: Arc<dyn Store>,
+    /// How long its writes take.
+    pub store_times: Arc<StoreTimes>,
+    /// How the worker stands.
+    pub figures: Arc<dyn Fn() -> WorkerFigures + Send + Sync>,
+    /// Cancelled when it takes no more runs.
+    pub stop: CancellationToken,
+}
+
+/// Serves `/livez`, `/readyz` and `/metrics` until the worker stops. It asks for no token: what it tells are numbers.
+///
+/// # Cancel safety
+///
+/// Safe: nothing is changed.
+pub async fn serve_probes(listener: TcpListener, probed: Probed) {
+    let stop = probed.stop.clone();
+    let router = Router::new()
+        .route("/livez", get(async || "alive\n"))
+        .route("/readyz", get(ready))
+        .route("/metrics", get(metrics))
+        .with_state(probed);
+    let connections = Connections::new(router, ServerLimits::default(), None, stop);
+    connections.accept(listener).await;
+    let _cut = tokio::time::timeout(DRAIN_TIME, connections.open().wait()).await;
+}
+
+async fn ready(State(probed): State<Probed>) -> Result<&'static str, Problem> {
+    if probed.stop.is_cancelled() {
+        return Err(Problem::draining("other workers execute runs"));
+    }
+    let page = Page { after: 0, limit: 1 };
+    let read = in_time(probed.store.runs(&[], page)).await?;
+    read.map_err(|error| of_store(&error))?;
+    Ok("ready\n")
+}
+
+async fn metrics(State(probed): State<Probed>) -> Response {
+    let mut registry = Registry::default();
+    let WorkerFigures {
+        slots,
+        taken,
+        takeovers,
+        handed_over,
+        late_results,
+    } = (probed.figures)();
+    for (name, help, value) in [
+        ("irq_slots", "Runs that this worker executes at once", slots),
+        ("irq_slots_taken", "Runs that it has", taken),
+    ] {
+        let gauge = Gauge::<i64, AtomicI64>::default();
+        gauge.set(value.into());
+        registry.register(name, help, gauge);
+    }
+    for (name, help, value) in [
+        (
+            "irq_takeovers",
+            "Runs that this process took over from one that was gone",
+            takeovers,
+        ),
+        (
+            "irq_handovers",
+            "Runs that this worker handed over to workers with more room",
+            handed_over,
+        ),
+        (
+            "irq_late_results_dropped",
+            "Results of tools that came after their calls had been given up, in the runs that were executed here",
+            late_results,
+        ),
+    ] {
+        let counter: Counter = Counter::default();
+        counter.inc_by(value);
+        registry.register(name, help, counter);
+    }
+    probed.store_times.register(&mut registry);
+    register_build(&mut registry);
+    let mut text = String::new();
+    match encode(&mut text, &registry) {
+        Ok(()) => ([(header::CONTENT_TYPE, METRICS_TYPE)], text).into_response(),
+        Err(_unwritten) => Problem::unwritten_metrics().into_response(),
+    }
+}
