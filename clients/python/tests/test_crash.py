@@ -21,12 +21,16 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
 from conftest import REPOSITORY, store_for
 
 from interrupt_router import Interrupt, MadeDecision, Operator
+
+if TYPE_CHECKING:
+    from interrupt_router.api import InboxName
 
 pytestmark = pytest.mark.anyio
 
@@ -226,7 +230,7 @@ async def check(ann: Operator, desk: Desk, person: Person) -> None:
         run = await ann.run(f"order-{order}")
         assert run.status == "completed", f"seed {SEED}: {run}"
         # The ends of an interrupt overlap: one that was rerouted is resolved, too.
-        ends = ("live", "resolved", "rerouted", "expired", "cancelled")
+        ends: tuple[InboxName, ...] = ("live", "resolved", "rerouted", "expired", "cancelled")
         asked = {question.id: question for end in ends async for question in ann.interrupts(end, run_id=run.run_id)}
         targets = {question.agent_type: await target(question, person) for question in asked.values()}
         # The customer is asked first, and who pays back only where the ticket was sent there; each of them once.
