@@ -62,14 +62,18 @@ use crate::access::{
 use crate::app::App;
 use crate::page;
 use crate::problem::{Kind, Problem};
+use crate::wire::InboxName;
 
 /// The frame of the description.
 #[derive(OpenApi)]
-#[openapi(info(
-    title = "Interrupt Router",
-    description = "Stops, pauses, questions and reroutes agents, and says where each of them goes on.",
-    license(name = "MIT", identifier = "MIT")
-))]
+#[openapi(
+    info(
+        title = "Interrupt Router",
+        description = "Stops, pauses, questions and reroutes agents, and says where each of them goes on.",
+        license(name = "MIT", identifier = "MIT")
+    ),
+    components(schemas(InboxName))
+)] // Only a query names it, and what queries name is not collected.
 struct Frame;
 
 /// Scripts and styles from here alone, no frames, and forms that go nowhere else.

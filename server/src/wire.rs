@@ -6,6 +6,7 @@ mod history;
 mod interrupt;
 mod message;
 mod named;
+mod names;
 mod plan;
 mod question;
 mod response_schema;
@@ -23,6 +24,10 @@ pub(crate) use message::{MessagePage, MessageStateName, MessageView};
 pub(crate) use named::{
     DecisionName, ModeName, SOURCES, ScopeName, TypeName, mode_name, scope_name, source_name,
     verdict_name,
+};
+pub(crate) use names::{
+    ActivityName, DialectName, InboxName, InterruptKindName, InterruptStateName, RoleName,
+    RunStateName, SourceName,
 };
 pub(crate) use plan::{ChangedPlanView, PlanView};
 pub(crate) use question::{

@@ -31,6 +31,9 @@ pub enum AskedState {
 }
 
 impl AskedState {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Open, Self::Decided, Self::Expired, Self::Withdrawn];
+
     fn of(interrupt: &Interrupt) -> Self {
         match interrupt.state {
             State::Requested | State::Delivered | State::Acknowledged | State::AwaitingReview => {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import socket
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -45,8 +46,11 @@ def binary(monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 async def router(binary: Path, tmp_path: Path) -> AsyncIterator[Router]:
-    """A router with a server of its own."""
-    async with Router.local(tmp_path / "irq.db", binary=binary) as router:
+    """A router with a server of its own, whose store is in PostgreSQL where the tests are to prove the same of it."""
+    store = str(tmp_path / "irq.db")
+    if os.environ.get("IRQ_TEST_IN") == "postgres":
+        store = f"{os.environ['IRQ_TEST_POSTGRES']}?schema=client_{secrets.token_hex(8)}"
+    async with Router.local(store, binary=binary) as router:
         yield router
 
 

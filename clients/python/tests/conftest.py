@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -13,6 +14,13 @@ from interrupt_router.local import LocalServer
 
 REPOSITORY = Path(__file__).parents[3]
 BINARY = Path(os.environ.get("IRQ_BINARY") or REPOSITORY / "target" / "debug" / "irq")
+
+
+def store_for(folder: Path) -> str:
+    """Where a test has its store: in its folder, or the same test over PostgreSQL in a schema of its own."""
+    if os.environ.get("IRQ_TEST_IN") != "postgres":
+        return str(folder / "irq.db")
+    return f"{os.environ['IRQ_TEST_POSTGRES']}?schema=client_{secrets.token_hex(8)}"
 
 
 @pytest.fixture(scope="session")
@@ -32,7 +40,7 @@ def binary(monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 async def server(binary: Path, tmp_path: Path) -> AsyncIterator[LocalServer]:
     """A server of its own for the test."""
-    server = LocalServer(binary=binary, store=tmp_path / "irq.db")
+    server = LocalServer(binary=binary, store=store_for(tmp_path))
     await server.start()
     yield server
     await server.close()
@@ -41,7 +49,7 @@ async def server(binary: Path, tmp_path: Path) -> AsyncIterator[LocalServer]:
 @pytest.fixture
 async def router(binary: Path, tmp_path: Path) -> AsyncIterator[Router]:
     """A router with a server of its own."""
-    async with Router.local(tmp_path / "irq.db", binary=binary) as router:
+    async with Router.local(store_for(tmp_path), binary=binary) as router:
         yield router
 
 

@@ -1,6 +1,7 @@
 """Kills the worker and the server at random, many times, and counts what was lost or happened twice.
 
-CRASHES says how often (12 by default), CRASH_SEED repeats the same choices, as far as the machine's timing lets them.
+CRASHES says how often (12 by default), CRASH_SEED repeats the same choices, as far as the machine's timing lets them. With
+IRQ_TEST_IN=postgres the store is there.
 """
 
 from __future__ import annotations
@@ -20,12 +21,16 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import pytest
-from conftest import REPOSITORY
+from conftest import REPOSITORY, store_for
 
 from interrupt_router import Interrupt, MadeDecision, Operator
+
+if TYPE_CHECKING:
+    from interrupt_router.api import InboxName
 
 pytestmark = pytest.mark.anyio
 
@@ -49,6 +54,7 @@ class Installation:
 
     binary: Path
     folder: Path
+    store: str
     address: str = ""
     process: subprocess.Popen[bytes] | None = None
 
@@ -56,7 +62,7 @@ class Installation:
         listen = urlsplit(self.address).netloc or "127.0.0.1:0"
         with (self.folder / "server.log").open("ab") as log:
             self.process = subprocess.Popen(
-                [self.binary, "serve", "--listen", listen, "--store", self.folder / "irq.db"],
+                [self.binary, "serve", "--listen", listen, "--store", self.store],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=log,
@@ -67,8 +73,7 @@ class Installation:
         self.address = f"http://{urlsplit(link).netloc}"
 
     def token(self, name: str, *role: str) -> str:
-        store = str(self.folder / "irq.db")
-        arguments = ["token", "create", "--name", name, "--role", *role, "--store", store, "--json"]
+        arguments = ["token", "create", "--name", name, "--role", *role, "--store", self.store, "--json"]
         made = subprocess.run([self.binary, *arguments], check=True, capture_output=True)
         return str(json.loads(made.stdout)["secret"])
 
@@ -166,7 +171,7 @@ async def answering(person: Person) -> AsyncIterator[None]:
 async def test_nothing_is_lost_and_nothing_happens_twice(binary: Path, tmp_path: Path) -> None:
     chance = random.Random(SEED)
     print(f"CRASH_SEED={SEED} CRASHES={CRASHES}")
-    server = Installation(binary, tmp_path)
+    server = Installation(binary, tmp_path, store_for(tmp_path))
     server.start()
     desk = Desk(server, server.token("desk", "worker", "--workflow", "desk"), tmp_path / "ledger.jsonl")
     reviewer = server.token("ann", "reviewer")
@@ -225,7 +230,7 @@ async def check(ann: Operator, desk: Desk, person: Person) -> None:
         run = await ann.run(f"order-{order}")
         assert run.status == "completed", f"seed {SEED}: {run}"
         # The ends of an interrupt overlap: one that was rerouted is resolved, too.
-        ends = ("live", "resolved", "rerouted", "expired", "cancelled")
+        ends: tuple[InboxName, ...] = ("live", "resolved", "rerouted", "expired", "cancelled")
         asked = {question.id: question for end in ends async for question in ann.interrupts(end, run_id=run.run_id)}
         targets = {question.agent_type: await target(question, person) for question in asked.values()}
         # The customer is asked first, and who pays back only where the ticket was sent there; each of them once.

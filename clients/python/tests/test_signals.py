@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from interrupt_router import api
 
 
-def stop(kind: str, scope: str, agent_id: str, mode: str = "graceful") -> Stop:
+def stop(kind: api.StopTypeName, scope: api.ScopeName, agent_id: str, mode: api.ModeName = "graceful") -> Stop:
     return Stop("int_1", kind, mode, scope, agent_id, "because")
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from conftest import store_for
 from desk import DESK, Model, RefundRequest
 
 from interrupt_router import LeaseLost, RouterError, RunFinished, Stopped
@@ -19,7 +20,7 @@ SOON = datetime.timedelta(seconds=30)
 
 @pytest.fixture
 def router(binary: Path, tmp_path: Path) -> Iterator[Router]:
-    with Router.local(tmp_path / "irq.db", binary=binary) as router:
+    with Router.local(store_for(tmp_path), binary=binary) as router:
         yield router
 
 

@@ -85,7 +85,7 @@ async def test_a_write_is_sent_again_with_the_same_key(slept: list[float]) -> No
         said(201, {"number": 1}),
     )
     async with server.transport() as transport:
-        assert await transport.post("/v1/work/run_1/checkpoints", {"state": 1}, epoch=3) == {"number": 1}
+        assert await transport.post("/v1/work/run_1/checkpoints", {"state": 1}, {"epoch": 3}) == {"number": 1}
     assert len(server.requests) == 4
     assert len({request.headers["Idempotency-Key"] for request in server.requests}) == 1
     assert {request.query_string for request in server.requests} == {"epoch=3"}
@@ -129,7 +129,7 @@ async def test_a_wait_is_asked_for_in_milliseconds() -> None:
     server = Server((204, {}, b""))
     async with server.transport() as transport:
         assert await transport.post("/leases", {}, wait=30) is None
-        assert await transport.get("/questions", wait=1.5, known=None) is None
+        assert await transport.get("/questions", {"known": None}, wait=1.5) is None
     assert [request.query_string for request in server.requests] == ["wait_ms=30000", "wait_ms=1500"]
 
 
@@ -149,7 +149,7 @@ async def test_an_attempt_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch
 async def test_a_key_reaches_the_server_as_it_was_quoted() -> None:
     server = Server(said(200, {}))
     async with server.transport() as transport:
-        await transport.put("/questions/a%2Fb%20%3F", {}, epoch=1)
+        await transport.put("/questions/a%2Fb%20%3F", {}, {"epoch": 1})
     assert server.requests[0].raw_path == "/questions/a%2Fb%20%3F?epoch=1"
 
 

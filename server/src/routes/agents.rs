@@ -14,7 +14,6 @@ use interrupts::store::{Filter, NodeActivity, NodeRow, Page, Run};
 use routing_core::{InterruptType, RunId};
 use serde::Deserialize;
 use serde_json::Value;
-use utoipa::openapi::Object;
 use utoipa::{IntoParams, ToSchema};
 
 use super::list::{RequestKey, listed};
@@ -22,9 +21,11 @@ use crate::access::{Reads, Requests};
 use crate::acting::{StopResult, stop};
 use crate::app::App;
 use crate::body::StrictJson;
-use crate::parameters::{Parameters, Segment, naming, one_of, page};
+use crate::parameters::{Parameters, Segment, one_of, page};
 use crate::problem::{Problem, of_store};
-use crate::wire::{ACTIVITIES, AgentPage, AgentView, InterruptView, ModeName, ScopeName, TypeName};
+use crate::wire::{
+    ACTIVITIES, ActivityName, AgentPage, AgentView, InterruptView, ModeName, ScopeName, TypeName,
+};
 
 /// How many rows one request looks at when it filters.
 const MOST_ROWS: usize = 10_000;
@@ -41,7 +42,7 @@ const FIRST_PAGE: Page = Page {
 #[serde(deny_unknown_fields)]
 pub(crate) struct AgentQuery {
     /// Only agents that do this.
-    #[param(schema_with = activity_schema, required = false)]
+    #[param(value_type = Option<ActivityName>)]
     pub(crate) status: Option<String>,
     /// Only agents of this kind.
     pub(crate) r#type: Option<String>,
@@ -52,10 +53,6 @@ pub(crate) struct AgentQuery {
     /// The most entries, 1 to 500.
     #[param(minimum = 1, maximum = 500)]
     pub(crate) limit: Option<u32>,
-}
-
-fn activity_schema() -> Object {
-    naming(ACTIVITIES.map(NodeActivity::name))
 }
 
 /// Agents in the order in which they came to be.

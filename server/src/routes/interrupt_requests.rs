@@ -19,7 +19,7 @@ use crate::app::App;
 use crate::body::RawJson;
 use crate::parameters::Segment;
 use crate::problem::{Kind, Problem, of_store};
-use crate::wire::{DecisionView, InterruptView, TypeName, target_of};
+use crate::wire::{DecisionView, InterruptStateName, InterruptView, TypeName, target_of};
 
 /// An event that asks a running agent to interrupt itself.
 #[derive(Debug, ToSchema)]
@@ -99,6 +99,7 @@ pub(crate) struct FateView {
     /// The event.
     event_id: String,
     /// The state of its interrupt: of the agent's question, once that has its reroute.
+    #[schema(value_type = InterruptStateName)]
     state: String,
     /// What became of its reroute: `pending`, `bound`, `consumed`, `expired`, `superseded` or `cancelled`.
     #[serde(skip_serializing_if = "Option::is_none")]

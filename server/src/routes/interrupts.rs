@@ -10,17 +10,17 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::value::to_raw_value;
 use utoipa::IntoParams;
-use utoipa::openapi::Object;
 
 use super::list::{listed, versioned};
 use crate::access::{Caller, Operates, Reads, Requests};
 use crate::acting::{interrupt_named, to_withdraw};
 use crate::address::find_agent;
 use crate::app::App;
-use crate::parameters::{Parameters, Segment, naming, one_of, page, wrong};
+use crate::parameters::{Parameters, Segment, one_of, page, wrong};
 use crate::problem::{Kind, Problem, of_change, of_store};
 use crate::wire::{
-    InterruptPage, InterruptView, KINDS, SOURCES, kind_of, route_of, source_name, target_of,
+    InboxName, InterruptKindName, InterruptPage, InterruptView, KINDS, SOURCES, SourceName,
+    kind_of, route_of, source_name, target_of,
 };
 
 /// How many rows one request looks at when it filters.
@@ -32,15 +32,13 @@ const MOST_ROWS: usize = 10_000;
 #[serde(deny_unknown_fields)]
 pub(crate) struct InboxQuery {
     /// `open` (all that wait for a person), `live`, `claimed`, `resolved`, `expired`, `cancelled`, or one state.
-    #[param(
-        pattern = "^(open|live|claimed|requested|delivered|acknowledged|awaiting_review|resolved|rerouted|expired|cancelled|dead_lettered)$"
-    )]
+    #[param(value_type = Option<InboxName>)]
     pub(crate) status: Option<String>,
     /// Only of this kind.
-    #[param(schema_with = kind_schema, required = false)]
+    #[param(value_type = Option<InterruptKindName>)]
     pub(crate) kind: Option<String>,
     /// Only of this source.
-    #[param(schema_with = source_schema, required = false)]
+    #[param(value_type = Option<SourceName>)]
     pub(crate) source: Option<String>,
     /// Only of this agent.
     pub(crate) agent_id: Option<String>,
@@ -56,14 +54,6 @@ pub(crate) struct InboxQuery {
     /// The most entries, 1 to 500.
     #[param(minimum = 1, maximum = 500)]
     pub(crate) limit: Option<u32>,
-}
-
-fn kind_schema() -> Object {
-    naming(KINDS)
-}
-
-fn source_schema() -> Object {
-    naming(SOURCES.map(source_name))
 }
 
 /// Interrupts in the order of their admission.

@@ -26,8 +26,8 @@ use crate::parameters::{Parameters, Segment, page, wrong};
 use crate::problem::{Kind, Problem, of_launch, of_store};
 use crate::visible::visible;
 use crate::wire::{
-    AgentView, CheckpointPage, CheckpointView, InterruptView, ModeName, RunPage, RunView, TreeNode,
-    tree_of,
+    AgentView, CheckpointPage, CheckpointView, InterruptView, ModeName, RunPage, RunStateName,
+    RunView, TreeNode, tree_of,
 };
 use control::StopOrder;
 
@@ -37,7 +37,7 @@ use control::StopOrder;
 #[serde(deny_unknown_fields)]
 pub(crate) struct RunQuery {
     /// Only runs in this state.
-    #[param(pattern = "^(created|running|stopping|paused|waiting|completed|failed|cancelled)$")]
+    #[param(value_type = Option<RunStateName>)]
     status: Option<String>,
     /// Where a part before ended.
     cursor: Option<String>,

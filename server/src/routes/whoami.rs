@@ -8,13 +8,15 @@ use utoipa::ToSchema;
 use crate::access::Reads;
 use crate::app::App;
 use crate::feed::position_text;
+use crate::wire::RoleName;
 
 /// Who the caller is, and what answers him.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct WhoAmI {
     /// The name that stands in the audit when he does something.
     name: String,
-    /// What he may do: `viewer`, `reviewer`, `supervisor`, `admin` or `agent`.
+    /// What he may do.
+    #[schema(value_type = RoleName)]
     role: String,
     /// The run that an agent's token is bound to.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -10,6 +10,7 @@ use routing_core::{NodeId, RunId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::names::ActivityName;
 use crate::address::AgentAddress;
 
 /// What agents can do.
@@ -40,6 +41,7 @@ pub(crate) struct AgentView {
     /// Its run.
     pub(crate) run_id: String,
     /// What it does.
+    #[schema(value_type = ActivityName)]
     pub(crate) status: String,
     /// Since when.
     pub(crate) since: String,

@@ -11,7 +11,10 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::named::{mode_name, scope_name, source_name, verdict_name};
+use super::named::{
+    DecisionName, ModeName, ScopeName, TypeName, mode_name, scope_name, source_name, verdict_name,
+};
+use super::names::{ExpiryName, InterruptKindName, InterruptStateName, SourceName, VerdictName};
 use super::question::{Question, label, reason_of, target_of};
 use super::response_schema::ResponseSchema;
 use crate::address::AgentAddress;
@@ -72,6 +75,7 @@ pub(crate) struct DecisionView {
     /// The interrupt.
     pub(crate) interrupt_id: String,
     /// What was decided.
+    #[schema(value_type = VerdictName)]
     pub(crate) decision: String,
     /// Where the run goes on.
     pub(crate) target: String,
@@ -130,9 +134,11 @@ pub(crate) struct AskingView {
     pub(crate) id: String,
     /// Who asked.
     pub(crate) by: String,
-    /// Who is behind it: `user`, `system` or `programmatic`.
+    /// Who is behind it.
+    #[schema(value_type = SourceName)]
     pub(crate) source: String,
-    /// How to stop: `graceful` or `immediate`.
+    /// How to stop.
+    #[schema(value_type = ModeName)]
     pub(crate) mode: String,
     /// Why, in words.
     pub(crate) reason: String,
@@ -180,23 +186,29 @@ pub(crate) struct InterruptView {
     pub(crate) agent_id: String,
     /// The kind of that agent.
     pub(crate) agent_type: String,
-    /// What it does: `HUMAN_REVIEW`, `AGENT_REVIEW`, `PAUSE`, `STOP`, `PRUNE` or `BRANCH`.
+    /// What it does.
+    #[schema(value_type = TypeName)]
     pub(crate) r#type: String,
     /// What it is about, for inboxes.
+    #[schema(value_type = InterruptKindName)]
     pub(crate) kind: String,
-    /// Who is behind it: `user`, `system` or `programmatic`. Of a stop the most human of its askings that stand.
+    /// Who is behind it. Of a stop the most human of its askings that stand.
+    #[schema(value_type = SourceName)]
     pub(crate) source: String,
     /// Who asked for it. Of a stop the first of the most human of those who do.
     pub(crate) requested_by: String,
     /// Who asks for the stop, the first one first. Empty where it is a question.
     pub(crate) askings: Vec<AskingView>,
-    /// How to stop: `graceful` or `immediate`, the harder of all that was asked.
+    /// How to stop, the harder of all that was asked.
+    #[schema(value_type = ModeName)]
     pub(crate) mode: String,
-    /// How far it reaches: `agent` or `run`.
+    /// How far it reaches.
+    #[schema(value_type = ScopeName)]
     pub(crate) scope: String,
     /// The order of inboxes; smaller goes first.
     pub(crate) priority: u8,
     /// Where it stands.
+    #[schema(value_type = InterruptStateName)]
     pub(crate) state: String,
     /// Why, in words.
     pub(crate) reason: String,
@@ -209,6 +221,7 @@ pub(crate) struct InterruptView {
     /// The agent's own fields.
     pub(crate) fields: Map<String, Value>,
     /// What may be decided.
+    #[schema(value_type = Vec<DecisionName>)]
     pub(crate) allowed_decisions: Vec<String>,
     /// The schema of the payload of a decision.
     #[schema(value_type = Value)]
@@ -230,7 +243,8 @@ pub(crate) struct InterruptView {
     /// When it expires.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) expires_at: Option<String>,
-    /// What then happens: `reject`, `cancel` or `reroute`.
+    /// What then happens.
+    #[schema(value_type = ExpiryName)]
     pub(crate) on_expiry: String,
     /// When it was admitted.
     pub(crate) requested_at: String,

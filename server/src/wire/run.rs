@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use super::names::RunStateName;
 use crate::app::App;
 
 /// A run as callers see it.
@@ -14,7 +15,8 @@ pub(crate) struct RunView {
     pub(crate) run_id: String,
     /// Its client's own name for it, or its id.
     pub(crate) thread_id: String,
-    /// Where it stands: `created`, `running`, `stopping`, `paused`, `waiting`, `completed`, `failed` or `cancelled`.
+    /// Where it stands.
+    #[schema(value_type = RunStateName)]
     pub(crate) status: String,
     /// Why it stands there.
     #[serde(skip_serializing_if = "Option::is_none")]

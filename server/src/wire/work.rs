@@ -14,7 +14,10 @@ use workers::{
     WorkerCheckpoint, WorkerMessage,
 };
 
-use super::named::{mode_name, scope_name};
+use super::named::{DecisionName, ModeName, ScopeName, mode_name, scope_name};
+use super::names::{
+    ActivityName, DialectName, EffectStateName, QuestionStateName, RunStateName, StopTypeName,
+};
 
 /// A version of a workflow.
 #[derive(Debug, Serialize, ToSchema)]
@@ -114,7 +117,8 @@ pub(crate) struct WorkView {
     workflow: String,
     /// The digest of the version of the workflow that it goes on under, once it has begun.
     digest: Option<String>,
-    /// Where it stands: `created`, `running`, `stopping`, `paused`, `waiting`, `completed`, `failed` or `cancelled`.
+    /// Where it stands.
+    #[schema(value_type = RunStateName)]
     state: String,
     /// Why it stands there.
     reason: Option<String>,
@@ -163,6 +167,7 @@ pub(crate) struct AgentStandingView {
     /// Its id.
     agent_id: String,
     /// What it does.
+    #[schema(value_type = ActivityName)]
     status: String,
 }
 
@@ -199,7 +204,8 @@ pub(crate) struct LeaseView {
 pub(crate) struct WorkDecisionView {
     /// Its id.
     id: String,
-    /// `approve`, `edit`, `reject`, `respond`, `ignore`, `reroute`, `modify_plan` or `cancel`.
+    /// What was decided.
+    #[schema(value_type = DecisionName)]
     decision: String,
     /// What was said.
     text: Option<String>,
@@ -259,7 +265,8 @@ pub(crate) struct WorkQuestionView {
     agent_id: String,
     /// The kind of that agent.
     kind: String,
-    /// `open`, `decided`, `expired` or `withdrawn`.
+    /// Whether it is still open.
+    #[schema(value_type = QuestionStateName)]
     state: String,
     /// Why it was asked, in the words of the first time.
     reason: String,
@@ -299,6 +306,7 @@ pub(crate) struct SchemaView {
     /// A name that providers take.
     name: String,
     /// The dialect that it is written in.
+    #[schema(value_type = DialectName)]
     dialect: String,
     /// The one property that it has.
     field: String,
@@ -322,11 +330,14 @@ impl SchemaView {
 pub(crate) struct StopView {
     /// The interrupt.
     interrupt_id: String,
-    /// `PAUSE`, `STOP`, `PRUNE` or `BRANCH`.
+    /// What it does.
+    #[schema(value_type = StopTypeName)]
     r#type: String,
-    /// `graceful` or `immediate`.
+    /// How to stop.
+    #[schema(value_type = ModeName)]
     mode: String,
-    /// `agent` or `run`.
+    /// How far it reaches.
+    #[schema(value_type = ScopeName)]
     scope: String,
     /// The agent that it concerns.
     agent_id: String,
@@ -433,6 +444,7 @@ impl SignalsView {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct EffectView {
     /// `begun`: do it; `finished`: it is done; `unknown`: it was begun before, and may have happened.
+    #[schema(value_type = EffectStateName)]
     state: &'static str,
     /// What it came to.
     result: Value,

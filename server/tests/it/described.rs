@@ -1,5 +1,6 @@
 //! The description says what is so: what has to be sent, what is absent, which numbers are integers.
 
+use interrupts::life::{RunState, State, Verdict};
 use reqwest::StatusCode;
 use serde_json::json;
 
@@ -106,4 +107,27 @@ fn the_description_names_its_server_and_how_to_come_in_and_promises_no_rows() {
         let reference = format!("#/components/schemas/{name}\"");
         assert!(text.contains(&reference), "{name} is used by nothing");
     }
+    for reference in text.split("\"$ref\":\"#").skip(1) {
+        let place = reference.split('"').next().unwrap();
+        assert!(api.pointer(place).is_some(), "{place} is not there");
+    }
+}
+
+#[test]
+fn a_text_that_is_one_of_a_few_names_is_described_by_all_of_them() {
+    let api = server::openapi();
+    let names = |place: &str| {
+        let member = api.pointer(&format!("/components/schemas/{place}"));
+        let reference = member.unwrap()["$ref"].as_str().unwrap();
+        let names = api.pointer(&reference[1..]).unwrap()["enum"].as_array();
+        let names = names.unwrap().iter().map(|it| it.as_str().unwrap());
+        names.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let runs = RunState::ALL.map(|it| it.name().to_owned());
+    assert_eq!(names("RunView/properties/status"), runs);
+    assert_eq!(names("WorkView/properties/state"), runs);
+    let interrupts = State::ALL.map(|it| it.name().to_owned());
+    assert_eq!(names("InterruptView/properties/state"), interrupts);
+    let decisions = Verdict::ALL.map(|it| it.name().to_owned());
+    assert_eq!(names("DecisionView/properties/decision"), decisions);
 }

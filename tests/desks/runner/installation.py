@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import re
+import secrets
 import signal
 import subprocess
 import time
@@ -21,6 +22,8 @@ from interrupt_router import Operator
 REPOSITORY = Path(__file__).parents[3]
 STARTS_WITHIN = 30.0
 STORE = "irq.db"
+IN_POSTGRES = os.environ.get("IRQ_TEST_IN") == "postgres"
+"""Whether the stores are in PostgreSQL: the same cases, of another store."""
 
 
 @dataclass(frozen=True)
@@ -47,11 +50,11 @@ class DeskProgram:
 class Installation:
     """A server and a desk. `ann` is a supervisor there, `bob` a reviewer."""
 
-    def __init__(self, desk: DeskProgram, folder: Path, model: str, secrets: Mapping[str, str]) -> None:
+    def __init__(self, desk: DeskProgram, folder: Path, model: str, tokens: Mapping[str, str]) -> None:
         self.desk = desk
         self._folder = folder
-        self._secrets = secrets
-        self._names = {"folder": str(folder), "model": model, "store": str(folder / STORE), "token": secrets["desk"]}
+        self._tokens = tokens
+        self._names = {"folder": str(folder), "model": model, "token": tokens["desk"]}
         self._listen = "127.0.0.1:0"
         self._server: Process | None = None
         self._worker: Process | None = None
@@ -62,9 +65,10 @@ class Installation:
 
     async def start(self) -> None:
         """Starts both, and knows the people."""
+        self._names["store"] = await asyncio.to_thread(_store, self._folder)
         await self.start_server()
         for name in ("ann", "bob"):
-            self.people[name] = await Operator(self._address, self._secrets[name]).__aenter__()
+            self.people[name] = await Operator(self._address, self._tokens[name]).__aenter__()
         await self.start_worker()
         await self._registered()
 
@@ -180,7 +184,7 @@ class Installation:
         self._names["address"] = self._address
 
     async def _send(self, method: str, path: str, name: str, body: Any = None) -> httpx.Response:
-        headers = {"Authorization": f"Bearer {self._secrets[name]}"}
+        headers = {"Authorization": f"Bearer {self._tokens[name]}"}
         return await self._http.request(method, self._address + path, json=body, headers=headers)
 
     async def _process(self, command: list[str], log: Path, environment: Mapping[str, str]) -> Process:
@@ -203,12 +207,22 @@ async def _kill(process: Process | None) -> None:
 def prepare(folder: Path) -> dict[str, str]:
     """Makes a store that knows the people and the worker, for all desks to begin with; returns their tokens."""
     roles = {"ann": ["supervisor"], "bob": ["reviewer"], "desk": ["worker", "--workflow", "desk"]}
-    secrets = {}
+    tokens = {}
     for name, role in roles.items():
         create = ["token", "create", "--name", name, "--role", *role, "--store", str(folder / STORE), "--json"]
         made = subprocess.run([PROGRAMS["irq"], *create], check=True, capture_output=True, env=_own_environment())
-        secrets[name] = str(json.loads(made.stdout)["secret"])
-    return secrets
+        tokens[name] = str(json.loads(made.stdout)["secret"])
+    return tokens
+
+
+def _store(folder: Path) -> str:
+    """The store of the folder, where it is, or copied into a schema of its own."""
+    file = str(folder / STORE)
+    if not IN_POSTGRES:
+        return file
+    place = f"{os.environ['IRQ_TEST_POSTGRES']}?schema=desk_{secrets.token_hex(8)}"
+    subprocess.run([PROGRAMS["irq"], "store", "copy", file, place], check=True, capture_output=True, env=_own_environment())
+    return place
 
 
 def _programs() -> dict[str, str]:

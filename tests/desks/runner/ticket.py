@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from interrupt_router import Interrupt, Operator, RouterError, RunFinished
 from interrupt_router.operator import Mode, Scope, StopType, Verdict
@@ -18,12 +18,15 @@ from .case import Case, filled
 from .installation import Installation
 from .model import Model
 
+if TYPE_CHECKING:
+    from interrupt_router.api import InboxName
+
 T = TypeVar("T")
 
 WITHIN = 30.0
 BETWEEN = 0.1
 OVER = ("completed", "failed", "cancelled")
-ENDS = ("live", "resolved", "rerouted", "expired", "cancelled")
+ENDS: tuple[InboxName, ...] = ("live", "resolved", "rerouted", "expired", "cancelled")
 LARGE = 201
 """Orders from this number on cost so much that a person is asked before they are paid back."""
 NUMBERS = itertools.count()

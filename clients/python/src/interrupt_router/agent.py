@@ -120,7 +120,8 @@ class Agent:
                 asking = self.lease.put(path, body, wait=wait)
             else:
                 # With the epoch, a decision counts as taken, and is no news any more.
-                asking = self.lease.get(path, wait=wait, epoch=self.lease.epoch)
+                query: api.QuestionQuery = {"epoch": self.lease.epoch}
+                asking = self.lease.get(path, query, wait=wait)
             question = Question.of_json(await self.run.watch.guard(self.id, asking))
         self.check()
         return question

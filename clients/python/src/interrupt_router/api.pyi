@@ -6,13 +6,23 @@ from typing import Any, Literal, TypeAlias, TypedDict
 
 from typing_extensions import NotRequired
 
+ActivityName: TypeAlias = Literal['pending', 'ready', 'running', 'waiting_review', 'paused', 'completed', 'failed', 'cancelled', 'pruned']
+
 
 class AgentStandingView(TypedDict):
     agent_id: str
-    status: str
+    status: ActivityName
 
 
 AgentStatusName: TypeAlias = Literal['pending', 'ready', 'running', 'completed', 'failed', 'cancelled', 'pruned']
+
+
+class AgentsQuery(TypedDict):
+    status: NotRequired[ActivityName | None]
+    type: NotRequired[str | None]
+    run_id: NotRequired[str | None]
+    cursor: NotRequired[str | None]
+    limit: NotRequired[int | None]
 
 
 class AgentsView(TypedDict):
@@ -21,6 +31,11 @@ class AgentsView(TypedDict):
 
 class AnswerBody(TypedDict):
     answer: Any
+
+
+class AskQuery(TypedDict):
+    epoch: int
+    wait_ms: NotRequired[int | None]
 
 
 class AskedAgentView(TypedDict):
@@ -75,16 +90,7 @@ class ConfirmationView(TypedDict):
 DecisionName: TypeAlias = Literal['approve', 'edit', 'reject', 'respond', 'ignore', 'reroute', 'modify_plan', 'cancel', 'resume']
 
 
-class DecisionView(TypedDict):
-    at: str
-    by: str
-    decision: str
-    decision_id: str
-    interrupt_id: str
-    payload: NotRequired[Any]
-    rule_id: NotRequired[str | None]
-    target: str
-    version: int
+DialectName: TypeAlias = Literal['json-schema', 'openai', 'anthropic', 'gemini', 'grammar']
 
 
 class EffectBody(TypedDict):
@@ -93,12 +99,19 @@ class EffectBody(TypedDict):
     repeatable: NotRequired[bool]
 
 
+EffectStateName: TypeAlias = Literal['begun', 'finished', 'unknown']
+
+
 class EffectView(TypedDict):
     result: Any
-    state: str
+    state: EffectStateName
 
 
 EndName: TypeAlias = Literal['completed', 'failed', 'cancelled']
+
+
+class EpochQuery(TypedDict):
+    epoch: int
 
 
 class EventChoice(TypedDict):
@@ -112,6 +125,27 @@ class EventConfirmation(TypedDict):
     id: str
     impactIfNo: NotRequired[str | None]
     prompt: str
+
+
+ExpiryName: TypeAlias = Literal['reject', 'cancel', 'reroute']
+
+
+class FeedQuery(TypedDict):
+    topics: NotRequired[str | None]
+    run_id: NotRequired[str | None]
+    agent_id: NotRequired[str | None]
+    after_seq: NotRequired[str | None]
+    named: NotRequired[int | None]
+    ticket: NotRequired[str | None]
+
+
+InboxName: TypeAlias = Literal['open', 'live', 'claimed', 'requested', 'delivered', 'acknowledged', 'awaiting_review', 'resolved', 'rerouted', 'expired', 'cancelled', 'dead_lettered']
+
+
+InterruptKindName: TypeAlias = Literal['human_review', 'agent_review', 'permission', 'tool_call', 'human_input', 'user_escape', 'budget', 'timeout', 'resource', 'system_error', 'shutdown', 'hook', 'code', 'policy']
+
+
+InterruptStateName: TypeAlias = Literal['requested', 'delivered', 'acknowledged', 'awaiting_review', 'resolved', 'rerouted', 'expired', 'cancelled', 'dead_lettered']
 
 
 class KindBody(TypedDict):
@@ -156,6 +190,14 @@ class QuestionBody(TypedDict):
     reason: str
 
 
+class QuestionQuery(TypedDict):
+    wait_ms: NotRequired[int | None]
+    epoch: NotRequired[int | None]
+
+
+QuestionStateName: TypeAlias = Literal['open', 'decided', 'expired', 'withdrawn']
+
+
 ReachName: TypeAlias = Literal['agent', 'run', 'everywhere']
 
 
@@ -167,6 +209,11 @@ class RegisteredView(TypedDict):
     digest: str
     name: str
     version: int
+
+
+class ReleaseQuery(TypedDict):
+    epoch: int
+    waiting: NotRequired[bool | None]
 
 
 class RememberBody(TypedDict):
@@ -192,6 +239,9 @@ class ResumedView(TypedDict):
     run_id: str
 
 
+RoleName: TypeAlias = Literal['viewer', 'agent', 'worker', 'reviewer', 'supervisor', 'admin']
+
+
 class RouteBody(TypedDict):
     description: NotRequired[str]
     field: str
@@ -206,6 +256,9 @@ class RouteView(TypedDict):
     label: str
 
 
+RunStateName: TypeAlias = Literal['created', 'running', 'stopping', 'paused', 'waiting', 'completed', 'failed', 'cancelled']
+
+
 class RunView(TypedDict):
     checkpoint: int
     created_at: str
@@ -215,14 +268,24 @@ class RunView(TypedDict):
     open_interrupts: NotRequired[list[str] | None]
     reason: NotRequired[str | None]
     run_id: str
-    status: str
+    status: RunStateName
     thread_id: str
     version: int
     waits_for_server: bool
 
 
+class RunsQuery(TypedDict):
+    status: NotRequired[RunStateName | None]
+    cursor: NotRequired[str | None]
+    limit: NotRequired[int | None]
+
+
+class SchemaQuery(TypedDict):
+    dialect: NotRequired[DialectName | None]
+
+
 class SchemaView(TypedDict):
-    dialect: str
+    dialect: DialectName
     field: str
     name: str
     schema: Any
@@ -237,18 +300,30 @@ class SentView(TypedDict):
     message: int
 
 
+class SignalsQuery(TypedDict):
+    epoch: int
+    wait_ms: NotRequired[int | None]
+    after: NotRequired[int | None]
+
+
+SourceName: TypeAlias = Literal['user', 'system', 'programmatic']
+
+
 class StateBody(TypedDict):
     reason: NotRequired[str | None]
     state: Any
 
 
+StopTypeName: TypeAlias = Literal['PAUSE', 'STOP', 'PRUNE', 'BRANCH']
+
+
 class StopView(TypedDict):
     agent_id: str
     interrupt_id: str
-    mode: str
+    mode: ModeName
     reason: str
-    scope: str
-    type: str
+    scope: ScopeName
+    type: StopTypeName
 
 
 class StoppedBody(TypedDict):
@@ -269,6 +344,13 @@ class TakenRouteView(TypedDict):
 TypeName: TypeAlias = Literal['HUMAN_REVIEW', 'AGENT_REVIEW', 'PAUSE', 'STOP', 'PRUNE', 'BRANCH']
 
 
+VerdictName: TypeAlias = Literal['approve', 'edit', 'reject', 'respond', 'ignore', 'reroute', 'modify_plan', 'cancel', 'resume', 'applied']
+
+
+class WaitQuery(TypedDict):
+    wait_ms: NotRequired[int | None]
+
+
 class WaitView(TypedDict):
     until: str
     why: str
@@ -278,7 +360,7 @@ class WhoAmI(TypedDict):
     agent_id: NotRequired[str | None]
     instance: str
     name: str
-    role: str
+    role: RoleName
     run_id: NotRequired[str | None]
     seq: str
     version: str
@@ -289,7 +371,7 @@ class WorkDecisionView(TypedDict):
     by: str
     choices: list[str]
     confirmations: dict[str, bool]
-    decision: str
+    decision: DecisionName
     id: str
     text: NotRequired[str | None]
 
@@ -316,7 +398,7 @@ class WorkQuestionView(TypedDict):
     reason: str
     request: NotRequired[Any]
     route: NotRequired[TakenRouteView | None]
-    state: str
+    state: QuestionStateName
 
 
 class WorkView(TypedDict):
@@ -328,7 +410,7 @@ class WorkView(TypedDict):
     reason: NotRequired[str | None]
     result: NotRequired[Any]
     run_id: str
-    state: str
+    state: RunStateName
     thread_id: NotRequired[str | None]
     worker: NotRequired[str | None]
     workflow: str
@@ -357,7 +439,7 @@ class AgentView(TypedDict):
     parent_id: NotRequired[str | None]
     run_id: str
     since: str
-    status: str
+    status: ActivityName
     takes_messages: bool
     tokens: int
     turn: int
@@ -371,10 +453,10 @@ class AgentsBody(TypedDict):
 class AskingView(TypedDict):
     by: str
     id: str
-    mode: str
+    mode: ModeName
     reason: str
     requested_at: str
-    source: str
+    source: SourceName
     withdrawn: NotRequired[TakenBackView | None]
 
 
@@ -390,6 +472,18 @@ class DecisionBody(TypedDict):
     remember: NotRequired[RememberBody | None]
     reroute_to: NotRequired[str | None]
     shown_digest: NotRequired[str | None]
+
+
+class DecisionView(TypedDict):
+    at: str
+    by: str
+    decision: VerdictName
+    decision_id: str
+    interrupt_id: str
+    payload: NotRequired[Any]
+    rule_id: NotRequired[str | None]
+    target: str
+    version: int
 
 
 class EndBody(TypedDict):
@@ -425,7 +519,7 @@ class InterruptView(TypedDict):
     acknowledged_at: NotRequired[str | None]
     agent_id: str
     agent_type: str
-    allowed_decisions: list[str]
+    allowed_decisions: list[DecisionName]
     askings: list[AskingView]
     assignee: NotRequired[str | None]
     choices: list[ChoiceView]
@@ -437,10 +531,10 @@ class InterruptView(TypedDict):
     fields: dict[str, Any]
     held_by: NotRequired[str | None]
     id: str
-    kind: str
+    kind: InterruptKindName
     last_error: NotRequired[str | None]
-    mode: str
-    on_expiry: str
+    mode: ModeName
+    on_expiry: ExpiryName
     priority: int
     reason: str
     requested_at: str
@@ -450,12 +544,24 @@ class InterruptView(TypedDict):
     response_schema: Any
     routes: list[RouteView]
     run_id: str
-    scope: str
+    scope: ScopeName
     shown_digest: NotRequired[str | None]
-    source: str
-    state: str
-    type: str
+    source: SourceName
+    state: InterruptStateName
+    type: TypeName
     version: int
+
+
+class InterruptsQuery(TypedDict):
+    status: NotRequired[InboxName | None]
+    kind: NotRequired[InterruptKindName | None]
+    source: NotRequired[SourceName | None]
+    agent_id: NotRequired[str | None]
+    run_id: NotRequired[str | None]
+    assignee: NotRequired[str | None]
+    priority: NotRequired[int | None]
+    cursor: NotRequired[str | None]
+    limit: NotRequired[int | None]
 
 
 class RunPage(TypedDict):
@@ -482,7 +588,7 @@ class FateView(TypedDict):
     event_id: str
     interrupt: InterruptView
     reroute: NotRequired[dict[str, Any] | None]
-    state: str
+    state: InterruptStateName
     target: str
 
 

@@ -8,7 +8,7 @@ import logging
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import aiohttp
 
@@ -16,6 +16,9 @@ from .backoff import Backoff
 from .errors import RateLimited, RouterError, Unavailable
 from .sse import SseParser
 from .transport import Failed, Transport, is_success, refusal
+
+if TYPE_CHECKING:
+    from . import api
 
 log = logging.getLogger("interrupt_router")
 
@@ -53,7 +56,7 @@ class Feed:
         after: str | None = None,
     ) -> None:
         self._transport = transport
-        self._params = {"topics": topics, "run_id": run_id, "agent_id": agent_id}
+        self._query: api.FeedQuery = {"topics": topics, "run_id": run_id, "agent_id": agent_id}
         self.cursor = after
         """The position that was read last."""
 
@@ -65,9 +68,8 @@ class Feed:
         while True:
             retry_after = None
             try:
-                async with self._transport.stream(
-                    "/v1/events", {**self._params, "after_seq": self.cursor}, silence=SILENCE
-                ) as response:
+                query: api.FeedQuery = {**self._query, "after_seq": self.cursor}
+                async with self._transport.stream("/v1/events", query, silence=SILENCE) as response:
                     if response.status == HTTPStatus.NO_CONTENT:
                         return
                     if not is_success(response):

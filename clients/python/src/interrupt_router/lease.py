@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import LeaseLost, RouterError, RunFinished, Unavailable
 from .taking import Taking
-from .transport import Transport
+from .transport import NO_QUERY, Query, Transport
 
 if TYPE_CHECKING:
     from . import api
@@ -43,21 +43,21 @@ class Lease:
         row: api.WorkView = await self._transport.get(f"/v1/work/{self.run_id}")
         return row
 
-    async def get(self, path: str, *, wait: float = 0.0, **params: object) -> Any:
+    async def get(self, path: str, query: Query = NO_QUERY, *, wait: float = 0.0) -> Any:
         """Reads something of the run."""
-        return await self._transport.get(f"/v1/work/{self.run_id}/{path}", wait=wait, **params)
+        return await self._transport.get(f"/v1/work/{self.run_id}/{path}", query, wait=wait)
 
     async def put(self, path: str, body: object, *, wait: float = 0.0) -> Any:
         """Writes something of the run."""
-        return await self._transport.put(f"/v1/work/{self.run_id}/{path}", body, wait=wait, epoch=self.epoch)
+        return await self._transport.put(f"/v1/work/{self.run_id}/{path}", body, self._in_epoch, wait=wait)
 
     async def post(self, path: str, body: object) -> Any:
         """Writes something of the run."""
-        return await self._transport.post(f"/v1/work/{self.run_id}/{path}", body, epoch=self.epoch)
+        return await self._transport.post(f"/v1/work/{self.run_id}/{path}", body, self._in_epoch)
 
-    async def delete(self, path: str, **params: object) -> Any:
+    async def delete(self, path: str) -> Any:
         """Removes something of the run."""
-        return await self._transport.delete(f"/v1/work/{self.run_id}/{path}", epoch=self.epoch, **params)
+        return await self._transport.delete(f"/v1/work/{self.run_id}/{path}", self._in_epoch)
 
     async def keep(self) -> RouterError:
         """Renews the lease at a third of its time until it is lost; returns why."""
@@ -74,4 +74,9 @@ class Lease:
 
     async def release(self, *, waiting: bool = False) -> None:
         """Gives the run back. With `waiting`, it is taken again once one of its questions is over."""
-        await self.delete("lease", waiting=waiting or None)
+        query: api.ReleaseQuery = {"epoch": self.epoch, "waiting": waiting or None}
+        await self._transport.delete(f"/v1/work/{self.run_id}/lease", query)
+
+    @property
+    def _in_epoch(self) -> api.EpochQuery:
+        return {"epoch": self.epoch}

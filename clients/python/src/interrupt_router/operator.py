@@ -14,7 +14,7 @@ from .errors import RouterError
 from .feed import Feed
 from .question import Choice, Confirmation
 from .settings import server_url, token
-from .transport import DEADLINE, TokenSource, Transport
+from .transport import DEADLINE, Query, TokenSource, Transport
 from .view import AgentView, Caller, Interrupt, MadeDecision, RequestFate, RunView, SentMessage
 
 if TYPE_CHECKING:
@@ -60,16 +60,16 @@ class Operator:
 
     async def interrupts(
         self,
-        status: str = "open",
+        status: api.InboxName = "open",
         *,
         run_id: str | None = None,
         agent_id: str | None = None,
         assignee: str | None = None,
     ) -> AsyncIterator[Interrupt]:
         """Interrupts in the order of their admission; by default those that wait for a person."""
-        params = {"status": status, "run_id": run_id, "agent_id": agent_id, "assignee": assignee}
+        query: api.InterruptsQuery = {"status": status, "run_id": run_id, "agent_id": agent_id, "assignee": assignee}
         page: api.InterruptPage
-        async for page in self._pages("/v1/interrupts", params):
+        async for page in self._pages("/v1/interrupts", query):
             for body in page["interrupts"]:
                 yield Interrupt.of_json(body)
 
@@ -165,10 +165,11 @@ class Operator:
         """What became of a request to interrupt."""
         return RequestFate.of_json(await self._transport.get(f"/v1/interrupt-requests/{quote(event_id, safe='')}"))
 
-    async def runs(self, status: str | None = None) -> AsyncIterator[RunView]:
+    async def runs(self, status: api.RunStateName | None = None) -> AsyncIterator[RunView]:
         """Runs in the order of their creation."""
+        query: api.RunsQuery = {"status": status}
         page: api.RunPage
-        async for page in self._pages("/v1/runs", {"status": status}):
+        async for page in self._pages("/v1/runs", query):
             for body in page["runs"]:
                 yield RunView.of_json(body)
 
@@ -176,10 +177,13 @@ class Operator:
         """A run, by its id or alias."""
         return RunView.of_json(await self._transport.get(_run(run_id)))
 
-    async def agents(self, *, run_id: str | None = None, status: str | None = None) -> AsyncIterator[AgentView]:
+    async def agents(
+        self, *, run_id: str | None = None, status: api.ActivityName | None = None
+    ) -> AsyncIterator[AgentView]:
         """Agents in the order in which they were started."""
+        query: api.AgentsQuery = {"run_id": run_id, "status": status}
         page: api.AgentPage
-        async for page in self._pages("/v1/agents", {"run_id": run_id, "status": status}):
+        async for page in self._pages("/v1/agents", query):
             for body in page["agents"]:
                 yield AgentView.of_json(body)
 
@@ -244,11 +248,11 @@ class Operator:
         """The feed, after a position or from now on. `topics` are patterns: ``interrupt.*,run.completed``."""
         return Feed(self._transport, topics=topics, run_id=run_id, agent_id=agent_id, after=after)
 
-    async def _pages(self, path: str, params: Mapping[str, object]) -> AsyncIterator[Any]:
+    async def _pages(self, path: str, query: Query) -> AsyncIterator[Any]:
         """The parts of a list."""
         cursor: str | None = None
         while True:
-            page = (await self._transport.send("GET", path, params={**params, "cursor": cursor})).body
+            page = (await self._transport.send("GET", path, {**query, "cursor": cursor})).body
             yield page
             cursor = _next_cursor(page)
             if cursor is None:

@@ -55,8 +55,7 @@ class Decision:
     """What was decided."""
 
     id: str
-    decision: str
-    """``approve``, ``edit``, ``reject``, ``respond``, ``ignore``, ``reroute``, ``cancel`` or ``modify_plan``."""
+    decision: api.DecisionName
     by: str
     """The person's name, ``policy`` or ``deadline``."""
     at: datetime.datetime
@@ -106,8 +105,7 @@ class Question:
     interrupt_id: str
     agent_id: str
     kind: str
-    state: str
-    """``open``, ``decided``, ``expired`` or ``withdrawn``."""
+    state: api.QuestionStateName
     reason: str
     decision: Decision | None = None
     route: TakenRoute | None = None

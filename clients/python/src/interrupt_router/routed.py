@@ -24,7 +24,7 @@ class NarrowedSchema:
 
     name: str
     """A name for it, where a provider wants one."""
-    dialect: str
+    dialect: api.DialectName
     schema: dict[str, Any]
     """The schema in the provider's dialect."""
     field: str
@@ -69,7 +69,8 @@ class Routed:
 
     async def schema(self, dialect: Dialect = "json-schema") -> NarrowedSchema:
         """The schema to hand to the model."""
-        return NarrowedSchema.of_json(await self._agent.lease.get(f"{self._path}/schema", dialect=dialect))
+        query: api.SchemaQuery = {"dialect": dialect}
+        return NarrowedSchema.of_json(await self._agent.lease.get(f"{self._path}/schema", query))
 
     async def submit(self, answer: ModelAnswer) -> Any:
         """Submits what the model answered; returns the request.

@@ -14,11 +14,11 @@ class Stop:
     """A stop that the server has recorded."""
 
     interrupt_id: str
-    type: str
+    type: api.StopTypeName
     """``PAUSE``, ``STOP`` or ``PRUNE``."""
-    mode: str
+    mode: api.ModeName
     """``graceful`` lets a step end, ``immediate`` does not."""
-    scope: str
+    scope: api.ScopeName
     """``run``, or ``agent`` for one agent and those below it."""
     agent_id: str
     reason: str = ""

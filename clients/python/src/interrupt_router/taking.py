@@ -47,4 +47,5 @@ class Taking:
     async def _let_go(self) -> None:
         row = await self._send()
         if row is not None:
-            await self._transport.delete(f"/v1/work/{row['run_id']}/lease", epoch=row["epoch"])
+            query: api.ReleaseQuery = {"epoch": row["epoch"]}
+            await self._transport.delete(f"/v1/work/{row['run_id']}/lease", query)

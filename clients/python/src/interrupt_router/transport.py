@@ -14,7 +14,8 @@ import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from types import MappingProxyType
+from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
 import aiohttp
@@ -26,6 +27,11 @@ from .errors import RouterError, Unavailable
 log = logging.getLogger("interrupt_router")
 
 TokenSource = Callable[[], Awaitable[str]]
+
+Query: TypeAlias = Mapping[str, object]
+"""What stands after the question mark. `api` has a type for each that has one; what is None is left out."""
+
+NO_QUERY: Query = MappingProxyType({})
 
 LONGEST_WAIT = 30.0
 """How long the server holds a request that waits for news, in seconds, at most."""
@@ -63,42 +69,42 @@ class Transport:
         self._token = token
         self._deadline = deadline
 
-    async def get(self, path: str, *, wait: float = 0.0, **params: object) -> Any:
+    async def get(self, path: str, query: Query = NO_QUERY, *, wait: float = 0.0) -> Any:
         """Reads. With `wait`, the server may hold the request for so many seconds until there is news."""
-        return (await self.send("GET", path, params=params, wait=wait)).body
+        return (await self.send("GET", path, query, wait=wait)).body
 
-    async def put(self, path: str, body: object = None, *, wait: float = 0.0, **params: object) -> Any:
+    async def put(self, path: str, body: object = None, query: Query = NO_QUERY, *, wait: float = 0.0) -> Any:
         """Writes what the address names."""
-        return (await self.send("PUT", path, params=params, body=body, wait=wait)).body
+        return (await self.send("PUT", path, query, body=body, wait=wait)).body
 
-    async def post(self, path: str, body: object = None, *, wait: float = 0.0, **params: object) -> Any:
+    async def post(self, path: str, body: object = None, query: Query = NO_QUERY, *, wait: float = 0.0) -> Any:
         """Writes, under an idempotency key of its own."""
-        return (await self.send("POST", path, params=params, body=body, wait=wait)).body
+        return (await self.send("POST", path, query, body=body, wait=wait)).body
 
-    async def delete(self, path: str, **params: object) -> Any:
+    async def delete(self, path: str, query: Query = NO_QUERY) -> Any:
         """Removes what the address names."""
-        return (await self.send("DELETE", path, params=params)).body
+        return (await self.send("DELETE", path, query)).body
 
     async def send(
         self,
         method: str,
         path: str,
+        query: Query = NO_QUERY,
         *,
-        params: Mapping[str, object] | None = None,
         body: object = None,
         headers: Mapping[str, str] | None = None,
         wait: float = 0.0,
     ) -> Reply:
         """Sends a request until it is answered, refused, or its deadline has passed."""
         if wait > 0:
-            params = {**(params or {}), "wait_ms": round(wait * 1000)}
+            query = {**query, "wait_ms": round(wait * 1000)}
         sent = dict(headers or {})
         if method == "POST":
             sent.setdefault("Idempotency-Key", str(uuid.uuid4()))
         if body is not None:
             sent["Content-Type"] = "application/json"
         data = None if body is None else json.dumps(body).encode()
-        url = self._url(path, params or {})
+        url = self._url(path, query)
         until = time.monotonic() + self._deadline + wait
         backoff = Backoff()
         while True:
@@ -133,21 +139,21 @@ class Transport:
 
     @asynccontextmanager
     async def stream(
-        self, path: str, params: Mapping[str, object], *, silence: float
+        self, path: str, query: Query, *, silence: float
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         """Opens a response that is read as it arrives. It breaks after so many seconds of silence."""
         async with self._session.get(
-            self._url(path, params),
+            self._url(path, query),
             headers={"Authorization": f"Bearer {await self._token()}", "Accept": "text/event-stream"},
             allow_redirects=False,
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=ATTEMPT, sock_read=silence),
         ) as response:
             yield response
 
-    def _url(self, path: str, params: Mapping[str, object]) -> URL:
+    def _url(self, path: str, query: Query) -> URL:
         """An address as it is sent: a quoted ``/`` in a key stays quoted."""
-        query = urlencode(_written(params))
-        address = f"{self._base_url}{path}?{query}" if query else f"{self._base_url}{path}"
+        written = urlencode(_written(query))
+        address = f"{self._base_url}{path}?{written}" if written else f"{self._base_url}{path}"
         try:
             url = URL(address, encoded=True)
         except ValueError as error:
@@ -192,11 +198,11 @@ def refusal(response: aiohttp.ClientResponse, content: bytes) -> RouterError:
     return error
 
 
-def _written(params: Mapping[str, object]) -> dict[str, str]:
+def _written(query: Query) -> dict[str, str]:
     """Parameters as a query has them. Those without a value are left out."""
     return {
         name: str(value).lower() if isinstance(value, bool) else str(value)
-        for name, value in params.items()
+        for name, value in query.items()
         if value is not None
     }
 

@@ -84,7 +84,7 @@ class MadeDecision(View):
 
     decision_id: str
     interrupt_id: str
-    decision: str
+    decision: api.VerdictName
     by: str
     at: datetime.datetime
     version: int
@@ -118,9 +118,8 @@ class Interrupt(View):
     run_id: str
     agent_id: str
     agent_type: str
-    type: str
-    """``HUMAN_REVIEW``, ``AGENT_REVIEW``, ``PAUSE``, ``STOP``, ``PRUNE`` or ``BRANCH``."""
-    state: str
+    type: api.TypeName
+    state: api.InterruptStateName
     reason: str
     version: int
     """Counts its changes; a decision names the version that was seen."""
@@ -128,7 +127,7 @@ class Interrupt(View):
     choices: list[OfferedChoice] = field(default_factory=list)
     confirmations: list[ConfirmationItem] = field(default_factory=list)
     fields: dict[str, Any] = field(default_factory=dict)
-    allowed_decisions: list[str] = field(default_factory=list)
+    allowed_decisions: list[api.DecisionName] = field(default_factory=list)
     routes: list[OfferedRoute] = field(default_factory=list)
     requested_by: str = ""
     claimed_by: Claim | None = None
@@ -169,7 +168,7 @@ class RunView(View):
 
     run_id: str
     thread_id: str
-    status: str
+    status: api.RunStateName
     version: int
     executing: bool
     goal: str | None = None
@@ -204,7 +203,7 @@ class AgentView(View):
     """Its id in the run."""
     run_id: str
     agent_type: str
-    status: str
+    status: api.ActivityName
     takes_messages: bool = False
     open_interrupts: list[str] = field(default_factory=list)
     can_route_to: list[str] = field(default_factory=list)
@@ -244,7 +243,7 @@ class RequestFate(View):
     """What became of a supervisor's request that an agent interrupts itself."""
 
     event_id: str
-    state: str
+    state: api.InterruptStateName
     target: str
     """Where the answer goes."""
     decision: MadeDecision | None = None
@@ -267,7 +266,7 @@ class Caller(View):
     """Who a token speaks for."""
 
     name: str
-    role: str
+    role: api.RoleName
     version: str
     seq: str
     """The last position of the feed."""

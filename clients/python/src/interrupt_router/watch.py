@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Coroutine
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .errors import LeaseLost, RouterError, RunFinished, Unavailable
 from .lease import Lease
 from .signals import Signals
 from .stop import Stopped
 from .transport import LONGEST_WAIT
+
+if TYPE_CHECKING:
+    from . import api
 
 log = logging.getLogger("interrupt_router")
 
@@ -40,7 +43,8 @@ class Watch:
 
     async def signals(self) -> Signals:
         """Asks the server what has come."""
-        signals = Signals.of_json(await self._lease.get("signals", epoch=self._lease.epoch))
+        query: api.SignalsQuery = {"epoch": self._lease.epoch}
+        signals = Signals.of_json(await self._lease.get("signals", query))
         self._set_signals(signals)
         return signals
 
@@ -80,7 +84,8 @@ class Watch:
         after = None
         while True:
             try:
-                body = await self._lease.get("signals", wait=LONGEST_WAIT, epoch=self._lease.epoch, after=after)
+                query: api.SignalsQuery = {"epoch": self._lease.epoch, "after": after}
+                body = await self._lease.get("signals", query, wait=LONGEST_WAIT)
             except Unavailable as error:
                 log.warning("the signals of %s are not read: %s", self._lease.run_id, error)
                 continue

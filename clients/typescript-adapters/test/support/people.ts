@@ -1,4 +1,4 @@
-import { type Interrupt, type Operator, Workflow, closed } from 'interrupt-router';
+import { type Interrupt, type InterruptFilter, type Operator, Workflow, closed } from 'interrupt-router';
 import { eventually } from '../../../typescript/test/support/eventually.js';
 
 /** The workflow of the tests. */
@@ -29,7 +29,7 @@ export function allQuestions(person: Operator, run: string): Promise<Interrupt[]
   return questions(person, run, ['open', 'resolved', 'rerouted', 'expired', 'cancelled']);
 }
 
-async function questions(person: Operator, run: string, states: readonly string[]): Promise<Interrupt[]> {
+async function questions(person: Operator, run: string, states: readonly NonNullable<InterruptFilter['status']>[]): Promise<Interrupt[]> {
   const runId = await person.run(run).then(
     (it) => it.runId,
     () => undefined,

@@ -3,9 +3,10 @@ import type { JsonObject } from '../json.js';
 import type * as api from '../wire/api.js';
 import { Backoff } from '../wire/backoff.js';
 import { Deadline } from '../wire/deadline.js';
+import type { Body } from '../wire/form.js';
 import { sleep } from '../wire/sleep.js';
 import { SseParser } from '../wire/sse.js';
-import type { Query, Transport } from '../wire/transport.js';
+import type { Transport } from '../wire/transport.js';
 
 /** What happened, as a CloudEvent. The names in `data` are those of the server. */
 export interface FeedEvent {
@@ -110,9 +111,9 @@ export class Feed implements AsyncIterable<FeedEvent> {
     }
   }
 
-  private query(): Query {
+  private query(): Body<api.FeedQuery> {
     const { topics, runId, agentId } = this.options;
-    return { topics: topics?.join(','), run_id: runId, agent_id: agentId, after_seq: this.position };
+    return { topics: topics?.join(','), runId, agentId, afterSeq: this.position };
   }
 
   /** What is no problem of the server is a connection that broke. */

@@ -51,8 +51,9 @@ export class Operator {
 
   /** Interrupts in the order of their admission; by default those that wait for a person. */
   interrupts(filter: InterruptFilter = {}): AsyncGenerator<Interrupt, void, undefined> {
-    const { status = 'open', runId: run_id, agentId: agent_id, assignee } = filter;
-    return pages<api.InterruptPage, Interrupt>(this.transport, '/v1/interrupts', 'interrupts', { status, run_id, agent_id, assignee });
+    const { status = 'open', runId, agentId, assignee } = filter;
+    const query = { status, runId, agentId, assignee } satisfies Body<api.InterruptsQuery>;
+    return pages<api.InterruptPage, Interrupt>(this.transport, '/v1/interrupts', 'interrupts', query);
   }
 
   /** One interrupt, with its version. */
@@ -116,7 +117,8 @@ export class Operator {
 
   /** Runs in the order of their creation. */
   runs(filter: RunFilter = {}): AsyncGenerator<RunView, void, undefined> {
-    return pages<api.RunPage, RunView>(this.transport, '/v1/runs', 'runs', { ...filter });
+    const query = { ...filter } satisfies Body<api.RunsQuery>;
+    return pages<api.RunPage, RunView>(this.transport, '/v1/runs', 'runs', query);
   }
 
   /** A run, by its id or alias. */
@@ -131,8 +133,8 @@ export class Operator {
 
   /** Agents in the order in which they were started. */
   agents(filter: AgentFilter = {}): AsyncGenerator<AgentView, void, undefined> {
-    const { runId: run_id, status } = filter;
-    return pages<api.AgentPage, AgentView>(this.transport, '/v1/agents', 'agents', { run_id, status });
+    const query = { ...filter } satisfies Body<api.AgentsQuery>;
+    return pages<api.AgentPage, AgentView>(this.transport, '/v1/agents', 'agents', query);
   }
 
   /** An agent, by its address. */

@@ -10,8 +10,8 @@ export interface Keyed {
 
 /** Which interrupts to list. */
 export interface InterruptFilter {
-  /** `open` (the default: all that wait for a person), `live`, `claimed`, `resolved`, `expired`, `cancelled`, or one state. */
-  readonly status?: string;
+  /** `open` (the default: all that wait for a person), `live`, `claimed`, or one state. */
+  readonly status?: api.InboxName;
   readonly runId?: string;
   readonly agentId?: string;
   readonly assignee?: string;
@@ -25,7 +25,7 @@ export interface RunFilter {
 /** Which agents to list. */
 export interface AgentFilter {
   readonly runId?: string;
-  readonly status?: string;
+  readonly status?: AgentView['status'];
 }
 
 /** What identifies the state of an interrupt that a person has read. */

@@ -24,16 +24,16 @@ export interface RouteOption extends Seen<api.RouteView, 'agentType' | 'label' |
 export interface DecisionRecord
   extends Seen<
     Sparse<api.DecisionView>,
-    'decisionId' | 'interruptId' | 'target' | 'by' | 'ruleId' | 'at' | 'version',
-    { readonly decision: DecisionName; readonly payload?: JsonObject }
+    'decisionId' | 'interruptId' | 'decision' | 'target' | 'by' | 'ruleId' | 'at' | 'version',
+    { readonly payload?: JsonObject }
   > {}
 
 /** One request for a stop. */
 export interface StopRequest
   extends Seen<
     Sparse<api.AskingView>,
-    'id' | 'by' | 'source' | 'reason' | 'requestedAt',
-    { readonly mode: Mode; readonly withdrawn?: Seen<api.TakenBackView, 'by' | 'at'> }
+    'id' | 'by' | 'source' | 'mode' | 'reason' | 'requestedAt',
+    { readonly withdrawn?: Seen<api.TakenBackView, 'by' | 'at'> }
   > {}
 
 /** A question or a stop, as people see it. */
@@ -44,6 +44,10 @@ export interface Interrupt
     | 'runId'
     | 'agentId'
     | 'agentType'
+    | 'type'
+    | 'mode'
+    | 'scope'
+    | 'allowedDecisions'
     | 'kind'
     | 'source'
     | 'requestedBy'
@@ -63,15 +67,11 @@ export interface Interrupt
     | 'shownDigest'
     | 'version',
     {
-      readonly type: InterruptType;
-      readonly mode: Mode;
-      readonly scope: api.ScopeName;
       readonly askings: readonly StopRequest[];
       readonly choices: readonly Choice[];
       readonly confirmationItems: readonly Confirmation[];
       /** The agent's own fields. */
       readonly fields: JsonObject;
-      readonly allowedDecisions: readonly DecisionName[];
       /** The JSON Schema of the payload of a decision. */
       readonly responseSchema: JsonObject | boolean;
       readonly routes: readonly RouteOption[];
@@ -94,10 +94,8 @@ export interface RunView
     | 'forkedFrom'
     | 'createdAt'
     | 'openInterrupts'
-    | 'version',
-    {
-      readonly status: 'created' | 'running' | 'stopping' | 'paused' | 'waiting' | 'completed' | 'failed' | 'cancelled';
-    }
+    | 'status'
+    | 'version'
   > {}
 
 /** An agent, as people see it. */

@@ -9,6 +9,11 @@ export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /**
+         * @description What an agent does.
+         * @enum {string}
+         */
+        readonly ActivityName: "pending" | "ready" | "running" | "waiting_review" | "paused" | "completed" | "failed" | "cancelled" | "pruned";
         /** @description An agent, and what it does. */
         readonly AgentBody: {
             /** @description Its id: `root`, or below it as `root/refunds`. */
@@ -34,7 +39,7 @@ export interface components {
             /** @description Its id. */
             readonly agentId: string;
             /** @description What it does. */
-            readonly status: string;
+            readonly status: components["schemas"]["ActivityName"];
         };
         /**
          * @description What an agent does.
@@ -62,7 +67,7 @@ export interface components {
             /** @description Since when. */
             readonly since: string;
             /** @description What it does. */
-            readonly status: string;
+            readonly status: components["schemas"]["ActivityName"];
             /** @description Whether a message or an event can reach it. */
             readonly takesMessages: boolean;
             /** @description The tokens that its model calls have read and written, as far as the provider said. */
@@ -77,6 +82,13 @@ export interface components {
             /** @description The agents; those that are not named stay as they were told. */
             readonly agents: readonly components["schemas"]["AgentBody"][];
         };
+        readonly AgentsQuery: {
+            readonly status?: components["schemas"]["ActivityName"];
+            readonly type?: string;
+            readonly runId?: string;
+            readonly cursor?: string;
+            readonly limit?: number;
+        };
         /** @description How the agents stand that were told of. */
         readonly AgentsView: {
             /** @description The agents, in the order in which they were named. */
@@ -86,6 +98,10 @@ export interface components {
         readonly AnswerBody: {
             /** @description The object, or the text of it as it came. */
             readonly answer: unknown;
+        };
+        readonly AskQuery: {
+            readonly epoch: number;
+            readonly waitMs?: number;
         };
         /** @description An agent that a supervisor wants to interrupt itself. */
         readonly AskedAgentView: {
@@ -104,14 +120,14 @@ export interface components {
             readonly by: string;
             /** @description Its id, below the interrupt's: `DELETE /v1/interrupts/{id}` takes it back. */
             readonly id: string;
-            /** @description How to stop: `graceful` or `immediate`. */
-            readonly mode: string;
+            /** @description How to stop. */
+            readonly mode: components["schemas"]["ModeName"];
             /** @description Why, in words. */
             readonly reason: string;
             /** @description When. */
             readonly requestedAt: string;
-            /** @description Who is behind it: `user`, `system` or `programmatic`. */
-            readonly source: string;
+            /** @description Who is behind it. */
+            readonly source: components["schemas"]["SourceName"];
             /** @description That it was taken back. The stop stands as long as one of its askings was not. */
             readonly withdrawn?: components["schemas"]["TakenBackView"] | null;
         };
@@ -217,7 +233,7 @@ export interface components {
             /** @description Who decided. */
             readonly by: string;
             /** @description What was decided. */
-            readonly decision: string;
+            readonly decision: components["schemas"]["VerdictName"];
             /** @description Its id. */
             readonly decisionId: string;
             /** @description The interrupt. */
@@ -231,6 +247,11 @@ export interface components {
             /** @description The interrupt's version that it made. */
             readonly version: number;
         };
+        /**
+         * @description The dialect of a schema.
+         * @enum {string}
+         */
+        readonly DialectName: "json-schema" | "openai" | "anthropic" | "gemini" | "grammar";
         /** @description What is about to be done. */
         readonly EffectBody: {
             /** @description The agent that does it. */
@@ -243,12 +264,17 @@ export interface components {
             /** @description Whether it may happen twice: then it is begun again where it is not known whether it happened. */
             readonly repeatable?: boolean;
         };
+        /**
+         * @description How an effect stands.
+         * @enum {string}
+         */
+        readonly EffectStateName: "begun" | "finished" | "unknown";
         /** @description How an effect stands. */
         readonly EffectView: {
             /** @description What it came to. */
             readonly result: unknown;
             /** @description `begun`: do it; `finished`: it is done; `unknown`: it was begun before, and may have happened. */
-            readonly state: string;
+            readonly state: components["schemas"]["EffectStateName"];
         };
         /** @description The end of a run. */
         readonly EndBody: {
@@ -264,6 +290,9 @@ export interface components {
          * @enum {string}
          */
         readonly EndName: "completed" | "failed" | "cancelled";
+        readonly EpochQuery: {
+            readonly epoch: number;
+        };
         /** @description One of the answers that shall be offered. */
         readonly EventChoice: {
             /** @description What it means. */
@@ -284,6 +313,11 @@ export interface components {
             /** @description What is to be confirmed. */
             readonly prompt: string;
         };
+        /**
+         * @description What happens when nobody has decided in time.
+         * @enum {string}
+         */
+        readonly ExpiryName: "reject" | "cancel" | "reroute";
         /** @description What became of an event. */
         readonly FateView: {
             /** @description The decision. */
@@ -295,10 +329,23 @@ export interface components {
             /** @description What became of its reroute: `pending`, `bound`, `consumed`, `expired`, `superseded` or `cancelled`. */
             readonly reroute?: Record<string, unknown> | null;
             /** @description The state of its interrupt: of the agent's question, once that has its reroute. */
-            readonly state: string;
+            readonly state: components["schemas"]["InterruptStateName"];
             /** @description Where the answer goes. */
             readonly target: string;
         };
+        readonly FeedQuery: {
+            readonly topics?: string;
+            readonly runId?: string;
+            readonly agentId?: string;
+            readonly afterSeq?: string;
+            readonly named?: number;
+            readonly ticket?: string;
+        };
+        /**
+         * @description Which interrupts an inbox has: some that belong together, or those in one state.
+         * @enum {string}
+         */
+        readonly InboxName: "open" | "live" | "claimed" | "requested" | "delivered" | "acknowledged" | "awaiting_review" | "resolved" | "rerouted" | "expired" | "cancelled" | "dead_lettered";
         /** @description An interrupt that shall be requested. */
         readonly InterruptBody: {
             /** @description After how many milliseconds a graceful stop becomes immediate. */
@@ -316,6 +363,11 @@ export interface components {
             /** @description What it does; without it the run is paused. */
             readonly type?: components["schemas"]["TypeName"];
         };
+        /**
+         * @description What an interrupt is about.
+         * @enum {string}
+         */
+        readonly InterruptKindName: "human_review" | "agent_review" | "permission" | "tool_call" | "human_input" | "user_escape" | "budget" | "timeout" | "resource" | "system_error" | "shutdown" | "hook" | "code" | "policy";
         /** @description A part of the inbox. */
         readonly InterruptPage: {
             /** @description The interrupts. */
@@ -346,6 +398,11 @@ export interface components {
             /** @description When it was published, by the publisher's clock. */
             readonly timestamp: string;
         };
+        /**
+         * @description Where an interrupt stands.
+         * @enum {string}
+         */
+        readonly InterruptStateName: "requested" | "delivered" | "acknowledged" | "awaiting_review" | "resolved" | "rerouted" | "expired" | "cancelled" | "dead_lettered";
         /** @description An interrupt as callers see it. */
         readonly InterruptView: {
             /** @description When it took hold. */
@@ -355,7 +412,7 @@ export interface components {
             /** @description The kind of that agent. */
             readonly agentType: string;
             /** @description What may be decided. */
-            readonly allowedDecisions: readonly string[];
+            readonly allowedDecisions: readonly components["schemas"]["DecisionName"][];
             /** @description Who asks for the stop, the first one first. Empty where it is a question. */
             readonly askings: readonly components["schemas"]["AskingView"][];
             /** @description Who shall look at it. */
@@ -381,13 +438,13 @@ export interface components {
             /** @description Its id. */
             readonly id: string;
             /** @description What it is about, for inboxes. */
-            readonly kind: string;
+            readonly kind: components["schemas"]["InterruptKindName"];
             /** @description What went wrong with its delivery. */
             readonly lastError?: string | null;
-            /** @description How to stop: `graceful` or `immediate`, the harder of all that was asked. */
-            readonly mode: string;
-            /** @description What then happens: `reject`, `cancel` or `reroute`. */
-            readonly onExpiry: string;
+            /** @description How to stop, the harder of all that was asked. */
+            readonly mode: components["schemas"]["ModeName"];
+            /** @description What then happens. */
+            readonly onExpiry: components["schemas"]["ExpiryName"];
             /** @description The order of inboxes; smaller goes first. */
             readonly priority: number;
             /** @description Why, in words. */
@@ -406,18 +463,29 @@ export interface components {
             readonly routes: readonly components["schemas"]["RouteView"][];
             /** @description The run that it concerns. */
             readonly runId: string;
-            /** @description How far it reaches: `agent` or `run`. */
-            readonly scope: string;
+            /** @description How far it reaches. */
+            readonly scope: components["schemas"]["ScopeName"];
             /** @description The digest of what people are shown; a decision may name it. */
             readonly shownDigest?: string | null;
-            /** @description Who is behind it: `user`, `system` or `programmatic`. Of a stop the most human of its askings that stand. */
-            readonly source: string;
+            /** @description Who is behind it. Of a stop the most human of its askings that stand. */
+            readonly source: components["schemas"]["SourceName"];
             /** @description Where it stands. */
-            readonly state: string;
-            /** @description What it does: `HUMAN_REVIEW`, `AGENT_REVIEW`, `PAUSE`, `STOP`, `PRUNE` or `BRANCH`. */
-            readonly type: string;
+            readonly state: components["schemas"]["InterruptStateName"];
+            /** @description What it does. */
+            readonly type: components["schemas"]["TypeName"];
             /** @description Counts its changes; the `ETag`. */
             readonly version: number;
+        };
+        readonly InterruptsQuery: {
+            readonly status?: components["schemas"]["InboxName"];
+            readonly kind?: components["schemas"]["InterruptKindName"];
+            readonly source?: components["schemas"]["SourceName"];
+            readonly agentId?: string;
+            readonly runId?: string;
+            readonly assignee?: string;
+            readonly priority?: number;
+            readonly cursor?: string;
+            readonly limit?: number;
         };
         /** @description A kind of agent. */
         readonly KindBody: {
@@ -481,6 +549,11 @@ export interface components {
             /** @description Who took it back. */
             readonly withdrawnBy?: string | null;
         };
+        readonly MessagesQuery: {
+            readonly state?: components["schemas"]["MessageStateName"];
+            readonly cursor?: string;
+            readonly limit?: number;
+        };
         /**
          * @description How to stop.
          * @enum {string}
@@ -516,6 +589,15 @@ export interface components {
             /** @description Why it asks. */
             readonly reason: string;
         };
+        readonly QuestionQuery: {
+            readonly waitMs?: number;
+            readonly epoch?: number;
+        };
+        /**
+         * @description Whether a question is still open.
+         * @enum {string}
+         */
+        readonly QuestionStateName: "open" | "decided" | "expired" | "withdrawn";
         /**
          * @description How far a rule reaches.
          * @enum {string}
@@ -534,6 +616,10 @@ export interface components {
             readonly name: string;
             /** @description Counts its versions, from 1. */
             readonly version: number;
+        };
+        readonly ReleaseQuery: {
+            readonly epoch: number;
+            readonly waiting?: boolean;
         };
         /**
          * @description That a decision shall hold for the same question when it is asked again: `approve`, `respond`, `reject` or
@@ -569,6 +655,11 @@ export interface components {
             /** @description Its id: another one where a checkpoint was named. */
             readonly runId: string;
         };
+        /**
+         * @description What a caller may do.
+         * @enum {string}
+         */
+        readonly RoleName: "viewer" | "agent" | "worker" | "reviewer" | "supervisor" | "admin";
         /** @description A place where answers may go. */
         readonly RouteBody: {
             /** @description What a model reads about it. */
@@ -601,6 +692,11 @@ export interface components {
             /** @description The runs. */
             readonly runs: readonly components["schemas"]["RunView"][];
         };
+        /**
+         * @description Where a run stands.
+         * @enum {string}
+         */
+        readonly RunStateName: "created" | "running" | "stopping" | "paused" | "waiting" | "completed" | "failed" | "cancelled";
         /** @description A run as callers see it. */
         readonly RunView: {
             /** @description The number of its last checkpoint; 0 before the first. */
@@ -619,8 +715,8 @@ export interface components {
             readonly reason?: string | null;
             /** @description Its id. */
             readonly runId: string;
-            /** @description Where it stands: `created`, `running`, `stopping`, `paused`, `waiting`, `completed`, `failed` or `cancelled`. */
-            readonly status: string;
+            /** @description Where it stands. */
+            readonly status: components["schemas"]["RunStateName"];
             /** @description Its client's own name for it, or its id. */
             readonly threadId: string;
             /** @description Counts its changes. */
@@ -628,10 +724,18 @@ export interface components {
             /** @description Whether it waits for a server: no process executes it, and whichever executes runs next goes on with it. */
             readonly waitsForServer: boolean;
         };
+        readonly RunsQuery: {
+            readonly status?: components["schemas"]["RunStateName"];
+            readonly cursor?: string;
+            readonly limit?: number;
+        };
+        readonly SchemaQuery: {
+            readonly dialect?: components["schemas"]["DialectName"];
+        };
         /** @description The schema to hand to a model. */
         readonly SchemaView: {
             /** @description The dialect that it is written in. */
-            readonly dialect: string;
+            readonly dialect: components["schemas"]["DialectName"];
             /** @description The one property that it has. */
             readonly field: string;
             /** @description A name that providers take. */
@@ -653,6 +757,11 @@ export interface components {
             /** @description Its place among all messages. */
             readonly message: number;
         };
+        readonly SignalsQuery: {
+            readonly epoch: number;
+            readonly waitMs?: number;
+            readonly after?: number;
+        };
         /** @description What has come for a run. */
         readonly SignalsView: {
             /** @description Agents that are to interrupt themselves. */
@@ -668,6 +777,11 @@ export interface components {
             /** @description The stops that are to take hold. */
             readonly stops: readonly components["schemas"]["StopView"][];
         };
+        /**
+         * @description Who is behind an interrupt.
+         * @enum {string}
+         */
+        readonly SourceName: "user" | "system" | "programmatic";
         /** @description A state that is to be kept. */
         readonly StateBody: {
             /** @description Why it is saved. */
@@ -675,20 +789,25 @@ export interface components {
             /** @description The state: anything. */
             readonly state: unknown;
         };
+        /**
+         * @description How a worker is told to stop.
+         * @enum {string}
+         */
+        readonly StopTypeName: "PAUSE" | "STOP" | "PRUNE" | "BRANCH";
         /** @description A stop that is to take hold. */
         readonly StopView: {
             /** @description The agent that it concerns. */
             readonly agentId: string;
             /** @description The interrupt. */
             readonly interruptId: string;
-            /** @description `graceful` or `immediate`. */
-            readonly mode: string;
+            /** @description How to stop. */
+            readonly mode: components["schemas"]["ModeName"];
             /** @description Why. */
             readonly reason: string;
-            /** @description `agent` or `run`. */
-            readonly scope: string;
-            /** @description `PAUSE`, `STOP`, `PRUNE` or `BRANCH`. */
-            readonly type: string;
+            /** @description How far it reaches. */
+            readonly scope: components["schemas"]["ScopeName"];
+            /** @description What it does. */
+            readonly type: components["schemas"]["StopTypeName"];
         };
         /** @description What has stopped. */
         readonly StoppedBody: {
@@ -724,6 +843,14 @@ export interface components {
          * @enum {string}
          */
         readonly TypeName: "HUMAN_REVIEW" | "AGENT_REVIEW" | "PAUSE" | "STOP" | "PRUNE" | "BRANCH";
+        /**
+         * @description What was decided. `applied` is the end of a stop that has taken hold.
+         * @enum {string}
+         */
+        readonly VerdictName: "approve" | "edit" | "reject" | "respond" | "ignore" | "reroute" | "modify_plan" | "cancel" | "resume" | "applied";
+        readonly WaitQuery: {
+            readonly waitMs?: number;
+        };
         /** @description A call to a model that failed and is made again. */
         readonly WaitView: {
             /** @description When it is made again. */
@@ -739,8 +866,8 @@ export interface components {
             readonly instance: string;
             /** @description The name that stands in the audit when he does something. */
             readonly name: string;
-            /** @description What he may do: `viewer`, `reviewer`, `supervisor`, `admin` or `agent`. */
-            readonly role: string;
+            /** @description What he may do. */
+            readonly role: components["schemas"]["RoleName"];
             /** @description The run that an agent's token is bound to. */
             readonly runId?: string | null;
             /** @description The last position of the feed: who reads on after it misses nothing that happens from now on. */
@@ -760,8 +887,8 @@ export interface components {
             readonly confirmations: {
                 readonly [key: string]: boolean;
             };
-            /** @description `approve`, `edit`, `reject`, `respond`, `ignore`, `reroute`, `modify_plan` or `cancel`. */
-            readonly decision: string;
+            /** @description What was decided. */
+            readonly decision: components["schemas"]["DecisionName"];
             /** @description Its id. */
             readonly id: string;
             /** @description What was said. */
@@ -800,8 +927,8 @@ export interface components {
             readonly request?: unknown;
             /** @description Where the answer goes; absent where the kind has no routes. */
             readonly route?: components["schemas"]["TakenRouteView"] | null;
-            /** @description `open`, `decided`, `expired` or `withdrawn`. */
-            readonly state: string;
+            /** @description Whether it is still open. */
+            readonly state: components["schemas"]["QuestionStateName"];
         };
         /** @description A run as its worker sees it. */
         readonly WorkView: {
@@ -821,8 +948,8 @@ export interface components {
             readonly result?: unknown;
             /** @description Its id. */
             readonly runId: string;
-            /** @description Where it stands: `created`, `running`, `stopping`, `paused`, `waiting`, `completed`, `failed` or `cancelled`. */
-            readonly state: string;
+            /** @description Where it stands. */
+            readonly state: components["schemas"]["RunStateName"];
             /** @description The worker's own name for it. */
             readonly threadId?: string | null;
             /** @description The worker that has it. */
@@ -844,14 +971,17 @@ export interface components {
     headers: never;
     pathItems: never;
 }
+export type ActivityName = components['schemas']['ActivityName'];
 export type AgentBody = components['schemas']['AgentBody'];
 export type AgentPage = components['schemas']['AgentPage'];
 export type AgentStandingView = components['schemas']['AgentStandingView'];
 export type AgentStatusName = components['schemas']['AgentStatusName'];
 export type AgentView = components['schemas']['AgentView'];
 export type AgentsBody = components['schemas']['AgentsBody'];
+export type AgentsQuery = components['schemas']['AgentsQuery'];
 export type AgentsView = components['schemas']['AgentsView'];
 export type AnswerBody = components['schemas']['AnswerBody'];
+export type AskQuery = components['schemas']['AskQuery'];
 export type AskedAgentView = components['schemas']['AskedAgentView'];
 export type AskingView = components['schemas']['AskingView'];
 export type CancelBody = components['schemas']['CancelBody'];
@@ -865,17 +995,26 @@ export type ConfirmationView = components['schemas']['ConfirmationView'];
 export type DecisionBody = components['schemas']['DecisionBody'];
 export type DecisionName = components['schemas']['DecisionName'];
 export type DecisionView = components['schemas']['DecisionView'];
+export type DialectName = components['schemas']['DialectName'];
 export type EffectBody = components['schemas']['EffectBody'];
+export type EffectStateName = components['schemas']['EffectStateName'];
 export type EffectView = components['schemas']['EffectView'];
 export type EndBody = components['schemas']['EndBody'];
 export type EndName = components['schemas']['EndName'];
+export type EpochQuery = components['schemas']['EpochQuery'];
 export type EventChoice = components['schemas']['EventChoice'];
 export type EventConfirmation = components['schemas']['EventConfirmation'];
+export type ExpiryName = components['schemas']['ExpiryName'];
 export type FateView = components['schemas']['FateView'];
+export type FeedQuery = components['schemas']['FeedQuery'];
+export type InboxName = components['schemas']['InboxName'];
 export type InterruptBody = components['schemas']['InterruptBody'];
+export type InterruptKindName = components['schemas']['InterruptKindName'];
 export type InterruptPage = components['schemas']['InterruptPage'];
 export type InterruptRequestEvent = components['schemas']['InterruptRequestEvent'];
+export type InterruptStateName = components['schemas']['InterruptStateName'];
 export type InterruptView = components['schemas']['InterruptView'];
+export type InterruptsQuery = components['schemas']['InterruptsQuery'];
 export type KindBody = components['schemas']['KindBody'];
 export type LeaseBody = components['schemas']['LeaseBody'];
 export type LeaseView = components['schemas']['LeaseView'];
@@ -883,33 +1022,46 @@ export type MessageBody = components['schemas']['MessageBody'];
 export type MessagePage = components['schemas']['MessagePage'];
 export type MessageStateName = components['schemas']['MessageStateName'];
 export type MessageView = components['schemas']['MessageView'];
+export type MessagesQuery = components['schemas']['MessagesQuery'];
 export type ModeName = components['schemas']['ModeName'];
 export type NewWorkBody = components['schemas']['NewWorkBody'];
 export type ProblemCode = components['schemas']['ProblemCode'];
 export type QuestionBody = components['schemas']['QuestionBody'];
+export type QuestionQuery = components['schemas']['QuestionQuery'];
+export type QuestionStateName = components['schemas']['QuestionStateName'];
 export type ReachName = components['schemas']['ReachName'];
 export type ReadBody = components['schemas']['ReadBody'];
 export type RegisteredView = components['schemas']['RegisteredView'];
+export type ReleaseQuery = components['schemas']['ReleaseQuery'];
 export type RememberBody = components['schemas']['RememberBody'];
 export type RenewBody = components['schemas']['RenewBody'];
 export type ResultBody = components['schemas']['ResultBody'];
 export type ResumeBody = components['schemas']['ResumeBody'];
 export type ResumedView = components['schemas']['ResumedView'];
+export type RoleName = components['schemas']['RoleName'];
 export type RouteBody = components['schemas']['RouteBody'];
 export type RouteView = components['schemas']['RouteView'];
 export type RunPage = components['schemas']['RunPage'];
+export type RunStateName = components['schemas']['RunStateName'];
 export type RunView = components['schemas']['RunView'];
+export type RunsQuery = components['schemas']['RunsQuery'];
+export type SchemaQuery = components['schemas']['SchemaQuery'];
 export type SchemaView = components['schemas']['SchemaView'];
 export type ScopeName = components['schemas']['ScopeName'];
 export type SentView = components['schemas']['SentView'];
+export type SignalsQuery = components['schemas']['SignalsQuery'];
 export type SignalsView = components['schemas']['SignalsView'];
+export type SourceName = components['schemas']['SourceName'];
 export type StateBody = components['schemas']['StateBody'];
+export type StopTypeName = components['schemas']['StopTypeName'];
 export type StopView = components['schemas']['StopView'];
 export type StoppedBody = components['schemas']['StoppedBody'];
 export type TakenBackView = components['schemas']['TakenBackView'];
 export type TakenRouteView = components['schemas']['TakenRouteView'];
 export type TreeNode = components['schemas']['TreeNode'];
 export type TypeName = components['schemas']['TypeName'];
+export type VerdictName = components['schemas']['VerdictName'];
+export type WaitQuery = components['schemas']['WaitQuery'];
 export type WaitView = components['schemas']['WaitView'];
 export type WhoAmI = components['schemas']['WhoAmI'];
 export type WorkDecisionView = components['schemas']['WorkDecisionView'];

@@ -1,13 +1,13 @@
 import { RouterError, Transient, Unavailable } from '../errors.js';
 import { Backoff } from './backoff.js';
-import { camelize, snakify } from './case.js';
+import { camelize, snakify, toSnake } from './case.js';
 import { Deadline } from './deadline.js';
 import { randomId } from './random-id.js';
 import { refusal } from './refusal.js';
 import type { Effective } from './settings.js';
 import { sleep } from './sleep.js';
 
-/** Parameters of an address; what is undefined is left out. */
+/** Parameters of an address, whose names are changed to those of the wire; what is undefined is left out. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** A request to the server. */
@@ -109,8 +109,8 @@ function bodyOf(text: string): unknown {
 }
 
 function search(call: Call): string {
-  const given = Object.entries({ ...call.query, wait_ms: call.waitMs }).filter(([, value]) => value !== undefined);
-  return given.length === 0 ? '' : `?${new URLSearchParams(given.map(([key, value]) => [key, String(value)]))}`;
+  const given = Object.entries({ ...call.query, waitMs: call.waitMs }).filter(([, value]) => value !== undefined);
+  return given.length === 0 ? '' : `?${new URLSearchParams(given.map(([key, value]) => [toSnake(key), String(value)]))}`;
 }
 
 /** Connections that are refused, reset, cut off within a body or silent: all of them may work the next time. */

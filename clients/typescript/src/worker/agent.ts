@@ -8,12 +8,12 @@ import { Stopped, concernsAgentAlone } from './halt.js';
 import type { Halting } from './halting.js';
 import { checked } from './keys.js';
 import { type AnyRouted, Routed } from './routed.js';
-import type { InterruptRequest, Message, QuestionView } from './views.js';
+import type { InterruptRequest, Message, QuestionView, Stop } from './views.js';
 import { untilDecided } from './waiting.js';
 import type { KindOf, Workflow } from './workflow.js';
 
 /** How agents stand that were stopped alone, and by what. */
-const STOPPED_BY: ReadonlyMap<string, string> = new Map([
+const STOPPED_BY: ReadonlyMap<string, Stop['type']> = new Map<string, Stop['type']>([
   ['pruned', 'PRUNE'],
   ['cancelled', 'STOP'],
 ]);

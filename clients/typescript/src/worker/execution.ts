@@ -7,7 +7,7 @@ import { Busy } from './busy.js';
 import type { RunContext } from './context.js';
 import { Cancelled, Parked, Released, Stopped, concernsAgentAlone } from './halt.js';
 import { Lease } from './lease.js';
-import { OwnedRun } from './owned-run.js';
+import { type InEpoch, OwnedRun } from './owned-run.js';
 import { Run } from './run.js';
 import { SignalWatch } from './signal-watch.js';
 import type { WorkView } from './views.js';
@@ -117,7 +117,7 @@ async function stopped(owned: OwnedRun, { stop }: Stopped): Promise<void> {
 
 async function release(owned: OwnedRun, waiting: boolean): Promise<void> {
   try {
-    await owned.write('DELETE', '/lease', { query: { waiting: waiting || undefined } });
+    await owned.write('DELETE', '/lease', { query: { waiting: waiting || undefined } satisfies InEpoch<api.ReleaseQuery> });
   } catch (error) {
     // Then there is nothing left to let go: the first answer got lost, or the lease ran out.
     if (!isOver(error)) throw error;

@@ -1,13 +1,18 @@
 import { LeaseLost } from '../errors.js';
+import type * as api from '../wire/api.js';
+import type { Body } from '../wire/form.js';
 import { path } from '../wire/path.js';
 import type { Call, Query, Transport } from '../wire/transport.js';
 import { Halting } from './halting.js';
 import type { QuestionView, Signals, WorkView } from './views.js';
 
+/** A query of the owner, to which the epoch is added, and how long the server may wait. */
+export type InEpoch<Q> = Body<Omit<Q, 'epoch' | 'waitMs'>>;
+
 /** What a request below a run consists of. */
-interface Part {
+interface Part<Q = Query> {
   readonly body?: unknown;
-  readonly query?: Query;
+  readonly query?: Q;
   readonly waitMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -40,13 +45,14 @@ export class OwnedRun {
   }
 
   /** What came from outside; with `waitMs`, once there is something. */
-  signals(part: Part = {}): Promise<Signals> {
+  signals(part: Part<InEpoch<api.SignalsQuery>> = {}): Promise<Signals> {
     return this.owned<Signals>({ ...part, method: 'GET', path: `${this.base}/signals` });
   }
 
   private async owned<T>(call: Call): Promise<T> {
     try {
-      return await this.transport.body<T>({ ...call, query: { epoch: this.view.epoch, ...call.query } });
+      const epoch = { epoch: this.view.epoch } satisfies api.EpochQuery;
+      return await this.transport.body<T>({ ...call, query: { ...epoch, ...call.query } });
     } catch (error) {
       // Whatever the work does from now on is written nowhere.
       if (error instanceof LeaseLost) this.halting.halt(error, true);

@@ -48,7 +48,7 @@ export class Routed<Field extends string | null = string | null, Request = unkno
 
   /** The schema to hand to a model: it has one property, the field of the route. */
   schema(dialect: Dialect = 'json-schema'): Promise<NarrowedSchema> {
-    return this.context.owned.read<NarrowedSchema>(path`/questions/${this.key}/schema`, { query: { dialect } });
+    return this.context.owned.read<NarrowedSchema>(path`/questions/${this.key}/schema`, { query: { dialect } satisfies Body<api.SchemaQuery> });
   }
 
   /**

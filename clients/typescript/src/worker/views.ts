@@ -1,4 +1,4 @@
-import type { DecisionName, Mode } from '../people/views.js';
+import type { DecisionName } from '../people/views.js';
 import type * as api from '../wire/api.js';
 import type { Full, Seen } from '../wire/form.js';
 
@@ -34,27 +34,21 @@ export interface FixedRoute extends Seen<api.TakenRouteView, 'name' | 'field' | 
 export interface QuestionView
   extends Seen<
     Full<api.WorkQuestionView>,
-    'key' | 'interruptId' | 'agentId' | 'kind' | 'reason' | 'request' | 'correctionsLeft' | 'asked',
+    'key' | 'interruptId' | 'agentId' | 'kind' | 'state' | 'reason' | 'request' | 'correctionsLeft' | 'asked',
     {
-      readonly state: 'open' | 'decided' | 'expired' | 'withdrawn';
       readonly decision: Decision | null;
       readonly route: FixedRoute | null;
     }
   > {}
 
 /** Providers whose limits and words a schema can follow. */
-export type Dialect = 'json-schema' | 'openai' | 'anthropic' | 'gemini' | 'grammar';
+export type Dialect = api.DialectName;
 
 /** The schema that a model is shown; with the dialect `grammar`, whatever the server gives in its place. */
-export interface NarrowedSchema extends Seen<api.SchemaView, 'name' | 'schema' | 'field', { readonly dialect: Dialect }> {}
+export interface NarrowedSchema extends Seen<api.SchemaView, 'name' | 'dialect' | 'schema' | 'field'> {}
 
 /** A stop that was asked for, as the server records it. */
-export interface RecordedStop
-  extends Seen<
-    api.StopView,
-    'interruptId' | 'type' | 'agentId' | 'reason',
-    { readonly mode: Mode; readonly scope: api.ScopeName }
-  > {}
+export interface RecordedStop extends Seen<api.StopView, 'interruptId' | 'type' | 'mode' | 'scope' | 'agentId' | 'reason'> {}
 
 /** A stop that was asked for. */
 export interface Stop extends Omit<RecordedStop, 'interruptId'> {
@@ -81,8 +75,7 @@ export interface Signals
   > {}
 
 /** Something that must not happen twice. */
-export interface EffectView
-  extends Seen<api.EffectView, 'result', { readonly state: 'begun' | 'finished' | 'unknown' }> {}
+export interface EffectView extends Seen<api.EffectView, 'state' | 'result'> {}
 
 /** A state that was kept. */
 export interface Checkpoint<S = unknown> extends Seen<api.CheckpointStateView, 'number' | 'reason', { readonly state: S }> {}

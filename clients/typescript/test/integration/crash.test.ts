@@ -77,7 +77,7 @@ async function look(ann: Operator, order: string, paid: string, env: Readonly<Re
   const { runId, status } = await ann.run(`order-${order}`);
   assert.equal(status, 'completed', order);
   const questions = [];
-  for (const status of ['live', 'resolved', 'expired', 'cancelled']) {
+  for (const status of ['live', 'resolved', 'expired', 'cancelled'] as const) {
     for await (const it of ann.interrupts({ status, runId })) questions.push(it);
   }
   const headers = { authorization: `Bearer ${env['IRQ_TOKEN']}` };

@@ -1,4 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -24,8 +25,11 @@ interface Access {
 export class IrqProcess {
   private child: ChildProcess | undefined;
   private address = 'http://127.0.0.1:0';
+  private readonly store: string;
 
-  constructor(private readonly home: string) {}
+  constructor(private readonly home: string) {
+    this.store = storeFor(home);
+  }
 
   static async start<S extends IrqProcess>(this: new (home: string) => S): Promise<S> {
     if (!existsSync(BINARY)) throw new Error(`there is no ${BINARY}: build it with \`cargo build -p irq\`, or set IRQ_BINARY`);
@@ -87,12 +91,16 @@ export class IrqProcess {
     return this.home;
   }
 
-  private get store(): string {
-    return join(this.home, 'store.db');
-  }
-
   /** Nothing of the machine's own settings or state. */
   private get environment(): NodeJS.ProcessEnv {
     return { PATH: process.env['PATH'], HOME: this.home, XDG_STATE_HOME: this.home, XDG_CONFIG_HOME: this.home };
   }
+}
+
+/** Where a test has its store: in its folder, or the same test over PostgreSQL in a schema of its own. */
+function storeFor(home: string): string {
+  if (process.env['IRQ_TEST_IN'] !== 'postgres') return join(home, 'store.db');
+  const server = process.env['IRQ_TEST_POSTGRES'];
+  if (server === undefined) throw new Error('IRQ_TEST_POSTGRES names no server; `tests/postgres/with` starts one');
+  return `${server}?schema=client_${randomBytes(8).toString('hex')}`;
 }

@@ -43,7 +43,7 @@ async fn waiting(counter: &Counter) -> Vec<Interrupt> {
 
 #[tokio::test]
 async fn a_question_outlives_its_process_and_what_was_decided_is_what_happens() {
-    let counter = Counter::new(20_000, REFUND, Person::default());
+    let counter = Counter::new(20_000, REFUND, Person::default()).await;
     let rows = waiting(&counter).await;
     assert_eq!(rows.len(), 1);
     assert_eq!(rows[0].kind.as_str(), "REFUNDS");
@@ -57,7 +57,7 @@ async fn a_question_outlives_its_process_and_what_was_decided_is_what_happens() 
 
 #[tokio::test]
 async fn a_ticket_goes_where_a_person_sends_it_and_nowhere_else() {
-    let counter = Counter::new(20_000, REFUND, Person::default());
+    let counter = Counter::new(20_000, REFUND, Person::default()).await;
     waiting(&counter).await;
     decide(&counter, Verdict::Reroute, Some("LEGAL")).await;
     let executed = counter.execution().execute(&StopScope::new()).await;
@@ -69,7 +69,7 @@ async fn a_ticket_goes_where_a_person_sends_it_and_nowhere_else() {
 
 #[tokio::test]
 async fn the_routes_that_people_choose_from_are_the_desks_own() {
-    let counter = Counter::new(20_000, REFUND, Person::default());
+    let counter = Counter::new(20_000, REFUND, Person::default()).await;
     let rows = waiting(&counter).await;
     let routes: Vec<&str> = rows[0].routes.iter().map(RouteName::as_str).collect();
     let own = [

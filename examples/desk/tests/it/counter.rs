@@ -17,7 +17,8 @@ use routing_core::model::{
 };
 use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
 use routing_core::{Outcome, RunId, StopScope, SystemClock};
-use store::{MemoryStore, StoreSettings};
+use store::{StoreSettings, open_any};
+use tests::postgres::{is_asked_for, own_store};
 use tokio::sync::Notify;
 
 use desk::{Desk, Ticket};
@@ -182,23 +183,38 @@ pub(crate) const REFUND: &str = r#"{"refund":{"words":"we are sorry"}}"#;
 
 impl Counter {
     /// A desk whose order cost so much and whose front chooses this.
-    pub(crate) fn new(cents: u32, first: &'static str, person: Person) -> Self {
-        Self::opening(cents, first, person, None)
+    pub(crate) async fn new(cents: u32, first: &'static str, person: Person) -> Self {
+        Self::opening(cents, first, person, None).await
     }
 
     /// The same, whose bank opens when this is rung.
-    pub(crate) fn opening(
+    pub(crate) async fn opening(
         cents: u32,
         first: &'static str,
         person: Person,
         opens: Option<Arc<Notify>>,
     ) -> Self {
-        let store: Arc<dyn Store> = Arc::new(MemoryStore::new(StoreSettings::default()));
+        Self {
+            bank: Arc::new(Bank {
+                cents,
+                opens,
+                ..Bank::default()
+            }),
+            ..Self::beside(empty_store().await, cents, first, person)
+        }
+    }
+
+    /// A desk beside others that have the same store.
+    pub(crate) fn beside(
+        store: Arc<dyn Store>,
+        cents: u32,
+        first: &'static str,
+        person: Person,
+    ) -> Self {
         Self {
             run: RunId::generate(),
             bank: Arc::new(Bank {
                 cents,
-                opens,
                 ..Bank::default()
             }),
             clerk: Arc::new(Clerk {
@@ -286,6 +302,15 @@ impl Counter {
         let rows = self.store.interrupts(&filter, page).await.unwrap();
         rows.into_iter().map(|(_, row)| row).collect()
     }
+}
+
+/// A store in memory, or the same tests over PostgreSQL.
+pub(crate) async fn empty_store() -> Arc<dyn Store> {
+    let place = match is_asked_for() {
+        true => own_store().unwrap(),
+        false => "memory:".to_owned(),
+    };
+    open_any(&place, StoreSettings::default()).await.unwrap()
 }
 
 /// The process that executes: one after the other, each has the name of the first.

@@ -4,17 +4,18 @@ use std::sync::Arc;
 
 use engine::run::RunStatus;
 use interrupts::life::State;
+use interrupts::store::Store;
 use routing_core::StopScope;
 use tests::mortal::{Death, Mortal};
 
-use crate::counter::{Counter, Person, REFUND, owner};
+use crate::counter::{Counter, Person, REFUND, empty_store, owner};
 
-fn asked_always() -> Counter {
+fn asked_always(store: &Arc<dyn Store>) -> Counter {
     let person = Person {
         always: true,
         ..Person::default()
     };
-    Counter::new(20_000, REFUND, person)
+    Counter::beside(Arc::clone(store), 20_000, REFUND, person)
 }
 
 /// Executes until it dies or ends, then goes on to the end.
@@ -52,7 +53,8 @@ async fn killed(counter: &Counter, death: Death) -> Vec<String> {
 
 #[tokio::test]
 async fn a_desk_that_dies_at_any_operation_comes_to_the_same_end() {
-    let counter = asked_always();
+    let store = empty_store().await;
+    let counter = asked_always(&store);
     let mortal = Mortal::new(Arc::clone(&counter.store), Death::Never);
     let life = counter.over(Arc::clone(&mortal) as Arc<_>, None);
     let executed = life.execute(&StopScope::new()).await;
@@ -62,7 +64,7 @@ async fn a_desk_that_dies_at_any_operation_comes_to_the_same_end() {
     assert!(operations > 20, "{operations}");
     for at in 0..operations {
         for death in [Death::Before(at), Death::After(at)] {
-            let counter = asked_always();
+            let counter = asked_always(&store);
             assert_eq!(killed(&counter, death).await, lines, "{death:?}");
             assert_eq!(counter.bank.payments(), 1, "{death:?}: paid once");
             let rows = counter.interrupts().await;
@@ -77,7 +79,7 @@ async fn a_desk_that_dies_at_any_operation_comes_to_the_same_end() {
 
 #[tokio::test]
 async fn what_is_recorded_is_read_and_not_done_again() {
-    let counter = Counter::new(20_000, REFUND, Person::default());
+    let counter = Counter::new(20_000, REFUND, Person::default()).await;
     let waiting = counter.execution().execute(&StopScope::new()).await;
     assert!(matches!(waiting.report.status, RunStatus::Waiting { .. }));
     for _again in 0..3 {

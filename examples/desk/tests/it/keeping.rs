@@ -26,9 +26,9 @@ fn ann() -> Actor {
 }
 
 /// A desk whose bank opens when it is rung.
-fn waiting_at_the_bank() -> (Counter, Arc<Notify>) {
+async fn waiting_at_the_bank() -> (Counter, Arc<Notify>) {
     let opens = Arc::new(Notify::new());
-    let counter = Counter::opening(500, REFUND, Person::default(), Some(Arc::clone(&opens)));
+    let counter = Counter::opening(500, REFUND, Person::default(), Some(Arc::clone(&opens))).await;
     (counter, opens)
 }
 
@@ -98,7 +98,7 @@ async fn row(counter: &Counter, id: InterruptId) -> Interrupt {
 
 #[tokio::test]
 async fn another_process_pauses_a_run_and_it_goes_on_once_somebody_says_so() {
-    let (counter, opens) = waiting_at_the_bank();
+    let (counter, opens) = waiting_at_the_bank().await;
     let asking = async {
         comes(&counter, "root/refunds-1").await;
         let id = pause(&counter).await;
@@ -143,7 +143,7 @@ async fn another_process_pauses_a_run_and_it_goes_on_once_somebody_says_so() {
 
 #[tokio::test]
 async fn a_paused_run_stands_until_a_person_says_that_it_goes_on() {
-    let (counter, opens) = waiting_at_the_bank();
+    let (counter, opens) = waiting_at_the_bank().await;
     let asking = async {
         comes(&counter, "root/refunds-1").await;
         let id = pause(&counter).await;
@@ -164,7 +164,7 @@ async fn a_paused_run_stands_until_a_person_says_that_it_goes_on() {
 
 #[tokio::test]
 async fn a_message_that_was_accepted_for_an_agent_is_read_however_late_it_came() {
-    let (counter, opens) = waiting_at_the_bank();
+    let (counter, opens) = waiting_at_the_bank().await;
     let writing = async {
         comes(&counter, "root/refunds-1").await;
         let message = NewMessage {
@@ -184,7 +184,7 @@ async fn a_message_that_was_accepted_for_an_agent_is_read_however_late_it_came()
 
 #[tokio::test]
 async fn a_run_has_one_process_at_a_time() {
-    let (counter, opens) = waiting_at_the_bank();
+    let (counter, opens) = waiting_at_the_bank().await;
     let second = async {
         comes(&counter, "root/refunds-1").await;
         let (keeper, desk, settings) = keeper(&counter, "desk-2");

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::TempDir;
+use tests::postgres::{is_asked_for, own_store};
 
 const DESK: &str = env!("CARGO_BIN_EXE_desk");
 
@@ -18,27 +19,33 @@ const PAID: &str = "the bank pays 1700 cents for order 17";
 /// How long is waited for what comes within moments on an idle machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A folder with a store of its own.
-struct Place(TempDir);
+/// A folder, and a store of its own.
+struct Place {
+    folder: TempDir,
+    store: String,
+}
 
 impl Place {
     fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
+        let folder = tempfile::tempdir().unwrap();
+        // The same tests prove the same of another store.
+        let store = match is_asked_for() {
+            true => own_store().unwrap(),
+            false => format!("sqlite:{}", folder.path().join("desk.db").display()),
+        };
+        Self { folder, store }
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
+        self.folder.path().join(name)
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(DESK);
         command
             .args(arguments)
-            .current_dir(self.0.path())
-            .env(
-                "IRQ_STORE",
-                format!("sqlite:{}", self.path("desk.db").display()),
-            )
+            .current_dir(self.folder.path())
+            .env("IRQ_STORE", &self.store)
             .env("NO_COLOR", "1")
             .stdin(Stdio::null());
         command

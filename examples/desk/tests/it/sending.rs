@@ -23,7 +23,7 @@ async fn a_supervisors_event_sets_the_target_of_the_agents_next_interrupt() {
     };
     // By itself the answer would send the ticket back to whoever asked.
     let opens = Arc::new(Notify::new());
-    let counter = Counter::opening(20_000, REFUND, person, Some(Arc::clone(&opens)));
+    let counter = Counter::opening(20_000, REFUND, person, Some(Arc::clone(&opens))).await;
     let execution = counter.execution();
     let run = execution.run();
     let publishing = async {
@@ -60,7 +60,7 @@ async fn a_supervisors_event_sets_the_target_of_the_agents_next_interrupt() {
 
 #[tokio::test]
 async fn a_message_is_read_once_and_again_as_what_was_read() {
-    let counter = Counter::new(500, REFUND, Person::default());
+    let counter = Counter::new(500, REFUND, Person::default()).await;
     let execution = counter.execution();
     // It stops before anything is done, so that the front of the desk is there and takes messages.
     let scope = StopScope::new();

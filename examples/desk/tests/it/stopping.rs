@@ -19,7 +19,7 @@ pub(crate) fn stop(scope: &StopScope) {
 
 #[tokio::test]
 async fn a_stop_takes_hold_at_the_next_boundary_and_the_run_goes_on_from_there() {
-    let counter = Counter::new(500, REFUND, Person::default());
+    let counter = Counter::new(500, REFUND, Person::default()).await;
     let scope = StopScope::new();
     stop(&scope);
     let executed = counter.execution().execute(&scope).await;
@@ -36,7 +36,7 @@ async fn a_stop_takes_hold_at_the_next_boundary_and_the_run_goes_on_from_there()
 
 #[tokio::test]
 async fn an_effect_that_fails_pauses_the_run_and_is_tried_again_with_the_same_id() {
-    let counter = Counter::new(500, REFUND, Person::default());
+    let counter = Counter::new(500, REFUND, Person::default()).await;
     let trouble = "the line is dead".to_owned();
     counter.bank.troubles.lock().unwrap().push_back(trouble);
     let executed = counter.execution().execute(&StopScope::new()).await;
@@ -80,7 +80,7 @@ impl RunObserver for StopsAt {
 
 #[tokio::test]
 async fn a_stop_between_two_agents_leaves_what_was_done_and_does_no_more() {
-    let counter = Counter::new(500, REFUND, Person::default());
+    let counter = Counter::new(500, REFUND, Person::default()).await;
     let scope = StopScope::new();
     let observer = StopsAt {
         scope: scope.clone(),

@@ -26,7 +26,7 @@ use crate::body::StrictJson;
 use crate::feed::Concern;
 use crate::parameters::{Parameters, Segments, wrong};
 use crate::problem::Problem;
-use crate::wire::{SchemaView, WorkQuestionView};
+use crate::wire::{DialectName, SchemaView, WorkQuestionView};
 
 /// The longest time that a question may wait, in milliseconds: a year.
 const LONGEST_PATIENCE: u64 = 31_536_000_000;
@@ -290,7 +290,7 @@ pub(crate) async fn withdraw(
 #[serde(deny_unknown_fields)]
 pub(crate) struct DialectQuery {
     /// The dialect that the model's provider takes.
-    #[param(pattern = "^(json-schema|openai|anthropic|gemini|grammar)$")]
+    #[param(value_type = Option<DialectName>)]
     dialect: Option<String>,
 }
 
