@@ -89,7 +89,7 @@ async fn a_stop_takes_hold_of_a_run_that_waits_for_a_worker_with_what_it_needs()
     let _plain = installation.work(&[]);
     let run = start(&installation, &["gpu"]).await;
     let mut stop = irq();
-    stop.args(["interrupt", &run, "--stop", "--wait", "--yes"]);
+    stop.args(["interrupt", &run, "--type", "STOP", "--wait", "--yes"]);
     end(stop.env("IRQ_STORE", installation.store())).exits_with(0);
     assert_eq!(installation.ends(&run).await, "cancelled");
     verified(&installation);

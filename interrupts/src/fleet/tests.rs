@@ -123,9 +123,9 @@ fn handing_over_comes_to_rest_wherever_it_begins() {
             assert!(rounds < 60, "{seed}: {state:?}");
             for from in handing {
                 state[from].0 -= 1;
-                // The one that has the least takes it.
+                // Of the others, the one that has the least takes it.
                 let to = (0..workers)
-                    .filter(|it| state[*it].0 < state[*it].1)
+                    .filter(|it| *it != from && state[*it].0 < state[*it].1)
                     .min_by_key(|it| state[*it].0 * 100 / state[*it].1);
                 state[to.unwrap()].0 += 1;
             }

@@ -51,7 +51,10 @@ impl Tables {
             self.forgotten.audit = self.forgotten.audit.max(audit);
         }
         if let Some(now) = forgetting.workers {
-            self.workers.retain(|_name, worker| worker.until > now);
+            // What is to be written stays until it is: it may say that a worker has left.
+            if self.workers.is_whole() {
+                self.workers.retain(|_name, worker| worker.until > now);
+            }
             self.forgotten.workers = self.forgotten.workers.max(Some(now));
         }
     }
