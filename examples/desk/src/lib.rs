@@ -4,4 +4,9 @@ mod desk;
 mod shop;
 
 pub use desk::*;
-pub use shop::{Shop, ShopError};
+pub use shop::{CornerShop, Shop, ShopError};
+
+/// The guide that leads here: its smaller examples are documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/embedding.md")]
+pub struct Guide;
