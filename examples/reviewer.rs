@@ -3,7 +3,7 @@
 //! A script lets two agents ask. The first question has a choice that costs nothing, which the reviewer
 //! takes; the second one has none, so it stays open and the run waits.
 //!
-//! Run it with `cargo run -p agents --example reviewer`.
+//! Run it with `cargo run -p interrupt-router-agents --example reviewer`.
 
 use std::error::Error;
 use std::sync::Arc;

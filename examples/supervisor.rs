@@ -3,7 +3,7 @@
 //! It waits until the discovery orchestrator works, publishes one event for it, and sees what becomes of
 //! it: the agent interrupts itself, a reviewer answers, and the run goes on where the supervisor wanted.
 //!
-//! Run it with `cargo run -p agents --example supervisor`.
+//! Run it with `cargo run -p interrupt-router-agents --example supervisor`.
 
 use std::error::Error;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! A whole run of the workflow with the rehearsal model at full speed, on a folder made for it.
 //!
-//! `cargo bench -p agents --bench rehearsal`. One thread, for allocations are counted by thread. The
+//! `cargo bench -p interrupt-router-agents --bench rehearsal`. One thread, for allocations are counted by thread. The
 //! unit of throughput, `item/s`, is steps; the rows `alloc` are for the whole run, whose steps are
 //! printed first.
 

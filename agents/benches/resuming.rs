@@ -1,6 +1,6 @@
 //! What it takes to go on with a run of 10,000 journal entries, in another process as far as the store is concerned.
 //!
-//! `cargo bench -p agents --bench resuming`. Prints both sides: reading the journal out of its file, and going on,
+//! `cargo bench -p interrupt-router-agents --bench resuming`. Prints both sides: reading the journal out of its file, and going on,
 //! from the opened store until the run calls its model for the first time. Nothing that the journal knows is
 //! produced again: the model counts its calls.
 

@@ -11,9 +11,9 @@ use std::time::Duration;
 use std::{env, fs};
 
 use desk::{CornerShop, Desk, Ticket};
+use engine::RunSettings;
 use engine::keeping::{KeepRunError, Keeper, own_name};
 use engine::run::{RunStatus, RunStore};
-use engine::{Executed, RunSettings};
 use interrupts::OwnerName;
 use interrupts::store::Store;
 use llm::{RehearsalConfig, RehearsalModel};
@@ -51,12 +51,12 @@ impl Worker {
         let kept = RunStore::new(Arc::clone(&self.store), self.owner.clone(), "");
         let settings = RunSettings::new(run, model, kept);
         let begun = self.keeper.begin(Arc::clone(&self.desk), settings, &ticket);
-        let Executed { report, output } = match begun.await {
+        let executed = match begun.await {
             // Another worker has it.
             Err(KeepRunError::Take { .. }) => return Ok(()),
             executed => executed?,
         };
-        match report.status {
+        match executed.report.status {
             // A person has to answer, or to end the pause: the ticket is looked at again.
             RunStatus::Waiting { .. } | RunStatus::Paused { .. } => {}
             RunStatus::Failed {
@@ -65,7 +65,7 @@ impl Worker {
             RunStatus::Completed { .. }
             | RunStatus::Cancelled { .. }
             | RunStatus::Failed { .. } => {
-                println!("{run}: {output:?}");
+                println!("{run}: {:?}", executed.output);
                 fs::remove_file(file)?;
             }
         }
