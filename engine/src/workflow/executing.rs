@@ -30,6 +30,7 @@ use journal::NodeState;
 use journal::error::KeepError;
 
 /// What an execution of a run needs beside its workflow.
+#[non_exhaustive]
 pub struct RunSettings {
     /// The run's id. One that is in the store goes on where it stood.
     pub run: RunId,
@@ -74,6 +75,7 @@ impl RunSettings {
 
 /// A run that was executed, to its end or until it rests.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Executed<T> {
     /// What became of it.
     pub report: RunReport,
