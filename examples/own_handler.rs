@@ -1,6 +1,6 @@
 //! A model, a reviewer and a handler of one's own: an interrupt on its way to the one action it may reach.
 //!
-//! Run it with `cargo run -p agents --example own_handler`.
+//! Run it with `cargo run -p interrupt-router-agents --example own_handler`.
 
 use std::error::Error;
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 //! A script lets two agents ask. The first question has a choice that costs nothing, which the reviewer
 //! takes; the second one has none, so it stays open and the run waits.
 //!
-//! Run it with `cargo run -p agents --example reviewer`.
+//! Run it with `cargo run -p interrupt-router-agents --example reviewer`.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use agents::catalogue::script_vocabulary;
 use agents::run::{Goal, RunConfig, execute};
 use agents::workspace::Workspace;
 use async_trait::async_trait;
-use engine::run::{RunLimits, RunObserver, RunOccurrence, RunStore};
+use engine::run::{RunLimits, RunStore};
 use interrupts::OwnerName;
 use llm::{JsonSchemaConstraints, Pace, RehearsalConfig, RehearsalModel, Script};
 use routing_core::handler::HandlerPolicy;
@@ -67,12 +67,6 @@ impl Reviewer for Thrifty {
     }
 }
 
-struct Quiet;
-
-impl RunObserver for Quiet {
-    fn observe(&self, _occurrence: &RunOccurrence) {}
-}
-
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let workspace = Workspace::open(".")?;
@@ -89,7 +83,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         model: Arc::new(model),
         constraints: Arc::new(JsonSchemaConstraints::new()),
         reviewer: Arc::new(Thrifty),
-        observer: Arc::new(Quiet),
+        observer: Arc::new(()),
         supervisor_steps: Vec::new(),
         limits: RunLimits::default(),
         policy: HandlerPolicy::default(),

@@ -3,7 +3,7 @@
 //! It waits until the discovery orchestrator works, publishes one event for it, and sees what becomes of
 //! it: the agent interrupts itself, a reviewer answers, and the run goes on where the supervisor wanted.
 //!
-//! Run it with `cargo run -p agents --example supervisor`.
+//! Run it with `cargo run -p interrupt-router-agents --example supervisor`.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use agents::run::{Goal, RunConfig, RunHandle};
 use agents::workspace::Workspace;
 use agents::{AgentKind, RouteType};
 use async_trait::async_trait;
-use engine::run::{RunLimits, RunObserver, RunOccurrence, RunStore};
+use engine::run::{RunLimits, RunStore};
 use interrupts::OwnerName;
 use journal::NodeState;
 use llm::{JsonSchemaConstraints, Pace, RehearsalConfig, RehearsalModel};
@@ -58,13 +58,6 @@ impl Reviewer for FirstChoice {
     }
 }
 
-/// Nobody needs to see the steps here.
-struct Quiet;
-
-impl RunObserver for Quiet {
-    fn observe(&self, _occurrence: &RunOccurrence) {}
-}
-
 /// The event: ask discovery to stop, and go straight to planning.
 fn event(node: NodeId) -> InterruptRequestEvent<AgentKind> {
     InterruptRequestEvent {
@@ -101,7 +94,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         model: Arc::new(model),
         constraints: Arc::new(JsonSchemaConstraints::new()),
         reviewer: Arc::new(FirstChoice),
-        observer: Arc::new(Quiet),
+        observer: Arc::new(()),
         supervisor_steps: Vec::new(),
         limits: RunLimits::default(),
         policy: HandlerPolicy::default(),

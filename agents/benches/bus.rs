@@ -1,6 +1,6 @@
 //! From publishing on the in-process bus to a waiting subscriber, beside a bare channel of the same kind.
 //!
-//! `cargo bench -p agents --bench bus`. The target is at most 5 µs at the median.
+//! `cargo bench -p interrupt-router-agents --bench bus`. The target is at most 5 µs at the median.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,6 +1,6 @@
 //! Narrowing the schema of a call: looking it up, beside generating it and filtering it each time.
 //!
-//! `cargo bench -p agents --bench narrowing`. The columns `alloc` count allocations.
+//! `cargo bench -p interrupt-router-agents --bench narrowing`. The columns `alloc` count allocations.
 
 use agents::records::InterruptRouting;
 use agents::{AgentKind, RouteType};

@@ -1,6 +1,6 @@
 //! A whole run of the workflow with the rehearsal model at full speed, on a folder made for it.
 //!
-//! `cargo bench -p agents --bench rehearsal`. One thread, for allocations are counted by thread. The
+//! `cargo bench -p interrupt-router-agents --bench rehearsal`. One thread, for allocations are counted by thread. The
 //! unit of throughput, `item/s`, is steps; the rows `alloc` are for the whole run, whose steps are
 //! printed first.
 
@@ -10,40 +10,19 @@ use std::{fs, io};
 
 use agents::run::{Goal, RunConfig, execute};
 use agents::workspace::Workspace;
-use async_trait::async_trait;
 use divan::counter::ItemsCount;
 use divan::{AllocProfiler, Bencher};
-use engine::run::{RunLimits, RunObserver, RunOccurrence, RunReport, RunStore};
+use engine::run::{RunLimits, RunReport, RunStore};
 use interrupts::OwnerName;
 use llm::{JsonSchemaConstraints, Pace, RehearsalConfig, RehearsalModel};
 use routing_core::handler::HandlerPolicy;
-use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
-use routing_core::{Outcome, RunId, StopScope, SystemClock};
+use routing_core::review::Nobody;
+use routing_core::{RunId, StopScope, SystemClock};
 use store::{MemoryStore, StoreSettings};
 use tokio::runtime::Runtime;
 
 #[global_allocator]
 static ALLOCATIONS: AllocProfiler = AllocProfiler::system();
-
-/// Nobody asks anything without a script.
-struct Nobody;
-
-#[async_trait]
-impl Reviewer for Nobody {
-    async fn answer(&self, _: &Question, _: &StopScope) -> Result<Outcome<Answer>, ReviewError> {
-        Err(ReviewError::NobodyThere)
-    }
-
-    async fn resume(&self, _: &Pause, _: &StopScope) -> Result<Outcome<Resume>, ReviewError> {
-        Err(ReviewError::NobodyThere)
-    }
-}
-
-struct Unwatched;
-
-impl RunObserver for Unwatched {
-    fn observe(&self, _occurrence: &RunOccurrence) {}
-}
 
 /// Three folders of four small files.
 fn make_folder(root: &Path) -> io::Result<()> {
@@ -71,7 +50,7 @@ fn run(runtime: &Runtime, workspace: &Workspace, goal: &Goal) -> RunReport {
         model: Arc::new(model),
         constraints: Arc::new(JsonSchemaConstraints::new()),
         reviewer: Arc::new(Nobody),
-        observer: Arc::new(Unwatched),
+        observer: Arc::new(()),
         supervisor_steps: Vec::new(),
         limits: RunLimits::default(),
         policy: HandlerPolicy::default(),

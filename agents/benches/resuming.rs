@@ -1,6 +1,6 @@
 //! What it takes to go on with a run of 10,000 journal entries, in another process as far as the store is concerned.
 //!
-//! `cargo bench -p agents --bench resuming`. Prints both sides: reading the journal out of its file, and going on,
+//! `cargo bench -p interrupt-router-agents --bench resuming`. Prints both sides: reading the journal out of its file, and going on,
 //! from the opened store until the run calls its model for the first time. Nothing that the journal knows is
 //! produced again: the model counts its calls.
 
@@ -14,7 +14,7 @@ use agents::catalogue;
 use agents::run::{Goal, RunConfig, execute};
 use agents::workspace::Workspace;
 use async_trait::async_trait;
-use engine::run::{RunLimits, RunObserver, RunOccurrence, RunStatus, RunStore};
+use engine::run::{RunLimits, RunStatus, RunStore};
 use interrupts::OwnerName;
 use interrupts::store::{Journal as _, Page, Store};
 use llm::{JsonSchemaConstraints, Pace, RehearsalConfig, RehearsalModel, Script};
@@ -22,7 +22,7 @@ use routing_core::handler::HandlerPolicy;
 use routing_core::model::{
     Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply,
 };
-use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
+use routing_core::review::Nobody;
 use routing_core::{Outcome, RunId, StopScope, SystemClock};
 use store::{SqliteStore, StoreSettings};
 
@@ -37,26 +37,6 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 /// As in `irq`.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
-/// Nobody asks anything in this run.
-struct Nobody;
-
-#[async_trait]
-impl Reviewer for Nobody {
-    async fn answer(&self, _: &Question, _: &StopScope) -> Result<Outcome<Answer>, ReviewError> {
-        Err(ReviewError::NobodyThere)
-    }
-
-    async fn resume(&self, _: &Pause, _: &StopScope) -> Result<Outcome<Resume>, ReviewError> {
-        Err(ReviewError::NobodyThere)
-    }
-}
-
-struct Unwatched;
-
-impl RunObserver for Unwatched {
-    fn observe(&self, _occurrence: &RunOccurrence) {}
-}
 
 /// The rehearsal model, and when it was called.
 struct Counted {
@@ -192,7 +172,7 @@ async fn execute_to(
         model: Arc::clone(&model) as Arc<_>,
         constraints: Arc::new(JsonSchemaConstraints::new()),
         reviewer: Arc::new(Nobody),
-        observer: Arc::new(Unwatched),
+        observer: Arc::new(()),
         supervisor_steps: Vec::new(),
         limits: RunLimits {
             max_steps,

@@ -34,6 +34,7 @@ pub struct RunProgress {
 
 /// A node in the plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct PlannedNode {
     /// Its id, which begins with that of the node above it.
     pub node: NodeId,
@@ -47,6 +48,7 @@ pub struct PlannedNode {
 
 /// The interrupt that matters now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct LastInterrupt {
     /// Its id.
     pub id: InterruptId,

@@ -74,6 +74,7 @@ pub struct SignalSettings {
 
 /// What leaving at once skips.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Leaving {
     /// The signal that was one too many.
     pub signal: Signal,

@@ -2,11 +2,6 @@
 //! deterministic rehearsal model; conversations that can be interrupted; and the check of answers
 //! against a schema's constraints.
 
-/// The guide's chapter on chatting: its example is tested with the crate's own.
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/chat.md")]
-pub struct ChatGuide;
-
 mod charged;
 mod chat;
 mod constraints;

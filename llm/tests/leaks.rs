@@ -1,6 +1,6 @@
 //! Nothing is left of interrupted calls. Alone in its binary, for it counts what the process has open.
 //!
-//! The long run: `INTERRUPTED_CALLS=10000 cargo test -p llm --test leaks -- --nocapture`.
+//! The long run: `INTERRUPTED_CALLS=10000 cargo test -p interrupt-router-llm --test leaks -- --nocapture`.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

@@ -51,6 +51,7 @@ pub struct ModelRouting<T> {
 
 /// An answer that did not fit, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct WrongAnswer {
     /// What the model said.
     pub text: String,

@@ -44,11 +44,6 @@
 //! From here: [`handler`] resolves interrupts, [`context`] narrows calls, [`planner`] dispatches, [`bus`]
 //! and [`reroute`] carry supervisors' events, [`model`] and [`review`] are the ports to implement.
 
-/// The guide's chapter on embedding: its examples are tested with the crate's own.
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/embedding.md")]
-pub struct EmbeddingGuide;
-
 #[cfg(test)]
 extern crate self as routing_core;
 

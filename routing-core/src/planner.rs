@@ -98,6 +98,7 @@ pub struct BlackboardRoutingPlanner<C, O, E> {
 /// Two actions that take the same request.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the actions `{first}` and `{second}` both take `{request}`; a request has one action")]
+#[non_exhaustive]
 pub struct ActionTaken {
     /// The action that was there.
     pub first: &'static str,

@@ -199,6 +199,21 @@ pub trait Reviewer: Send + Sync {
     }
 }
 
+/// Answers nothing: each question stays open.
+#[derive(Debug, Clone, Copy)]
+pub struct Nobody;
+
+#[async_trait]
+impl Reviewer for Nobody {
+    async fn answer(&self, _: &Question, _: &StopScope) -> Result<Outcome<Answer>, ReviewError> {
+        Err(ReviewError::NobodyThere)
+    }
+
+    async fn resume(&self, _: &Pause, _: &StopScope) -> Result<Outcome<Resume>, ReviewError> {
+        Err(ReviewError::NobodyThere)
+    }
+}
+
 /// Why an answer does not answer its question.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

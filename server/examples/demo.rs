@@ -1,6 +1,6 @@
 //! A server over a store in memory with a run that asks two questions: to look at the page without a model.
 //!
-//! `cargo run -p server --example demo` prints the address to open.
+//! `cargo run -p interrupt-router-server --example demo` prints the address to open.
 
 use std::sync::Arc;
 

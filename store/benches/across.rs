@@ -1,7 +1,7 @@
 //! What PostgreSQL costs, beside what the server itself costs: an insert with a commit, and a `NOTIFY` that another
 //! connection hears.
 //!
-//! `tests/postgres/with cargo bench -p store --features postgres --bench across`
+//! `tests/postgres/with cargo bench -p interrupt-router-store --features postgres --bench across`
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

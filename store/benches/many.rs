@@ -1,7 +1,7 @@
 //! What a store in PostgreSQL costs where there are many: stores that share it, interrupts that are open, runs that
 //! wait, processes that listen. `simulation/src/measured.rs` has what this printed.
 //!
-//! `OPEN=1000000 tests/postgres/with cargo bench -p store --features postgres --bench many`
+//! `OPEN=1000000 tests/postgres/with cargo bench -p interrupt-router-store --features postgres --bench many`
 
 use std::future::Future;
 use std::sync::Arc;

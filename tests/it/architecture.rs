@@ -1,6 +1,8 @@
 //! The layers of the workspace, the size of the core's tree, and the licences of what it builds on.
 
 use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The most crates that an embedder of `routing-core` builds.
@@ -37,6 +39,9 @@ const LAYERS: [(&str, &[&str]); 15] = [
     ),
 ];
 
+/// What the names of all our packages begin with.
+const PREFIX: &str = "interrupt-router";
+
 /// Licences that ask for nothing but their notice.
 const PERMISSIVE: [&str; 14] = [
     "0BSD",
@@ -55,11 +60,26 @@ const PERMISSIVE: [&str; 14] = [
     "Zlib",
 ];
 
+/// The name of a crate's package: all have one prefix, and the program has nothing else.
+fn package(name: &str) -> String {
+    match name {
+        "irq" => PREFIX.to_owned(),
+        _ => format!("{PREFIX}-{}", name.trim_start_matches("routing-")),
+    }
+}
+
+/// The name of a package, of ours that of its crate.
+fn crate_of(package: &str) -> String {
+    let mut ours = LAYERS.iter().map(|(name, _below)| *name);
+    let of_package = ours.find(|name| self::package(name) == package);
+    of_package.unwrap_or(package).to_owned()
+}
+
 /// The names and licences of a crate and of all that is built into it on this machine.
 fn tree(name: &str, depth: Option<u32>) -> BTreeSet<(String, String)> {
     let mut command = Command::new(env!("CARGO"));
     command.args(["tree", "--locked", "--edges", "normal", "--prefix", "none"]);
-    command.args(["--format", "{p}|{l}", "--package", name]);
+    command.args(["--format", "{p}|{l}", "--package", &package(name)]);
     if let Some(depth) = depth {
         command.args(["--depth", &depth.to_string()]);
     }
@@ -75,7 +95,7 @@ fn tree(name: &str, depth: Option<u32>) -> BTreeSet<(String, String)> {
         .filter_map(|line| {
             let (package, licence) = line.split_once('|')?;
             let name = package.split(' ').next()?;
-            Some((name.to_owned(), licence.trim_end_matches(" (*)").to_owned()))
+            Some((crate_of(name), licence.trim_end_matches(" (*)").to_owned()))
         })
         .collect()
 }
@@ -102,6 +122,49 @@ fn each_crate_imports_the_layers_below_it_alone() {
             );
         }
     }
+}
+
+/// The Rust files of a folder.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap();
+    let files = entries.flat_map(|entry| {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path)
+        } else {
+            vec![path]
+        }
+    });
+    let is_rust = |file: &PathBuf| file.extension().is_some_and(|it| it == "rs");
+    files.filter(is_rust).collect()
+}
+
+#[test]
+fn each_crate_can_be_built_from_its_own_folder() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut included = 0;
+    for (name, _below) in LAYERS {
+        let folder = root.join(if name == "irq" { "cli" } else { name });
+        let folder = folder.canonicalize().unwrap();
+        for file in sources(&folder.join("src")) {
+            let code = fs::read_to_string(&file).unwrap();
+            for after in code.split("include_").skip(1) {
+                let Some((_macro, path)) = after.split_once("!(\"") else {
+                    continue;
+                };
+                let path = path.split('"').next().unwrap();
+                let path = file.parent().unwrap().join(path).canonicalize();
+                let path = path.unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+                assert!(
+                    path.starts_with(&folder),
+                    "{} is not packed with {name}",
+                    path.display()
+                );
+                included += 1;
+            }
+        }
+    }
+    assert!(included > 20, "{included}");
 }
 
 #[test]

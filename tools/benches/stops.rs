@@ -1,5 +1,5 @@
 //! From an interrupt to all tools dead and recorded, for 1, 10 and 100 parallel calls, beside killing the same
-//! processes by hand: `cargo bench -p tools --bench stops`.
+//! processes by hand: `cargo bench -p interrupt-router-tools --bench stops`.
 //!
 //! Every call is a shell that waits, with a child that waits. By hand means: SIGKILL to each of the process groups,
 //! then waiting until the shells are collected, which proves nothing about what left the group.

@@ -1,5 +1,5 @@
 //! Runs a program so that nothing of it outlives this process, and says what became of it:
-//! `cargo run -p tools --example contained -- bash -c 'sleep 100 & echo started'`.
+//! `cargo run -p interrupt-router-tools --example contained -- bash -c 'sleep 100 & echo started'`.
 
 use std::process::ExitCode;
 

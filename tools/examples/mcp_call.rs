@@ -1,5 +1,5 @@
 //! Calls a tool of an MCP server and prints what it answers. The servers are in a TOML file:
-//! `cargo run -p tools --example mcp_call -- servers.toml files__read '{"path": "a"}'`; without a tool, lists them all.
+//! `cargo run -p interrupt-router-tools --example mcp_call -- servers.toml files__read '{"path": "a"}'`; without a tool, lists them all.
 
 use std::path::Path;
 use std::process::ExitCode;

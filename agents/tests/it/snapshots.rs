@@ -11,7 +11,7 @@ use similar::TextDiff;
 use crate::rows::rows;
 
 const UPDATE: &str = "UPDATE_SCHEMAS";
-const COMMAND: &str = "UPDATE_SCHEMAS=1 cargo test -p agents --test it snapshots";
+const COMMAND: &str = "UPDATE_SCHEMAS=1 cargo test -p interrupt-router-agents --test it snapshots";
 
 #[test]
 fn the_checked_in_schemas_are_those_that_models_get() {

@@ -7,7 +7,7 @@ use agents::plan_execute::execute_plan;
 use agents::run::{Goal, RunConfig};
 use agents::workspace::Workspace;
 use async_trait::async_trait;
-use engine::run::{Hold, RunLimits, RunObserver, RunOccurrence, RunReport, RunStore};
+use engine::run::{Hold, RunLimits, RunReport, RunStore};
 use engine::tools::AgentTools;
 use interrupts::life::{Actor, Role};
 use interrupts::store::{MessageError, NewMessage, Store, StoredMessage};
@@ -182,12 +182,6 @@ impl Reviewer for Person {
     }
 }
 
-struct Nobody;
-
-impl RunObserver for Nobody {
-    fn observe(&self, _occurrence: &RunOccurrence) {}
-}
-
 /// A plan, and all that it is kept by.
 pub(crate) struct Kept {
     folder: tempfile::TempDir,
@@ -254,7 +248,7 @@ impl Kept {
             model: Arc::clone(&self.player) as Arc<_>,
             constraints: Arc::new(TypesOnly),
             reviewer: Arc::clone(&self.person) as Arc<_>,
-            observer: Arc::new(Nobody),
+            observer: Arc::new(()),
             supervisor_steps: Vec::new(),
             limits: RunLimits::default(),
             policy: HandlerPolicy::default(),

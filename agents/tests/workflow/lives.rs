@@ -9,6 +9,7 @@ use interrupts::life::{RunState, State};
 use interrupts::store::{Filter, Page, Store};
 use routing_core::model::{ModelCall, Purpose, TurnForm};
 use routing_core::reroute::RerouteState;
+pub(crate) use routing_core::review::Nobody;
 use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
 use routing_core::{Outcome, RunId, StopScope};
 use serde_json::{Value, json};
@@ -41,20 +42,6 @@ impl Reviewer for Steady {
 
     async fn resume(&self, _: &Pause, _: &StopScope) -> Result<Outcome<Resume>, ReviewError> {
         Ok(Outcome::Completed(Resume::default()))
-    }
-}
-
-/// Nobody is there.
-pub(crate) struct Nobody;
-
-#[async_trait]
-impl Reviewer for Nobody {
-    async fn answer(&self, _: &Question, _: &StopScope) -> Result<Outcome<Answer>, ReviewError> {
-        Err(ReviewError::NobodyThere)
-    }
-
-    async fn resume(&self, _: &Pause, _: &StopScope) -> Result<Outcome<Resume>, ReviewError> {
-        Err(ReviewError::NobodyThere)
     }
 }
 

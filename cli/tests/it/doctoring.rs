@@ -35,7 +35,7 @@ fn the_doctor_names_what_is_wrong_and_how_to_mend_it() {
         .into_iter()
         .find(|it| it["check"] == "keys");
     assert!(keys.unwrap()["found"].as_str().unwrap().contains("openai"));
-    // As tools find it when they are started: `-p tools contained` proves that.
+    // As tools find it when they are started: `-p interrupt-router-tools contained` proves that.
     let tools = found(&well.output, "tools");
     let has_groups = tools["found"] == "contained by control groups";
     assert_eq!(has_groups, tools::probe_control_groups().is_ok(), "{tools}");

@@ -40,7 +40,7 @@ def binary(monkeypatch: pytest.MonkeyPatch) -> Path:
     """The program. A test that needs it fails where it is missing."""
     for name in ("IRQ_SERVER", "IRQ_TOKEN", "IRQ_TOKEN_FILE", "IRQ_STORE"):
         monkeypatch.delenv(name, raising=False)
-    assert BINARY.is_file(), f"build it with `cargo build -p irq`, or set IRQ_BINARY: {BINARY} is missing"
+    assert BINARY.is_file(), f"build it with `cargo build -p interrupt-router`, or set IRQ_BINARY: {BINARY} is missing"
     return BINARY
 
 

@@ -47,6 +47,7 @@ pub enum Hold {
 
 /// Where a run is kept, and by whom.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct RunStore {
     /// Keeps it.
     pub store: Arc<dyn Store>,

@@ -357,3 +357,8 @@ pub trait RunObserver: Send + Sync {
     /// Something happened.
     fn observe(&self, occurrence: &RunOccurrence);
 }
+
+/// Not told.
+impl RunObserver for () {
+    fn observe(&self, _occurrence: &RunOccurrence) {}
+}

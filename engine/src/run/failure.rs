@@ -16,6 +16,7 @@ use journal::error::KeepError;
 
 /// Why a run fails.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum RunError {
     /// The model gave no answer.
     #[error("{node} got no answer from its model")]

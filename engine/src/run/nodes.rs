@@ -16,6 +16,7 @@ use journal::letter::{Letter, Origin};
 
 /// A node as it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NodeView {
     /// Its id.
     pub node: NodeId,

@@ -123,6 +123,7 @@ pub enum InterruptResult {
 
 /// An interrupt of the run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct InterruptRecord {
     /// Its id.
     pub interrupt: InterruptId,

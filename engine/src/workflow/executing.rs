@@ -6,12 +6,12 @@ use interrupts::catalogue::{CatalogueDraft, CatalogueError, SharedCatalogue};
 use interrupts::store::StoreError;
 use interrupts::{NameError, WorkflowName};
 use jiff::SignedDuration;
-use routing_core::answer::ConstraintCheck;
+use routing_core::answer::{ConstraintCheck, TypesOnly};
 use routing_core::bus::{BusEvent, DEFAULT_BACKLOG, EventBus as _, InProcessBus};
 use routing_core::handler::{Branches, HandlerPolicy};
 use routing_core::model::LanguageModel;
-use routing_core::review::Reviewer;
-use routing_core::{Blackboard, Clock, EventId, NodeId, RunId, StopScope};
+use routing_core::review::{Nobody, Reviewer};
+use routing_core::{Blackboard, Clock, EventId, NodeId, RunId, StopScope, SystemClock};
 use serde::{Deserialize, Serialize};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -30,6 +30,7 @@ use journal::NodeState;
 use journal::error::KeepError;
 
 /// What an execution of a run needs beside its workflow.
+#[non_exhaustive]
 pub struct RunSettings {
     /// The run's id. One that is in the store goes on where it stood.
     pub run: RunId,
@@ -53,8 +54,28 @@ pub struct RunSettings {
     pub store: RunStore,
 }
 
+impl RunSettings {
+    /// What most runs need: their models answer for types alone, nobody is there to answer questions or to be told what
+    /// happens, and agents have no tools. Set what you have.
+    pub fn new(run: RunId, model: Arc<dyn LanguageModel>, store: RunStore) -> Self {
+        Self {
+            run,
+            model,
+            constraints: Arc::new(TypesOnly),
+            reviewer: Arc::new(Nobody),
+            observer: Arc::new(()),
+            limits: RunLimits::default(),
+            policy: HandlerPolicy::default(),
+            clock: Arc::new(SystemClock),
+            tools: None,
+            store,
+        }
+    }
+}
+
 /// A run that was executed, to its end or until it rests.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Executed<T> {
     /// What became of it.
     pub report: RunReport,

@@ -4,4 +4,10 @@ mod desk;
 mod shop;
 
 pub use desk::*;
-pub use shop::{Shop, ShopError};
+pub use shop::{CornerShop, Shop, ShopError};
+
+/// The guide that leads here, and the chapter on chatting: their smaller examples are documentation tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/embedding.md")]
+#[doc = include_str!("../../../docs/chat.md")]
+pub struct Guide;

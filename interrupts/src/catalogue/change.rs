@@ -12,6 +12,7 @@ use super::draft::token;
 #[error(
     "the catalogue of {workflow} has changed at {pointer}: {reason}; go on with the version of the program that began the run"
 )]
+#[non_exhaustive]
 pub struct CatalogueChange {
     /// The workflow.
     pub workflow: String,

@@ -33,6 +33,7 @@ pub struct CatalogueDraft {
 /// Why a catalogue is none.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the catalogue at {pointer}: {reason}; {remedy}")]
+#[non_exhaustive]
 pub struct CatalogueError {
     /// Where, as a JSON pointer.
     pub pointer: String,

@@ -74,6 +74,7 @@ impl LimitReached {
 
 /// A limit that is nearly reached, or one that cannot be watched any more.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct LimitWarning {
     /// What is limited.
     pub limit: LimitKind,

@@ -21,6 +21,7 @@ const PAGE: u32 = 200;
 
 /// A run that has stopped, as it is recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StoppedRun {
     /// Paused, or cancelled where one of the stops ends the run.
     pub state: RunState,

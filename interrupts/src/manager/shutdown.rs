@@ -60,6 +60,7 @@ pub enum RunRest {
 
 /// What a shutdown did, and what it could not do.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ShutdownReport {
     /// The runs that were kept, and how each came to rest.
     pub runs: Vec<(RunId, RunRest)>,

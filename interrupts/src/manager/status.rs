@@ -7,6 +7,7 @@ use super::tree::Reach;
 
 /// A stop that is in force.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StopStatus {
     /// Its interrupt.
     pub interrupt: InterruptId,
@@ -22,6 +23,7 @@ pub struct StopStatus {
 
 /// A run that is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct KeptStatus {
     /// The run.
     pub run: RunId,
@@ -35,6 +37,7 @@ pub struct KeptStatus {
 
 /// What a manager keeps at a moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ManagerStatus {
     /// The runs that it keeps, by their ids.
     pub runs: Vec<KeptStatus>,

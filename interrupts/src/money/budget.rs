@@ -59,6 +59,7 @@ struct Account {
 
 /// Where a budget stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct BudgetState {
     /// What may be spent.
     pub limit: Money,

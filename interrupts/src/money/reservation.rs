@@ -9,6 +9,7 @@ use super::usage::{Amount, Usage};
 
 /// What a call was charged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Settlement {
     /// What it cost.
     pub cost: Money,

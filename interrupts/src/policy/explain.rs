@@ -29,6 +29,7 @@ pub enum PropertySource {
 
 /// A property with its value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct DecidedProperty {
     /// The property.
     pub property: Property,
@@ -44,6 +45,7 @@ pub struct DecidedProperty {
 
 /// A rule, and whether it matches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Weighed {
     /// What it is called.
     pub rule: String,
@@ -59,6 +61,7 @@ pub struct Weighed {
 
 /// Why an interrupt is treated as it is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Explanation {
     /// The interrupt.
     pub interrupt: InterruptId,

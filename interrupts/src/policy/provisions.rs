@@ -24,6 +24,7 @@ pub enum Answering {
 
 /// An answer that nobody needs to give.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct AutomaticAnswer {
     /// What is decided: approve, respond, reject, ignore, cancel or reroute.
     pub verdict: Verdict,

@@ -197,6 +197,7 @@ pub struct AuditEntry {
 
 /// The end of the audit: who keeps it elsewhere can tell later that nothing before it was changed or cut off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct AuditHead {
     /// The last row; 0 where there is none.
     pub position: u64,

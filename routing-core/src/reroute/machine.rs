@@ -68,6 +68,7 @@ pub enum RerouteChange {
 /// A change that its state does not allow.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a reroute that is {state:?} cannot take {change:?}")]
+#[non_exhaustive]
 pub struct IllegalReroute {
     /// The state, which stays as it is.
     pub state: RerouteState,

@@ -20,6 +20,7 @@ use crate::routing::{Routing, RoutingKind};
 
 /// Something that is wrong with a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RecordProblem {
     /// The record's name.
     pub record: &'static str,

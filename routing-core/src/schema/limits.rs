@@ -43,6 +43,7 @@ const ANTHROPIC_UNIONS: usize = 16;
 
 /// A limit that a schema breaks.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LimitViolation {
     /// Whose limit.
     pub dialect: Dialect,

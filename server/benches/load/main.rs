@@ -1,7 +1,7 @@
 //! The server under load: what it answers in a second, what readers of its feed cost, and whether slow and hostile
 //! clients slow the others. Two processes: this one asks, the other one serves a store in a file.
 //!
-//! `cargo bench -p server --bench load` prints figures; `LOAD=REQUESTS,SUBSCRIBERS` says how many.
+//! `cargo bench -p interrupt-router-server --bench load` prints figures; `LOAD=REQUESTS,SUBSCRIBERS` says how many.
 
 #![expect(
     clippy::unwrap_used,

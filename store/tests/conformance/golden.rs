@@ -1,7 +1,7 @@
 //! A file that this release wrote: every later one opens it, verifies it and goes on from it.
 //!
 //! To write it anew, which only a release that changes the schema does:
-//! `IRQ_WRITE_GOLDEN=1 cargo nextest run -p store golden`.
+//! `IRQ_WRITE_GOLDEN=1 cargo nextest run -p interrupt-router-store golden`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -252,18 +252,15 @@ async fn executed(
 
 /// What a workflow in code needs. Its goal is its input, and what it speaks about is its own.
 fn settings(config: RunConfig) -> RunSettings {
-    RunSettings {
-        run: config.run,
-        model: config.model,
-        constraints: config.constraints,
-        reviewer: config.reviewer,
-        observer: config.observer,
-        limits: config.limits,
-        policy: config.policy,
-        clock: config.clock,
-        tools: config.tools,
-        store: config.store,
-    }
+    let mut settings = RunSettings::new(config.run, config.model, config.store);
+    settings.constraints = config.constraints;
+    settings.reviewer = config.reviewer;
+    settings.observer = config.observer;
+    settings.limits = config.limits;
+    settings.policy = config.policy;
+    settings.clock = config.clock;
+    settings.tools = config.tools;
+    settings
 }
 
 /// Gives the run back: what was asked of it by now is recorded first, and what was asked meanwhile takes hold.

@@ -32,7 +32,7 @@ export class IrqProcess {
   }
 
   static async start<S extends IrqProcess>(this: new (home: string) => S): Promise<S> {
-    if (!existsSync(BINARY)) throw new Error(`there is no ${BINARY}: build it with \`cargo build -p irq\`, or set IRQ_BINARY`);
+    if (!existsSync(BINARY)) throw new Error(`there is no ${BINARY}: build it with \`cargo build -p interrupt-router\`, or set IRQ_BINARY`);
     const server = new this(await mkdtemp(join(tmpdir(), 'irq-typescript-')));
     await server.begin();
     return server;

@@ -5,18 +5,16 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use engine::run::{Hold, RunEvent, RunLimits, RunObserver, RunOccurrence, RunStore};
+use engine::run::{Hold, RunEvent, RunObserver, RunOccurrence, RunStore};
 use engine::{Execution, RunSettings};
 use interrupts::store::{Filter, Page, Store};
 use interrupts::{EffectId, OwnerName};
 use llm::{RehearsalConfig, RehearsalModel};
-use routing_core::answer::TypesOnly;
-use routing_core::handler::HandlerPolicy;
 use routing_core::model::{
     Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, Purpose, TokenUsage,
 };
 use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
-use routing_core::{Outcome, RunId, StopScope, SystemClock};
+use routing_core::{Outcome, RunId, StopScope};
 use store::{StoreSettings, open_any};
 use tests::postgres::{is_asked_for, own_store};
 use tokio::sync::Notify;
@@ -267,18 +265,10 @@ impl Counter {
         kept: RunStore,
         observer: Arc<dyn RunObserver>,
     ) -> (Arc<Desk>, RunSettings) {
-        let settings = RunSettings {
-            run: self.run,
-            model: Arc::clone(&self.clerk) as Arc<_>,
-            constraints: Arc::new(TypesOnly),
-            reviewer: Arc::clone(&self.person) as Arc<_>,
-            observer,
-            limits: RunLimits::default(),
-            policy: HandlerPolicy::default(),
-            clock: Arc::new(SystemClock),
-            tools: None,
-            store: kept,
-        };
+        let model = Arc::clone(&self.clerk) as Arc<_>;
+        let mut settings = RunSettings::new(self.run, model, kept);
+        settings.reviewer = Arc::clone(&self.person) as Arc<_>;
+        settings.observer = observer;
         let desk = Arc::new(Desk {
             shop: Arc::clone(&self.bank) as Arc<_>,
         });

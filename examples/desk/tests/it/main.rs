@@ -8,7 +8,9 @@
 mod answering;
 mod counter;
 mod dying;
+mod guide;
 mod keeping;
 mod program;
+mod queue;
 mod sending;
 mod stopping;

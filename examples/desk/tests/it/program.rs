@@ -11,22 +11,22 @@ use tests::postgres::{is_asked_for, own_store};
 
 const DESK: &str = env!("CARGO_BIN_EXE_desk");
 
-const TICKET: &str = r#"{"order": 17, "wish": "The cup is broken"}"#;
+pub(crate) const TICKET: &str = r#"{"order": 17, "wish": "The cup is broken"}"#;
 
 /// What the shop prints when the bank pays.
-const PAID: &str = "the bank pays 1700 cents for order 17";
+pub(crate) const PAID: &str = "the bank pays 1700 cents for order 17";
 
 /// How long is waited for what comes within moments on an idle machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A folder, and a store of its own.
-struct Place {
+pub(crate) struct Place {
     folder: TempDir,
     store: String,
 }
 
 impl Place {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         // The same tests prove the same of another store.
         let store = match is_asked_for() {
@@ -36,7 +36,7 @@ impl Place {
         Self { folder, store }
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
@@ -56,7 +56,7 @@ impl Place {
     }
 
     /// A person sends the ticket of a question to the colleague who pays back.
-    fn send_to_refunds(&self, question: &str) {
+    pub(crate) fn send_to_refunds(&self, question: &str) {
         let decision = ["--decision", "reroute", "--to", "REFUNDS"];
         let decided = self.desk(&[&["review", question], &decision[..]].concat());
         assert!(decided.status.success(), "{}", stderr(&decided));
@@ -75,20 +75,26 @@ impl Place {
     }
 
     /// Its run, once it is as wanted.
-    fn once(&self, is_wanted: impl Fn(&Value) -> bool) -> Value {
+    pub(crate) fn once(&self, is_wanted: impl Fn(&Value) -> bool) -> Value {
+        let mut run = None;
+        self.until("the run is as wanted", || {
+            run = self.run();
+            run.as_ref().is_some_and(&is_wanted)
+        });
+        run.unwrap()
+    }
+
+    /// Waits until something is so.
+    pub(crate) fn until(&self, what: &str, mut is_so: impl FnMut() -> bool) {
         let began = Instant::now();
-        loop {
-            let run = self.run();
-            if let Some(run) = run.as_ref().filter(|run| is_wanted(run)) {
-                return run.clone();
-            }
-            assert!(began.elapsed() < PATIENCE, "{run:?}");
+        while !is_so() {
+            assert!(began.elapsed() < PATIENCE, "{what}: {:?}", self.run());
             std::thread::sleep(Duration::from_millis(50));
         }
     }
 }
 
-fn open_question(run: &Value) -> Option<&str> {
+pub(crate) fn open_question(run: &Value) -> Option<&str> {
     run["open_interrupts"][0].as_str()
 }
 
