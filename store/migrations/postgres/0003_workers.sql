@@ -4,3 +4,6 @@ CREATE TABLE workers (
     until BIGINT NOT NULL,
     body TEXT NOT NULL
 );
+
+-- The oldest schema whose program works with this one: it goes on beside newer ones.
+ALTER TABLE irq_schema ADD COLUMN compatible BIGINT NOT NULL DEFAULT 3;

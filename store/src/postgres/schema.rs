@@ -16,12 +16,16 @@ const STEPS: [&str; 3] = [
 /// The newest schema that this program knows.
 const NEWEST: i64 = STEPS.len() as i64;
 
+/// The oldest schema whose program works with the newest one. A step leaves it as it is where all that it does is to add
+/// tables, indexes, and columns with a default, and where what the rows say means the same.
+const COMPATIBLE: i64 = 3;
+
 /// Tells the locks of this program from those of others in the same database: the letters `irqs`.
 const LOCKS: &str = "1769107827";
 
 /// Takes the steps that a schema has not taken yet, all in one transaction.
 pub(super) fn update(session: &mut Session, schema: &str) -> Found<()> {
-    if version(session, schema)? == NEWEST {
+    if version(session, schema)? >= NEWEST {
         return Ok(());
     }
     // Another process may be at it: the later one finds it done.
@@ -40,6 +44,9 @@ pub(super) fn update(session: &mut Session, schema: &str) -> Found<()> {
 
 fn steps(session: &mut Session, schema: &str) -> Found<()> {
     let found = version(session, schema)?;
+    if found >= NEWEST {
+        return Ok(());
+    }
     let taken = usize::try_from(found).unwrap_or(0);
     if taken == 0 {
         session.batch(&format!("CREATE SCHEMA IF NOT EXISTS \"{schema}\""))?;
@@ -51,10 +58,13 @@ fn steps(session: &mut Session, schema: &str) -> Found<()> {
     for step in STEPS.iter().skip(taken) {
         session.batch(step)?;
     }
-    session.batch(&format!("UPDATE irq_schema SET version = {NEWEST}"))
+    session.batch(&format!(
+        "UPDATE irq_schema SET version = {NEWEST}, compatible = {COMPATIBLE}"
+    ))
 }
 
-/// The version of a schema, which is ours and not too new; 0 where there is none, or an empty one.
+/// The version of a schema, which is ours, and newer than this program knows only where its steps say that such programs
+/// go on with it; 0 where there is none, or an empty one.
 pub(super) fn version(session: &mut Session, schema: &str) -> Found<i64> {
     let sql = "SELECT CAST(COUNT(*) AS BIGINT), \
         CAST(COUNT(*) FILTER (WHERE relname = 'irq_schema') AS BIGINT) FROM pg_class \
@@ -70,12 +80,14 @@ pub(super) fn version(session: &mut Session, schema: &str) -> Found<i64> {
     if tables == 0 {
         return Ok(0);
     }
-    let mut found = 0;
-    session.each("SELECT version FROM irq_schema", &[], &mut |row| {
-        found = number(row.value(0)?);
+    let (mut found, mut compatible) = (0, 0);
+    // Older schemas do not say.
+    let sql = "SELECT version, COALESCE(CAST(to_jsonb(it) ->> 'compatible' AS BIGINT), version) FROM irq_schema AS it";
+    session.each(sql, &[], &mut |row| {
+        (found, compatible) = (number(row.value(0)?), number(row.value(1)?));
         Ok(())
     })?;
-    if found > NEWEST {
+    if found > NEWEST && compatible > NEWEST {
         return Err(StoreError::Newer {
             found,
             known: NEWEST,

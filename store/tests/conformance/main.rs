@@ -33,6 +33,8 @@ mod resting;
 mod rules;
 mod running;
 mod scene;
+#[cfg(feature = "postgres")]
+mod schema;
 mod telling;
 mod tokens;
 #[cfg(feature = "postgres")]

@@ -15,6 +15,7 @@ use routing_core::reroute::RerouteState;
 use routing_core::{InterruptId, RunId};
 use store::{PostgresLocation, PostgresStore, StoreSettings};
 
+use crate::postgres::{new_run, open};
 use crate::scene::{choosing, delivery, event, own_place, person, question, rerouting, shown};
 
 const WORKER_PLACE: &str = "IRQ_TEST_WORKER_PLACE";
@@ -35,12 +36,6 @@ const DONE: &str = "done:";
 fn wanted() -> usize {
     let said = std::env::var("REROUTES").ok();
     said.and_then(|text| text.parse().ok()).unwrap_or(500)
-}
-
-async fn open(place: &PostgresLocation) -> PostgresStore {
-    PostgresStore::open(place, StoreSettings::default())
-        .await
-        .unwrap()
 }
 
 /// A worker decides what it is told, until it is told nothing more. Without a place it is none, and there is nothing to do.
@@ -127,18 +122,6 @@ impl Drop for Worker {
         let _killed = self.child.kill();
         let _buried = self.child.wait();
     }
-}
-
-async fn new_run(store: &PostgresStore) -> Run {
-    let new = NewRun {
-        root: None,
-        id: RunId::generate(),
-        alias: None,
-        content: "{}".to_owned(),
-    };
-    let run = store.create_run(new).await.unwrap();
-    let owner = delivery("owner", 100_000);
-    store.own_run(run.id, owner).await.unwrap()
 }
 
 /// A question that waits for a person, with a reroute bound to it, of this name.

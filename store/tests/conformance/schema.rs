@@ -1,0 +1,62 @@
+//! Schemas in PostgreSQL: of others, of older and of newer versions.
+
+use interrupts::store::{Runs as _, StoreError};
+use store::{PostgresStore, StoreSettings};
+use tokio_postgres::NoTls;
+
+use crate::postgres::{new_run, open};
+use crate::scene::own_place;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_schema_of_another_program_and_one_of_a_newer_version_are_left_alone() {
+    let Some(place) = own_place() else { return };
+    let server = std::env::var("IRQ_TEST_POSTGRES").unwrap();
+    let (client, connection) = tokio_postgres::connect(&server, NoTls).await.unwrap();
+    tokio::spawn(connection);
+    let schema = place.schema();
+    let others = format!("CREATE SCHEMA {schema}; CREATE TABLE {schema}.orders (id BIGINT)");
+    client.batch_execute(&others).await.unwrap();
+    let refused = PostgresStore::open(&place, StoreSettings::default()).await;
+    assert_eq!(refused.map(drop), Err(StoreError::Foreign));
+    let newer = format!(
+        "CREATE TABLE {schema}.irq_schema (id BIGINT, version BIGINT); \
+         INSERT INTO {schema}.irq_schema VALUES (1, 1000)"
+    );
+    client.batch_execute(&newer).await.unwrap();
+    let refused = PostgresStore::open(&place, StoreSettings::default()).await;
+    assert!(matches!(
+        refused,
+        Err(StoreError::Newer { found: 1_000, .. })
+    ));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_newer_schema_that_says_so_is_used_beside_the_programs_that_know_it() {
+    let Some(place) = own_place() else { return };
+    let before = open(&place).await;
+    let server = std::env::var("IRQ_TEST_POSTGRES").unwrap();
+    let (client, connection) = tokio_postgres::connect(&server, NoTls).await.unwrap();
+    tokio::spawn(connection);
+    let schema = place.schema();
+    let upgraded = format!(
+        "UPDATE {schema}.irq_schema SET version = 1000; \
+         ALTER TABLE {schema}.runs ADD COLUMN more BIGINT NOT NULL DEFAULT 0"
+    );
+    client.batch_execute(&upgraded).await.unwrap();
+    let after = open(&place).await;
+    let (first, second) = (new_run(&before).await, new_run(&after).await);
+    let read = open(&place).await;
+    for run in [first, second] {
+        assert_eq!(read.run(run.id).await.unwrap(), Some(run));
+    }
+    let sql = format!("SELECT version FROM {schema}.irq_schema");
+    let version: i64 = client.query_one(&sql, &[]).await.unwrap().get(0);
+    assert_eq!(version, 1_000, "it is not taken back");
+    let broken = format!("UPDATE {schema}.irq_schema SET compatible = 1000");
+    client.batch_execute(&broken).await.unwrap();
+    let refused = PostgresStore::open(&place, StoreSettings::default()).await;
+    assert!(matches!(
+        refused,
+        Err(StoreError::Newer { found: 1_000, .. })
+    ));
+}
