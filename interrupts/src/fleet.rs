@@ -39,14 +39,26 @@ impl Fleet {
     ///
     /// Runs are spread over the workers in proportion to their free slots by weighted rendezvous hashing (Thaler and
     /// Ravishankar, 1998; Schindelhauer and Schomaker, 2005): all come to the same order for a run, whatever they have
-    /// heard of other runs.
-    pub fn rank(&self, run: RunId, needs: &Labels, name: &OwnerName) -> Option<usize> {
-        let fits =
-            |worker: &&WorkerRow| worker.state.free() > 0 && worker.state.labels.cover(needs);
-        let fitting = || self.workers.iter().filter(fits);
-        let own = score(fitting().find(|worker| worker.name == *name)?, run);
-        let goes_before = |worker: &&WorkerRow| {
-            let order = score(worker, run).total_cmp(&own);
+    /// heard of other runs. One that was let go goes first to workers that have less than their share, in proportion to
+    /// what they lack.
+    pub fn rank(&self, run: FreeRun, needs: &Labels, name: &OwnerName) -> Option<usize> {
+        let part = self.part(needs);
+        let score = |worker: &WorkerRow| match run {
+            FreeRun::New(run) => (0.0, score(worker, run, worker.state.free())),
+            FreeRun::LetGo(run) => {
+                let lacks = u32::try_from(part.lacks(worker)).unwrap_or(u32::MAX);
+                (
+                    score(worker, run, lacks),
+                    score(worker, run, worker.state.free()),
+                )
+            }
+        };
+        let has_room = |worker: &&&WorkerRow| worker.state.free() > 0;
+        let fitting = || part.workers.iter().filter(has_room);
+        let own = score(fitting().find(|worker| worker.name == *name)?);
+        let goes_before = |worker: &&&WorkerRow| {
+            let other = score(worker);
+            let order = other.0.total_cmp(&own.0).then(other.1.total_cmp(&own.1));
             order == Ordering::Greater || (order == Ordering::Equal && worker.name < *name)
         };
         Some(fitting().filter(goes_before).count())
@@ -58,38 +70,75 @@ impl Fleet {
     /// As many workers hand a run over at a time as there are places below the share, so none that takes one comes above
     /// it, and all come to rest.
     pub fn hands_over(&self, needs: &Labels, name: &OwnerName) -> bool {
-        let fitting = || {
-            let all = self.workers.iter();
-            all.filter(|worker| worker.state.labels.cover(needs))
-        };
-        let sum = |of: fn(&WorkerRow) -> u32| fitting().map(|it| u64::from(of(it))).sum::<u64>();
-        let (taken, slots) = (sum(|it| it.state.taken), sum(|it| it.state.slots));
-        let share = |worker: &WorkerRow| u64::from(worker.state.slots) * taken / slots.max(1);
-        let places: u64 = fitting()
-            .map(|it| share(it).saturating_sub(it.state.taken.into()))
-            .sum();
-        let surplus =
-            |worker: &WorkerRow| u64::from(worker.state.taken).saturating_sub(share(worker));
-        let Some(own) = fitting().find(|worker| worker.name == *name) else {
+        let part = self.part(needs);
+        let places: u64 = part.workers.iter().map(|worker| part.lacks(worker)).sum();
+        let Some(own) = part.workers.iter().find(|worker| worker.name == *name) else {
             return false;
         };
-        let before = fitting().filter(|other| {
-            let order = surplus(other).cmp(&surplus(own));
+        let surplus = part.surplus(own);
+        let before = part.workers.iter().filter(|other| {
+            let order = part.surplus(other).cmp(&surplus);
             order == Ordering::Greater || (order == Ordering::Equal && other.name < *name)
         });
-        surplus(own) > 0 && (before.count() as u64) < places
+        surplus > 0 && (before.count() as u64) < places
+    }
+
+    /// The workers that have what a run needs.
+    fn part(&self, needs: &Labels) -> FleetPart<'_> {
+        let all = self.workers.iter();
+        let workers: Vec<_> = all
+            .filter(|worker| worker.state.labels.cover(needs))
+            .collect();
+        let sum = |of: fn(&WorkerRow) -> u32| workers.iter().map(|it| u64::from(of(it))).sum();
+        FleetPart {
+            taken: sum(|it| it.state.taken),
+            slots: sum(|it| it.state.slots),
+            workers,
+        }
     }
 }
 
-/// How well a run goes to a worker: the best has it.
-fn score(worker: &WorkerRow, run: RunId) -> f64 {
+/// A run that no process has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FreeRun {
+    /// One that begins, or that something has come for.
+    New(RunId),
+    /// One that a worker was at and has let go.
+    LetGo(RunId),
+}
+
+/// Some of the workers.
+struct FleetPart<'fleet> {
+    workers: Vec<&'fleet WorkerRow>,
+    /// How many runs they have together.
+    taken: u64,
+    slots: u64,
+}
+
+impl FleetPart<'_> {
+    /// What a worker would have if all had the same part of their slots, in whole runs.
+    fn share(&self, worker: &WorkerRow) -> u64 {
+        u64::from(worker.state.slots) * self.taken / self.slots.max(1)
+    }
+
+    fn lacks(&self, worker: &WorkerRow) -> u64 {
+        self.share(worker).saturating_sub(worker.state.taken.into())
+    }
+
+    fn surplus(&self, worker: &WorkerRow) -> u64 {
+        u64::from(worker.state.taken).saturating_sub(self.share(worker))
+    }
+}
+
+/// How well a run goes to a worker of this weight: the best has it.
+fn score(worker: &WorkerRow, run: RunId, weight: u32) -> f64 {
     let run = run.to_string();
     let digest = Digest::of_parts([run.as_bytes(), worker.name.as_str().as_bytes()]);
     let mut first = [0; 4];
     first.copy_from_slice(&digest.bytes()[..4]);
     // Between 0 and 1, and neither of them.
     let part = (f64::from(u32::from_be_bytes(first)) + 0.5) / (f64::from(u32::MAX) + 1.0);
-    -f64::from(worker.state.free()) / part.ln()
+    -f64::from(weight) / part.ln()
 }
 
 #[cfg(test)]

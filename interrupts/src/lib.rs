@@ -31,7 +31,7 @@ pub mod store;
 pub use bell::{Bell, NoBell};
 pub use canonical::canonical_json;
 pub use digest::{Digest, EffectId, ParseDigestError};
-pub use fleet::Fleet;
+pub use fleet::{Fleet, FreeRun};
 pub use label::{Label, LabelError, Labels};
 pub use misfit::{Misfit, SchemaError, ValueSchema};
 pub use names::{

@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use interrupts::life::RunState;
 use interrupts::manager::{Looks, Times, time_to_outlast};
 use interrupts::store::{Run, WorkerState};
-use interrupts::{Fleet, Labels};
+use interrupts::{Fleet, FreeRun, Labels};
 use jiff::{SignedDuration, Timestamp};
 use routing_core::RunId;
 use server::WorkerFigures;
@@ -94,7 +95,16 @@ impl Launcher {
             return Turn::After(LEFT_TO_OTHERS);
         }
         let fleet = self.0.among.fleet().with(name, state);
-        let rank = fleet.rank(run.id, &needs, name).unwrap_or(LAST_IN_LINE);
+        let free = match run.state {
+            RunState::Running | RunState::Stopping => FreeRun::LetGo(run.id),
+            RunState::Created
+            | RunState::Paused
+            | RunState::Waiting
+            | RunState::Completed
+            | RunState::Failed
+            | RunState::Cancelled => FreeRun::New(run.id),
+        };
+        let rank = fleet.rank(free, &needs, name).unwrap_or(LAST_IN_LINE);
         let Ok(rank @ 1..) = u32::try_from(rank.min(LAST_IN_LINE)) else {
             return Turn::Now;
         };
