@@ -207,7 +207,10 @@ impl Launcher {
                 self.look_again(run.id).await;
                 self.go_on_when_due(run.id);
             }
-            Turn::After(while_) => self.look_later(run.id, while_),
+            Turn::After(while_) => {
+                self.look_later(run.id, while_);
+                self.go_on_when_due(run.id);
+            }
             Turn::Never => {}
         }
     }
@@ -397,7 +400,7 @@ impl Launcher {
                         report.status,
                         RunStatus::Paused { .. } | RunStatus::Waiting { .. }
                     );
-                    if stands && !launcher.has_handed_over(run) {
+                    if stands && !launcher.has_gone(run) {
                         launcher.look_again(run).await;
                     }
                     launcher.go_on_when_due(run);

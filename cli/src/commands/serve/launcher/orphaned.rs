@@ -103,7 +103,10 @@ impl Launcher {
         let looks = live.into_iter().map(|run| async move {
             match self.turn(&run) {
                 Turn::Now | Turn::WithRoom => self.go_on_if_left(run).await,
-                Turn::After(while_) => self.look_later(run.id, while_),
+                Turn::After(while_) => {
+                    self.look_later(run.id, while_);
+                    self.go_on_when_due(run.id);
+                }
                 Turn::Never => {}
             }
         });

@@ -11,6 +11,7 @@ use interrupts::manager::{Looks, Times, time_to_outlast};
 use interrupts::store::{Run, WorkerState};
 use interrupts::{Fleet, FreeRun, Labels};
 use jiff::{SignedDuration, Timestamp};
+use journal::executed_by_worker;
 use routing_core::RunId;
 use server::WorkerFigures;
 use tokio::time::Instant;
@@ -36,6 +37,7 @@ pub(super) struct Among {
     labels: Labels,
     /// As they stood when it looked last.
     fleet: Mutex<Fleet>,
+    /// The runs that it has handed over, and when each was told to go, or has gone.
     handed_over: Mutex<HashMap<RunId, Instant>>,
     /// How many runs it has handed over.
     count: AtomicU64,
@@ -78,6 +80,10 @@ pub(super) enum Turn {
 impl Launcher {
     /// When a run is to be taken here. Of several workers that could take it, they all know which one comes first.
     pub(super) fn turn(&self, run: &Run) -> Turn {
+        // Whoever is there lets its stops take hold, and does no more.
+        if executed_by_worker(&run.content) {
+            return Turn::Now;
+        }
         match self.0.share {
             RunShare::UpTo(_) => {}
             RunShare::Own if !asked_of(&run.content).is_empty() => return Turn::Never,
@@ -182,13 +188,12 @@ impl Launcher {
         let (name, fleet) = (self.0.keeping.owner(), self.0.among.fleet().clone());
         let mut here: Vec<RunId> = self.0.here().iter().copied().collect();
         here.sort_unstable();
-        self.0
-            .among
-            .handed_over()
-            .retain(|_run, at| at.elapsed() < LEFT_TO_OTHERS);
+        if self.waits_for_hand_over(&here) {
+            return;
+        }
         for run in here.into_iter().rev() {
             let row = match self.0.store().run(run).await {
-                Ok(Some(row)) if self.is_at_work(&row) && !self.has_handed_over(run) => row,
+                Ok(Some(row)) if self.is_at_work(&row) => row,
                 Ok(_) => continue,
                 Err(error) => {
                     tracing::warn!(%run, %error, "the run could not be looked at");
@@ -206,12 +211,28 @@ impl Launcher {
         }
     }
 
-    /// Whether a run was handed over to other workers a short time ago.
-    pub(super) fn has_handed_over(&self, run: RunId) -> bool {
-        let handed_over = self.0.among.handed_over();
+    /// Whether a run that was handed over is still here, or went so short a time ago that whoever has it may not have
+    /// told so: another one would be one too many. Forgets those that went long ago.
+    fn waits_for_hand_over(&self, here: &[RunId]) -> bool {
+        let mut handed_over = self.0.among.handed_over();
+        handed_over.retain(|run, at| here.contains(run) || at.elapsed() < LEFT_TO_OTHERS);
+        let beat = Times::default().heartbeat;
         handed_over
-            .get(&run)
-            .is_some_and(|at| at.elapsed() < LEFT_TO_OTHERS)
+            .iter()
+            .any(|(run, at)| here.contains(run) || at.elapsed() < beat)
+    }
+
+    /// Whether a run is handed over to other workers, or was a short time ago.
+    pub(super) fn has_handed_over(&self, run: RunId) -> bool {
+        let at = self.0.among.handed_over().get(&run).copied();
+        at.is_some_and(|at| self.0.here().contains(&run) || at.elapsed() < LEFT_TO_OTHERS)
+    }
+
+    /// A run that was handed over has gone; says whether this one was.
+    pub(super) fn has_gone(&self, run: RunId) -> bool {
+        let mut handed_over = self.0.among.handed_over();
+        let at = handed_over.get_mut(&run);
+        at.map(|at| *at = Instant::now()).is_some()
     }
 
     /// How this worker stands, and what it has counted.
