@@ -52,7 +52,7 @@ enum ModelEvent {
     Hears(usize),
     LooksFor(usize),
     LooksAgain(Attempt),
-    LooksLater(usize, usize),
+    LooksLater(usize, usize, u64),
     HasRoom(usize, usize),
     Catches(usize),
     Tells(usize, u64),
@@ -129,7 +129,7 @@ pub struct Model<'costs> {
     waiting: Vec<usize>,
     /// Runs that work, by their states in the store.
     at_work: usize,
-    /// Runs at work that no live process has.
+    /// Runs that no live process has, and that looks find.
     orphaned: BTreeSet<usize>,
     open: u64,
     /// How many of the interrupts that were a number at the start have become a run of their own.
@@ -270,7 +270,7 @@ impl<'costs> Model<'costs> {
             ModelEvent::Hears(process) => self.hears(process),
             ModelEvent::LooksFor(process) => self.looks_when_due(process),
             ModelEvent::LooksAgain(attempt) => self.looks_again(attempt),
-            ModelEvent::LooksLater(process, run) => self.looks_later(process, run),
+            ModelEvent::LooksLater(process, run, number) => self.looks_later(process, run, number),
             ModelEvent::HasRoom(process, run) => self.looks_for_room(process, run),
             ModelEvent::Catches(process) => self.catches_up(process),
             ModelEvent::Tells(process, word) => self.tells(process, word),
@@ -374,16 +374,18 @@ impl<'costs> Model<'costs> {
             return;
         }
         self.figures.decisions.0 += 1;
-        let run = match self.waiting.len() {
-            // One of those that were a number until now.
-            0 => {
+        // Any of the open ones; most of them were a number until now.
+        let numbers = self.settings.open - self.came_up;
+        let chosen = self.random.below(numbers as usize + self.waiting.len());
+        let run = match chosen.checked_sub(self.waiting.len()) {
+            Some(_number) => {
                 let mut run = ModelRun::new(RunState::Waiting);
                 run.question = Some(State::AwaitingReview);
                 self.runs.push(run);
                 self.came_up += 1;
                 self.runs.len() - 1
             }
-            many => self.waiting.swap_remove(self.random.below(many)),
+            None => self.waiting.swap_remove(chosen),
         };
         let server = self.settings.workers + self.random.below(self.settings.servers());
         self.write(server, Write::Decide(run));
@@ -398,6 +400,10 @@ impl<'costs> Model<'costs> {
         run_row.question_becomes(&[State::Resolved]);
         run_row.question = None;
         run_row.waits = Some(waits);
+        if self.settings.remedy == Remedy::OneIsTold {
+            // Looks find it, where those that are told of it have died.
+            self.orphaned.insert(run);
+        }
         self.tell(FeedNews::Reached(run));
         true
     }

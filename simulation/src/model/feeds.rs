@@ -165,8 +165,7 @@ impl Model<'_> {
                 match wait.is_zero() {
                     true => self.sees_to(process, run, Asker::News),
                     false => {
-                        self.timeline
-                            .after(wait, ModelEvent::LooksLater(process, run));
+                        self.leaves_for_later(process, run, wait);
                         self.next_news(process);
                     }
                 }
@@ -202,8 +201,24 @@ impl Model<'_> {
         self.read(process, Source::Taking, work, Read::MayGoOn(attempt));
     }
 
+    /// Looks at a run after a while; an earlier such plan is given up.
+    pub(super) fn leaves_for_later(&mut self, process: usize, run: usize, wait: Duration) {
+        let among = &mut self.processes[process].among;
+        among.plans += 1;
+        among.later.insert(run, among.plans);
+        let later = ModelEvent::LooksLater(process, run, among.plans);
+        self.timeline.after(wait, later);
+    }
+
     /// The workers before it should have taken a run by now.
-    pub(super) fn looks_later(&mut self, process: usize, run: usize) {
+    pub(super) fn looks_later(&mut self, process: usize, run: usize, number: u64) {
+        if self.processes[process].among.later.get(&run) == Some(&number) {
+            self.processes[process].among.later.remove(&run);
+            self.looks_anew(process, run);
+        }
+    }
+
+    fn looks_anew(&mut self, process: usize, run: usize) {
         if !self.processes[process].is_gone {
             let read = Read::Later(process, run);
             self.read(process, Source::Taking, self.costs.read, read);
@@ -238,7 +253,7 @@ impl Model<'_> {
     /// A worker that had no room for a run looks whether it has some.
     pub(super) fn looks_for_room(&mut self, process: usize, run: usize) {
         if self.processes[process].here < self.settings.slots {
-            self.looks_later(process, run);
+            self.looks_anew(process, run);
         } else if !self.processes[process].is_gone {
             let wait = Looks::USUAL.for_room;
             self.timeline.after(wait, ModelEvent::HasRoom(process, run));

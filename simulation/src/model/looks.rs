@@ -115,9 +115,7 @@ impl Model<'_> {
                 }
                 // Its looks find it.
                 true => {}
-                false => self
-                    .timeline
-                    .after(wait, ModelEvent::LooksLater(process, run)),
+                false => self.leaves_for_later(process, run, wait),
             }
         }
         if self.settings.remedy == Remedy::Today {

@@ -29,6 +29,9 @@ pub(super) struct Among {
     handed_over: HashMap<usize, Duration>,
     /// The runs that it was the turn of others to take: in which epoch, and when they were first seen so.
     left: HashMap<usize, (u64, Duration)>,
+    /// The runs that it leaves to others and looks at later, and the number of the plan to do so.
+    pub(super) later: HashMap<usize, u64>,
+    pub(super) plans: u64,
     /// Counts its words.
     words: u64,
     has_moved: bool,
