@@ -10,12 +10,14 @@
 pub mod calibration;
 pub mod measured;
 mod model;
+mod order;
 mod processor;
 mod random;
 mod store;
 mod timeline;
 
 pub use model::{Fault, Figures, Model, ModelSettings, Remedy, Samples, Source};
+pub use order::{LAST_IN_LINE, Lots, hands_over};
 pub use processor::Processor;
 pub use random::Random;
 pub use store::{FinishedOperation, Plan, Store, StoreEvent, StoreOperation};

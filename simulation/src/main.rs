@@ -30,7 +30,7 @@ struct Arguments {
     #[arg(
         long,
         value_delimiter = ',',
-        default_value = "none,indexes,one-is-told"
+        default_value = "before,today,one-is-told"
     )]
     remedies: Vec<RemedyName>,
     #[command(flatten)]
@@ -51,16 +51,16 @@ enum Part {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum RemedyName {
-    None,
-    Indexes,
+    Before,
+    Today,
     OneIsTold,
 }
 
 impl RemedyName {
     const fn remedy(self) -> Remedy {
         match self {
-            Self::None => Remedy::None,
-            Self::Indexes => Remedy::Indexes,
+            Self::Before => Remedy::Before,
+            Self::Today => Remedy::Today,
             Self::OneIsTold => Remedy::OneIsTold,
         }
     }

@@ -36,6 +36,9 @@ pub struct Costs {
     /// Work of a sweep for each open interrupt: whether its run has ended is asked of each (many: 0.23 to 0.34 s for a million)
     #[arg(long, default_value_t = 0.28)]
     pub swept: f64,
+    /// Work of what a worker tells of itself for each row of the others, which is passed over for those whose time is over (assumed)
+    #[arg(long, default_value_t = 0.1)]
+    pub other: f64,
     /// Work to tell one process that listens of a commit (many: 12 to 16, the listener included)
     #[arg(long, default_value_t = 12.0)]
     pub bell: f64,

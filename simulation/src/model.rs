@@ -7,10 +7,12 @@ mod looks;
 mod ownership;
 mod run;
 mod settings;
+mod turns;
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
+use interrupts::OwnerName;
 use interrupts::life::{RunState, State};
 use interrupts::manager::{Looks, Times};
 
@@ -23,10 +25,18 @@ use crate::store::{FinishedOperation, Store, StoreEvent, StoreOperation};
 use crate::timeline::Timeline;
 use feeds::{FeedNews, Hearing};
 use looks::Attempt;
+use ownership::Sweep;
 use run::{ModelRun, Waits};
+use turns::Among;
 
 /// How often the line at the lock is looked at.
 const LOOKS_AT_LINE: Duration = Duration::from_millis(100);
+
+/// A run that waits no longer for a process has come to the turn of none yet.
+const IN_TURN: Duration = Duration::from_secs(5);
+
+/// How often a process asks for orphans of interrupts: `store/src/adapter.rs`.
+const ASKS_FOR_ORPHANS: Duration = Duration::from_secs(60);
 
 /// What happens by itself.
 #[derive(Debug)]
@@ -42,7 +52,11 @@ enum ModelEvent {
     Hears(usize),
     LooksFor(usize),
     LooksAgain(Attempt),
-    HasRoom(usize),
+    LooksLater(usize, usize, u64),
+    HasRoom(usize, usize),
+    Catches(usize),
+    Tells(usize, u64),
+    MayTell(usize),
     Renews(usize, u64),
     SweptFor(usize, u64, u64),
     LeaseEnds(usize, u64, u64),
@@ -55,11 +69,15 @@ enum Read {
     Nothing,
     Outbox(usize),
     Row(usize, FeedNews),
-    MayGoOn(usize, usize),
+    Later(usize, usize),
+    MayGoOn(Attempt),
     Looked(usize),
+    Started(usize),
+    Caught(usize, u32),
+    Others(usize),
     Lapsed(Attempt),
     Renewed(usize, u64, Duration),
-    Swept(usize, u64, u64),
+    Swept(Sweep),
 }
 
 /// What goes on once an operation is committed.
@@ -72,6 +90,8 @@ enum Write {
     Step(usize, u64, u32),
     Ask(usize, u64),
     Rest(usize, u64),
+    Leave(usize, u64),
+    Tell(usize, u32),
 }
 
 /// A process that executes runs, or serves people.
@@ -88,8 +108,10 @@ struct ModelProcess {
     attempts: usize,
     /// What it has tried, and in which epoch.
     tried: HashMap<usize, u64>,
-    /// Runs for which it had no room.
-    put_off: VecDeque<usize>,
+    among: Among,
+    /// When it swept last, and when it asks for orphans of interrupts next.
+    swept: Duration,
+    asks_for_orphans: Duration,
 }
 
 /// All of it.
@@ -107,14 +129,17 @@ pub struct Model<'costs> {
     waiting: Vec<usize>,
     /// Runs that work, by their states in the store.
     at_work: usize,
-    /// Runs at work that no live process has.
+    /// Runs that no live process has, and that looks find.
     orphaned: BTreeSet<usize>,
     open: u64,
     /// How many of the interrupts that were a number at the start have become a run of their own.
     came_up: u64,
     news: Vec<FeedNews>,
-    /// How many of them were given to a worker, where only one is told.
-    told: usize,
+    /// The processes that a commit concerns, where it rings for no others.
+    concerned: BTreeSet<usize>,
+    /// The names of the workers, how many runs each has said that it has, and until when that holds.
+    names: Vec<OwnerName>,
+    told: Vec<(u32, Duration)>,
     figures: Figures,
     line: (u64, u64),
     attempts: (u64, u64),
@@ -124,6 +149,7 @@ impl<'costs> Model<'costs> {
     /// The state at the start: leases are held evenly, unless all workers have yet to start.
     pub fn new(settings: &ModelSettings, costs: &'costs Costs) -> Self {
         let all = settings.workers + settings.servers();
+        let name = |worker| OwnerName::new(format!("worker-{worker:06}")).ok();
         let mut model = Self {
             times: Times::default(),
             timeline: Timeline::default(),
@@ -137,7 +163,9 @@ impl<'costs> Model<'costs> {
             open: settings.open,
             came_up: 0,
             news: Vec::new(),
-            told: 0,
+            concerned: BTreeSet::new(),
+            names: (0..settings.workers).filter_map(name).collect(),
+            told: vec![(0, Duration::ZERO); settings.workers],
             figures: Figures::default(),
             line: (0, 0),
             attempts: (0, 0),
@@ -173,13 +201,20 @@ impl<'costs> Model<'costs> {
                 .at(self.times.lease - age, ModelEvent::LeaseEnds(run, 1, 0));
             self.steps_on(run);
         }
+        if self.settings.fault != Fault::AllStart && self.settings.remedy != Remedy::Before {
+            self.knows_of_all();
+        }
         for process in 0..self.processes.len() {
             let every = self.look_interval(process);
             let polls = self.random.up_to(self.times.poll);
             self.timeline.at(polls, ModelEvent::Polls(process));
             if self.settings.fault == Fault::AllStart && self.is_worker(process) {
-                self.starts(process);
+                match self.settings.remedy {
+                    Remedy::Before => self.starts(process),
+                    Remedy::Today | Remedy::OneIsTold => self.tells(process, 0),
+                }
             } else {
+                self.processes[process].asks_for_orphans = self.random.up_to(ASKS_FOR_ORPHANS);
                 let first = self.random.up_to(every);
                 self.timeline.at(first, ModelEvent::LooksFor(process));
             }
@@ -235,7 +270,11 @@ impl<'costs> Model<'costs> {
             ModelEvent::Hears(process) => self.hears(process),
             ModelEvent::LooksFor(process) => self.looks_when_due(process),
             ModelEvent::LooksAgain(attempt) => self.looks_again(attempt),
-            ModelEvent::HasRoom(process) => self.looks_for_room(process),
+            ModelEvent::LooksLater(process, run, number) => self.looks_later(process, run, number),
+            ModelEvent::HasRoom(process, run) => self.looks_for_room(process, run),
+            ModelEvent::Catches(process) => self.catches_up(process),
+            ModelEvent::Tells(process, word) => self.tells(process, word),
+            ModelEvent::MayTell(process) => self.may_tell(process),
             ModelEvent::Renews(run, epoch) => self.renews(run, epoch),
             ModelEvent::SweptFor(run, epoch, renewals) => {
                 self.goes_on_renewing(run, epoch, renewals)
@@ -250,11 +289,15 @@ impl<'costs> Model<'costs> {
             Read::Nothing => {}
             Read::Outbox(process) => self.has_heard(process),
             Read::Row(process, news) => self.has_row(process, news),
-            Read::MayGoOn(process, run) => self.may_go_on(process, run),
+            Read::Later(process, run) => self.has_row_later(process, run),
+            Read::MayGoOn(attempt) => self.may_go_on(attempt),
+            Read::Started(process) => self.has_started(process),
+            Read::Caught(process, rounds) => self.goes_on_catching(process, rounds),
+            Read::Others(process) => self.has_heard_others(process),
             Read::Looked(process) => self.has_looked(process),
             Read::Lapsed(attempt) => self.watches(attempt),
             Read::Renewed(run, epoch, began) => self.has_renewed(run, epoch, began),
-            Read::Swept(run, epoch, renewals) => self.goes_on_renewing(run, epoch, renewals),
+            Read::Swept(sweep) => self.has_swept(sweep),
         }
     }
 
@@ -264,9 +307,12 @@ impl<'costs> Model<'costs> {
             let source = match then {
                 Write::Own(_) | Write::Begin(..) => Source::Taking,
                 Write::Renew(..) => Source::Renewals,
-                Write::Decide(_) | Write::Step(..) | Write::Ask(..) | Write::Rest(..) => {
-                    Source::Work
-                }
+                Write::Tell(..) => Source::Tellings,
+                Write::Decide(_)
+                | Write::Step(..)
+                | Write::Ask(..)
+                | Write::Rest(..)
+                | Write::Leave(..) => Source::Work,
             };
             self.figures.operations[source as usize] += 1;
             tells |= match then {
@@ -277,6 +323,8 @@ impl<'costs> Model<'costs> {
                 Write::Step(run, epoch, left) => self.goes_on_writing(run, epoch, left),
                 Write::Ask(run, epoch) => self.has_asked(run, epoch),
                 Write::Rest(run, epoch) => self.rests(run, epoch),
+                Write::Leave(run, epoch) => self.leaves(run, epoch),
+                Write::Tell(process, here) => self.has_told(process, here),
             };
         }
         if tells {
@@ -297,9 +345,15 @@ impl<'costs> Model<'costs> {
             // Until it is granted it tells nothing; what it then writes is the beginning.
             Write::Own(_) => (Source::Taking, self.costs.renewal),
             Write::Begin(..) => (Source::Taking, self.costs.telling),
-            Write::Decide(_) | Write::Step(..) | Write::Ask(..) | Write::Rest(..) => {
-                (Source::Work, self.costs.telling)
+            Write::Tell(..) => {
+                let others = self.told.len() as f64 * self.costs.other;
+                (Source::Tellings, self.costs.renewal + others)
             }
+            Write::Decide(_)
+            | Write::Step(..)
+            | Write::Ask(..)
+            | Write::Rest(..)
+            | Write::Leave(..) => (Source::Work, self.costs.telling),
         };
         self.figures.asked[source as usize] += work / 1e6;
         let work = microseconds(work);
@@ -320,16 +374,18 @@ impl<'costs> Model<'costs> {
             return;
         }
         self.figures.decisions.0 += 1;
-        let run = match self.waiting.len() {
-            // One of those that were a number until now.
-            0 => {
+        // Any of the open ones; most of them were a number until now.
+        let numbers = self.settings.open - self.came_up;
+        let chosen = self.random.below(numbers as usize + self.waiting.len());
+        let run = match chosen.checked_sub(self.waiting.len()) {
+            Some(_number) => {
                 let mut run = ModelRun::new(RunState::Waiting);
                 run.question = Some(State::AwaitingReview);
                 self.runs.push(run);
                 self.came_up += 1;
                 self.runs.len() - 1
             }
-            many => self.waiting.swap_remove(self.random.below(many)),
+            None => self.waiting.swap_remove(chosen),
         };
         let server = self.settings.workers + self.random.below(self.settings.servers());
         self.write(server, Write::Decide(run));
@@ -344,7 +400,11 @@ impl<'costs> Model<'costs> {
         run_row.question_becomes(&[State::Resolved]);
         run_row.question = None;
         run_row.waits = Some(waits);
-        self.news.push(FeedNews::Reached(run));
+        if self.settings.remedy == Remedy::OneIsTold {
+            // Looks find it, where those that are told of it have died.
+            self.orphaned.insert(run);
+        }
+        self.tell(FeedNews::Reached(run));
         true
     }
 
@@ -376,7 +436,9 @@ impl<'costs> Model<'costs> {
         figures.commits = self.store.commits - figures.commits;
         figures.line.0 = self.line.0 as f64 / self.line.1.max(1) as f64;
         figures.refused = self.attempts.1 as f64 / self.attempts.0.max(1) as f64;
-        figures.left = self.runs.iter().filter(|run| run.waits.is_some()).count();
+        let end = self.timeline.now();
+        let is_left = |run: &&ModelRun| run.waits.is_some_and(|it| end - it.0 > IN_TURN);
+        figures.left = self.runs.iter().filter(is_left).count();
         // Counted anew, so that a mistake in the books is found.
         let asked = self.runs.iter().filter(|run| run.question.is_some());
         figures.interrupts[3] = self.settings.open - self.came_up + asked.count() as u64;

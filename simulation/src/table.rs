@@ -1,16 +1,23 @@
 //! Tables of text.
 
+use std::time::Duration;
+
 use simulation::calibration::Comparison;
 use simulation::{Fault, Figures, ModelSettings, Remedy, Source};
+
+/// Who is resumed later than this has waited for a turn, or for the store.
+const LATE: Duration = Duration::from_millis(500);
 
 /// How far the model may be off before the table says so.
 const MUCH: f64 = 0.3;
 
 pub(crate) const fn name(remedy: Remedy) -> &'static str {
     match remedy {
-        Remedy::None => "the program as it is",
-        Remedy::Indexes => "sweeps and looks with indexes of their own",
-        Remedy::OneIsTold => "indexes, one process told of a run, renewals of a process together",
+        Remedy::Before => "the program before looks had an index and workers their turns",
+        Remedy::Today => "the program as it is",
+        Remedy::OneIsTold => {
+            "besides, commits tell whom they concern, renewals of a process together"
+        }
     }
 }
 
@@ -39,8 +46,8 @@ pub(crate) fn heads_of_load() {
         print!(" {:>8}", source.name());
     }
     println!(
-        " {:>13} {:>13} {:>7} {:>5}",
-        "renewal p99", "resumed p99", "refused", "lost"
+        " {:>13} {:>5} {:>13} {:>7} {:>8} {:>5}",
+        "renewal p99", "late", "resumed p99", "refused", "handed/s", "lost"
     );
 }
 
@@ -63,10 +70,12 @@ pub(crate) fn load(settings: &ModelSettings, figures: &Figures, cores: f64) {
         print!(" {:>8.2}", figures.asked[source as usize] / seconds);
     }
     println!(
-        " {:>11.1}ms {:>11.1}ms {:>7.1} {:>5}",
+        " {:>11.1}ms {:>4.0}% {:>11.1}ms {:>7.1} {:>8.1} {:>5}",
         1e3 * figures.renewal.at(0.99),
+        100.0 * figures.resumed.above(LATE),
         1e3 * figures.resumed.at(0.99),
         figures.refused,
+        figures.handed_over.count() as f64 / seconds,
         figures.lost,
     );
 }

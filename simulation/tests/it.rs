@@ -4,10 +4,13 @@
 use std::time::Duration;
 
 use interrupts::manager::{LOOK_AT_LAPSED, Looks, Times, time_to_outlast};
+use interrupts::store::WorkerState;
+use interrupts::{Fleet, Labels, OwnerName};
+use routing_core::RunId;
 use simulation::measured::Costs;
 use simulation::{
-    Fault, Figures, FinishedOperation, Model, ModelSettings, Processor, Random, Remedy, Samples,
-    Store, StoreEvent, StoreOperation, Timeline, calibration,
+    Fault, Figures, FinishedOperation, LAST_IN_LINE, Lots, Model, ModelSettings, Processor, Random,
+    Remedy, Samples, Store, StoreEvent, StoreOperation, Timeline, calibration, hands_over,
 };
 
 /// How far a mean may be from what theory says.
@@ -141,7 +144,7 @@ fn every_interrupt_is_decided_or_open_and_no_run_has_two_owners() {
         Fault::AllStart,
     ];
     for fault in faults {
-        for remedy in [Remedy::None, Remedy::Indexes, Remedy::OneIsTold] {
+        for remedy in [Remedy::Before, Remedy::Today, Remedy::OneIsTold] {
             let settings = ModelSettings {
                 fault,
                 remedy,
@@ -157,29 +160,98 @@ fn every_interrupt_is_decided_or_open_and_no_run_has_two_owners() {
     }
 }
 
-/// With room for all of them at once, each run of a dead worker is taken by the first look that finds it free.
+/// The product's own answer, for fleets and runs of all kinds.
+#[test]
+fn whose_turn_it_is_and_who_hands_over_is_what_the_fleet_says() {
+    let (slots, mut random, mut handed_over) = (8, Random::new(5), 0);
+    for number in 0..200_u128 {
+        let many = 1 + random.below(12);
+        let names: Vec<OwnerName> = (0..many)
+            .map(|it| OwnerName::new(format!("worker-{it:06}")).unwrap())
+            .collect();
+        let taken: Vec<u32> = names.iter().map(|_name| random.below(9) as u32).collect();
+        let mut fleet = Fleet::default();
+        for (name, &taken) in names.iter().zip(&taken) {
+            let labels = Labels::default();
+            let state = WorkerState {
+                slots,
+                taken,
+                labels,
+            };
+            fleet = fleet.with(name, state);
+        }
+        let run = RunId::from_uuid(uuid::Uuid::from_u128(number));
+        let lots = Lots::new(run, &names);
+        let free = |worker: usize| slots - taken[worker];
+        let known: Vec<Option<u32>> = taken.iter().copied().map(Some).collect();
+        for (own, name) in names.iter().enumerate() {
+            let rank = fleet.rank(run, &Labels::default(), name);
+            if let Some(rank) = rank {
+                let found = lots.rank(free, (own, free(own)));
+                assert_eq!(found, rank.min(LAST_IN_LINE));
+            }
+            let place = lots.first(free).iter().position(|&it| it == own);
+            assert_eq!(place, rank.filter(|&rank| rank < LAST_IN_LINE));
+            let hands = fleet.hands_over(&Labels::default(), name);
+            assert_eq!(hands_over(&known, slots, own), hands);
+            handed_over += usize::from(hands);
+        }
+    }
+    assert!(handed_over > 100, "{handed_over}");
+}
+
+/// Each run of a dead worker is taken by the first in line; where that has died as well, by the next one.
 #[test]
 fn the_run_of_a_dead_worker_is_taken_once_its_lease_was_outlasted() {
-    let settings = ModelSettings {
+    for remedy in [Remedy::Today, Remedy::OneIsTold] {
+        let settings = ModelSettings {
+            fault: Fault::TenthDies,
+            counted: Duration::from_secs(60),
+            remedy,
+            ..small(30)
+        };
+        let figures = figures(&settings);
+        let taken = figures.taken;
+        assert!(taken.count() > 6, "too few runs were taken: {taken:?}");
+        let times = Times::default();
+        let outlasted = time_to_outlast(times.heartbeat);
+        let least = times.lease - times.heartbeat + outlasted;
+        // What is asked meanwhile takes time, and a sweep may put a renewal off.
+        let spare = Duration::from_millis(500);
+        let turn = Looks::USUAL.of_worker + outlasted;
+        let most = times.lease + turn + LOOK_AT_LAPSED + spare;
+        assert!(
+            taken.at(0.0) >= least.as_secs_f64() - 0.5,
+            "{}",
+            taken.at(0.0)
+        );
+        assert!(taken.at(0.8) <= most.as_secs_f64(), "{}", taken.at(0.8));
+        let second = most + turn + Looks::USUAL.of_worker;
+        assert!(taken.at(1.0) <= second.as_secs_f64(), "{}", taken.at(1.0));
+        assert_eq!(figures.left, 0, "{remedy:?}");
+    }
+}
+
+/// A decision is carried out at once by the worker whose turn it is, and a second later where that has died unheard.
+#[test]
+fn a_decided_run_is_taken_by_one_worker_at_once() {
+    let today = figures(&small(20));
+    assert!(today.resumed.count() > 20, "{today:?}");
+    assert!(today.refused < 1.0, "{}", today.refused);
+    assert!(today.resumed.at(0.5) < 0.01, "{}", today.resumed.at(0.5));
+    let before = figures(&ModelSettings {
+        remedy: Remedy::Before,
+        ..small(20)
+    });
+    assert!(before.refused > 10.0, "{}", before.refused);
+    let some_die = figures(&ModelSettings {
         fault: Fault::TenthDies,
-        counted: Duration::from_secs(60),
-        remedy: Remedy::Indexes,
-        ..small(10)
-    };
-    let taken = figures(&settings).taken;
-    assert!(taken.count() > 1, "no run was taken: {taken:?}");
-    let times = Times::default();
-    let outlasted = time_to_outlast(times.heartbeat);
-    let least = times.lease - times.heartbeat + outlasted;
-    // What is asked meanwhile takes time, and a sweep may put a renewal off.
-    let spare = Duration::from_millis(500);
-    let most = times.lease + Looks::USUAL.of_worker + outlasted + LOOK_AT_LAPSED + spare;
-    assert!(
-        taken.at(0.0) >= least.as_secs_f64() - 0.5,
-        "{}",
-        taken.at(0.0)
-    );
-    assert!(taken.at(1.0) <= most.as_secs_f64(), "{}", taken.at(1.0));
+        ..small(20)
+    });
+    let last = Looks::USUAL.of_worker * (LAST_IN_LINE as u32 + 1);
+    let most = some_die.resumed.at(1.0);
+    assert!(most > Looks::USUAL.of_worker.as_secs_f64(), "{most}");
+    assert!(most < last.as_secs_f64(), "{most}");
 }
 
 #[test]

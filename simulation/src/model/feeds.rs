@@ -7,9 +7,8 @@ use std::time::Duration;
 use interrupts::life::RunState;
 use interrupts::manager::Looks;
 
-use super::looks::Attempt;
-use super::run::Waits;
-use super::{Model, ModelEvent, Read, Remedy, Source, Write};
+use super::looks::{Asker, Attempt};
+use super::{Model, ModelEvent, Read, Remedy, Source};
 use crate::measured::microseconds;
 
 /// What is told of a run.
@@ -35,13 +34,29 @@ pub(super) struct Hearing {
 }
 
 impl Model<'_> {
+    /// Something is told with the commit: to all, or to those whom it concerns.
+    pub(super) fn tell(&mut self, news: FeedNews) {
+        if self.settings.remedy != Remedy::OneIsTold {
+            self.news.push(news);
+            return;
+        }
+        let (FeedNews::Reached(run) | FeedNews::Moved(run)) = news;
+        if self.runs[run].is_free(self.timeline.now()) {
+            for worker in self.first_in_line(run) {
+                self.processes[worker].hearing.news.push_back(news);
+                self.concerned.insert(worker);
+            }
+        }
+    }
+
     /// A commit tells all processes that listen.
     pub(super) fn rings(&mut self) {
         let listeners: Vec<usize> = match self.settings.remedy {
-            Remedy::None | Remedy::Indexes => (0..self.processes.len()).collect(),
+            Remedy::Before | Remedy::Today => (0..self.processes.len()).collect(),
             Remedy::OneIsTold => {
                 let servers = self.settings.workers..self.processes.len();
-                servers.chain(self.one_with_room()).collect()
+                let concerned = std::mem::take(&mut self.concerned);
+                servers.chain(concerned).collect()
             }
         };
         let work = self.costs.bell * listeners.len() as f64;
@@ -64,17 +79,6 @@ impl Model<'_> {
         let longest = microseconds(self.costs.asker) * 2;
         let wait = self.random.up_to(longest);
         self.timeline.after(wait, ModelEvent::Hears(process));
-    }
-
-    /// The one worker that is told, where not all are.
-    fn one_with_room(&mut self) -> Option<usize> {
-        let first = self.random.below(self.settings.workers);
-        let mut workers = (first..self.settings.workers).chain(0..first);
-        let found = workers.find(|&worker| {
-            let process = &self.processes[worker];
-            !process.is_gone && process.here < self.settings.slots
-        })?;
-        Some(found)
     }
 
     pub(super) fn polls(&mut self, process: usize) {
@@ -109,11 +113,6 @@ impl Model<'_> {
             self.hears_soon(process);
         }
         if is_worker {
-            let from = match self.settings.remedy {
-                Remedy::None | Remedy::Indexes => from,
-                // What is told to one is told to no other.
-                Remedy::OneIsTold => std::mem::replace(&mut self.told, heard),
-            };
             let hearing = &mut self.processes[process].hearing;
             hearing.news.extend(&self.news[from..]);
             self.deals_with_news(process);
@@ -147,78 +146,117 @@ impl Model<'_> {
 
     pub(super) fn has_row(&mut self, process: usize, news: FeedNews) {
         let now = self.timeline.now();
-        match news {
-            FeedNews::Reached(run) if self.runs[run].is_held(now) => {
+        let has_room = self.processes[process].here < self.settings.slots;
+        let (FeedNews::Reached(run) | FeedNews::Moved(run)) = news;
+        let row = &self.runs[run];
+        match (news, row.state) {
+            (FeedNews::Reached(_), _any) if row.is_held(now) => {
                 // It looks whether its owner renews: now, and when the lease would end.
                 let work = 2.0 * self.costs.read;
                 self.read(process, Source::Feeds, work, Read::Nothing);
                 self.next_news(process);
             }
-            FeedNews::Reached(run) if self.runs[run].state == RunState::Waiting => {
-                // The run, whether there is news for it (4), what keeps it from going on (2), its lease.
-                let reads = match self.runs[run].waits {
-                    Some(_) => 8.0,
-                    None => 5.0,
+            (FeedNews::Reached(_), RunState::Waiting) => {
+                let wait = if has_room {
+                    self.turn(process, run)
+                } else {
+                    Duration::ZERO
                 };
-                let work = reads * self.costs.read;
-                let read = Read::MayGoOn(process, run);
-                self.read(process, Source::Taking, work, read);
+                match wait.is_zero() {
+                    true => self.sees_to(process, run, Asker::News),
+                    false => {
+                        self.leaves_for_later(process, run, wait);
+                        self.next_news(process);
+                    }
+                }
             }
-            FeedNews::Reached(_) | FeedNews::Moved(_) => self.next_news(process),
+            // Of one that was handed over, the next look sees whether the others have taken it.
+            (FeedNews::Moved(_), RunState::Running)
+                if row.is_free(now) && has_room && self.turn(process, run).is_zero() =>
+            {
+                self.sees_to(process, run, Asker::News);
+            }
+            _other => self.next_news(process),
         }
     }
 
-    /// A worker knows that a run has something to do, and takes it where it has room.
-    pub(super) fn may_go_on(&mut self, process: usize, run: usize) {
-        let is_decided = matches!(self.runs[run].waits, Some((_since, Waits::Decided)));
-        if !is_decided || self.runs[run].is_held(self.timeline.now()) {
-            self.next_news(process);
-            return;
-        }
-        if self.processes[process].here >= self.settings.slots {
-            self.has_no_room(process, run);
-            self.next_news(process);
-            return;
-        }
-        self.processes[process].here += 1;
+    /// Asks whether a run has something to do, and what keeps it from going on.
+    fn sees_to(&mut self, process: usize, run: usize, asker: Asker) {
+        // The run, whether there is news for it where it waits (4), what keeps it from going on (2), its lease.
+        let waits = self.runs[run].state == RunState::Waiting;
+        let news = if waits { 5.0 } else { 1.0 };
+        let hindrance = if self.runs[run].waits.is_some() {
+            3.0
+        } else {
+            0.0
+        };
+        let work = (news + hindrance) * self.costs.read;
         let attempt = Attempt {
             process,
             run,
             epoch: self.runs[run].epoch,
-            ends: None::<Duration>,
-            is_of_look: false,
+            ends: None,
+            asker,
         };
-        self.write(process, Write::Own(attempt));
+        self.read(process, Source::Taking, work, Read::MayGoOn(attempt));
     }
 
-    fn has_no_room(&mut self, process: usize, run: usize) {
-        match self.settings.remedy {
-            Remedy::None | Remedy::Indexes => {
-                self.processes[process].put_off.push_back(run);
-                let wait = Looks::USUAL.for_room;
-                self.timeline.after(wait, ModelEvent::HasRoom(process));
-            }
-            // Another one is told.
-            Remedy::OneIsTold => {
-                self.news.push(FeedNews::Reached(run));
-                self.rings();
-            }
+    /// Looks at a run after a while; an earlier such plan is given up.
+    pub(super) fn leaves_for_later(&mut self, process: usize, run: usize, wait: Duration) {
+        let among = &mut self.processes[process].among;
+        among.plans += 1;
+        among.later.insert(run, among.plans);
+        let later = ModelEvent::LooksLater(process, run, among.plans);
+        self.timeline.after(wait, later);
+    }
+
+    /// The workers before it should have taken a run by now.
+    pub(super) fn looks_later(&mut self, process: usize, run: usize, number: u64) {
+        if self.processes[process].among.later.get(&run) == Some(&number) {
+            self.processes[process].among.later.remove(&run);
+            self.looks_anew(process, run);
+        }
+    }
+
+    fn looks_anew(&mut self, process: usize, run: usize) {
+        if !self.processes[process].is_gone {
+            let read = Read::Later(process, run);
+            self.read(process, Source::Taking, self.costs.read, read);
+        }
+    }
+
+    pub(super) fn has_row_later(&mut self, process: usize, run: usize) {
+        let is_at_work = self.runs[run].worker.is_some();
+        if !is_at_work && !self.runs[run].is_held(self.timeline.now()) {
+            self.sees_to(process, run, Asker::Later);
+        }
+    }
+
+    /// A worker knows that a run has something to do, and takes it where it has room.
+    pub(super) fn may_go_on(&mut self, attempt: Attempt) {
+        let Attempt { process, run, .. } = attempt;
+        let is_free = self.runs[run].is_free(self.timeline.now());
+        if is_free && self.processes[process].here < self.settings.slots {
+            self.processes[process].here += 1;
+            self.watches(attempt);
+            return;
+        }
+        if is_free {
+            let wait = Looks::USUAL.for_room;
+            self.timeline.after(wait, ModelEvent::HasRoom(process, run));
+        }
+        if attempt.asker == Asker::News {
+            self.next_news(process);
         }
     }
 
     /// A worker that had no room for a run looks whether it has some.
-    pub(super) fn looks_for_room(&mut self, process: usize) {
-        let worker = &mut self.processes[process];
-        let Some(run) = worker.put_off.pop_front().filter(|_run| !worker.is_gone) else {
-            return;
-        };
-        if worker.here >= self.settings.slots {
-            worker.put_off.push_back(run);
+    pub(super) fn looks_for_room(&mut self, process: usize, run: usize) {
+        if self.processes[process].here < self.settings.slots {
+            self.looks_anew(process, run);
+        } else if !self.processes[process].is_gone {
             let wait = Looks::USUAL.for_room;
-            self.timeline.after(wait, ModelEvent::HasRoom(process));
-        } else {
-            worker.hearing.news.push_front(FeedNews::Reached(run));
-            self.deals_with_news(process);
+            self.timeline.after(wait, ModelEvent::HasRoom(process, run));
         }
     }
 }

@@ -11,6 +11,8 @@ pub enum Source {
     Renewals,
     /// Runs that are taken, and attempts that are refused.
     Taking,
+    /// What workers tell of themselves, and read of the others.
+    Tellings,
     /// Looks for runs that lost their process.
     Looks,
     /// Ends of what is past its deadline.
@@ -21,10 +23,11 @@ pub enum Source {
 
 impl Source {
     /// All of them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Work,
         Self::Renewals,
         Self::Taking,
+        Self::Tellings,
         Self::Looks,
         Self::Sweeps,
         Self::Feeds,
@@ -36,6 +39,7 @@ impl Source {
             Self::Work => "work",
             Self::Renewals => "renewals",
             Self::Taking => "taking",
+            Self::Tellings => "tellings",
             Self::Looks => "looks",
             Self::Sweeps => "sweeps",
             Self::Feeds => "feeds",
@@ -67,6 +71,12 @@ impl Samples {
         times.get(index).copied().unwrap_or_default().as_secs_f64()
     }
 
+    /// The share of times that are longer than this one.
+    pub fn above(&self, time: Duration) -> f64 {
+        let longer = self.0.iter().filter(|&&it| it > time).count();
+        longer as f64 / self.0.len().max(1) as f64
+    }
+
     /// The mean, in seconds.
     pub fn mean(&self) -> f64 {
         self.0.iter().sum::<Duration>().as_secs_f64() / self.0.len().max(1) as f64
@@ -81,9 +91,9 @@ pub struct Figures {
     /// Transactions.
     pub commits: u64,
     /// Operations that were committed, by source.
-    pub operations: [u64; 6],
+    pub operations: [u64; 7],
     /// Work of the store's machine that was asked for, by source, in seconds of a core.
-    pub asked: [f64; 6],
+    pub asked: [f64; 7],
     /// Work that was done, in seconds of a core.
     pub worked: f64,
     /// For how long the lock was held, in seconds.
@@ -96,11 +106,13 @@ pub struct Figures {
     pub resumed: Samples,
     /// From the death of a process, or the loss of a lease, until another worker has its run.
     pub taken: Samples,
+    /// From when a worker hands a run over until another one has it.
+    pub handed_over: Samples,
     /// How long a renewal takes.
     pub renewal: Samples,
     /// Runs that a live process lost, since it could not renew their lease in time.
     pub lost: u64,
-    /// Runs that have no process at the end, though no person has to decide.
+    /// Runs that have had no process for some seconds at the end, though no person has to decide.
     pub left: usize,
     /// Attempts to take a run that were refused, for each that was not.
     pub refused: f64,

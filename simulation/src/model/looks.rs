@@ -3,8 +3,13 @@
 use std::time::Duration;
 
 use interrupts::manager::{LOOK_AT_LAPSED, Looks, time_to_outlast};
+use store::READS_AT_ONCE;
 
 use super::{Model, ModelEvent, Read, Remedy, Source, Write};
+use crate::order::LAST_IN_LINE;
+
+/// How many questions are asked for each run that waits for people when a worker starts, one after the other.
+const ROUNDS: u32 = 5;
 
 /// A worker tries to take a run.
 #[derive(Debug, Clone, Copy)]
@@ -15,8 +20,18 @@ pub(super) struct Attempt {
     pub(super) epoch: u64,
     /// Until when it is watched whether its owner renews a lease that has run out.
     pub(super) ends: Option<Duration>,
-    /// Whether a look waits for its end.
-    pub(super) is_of_look: bool,
+    pub(super) asker: Asker,
+}
+
+/// What waits for the end of an attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asker {
+    /// The other news of the process.
+    News,
+    /// The look that has found it.
+    Look,
+    /// Nothing.
+    Later,
 }
 
 impl Model<'_> {
@@ -40,7 +55,7 @@ impl Model<'_> {
         }
         (it.is_looking, it.has_to_look) = (true, false);
         let (page, at_work) = (Looks::USUAL.page as usize, self.at_work);
-        let is_indexed = self.settings.remedy != Remedy::None;
+        let is_indexed = self.settings.remedy != Remedy::Before;
         // The index has the runs that wait for people as well, between those at work.
         let passed_over = match has_room || at_work < page {
             true if is_indexed => 0,
@@ -51,8 +66,8 @@ impl Model<'_> {
         let rows = match (has_room, self.settings.remedy) {
             // Only those whose lease has run out are read.
             (_any, Remedy::OneIsTold) => self.orphaned.len().min(page),
-            (true, Remedy::None | Remedy::Indexes) => at_work,
-            (false, Remedy::None | Remedy::Indexes) => at_work.min(page),
+            (true, Remedy::Before | Remedy::Today) => at_work,
+            (false, Remedy::Before | Remedy::Today) => at_work.min(page),
         };
         let questions = (rows / page + 1) as f64;
         let work = questions * self.costs.read
@@ -67,50 +82,115 @@ impl Model<'_> {
         let interval = self.look_interval(process);
         self.timeline.after(interval, ModelEvent::LooksFor(process));
         let waiting = match self.settings.remedy {
-            Remedy::None => self.open as f64,
-            Remedy::Indexes | Remedy::OneIsTold => 0.0,
+            Remedy::Before | Remedy::Today => self.open as f64,
+            Remedy::OneIsTold => 0.0,
         };
-        let work =
-            (waiting + self.at_work as f64) * self.costs.row + waiting * 4.0 * self.costs.read;
-        self.read(process, Source::Looks, work, Read::Looked(process));
+        let rows = (waiting + self.at_work as f64) * self.costs.row;
+        match self.settings.remedy {
+            Remedy::Before => {
+                let work = rows + waiting * 4.0 * self.costs.read;
+                self.read(process, Source::Looks, work, Read::Looked(process));
+            }
+            Remedy::Today | Remedy::OneIsTold => {
+                self.read(process, Source::Looks, rows, Read::Started(process));
+            }
+        }
     }
 
-    /// Tries to take the first runs without a process, as many as there is room for, all at once.
-    pub(super) fn has_looked(&mut self, process: usize) {
-        let now = self.timeline.now();
-        let worker = &mut self.processes[process];
-        if worker.is_gone {
+    /// Takes what it is its turn to take, and looks at the rest once the others should have done so.
+    pub(super) fn has_started(&mut self, process: usize) {
+        if self.processes[process].is_gone {
             return;
         }
-        let room = match process < self.settings.workers {
-            true => self.settings.slots.saturating_sub(worker.here),
+        let now = self.timeline.now();
+        let free: Vec<usize> = self.orphaned.iter().copied().collect();
+        for run in free {
+            let wait = self.turn(process, run);
+            if !self.runs[run].is_free(now) {
+                continue;
+            }
+            match wait.is_zero() {
+                true if self.processes[process].here < self.settings.slots => {
+                    self.tries(process, run);
+                }
+                // Its looks find it.
+                true => {}
+                false => self.leaves_for_later(process, run, wait),
+            }
+        }
+        if self.settings.remedy == Remedy::Today {
+            let last = Looks::USUAL.of_worker * LAST_IN_LINE as u32;
+            self.timeline.after(last, ModelEvent::Catches(process));
+        }
+        self.look_ends(process);
+    }
+
+    /// Of each run that waits for people, it asks whether there is news: the run and four questions, on all connections at
+    /// once.
+    pub(super) fn catches_up(&mut self, process: usize) {
+        (0..READS_AT_ONCE).for_each(|_connection| self.goes_on_catching(process, ROUNDS));
+    }
+
+    pub(super) fn goes_on_catching(&mut self, process: usize, rounds: u32) {
+        if rounds > 0 && !self.processes[process].is_gone {
+            let work = self.open as f64 * self.costs.read / READS_AT_ONCE as f64;
+            let then = Read::Caught(process, rounds - 1);
+            self.read(process, Source::Looks, work, then);
+        }
+    }
+
+    /// Tries to take the first runs without a process whose turn it is, as many as there is room for, all at once.
+    pub(super) fn has_looked(&mut self, process: usize) {
+        if self.processes[process].is_gone {
+            return;
+        }
+        let room = match self.is_worker(process) {
+            true => self
+                .settings
+                .slots
+                .saturating_sub(self.processes[process].here),
             false => 0,
         };
-        let runs = &self.runs;
-        let seen = self.orphaned.iter().filter(|&&run| {
-            let has_tried = worker.tried.get(&run) == Some(&runs[run].epoch);
-            !runs[run].is_held(now) && !has_tried
-        });
-        let found: Vec<usize> = seen.take(room).copied().collect();
-        worker.here += found.len();
-        worker.attempts = found.len();
-        for run in found {
-            let epoch = self.runs[run].epoch;
-            self.processes[process].tried.insert(run, epoch);
-            let attempt = Attempt {
-                process,
-                run,
-                epoch,
-                ends: None,
-                is_of_look: true,
-            };
-            // What keeps it from going on (2), and its lease.
-            let work = 3.0 * self.costs.read;
-            self.read(process, Source::Taking, work, Read::Lapsed(attempt));
+        let (now, mut left) = (self.timeline.now(), room);
+        let orphaned: Vec<usize> = match room {
+            0 => Vec::new(),
+            _some => self.orphaned.iter().copied().collect(),
+        };
+        for run in orphaned {
+            let row = &self.runs[run];
+            let tried = &mut self.processes[process].tried;
+            if row.is_held(now) {
+                tried.remove(&run);
+            } else if tried.get(&run) != Some(&row.epoch) && self.comes_to_turn(process, run) {
+                self.tries(process, run);
+                left -= 1;
+                if left == 0 {
+                    break;
+                }
+            }
         }
-        if self.processes[process].attempts == 0 {
-            self.look_ends(process);
+        // It once waited for them, and goes on at once now.
+        match self.settings.remedy {
+            Remedy::Before if left < room => self.processes[process].attempts = room - left,
+            Remedy::Before | Remedy::Today | Remedy::OneIsTold => self.look_ends(process),
         }
+    }
+
+    fn tries(&mut self, process: usize, run: usize) {
+        let epoch = self.runs[run].epoch;
+        let it = &mut self.processes[process];
+        it.here += 1;
+        it.tried.insert(run, epoch);
+        let attempt = Attempt {
+            process,
+            run,
+            epoch,
+            ends: None,
+            asker: Asker::Look,
+        };
+        // What keeps it from going on (2), and its lease.
+        let work = 3.0 * self.costs.read;
+        self.read(process, Source::Taking, work, Read::Lapsed(attempt));
     }
 
     /// Sees whether a lease that has run out by the clock was renewed all the same, and takes the run once it should have
@@ -145,20 +225,29 @@ impl Model<'_> {
             return;
         }
         self.processes[process].here -= 1;
-        if attempt.is_of_look {
-            self.attempt_ends(process);
-        } else {
-            // A slot has become free: it looks at once.
-            self.looks(process);
-            self.next_news(process);
+        if attempt.asker != Asker::Look || self.settings.remedy != Remedy::Before {
+            self.moves(process);
         }
+        self.attempt_ends(attempt);
     }
 
-    pub(super) fn attempt_ends(&mut self, process: usize) {
-        let it = &mut self.processes[process];
-        it.attempts -= 1;
-        if it.attempts == 0 {
-            self.look_ends(process);
+    /// A run has come or gone: a slot may have become free, so it looks at once.
+    pub(super) fn moves(&mut self, process: usize) {
+        self.looks(process);
+        self.has_moved(process);
+    }
+
+    pub(super) fn attempt_ends(&mut self, attempt: Attempt) {
+        let process = attempt.process;
+        match attempt.asker {
+            Asker::News => self.next_news(process),
+            Asker::Look if self.settings.remedy == Remedy::Before => {
+                self.processes[process].attempts -= 1;
+                if self.processes[process].attempts == 0 {
+                    self.look_ends(process);
+                }
+            }
+            Asker::Look | Asker::Later => {}
         }
     }
 

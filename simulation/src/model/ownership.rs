@@ -7,7 +7,18 @@ use interrupts::life::{RunState, State};
 use super::feeds::FeedNews;
 use super::looks::Attempt;
 use super::run::Waits;
-use super::{Model, ModelEvent, Read, Remedy, Source, Write};
+use super::{ASKS_FOR_ORPHANS, Model, ModelEvent, Read, Remedy, Source, Write};
+
+/// A look at what has waited too long.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sweep {
+    process: usize,
+    began: Duration,
+    /// Whether it asks for all open interrupts whether their runs have ended.
+    asks_for_orphans: bool,
+    /// The renewal that it follows: the run, its epoch, and the number of the renewal.
+    after: Option<(usize, u64, u64)>,
+}
 
 impl Model<'_> {
     /// A worker asks for a run, and has it, unless another one was faster.
@@ -28,10 +39,12 @@ impl Model<'_> {
         row.lease = Some((process, now + self.times.lease));
         row.epoch += 1;
         (row.renewals, row.renewed, row.worker) = (0, now, Some(process));
+        row.is_leaving = false;
         if let Some((since, why)) = row.waits.take() {
             match why {
                 Waits::Decided => self.figures.resumed.add(now - since),
                 Waits::Orphaned => self.figures.taken.add(now - since),
+                Waits::HandedOver => self.figures.handed_over.add(now - since),
             }
         }
         let epoch = row.epoch;
@@ -40,10 +53,7 @@ impl Model<'_> {
         self.timeline
             .after(self.times.lease, ModelEvent::LeaseEnds(run, epoch, 0));
         self.write(process, Write::Begin(run, epoch));
-        match attempt.is_of_look {
-            true => self.attempt_ends(process),
-            false => self.next_news(process),
-        }
+        self.attempt_ends(attempt);
         false
     }
 
@@ -52,7 +62,7 @@ impl Model<'_> {
         self.at_work += usize::from(row.state != RunState::Running);
         row.becomes(RunState::Running);
         let has_asked = row.question.is_some();
-        self.news.push(FeedNews::Moved(run));
+        self.tell(FeedNews::Moved(run));
         // Where it is none's, it was lost between the two transactions.
         if let Some(process) = self.owner(run, epoch) {
             match has_asked {
@@ -60,7 +70,7 @@ impl Model<'_> {
                 true => self.write(process, Write::Rest(run, epoch)),
                 false => self.steps_on(run),
             }
-            self.looks(process);
+            self.moves(process);
         }
         true
     }
@@ -79,7 +89,7 @@ impl Model<'_> {
         let beat = heartbeat.as_nanos() as u64;
         let since_beat = (now.as_nanos() as u64 + beat - ahead) % beat;
         let wait = match self.settings.remedy {
-            Remedy::None | Remedy::Indexes => heartbeat,
+            Remedy::Before | Remedy::Today => heartbeat,
             Remedy::OneIsTold => Duration::from_nanos(beat - since_beat),
         };
         self.timeline.after(wait, ModelEvent::Renews(run, epoch));
@@ -110,26 +120,53 @@ impl Model<'_> {
         let row = &mut self.runs[run];
         (row.renewed, row.renewals) = (began, row.renewals + 1);
         let renewals = row.renewals;
-        let read = Read::Swept(run, epoch, renewals);
-        self.sweeps(process, read);
+        self.sweeps(process, Some((run, epoch, renewals)));
         // It waits no longer than this, but the store goes on with the question.
         let patience = self.times.heartbeat;
         self.timeline
             .after(patience, ModelEvent::SweptFor(run, epoch, renewals));
     }
 
-    pub(super) fn sweeps(&mut self, process: usize, then: Read) {
-        let scanned = match self.settings.remedy {
-            Remedy::None => self.open as f64 * self.costs.swept,
-            Remedy::Indexes | Remedy::OneIsTold => 0.0,
+    fn sweeps(&mut self, process: usize, after: Option<(usize, u64, u64)>) {
+        let (now, it) = (self.timeline.now(), &mut self.processes[process]);
+        let is_shared = self.settings.remedy == Remedy::OneIsTold && after.is_some();
+        let asks_for_orphans = self.settings.remedy == Remedy::Before || now >= it.asks_for_orphans;
+        let mut sweep = Sweep {
+            process,
+            began: now,
+            asks_for_orphans,
+            after,
+        };
+        if is_shared && now.saturating_sub(it.swept) < self.times.heartbeat / 2 {
+            // One for all runs of the process.
+            sweep.asks_for_orphans = false;
+            self.has_swept(sweep);
+            return;
+        }
+        it.swept = now;
+        let asked = match asks_for_orphans {
+            true => self.open as f64 * self.costs.swept,
+            false => 0.0,
         };
         // What is due, what is orphaned, and rules.
-        let work = 3.0 * self.costs.read + scanned;
-        self.read(process, Source::Sweeps, work, then);
+        let work = 3.0 * self.costs.read + asked;
+        self.read(process, Source::Sweeps, work, Read::Swept(sweep));
+    }
+
+    pub(super) fn has_swept(&mut self, sweep: Sweep) {
+        let now = self.timeline.now();
+        // Whoever renews waits no longer than this, and has not heard the answer then.
+        let is_heard = sweep.after.is_none() || now - sweep.began < self.times.heartbeat;
+        if sweep.asks_for_orphans && is_heard {
+            self.processes[sweep.process].asks_for_orphans = now + ASKS_FOR_ORPHANS;
+        }
+        if let Some((run, epoch, renewals)) = sweep.after {
+            self.goes_on_renewing(run, epoch, renewals);
+        }
     }
 
     pub(super) fn server_sweeps(&mut self, server: usize) {
-        self.sweeps(server, Read::Nothing);
+        self.sweeps(server, None);
         self.timeline
             .after(self.settings.server_sweep, ModelEvent::Sweeps(server));
     }
@@ -166,6 +203,7 @@ impl Model<'_> {
         self.orphaned.insert(run);
         if let Some(process) = row.worker.take() {
             self.processes[process].here -= 1;
+            self.has_moved(process);
         }
     }
 
@@ -197,6 +235,7 @@ impl Model<'_> {
             row.steps = row.steps.saturating_sub(1);
             match row.steps {
                 0 => self.write(process, Write::Ask(run, epoch)),
+                _more if row.is_leaving => self.write(process, Write::Leave(run, epoch)),
                 _more => self
                     .timeline
                     .after(self.settings.step, ModelEvent::Steps(run, epoch)),
@@ -219,7 +258,7 @@ impl Model<'_> {
             State::AwaitingReview,
         ];
         self.runs[run].question_becomes(&states);
-        self.news.push(FeedNews::Reached(run));
+        self.tell(FeedNews::Reached(run));
         self.write(process, Write::Rest(run, epoch));
         true
     }
@@ -236,10 +275,10 @@ impl Model<'_> {
         self.at_work -= 1;
         self.waiting.push(run);
         self.processes[process].here -= 1;
-        self.news.push(FeedNews::Moved(run));
+        self.tell(FeedNews::Moved(run));
         // Whether something has come meanwhile.
         self.read(process, Source::Work, 5.0 * self.costs.read, Read::Nothing);
-        self.looks(process);
+        self.moves(process);
         true
     }
 }

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use interrupts::life::{RunState, State, Transition};
 
+use crate::order::Lots;
+
 /// A run that works, waits for a process, or has been at work since the simulation began. Those that only wait for people
 /// are a number.
 #[derive(Debug)]
@@ -23,6 +25,10 @@ pub(super) struct ModelRun {
     pub(super) renewed: Duration,
     /// How many steps are left until it asks.
     pub(super) steps: u32,
+    /// Whether its worker hands it over once the step has ended.
+    pub(super) is_leaving: bool,
+    /// What decides whose turn it is to take it, once that was asked.
+    pub(super) lots: Option<Lots>,
     /// Since when it waits for a process, and why.
     pub(super) waits: Option<(Duration, Waits)>,
 }
@@ -34,6 +40,8 @@ pub(super) enum Waits {
     Decided,
     /// Its process died or lost it.
     Orphaned,
+    /// Its process had more than its share.
+    HandedOver,
 }
 
 impl ModelRun {
@@ -47,6 +55,8 @@ impl ModelRun {
             renewals: 0,
             renewed: Duration::ZERO,
             steps: 0,
+            is_leaving: false,
+            lots: None,
             waits: None,
         }
     }
@@ -54,6 +64,11 @@ impl ModelRun {
     /// Whether another process would find it held.
     pub(super) fn is_held(&self, now: Duration) -> bool {
         self.lease.is_some_and(|(_owner, until)| until > now)
+    }
+
+    /// Whether it has something to do, and no process.
+    pub(super) fn is_free(&self, now: Duration) -> bool {
+        self.waits.is_some() && !self.is_held(now)
     }
 
     /// Makes a change of its state.

@@ -44,19 +44,19 @@ pub struct ModelSettings {
     pub counted: Duration,
     /// What goes wrong when the counting begins.
     pub fault: Fault,
-    /// Whether processes look for orphans of interrupts, and ring, as today.
+    /// Which program it is.
     pub remedy: Remedy,
 }
 
-/// What of today's program is left out, to see what that would be worth.
+/// Which program it is: an earlier one, today's, or one that is thought of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Remedy {
-    /// The program as it is.
-    None,
-    /// Sweeps and looks touch only what they are for: both have an index of their own.
-    Indexes,
-    /// Besides, one process is told of a run that has become free, and not all of them; and a process renews all its runs
-    /// in one transaction.
+    /// Before: looks read past all runs that wait, sweeps ask for all open interrupts, and all workers try to take a run.
+    Before,
+    /// The program as it is: looks have an index, orphans are looked for once a minute, and workers know whose turn it is.
+    Today,
+    /// Besides, a commit rings for those alone whom it concerns, looks read what is free and nothing else, and a process
+    /// renews all its runs in one transaction.
     OneIsTold,
 }
 
@@ -77,7 +77,7 @@ impl ModelSettings {
             warm_up: Duration::from_secs(10),
             counted: Duration::from_secs(20),
             fault: Fault::None,
-            remedy: Remedy::None,
+            remedy: Remedy::Today,
         }
     }
 
