@@ -34,6 +34,7 @@ mod rules;
 mod running;
 mod scene;
 mod telling;
+mod third;
 mod tokens;
 #[cfg(feature = "postgres")]
 mod workers;
@@ -55,6 +56,15 @@ macro_rules! conformance {
                 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
                 async fn $claim() {
                     crate::$module::$claim(crate::scene::Scene::in_sqlite().await).await;
+                }
+            )+)+
+        }
+
+        mod in_third {
+            $($(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $claim() {
+                    crate::$module::$claim(crate::scene::Scene::in_third()).await;
                 }
             )+)+
         }
