@@ -54,8 +54,8 @@ impl Default for StoreSettings {
 }
 
 impl StoreSettings {
-    /// The time in whole microseconds, which is what a file keeps.
-    pub(crate) fn now(&self) -> Timestamp {
+    /// The time by [`StoreSettings::clock`], or by that of this machine, in whole microseconds: no store keeps more.
+    pub fn now(&self) -> Timestamp {
         let now = match &self.clock {
             Some(clock) => clock.now(),
             None => SystemClock.now(),
@@ -87,7 +87,8 @@ impl StoreSettings {
     }
 }
 
-/// A store over a backend. It implements every port of [`interrupts::store`](::interrupts::store).
+/// A store over a backend: one of this crate, or any [`Relational`](crate::backend::Relational) one. It implements every
+/// port of [`interrupts::store`](::interrupts::store).
 #[derive(Debug)]
 pub struct Adapter<B> {
     pub(crate) backend: B,
@@ -100,11 +101,22 @@ pub struct Adapter<B> {
 const LOOKS_FOR_ORPHANS: Duration = Duration::from_secs(60);
 
 impl<B> Adapter<B> {
-    pub(crate) const fn over(backend: B) -> Self {
+    /// A store over a backend that is open.
+    pub const fn over(backend: B) -> Self {
         Self {
             backend,
             orphans_looked_for: Mutex::new(None),
         }
+    }
+
+    /// The backend.
+    pub const fn backend(&self) -> &B {
+        &self.backend
+    }
+
+    /// The backend, to close it.
+    pub fn into_backend(self) -> B {
+        self.backend
     }
 
     /// Whether a sweep is to look for orphans.

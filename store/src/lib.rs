@@ -4,9 +4,12 @@
 //! operation means is written once, in `operation`, as synchronous code over `tables`; an adapter only says
 //! where the rows of the tables come from and where they go. So the two cannot differ in meaning.
 //!
+//! For another database, implement the traits of [`backend`] in a crate of your own.
+//!
 //! Knows nothing of buses, HTTP, or who calls.
 
 mod adapter;
+pub mod backend;
 mod bell;
 #[cfg(feature = "postgres")]
 mod copying;

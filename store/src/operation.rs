@@ -48,8 +48,10 @@ pub(crate) use token::{LONGEST_CHAIN, PutToken, RevokeToken, UseToken};
 pub(crate) use worker::TellWorker;
 
 /// Why an operation did not come to its end. Nothing of what it wrote is kept.
+///
+/// It has no name outside of this crate, so that no other one implements [`Operation`].
 #[derive(Debug)]
-pub(crate) enum Halt<E> {
+pub enum Halt<E> {
     /// A row has to be loaded first; then it runs again.
     Absent,
     /// It is refused.
@@ -81,14 +83,24 @@ impl<E: From<StoreError>> From<Failed> for Halt<E> {
     }
 }
 
-/// Something that is done to the tables, wholly or not at all.
-pub(crate) trait Operation: Send + 'static {
+/// Something that is done to the tables, wholly or not at all: what one operation of a port means.
+///
+/// Only this crate implements it. A backend passes it to [`Writer::submit`](crate::backend::Writer::submit).
+pub trait Operation: Send + 'static {
+    /// The answer.
     type Output: Send + 'static;
+    /// Why it is refused, or was not written.
     type Error: From<StoreError> + Send + 'static;
 
     /// Names the rows that it will surely need.
+    #[doc(hidden)]
     fn want(&self, tables: &mut Tables);
 
     /// Does it. May run several times; only the last run counts.
+    ///
+    /// # Errors
+    ///
+    /// [`Halt`] where a row has to be loaded first, or it is refused.
+    #[doc(hidden)]
     fn run(&self, tables: &mut Tables) -> Result<Self::Output, Halt<Self::Error>>;
 }

@@ -16,17 +16,15 @@ mod writer;
 
 use std::fmt::{self, Debug};
 use std::sync::Arc;
-use std::thread::JoinHandle;
 
 use interrupts::store::StoreError;
 use jiff::Timestamp;
-use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
 
 use crate::adapter::{Adapter, StoreSettings};
 use crate::operation::Operation;
 use crate::query::Found;
-use crate::relational::{Database, Job, Queued, Relational, Writer};
+use crate::relational::{Database, Relational, Writer};
 use readers::Readers;
 use session::Session;
 use writer::DatabaseWriter;
@@ -34,9 +32,6 @@ use writer::DatabaseWriter;
 pub use bell::PostgresBell;
 pub use location::PostgresLocation;
 pub use readers::READS_AT_ONCE;
-
-/// How many operations may wait to be written.
-const QUEUE: usize = 4_096;
 
 /// A store in a PostgreSQL database. Any number of processes, on any number of machines, may have the same.
 ///
@@ -48,8 +43,7 @@ pub type PostgresStore = Adapter<Postgres>;
 pub struct Postgres {
     settings: StoreSettings,
     readers: Arc<Readers>,
-    jobs: mpsc::Sender<Box<dyn Job>>,
-    thread: JoinHandle<()>,
+    writer: Writer,
     clock: Arc<writer::ServerClock>,
     /// Whether a commit waits until it is on another machine.
     is_replicated: bool,
@@ -83,7 +77,6 @@ impl PostgresStore {
             let is_replicated = session.is_replicated();
             let clock = Arc::new(writer::ServerClock::default());
             clock.stands_at(session.opened_at());
-            let (jobs, queue) = mpsc::channel(QUEUE);
             let mut database = DatabaseWriter::new(
                 session,
                 Arc::clone(&location),
@@ -91,18 +84,11 @@ impl PostgresStore {
                 Arc::clone(&clock),
             );
             database.forget_old_writers()?;
-            let writer = Writer::new(database, queue, settings.clone());
-            let thread = std::thread::Builder::new()
-                .name("store writer".to_owned())
-                .spawn(|| writer.run())
-                .map_err(|error| StoreError::Unavailable {
-                    detail: format!("no thread to write with: {error}"),
-                })?;
+            let writer = Writer::start(database, settings.clone())?;
             Ok(Adapter::over(Postgres {
                 settings,
                 readers: Arc::new(Readers::new(location, Arc::clone(&clock))),
-                jobs,
-                thread,
+                writer,
                 clock,
                 is_replicated,
             }))
@@ -153,25 +139,13 @@ impl PostgresStore {
     /// Dropped, the store closes all the same, without anybody waiting for it.
     pub async fn close(self) -> Result<(), StoreError> {
         let Postgres {
-            readers,
-            jobs,
-            thread,
-            ..
+            readers, writer, ..
         } = self.backend;
-        drop(jobs);
-        let ended = spawn_blocking(move || {
-            drop(readers);
-            thread.join()
-        });
-        match ended.await {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(_panicked)) => Err(StoreError::Unavailable {
-                detail: "the writing thread has panicked".to_owned(),
-            }),
-            Err(error) => Err(StoreError::Unavailable {
-                detail: error.to_string(),
-            }),
-        }
+        // Closing a connection may block.
+        let readers = spawn_blocking(move || drop(readers));
+        let written = writer.close().await;
+        let _closed = readers.await;
+        written
     }
 }
 
@@ -195,8 +169,7 @@ impl Relational for Postgres {
     }
 
     async fn submit<O: Operation>(&self, operation: O) -> Result<O::Output, O::Error> {
-        let submitted = Queued::submit(operation, &self.jobs);
-        self.settings.timed::<O>(submitted).await
+        self.writer.submit(operation).await
     }
 
     async fn ask<T: Send + 'static>(

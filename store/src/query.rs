@@ -17,7 +17,7 @@ use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId};
 use crate::operation::Operation;
 
 /// What was found.
-pub(crate) type Found<T> = Result<T, StoreError>;
+pub type Found<T> = Result<T, StoreError>;
 
 /// Which part of a journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

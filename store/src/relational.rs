@@ -17,12 +17,11 @@ mod sealed;
 mod verify;
 mod writer;
 
-pub(crate) use cell::{Cell, ColumnValue, Columns};
+pub use cell::{Cell, ColumnValue, Columns};
 pub(crate) use checked::misfits;
 #[cfg(feature = "postgres")]
 pub(crate) use copy::copy_rows;
-pub(crate) use database::{Database, Lookup, Relational, Transactions};
+pub use database::{Database, Lookup, Relational, Transactions};
 #[cfg(test)]
 pub(crate) use sealed::COUNTED;
-pub use writer::LARGEST_BATCH;
-pub(crate) use writer::{Job, Queued, Writer};
+pub use writer::{LARGEST_BATCH, Writer};

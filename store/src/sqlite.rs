@@ -19,21 +19,19 @@ mod tests;
 
 use std::fmt::{self, Debug};
 use std::sync::Arc;
-use std::thread::JoinHandle;
 
 use interrupts::store::StoreError;
 use jiff::Timestamp;
-use tokio::sync::mpsc;
-use tokio::task::spawn_blocking;
 
 use crate::adapter::{Adapter, StoreSettings};
 use crate::operation::Operation;
 use crate::query::Found;
-use crate::relational::{Database, Job, Queued, Relational};
+use crate::relational::{Database, Relational, Writer};
 use leaving::Owned;
 use readers::Readers;
 
 pub use leaving::until_closed;
+pub use schema::schema;
 pub use status::StoreStatus;
 
 /// A store in a SQLite file.
@@ -45,19 +43,13 @@ pub type SqliteStore = Adapter<Sqlite>;
 /// A SQLite file.
 pub struct Sqlite {
     settings: StoreSettings,
-    /// Before the jobs: of two connections that are closed at the same time none is the last, which tidies up.
+    /// Before the writer: of two connections that are closed at the same time none is the last, which tidies up.
     readers: Arc<Readers>,
     /// Where there is none, every operation is refused.
-    writing: Option<Writing>,
+    writer: Option<Writer>,
     standing: StoreStatus,
     /// Goes last.
     owned: Owned,
-}
-
-/// The thread that writes, and its queue.
-struct Writing {
-    jobs: mpsc::Sender<Box<dyn Job>>,
-    thread: JoinHandle<()>,
 }
 
 impl Debug for Sqlite {
@@ -83,7 +75,7 @@ impl SqliteStore {
     /// Dropped, the store closes all the same, without anybody waiting for it.
     pub async fn close(self) -> Result<(), StoreError> {
         let Sqlite {
-            writing,
+            writer,
             readers,
             owned,
             standing: _,
@@ -91,19 +83,9 @@ impl SqliteStore {
         } = self.backend;
         readers.close().await;
         drop((readers, owned));
-        let Some(Writing { jobs, thread }) = writing else {
-            return Ok(());
-        };
-        drop(jobs);
-        let ended = spawn_blocking(move || thread.join()).await;
-        match ended {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(_panicked)) => Err(StoreError::Unavailable {
-                detail: "the writing thread has panicked".to_owned(),
-            }),
-            Err(error) => Err(StoreError::Unavailable {
-                detail: error.to_string(),
-            }),
+        match writer {
+            Some(writer) => writer.close().await,
+            None => Ok(()),
         }
     }
 }
@@ -126,11 +108,10 @@ impl Relational for Sqlite {
     }
 
     async fn submit<O: Operation>(&self, operation: O) -> Result<O::Output, O::Error> {
-        let Some(writing) = &self.writing else {
-            return Err(self.standing.refusal().unwrap_or(StoreError::Closed).into());
-        };
-        let submitted = Queued::submit(operation, &writing.jobs);
-        self.settings.timed::<O>(submitted).await
+        match &self.writer {
+            Some(writer) => writer.submit(operation).await,
+            None => Err(self.standing.refusal().unwrap_or(StoreError::Closed).into()),
+        }
     }
 
     async fn ask<T: Send + 'static>(

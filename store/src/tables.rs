@@ -36,9 +36,9 @@ pub(crate) struct Rules {
     pub(crate) reroutes: RerouteLimits,
 }
 
-/// All tables.
+/// The rows that the operations of one transaction touch. Only operations read and write them.
 #[derive(Debug)]
-pub(crate) struct Tables {
+pub struct Tables {
     pub(crate) rules: Rules,
     /// The time of the transaction, by the store's clock.
     pub(crate) now: Timestamp,

@@ -415,8 +415,8 @@ impl Database for Session {
 /// What is sent for lookups.
 pub(super) fn looked_up(lookups: &[Lookup]) -> impl Iterator<Item = StatementRequest<'_>> {
     lookups.iter().flat_map(|lookup| {
-        lookup.keys.iter().map(|key| StatementRequest {
-            sql: lookup.sql,
+        lookup.keys().iter().map(|key| StatementRequest {
+            sql: lookup.sql(),
             values: std::slice::from_ref(key),
         })
     })
@@ -429,11 +429,11 @@ pub(super) fn take(
     tables: &mut Tables,
 ) -> Found<()> {
     for lookup in lookups {
-        for number in 0..lookup.keys.len() {
+        for number in 0..lookup.keys().len() {
             if let Some(Answer::Rows(rows)) = answers.next()
                 && let Some(row) = rows.first()
             {
-                (lookup.take)(tables, number, row)?;
+                lookup.take(tables, number, row)?;
             }
         }
     }

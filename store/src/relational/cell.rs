@@ -5,29 +5,42 @@ use interrupts::store::StoreError;
 use super::column::position;
 
 /// The value of a column that is about to be written, or by which rows are found.
+///
+/// A backend binds [`Cell::value`], and never has to tell whether a value is borrowed.
 #[derive(Debug, Clone)]
-pub(crate) enum Cell<'row> {
+#[non_exhaustive]
+pub enum Cell<'row> {
+    /// `NULL`.
     Nothing,
+    /// A whole number.
     Number(i64),
+    /// A text.
     Text(&'row str),
+    /// A text that is not borrowed.
     Made(String),
+    /// Bytes.
     Bytes(&'row [u8]),
-    #[cfg(feature = "postgres")]
+    /// Bytes that are not borrowed.
     MadeBytes(Vec<u8>),
 }
 
 /// The value of a column as a database has it. A text may have been changed into something that is none.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum ColumnValue<'row> {
+pub enum ColumnValue<'row> {
+    /// `NULL`.
     Nothing,
+    /// A whole number.
     Number(i64),
+    /// Any other number. It is never written; a row that has one is damaged.
     Fraction(f64),
+    /// A text, which may not be UTF-8.
     Text(&'row [u8]),
+    /// Bytes.
     Bytes(&'row [u8]),
 }
 
 /// A row that a statement found.
-pub(crate) trait Columns {
+pub trait Columns {
     /// The value of a column, counted from 0.
     ///
     /// # Errors
@@ -64,21 +77,19 @@ impl Cell<'_> {
     }
 
     /// The same value, borrowed.
-    pub(crate) fn borrowed(&self) -> Cell<'_> {
+    pub fn borrowed(&self) -> Cell<'_> {
         match self {
             Self::Nothing => Cell::Nothing,
             Self::Number(number) => Cell::Number(*number),
             Self::Text(text) => Cell::Text(text),
             Self::Made(text) => Cell::Text(text),
             Self::Bytes(bytes) => Cell::Bytes(bytes),
-            #[cfg(feature = "postgres")]
             Self::MadeBytes(bytes) => Cell::Bytes(bytes),
         }
     }
 
-    /// The same value, to be kept.
-    #[cfg(feature = "postgres")]
-    pub(crate) fn owned(&self) -> Cell<'static> {
+    /// The same value, to be kept: a backend may write rows with the commit.
+    pub fn owned(&self) -> Cell<'static> {
         match self {
             Self::Nothing => Cell::Nothing,
             Self::Number(number) => Cell::Number(*number),
@@ -89,14 +100,14 @@ impl Cell<'_> {
         }
     }
 
-    pub(crate) fn value(&self) -> ColumnValue<'_> {
+    /// The value to bind.
+    pub fn value(&self) -> ColumnValue<'_> {
         match self {
             Self::Nothing => ColumnValue::Nothing,
             Self::Number(number) => ColumnValue::Number(*number),
             Self::Text(text) => ColumnValue::Text(text.as_bytes()),
             Self::Made(text) => ColumnValue::Text(text.as_bytes()),
             Self::Bytes(bytes) => ColumnValue::Bytes(bytes),
-            #[cfg(feature = "postgres")]
             Self::MadeBytes(bytes) => ColumnValue::Bytes(bytes),
         }
     }

@@ -1,10 +1,12 @@
 //! The one thread that writes: a queue of operations, many in one transaction, each answered after the commit.
 
 use std::ops::ControlFlow;
+use std::thread::JoinHandle;
 
 use interrupts::store::StoreError;
 use jiff::Timestamp;
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::spawn_blocking;
 
 use super::database::Transactions;
 use super::{flush, load};
@@ -15,9 +17,86 @@ use crate::tables::Tables;
 /// The most operations that a process writes in one transaction.
 pub const LARGEST_BATCH: usize = 512;
 
+/// How many operations may wait to be written.
+const QUEUE: usize = 4_096;
+
+/// The thread of a process that writes to a store, and the queue before it.
+///
+/// When it is dropped, operations that were submitted are still carried out, as long as the process lives; to wait for
+/// them, use [`Writer::close`].
+pub struct Writer {
+    jobs: mpsc::Sender<Box<dyn Job>>,
+    thread: JoinHandle<()>,
+    settings: StoreSettings,
+}
+
+impl Writer {
+    /// Starts the thread. It closes the connection when nobody can submit anything any more.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`] where the system has no thread.
+    pub fn start(database: impl Transactions, settings: StoreSettings) -> Result<Self, StoreError> {
+        let (jobs, queue) = mpsc::channel(QUEUE);
+        let writing = WriteLoop {
+            database,
+            queue,
+            settings: settings.clone(),
+        };
+        let thread = std::thread::Builder::new()
+            .name("store writer".to_owned())
+            .spawn(|| writing.run())
+            .map_err(|error| StoreError::Unavailable {
+                detail: format!("no thread to write with: {error}"),
+            })?;
+        Ok(Self {
+            jobs,
+            thread,
+            settings,
+        })
+    }
+
+    /// Puts an operation into the queue, and waits until it is durable or refused.
+    ///
+    /// # Errors
+    ///
+    /// What the operation is refused with; or, as its error, the [`StoreError`] of the transaction.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped while the queue is full, nothing was done. Dropped later, the operation is carried out all the same.
+    pub async fn submit<O: Operation>(&self, operation: O) -> Result<O::Output, O::Error> {
+        let submitted = Queued::submit(operation, &self.jobs);
+        self.settings.timed::<O>(submitted).await
+    }
+
+    /// Waits until everything that was submitted is done, and the connection is closed.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`] where the thread has panicked.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it closes all the same, without anybody waiting for it.
+    pub async fn close(self) -> Result<(), StoreError> {
+        drop(self.jobs);
+        let ended = spawn_blocking(move || self.thread.join()).await;
+        match ended {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_panicked)) => Err(StoreError::Unavailable {
+                detail: "the writing thread has panicked".to_owned(),
+            }),
+            Err(error) => Err(StoreError::Unavailable {
+                detail: error.to_string(),
+            }),
+        }
+    }
+}
+
 /// What running a job found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ran {
+enum Ran {
     /// Its answer stands ready.
     Finished,
     /// A row has to be loaded first.
@@ -25,7 +104,7 @@ pub(crate) enum Ran {
 }
 
 /// An operation in the queue, whatever its type.
-pub(crate) trait Job: Send {
+trait Job: Send {
     fn want(&self, tables: &mut Tables);
 
     /// Runs the operation, keeps its answer, and keeps or undoes what it wrote.
@@ -39,15 +118,15 @@ pub(crate) trait Job: Send {
 }
 
 /// An operation, its answer once there is one, and who waits for it.
-pub(crate) struct Queued<O: Operation> {
+struct Queued<O: Operation> {
     operation: O,
     answer: Option<Result<O::Output, O::Error>>,
     asker: oneshot::Sender<Result<O::Output, O::Error>>,
 }
 
 impl<O: Operation> Queued<O> {
-    /// Puts an operation into the queue of a writer, and waits for its answer.
-    pub(crate) async fn submit(
+    /// Puts an operation into a queue, and waits for its answer.
+    async fn submit(
         operation: O,
         jobs: &mpsc::Sender<Box<dyn Job>>,
     ) -> Result<O::Output, O::Error> {
@@ -104,28 +183,16 @@ impl<O: Operation> Job for Queued<O> {
     }
 }
 
-/// The thread.
-pub(crate) struct Writer<D> {
+/// What the thread does.
+struct WriteLoop<D> {
     database: D,
     queue: mpsc::Receiver<Box<dyn Job>>,
     settings: StoreSettings,
 }
 
-impl<D: Transactions> Writer<D> {
-    pub(crate) const fn new(
-        database: D,
-        queue: mpsc::Receiver<Box<dyn Job>>,
-        settings: StoreSettings,
-    ) -> Self {
-        Self {
-            database,
-            queue,
-            settings,
-        }
-    }
-
+impl<D: Transactions> WriteLoop<D> {
     /// Writes until nobody can submit anything any more.
-    pub(crate) fn run(mut self) {
+    fn run(mut self) {
         let mut batch = Vec::new();
         while self.queue.blocking_recv_many(&mut batch, LARGEST_BATCH) > 0 {
             self.write(std::mem::take(&mut batch));

@@ -15,9 +15,16 @@ use crate::query::Found;
 use crate::relational::{Cell, ColumnValue, Columns, Database, Lookup, Transactions};
 use crate::tables::Tables;
 
-impl Columns for Row<'_> {
+/// A connection to a file. What is of `rusqlite` gets types of our own, so that the public traits say nothing of it.
+pub(super) struct FileConnection(pub(super) Connection);
+
+struct FileRow<'row>(&'row Row<'row>);
+
+struct BoundCell<'cell>(&'cell Cell<'cell>);
+
+impl Columns for FileRow<'_> {
     fn value(&self, column: usize) -> Found<ColumnValue<'_>> {
-        Ok(match self.get_ref(column).map_err(store_error)? {
+        Ok(match self.0.get_ref(column).map_err(store_error)? {
             ValueRef::Null => ColumnValue::Nothing,
             ValueRef::Integer(number) => ColumnValue::Number(number),
             ValueRef::Real(number) => ColumnValue::Fraction(number),
@@ -27,9 +34,9 @@ impl Columns for Row<'_> {
     }
 }
 
-impl ToSql for Cell<'_> {
+impl ToSql for BoundCell<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::Borrowed(match self.value() {
+        Ok(ToSqlOutput::Borrowed(match self.0.value() {
             ColumnValue::Nothing => ValueRef::Null,
             ColumnValue::Number(number) => ValueRef::Integer(number),
             ColumnValue::Fraction(number) => ValueRef::Real(number),
@@ -39,36 +46,36 @@ impl ToSql for Cell<'_> {
     }
 }
 
-impl Database for Connection {
+impl Database for FileConnection {
     fn each(
         &mut self,
         sql: &'static str,
         values: &[Cell<'_>],
         read: &mut dyn FnMut(&dyn Columns) -> Found<()>,
     ) -> Found<()> {
-        let mut statement = self.prepare_cached(sql).map_err(store_error)?;
+        let mut statement = self.0.prepare_cached(sql).map_err(store_error)?;
         let mut rows = statement
-            .query(params_from_iter(values))
+            .query(params_from_iter(values.iter().map(BoundCell)))
             .map_err(store_error)?;
         while let Some(row) = rows.next().map_err(store_error)? {
-            read(row)?;
+            read(&FileRow(row))?;
         }
         Ok(())
     }
 
     fn execute(&mut self, sql: &'static str, values: &[Cell<'_>]) -> Found<u64> {
-        let mut statement = self.prepare_cached(sql).map_err(store_error)?;
-        let changed = statement.execute(params_from_iter(values));
+        let mut statement = self.0.prepare_cached(sql).map_err(store_error)?;
+        let changed = statement.execute(params_from_iter(values.iter().map(BoundCell)));
         changed.map(|rows| rows as u64).map_err(store_error)
     }
 
     fn look_up(&mut self, lookups: &[Lookup], tables: &mut Tables) -> Found<()> {
         for lookup in lookups {
-            let mut statement = self.prepare_cached(lookup.sql).map_err(store_error)?;
-            for (number, key) in lookup.keys.iter().enumerate() {
-                let mut rows = statement.query((key,)).map_err(store_error)?;
+            let mut statement = self.0.prepare_cached(lookup.sql()).map_err(store_error)?;
+            for (number, key) in lookup.keys().iter().enumerate() {
+                let mut rows = statement.query((BoundCell(key),)).map_err(store_error)?;
                 if let Some(row) = rows.next().map_err(store_error)? {
-                    (lookup.take)(tables, number, row)?;
+                    lookup.take(tables, number, &FileRow(row))?;
                 }
             }
         }
@@ -86,7 +93,7 @@ impl Database for Connection {
 
 /// The connection that writes a file.
 pub(crate) struct FileWriter {
-    pub(super) connection: Connection,
+    pub(super) connection: FileConnection,
     pub(super) settings: StoreSettings,
     pub(super) file: Arc<OpenedFile>,
     now: Timestamp,
@@ -104,7 +111,7 @@ impl FileWriter {
         own: Arc<OwnFiles>,
     ) -> Self {
         Self {
-            connection,
+            connection: FileConnection(connection),
             settings,
             file,
             now: Timestamp::UNIX_EPOCH,
@@ -125,7 +132,7 @@ impl Database for FileWriter {
     }
 
     fn execute(&mut self, sql: &'static str, values: &[Cell<'_>]) -> Found<u64> {
-        Database::execute(&mut self.connection, sql, values)
+        self.connection.execute(sql, values)
     }
 
     fn look_up(&mut self, lookups: &[Lookup], tables: &mut Tables) -> Found<()> {
@@ -169,7 +176,7 @@ impl Transactions for FileWriter {
         if self.file.is_not_known_to_be_gone().is_err() {
             // Closing would move what the log has into the file, where there may be another one by now.
             Box::leak(Box::new(self.connection));
-        } else if let Err((_connection, error)) = self.connection.close() {
+        } else if let Err((_connection, error)) = self.connection.0.close() {
             tracing::warn!(%error, "the store did not close cleanly");
         }
         drop((self.own, self.open));

@@ -9,15 +9,14 @@ use interrupts::OwnFiles;
 use interrupts::store::StoreError;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
-use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
 
-use super::connection::FileWriter;
+use super::connection::{FileConnection, FileWriter};
 use super::error::store_error;
 use super::leaving::Owned;
 use super::opened_file::OpenedFile;
 use super::readers::Readers;
-use super::{Sqlite, SqliteStore, StoreStatus, Writing, log, read_only, schema};
+use super::{Sqlite, SqliteStore, StoreStatus, log, read_only, schema};
 use crate::adapter::{Adapter, StoreSettings};
 use crate::relational::{Writer, misfits};
 
@@ -27,9 +26,6 @@ const OLDEST_ENGINE_TEXT: &str = "3.51.3";
 
 /// How long to wait for another process.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// How many operations may wait to be written.
-const QUEUE: usize = 4_096;
 
 /// How many pages may be written before they move to the main file, which takes flushes of its own. Larger than
 /// SQLite's own choice: under load it is done less often, and the file that waits stays below 20 MB.
@@ -64,7 +60,7 @@ impl SqliteStore {
                 Ok(connection) => checked(connection, &path, settings, own),
                 Err(error) if read_only::is_reason_of(&error, &path) => {
                     let place = read_only::place(&path)?;
-                    let misfits = misfits(&mut connect_reader(&place.path)?)?;
+                    let misfits = misfits(&mut FileConnection(connect_reader(&place.path)?))?;
                     look(
                         place,
                         standing(StoreStatus::ReadOnly, &misfits),
@@ -83,14 +79,15 @@ impl SqliteStore {
 
 /// A store over a connection to write with, which is used only where nothing is missing.
 fn checked(
-    mut connection: Connection,
+    connection: Connection,
     path: &Path,
     settings: StoreSettings,
     own: Arc<OwnFiles>,
 ) -> Result<SqliteStore, StoreError> {
+    let mut connection = FileConnection(connection);
     let misfits = misfits(&mut connection)?;
     if misfits.is_empty() {
-        return start(connection, path, settings, own);
+        return start(connection.0, path, settings, own);
     }
     drop(connection);
     let place = read_only::ReadOnlySource {
@@ -119,7 +116,7 @@ fn look(
     let file = Arc::new(OpenedFile::of(&place.path)?);
     Ok(Adapter::over(Sqlite {
         settings,
-        writing: None,
+        writer: None,
         readers: Arc::new(Readers::new(place, file, own)),
         standing,
         owned: Owned::begin(),
@@ -252,7 +249,6 @@ pub(super) fn start(
     settings: StoreSettings,
     own: Arc<OwnFiles>,
 ) -> Result<SqliteStore, StoreError> {
-    let (jobs, queue) = mpsc::channel(QUEUE);
     let file = Arc::new(OpenedFile::of(path)?);
     let database = FileWriter::new(
         connection,
@@ -260,24 +256,15 @@ pub(super) fn start(
         Arc::clone(&file),
         Arc::clone(&own),
     );
-    let writer = Writer::new(database, queue, settings.clone());
+    let writer = Writer::start(database, settings.clone())?;
     let place = read_only::ReadOnlySource {
         path: path.to_owned(),
         _copy: None,
     };
-    let writer = std::thread::Builder::new()
-        .name("store writer".to_owned())
-        .spawn(|| writer.run())
-        .map_err(|error| StoreError::Unavailable {
-            detail: format!("no thread to write with: {error}"),
-        })?;
     Ok(Adapter::over(Sqlite {
         settings,
         readers: Arc::new(Readers::new(place, file, own)),
-        writing: Some(Writing {
-            jobs,
-            thread: writer,
-        }),
+        writer: Some(writer),
         standing: StoreStatus::Whole,
         owned: Owned::begin(),
     }))

@@ -4,10 +4,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use interrupts::OwnFiles;
 use interrupts::store::StoreError;
-use rusqlite::Connection;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
+use super::connection::FileConnection;
 use super::open::connect_reader;
 use super::opened_file::OpenedFile;
 use super::read_only::ReadOnlySource;
@@ -18,7 +18,7 @@ const SEATS: usize = 4;
 
 /// The connections, opened when they are needed first.
 pub(super) struct Readers {
-    idle: Mutex<Vec<Connection>>,
+    idle: Mutex<Vec<FileConnection>>,
     seats: Arc<Semaphore>,
     file: Arc<OpenedFile>,
     /// Goes after the connections.
@@ -89,22 +89,22 @@ impl Readers {
     }
 
     /// One more connection, to the file that was opened first.
-    fn connect(&self) -> Result<Connection, StoreError> {
+    fn connect(&self) -> Result<FileConnection, StoreError> {
         let connection = connect_reader(&self.place.path)?;
         if let Err(gone) = self.file.check() {
             // It may be open on another file. Closing it could checkpoint the old log into that file.
             Box::leak(Box::new(connection));
             return Err(gone);
         }
-        Ok(connection)
+        Ok(FileConnection(connection))
     }
 
-    fn take(&self) -> Option<Connection> {
+    fn take(&self) -> Option<FileConnection> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.pop()
     }
 
-    fn put_back(&self, connection: Connection) {
+    fn put_back(&self, connection: FileConnection) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.push(connection);
     }

@@ -24,6 +24,13 @@ const STEPS: [&str; 12] = [
     include_str!("../../migrations/0012_workers.sql"),
 ];
 
+/// The steps from an empty database to the schema that the statements of this version are written for, oldest first. Each
+/// is a script in the words of SQLite. One that was released is never changed, later versions add more: a backend remembers
+/// how many it has taken.
+pub const fn schema() -> &'static [&'static str] {
+    &STEPS
+}
+
 /// The newest schema that this program knows.
 pub(super) const NEWEST: i64 = STEPS.len() as i64;
 

@@ -36,6 +36,7 @@ mod scene;
 #[cfg(feature = "postgres")]
 mod schema;
 mod telling;
+mod third;
 mod tokens;
 #[cfg(feature = "postgres")]
 mod workers;
@@ -57,6 +58,15 @@ macro_rules! conformance {
                 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
                 async fn $claim() {
                     crate::$module::$claim(crate::scene::Scene::in_sqlite().await).await;
+                }
+            )+)+
+        }
+
+        mod in_third {
+            $($(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $claim() {
+                    crate::$module::$claim(crate::scene::Scene::in_third()).await;
                 }
             )+)+
         }

@@ -17,6 +17,8 @@ use store::{MemoryStore, SqliteStore, StoreSettings};
 use store::{PostgresLocation, PostgresStore};
 use tempfile::TempDir;
 
+use crate::third::{Third, ThirdStore};
+
 /// Everything of a list.
 pub(crate) const ALL: Page = Page {
     after: 0,
@@ -98,6 +100,17 @@ impl Scene<SqliteStore> {
             store: Arc::new(store),
             clock,
             folder,
+        }
+    }
+}
+
+impl Scene<ThirdStore> {
+    pub(crate) fn in_third() -> Self {
+        let clock = still_clock();
+        Self {
+            store: Arc::new(Third::open(settings(&clock)).unwrap()),
+            clock,
+            folder: None,
         }
     }
 }
