@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use interrupts::manager::{LOOK_AT_LAPSED, Looks, Times, time_to_outlast};
 use interrupts::store::WorkerState;
-use interrupts::{Fleet, Labels, OwnerName};
+use interrupts::{Fleet, FreeRun, Labels, OwnerName};
 use routing_core::RunId;
 use simulation::measured::Costs;
 use simulation::{
@@ -185,7 +185,7 @@ fn whose_turn_it_is_and_who_hands_over_is_what_the_fleet_says() {
         let free = |worker: usize| slots - taken[worker];
         let known: Vec<Option<u32>> = taken.iter().copied().map(Some).collect();
         for (own, name) in names.iter().enumerate() {
-            let rank = fleet.rank(run, &Labels::default(), name);
+            let rank = fleet.rank(FreeRun::New(run), &Labels::default(), name);
             if let Some(rank) = rank {
                 let found = lots.rank(free, (own, free(own)));
                 assert_eq!(found, rank.min(LAST_IN_LINE));
