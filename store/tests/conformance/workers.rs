@@ -8,12 +8,10 @@ use std::time::Instant;
 
 use futures_util::future::join_all;
 use interrupts::life::{Refusal, State};
-use interrupts::store::{
-    Audit as _, ChangeError, Delivery, Interrupts as _, NewRun, Reroutes as _, Run, Runs as _,
-};
+use interrupts::store::{Audit as _, ChangeError, Delivery, Interrupts as _, Reroutes as _, Run};
+use routing_core::InterruptId;
 use routing_core::reroute::RerouteState;
-use routing_core::{InterruptId, RunId};
-use store::{PostgresLocation, PostgresStore, StoreSettings};
+use store::{PostgresLocation, PostgresStore};
 
 use crate::postgres::{new_run, open};
 use crate::scene::{choosing, delivery, event, own_place, person, question, rerouting, shown};
