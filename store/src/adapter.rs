@@ -92,7 +92,7 @@ impl StoreSettings {
 #[derive(Debug)]
 pub struct Adapter<B> {
     pub(crate) backend: B,
-    /// When orphans were looked for last.
+    /// When it was begun last to look for orphans.
     orphans_looked_for: Mutex<Option<Instant>>,
 }
 
@@ -119,17 +119,22 @@ impl<B> Adapter<B> {
         self.backend
     }
 
-    /// Whether a sweep is to look for orphans.
-    pub(crate) fn looks_for_orphans(&self) -> bool {
+    /// Whether a sweep is to look for orphans. Those that come while it does are not: where very many interrupts are
+    /// open, the answer takes so long that whoever waits for it gives up, and must not ask anew at once.
+    pub(crate) fn begins_to_look_for_orphans(&self) -> bool {
         let looked = self.orphans_looked_for.lock();
-        let looked = looked.unwrap_or_else(PoisonError::into_inner);
-        looked.is_none_or(|at| at.elapsed() >= LOOKS_FOR_ORPHANS)
+        let mut looked = looked.unwrap_or_else(PoisonError::into_inner);
+        let is_due = looked.is_none_or(|at| at.elapsed() >= LOOKS_FOR_ORPHANS);
+        if is_due {
+            *looked = Some(Instant::now());
+        }
+        is_due
     }
 
-    /// All orphans were found.
-    pub(crate) fn has_looked_for_orphans(&self) {
+    /// Not all orphans were found: the next sweep goes on.
+    pub(crate) fn looks_for_orphans_again(&self) {
         let looked = self.orphans_looked_for.lock();
-        *looked.unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        *looked.unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 

@@ -159,7 +159,7 @@ impl<B: Backend> Interrupts for Adapter<B> {
                 Err(_faster) => {}
             }
         }
-        if self.looks_for_orphans() {
+        if self.begins_to_look_for_orphans() {
             let orphans = self.backend.orphans(limit).await?;
             let are_all = orphans.len() < limit as usize;
             for id in orphans {
@@ -169,8 +169,8 @@ impl<B: Backend> Interrupts for Adapter<B> {
                     Ok(None) | Err(_) => {}
                 }
             }
-            if are_all {
-                self.has_looked_for_orphans();
+            if !are_all {
+                self.looks_for_orphans_again();
             }
         }
         swept.rules = self.expire_rules(limit).await?;

@@ -208,7 +208,7 @@ impl Launcher {
                 self.go_on_when_due(run.id);
             }
             Turn::After(while_) => {
-                self.look_later(run.id, while_);
+                self.look_later(run, while_);
                 self.go_on_when_due(run.id);
             }
             Turn::Never => {}

@@ -104,7 +104,7 @@ impl Launcher {
             match self.turn(&run) {
                 Turn::Now | Turn::WithRoom => self.go_on_if_left(run).await,
                 Turn::After(while_) => {
-                    self.look_later(run.id, while_);
+                    self.look_later(&run, while_);
                     self.go_on_when_due(run.id);
                 }
                 Turn::Never => {}

@@ -122,13 +122,19 @@ impl Launcher {
         Turn::After((Looks::USUAL.of_worker + to_take) * rank)
     }
 
-    /// Looks at a run after a while, and goes on with it where no other has it by then.
-    pub(super) fn look_later(&self, run: RunId, while_: Duration) {
+    /// Looks at a run after a while, and goes on with it where no other has had it by then. What came for it since has
+    /// been told by itself.
+    pub(super) fn look_later(&self, row: &Run, while_: Duration) {
+        let (run, version) = (row.id, row.version);
         let while_ = SignedDuration::try_from(while_).unwrap_or(SignedDuration::MAX);
         let (delay, launcher) = (self.0.leases.begin(run), self.clone());
         self.0.leases.tasks().spawn(async move {
             if delay.sleeps(Timestamp::now() + while_).await {
-                launcher.look_again(run).await;
+                match launcher.0.store().run(run).await {
+                    Ok(Some(row)) if row.version == version => launcher.look_again(run).await,
+                    Ok(_moved) => {}
+                    Err(error) => tracing::warn!(%run, %error, "the run could not be looked at"),
+                }
             }
             launcher.0.leases.end(run, &delay);
         });
