@@ -7,7 +7,7 @@ use std::time::Duration;
 use interrupts::life::RunState;
 use interrupts::manager::Looks;
 
-use super::looks::{Asker, Attempt};
+use super::looks::{Attempt, AttemptCause};
 use super::{Model, ModelEvent, Read, Remedy, Source};
 use crate::measured::microseconds;
 
@@ -163,7 +163,7 @@ impl Model<'_> {
                     Duration::ZERO
                 };
                 match wait.is_zero() {
-                    true => self.sees_to(process, run, Asker::News),
+                    true => self.sees_to(process, run, AttemptCause::News),
                     false => {
                         self.leaves_for_later(process, run, wait);
                         self.next_news(process);
@@ -174,14 +174,14 @@ impl Model<'_> {
             (FeedNews::Moved(_), RunState::Running)
                 if row.is_free(now) && has_room && self.turn(process, run).is_zero() =>
             {
-                self.sees_to(process, run, Asker::News);
+                self.sees_to(process, run, AttemptCause::News);
             }
             _other => self.next_news(process),
         }
     }
 
     /// Asks whether a run has something to do, and what keeps it from going on.
-    fn sees_to(&mut self, process: usize, run: usize, asker: Asker) {
+    fn sees_to(&mut self, process: usize, run: usize, cause: AttemptCause) {
         // The run, whether there is news for it where it waits (4), what keeps it from going on (2), its lease.
         let waits = self.runs[run].state == RunState::Waiting;
         let news = if waits { 5.0 } else { 1.0 };
@@ -196,7 +196,7 @@ impl Model<'_> {
             run,
             epoch: self.runs[run].epoch,
             ends: None,
-            asker,
+            cause,
         };
         self.read(process, Source::Taking, work, Read::MayGoOn(attempt));
     }
@@ -228,7 +228,7 @@ impl Model<'_> {
     pub(super) fn has_row_later(&mut self, process: usize, run: usize) {
         let is_at_work = self.runs[run].worker.is_some();
         if !is_at_work && !self.runs[run].is_held(self.timeline.now()) {
-            self.sees_to(process, run, Asker::Later);
+            self.sees_to(process, run, AttemptCause::Later);
         }
     }
 
@@ -245,7 +245,7 @@ impl Model<'_> {
             let wait = Looks::USUAL.for_room;
             self.timeline.after(wait, ModelEvent::HasRoom(process, run));
         }
-        if attempt.asker == Asker::News {
+        if attempt.cause == AttemptCause::News {
             self.next_news(process);
         }
     }

@@ -20,12 +20,12 @@ pub(super) struct Attempt {
     pub(super) epoch: u64,
     /// Until when it is watched whether its owner renews a lease that has run out.
     pub(super) ends: Option<Duration>,
-    pub(super) asker: Asker,
+    pub(super) cause: AttemptCause,
 }
 
 /// What waits for the end of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Asker {
+pub(super) enum AttemptCause {
     /// The other news of the process.
     News,
     /// The look that has found it.
@@ -186,7 +186,7 @@ impl Model<'_> {
             run,
             epoch,
             ends: None,
-            asker: Asker::Look,
+            cause: AttemptCause::Look,
         };
         // What keeps it from going on (2), and its lease.
         let work = 3.0 * self.costs.read;
@@ -225,7 +225,7 @@ impl Model<'_> {
             return;
         }
         self.processes[process].here -= 1;
-        if attempt.asker != Asker::Look || self.settings.remedy != Remedy::Before {
+        if attempt.cause != AttemptCause::Look || self.settings.remedy != Remedy::Before {
             self.moves(process);
         }
         self.attempt_ends(attempt);
@@ -239,15 +239,15 @@ impl Model<'_> {
 
     pub(super) fn attempt_ends(&mut self, attempt: Attempt) {
         let process = attempt.process;
-        match attempt.asker {
-            Asker::News => self.next_news(process),
-            Asker::Look if self.settings.remedy == Remedy::Before => {
+        match attempt.cause {
+            AttemptCause::News => self.next_news(process),
+            AttemptCause::Look if self.settings.remedy == Remedy::Before => {
                 self.processes[process].attempts -= 1;
                 if self.processes[process].attempts == 0 {
                     self.look_ends(process);
                 }
             }
-            Asker::Look | Asker::Later => {}
+            AttemptCause::Look | AttemptCause::Later => {}
         }
     }
 

@@ -38,7 +38,7 @@ use crate::keep::{Keeping, OwnedRun, not_taken, refuse_said, refuse_unread};
 use crate::refused::by_store;
 
 pub(super) use share::RunShare;
-use turn::{Among, Turn};
+use turn::{Among, RunTurn};
 
 /// Executes runs. Clones share them.
 #[derive(Clone)]
@@ -203,15 +203,15 @@ impl Launcher {
     /// Looks at a run for which something has come, here or where it is another worker's turn later.
     async fn look_in_turn(&self, run: &Run) {
         match self.turn(run) {
-            Turn::Now | Turn::WithRoom => {
+            RunTurn::Now | RunTurn::WithRoom => {
                 self.look_again(run.id).await;
                 self.go_on_when_due(run.id);
             }
-            Turn::After(while_) => {
+            RunTurn::After(while_) => {
                 self.look_later(run, while_);
                 self.go_on_when_due(run.id);
             }
-            Turn::Never => {}
+            RunTurn::Never => {}
         }
     }
 
@@ -258,7 +258,7 @@ impl Launcher {
         }
         if executed_by_worker(&run.content)
             || self.0.share == RunShare::None
-            || self.turn(run) == Turn::Never
+            || self.turn(run) == RunTurn::Never
         {
             return self.see_to_work(run, word, asked).await;
         }

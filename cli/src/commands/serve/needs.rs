@@ -21,10 +21,10 @@ pub(super) fn needs_of(run: &Run) -> Labels {
 pub(crate) fn asked_of(content: &str) -> Labels {
     #[derive(Default, Deserialize)]
     #[serde(default)]
-    struct Stored {
+    struct StoredNeeds {
         needs: Labels,
     }
-    let stored: Stored = serde_json::from_str(content).unwrap_or_default();
+    let stored: StoredNeeds = serde_json::from_str(content).unwrap_or_default();
     stored.needs
 }
 

@@ -12,7 +12,7 @@ use routing_core::RunId;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
-use super::{Launcher, RunShare, Turn, Word};
+use super::{Launcher, RunShare, RunTurn, Word};
 use crate::commands::serve::order::is_launched;
 use crate::commands::serve::predecessor::{Hindrance, hindrance};
 use crate::exit::Exit;
@@ -60,11 +60,11 @@ impl Looked {
     }
 
     /// Whether it is this worker's turn to take a run, or has become so since it was first seen.
-    fn comes_to_turn(&mut self, run: &Run, turn: Turn) -> bool {
+    fn comes_to_turn(&mut self, run: &Run, turn: RunTurn) -> bool {
         let while_ = match turn {
-            Turn::Now => return true,
-            Turn::After(while_) => while_,
-            Turn::WithRoom | Turn::Never => return false,
+            RunTurn::Now => return true,
+            RunTurn::After(while_) => while_,
+            RunTurn::WithRoom | RunTurn::Never => return false,
         };
         let now = Instant::now();
         let seen = self.left.entry(run.id).or_insert((run.version, now));
@@ -102,12 +102,12 @@ impl Launcher {
         // Each may have to wait for a beat of whoever had it.
         let looks = live.into_iter().map(|run| async move {
             match self.turn(&run) {
-                Turn::Now | Turn::WithRoom => self.go_on_if_left(run).await,
-                Turn::After(while_) => {
+                RunTurn::Now | RunTurn::WithRoom => self.go_on_if_left(run).await,
+                RunTurn::After(while_) => {
                     self.look_later(&run, while_);
                     self.go_on_when_due(run.id);
                 }
-                Turn::Never => {}
+                RunTurn::Never => {}
             }
         });
         stream::iter(looks)

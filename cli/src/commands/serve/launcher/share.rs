@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use journal::executed_by_worker;
 use routing_core::RunId;
 
-use super::{Launcher, Turn, Word};
+use super::{Launcher, RunTurn, Word};
 use crate::commands::serve::order::is_launched;
 use crate::exit::{Exit, Failure};
 
@@ -96,7 +96,7 @@ impl Launcher {
         }
         let row = match self.0.store().run(run).await {
             // Where it is another worker's turn, the next look sees whether that has taken it.
-            Ok(Some(row)) if self.is_free(&row) && self.turn(&row) == Turn::Now => row,
+            Ok(Some(row)) if self.is_free(&row) && self.turn(&row) == RunTurn::Now => row,
             Ok(_) => return,
             Err(error) => {
                 tracing::warn!(%run, %error, "the run could not be looked at");

@@ -66,7 +66,7 @@ impl Among {
 
 /// When a run is a worker's to take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(super) enum RunTurn {
     /// At once.
     Now,
     /// Where no other has taken it by then.
@@ -79,26 +79,26 @@ pub(super) enum Turn {
 
 impl Launcher {
     /// When a run is to be taken here. Of several workers that could take it, they all know which one comes first.
-    pub(super) fn turn(&self, run: &Run) -> Turn {
+    pub(super) fn turn(&self, run: &Run) -> RunTurn {
         // Whoever is there lets its stops take hold, and does no more.
         if executed_by_worker(&run.content) {
-            return Turn::Now;
+            return RunTurn::Now;
         }
         match self.0.share {
             RunShare::UpTo(_) => {}
-            RunShare::Own if !asked_of(&run.content).is_empty() => return Turn::Never,
-            RunShare::Own | RunShare::None => return Turn::Now,
+            RunShare::Own if !asked_of(&run.content).is_empty() => return RunTurn::Never,
+            RunShare::Own | RunShare::None => return RunTurn::Now,
         }
         let needs = needs_of(run);
         let (name, state) = (self.0.keeping.owner(), self.own_state());
         if !state.labels.cover(&needs) {
-            return Turn::Never;
+            return RunTurn::Never;
         }
         if state.free() == 0 {
-            return Turn::WithRoom;
+            return RunTurn::WithRoom;
         }
         if self.has_handed_over(run.id) {
-            return Turn::After(LEFT_TO_OTHERS);
+            return RunTurn::After(LEFT_TO_OTHERS);
         }
         let fleet = self.0.among.fleet().with(name, state);
         let free = match run.state {
@@ -112,14 +112,14 @@ impl Launcher {
         };
         let rank = fleet.rank(free, &needs, name).unwrap_or(LAST_IN_LINE);
         let Ok(rank @ 1..) = u32::try_from(rank.min(LAST_IN_LINE)) else {
-            return Turn::Now;
+            return RunTurn::Now;
         };
         // Whoever is first makes sure that the owner of a lease that has run out has not only slept.
         let to_take = match run.lease {
             Some(_) => time_to_outlast(Times::default().heartbeat),
             None => Duration::ZERO,
         };
-        Turn::After((Looks::USUAL.of_worker + to_take) * rank)
+        RunTurn::After((Looks::USUAL.of_worker + to_take) * rank)
     }
 
     /// Looks at a run after a while, and goes on with it where no other has had it by then. What came for it since has
