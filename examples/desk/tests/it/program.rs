@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A folder, and a store of its own.
 pub(crate) struct Place {
     folder: TempDir,
-    store: String,
+    pub(crate) store: String,
 }
 
 impl Place {

@@ -12,10 +12,9 @@ struct Worker(Child);
 
 impl Worker {
     fn start(place: &Place, log: &str) -> Self {
-        let store = format!("sqlite:{}", place.path("desk.db").display());
         let log = fs::File::create(place.path(log)).unwrap();
         let worker = Command::new(env!("CARGO_BIN_EXE_desk-queue"))
-            .args([store.as_ref(), place.path("tickets").as_os_str()])
+            .args([place.store.as_ref(), place.path("tickets").as_os_str()])
             .stdout(log.try_clone().unwrap())
             .stderr(log)
             .spawn();
