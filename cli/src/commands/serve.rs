@@ -73,7 +73,7 @@ async fn until_stopped(
     // From here on no signal ends the process by itself.
     let signals = OsSignals::listen()?;
     refuse_strangers(&remote, arguments.listen)?;
-    let listener = listen(arguments.listen).await?;
+    let listener = listen(arguments.listen, "--listen").await?;
     let address = listener.local_addr()?;
     let times = Arc::new(StoreTimes::default());
     let storage = Storage::create_timed(store, &times).await?;
@@ -152,14 +152,16 @@ fn refuse_strangers(remote: &Remote, address: SocketAddr) -> Result<(), Failure>
     Ok(())
 }
 
-async fn listen(address: SocketAddr) -> Result<TcpListener, Failure> {
+async fn listen(address: SocketAddr, flag: &str) -> Result<TcpListener, Failure> {
     TcpListener::bind(address).await.map_err(|error| {
         let failure = Failure::new(
             Exit::Failure,
             format!("cannot listen on {address}: {error}"),
         );
         if error.kind() == std::io::ErrorKind::AddrInUse {
-            failure.hint("another program listens there; --listen 127.0.0.1:0 takes a free port")
+            failure.hint(format!(
+                "another program listens there; {flag} 127.0.0.1:0 takes a free port"
+            ))
         } else {
             failure
         }

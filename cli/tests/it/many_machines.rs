@@ -45,7 +45,7 @@ async fn owned_by_another(store: &Arc<dyn Store>, run: &str, before: Option<&str
     }
 }
 
-fn verified(installation: &Installation) {
+pub(crate) fn verified(installation: &Installation) {
     let mut verify = irq();
     verify
         .args(["history", "--verify"])

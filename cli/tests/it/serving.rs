@@ -35,7 +35,7 @@ pub(crate) struct Installation {
 pub(crate) struct Server {
     child: Child,
     errors: BufReader<ChildStderr>,
-    page: String,
+    pub(crate) page: String,
 }
 
 impl Installation {

@@ -6,6 +6,7 @@ use interrupts::store::Store;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
+use crate::many_machines::verified;
 use crate::program::{end, irq};
 use crate::serving::{Installation, Server, open};
 
@@ -49,14 +50,6 @@ fn listed(installation: &Installation) -> String {
     let mut ps = irq();
     ps.arg("ps").env("IRQ_STORE", installation.store());
     end(&mut ps).exits_with(0).output
-}
-
-fn verified(installation: &Installation) {
-    let mut verify = irq();
-    verify
-        .args(["history", "--verify"])
-        .env("IRQ_STORE", installation.store());
-    end(&mut verify).exits_with(0);
 }
 
 #[tokio::test]
@@ -117,6 +110,32 @@ async fn a_need_that_no_worker_will_be_asked_for_or_that_is_no_label_is_refused(
     end(irq().args(["run", "Describe the bakery", "--needs", "gpu"]))
         .exits_with(2)
         .says("--server");
+}
+
+#[tokio::test]
+async fn a_worker_says_that_it_is_ready_and_what_it_has_to_whoever_asks() {
+    let installation = Installation::new();
+    let worker = installation.work(&["--slots", "3", "--probes", "127.0.0.1:0"]);
+    let (_before, at) = worker.page.split_once("Probes at ").unwrap();
+    let ready = at.trim_end_matches('.');
+    let text = async |at: &str| reqwest::get(at).await.unwrap().text().await.unwrap();
+    assert_eq!(text(ready).await, "ready\n");
+    let metrics = text(&ready.replace("readyz", "metrics")).await;
+    for line in [
+        "irq_slots 3",
+        "irq_slots_taken 0",
+        "irq_handovers_total 0",
+        "irq_store_write_seconds_count{operation=\"TellWorker\"}",
+    ] {
+        assert!(metrics.contains(line), "{line}: {metrics}");
+    }
+    end(irq()
+        .args(["worker", "--probes", at.split('/').nth(2).unwrap()])
+        .env("IRQ_STORE", installation.store()))
+    .exits_with(1)
+    .says("--probes 127.0.0.1:0");
+    let (code, told) = worker.terminate();
+    assert_eq!(code, Some(0), "{told}");
 }
 
 #[tokio::test]

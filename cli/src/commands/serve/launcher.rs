@@ -400,7 +400,8 @@ impl Launcher {
                         report.status,
                         RunStatus::Paused { .. } | RunStatus::Waiting { .. }
                     );
-                    if stands && !launcher.has_gone(run) {
+                    launcher.has_gone(run);
+                    if stands {
                         launcher.look_again(run).await;
                     }
                     launcher.go_on_when_due(run);
@@ -418,6 +419,8 @@ impl Launcher {
                 return;
             }
             match self.0.store().run(run).await {
+                // It goes on at the worker that has more room, unless something else has stopped it meanwhile.
+                Ok(Some(row)) if self.is_free(&row) && self.has_handed_over(run) => {}
                 Ok(Some(row)) if self.has_news(&row).await => {
                     if let Err(error) = self.go_on(&row, Word::News, None).await {
                         tracing::debug!(%run, %error, "the run stands");

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::launcher::Launcher;
 use super::order::Defaults;
 use super::stopping::Stopping;
-use super::{keeping, listen, needs};
+use super::{MOMENT, keeping, listen, needs};
 use crate::arguments::{StoreArguments, WorkerArguments};
 use crate::commands::run::complete;
 use crate::exit::{Exit, Failure};
@@ -36,7 +36,7 @@ async fn until_stopped(
     // From here on no signal ends the process by itself.
     let signals = OsSignals::listen()?;
     let probes = match arguments.probes {
-        Some(address) => Some(listen(address).await?),
+        Some(address) => Some(listen(address, "--probes").await?),
         None => None,
     };
     let times = Arc::new(StoreTimes::default());
@@ -56,27 +56,29 @@ async fn until_stopped(
         stop: stop.clone(),
     };
     let stopping = Stopping::begin(signals, keeping, launcher.clone(), stop.clone());
-    println!(
+    let mut told = format!(
         "Executing runs of {location}, up to {} at once.",
         arguments.slots
     );
     if let Some(listener) = probes {
-        println!("Probes at http://{}/readyz.", listener.local_addr()?);
+        told += &format!(" Probes at http://{}/readyz.", listener.local_addr()?);
         tokio::spawn(serve_probes(listener, probed));
     }
+    println!("{told}");
     launcher.tell_others().await;
     let news = launcher.clone();
     let news = tokio::spawn(async move { news.go_on_with_what_was_put_aside().await });
-    launcher.go_on_with_what_was_left().await;
     let others = launcher.clone();
     let others = tokio::spawn(async move { others.keep_telling_others().await });
+    launcher.go_on_with_what_was_left().await;
     let looking = launcher.clone();
     let looks = tokio::spawn(async move { looking.watch_for_orphaned_runs().await });
     stop.cancelled().await;
     news.abort();
     looks.abort();
     others.abort();
-    launcher.leave_others().await;
+    // A store that is away must not hold up the end.
+    let _told_or_lapses = tokio::time::timeout(MOMENT, launcher.leave_others()).await;
     let rest: Result<(), Failure> = stopping.ended(drain).await;
     rest?;
     Ok(Exit::Success)

@@ -80,7 +80,7 @@ pub(super) enum RunTurn {
 impl Launcher {
     /// When a run is to be taken here. Of several workers that could take it, they all know which one comes first.
     pub(super) fn turn(&self, run: &Run) -> RunTurn {
-        // Whoever is there lets its stops take hold, and does no more.
+        // Another program executes it; this one only carries out its stops.
         if executed_by_worker(&run.content) {
             return RunTurn::Now;
         }
@@ -114,7 +114,7 @@ impl Launcher {
         let Ok(rank @ 1..) = u32::try_from(rank.min(LAST_IN_LINE)) else {
             return RunTurn::Now;
         };
-        // Whoever is first makes sure that the owner of a lease that has run out has not only slept.
+        // The first one watches an expired lease for this long before it takes the run: the owner may only have slept.
         let to_take = match run.lease {
             Some(_) => time_to_outlast(Times::default().heartbeat),
             None => Duration::ZERO,
@@ -217,8 +217,8 @@ impl Launcher {
         }
     }
 
-    /// Whether a run that was handed over is still here, or went so short a time ago that whoever has it may not have
-    /// told so: another one would be one too many. Forgets those that went long ago.
+    /// Whether a run that was handed over is still here, or went so recently that its new worker may not have said so
+    /// yet: another one would be one too many. Forgets those that went long ago.
     fn waits_for_hand_over(&self, here: &[RunId]) -> bool {
         let mut handed_over = self.0.among.handed_over();
         handed_over.retain(|run, at| here.contains(run) || at.elapsed() < LEFT_TO_OTHERS);
@@ -234,11 +234,11 @@ impl Launcher {
         at.is_some_and(|at| self.0.here().contains(&run) || at.elapsed() < LEFT_TO_OTHERS)
     }
 
-    /// A run that was handed over has gone; says whether this one was.
-    pub(super) fn has_gone(&self, run: RunId) -> bool {
-        let mut handed_over = self.0.among.handed_over();
-        let at = handed_over.get_mut(&run);
-        at.map(|at| *at = Instant::now()).is_some()
+    /// A run has gone: if it was handed over, that counts from now on.
+    pub(super) fn has_gone(&self, run: RunId) {
+        if let Some(at) = self.0.among.handed_over().get_mut(&run) {
+            *at = Instant::now();
+        }
     }
 
     /// How this worker stands, and what it has counted.
