@@ -104,12 +104,7 @@ impl Installation {
 
     /// Starts a worker, and waits until it has begun.
     pub(crate) fn work(&self, arguments: &[&str]) -> Server {
-        self.begin("worker", arguments, None)
-    }
-
-    /// As [`Installation::work`], with a log of this.
-    pub(crate) fn work_telling(&self, log: &str) -> Server {
-        self.begin("worker", &[], Some(log))
+        self.begin("worker", arguments)
     }
 
     /// Starts a server, and waits until it has said where it is.
@@ -135,16 +130,15 @@ impl Installation {
     fn serve_at(&self, port: u16, arguments: &[&str]) -> Server {
         let listen = format!("--listen=127.0.0.1:{port}");
         let arguments: Vec<_> = [listen.as_str()].iter().chain(arguments).copied().collect();
-        self.begin("serve", &arguments, None)
+        self.begin("serve", &arguments)
     }
 
-    fn begin(&self, name: &str, arguments: &[&str], log: Option<&str>) -> Server {
+    fn begin(&self, name: &str, arguments: &[&str]) -> Server {
         let mut command = irq();
         command
             .arg(name)
             .args(arguments)
             .env("IRQ_STORE", self.store());
-        command.envs(log.map(|log| ("IRQ_LOG", log)));
         if name == "serve" {
             let workspace = self.workspace.as_ref().unwrap_or(&self.folder);
             command.arg("--workspace").arg(workspace.path());

@@ -139,27 +139,6 @@ async fn a_worker_says_that_it_is_ready_and_what_it_has_to_whoever_asks() {
 }
 
 #[tokio::test]
-async fn of_two_workers_that_are_free_one_tries_to_take_a_run() {
-    const RUNS: usize = 12;
-    let installation = Installation::new();
-    let _server = installation.serve_with(&["--runs-by-workers"]);
-    let workers = [0, 1].map(|_worker| installation.work_telling("irq::commands::serve=debug"));
-    // Each has told of itself before it looks.
-    for _run in 0..RUNS {
-        let run = start(&installation, &[]).await;
-        assert_eq!(installation.ends(&run).await, "completed");
-    }
-    let mut lost = 0;
-    for worker in workers {
-        let (code, told) = worker.terminate();
-        assert_eq!(code, Some(0), "{told}");
-        lost += told.matches("another worker has the run").count();
-    }
-    println!("{lost} of {RUNS} were tried twice");
-    assert!(lost < RUNS / 2, "{lost} of {RUNS} were tried twice");
-}
-
-#[tokio::test]
 async fn a_worker_that_comes_takes_its_share_and_one_that_goes_leaves_it() {
     let installation = Installation::new();
     let _server = installation.serve_with(&["--runs-by-workers"]);
