@@ -4,12 +4,14 @@ mod abandoned;
 mod checkpoint;
 mod facings;
 mod given;
+mod lapsed;
 mod spoken;
 mod untaken;
 mod whole_run;
 
+use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use interrupts::life::{Actor, Family, Lease, RunState, State};
@@ -71,6 +73,8 @@ pub(crate) struct Keeping {
     facings: Arc<AgentFacings>,
     storage: Storage,
     owner: OwnerName,
+    /// The leases that this process has watched for long enough after they had run out.
+    outlasted: Mutex<HashMap<RunId, Lease>>,
 }
 
 /// A run that this process owns.
@@ -136,6 +140,7 @@ impl Keeping {
             facings,
             storage,
             owner,
+            outlasted: Mutex::default(),
         })
     }
 
@@ -157,22 +162,6 @@ impl Keeping {
     /// The same, to be kept by somebody else too.
     pub(crate) const fn shared_store(&self) -> &Arc<dyn Store> {
         &self.storage.store
-    }
-
-    /// The lease of another process that has run out by the store's clock, where the process is not known to be gone.
-    fn lapsed(&self, run: &Run) -> Option<Lease> {
-        let lease = run.lease.clone()?;
-        if lease.until > self.store().now() {
-            return None;
-        }
-        (lease.owner != self.owner && !is_gone(&lease.owner)).then_some(lease)
-    }
-
-    /// Whether another process has a run, as far as can be known here. Its lease is judged by the store's clock, for
-    /// that of this machine may be wrong.
-    pub(crate) fn is_held_elsewhere(&self, run: &Run) -> bool {
-        has_process_at(run, self.store().now())
-            && run.lease.as_ref().is_some_and(|it| it.owner != self.owner)
     }
 
     /// Lets the stops of a run that nobody executes take hold, and says whether it could: not where somebody
@@ -416,17 +405,6 @@ impl Keeping {
         }
     }
 
-    /// The owner of a run that is known to have it no more: it is gone, or it is this process, which has lost it. What had
-    /// renewed its lease came through late then: the store was away.
-    fn lost_owner(&self, run: &Run) -> Option<OwnerName> {
-        let of_this_process = || {
-            let owner = &run.lease.as_ref()?.owner;
-            let is_kept = || self.manager.status().runs.iter().any(|it| it.run == run.id);
-            (*owner == self.owner && !is_kept()).then(|| owner.clone())
-        };
-        gone_owner(run).or_else(of_this_process)
-    }
-
     async fn try_to_take(
         &self,
         run: RunId,
@@ -445,6 +423,7 @@ impl Keeping {
             run,
             node: first_node(workflow)?,
             lost: found.as_ref().and_then(|found| self.lost_owner(found)),
+            outlasted: self.outlasted().remove(&run),
             deliveries: Arc::clone(&inbox) as Arc<_>,
             messages_after: 0,
             leaves_agents_out: found

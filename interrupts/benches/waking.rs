@@ -120,6 +120,7 @@ async fn request(
             run,
             node: NodeId::new("root")?,
             lost: None,
+            outlasted: None,
             deliveries: Arc::new(NoDeliveries),
             messages_after: 0,
             leaves_agents_out: true,

@@ -64,6 +64,7 @@ pub use settings::{ManagerSettings, Times};
 pub use shared::{StopRequests, UnkeptRun};
 pub use shutdown::{RunRest, ShutdownReport};
 pub use status::{KeptStatus, ManagerStatus, StopStatus};
+use taking_over::own_watched_run;
 pub use taking_over::{LOOK_AT_LAPSED, own_run, time_to_outlast};
 pub use ticket::{RequestError, StopHandle};
 pub use tree::Reach;
@@ -74,7 +75,7 @@ use shared::{Shared, StopJob};
 use ticket::RequestRecorder;
 
 use crate::hooks::{Hook, HookError};
-use crate::life::{Evidence, RunState};
+use crate::life::{Evidence, Lease, RunState};
 use crate::names::OwnerName;
 use crate::store::{CheckpointError, CheckpointId, Delivery, RunError};
 
@@ -98,6 +99,8 @@ pub struct Taking {
     pub node: NodeId,
     /// The owner that is known to be gone, whose lease does not count any more.
     pub lost: Option<OwnerName>,
+    /// The lease that was watched by the caller for [`time_to_outlast`] after it had run out, and was not renewed.
+    pub outlasted: Option<Lease>,
     /// Where questions and messages for its nodes go.
     pub deliveries: Arc<dyn Deliveries>,
     /// Messages up to this position were read before: what comes later is delivered.
@@ -262,7 +265,8 @@ impl InterruptManager {
             .backoff
             .recover(|| {
                 let (store, heartbeat) = (&*settings.store, settings.times.heartbeat);
-                own_run(store, run, delivery.clone(), heartbeat)
+                let outlasted = taking.outlasted.as_ref();
+                own_watched_run(store, run, (delivery.clone(), outlasted), heartbeat)
             })
             .await?;
         let keeper = Arc::new(Keeper::new(
@@ -419,6 +423,7 @@ fn for_a_moment(
         run,
         node,
         lost,
+        outlasted: None,
         deliveries: Arc::new(NoDeliveries),
         messages_after: 0,
         leaves_agents_out,

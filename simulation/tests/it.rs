@@ -200,7 +200,7 @@ fn whose_turn_it_is_and_who_hands_over_is_what_the_fleet_says() {
     assert!(handed_over > 100, "{handed_over}");
 }
 
-/// Each run of a dead worker is taken by the first in line; where that has died as well, by the next one.
+/// Each run of a dead worker is taken by the first in line; where that has died as well, by the next one a second later.
 #[test]
 fn the_run_of_a_dead_worker_is_taken_once_its_lease_was_outlasted() {
     for remedy in [Remedy::Today, Remedy::OneIsTold] {
@@ -226,7 +226,7 @@ fn the_run_of_a_dead_worker_is_taken_once_its_lease_was_outlasted() {
             taken.at(0.0)
         );
         assert!(taken.at(0.8) <= most.as_secs_f64(), "{}", taken.at(0.8));
-        let second = most + turn + Looks::USUAL.of_worker;
+        let second = most + Looks::USUAL.of_worker * 2;
         assert!(taken.at(1.0) <= second.as_secs_f64(), "{}", taken.at(1.0));
         assert_eq!(figures.left, 0, "{remedy:?}");
     }

@@ -89,6 +89,7 @@ async fn own(file: &Path) -> Result<(), Failure> {
                     run,
                     node: NodeId::new("root")?,
                     lost: None,
+                    outlasted: None,
                     deliveries: Arc::new(NoDeliveries),
                     messages_after: 0,
                     leaves_agents_out: true,

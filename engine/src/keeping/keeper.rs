@@ -189,6 +189,7 @@ impl Keeper {
             run,
             node: NodeId::root(),
             lost: gone_owner(&row),
+            outlasted: None,
             deliveries: Arc::clone(&inbox) as Arc<_>,
             messages_after: 0,
             leaves_agents_out: false,

@@ -34,7 +34,18 @@ pub async fn own_run(
     delivery: Delivery,
     heartbeat: Duration,
 ) -> Result<Run, RunError> {
-    if let Some(lapsed) = lapsed(store, run, &delivery).await? {
+    own_watched_run(store, run, (delivery, None), heartbeat).await
+}
+
+/// As [`own_run`], where a lease that has run out may have been watched for that long before.
+pub(super) async fn own_watched_run(
+    store: &dyn Store,
+    run: RunId,
+    (delivery, outlasted): (Delivery, Option<&Lease>),
+    heartbeat: Duration,
+) -> Result<Run, RunError> {
+    let lapsed = lapsed(store, run, &delivery).await?;
+    if let Some(lapsed) = lapsed.filter(|lease| Some(lease) != outlasted) {
         outlast(store, run, &lapsed, heartbeat).await?;
     }
     store.own_run(run, delivery).await

@@ -149,6 +149,7 @@ pub(crate) fn taking_with(run: RunId, deliveries: Arc<dyn Deliveries>) -> Taking
         run,
         node: node("root"),
         lost: None,
+        outlasted: None,
         deliveries,
         messages_after: 0,
         leaves_agents_out: true,

@@ -178,6 +178,9 @@ impl Model<'_> {
 
     fn tries(&mut self, process: usize, run: usize) {
         let epoch = self.runs[run].epoch;
+        // All workers have watched its lease from look to look.
+        let is_watched = self.settings.remedy != Remedy::Before;
+        let ends = is_watched.then(|| self.timeline.now());
         let it = &mut self.processes[process];
         it.here += 1;
         it.tried.insert(run, epoch);
@@ -185,7 +188,7 @@ impl Model<'_> {
             process,
             run,
             epoch,
-            ends: None,
+            ends,
             cause: AttemptCause::Look,
         };
         // What keeps it from going on (2), and its lease.

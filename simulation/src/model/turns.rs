@@ -164,12 +164,12 @@ impl Model<'_> {
         };
         let own = (process, slots.saturating_sub(it.here as u32));
         let rank = row.lots.as_ref().map(|lots| lots.rank(free, own));
-        // Whoever is first makes sure that the owner of a lease that has run out has not only slept.
-        let to_take = match row.lease {
+        // All watch a lease that has run out meanwhile: its owner may only have slept.
+        let to_outlast = match row.lease {
             Some(_) => time_to_outlast(self.times.heartbeat),
             None => Duration::ZERO,
         };
-        (Looks::USUAL.of_worker + to_take) * rank.unwrap_or_default() as u32
+        to_outlast + Looks::USUAL.of_worker * rank.unwrap_or_default() as u32
     }
 
     fn draws(&mut self, run: usize) {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use futures_util::{StreamExt as _, stream};
-use interrupts::life::RunState;
+use interrupts::life::{Lease, RunState};
 use interrupts::manager::Looks;
 use interrupts::store::{Page, Run, StoreError};
 use journal::executed_by_worker;
@@ -40,8 +40,8 @@ struct Looked {
     tried: HashMap<RunId, (u64, Instant)>,
     /// The runs that have not begun, and when they were first seen so: whoever creates one begins it at once.
     created: HashMap<RunId, Instant>,
-    /// The runs that it is other workers' turn to take: in which version, and when they were first seen so.
-    left: HashMap<RunId, (u64, Instant)>,
+    /// The runs that are not to be taken yet: in which version and with which lease, and when they were first seen so.
+    left: HashMap<RunId, ((u64, Option<Lease>), Instant)>,
 }
 
 impl Looked {
@@ -59,17 +59,12 @@ impl Looked {
         now.duration_since(seen) >= Looks::USUAL.of_server / 2
     }
 
-    /// Whether it is this worker's turn to take a run, or has become so since it was first seen.
-    fn comes_to_turn(&mut self, run: &Run, turn: RunTurn) -> bool {
-        let while_ = match turn {
-            RunTurn::Now => return true,
-            RunTurn::After(while_) => while_,
-            RunTurn::WithRoom | RunTurn::Never => return false,
-        };
-        let now = Instant::now();
-        let seen = self.left.entry(run.id).or_insert((run.version, now));
-        if seen.0 != run.version {
-            *seen = (run.version, now);
+    /// Whether a run has stood as it does for this long.
+    fn has_stood(&mut self, run: &Run, while_: Duration) -> bool {
+        let (now, stands) = (Instant::now(), (run.version, run.lease.clone()));
+        let seen = self.left.entry(run.id).or_insert((stands.clone(), now));
+        if seen.0 != stands {
+            *seen = (stands, now);
         }
         now.duration_since(seen.1) >= while_
     }
@@ -81,7 +76,7 @@ impl Looked {
         self.created
             .retain(|_run, at| at.elapsed() < TRIES_AGAIN_AFTER);
         self.left
-            .retain(|_run, (_version, at)| at.elapsed() < TRIES_AGAIN_AFTER);
+            .retain(|_run, (_stands, at)| at.elapsed() < TRIES_AGAIN_AFTER);
     }
 }
 
@@ -202,7 +197,7 @@ impl Launcher {
                 let is_left = room > 0 && !looked.has_tried(&run);
                 if is_left
                     && self.is_orphaned(&run, looked).await
-                    && looked.comes_to_turn(&run, self.turn(&run))
+                    && self.comes_to_turn(&run, looked)
                 {
                     room -= 1;
                     looked.tried.insert(run.id, (run.version, Instant::now()));
@@ -214,6 +209,28 @@ impl Launcher {
                 return Ok(());
             }
         }
+    }
+
+    /// Whether it is this worker's turn to take a run, or has become so since it was first seen. A lease that has run out by
+    /// the clock alone is watched meanwhile, by all workers at once: the next in line loses no time where the first is gone
+    /// as well.
+    fn comes_to_turn(&self, run: &Run, looked: &mut Looked) -> bool {
+        let while_ = match self.turn(run) {
+            // A server looks too seldom for that.
+            RunTurn::Now if !self.is_worker() => return true,
+            RunTurn::Now => self.to_outlast(run).unwrap_or_default(),
+            RunTurn::After(while_) => while_,
+            RunTurn::WithRoom | RunTurn::Never => return false,
+        };
+        let comes = looked.has_stood(run, while_);
+        let outlasted = self.to_outlast(run).filter(|least| *least <= while_);
+        if comes
+            && outlasted.is_some()
+            && let Some(lease) = self.0.keeping.lapsed(run)
+        {
+            self.0.keeping.has_outlasted(run.id, lease);
+        }
+        comes
     }
 
     /// Whether a server launched the run, no process has it, and nothing else keeps it from going on.

@@ -114,12 +114,15 @@ impl Launcher {
         let Ok(rank @ 1..) = u32::try_from(rank.min(LAST_IN_LINE)) else {
             return RunTurn::Now;
         };
-        // The first one watches an expired lease for this long before it takes the run: the owner may only have slept.
-        let to_take = match run.lease {
-            Some(_) => time_to_outlast(Times::default().heartbeat),
-            None => Duration::ZERO,
-        };
-        RunTurn::After((Looks::USUAL.of_worker + to_take) * rank)
+        // All of them watch an expired lease meanwhile: its owner may only have slept.
+        let to_outlast = self.to_outlast(run).unwrap_or_default();
+        RunTurn::After(to_outlast + Looks::USUAL.of_worker * rank)
+    }
+
+    /// For how long the lease of a run is watched that has run out by the clock alone.
+    pub(super) fn to_outlast(&self, run: &Run) -> Option<Duration> {
+        let lapsed = self.0.keeping.lapsed(run);
+        lapsed.map(|_lease| time_to_outlast(Times::default().heartbeat))
     }
 
     /// Looks at a run after a while, and goes on with it where no other has had it by then. What came for it since has
