@@ -4,11 +4,8 @@
 //! `| `, and what other models wrote is JSON, whose strings have no line breaks. So none of it can
 //! begin a line of its own, and none can pose as the router's request to raise an interrupt.
 
-mod gist;
 mod material;
 mod role;
-
-pub(crate) use gist::gist;
 
 use routing_core::{RouteId, Routing};
 use serde_json::Value;

@@ -30,6 +30,7 @@ mod hooks;
 mod http_log;
 mod installation;
 mod keep;
+mod kept_name;
 mod keyboard;
 mod layout;
 mod listing;

@@ -17,7 +17,7 @@ use crate::http_log;
 use crate::nearest::nearest;
 use crate::settings::Profiles;
 
-pub(crate) use watched::{CallMoment, CallOutcome, CallPhase, ModelTrouble, WatchedModel};
+pub(crate) use watched::{ModelTrouble, Unanswered, UnansweredCall, WatchedModel};
 
 /// The name of the model that needs no provider.
 const REHEARSAL: &str = "rehearsal";

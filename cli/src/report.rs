@@ -13,13 +13,14 @@ use engine::run::{RunOccurrence, RunReport, RunStatus};
 use routing_core::InterruptId;
 
 use crate::layout::screen_size;
-use crate::model::CallMoment;
+use crate::model::UnansweredCall;
 use crate::palette::Palette;
 
-pub(crate) use cloud_events::{CloudEvents, Tally};
+pub(crate) use cloud_events::{CloudEvents, SharedEvents};
 pub(crate) use live::Live;
 pub(crate) use plain::Plain;
-pub(crate) use story::{answer_words, plan_words};
+pub(crate) use story::{Steps, Story, answer_words, plan_words};
+pub(crate) use summary::RunFigures;
 use summary::Summary;
 
 /// How much is shown.
@@ -86,8 +87,8 @@ pub(crate) trait Report: Send {
     /// Something happened.
     fn occurrence(&mut self, occurrence: &RunOccurrence) -> io::Result<()>;
 
-    /// A model was called, or has answered.
-    fn model_call(&mut self, moment: &CallMoment) -> io::Result<()>;
+    /// A call to a model ended without a whole answer.
+    fn unanswered(&mut self, call: &UnansweredCall) -> io::Result<()>;
 
     /// Something to say to people at once, in whole lines.
     fn notice(&mut self, text: &str) -> io::Result<()>;

@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use tokio::sync::oneshot;
 
 use crate::detached::Detached;
-use crate::model::CallMoment;
+use crate::model::UnansweredCall;
 use crate::report::{Detail, Finished, Palettes, Plain, Report};
 
 /// Whether something cannot be written or read because the terminal behind it is gone.
@@ -27,7 +27,7 @@ const FRAME: Duration = Duration::from_millis(100);
 
 enum Cue {
     Occurrence(Box<RunOccurrence>),
-    ModelCall(Box<CallMoment>),
+    Unanswered(Box<UnansweredCall>),
     Notice(String),
     Ask {
         text: String,
@@ -109,9 +109,9 @@ impl Stage {
         Ok(StageThread { stage, thread })
     }
 
-    /// A model was called, or has answered.
-    pub(crate) fn model_call(&self, moment: CallMoment) {
-        self.tell(Cue::ModelCall(Box::new(moment)));
+    /// A call to a model ended without a whole answer.
+    pub(crate) fn unanswered(&self, call: UnansweredCall) {
+        self.tell(Cue::Unanswered(Box::new(call)));
     }
 
     /// Says something to people at once.
@@ -353,7 +353,7 @@ impl Play {
                 }
             }
             Cue::Released => self.release(),
-            cue @ (Cue::Occurrence(_) | Cue::ModelCall(_) | Cue::Finish(_) | Cue::Leave) => {
+            cue @ (Cue::Occurrence(_) | Cue::Unanswered(_) | Cue::Finish(_) | Cue::Leave) => {
                 if self.prompting && self.report.shares_the_prompt() {
                     self.waiting.push_back(cue);
                     return Ok(());
@@ -366,7 +366,7 @@ impl Play {
     fn show(&mut self, cue: &Cue) -> io::Result<()> {
         match cue {
             Cue::Occurrence(occurrence) => self.report.occurrence(occurrence),
-            Cue::ModelCall(moment) => self.report.model_call(moment),
+            Cue::Unanswered(call) => self.report.unanswered(call),
             Cue::Notice(_)
             | Cue::Ask { .. }
             | Cue::Typed(_)

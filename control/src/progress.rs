@@ -99,37 +99,45 @@ impl RunProgress {
             steps,
             plan: plan(store, (run, for_nodes), &open).await?,
             interrupt,
-            result: result(store, &row).await?,
+            result: Self::result_of(store, &row).await?,
         }))
     }
-}
 
-/// What came of a run, as its last checkpoint says. One of another program's workflow says nothing.
-async fn result(store: &dyn Store, run: &Run) -> Result<Option<String>, StoreError> {
-    if run.state != RunState::Completed {
-        return Ok(None);
+    /// What came of a run that is completed, as its last checkpoint says. One of another program's workflow says nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    pub async fn result_of(store: &dyn Store, run: &Run) -> Result<Option<String>, StoreError> {
+        if run.state != RunState::Completed {
+            return Ok(None);
+        }
+        let last = match store.last_checkpoint(run.id).await {
+            // That nothing can be read of it is told to whoever goes on from it.
+            Err(StoreError::DamagedCheckpoint { .. }) => None,
+            last => last?,
+        };
+        let Some(last) = last else {
+            return Ok(None);
+        };
+        if let Ok(standing) = PlanStanding::of(&last) {
+            return Ok(match standing.state.phase() {
+                Phase::Ended(PlanEnd::Completed { response }) => Some(response.clone()),
+                Phase::Created
+                | Phase::Working { .. }
+                | Phase::Asking { .. }
+                | Phase::BackingOff { .. }
+                | Phase::Held(_)
+                | Phase::Ended(PlanEnd::Cancelled { .. }) => None,
+            });
+        }
+        let snapshot = serde_json::from_str::<RunSnapshot>(&last.content).ok();
+        Ok(snapshot.and_then(|snapshot| snapshot.result))
     }
-    let last = match store.last_checkpoint(run.id).await {
-        // That nothing can be read of it is told to whoever goes on from it.
-        Err(StoreError::DamagedCheckpoint { .. }) => None,
-        last => last?,
-    };
-    let Some(last) = last else {
-        return Ok(None);
-    };
-    if let Ok(standing) = PlanStanding::of(&last) {
-        return Ok(match standing.state.phase() {
-            Phase::Ended(PlanEnd::Completed { response }) => Some(response.clone()),
-            Phase::Created
-            | Phase::Working { .. }
-            | Phase::Asking { .. }
-            | Phase::BackingOff { .. }
-            | Phase::Held(_)
-            | Phase::Ended(PlanEnd::Cancelled { .. }) => None,
-        });
-    }
-    let snapshot = serde_json::from_str::<RunSnapshot>(&last.content).ok();
-    Ok(snapshot.and_then(|snapshot| snapshot.result))
 }
 
 async fn plan(

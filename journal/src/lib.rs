@@ -10,6 +10,7 @@ pub mod attempts;
 pub mod entry;
 #[doc(hidden)]
 pub mod error;
+mod gist;
 mod header;
 #[doc(hidden)]
 pub mod input;
@@ -27,6 +28,7 @@ pub mod tool;
 pub use allowance::{Allowance, BudgetOrder};
 pub use entry::Prompt;
 pub use error::KeepError;
+pub use gist::gist;
 pub use header::{OrderError, RunHeader, Workflow, executed_by_worker};
 pub use resume_request::{RESUMED, ResumeRequest, said_to_fork};
 pub use snapshot::{NodeSnapshot, NodeState, RunSnapshot, UnreadCheckpoint};

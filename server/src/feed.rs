@@ -3,14 +3,10 @@
 //! A reader has a position and nothing else, so none is lost between two processes or two connections. One task
 //! follows the store; readers that keep up share what it has rendered, those that are behind read the store.
 
-mod calls;
-mod cloud_event;
-mod known;
 mod news;
 mod reader;
 mod socket;
 mod sse;
-mod told;
 mod topics;
 
 use std::collections::VecDeque;
@@ -27,17 +23,13 @@ use tokio_util::sync::CancellationToken;
 use crate::config::ServerLimits;
 use crate::metrics::Metrics;
 
-use calls::{Calls, calls_of};
-use cloud_event::About;
-use known::{Interrupts, KnownInterrupts};
+use crate::events::{EventRenderer, FeedEvent, KeptEffect, Records};
 use news::Waiting;
 
-pub(crate) use cloud_event::{FeedEvent, event_type, position_text, reset_event, source_of};
 pub(crate) use news::{Concern, News};
 pub(crate) use reader::{FeedReader, ReaderItem};
 pub(crate) use socket::{FrameType, open_socket};
 pub(crate) use sse::{FeedOrder, open_stream};
-pub(crate) use told::TOLD;
 pub(crate) use topics::Filter;
 
 /// How many rows are read from the store at once.
@@ -50,7 +42,7 @@ const IDLE_POLL: Duration = Duration::from_millis(500);
 /// The live feed.
 pub(crate) struct Feed {
     store: Arc<dyn Store>,
-    instance: String,
+    renderer: EventRenderer,
     poll: Duration,
     lag: u64,
     heartbeat: Duration,
@@ -63,7 +55,6 @@ pub(crate) struct Feed {
     latest: watch::Sender<u64>,
     waiting: Waiting,
     kept: Mutex<VecDeque<Arc<FeedEvent>>>,
-    known: KnownInterrupts,
 }
 
 impl Feed {
@@ -76,8 +67,8 @@ impl Feed {
     ) -> Result<Self, StoreError> {
         let (latest, _receiver) = watch::channel(last_position(&*store).await?);
         Ok(Self {
+            renderer: EventRenderer::new(Arc::clone(&store), instance),
             store,
-            instance,
             poll: limits.feed_poll,
             lag: limits.feed_lag,
             heartbeat: limits.heartbeat,
@@ -88,7 +79,6 @@ impl Feed {
             latest,
             waiting: Waiting::default(),
             kept: Mutex::default(),
-            known: KnownInterrupts::default(),
         })
     }
 
@@ -169,12 +159,11 @@ impl Feed {
             let Some(last) = rows.last().map(|row| row.position) else {
                 return Ok(());
             };
-            let known = self.known.of(&*self.store, &rows).await;
-            let calls = calls_of(&*self.store, &rows).await;
+            let records = self.renderer.records_of(&rows).await;
             for row in &rows {
                 self.metrics.read(row.at);
-                self.count(row, &known, &calls);
-                let event = self.render(row, &known, &calls);
+                self.count(row, &records);
+                let event = self.renderer.event_of(row, &records);
                 let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
                 kept.push_back(event);
                 if kept.len() > KEPT {
@@ -183,7 +172,7 @@ impl Feed {
             }
             // A reader that wakes finds the events.
             self.latest.send_replace(last);
-            self.waiting.wake(&rows, &known);
+            self.waiting.wake(&rows, &records.interrupts);
         }
     }
 
@@ -201,7 +190,7 @@ impl Feed {
             return Ok(events);
         }
         let rows = self.rows(position).await?;
-        Ok(self.rendered(&rows).await)
+        Ok(self.renderer.events_of(&rows).await)
     }
 
     /// Events of one run after a position, in their order, however many of others are between.
@@ -211,7 +200,7 @@ impl Feed {
         page: Page,
     ) -> Result<Vec<Arc<FeedEvent>>, StoreError> {
         let rows = self.store.outbox_of(run, page).await?;
-        Ok(self.rendered(&rows).await)
+        Ok(self.renderer.events_of(&rows).await)
     }
 
     /// The last events of one run, newest first.
@@ -222,14 +211,7 @@ impl Feed {
     ) -> Result<Vec<Arc<FeedEvent>>, StoreError> {
         let before = None;
         let rows = self.store.last_outbox_of(run, PageBack { before, limit });
-        Ok(self.rendered(&rows.await?).await)
-    }
-
-    async fn rendered(&self, rows: &[OutboxRow]) -> Vec<Arc<FeedEvent>> {
-        let known = self.known.of(&*self.store, rows).await;
-        let calls = calls_of(&*self.store, rows).await;
-        let render = |row| self.render(row, &known, &calls);
-        rows.iter().map(render).collect()
+        Ok(self.renderer.events_of(&rows.await?).await)
     }
 
     /// Whether what follows a position is at hand, without a look into the store.
@@ -263,27 +245,11 @@ impl Feed {
         Some(events.cloned().collect())
     }
 
-    fn render(&self, row: &OutboxRow, known: &Interrupts, calls: &Calls) -> Arc<FeedEvent> {
-        let about = match &row.notification {
-            Notification::Interrupt { interrupt, .. } => {
-                About::of_interrupt(known.get(interrupt).cloned())
-            }
-            Notification::Effect { effect, .. } => About::of_call(calls.get(effect).cloned()),
-            Notification::Reroute { .. }
-            | Notification::Node { .. }
-            | Notification::Message { .. }
-            | Notification::Checkpoint { .. }
-            | Notification::Rule { .. }
-            | Notification::Run { .. } => About::Nothing,
-        };
-        Arc::new(FeedEvent::of(&self.instance, row, &about))
-    }
-
-    fn count(&self, row: &OutboxRow, known: &Interrupts, calls: &Calls) {
+    fn count(&self, row: &OutboxRow, records: &Records) {
         if let Notification::Effect {
             effect, done: true, ..
         } = &row.notification
-            && let Some(call) = calls.get(effect)
+            && let Some(KeptEffect::Tool(call)) = records.effect(*effect)
             && let Some(by) = call.end.as_ref().and_then(|end| end.interrupted_by)
         {
             self.metrics.tool_stopped(&call.tool, by);
@@ -297,7 +263,7 @@ impl Feed {
         else {
             return;
         };
-        let Some(interrupt) = known.get(interrupt) else {
+        let Some(interrupt) = records.interrupts.get(interrupt) else {
             return;
         };
         self.metrics.went_on(interrupt, notice, row.at);

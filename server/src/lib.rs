@@ -17,6 +17,7 @@ mod changes;
 mod clearing;
 mod config;
 mod connections;
+mod events;
 mod feed;
 mod launcher;
 mod metrics;
@@ -32,6 +33,7 @@ mod wire;
 
 pub use access::{IssueError, Issued, TokenOrder, issue_token, role_name};
 pub use config::{Remote, ServerConfig, ServerLimits};
+pub use events::RunEvents;
 pub use launcher::{
     Holder, LaunchError, LaunchOrder, NoLauncher, PlanOrder, PlanOrderError, PlanWish, RunLauncher,
 };

@@ -361,7 +361,7 @@ fn answered<R: Routing>(
     if let Some(tooling) = &flow.engine.tooling {
         node.conversation.extend(tooling.take_exchanged(&node.id));
     }
-    let summary = prompts::gist(&asked.text);
+    let summary = journal::gist(&asked.text);
     node.conversation.push(Message::assistant(asked.text));
     flow.engine.recorder.record(RunEvent::StepFinished {
         node: node.id.clone(),

@@ -15,6 +15,7 @@ pub(super) mod there;
 mod work;
 
 use std::num::NonZeroU32;
+use std::sync::{Arc, Mutex};
 
 use agents::run::RunOrder;
 use engine::run::RunLimits;
@@ -24,6 +25,7 @@ use interrupts::signals::{OsSignals, SignalSource};
 use jiff::Timestamp;
 use journal::Allowance;
 use routing_core::RunId;
+use server::RunEvents;
 
 use super::resume::to_go_on;
 use crate::address::find_run;
@@ -31,7 +33,8 @@ use crate::advice::advised;
 use crate::arguments::{Global, HangupChoice, LimitArguments, RunArguments, StoreArguments};
 use crate::exit::{Exit, Failure, tell};
 use crate::installation::{Local, Whereabouts};
-use crate::report::Tally;
+use crate::refused::by_store;
+use crate::report::SharedEvents;
 use crate::storage::Storage;
 use crate::tooling;
 use crate::workflows;
@@ -104,6 +107,16 @@ pub(super) struct ExecutionOptions<'arguments> {
 }
 
 impl ExecutionOptions<'_> {
+    /// The events of a run from now on, where programs are told.
+    async fn events(&self, run: RunId, storage: &Storage) -> Result<Option<SharedEvents>, Failure> {
+        if !self.talk.json {
+            return Ok(None);
+        }
+        let events = RunEvents::from_now(Arc::clone(&storage.store), run).await;
+        let events = events.map_err(|error| by_store(&error))?;
+        Ok(Some(Arc::new(Mutex::new(events))))
+    }
+
     /// Executes a run, and goes on with it as long as a policy ends its pauses.
     ///
     /// # Errors
@@ -128,11 +141,11 @@ impl ExecutionOptions<'_> {
         }
         let escape = Escape::of(self.talk, self.global)?;
         let waits = storage.location().path().is_some() && *policy != Policy::default();
-        let tally = Tally::default();
+        let events = self.events(run, &storage).await?;
         let performing = Performing {
             talk: self.talk,
             escape: &escape,
-            tally: &tally,
+            events: events.as_ref(),
             global: self.global,
         };
         let local = Local::over(storage.clone());

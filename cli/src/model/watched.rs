@@ -1,75 +1,38 @@
 //! A model whose calls are told, and whose trouble is remembered for the exit code.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use engine::run::{RunEvent, RunObserver, RunOccurrence};
 use jiff::Timestamp;
-use llm::ChatUsage;
 use routing_core::ask::is_rejected_early;
 use routing_core::model::{
-    LanguageModel, ModelCall, ModelCaller, ModelError, ModelReply, PartialReply, TokenUsage,
-    TurnForm,
+    LanguageModel, ModelCall, ModelCaller, ModelError, ModelReply, PartialReply, TurnForm,
 };
 use routing_core::schema::Dialect;
 use routing_core::{Outcome, StopScope};
 
-use crate::exit::{Exit, causes};
+use crate::exit::Exit;
 use crate::stage::Stage;
 
-/// A call to a model has begun or ended.
+/// A call to a model that ended without a whole answer.
 #[derive(Debug, Clone)]
-pub(crate) struct CallMoment {
+pub(crate) struct UnansweredCall {
     /// On whose behalf.
     pub(crate) caller: ModelCaller,
-    /// The model.
-    pub(crate) model: String,
-    /// The name of the schema that the answer must fit.
-    pub(crate) schema: String,
-    /// When.
+    /// When it ended.
     pub(crate) at: Timestamp,
-    /// What has happened.
-    pub(crate) phase: CallPhase,
+    /// Why.
+    pub(crate) why: Unanswered,
 }
 
-/// Where a call is.
+/// Why a call has no whole answer.
 #[derive(Debug, Clone)]
-pub(crate) enum CallPhase {
-    /// It has begun.
-    Started,
-    /// It has ended.
-    Ended(CallOutcome),
-}
-
-/// How a call ended.
-#[derive(Debug, Clone)]
-pub(crate) enum CallOutcome {
-    /// With an answer.
-    Answered {
-        /// What it cost.
-        usage: TokenUsage,
-        /// Whether it was cut off at its length limit.
-        cut_off: bool,
-    },
-    /// By an interruption: the connection was closed.
-    Cancelled {
-        /// What is known of its cost, and how.
-        usage: ChatUsage,
-        /// What had arrived by then.
-        text: String,
-    },
-    /// Because its answer was wrong already: the rest would have been paid for in vain. It is asked for again.
-    GivenUp {
-        /// What is known of its cost, and how.
-        usage: ChatUsage,
-        /// What was wrong with it.
-        why: String,
-    },
-    /// Without an answer.
-    Failed {
-        /// Why.
-        error: String,
-    },
+pub(crate) enum Unanswered {
+    /// It was interrupted: the connection was closed. This had arrived by then.
+    Interrupted(String),
+    /// Its answer was wrong already, in these words: the rest would have been paid for in vain. It is asked for again.
+    GivenUp(String),
 }
 
 /// Trouble with a model that has an exit code of its own.
@@ -106,13 +69,14 @@ impl ModelTrouble {
     }
 }
 
-/// Watches another model. How a call ended is told once that is recorded: nothing is told that its store does not have.
+/// Watches another model. That a call has no answer is told once that is recorded: nothing is told that its store does not
+/// have.
 pub(crate) struct WatchedModel {
     inner: Arc<dyn LanguageModel>,
     stage: Stage,
     trouble: Mutex<Option<ModelTrouble>>,
-    /// The calls that have ended, until that is recorded.
-    ended: Mutex<Vec<CallMoment>>,
+    /// The calls that ended without an answer, until that is recorded.
+    unanswered: Mutex<Vec<UnansweredCall>>,
 }
 
 impl WatchedModel {
@@ -122,13 +86,19 @@ impl WatchedModel {
             inner,
             stage,
             trouble: Mutex::new(None),
-            ended: Mutex::default(),
+            unanswered: Mutex::default(),
         }
     }
 
     /// The trouble of the last call that ended, where it had some.
     pub(crate) fn trouble(&self) -> Option<ModelTrouble> {
         *self.trouble.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn unanswered(&self) -> MutexGuard<'_, Vec<UnansweredCall>> {
+        self.unanswered
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn remember(&self, trouble: Option<ModelTrouble>) {
@@ -155,30 +125,24 @@ impl LanguageModel for WatchedModel {
         call: ModelCall,
         scope: &StopScope,
     ) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
-        let moment = CallMoment {
-            caller: call.caller.clone(),
-            model: self.inner.name().to_owned(),
-            schema: call.schema.name().to_owned(),
-            at: Timestamp::now(),
-            phase: CallPhase::Started,
-        };
-        self.stage.model_call(moment.clone());
         let result = self.inner.call(call.clone(), scope).await;
-        let (end, trouble) = end_of(&call, &result);
-        // An interrupted call says nothing about its model.
-        if !matches!(
-            end,
-            CallOutcome::Cancelled { .. } | CallOutcome::GivenUp { .. }
-        ) {
-            self.remember(trouble);
+        match &result {
+            Ok(Outcome::Completed(_)) => self.remember(None),
+            Err(error) => self.remember(ModelTrouble::of(error)),
+            // An interrupted call says nothing about its model.
+            Ok(Outcome::Interrupted { reason, partial }) => {
+                let why = if is_rejected_early(reason) {
+                    Unanswered::GivenUp(reason.message.clone())
+                } else {
+                    Unanswered::Interrupted(partial.text.clone())
+                };
+                self.unanswered().push(UnansweredCall {
+                    caller: call.caller,
+                    at: Timestamp::now(),
+                    why,
+                });
+            }
         }
-        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        ended.push(CallMoment {
-            at: Timestamp::now(),
-            phase: CallPhase::Ended(end),
-            ..moment
-        });
-        drop(ended);
         result
     }
 }
@@ -188,40 +152,9 @@ impl RunObserver for WatchedModel {
         let RunEvent::ModelCallRecorded { caller } = &occurrence.event else {
             return;
         };
-        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(at) = ended.iter().position(|moment| moment.caller == *caller) {
-            self.stage.model_call(ended.remove(at));
-        }
-    }
-}
-
-fn end_of(
-    call: &ModelCall,
-    result: &Result<Outcome<ModelReply, PartialReply>, ModelError>,
-) -> (CallOutcome, Option<ModelTrouble>) {
-    match result {
-        Ok(Outcome::Completed(reply)) => {
-            let end = CallOutcome::Answered {
-                usage: reply.usage,
-                cut_off: reply.cut_off,
-            };
-            (end, None)
-        }
-        Ok(Outcome::Interrupted { reason, partial }) => {
-            let usage = ChatUsage::of_partial(call, partial);
-            let end = if is_rejected_early(reason) {
-                let why = reason.message.clone();
-                CallOutcome::GivenUp { usage, why }
-            } else {
-                let text = partial.text.clone();
-                CallOutcome::Cancelled { usage, text }
-            };
-            (end, None)
-        }
-        Err(error) => {
-            let trouble = ModelTrouble::of(error);
-            let error = causes(error);
-            (CallOutcome::Failed { error }, trouble)
+        let mut unanswered = self.unanswered();
+        if let Some(at) = unanswered.iter().position(|call| call.caller == *caller) {
+            self.stage.unanswered(unanswered.remove(at));
         }
     }
 }

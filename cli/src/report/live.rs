@@ -10,7 +10,7 @@ use super::agent_tree::Picture;
 use super::story::{Steps, Story};
 use super::{Detail, Finished, Palettes, Plain, Report, write_result};
 use crate::layout::{screen_size, wrap};
-use crate::model::CallMoment;
+use crate::model::UnansweredCall;
 
 /// Lines that the tree leaves free for what happened above it, the line of totals included.
 const FREE_ROWS: usize = 8;
@@ -109,9 +109,9 @@ impl Report for Live {
         Ok(())
     }
 
-    fn model_call(&mut self, moment: &CallMoment) -> io::Result<()> {
+    fn unanswered(&mut self, call: &UnansweredCall) -> io::Result<()> {
         let (columns, _rows) = screen_size();
-        let lines = self.story.tell_call(moment, Some(columns - 1));
+        let lines = self.story.tell_unanswered(call, Some(columns - 1));
         if !lines.is_empty() {
             self.print(&format!("{}\n", lines.join("\n")));
         }

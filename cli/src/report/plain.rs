@@ -6,7 +6,7 @@ use engine::run::RunOccurrence;
 
 use super::story::{Steps, Story};
 use super::{Detail, Finished, Palettes, Report, write_result};
-use crate::model::CallMoment;
+use crate::model::UnansweredCall;
 
 /// Writes a line for each thing that happens.
 pub(crate) struct Plain {
@@ -62,8 +62,8 @@ impl Report for Plain {
         Ok(())
     }
 
-    fn model_call(&mut self, moment: &CallMoment) -> io::Result<()> {
-        for line in self.story.tell_call(moment, None) {
+    fn unanswered(&mut self, call: &UnansweredCall) -> io::Result<()> {
+        for line in self.story.tell_unanswered(call, None) {
             self.say(&format!("{line}\n"));
         }
         Ok(())

@@ -3,14 +3,16 @@
 mod moment;
 
 use engine::run::RunOccurrence;
+use jiff::Timestamp;
+use routing_core::NodeId;
 
 use super::Detail;
 use super::agent_tree::AgentTree;
 use crate::layout::{columns_of, cut, duration, wrap};
-use crate::model::CallMoment;
+use crate::model::UnansweredCall;
 use crate::palette::{Palette, Tone};
 
-use moment::{StoryEvent, moment_of, moment_of_call};
+use moment::{StoryEvent, moment_of, moment_of_unanswered};
 pub(crate) use moment::{answer_words, plan_words};
 
 /// How many lines of a screen one thing that happens may take, about; `-v` shows all of it.
@@ -87,16 +89,40 @@ impl Story {
         self.lines(&time, &moment, columns)
     }
 
-    /// Says how a call to a model ended, where what had arrived of its answer would be lost otherwise.
-    pub(crate) fn tell_call(&self, call: &CallMoment, columns: Option<usize>) -> Vec<String> {
+    /// Says how a call to a model ended that has no whole answer.
+    pub(crate) fn tell_unanswered(
+        &self,
+        call: &UnansweredCall,
+        columns: Option<usize>,
+    ) -> Vec<String> {
         let who = self.tree.label(&call.caller.node);
-        let Some(moment) = moment_of_call(&call.phase, who) else {
+        let Some(moment) = moment_of_unanswered(&call.why, who) else {
             return Vec::new();
         };
         if moment.detail > self.detail {
             return Vec::new();
         }
         let time = duration(self.tree.elapsed(call.at));
+        self.lines(&time, &moment, columns)
+    }
+
+    /// Says something of an agent, or of the run, that is no occurrence.
+    pub(crate) fn tell_of(
+        &self,
+        (at, node): (Timestamp, Option<&NodeId>),
+        (symbol, tone): (&'static str, Tone),
+        what: String,
+        columns: Option<usize>,
+    ) -> Vec<String> {
+        let moment = StoryEvent {
+            symbol,
+            tone,
+            who: node.map_or_else(String::new, |node| self.tree.label(node)),
+            what,
+            detail: Detail::Usual,
+            is_step: false,
+        };
+        let time = duration(self.tree.elapsed(at));
         self.lines(&time, &moment, columns)
     }
 

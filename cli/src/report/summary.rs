@@ -1,7 +1,9 @@
 //! What became of a run, for people.
 
 use engine::run::{InterruptRecord, InterruptResult, RunReport, RunStatus};
+use jiff::SignedDuration;
 use routing_core::handler::DecidedBy;
+use routing_core::model::TokenUsage;
 
 use super::KeptIn;
 use super::story::answer_words;
@@ -55,12 +57,13 @@ impl Summary<'_> {
             KeptIn::Memory => lost(report),
             KeptIn::Nowhere => Vec::new(),
         });
-        lines.push(String::new());
-        lines.push(self.figures(report));
-        if !report.interrupts.is_empty() {
-            lines.push(String::new());
-            lines.extend(self.interrupts(&report.interrupts));
-        }
+        let figures = RunFigures {
+            steps: report.steps,
+            usage: report.usage,
+            interrupts: self.interrupts,
+            elapsed: report.elapsed,
+        };
+        lines.extend(figures.lines(&report.interrupts, self.columns, self.palette));
         lines.push(String::new());
         lines.join("\n")
     }
@@ -82,10 +85,40 @@ impl Summary<'_> {
             self.palette.paint(Tone::Faint, &report.run.to_string()),
         )
     }
+}
 
-    fn figures(self, report: &RunReport) -> String {
-        let mut figures = vec![counted(u64::from(report.steps), "step")];
-        let usage = report.usage;
+/// What a run has taken, wherever it was executed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RunFigures {
+    /// Its steps.
+    pub(crate) steps: u32,
+    /// What its models used.
+    pub(crate) usage: TokenUsage,
+    /// How many interrupts it has had.
+    pub(crate) interrupts: usize,
+    /// How long it took.
+    pub(crate) elapsed: SignedDuration,
+}
+
+impl RunFigures {
+    /// What it has taken, and what became of its interrupts.
+    pub(crate) fn lines(
+        self,
+        interrupts: &[InterruptRecord],
+        columns: usize,
+        palette: Palette,
+    ) -> Vec<String> {
+        let mut lines = vec![String::new(), self.line()];
+        if !interrupts.is_empty() {
+            lines.push(String::new());
+            lines.extend(InterruptTable { columns, palette }.lines(interrupts));
+        }
+        lines
+    }
+
+    fn line(self) -> String {
+        let mut figures = vec![counted(u64::from(self.steps), "step")];
+        let usage = self.usage;
         if usage.input.is_some() || usage.output.is_some() {
             figures.push(format!(
                 "{} tokens read, {} written",
@@ -95,11 +128,20 @@ impl Summary<'_> {
         }
         let interrupts = u64::try_from(self.interrupts).unwrap_or(u64::MAX);
         figures.push(counted(interrupts, "interrupt"));
-        figures.push(duration(report.elapsed));
+        figures.push(duration(self.elapsed));
         format!("  {}", figures.join(" · "))
     }
+}
 
-    fn interrupts(self, records: &[InterruptRecord]) -> Vec<String> {
+/// The interrupts of a run as a table.
+#[derive(Clone, Copy)]
+struct InterruptTable {
+    columns: usize,
+    palette: Palette,
+}
+
+impl InterruptTable {
+    fn lines(self, records: &[InterruptRecord]) -> Vec<String> {
         let palette = self.palette;
         let head = format!(
             "  #  {}  {}  {}  WENT TO",

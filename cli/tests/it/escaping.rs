@@ -287,7 +287,7 @@ fn esc_interrupts_a_run_of_a_server_which_goes_on_there() {
         token.display()
     );
     let (mut screen, _shell) = start(&arguments, "");
-    screen.exp_string("orchestrator works").unwrap();
+    screen.exp_string("step 1, ").unwrap();
     press(&mut screen, "\x1b");
     screen.exp_string("Interrupted").unwrap();
     press(&mut screen, "\x03");

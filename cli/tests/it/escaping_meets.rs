@@ -323,7 +323,7 @@ fn ctrl_c_leaves_a_server_that_does_not_answer_also_after_esc() {
     let served = Served::paced(&folder.path().join("irq.db"), "60");
     // The shell has the same signals.
     let (mut screen, _shell) = there(&served, &served.url, "", "trap : INT;");
-    screen.exp_string("orchestrator works").unwrap();
+    screen.exp_string("step 1, ").unwrap();
     served.signal(Signal::STOP);
     press(&mut screen, "\x1b");
     screen.exp_string("Esc").unwrap();
@@ -343,7 +343,7 @@ fn readings_that_do_not_arrive_hold_up_neither_what_is_told_nor_a_signal() {
     let proxy = SlowProxy::before(&served.url, "/v1/records/", never);
     // The shell has the same signals.
     let (mut screen, _shell) = there(&served, &proxy.url, "", "trap : INT;");
-    screen.exp_string("orchestrator works").unwrap();
+    screen.exp_string("step 1, ").unwrap();
     for words in ["Received interrupt.", "Stopping now.", "Left at once."] {
         screen.send_control('c').unwrap();
         screen.exp_string(words).unwrap();

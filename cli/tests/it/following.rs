@@ -82,7 +82,7 @@ fn a_run_is_started_on_the_server_and_its_result_is_printed_here() {
     // What came of it is more than that it ended.
     assert!(ended.output.lines().count() > 3, "{ended:#?}");
     assert!(
-        ended.error_output.contains("orchestrator works"),
+        ended.error_output.contains("✓ Orchestrator  step 1, "),
         "{ended:#?}"
     );
     let runs = house.served.end(&["ps", "--all", "--json"]).exits_with(0);
@@ -188,7 +188,7 @@ fn a_limit_that_a_server_would_not_hear_of_is_refused_with_the_way_to_change_it(
 fn ctrl_c_asks_the_run_there_to_stop_and_it_can_be_resumed() {
     let house = House::paced("200");
     let mut child = spawn(&mut house.run(&[]));
-    let mut errors = until(&mut child, "works");
+    let mut errors = until(&mut child, "step 1, ");
     signal(&child, Signal::INT);
     let mut told = String::new();
     errors.read_to_string(&mut told).unwrap();
@@ -211,7 +211,7 @@ fn ctrl_c_asks_the_run_there_to_stop_and_it_can_be_resumed() {
 fn a_second_ctrl_c_stops_it_at_once_and_a_third_leaves() {
     let house = House::paced("1");
     let mut child = spawn(&mut house.run(&[]));
-    let mut errors = until(&mut child, "works");
+    let mut errors = until(&mut child, "step 1, ");
     for words in ["Received interrupt.", "Stopping now."] {
         signal(&child, Signal::INT);
         let mut told = String::new();

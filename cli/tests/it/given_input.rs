@@ -13,8 +13,8 @@ const WORDS: &str = "Mind the oven";
 /// How often a resumed run has told an agent the words.
 fn times_told(resumed: &Ended) -> usize {
     let is_it = |event: &Value| {
-        event["type"] == "dev.irq.agent.message_added.v1"
-            && event["data"].to_string().contains(WORDS)
+        event["type"] == "dev.irq.llm.call_started.v1"
+            && event["data"]["reads"].to_string().contains(WORDS)
     };
     resumed.events().iter().filter(|it| is_it(it)).count()
 }

@@ -210,8 +210,10 @@ fn the_words_of_a_changed_plan_reach_the_agent_that_has_the_turn() {
         .end(&["resume", &run, "--no-input", "--json"])
         .exits_with(0);
     let told = resumed.events().into_iter().filter(|event| {
-        event["type"] == "dev.irq.agent.message_added.v1"
-            && event["data"].to_string().contains("Bake rye first")
+        event["type"] == "dev.irq.llm.call_started.v1"
+            && event["data"]["reads"]
+                .to_string()
+                .contains("Bake rye first")
     });
     assert_eq!(told.count(), 1, "{resumed:#?}");
     let replayed = place.end(&["replay", &run, "--json"]).exits_with(0).output;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::place::Place;
-use crate::program::{Ended, interrupt, lines, script, spawn};
+use crate::program::{Ended, interrupt, last_of_run, lines, script, spawn};
 use crate::server::nobody;
 
 /// What is said once it is waited for the end of a pause.
@@ -162,7 +162,7 @@ fn the_last_event_of_a_run_that_is_stopped_meanwhile_says_so() {
     let (_place, _run, ended) = waiting.end();
     let ended = ended.exits_with(6);
     let events = ended.events();
-    let last = events.last().unwrap();
+    let last = last_of_run(&events);
     assert_eq!(last["type"], "dev.irq.run.cancelled.v1", "{last:#}");
     let ids: Vec<&Value> = events.iter().map(|event| &event["id"]).collect();
     for (place, id) in ids.iter().enumerate() {

@@ -89,6 +89,12 @@ impl Ended {
 }
 
 /// Runs a command to its end.
+/// The last event that is about the run itself: what its process has still to record comes after it.
+pub(crate) fn last_of_run(events: &[Value]) -> &Value {
+    let is_of_run = |event: &&Value| event["type"].as_str().unwrap().starts_with("dev.irq.run.");
+    events.iter().rfind(is_of_run).unwrap()
+}
+
 pub(crate) fn end(command: &mut Command) -> Ended {
     command.output().unwrap().into()
 }

@@ -220,7 +220,7 @@ fn a_question_beside_events_is_asked_on_standard_error() {
     let events = ended.events();
     let answered = events
         .iter()
-        .find(|event| event["type"] == "dev.irq.decision.recorded.v1")
+        .find(|event| event["type"] == "dev.irq.interrupt.resolved.v1")
         .unwrap();
     assert_eq!(
         answered["data"]["answer"]["selectedChoices"],

@@ -7,7 +7,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::place::Place;
-use crate::program::{Ended, end, lines, spawn};
+use crate::program::{Ended, end, last_of_run, lines, spawn};
 
 fn pid(child: &Child) -> Pid {
     Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap()
@@ -143,8 +143,8 @@ fn new_input_reaches_the_agent_that_has_the_turn() {
     let told: Vec<Value> = resumed
         .events()
         .into_iter()
-        .filter(|event| event["type"] == "dev.irq.agent.message_added.v1")
-        .filter(|event| event["data"].to_string().contains("Mind the oven"))
+        .filter(|event| event["type"] == "dev.irq.llm.call_started.v1")
+        .filter(|event| event["data"]["reads"].to_string().contains("Mind the oven"))
         .collect();
     assert_eq!(told.len(), 1, "{resumed:#?}");
 }
@@ -205,7 +205,7 @@ fn the_last_event_of_a_run_that_another_terminal_has_paused_names_its_pause() {
     let stopped: Ended = child.wait_with_output().unwrap().into();
     let stopped = stopped.exits_with(5);
     let events = stopped.events();
-    let last = events.last().unwrap();
+    let last = last_of_run(&events);
     assert_eq!(last["type"], "dev.irq.run.paused.v1", "{last:#}");
     let open = last["data"]["open_interrupts"].as_array().unwrap();
     assert_eq!(open, std::slice::from_ref(&asked["id"]));

@@ -17,8 +17,8 @@ fn another(place: &Place, known: &[&str]) -> String {
 
 fn times_told(ended: &Ended) -> usize {
     let is_it = |event: &Value| {
-        event["type"] == "dev.irq.agent.message_added.v1"
-            && event["data"].to_string().contains(WORDS)
+        event["type"] == "dev.irq.llm.call_started.v1"
+            && event["data"]["reads"].to_string().contains(WORDS)
     };
     ended.events().iter().filter(|it| is_it(it)).count()
 }

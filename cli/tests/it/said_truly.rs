@@ -17,8 +17,17 @@ fn calls_that_a_budget_refused_were_not_made() {
     let prices = prices.to_str().unwrap();
     let budget = ["--json", "--budget-usd", "0.01", "--prices", prices];
     let ended = place.end_of_run(&budget).exits_with(8);
-    let calls = |event: &Value| event["type"].as_str().unwrap().contains("llm.call");
-    assert!(!ended.events().iter().any(calls), "{ended:#?}");
+    let events = ended.events();
+    let called: Vec<&Value> = events
+        .iter()
+        .filter(|event| event["type"].as_str().unwrap().contains("llm.call"))
+        .filter(|event| event["type"] != "dev.irq.llm.call_started.v1")
+        .collect();
+    assert!(!called.is_empty(), "{events:#?}");
+    for event in called {
+        assert_eq!(event["type"], "dev.irq.llm.call_cancelled.v1", "{event:#}");
+        assert_eq!(event["data"]["tokens_may_be_billed"], false, "{event:#}");
+    }
     let run = place.only_run();
     let resumed = place.end(&["resume", &run, "--no-input"]).exits_with(8);
     let told = resumed.error_output;

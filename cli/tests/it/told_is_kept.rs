@@ -1,76 +1,30 @@
 //! What a run tells with `--json` is in its store: whoever is told may act on it, whatever becomes of the process.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 
 use serde_json::{Value, json};
 
 use crate::place::Place;
-use crate::program::{interrupt, lines, script, spawn};
+use crate::program::{interrupt, script, spawn};
+use crate::served::Served;
 
 /// How often a run is killed, each time after another event.
 fn deaths() -> usize {
     std::env::var("TOLD_DEATHS").map_or(10, |times| times.parse().unwrap())
 }
 
-/// What a store has of a run: its audit and its journal.
-struct Kept {
-    audit: Vec<Value>,
-    journal: Vec<Value>,
-}
-
-impl Kept {
-    fn of(place: &Place, run: &str) -> Self {
-        let audit = place.end(&["history", "--json", "--run", run]);
-        Self {
-            audit: lines(&audit.exits_with(0).output),
-            journal: place.journal(run),
-        }
-    }
-
-    fn has_row(&self, fields: &[(&str, &Value)]) -> bool {
-        let fits = |row: &Value| fields.iter().all(|(name, value)| row[*name] == **value);
-        self.audit.iter().any(fits)
-    }
-
-    fn has_effect(&self, what: &str, of: &Value) -> bool {
-        self.journal.iter().any(|moment| {
-            moment["what"] == what
-                && moment["kind"] == "model_call"
-                && moment["agent_id"] == of["agent_id"]
-        })
-    }
-
-    /// Whether the record is there of which an event speaks.
-    fn bears_out(&self, event: &Value) -> bool {
-        let data = &event["data"];
-        let interrupt = &data["interrupt_id"];
-        let (begun, finished) = ("effect_begun", "effect_finished");
-        let run_is = |state: &str| self.has_row(&[("state", &json!(state))]);
-        match name(event) {
-            "run.started" => run_is("running"),
-            "run.completed" => run_is("completed"),
-            "run.step_started" => true,
-            "llm.call_started" => self.has_effect(begun, data),
-            "llm.call_finished" | "run.step_finished" => self.has_effect(finished, data),
-            "interrupt.requested" | "interrupt.acknowledged" => {
-                self.has_row(&[("interrupt", interrupt)])
-            }
-            "interrupt.opened" => {
-                let opened = json!("require_review");
-                self.has_row(&[("interrupt", interrupt), ("event", &opened)])
-            }
-            "decision.recorded" | "interrupt.resolved" | "run.rerouted" => {
-                let decided = json!("decide");
-                self.has_row(&[("interrupt", interrupt), ("event", &decided)])
-            }
-            "checkpoint.saved" => {
-                let checkpoint = json!("checkpoint");
-                self.has_row(&[("about", &checkpoint), ("number", &data["number"])])
-            }
-            "agent.message_added" => true,
-            other => panic!("of what does {other} speak? {event:#}"),
-        }
-    }
+/// So many events of a run, from its first, as a server over the same store tells them.
+fn fed(place: &Place, run: &str, count: usize) -> Vec<Value> {
+    let served = Served::over(&place.store());
+    let mut watching = spawn(&mut served.irq(&["watch", "--run", run, "--json", "--after", "0"]));
+    let output = BufReader::new(watching.stdout.take().unwrap());
+    let fed = output.lines().take(count);
+    let fed = fed.map(|line| serde_json::from_str(&line.unwrap()).unwrap());
+    let fed = fed.collect();
+    watching.kill().unwrap();
+    watching.wait().unwrap();
+    fed
 }
 
 fn name(event: &Value) -> &str {
@@ -107,39 +61,42 @@ fn killed_after(count: usize) -> (Place, Vec<Value>) {
 fn whenever_a_run_is_killed_its_store_has_all_that_was_told() {
     let (_place, all) = killed_after(usize::MAX);
     let names: Vec<&str> = all.iter().map(name).collect();
-    for kind in ["llm.call_finished", "decision.recorded", "checkpoint.saved"] {
+    for kind in [
+        "llm.call_finished",
+        "interrupt.resolved",
+        "checkpoint.saved",
+    ] {
         assert!(names.contains(&kind), "{kind} is never told: {names:?}");
     }
     // Right after an answer and a decision, and at other moments.
-    let of_interest = ["llm.call_finished", "decision.recorded"];
+    let of_interest = ["llm.call_finished", "interrupt.resolved"];
     let of_interest = (0..all.len()).filter(|index| of_interest.contains(&names[*index]));
     let others = (0..all.len()).step_by(7);
     let moments: Vec<usize> = of_interest.zip(others).flat_map(|(a, b)| [a, b]).collect();
     for moment in moments.into_iter().cycle().take(deaths()) {
         let (place, told) = killed_after(moment + 1);
         let run = place.only_run();
-        let kept = Kept::of(&place, &run);
-        for event in &told {
-            assert!(kept.bears_out(event), "not in the store: {event:#}");
-        }
+        assert_eq!(told, fed(&place, &run, told.len()));
     }
 }
 
 #[test]
 fn what_passes_has_no_place_among_what_is_kept() {
     let place = Place::new();
-    let events = place.end_of_run(&["--json"]).exits_with(0).events();
+    let arguments = ["--json", "--workflow", "plan-execute"];
+    let events = place.end_of_run(&arguments).exits_with(0).events();
     let (passing, kept): (Vec<&Value>, Vec<&Value>) =
         events.iter().partition(|event| event["transient"] == true);
-    assert!(
-        passing
-            .iter()
-            .any(|event| name(event) == "agent.status_changed")
-    );
+    assert!(passing.iter().any(|event| name(event) == "run.plan_told"));
     assert!(passing.iter().all(|event| event.get("sequence").is_none()));
-    let sequences: Vec<&Value> = kept.iter().map(|event| &event["sequence"]).collect();
-    let counted: Vec<Value> = (1..=kept.len())
-        .map(|at| json!(format!("{at:016}")))
+    let sequences: Vec<&str> = kept
+        .iter()
+        .map(|event| event["sequence"].as_str().unwrap())
         .collect();
-    assert_eq!(sequences, counted.iter().collect::<Vec<_>>());
+    assert!(sequences.is_sorted_by(|a, b| a < b), "{sequences:?}");
+    let ids: BTreeSet<&str> = events
+        .iter()
+        .map(|event| event["id"].as_str().unwrap())
+        .collect();
+    assert_eq!(ids.len(), events.len(), "each has an id of its own");
 }

@@ -149,7 +149,8 @@ fn agents_look_at_the_folder_and_need_no_permission_for_that() {
         finished.iter().all(|it| it["outcome"] == "finished"),
         "{finished:?}"
     );
-    let read = finished
+    let results = data(&events, "tool.result");
+    let read = results
         .iter()
         .any(|it| it["message"].as_str().unwrap().contains("# Bakery"));
     assert!(read, "{finished:?}");
@@ -325,7 +326,7 @@ fn an_agent_launches_another_one_and_gets_its_answer() {
     let goal = r#"Use `launch_agent {"agent":"DISCOVERY_AGENT","task":"look at the oven"}`"#;
     let ended = end(&mut place.run(goal, &["--no-input", "--json"])).exits_with(0);
     let events = ended.events();
-    let spawned = data(&events, "agent.spawned");
+    let spawned = data(&events, "agent.status_changed");
     let child = spawned
         .iter()
         .find(|it| it["agent_id"].as_str().unwrap().contains("/launched-"))

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::program::{end, irq, lines, run_in, workspace};
+use crate::program::{end, irq, last_of_run, lines, run_in, workspace};
 use crate::server;
 
 /// A command on the store of a test.
@@ -138,7 +138,7 @@ fn a_run_that_can_go_on_is_told_as_paused_with_what_waits_whatever_stopped_it() 
 /// The last event says that the run is paused, why, and which interrupt holds it.
 #[track_caller]
 fn told_as_paused(events: &[Value], store: &Path, why: &str) {
-    let last = events.last().unwrap();
+    let last = last_of_run(events);
     assert_eq!(last["type"], "dev.irq.run.paused.v1", "{last:#}");
     assert!(last["data"]["reason"].as_str().unwrap().contains(why));
     let open = last["data"]["open_interrupts"].as_array().unwrap();

@@ -14,9 +14,9 @@ const LOOK: Duration = Duration::from_millis(50);
 /// The lease of a run: it is renewed every 5 s.
 pub(crate) const LEASE: Duration = Duration::from_secs(15);
 
-/// What the rules allow beside the lease: a worker looks for runs once a second, and waits for longer than one beat of an
-/// owner that may only have slept.
-pub(crate) const ALLOWED: Duration = Duration::from_millis(1_000 + 6_250);
+/// What the rules allow beside the lease: a worker looks for runs once a second, waits for longer than one beat of an
+/// owner that may only have slept, and for up to three workers that it takes for alive and that would go before it.
+pub(crate) const ALLOWED: Duration = Duration::from_millis(1_000 + 6_250 + 3_000);
 
 /// What a busy machine may add.
 const BUSY: Duration = Duration::from_secs(6);

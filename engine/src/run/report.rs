@@ -1,5 +1,6 @@
 //! What became of a run.
 
+use interrupts::life::Interrupt;
 use interrupts::store::CheckpointId;
 use jiff::SignedDuration;
 use routing_core::handler::{DecidedBy, FilledBy};
@@ -137,6 +138,20 @@ pub struct InterruptRecord {
     pub reason: String,
     /// What became of it.
     pub outcome: InterruptResult,
+}
+
+impl InterruptRecord {
+    /// One that the store has, of an agent of this kind.
+    pub fn of(interrupt: &Interrupt, origin: &'static str, outcome: InterruptResult) -> Self {
+        Self {
+            interrupt: interrupt.id,
+            node: interrupt.node.clone(),
+            origin,
+            interrupt_type: interrupt.interrupt_type,
+            reason: interrupt.first_reason().to_owned(),
+            outcome,
+        }
+    }
 }
 
 /// What became of a run.

@@ -207,6 +207,13 @@ impl Interrupt {
         self.asked.first().map_or(self.source, |first| first.source)
     }
 
+    /// Why, in the words of the request that admitted it.
+    pub fn first_reason(&self) -> &str {
+        self.asked
+            .first()
+            .map_or(&self.reason, |first| &first.reason)
+    }
+
     /// Whose stop it is by now, where anybody has joined it or has taken anything back.
     pub fn joined_source(&self) -> Option<StopSource> {
         (!self.asked.is_empty()).then_some(self.source)

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Publishing;
 use crate::app::App;
-use crate::feed::{FeedEvent, position_text, reset_event, source_of};
+use crate::events::{FeedEvent, position_text, reset_event, source_of};
 
 /// How long a quiet relay waits before it looks whether the broker is still there.
 const LOOK: Duration = Duration::from_secs(5);

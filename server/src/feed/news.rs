@@ -9,7 +9,7 @@ use routing_core::{InterruptId, RunId};
 use tokio::sync::watch;
 
 use super::Feed;
-use super::known::Interrupts;
+use crate::events::Interrupts;
 
 /// What a request waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

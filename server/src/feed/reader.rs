@@ -7,7 +7,8 @@ use interrupts::store::{Page, StoreError};
 use routing_core::RunId;
 use tokio::sync::watch;
 
-use super::{CHUNK, Feed, FeedEvent, Filter};
+use super::{CHUNK, Feed, Filter};
+use crate::events::FeedEvent;
 
 /// What comes next for a reader.
 #[derive(Debug)]

@@ -9,9 +9,10 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, StreamExt as _};
 
-use super::{FeedReader, Filter, ReaderItem, position_text, reset_event};
+use super::{FeedReader, Filter, ReaderItem};
 use crate::access::{Caller, Stay};
 use crate::app::App;
+use crate::events::{position_text, reset_event};
 use crate::metrics::{CountedReader, Transport};
 use crate::problem::{Problem, of_store};
 

@@ -2,8 +2,8 @@
 
 use routing_core::{NodeId, RunId};
 
-use super::FeedEvent;
-use super::told::TOLD;
+use crate::events::FeedEvent;
+use crate::events::TOLD;
 
 /// The most patterns of a filter.
 const MOST_PATTERNS: usize = 32;

@@ -16,11 +16,12 @@ use super::quoted::{asks, one_line};
 use super::visitor::Visitor;
 use crate::address::live_runs;
 use crate::app::App;
+use crate::events::goal_of;
 use crate::parameters::{Parameters, one_of};
 use crate::problem::{Problem, of_store};
 use crate::routes::{AgentQuery, find_agents};
 use crate::visible::visible;
-use crate::wire::{ACTIVITIES, AgentView, RunView, label};
+use crate::wire::{ACTIVITIES, AgentView, label};
 
 /// Which agents. All of it is text, so that what is wrong in it is told on a page and not as JSON.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -175,9 +176,7 @@ async fn listed(app: &App, shown: &AgentsQuery) -> Result<Markup, Problem> {
 fn goals(runs: &[Run]) -> HashMap<String, String> {
     let named = |run: &Run| {
         let id = run.id.to_string();
-        RunView::goal_of(run)
-            .or_else(|| run.alias.clone())
-            .unwrap_or(id)
+        goal_of(run).or_else(|| run.alias.clone()).unwrap_or(id)
     };
     runs.iter()
         .map(|run| (run.id.to_string(), named(run)))

@@ -19,11 +19,12 @@ use super::review::{after, claim_of_another, claimed};
 use super::visitor::Visitor;
 use crate::access::{Caller, Right};
 use crate::app::App;
+use crate::events::goal_of;
 use crate::parameters::Parameters;
 use crate::problem::{Problem, of_store};
 use crate::routes::waiting;
 use crate::visible::visible;
-use crate::wire::{RunView, kind_of, label};
+use crate::wire::{kind_of, label};
 
 use part::Part;
 pub(super) use together::decide;
@@ -219,7 +220,7 @@ async fn goals(app: &App, found: &[Interrupt]) -> Result<HashMap<RunId, String>,
         }
         let run = app.store().run(interrupt.run).await;
         let run = run.map_err(|error| of_store(&error))?;
-        let goal = run.and_then(|run| RunView::goal_of(&run));
+        let goal = run.and_then(|run| goal_of(&run));
         goals.insert(interrupt.run, goal.unwrap_or_default());
     }
     Ok(goals)

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::cloud_events::subjects;
 use super::openapi;
-use crate::feed::{TOLD, event_type};
+use crate::events::{TOLD, event_type};
 
 /// The type of events in their structured mode.
 const MEDIA_TYPE: &str = "application/cloudevents+json";

@@ -20,7 +20,7 @@ use crate::acting::{self, ResumeOrder};
 use crate::address::{agents_of, first_of};
 use crate::app::App;
 use crate::body::StrictJson;
-use crate::feed::{FeedEvent, position_text};
+use crate::events::{FeedEvent, position_text};
 use crate::launcher::{LaunchError, LaunchOrder};
 use crate::parameters::{Parameters, Segment, page, wrong};
 use crate::problem::{Kind, Problem, of_launch, of_store};

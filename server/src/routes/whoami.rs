@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use crate::access::Reads;
 use crate::app::App;
-use crate::feed::position_text;
+use crate::events::position_text;
 use crate::wire::RoleName;
 
 /// Who the caller is, and what answers him.

@@ -2,11 +2,11 @@
 
 use interrupts::store::Run;
 use serde::Serialize;
-use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::names::RunStateName;
 use crate::app::App;
+use crate::events::goal_of;
 
 /// A run as callers see it.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -60,7 +60,7 @@ impl RunView {
             thread_id: run.alias.clone().unwrap_or_else(|| run.id.to_string()),
             status: run.state.name().to_owned(),
             reason: run.reason.clone(),
-            goal: Self::goal_of(run),
+            goal: goal_of(run),
             executing: app.is_executed(run),
             waits_for_server: app.waits_for_server(run),
             checkpoint: run.checkpoint,
@@ -69,13 +69,5 @@ impl RunView {
             open_interrupts: None,
             version: run.version,
         }
-    }
-
-    /// What a run shall reach, where its order says so.
-    pub(crate) fn goal_of(run: &Run) -> Option<String> {
-        let content: Value = serde_json::from_str(&run.content).ok()?;
-        let goal = content.get("goal")?;
-        let text = goal.as_str().or_else(|| goal.get("text")?.as_str())?;
-        Some(text.to_owned())
     }
 }

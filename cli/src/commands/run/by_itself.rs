@@ -183,10 +183,10 @@ pub(super) async fn told_otherwise(
     let Performing {
         talk,
         global,
-        tally,
+        events,
         ..
     } = performing;
-    let stage_thread = Stage::open(talk.report(global, tally.epoch(), tally), None, |_error| {})?;
+    let stage_thread = Stage::open(talk.report(global, events), None, |_error| {})?;
     stage_thread.stage().observe(&RunOccurrence {
         run: row.id,
         sequence: 0,

@@ -9,7 +9,7 @@ use routing_core::review::Reviewer;
 use crate::arguments::{Global, HangupChoice, TalkArguments};
 use crate::keyboard::Keyboard;
 use crate::palette::{self, Palette};
-use crate::report::{CloudEvents, Detail, Live, Palettes, Plain, Report, Tally};
+use crate::report::{CloudEvents, Detail, Live, Palettes, Plain, Report, SharedEvents};
 use crate::reviewer::{InterruptCount, Nobody, Scripted, Terminal, Typing};
 use crate::stage::Stage;
 
@@ -77,10 +77,10 @@ impl Talk {
         })
     }
 
-    /// What tells of the run, which this process has in this epoch, and has told so much of before.
-    pub(super) fn report(self, global: Global, epoch: u64, tally: &Tally) -> Box<dyn Report> {
-        if self.json {
-            return Box::new(CloudEvents::new(epoch, tally.clone()));
+    /// What tells of a run, for programs where there are its events.
+    pub(super) fn report(self, global: Global, events: Option<&SharedEvents>) -> Box<dyn Report> {
+        if let Some(events) = events {
+            return Box::new(CloudEvents::new(Arc::clone(events)));
         }
         let detail = match (global.quiet, global.verbose) {
             (true, _) => Detail::Little,

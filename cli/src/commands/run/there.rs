@@ -2,6 +2,7 @@
 
 mod ending;
 mod follow;
+mod occurrences;
 mod story;
 
 use std::sync::Arc;

@@ -30,7 +30,7 @@ use crate::hooks::CommandHook;
 use crate::keep::{Keeping, OwnedRun, SeenSignal, Spoken, not_taken, owner_words};
 use crate::listing;
 use crate::model::{ModelTrouble, WatchedModel};
-use crate::report::{Finished, KeptIn, Tally};
+use crate::report::{Finished, KeptIn, SharedEvents};
 use crate::reviewer::InterruptCount;
 use crate::stage::{Stage, StageThread, is_of_closed_terminal};
 use crate::storage::Storage;
@@ -136,7 +136,8 @@ impl Rest {
 pub(super) struct Performing<'p> {
     pub(super) talk: Talk,
     pub(super) escape: &'p Escape,
-    pub(super) tally: &'p Tally,
+    /// Where programs are told.
+    pub(super) events: Option<&'p SharedEvents>,
     pub(super) global: Global,
 }
 
@@ -262,10 +263,10 @@ fn opened(
     let Performing {
         talk,
         global,
-        tally,
+        events,
         ..
     } = performing;
-    let report = talk.report(global, kept.run.epoch(), tally);
+    let report = talk.report(global, events);
     Stage::open(report, detached, unread(kept, seen))
 }
 

@@ -13,7 +13,7 @@ use routing_core::review::Answer;
 use tools::{CallEnd, Progress, ToolMessage, Verdict};
 
 use crate::layout::cut;
-use crate::model::{CallOutcome as ModelCallEnd, CallPhase};
+use crate::model::Unanswered;
 use crate::palette::Tone;
 use crate::report::Detail;
 use crate::report::agent_tree::AgentTree;
@@ -337,10 +337,11 @@ fn tool_ended(tree: &AgentTree, node: &NodeId, message: &ToolMessage) -> Option<
     StoryEvent::of(who, symbol, tone, what)
 }
 
-/// What to say of a call to a model: only what is told nowhere else.
-pub(super) fn moment_of_call(phase: &CallPhase, who: String) -> Option<StoryEvent> {
-    match phase {
-        CallPhase::Ended(ModelCallEnd::Cancelled { text, .. }) if !text.trim().is_empty() => {
+/// What to say of a call to a model that has no whole answer: of what had arrived nothing is kept otherwise.
+pub(super) fn moment_of_unanswered(why: &Unanswered, who: String) -> Option<StoryEvent> {
+    match why {
+        Unanswered::Interrupted(text) if text.trim().is_empty() => None,
+        Unanswered::Interrupted(text) => {
             // The mark comes first: what follows may be cut.
             let what = format!(
                 "was interrupted in its answer [partial]: {}",
@@ -348,16 +349,10 @@ pub(super) fn moment_of_call(phase: &CallPhase, who: String) -> Option<StoryEven
             );
             StoryEvent::of(who, "⊘", Tone::Waiting, what)
         }
-        CallPhase::Ended(ModelCallEnd::GivenUp { why, .. }) => StoryEvent::change(
+        Unanswered::GivenUp(why) => StoryEvent::change(
             who,
             format!("begins its answer again: {}", visible_line(why)),
         ),
-        CallPhase::Started
-        | CallPhase::Ended(
-            ModelCallEnd::Answered { .. }
-            | ModelCallEnd::Cancelled { .. }
-            | ModelCallEnd::Failed { .. },
-        ) => None,
     }
 }
 

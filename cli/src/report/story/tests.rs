@@ -2,13 +2,12 @@
 
 use engine::run::{RunEvent, RunOccurrence};
 use jiff::Timestamp;
-use llm::ChatUsage;
 use routing_core::model::{ModelCaller, Purpose, TokenUsage};
 use routing_core::{NodeId, RunId};
 
 use super::{Steps, Story};
 use crate::layout::columns_of;
-use crate::model::{CallMoment, CallOutcome, CallPhase};
+use crate::model::{Unanswered, UnansweredCall};
 use crate::palette::Palette;
 use crate::report::Detail;
 
@@ -117,8 +116,8 @@ fn steps_are_told_where_no_tree_shows_them() {
     );
 }
 
-fn interrupted_call(end: CallOutcome) -> CallMoment {
-    CallMoment {
+fn unanswered(why: Unanswered) -> UnansweredCall {
+    UnansweredCall {
         caller: ModelCaller {
             run: RunId::generate(),
             node: NodeId::new("root").unwrap(),
@@ -127,33 +126,26 @@ fn interrupted_call(end: CallOutcome) -> CallMoment {
             turn: 1,
             correction: 0,
         },
-        model: "m".to_owned(),
-        schema: "s".to_owned(),
         at: Timestamp::from_second(0).unwrap(),
-        phase: CallPhase::Ended(end),
+        why,
     }
 }
 
 #[test]
 fn what_had_arrived_of_an_interrupted_answer_stays_and_is_marked() {
-    let cancelled = |text: &str| {
-        interrupted_call(CallOutcome::Cancelled {
-            usage: ChatUsage::default(),
-            text: text.to_owned(),
-        })
-    };
+    let cancelled = |text: &str| unanswered(Unanswered::Interrupted(text.to_owned()));
     for steps in [Steps::Told, Steps::Seen] {
         let story = story(Detail::Usual, steps);
-        let lines = story.tell_call(&cancelled("{\"half of\u{1b}[2J"), None);
+        let lines = story.tell_unanswered(&cancelled("{\"half of\u{1b}[2J"), None);
         assert_eq!(lines.len(), 1);
         assert!(lines[0].contains("[partial]: {\"half of"), "{lines:?}");
         assert!(!lines[0].contains('\u{1b}'), "{lines:?}");
         assert!(
-            story.tell_call(&cancelled(" "), None).is_empty(),
+            story.tell_unanswered(&cancelled(" "), None).is_empty(),
             "nothing had arrived"
         );
         // Of a long one as much as fits into a line.
-        let lines = story.tell_call(&cancelled(&"word ".repeat(2_000)), None);
+        let lines = story.tell_unanswered(&cancelled(&"word ".repeat(2_000)), None);
         assert_eq!(lines.len(), 1);
         assert!(lines[0].chars().count() < 300, "{}", lines[0].len());
     }
@@ -161,15 +153,13 @@ fn what_had_arrived_of_an_interrupted_answer_stays_and_is_marked() {
 
 #[test]
 fn an_answer_that_was_given_up_is_no_interruption_and_told_only_where_all_is() {
-    let call = interrupted_call(CallOutcome::GivenUp {
-        usage: ChatUsage::default(),
-        why: "the answer is wrong already: no such field".to_owned(),
-    });
+    let why = "the answer is wrong already: no such field".to_owned();
+    let call = unanswered(Unanswered::GivenUp(why));
     assert!(
         story(Detail::Usual, Steps::Told)
-            .tell_call(&call, None)
+            .tell_unanswered(&call, None)
             .is_empty()
     );
-    let lines = story(Detail::Much, Steps::Told).tell_call(&call, None);
+    let lines = story(Detail::Much, Steps::Told).tell_unanswered(&call, None);
     assert!(lines[0].contains("begins its answer again"), "{lines:?}");
 }

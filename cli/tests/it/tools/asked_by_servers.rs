@@ -188,7 +188,7 @@ fn a_servers_question_is_a_question_of_the_run_and_its_answer_reaches_the_server
         .exits_with(0);
     let ended: Ended = run.wait_with_output().unwrap().into();
     let events = ended.exits_with(0).events();
-    let finished = data(&events, "tool.finished");
+    let finished = data(&events, "tool.result");
     let greeted = finished.iter().any(|it| it["message"] == "hello Ada");
     assert!(greeted, "{finished:?}");
 }

@@ -17,7 +17,8 @@ use crate::acting::{
 use crate::address::{Found, first_of};
 use crate::app::App;
 use crate::body::from_value;
-use crate::feed::{Filter, position_text};
+use crate::events::position_text;
+use crate::feed::Filter;
 use crate::metrics::Way;
 use crate::problem::{Kind, Problem};
 use crate::routes::digest;

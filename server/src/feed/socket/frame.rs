@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::body::parse;
-use crate::feed::position_text;
+use crate::events::position_text;
 use crate::problem::{Kind, Problem};
 
 /// A frame that a client sends.

@@ -9,7 +9,8 @@ use interrupts::store::StoreError;
 use routing_core::InterruptId;
 
 use super::frame::Outgoing;
-use crate::feed::{Feed, FeedEvent, FeedReader, Filter, ReaderItem};
+use crate::events::FeedEvent;
+use crate::feed::{Feed, FeedReader, Filter, ReaderItem};
 
 /// The most interrupts whose progress one socket is told of.
 const MOST_FOLLOWED: usize = 256;

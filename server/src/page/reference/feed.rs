@@ -3,7 +3,8 @@
 use maud::{Markup, html};
 
 use super::prose;
-use crate::feed::{FrameType, TOLD, event_type};
+use crate::events::{TOLD, event_type};
+use crate::feed::FrameType;
 use crate::routes::accepted_types;
 
 /// What the feed tells, and what is told to it.

@@ -1,16 +1,22 @@
 //! How a run on a server ended, for people and for the shell.
 
 use control::RunProgress;
-use interrupts::life::{Family, Interrupt, RunState};
+use engine::run::{InterruptRecord, InterruptResult};
+use interrupts::life::{Decider, Family, Interrupt, RunState};
 use interrupts::manager::{StopCause, StopNote};
 use interrupts::store::Run;
-use routing_core::RunId;
+use jiff::Timestamp;
+use routing_core::handler::{DecidedBy, FilledBy};
+use routing_core::model::TokenUsage;
+use routing_core::{InterruptType, RunId};
 
 use super::super::raised::Limit;
 use crate::advice::advised;
 use crate::exit::{Exit, Failure};
+use crate::kept_name::kept_name;
 use crate::layout::{screen_size, wrap};
 use crate::palette::{Palette, Tone};
+use crate::report::RunFigures;
 use crate::visible::{visible_line, visible_lines};
 
 /// Why a run stands still.
@@ -83,6 +89,10 @@ pub(super) fn standstill(run: &Run, waiting: &[Interrupt]) -> Standstill {
 pub(super) struct RemoteEnding<'e> {
     pub(super) run: &'e Run,
     pub(super) progress: Option<&'e RunProgress>,
+    /// What its agents' answers took.
+    pub(super) usage: TokenUsage,
+    /// All interrupts that it has had.
+    pub(super) interrupts: &'e [Interrupt],
     pub(super) standstill: Standstill,
     /// The questions that wait, where nobody here answers them.
     pub(super) questions: &'e [Interrupt],
@@ -164,6 +174,20 @@ impl RemoteEnding<'_> {
         }
     }
 
+    /// What it has taken, and what became of its interrupts.
+    fn figures(&self, columns: usize, palette: Palette) -> Vec<String> {
+        let ended = self.run.ended_at.unwrap_or_else(Timestamp::now);
+        let figures = RunFigures {
+            steps: self.progress.map_or(0, |progress| progress.steps.completed),
+            usage: self.usage,
+            interrupts: self.interrupts.len(),
+            elapsed: ended.duration_since(self.run.created_at),
+        };
+        let raised = self.interrupts.iter().filter(|it| it.is_raised_by_agent());
+        let records: Vec<InterruptRecord> = raised.map(record_of).collect();
+        figures.lines(&records, columns, palette)
+    }
+
     /// The summary, in whole lines.
     pub(super) fn summary(&self, palette: Palette) -> String {
         let (columns, _rows) = screen_size();
@@ -214,11 +238,36 @@ impl RemoteEnding<'_> {
                 self.url
             )));
         }
-        if let Some(progress) = self.progress {
-            lines.push(String::new());
-            lines.push(format!("  {} steps", progress.steps.completed));
-        }
+        lines.extend(self.figures(columns, palette));
         lines.push(String::new());
         lines.join("\n")
     }
+}
+
+/// What became of an interrupt, as far as the store has it: who wrote the request that its answer led to is not told.
+fn record_of(interrupt: &Interrupt) -> InterruptRecord {
+    let outcome = match (interrupt.interrupt_type, &interrupt.decision) {
+        (_, None) if interrupt.state.is_live() => InterruptResult::Open,
+        (InterruptType::Stop, _) => InterruptResult::Stopped,
+        (InterruptType::Prune, _) => InterruptResult::Pruned,
+        (_, None) => InterruptResult::Decided {
+            reason: interrupt.state.to_string(),
+        },
+        (_, Some(made)) => InterruptResult::Routed {
+            target: made.target.as_str().to_owned(),
+            decided_by: match made.by {
+                Decider::Person { .. } => DecidedBy::Person,
+                Decider::Policy => DecidedBy::Policy,
+                Decider::Rule { .. } => DecidedBy::Rule,
+                Decider::Deadline => DecidedBy::Deadline,
+            },
+            filled_by: FilledBy::Unchanged,
+            answer: {
+                let answer = made.content.as_deref().map(serde_json::from_str);
+                answer.and_then(Result::ok).unwrap_or_default()
+            },
+            reroute: interrupt.bound.as_ref().map(|bound| bound.event.clone()),
+        },
+    };
+    InterruptRecord::of(interrupt, kept_name(interrupt.kind.as_str()), outcome)
 }

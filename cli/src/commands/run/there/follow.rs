@@ -12,13 +12,16 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
+use engine::run::RunOccurrence;
 use interrupts::life::{Interrupt, RunState};
 use interrupts::signals::{Ladder, OsSignals, SignalSource};
+use interrupts::store::Filter;
 use routing_core::{InterruptId, RunId};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::ending::{RemoteEnding, Standstill, standstill};
+use super::occurrences::FeedOccurrences;
 use super::story::FeedEntry;
 use super::{Remote, RemoteServer};
 use crate::arguments::{Global, HangupChoice};
@@ -28,8 +31,10 @@ use crate::commands::run::talk::Talk;
 use crate::exit::{Exit, Failure};
 use crate::installation::{FeedItem, Installation, RemoteFeed, ServerPlace};
 use crate::keyboard::Keyboard;
+use crate::layout::screen_size;
+use crate::listing;
 use crate::palette::Palette;
-use crate::report::Detail;
+use crate::report::{Detail, Steps, Story};
 use crate::reviewer::Reply;
 use crate::visible::visible_json;
 
@@ -70,6 +75,10 @@ pub(super) struct Following {
     url: String,
     detail: Detail,
     json: bool,
+    /// What was told of it before it is followed is not told again.
+    after: u64,
+    story: Story,
+    occurrences: FeedOccurrences,
     /// What was told last of the state of the run; nothing where nothing was told since the following began.
     told: Option<String>,
     /// Whether there is somebody here to ask.
@@ -123,25 +132,31 @@ impl Following {
             place,
         } = server;
         let is_terminal = io::stdin().is_terminal() && io::stderr().is_terminal();
+        let palette = Palette::for_stream(&io::stderr(), global.no_color);
+        let detail = match (global.quiet, global.verbose) {
+            (true, _) => Detail::Little,
+            (false, 0) => Detail::Usual,
+            (false, _) => Detail::Much,
+        };
         let escape = Escape::of(talk, global)
             .map_err(|error| Failure::new(Exit::Failure, format!("the terminal: {error}")))?;
         Ok(Self {
             escape,
             place,
-            feed: RemoteFeed::of(client, Some(run), after),
+            // Its agents are known from its beginning on, whenever the following begins.
+            feed: RemoteFeed::of(client, Some(run), "0".to_owned()),
+            after: after.parse().unwrap_or_default(),
+            occurrences: FeedOccurrences::default(),
+            story: Story::new(palette, detail, Steps::Told),
             remote,
             run,
             url,
-            detail: match (global.quiet, global.verbose) {
-                (true, _) => Detail::Little,
-                (false, 0) => Detail::Usual,
-                (false, _) => Detail::Much,
-            },
+            detail,
             json: talk.json,
             told: None,
             outlives: talk.on_hangup == HangupChoice::Detach,
             asks: is_terminal && talk.input_is_free && !talk.no_input,
-            palette: Palette::for_stream(&io::stderr(), global.no_color),
+            palette,
             global,
             heard: Ladder::default(),
             signal: None,
@@ -303,29 +318,55 @@ impl Following {
 
     /// Tells an event; whether the run may stand otherwise after it.
     fn tell(&mut self, json: &str) -> anyhow::Result<bool> {
-        if self.json {
-            let mut output = io::stdout().lock();
-            writeln!(output, "{}", visible_json(json))?;
-            output.flush()?;
-        }
         let Some(event) = FeedEntry::read(json) else {
             return Ok(false);
         };
+        let lines = self.lines_of(&event);
+        if event.position <= self.after {
+            return Ok(false);
+        }
         if let Some(state) = event.topic.strip_prefix("run.") {
             self.told = Some(state.to_owned());
         } else if event.topic == "stream.reset" {
             self.told = None;
         }
-        if !self.json
-            && let Some(line) = event.line(self.detail, self.palette)
-        {
-            if self.asking.is_some() || self.is_visited {
-                self.held.push(line);
-            } else {
+        if self.json {
+            let mut output = io::stdout().lock();
+            writeln!(output, "{}", visible_json(json))?;
+            output.flush()?;
+        } else if self.asking.is_some() || self.is_visited {
+            self.held.extend(lines);
+        } else {
+            for line in lines {
                 self.say(&line);
             }
         }
         Ok(event.changes_the_run())
+    }
+
+    /// An event in words: those of a run of this process.
+    fn lines_of(&mut self, event: &FeedEntry) -> Vec<String> {
+        let columns = io::stderr().is_terminal().then(|| screen_size().0 - 1);
+        let at = event.at.unwrap_or_default();
+        let mut lines = Vec::new();
+        for event in self.occurrences.of(event) {
+            let occurrence = RunOccurrence {
+                run: self.run,
+                sequence: 0,
+                at,
+                replayed: false,
+                event,
+            };
+            lines.extend(self.story.tell(&occurrence, columns));
+        }
+        if self.detail > Detail::Little
+            && let Some((tone, symbol, what)) = event.aside(self.detail)
+        {
+            let about = (at, event.node());
+            let about = (about.0, about.1.as_ref());
+            lines.extend(self.story.tell_of(about, (symbol, tone), what, columns));
+        }
+        lines
     }
 
     /// Says something that does not wait for the person to have typed.
@@ -350,8 +391,15 @@ impl Following {
     async fn end(&self, standing: &RunStatusSnapshot) -> anyhow::Result<Exit> {
         let progress = self.remote.progress(self.run).await?;
         let questions: Vec<Interrupt> = standing.questions().cloned().collect();
+        let all = Filter {
+            run: Some(self.run),
+            ..Filter::default()
+        };
+        let all = listing::interrupts(&*self.remote as &dyn Installation, &all).await?;
         let ending = RemoteEnding {
             run: &standing.run,
+            usage: self.story.tree().usage(),
+            interrupts: &all,
             progress: progress.as_ref(),
             standstill: standstill(&standing.run, &standing.waiting),
             questions: &questions,

@@ -1,5 +1,8 @@
 //! What a server tells of a run, in lines for people.
 
+use jiff::Timestamp;
+use routing_core::NodeId;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::palette::{Palette, Tone};
@@ -14,6 +17,10 @@ pub(in crate::commands) struct FeedEntry {
     /// Its name, as `interrupt.opened`.
     pub(super) topic: String,
     data: Value,
+    /// When it was written.
+    pub(super) at: Option<Timestamp>,
+    /// Its place in the feed; 0 where it has none.
+    pub(super) position: u64,
 }
 
 impl FeedEntry {
@@ -22,8 +29,15 @@ impl FeedEntry {
         let mut event: Value = serde_json::from_str(json).ok()?;
         let topic = event.get("type")?.as_str()?;
         let topic = topic.strip_prefix(AROUND.0)?.strip_suffix(AROUND.1)?;
+        let text = |name| event.get(name).and_then(Value::as_str);
+        let (at, position) = (text("time"), text("sequence"));
+        let at = at.and_then(|at| at.parse().ok());
+        let position = position.and_then(|position| position.parse().ok());
+        let topic = topic.to_owned();
         Some(Self {
-            topic: topic.to_owned(),
+            topic,
+            at,
+            position: position.unwrap_or_default(),
             data: event.get_mut("data")?.take(),
         })
     }
@@ -33,6 +47,32 @@ impl FeedEntry {
         ["run.", "interrupt.", "stream."]
             .iter()
             .any(|group| self.topic.starts_with(group))
+    }
+
+    /// A member of its data.
+    pub(super) fn member(&self, name: &str) -> Option<&Value> {
+        self.data.get(name)
+    }
+
+    /// A member of its data that is a text.
+    pub(super) fn text_of(&self, name: &str) -> Option<&str> {
+        self.member(name)?.as_str()
+    }
+
+    /// A member of its data, where it has this form.
+    pub(super) fn read_member<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
+        T::deserialize(self.member(name)?).ok()
+    }
+
+    /// Its data, where they have this form.
+    pub(super) fn data_as<T: DeserializeOwned>(&self) -> Option<T> {
+        T::deserialize(&self.data).ok()
+    }
+
+    /// The agent that it is about.
+    pub(super) fn node(&self) -> Option<NodeId> {
+        let (_run, node) = self.text_of("agent_id")?.split_once('/')?;
+        NodeId::new(node).ok()
     }
 
     fn text(&self, name: &str) -> String {
@@ -51,10 +91,15 @@ impl FeedEntry {
 
     /// The line that tells it; `None` where it is not told at this detail.
     pub(in crate::commands) fn line(&self, detail: Detail, palette: Palette) -> Option<String> {
+        let (tone, symbol, text) = self.words(detail)?;
+        Some(format!("{} {text}", palette.paint(tone, symbol)))
+    }
+
+    fn words(&self, detail: Detail) -> Option<(Tone, &'static str, String)> {
         if detail == Detail::Little {
             return None;
         }
-        let (tone, symbol, text) = match self.topic.as_str() {
+        Some(match self.topic.as_str() {
             "agent.status_changed" => self.working(detail)?,
             "agent.finished" => self.finished(),
             "agent.message_added" => (Tone::Active, "✉", format!("{} has a message", self.agent())),
@@ -79,9 +124,53 @@ impl FeedEntry {
                 let state = self.text("state");
                 (Tone::Strong, "▶", format!("the run is {state}"))
             }
+            topic if topic.starts_with("tool.") => {
+                let (tone, symbol, text) = self.tool();
+                (tone, symbol, format!("{} {text}", self.agent()))
+            }
             _ => return None,
+        })
+    }
+
+    /// What is told of it beside the occurrences that it stands for.
+    pub(super) fn aside(&self, detail: Detail) -> Option<(Tone, &'static str, String)> {
+        match self.topic.as_str() {
+            topic if topic.starts_with("tool.") => Some(self.tool()),
+            "reroute.pending" => {
+                let target = self.text("target");
+                let what =
+                    format!("a supervisor asks it to interrupt itself and go on to {target}");
+                Some((Tone::Route, "⚑", what))
+            }
+            "llm.call_cancelled" => {
+                let partial = self.text("partial");
+                let what = format!("was interrupted in its answer [partial]: {partial}");
+                (!partial.is_empty()).then_some((Tone::Waiting, "⊘", what))
+            }
+            "stream.reset" | "checkpoint.saved" => self.words(detail),
+            "interrupt.claimed"
+            | "interrupt.released"
+            | "interrupt.expired"
+            | "interrupt.cancelled"
+            | "interrupt.dead_lettered" => self.interrupted(detail),
+            _ => None,
+        }
+    }
+
+    /// What a call of a tool does, or how it has ended.
+    pub(super) fn tool(&self) -> (Tone, &'static str, String) {
+        let tool = self.text("tool");
+        let said = match self.text("message") {
+            message if message.is_empty() => self.text("outcome").replace('_', " "),
+            message => message,
         };
-        Some(format!("{} {text}", palette.paint(tone, symbol)))
+        match (self.topic.as_str(), self.text("outcome").as_str()) {
+            ("tool.started", _) => (Tone::Plain, "⚒", format!("uses {tool}")),
+            ("tool.finished", "finished") => (Tone::Good, "✓", format!("{tool}: {said}")),
+            ("tool.finished", "denied") => (Tone::Waiting, "✗", format!("{tool}: {said}")),
+            ("tool.finished", _) => (Tone::Bad, "✗", format!("{tool}: {said}")),
+            _ => (Tone::Waiting, "⊘", said),
+        }
     }
 
     fn working(&self, detail: Detail) -> Option<(Tone, &'static str, String)> {

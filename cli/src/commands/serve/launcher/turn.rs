@@ -129,12 +129,19 @@ impl Launcher {
     /// been told by itself.
     pub(super) fn look_later(&self, row: &Run, while_: Duration) {
         let (run, version) = (row.id, row.version);
+        let is_watched = self.to_outlast(row).is_some_and(|least| least <= while_);
+        let lapsed = self.0.keeping.lapsed(row).filter(|_lease| is_watched);
         let while_ = SignedDuration::try_from(while_).unwrap_or(SignedDuration::MAX);
         let (delay, launcher) = (self.0.leases.begin(run), self.clone());
         self.0.leases.tasks().spawn(async move {
             if delay.sleeps(Timestamp::now() + while_).await {
                 match launcher.0.store().run(run).await {
-                    Ok(Some(row)) if row.version == version => launcher.look_again(run).await,
+                    Ok(Some(row)) if row.version == version => {
+                        if let Some(lease) = lapsed.filter(|it| row.lease.as_ref() == Some(it)) {
+                            launcher.0.keeping.has_outlasted(run, lease);
+                        }
+                        launcher.look_again(run).await;
+                    }
                     Ok(_moved) => {}
                     Err(error) => tracing::warn!(%run, %error, "the run could not be looked at"),
                 }

@@ -1,8 +1,11 @@
 //! What the feed tells: every name of an event, with what it means, for those who read about it.
 
 /// The names of all events, and what each of them says.
-pub(crate) const TOLD: [(&str, &str); 47] = [
-    ("run.created", "A run was created."),
+pub(crate) const TOLD: [(&str, &str); 48] = [
+    (
+        "run.created",
+        "A run was created: `goal` and `workflow` say for what.",
+    ),
     ("run.running", "A run works, for the first time or again."),
     ("run.stopping", "A run was told to stop."),
     (
@@ -13,7 +16,10 @@ pub(crate) const TOLD: [(&str, &str); 47] = [
         "run.waiting",
         "A run waits for an answer to one of its `open_interrupts`.",
     ),
-    ("run.completed", "A run has reached its end."),
+    (
+        "run.completed",
+        "A run has reached its end: `summary` is what came of it.",
+    ),
     ("run.failed", "A run has failed."),
     ("run.cancelled", "A run was ended on request."),
     ("agent.status_changed", "An agent does something else now."),
@@ -21,11 +27,21 @@ pub(crate) const TOLD: [(&str, &str); 47] = [
         "agent.finished",
         "Nothing can happen to an agent any more; `status` says how it ended.",
     ),
-    ("agent.message_added", "A message to an agent was accepted."),
-    ("llm.call_started", "An agent asks its model."),
+    (
+        "agent.message_added",
+        "A message to an agent was accepted: `text`.",
+    ),
+    (
+        "llm.call_started",
+        "An agent asks its model: `reads` is what was said to it, or to its run, that it reads with that.",
+    ),
     (
         "llm.call_finished",
-        "The model has answered, or nobody needs its answer any more: its agent was cut off.",
+        "The model has answered: `field` is what it has set, `usage` the tokens. Without them its agent was cut off before.",
+    ),
+    (
+        "llm.call_cancelled",
+        "A call was interrupted before the model had answered: `tokens_may_be_billed` says whether anything of it was sent.",
     ),
     ("tool.started", "An agent uses a tool."),
     ("tool.finished", "A call of a tool has ended by itself."),
@@ -125,9 +141,8 @@ mod tests {
     use routing_core::{DecisionId, EventId, InterruptId, StopMode, StopSource};
 
     use super::TOLD;
-    use crate::feed::cloud_event::{
-        RESET_TYPE, effect_topic, event_type, interrupt_topic, node_topic, reroute_name,
-    };
+    use crate::events::content::{effect_topic, interrupt_topic, node_topic, reroute_name};
+    use crate::events::envelope::{RESET_TYPE, event_type};
 
     fn someone() -> Actor {
         Actor {
@@ -225,6 +240,7 @@ mod tests {
             [
                 "agent.message_added",
                 "checkpoint.saved",
+                "llm.call_cancelled",
                 "stream.reset",
                 "tool.interrupted",
                 "tool.skipped",

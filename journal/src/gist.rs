@@ -27,7 +27,7 @@ const TELLING: [&str; 12] = [
 ];
 
 /// What an answer says, in one line: the most telling text of its one request. Nothing else of it is kept.
-pub(crate) fn gist(answer: &str) -> String {
+pub fn gist(answer: &str) -> String {
     let requests: Option<BTreeMap<String, Option<Request>>> = body(answer.as_bytes())
         .ok()
         .and_then(|json| serde_json::from_slice(json).ok());

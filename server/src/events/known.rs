@@ -14,7 +14,7 @@ const REMEMBERED: usize = 4_096;
 const TOGETHER: usize = 8;
 
 /// Interrupts, by their ids.
-pub(super) type Interrupts = HashMap<InterruptId, Arc<Interrupt>>;
+pub(crate) type Interrupts = HashMap<InterruptId, Arc<Interrupt>>;
 
 /// What is remembered of interrupts, for those of their parts that never change.
 #[derive(Default)]

@@ -1,175 +1,36 @@
-//! An event of the feed as a CloudEvent: the same bytes whenever it is told.
+//! What an event says of a row of the outbox: its name, whom it is about, and its data.
 
 use std::sync::Arc;
 
 use interrupts::life::{
     AskingId, Decider, Decision, Interrupt, Notice, ReviewStep, RunState, State,
 };
-use interrupts::store::{NodeActivity, Notification, OutboxRow, RuleEvent};
-use jiff::Timestamp;
+use interrupts::store::{NodeActivity, Notification, RerouteRow, RuleEvent};
 use journal::tool::KeptCall;
 use routing_core::reroute::RerouteState;
-use routing_core::{InterruptId, NodeId, RuleId, RunId};
-use serde::Serialize;
+use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId};
 use serde_json::{Map, Value, json};
 
+use super::model_call::tell_letters;
+use super::records::{KeptEffect, KeptRun, Records};
 use crate::address::AgentAddress;
 use crate::problem::decider;
 use crate::wire::{AskingView, mode_name, scope_name, source_name, verdict_name};
 
-/// What precedes the name of every event.
-const PREFIX: &str = "dev.irq.";
-/// What follows it.
-const SUFFIX: &str = ".v1";
-/// The type of the event that says that a position is gone.
-pub(super) const RESET_TYPE: &str = "dev.irq.stream.reset.v1";
-
-/// What an event is about, for those of its parts that never change.
-#[derive(Debug)]
-pub(super) enum About {
-    /// Nothing beside what is told.
-    Nothing,
-    /// An interrupt.
-    Interrupt(Arc<Interrupt>),
-    /// A call of a tool. What is known of its end is told with its end alone.
-    Call(KeptCall),
-}
-
-impl About {
-    pub(super) fn of_interrupt(interrupt: Option<Arc<Interrupt>>) -> Self {
-        interrupt.map_or(Self::Nothing, Self::Interrupt)
-    }
-
-    fn interrupt(&self) -> Option<&Interrupt> {
-        match self {
-            Self::Interrupt(interrupt) => Some(interrupt),
-            Self::Nothing | Self::Call(_) => None,
-        }
-    }
-
-    pub(super) fn of_call(call: Option<KeptCall>) -> Self {
-        call.map_or(Self::Nothing, Self::Call)
-    }
-}
-
-/// An event of the feed.
-#[derive(Debug, Clone)]
-pub(crate) struct FeedEvent {
-    /// Its place in the feed.
-    pub(crate) position: u64,
-    /// When it was written.
-    pub(crate) at: Timestamp,
-    /// Its run, where it is of one.
-    pub(crate) run: Option<RunId>,
-    /// The agent that it is about.
-    pub(crate) node: Option<NodeId>,
-    /// The interrupt that it is about, with its state after.
-    pub(crate) interrupt: Option<(InterruptId, State)>,
-    /// The state after, where it is about the run itself.
-    pub(crate) run_state: Option<RunState>,
-    /// Its name, as `interrupt.opened`.
-    pub(crate) topic: String,
-    /// The CloudEvent, as JSON on one line.
-    pub(crate) json: String,
-}
-
-/// The envelope. The order of its fields is the order on the wire.
-#[derive(Serialize)]
-struct Envelope<'event> {
-    specversion: &'static str,
-    id: String,
-    source: String,
-    r#type: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    subject: Option<String>,
-    time: String,
-    datacontenttype: &'static str,
-    sequence: String,
-    data: &'event Value,
-}
-
-impl FeedEvent {
-    /// The event of a row. Of what it is about only what never changes is told.
-    pub(super) fn of(instance: &str, row: &OutboxRow, about: &About) -> Self {
-        let told = NotificationContent::of(&row.notification, about);
-        let sequence = position_text(row.position);
-        let envelope = Envelope {
-            specversion: "1.0",
-            id: sequence.clone(),
-            source: source_of(instance, told.run),
-            r#type: event_type(&told.topic),
-            subject: told.subject(),
-            time: row.at.to_string(),
-            datacontenttype: "application/json",
-            sequence,
-            data: &told.data,
-        };
-        Self {
-            position: row.position,
-            at: row.at,
-            // An envelope of texts always serializes.
-            json: serde_json::to_string(&envelope).unwrap_or_default(),
-            run: told.run,
-            node: told.node,
-            interrupt: told.interrupt,
-            run_state: told.run_state,
-            topic: told.topic,
-        }
-    }
-}
-
-/// The source of what is told of a run, or of no run.
-pub(crate) fn source_of(instance: &str, run: Option<RunId>) -> String {
-    match run {
-        Some(run) => format!("/irq/{instance}/runs/{run}"),
-        None => format!("/irq/{instance}"),
-    }
-}
-
-/// The type of the events with a name.
-pub(crate) fn event_type(topic: &str) -> String {
-    format!("{PREFIX}{topic}{SUFFIX}")
-}
-
-/// A position as it is written: of one length, so that texts sort as numbers do.
-pub(crate) fn position_text(position: u64) -> String {
-    format!("{position:016}")
-}
-
-/// The event that says that a position is gone, and where to read what is now.
-pub(crate) fn reset_event(instance: &str, missed: (u64, u64), now: Timestamp, why: &str) -> String {
-    let (from, to) = missed;
-    let data = json!({
-        "from_seq": position_text(from),
-        "to_seq": position_text(to),
-        "reason": why,
-        "snapshot": ["/v1/runs", "/v1/agents", "/v1/interrupts?status=open"],
-    });
-    let envelope = Envelope {
-        specversion: "1.0",
-        id: format!("reset-{}", position_text(to)),
-        source: format!("/irq/{instance}"),
-        r#type: RESET_TYPE.to_owned(),
-        subject: None,
-        time: now.to_string(),
-        datacontenttype: "application/json",
-        sequence: position_text(to),
-        data: &data,
-    };
-    serde_json::to_string(&envelope).unwrap_or_default()
-}
+/// The longest text that an event holds, in bytes: so that brokers take it.
+pub(super) const LONGEST_TEXT: usize = 64 << 10;
 
 /// What a notification says.
-struct NotificationContent {
-    topic: String,
-    run: Option<RunId>,
-    node: Option<NodeId>,
-    interrupt: Option<(InterruptId, State)>,
-    run_state: Option<RunState>,
-    data: Value,
+pub(super) struct EventContent {
+    pub(super) topic: String,
+    pub(super) run: Option<RunId>,
+    pub(super) node: Option<NodeId>,
+    pub(super) interrupt: Option<(InterruptId, State)>,
+    pub(super) run_state: Option<RunState>,
+    pub(super) data: Value,
 }
 
-impl NotificationContent {
+impl EventContent {
     fn new(topic: impl Into<String>, run: impl Into<Option<RunId>>, data: Value) -> Self {
         Self {
             topic: topic.into(),
@@ -186,7 +47,7 @@ impl NotificationContent {
         self
     }
 
-    fn subject(&self) -> Option<String> {
+    pub(super) fn subject(&self) -> Option<String> {
         let agent = self.run.zip(self.node.as_ref());
         let agent = agent.map(|(run, node)| format!("agents/{run}/{node}"));
         match (agent, self.interrupt) {
@@ -196,8 +57,9 @@ impl NotificationContent {
         }
     }
 
+    /// What is told of a notification.
     #[expect(clippy::too_many_lines, reason = "one arm for each notification")]
-    fn of(notification: &Notification, about: &About) -> Self {
+    pub(super) fn of(notification: &Notification, records: &Records) -> Self {
         match notification {
             Notification::Interrupt {
                 interrupt: id,
@@ -207,8 +69,8 @@ impl NotificationContent {
                 source,
                 notice,
             } => {
-                let mut told =
-                    Self::interrupt(*id, *run, (*state, *version), notice, about.interrupt());
+                let interrupt = records.interrupt(*id).map(Arc::as_ref);
+                let mut told = Self::interrupt(*id, *run, (*state, *version), notice, interrupt);
                 if let (Value::Object(data), Some(source)) = (&mut told.data, source) {
                     data.insert("source".to_owned(), source_name(*source).into());
                 }
@@ -218,11 +80,7 @@ impl NotificationContent {
                 event,
                 run,
                 reroute,
-            } => Self::new(
-                format!("reroute.{}", reroute_name(reroute)),
-                *run,
-                json!({"event_id": event.as_str(), "reroute": reroute}),
-            ),
+            } => Self::reroute(*run, (event, reroute), records.reroute(event)),
             Notification::Node {
                 run,
                 node,
@@ -246,11 +104,15 @@ impl NotificationContent {
             } => {
                 let data =
                     json!({"agent_id": address(*run, node), "effect_id": effect, "kind": kind});
-                Self::effect(*run, data, (kind.as_str(), *done), about).by(node)
+                let kept = records.effect(*effect);
+                Self::effect(*run, data, (kind.as_str(), *done), kept).by(node)
             }
             Notification::Message { run, node, message } => {
-                let data = json!({"agent_id": address(*run, node), "message": message});
-                Self::new("agent.message_added", *run, data).by(node)
+                let mut data = Map::new();
+                data.insert("agent_id".to_owned(), address(*run, node).into());
+                data.insert("message".to_owned(), (*message).into());
+                tell_text(&mut data, "text", records.message(*message));
+                Self::new("agent.message_added", *run, Value::Object(data)).by(node)
             }
             Notification::Checkpoint { checkpoint } => Self::new(
                 "checkpoint.saved",
@@ -270,7 +132,10 @@ impl NotificationContent {
                 version,
                 reason,
                 open,
-            } => Self::run(*run, (*state, *version), reason.as_deref(), open),
+            } => {
+                let why = (reason.as_deref(), open.as_slice());
+                Self::run(*run, (*state, *version), why, records.run(*run))
+            }
         }
     }
 
@@ -297,6 +162,7 @@ impl NotificationContent {
                     source_name(interrupt.first_source()).into(),
                 );
                 data.insert("scope".to_owned(), scope_name(interrupt.scope).into());
+                data.insert("origin".to_owned(), interrupt.origin.as_str().into());
             }
             if let Notice::Dispatch {
                 target, decision, ..
@@ -316,6 +182,14 @@ impl NotificationContent {
             // A mode only goes up, so the one at the beginning is told with the beginning alone.
             if let (Notice::Admitted, Some(interrupt)) = (notice, interrupt) {
                 data.insert("mode".to_owned(), mode_name(interrupt.mode).into());
+                tell_text(data, "reason", Some(interrupt.first_reason()));
+            }
+            if let (Notice::Acknowledged | Notice::Dispatch { .. }, Some(interrupt)) =
+                (notice, interrupt)
+                && let Some(bound) = &interrupt.bound
+            {
+                data.insert("event_id".to_owned(), bound.event.as_str().into());
+                data.insert("reroute_to".to_owned(), bound.target.as_str().into());
             }
         }
         Self {
@@ -325,11 +199,48 @@ impl NotificationContent {
         }
     }
 
-    fn effect(run: RunId, data: Value, (kind, done): (&str, bool), about: &About) -> Self {
+    fn reroute(
+        run: RunId,
+        (event, state): (&EventId, &RerouteState),
+        row: Option<&RerouteRow>,
+    ) -> Self {
+        let mut data = Map::new();
+        data.insert("event_id".to_owned(), event.as_str().into());
+        data.insert("reroute".to_owned(), json!(state));
+        let told = format!("reroute.{}", reroute_name(state));
+        let Some(row) = row else {
+            return Self::new(told, run, Value::Object(data));
+        };
+        data.insert("agent_id".to_owned(), address(run, &row.node).into());
+        data.insert("target".to_owned(), row.target.as_str().into());
+        Self::new(told, run, Value::Object(data)).by(&row.node)
+    }
+
+    fn effect(
+        run: RunId,
+        data: Value,
+        (kind, done): (&str, bool),
+        kept: Option<&KeptEffect>,
+    ) -> Self {
         let mut data = object(data);
-        let topic = match about {
-            About::Call(call) => call_told(call, done, &mut data),
-            About::Nothing | About::Interrupt(_) => effect_topic(kind, done),
+        let topic = match kept {
+            Some(KeptEffect::Tool(call)) => call_told(call, done, &mut data),
+            Some(KeptEffect::Model(call)) => {
+                call.tell(done, &mut data);
+                effect_topic(kind, done)
+            }
+            Some(KeptEffect::Interrupt(kept)) => {
+                kept.tell(done, &mut data);
+                effect_topic(kind, done)
+            }
+            Some(KeptEffect::Attempt(attempt)) => attempt.tell(done, &mut data),
+            Some(KeptEffect::Mail(letters)) => {
+                if done {
+                    tell_letters(letters, &mut data);
+                }
+                effect_topic(kind, done)
+            }
+            None => effect_topic(kind, done),
         };
         Self::new(topic, run, Value::Object(data))
     }
@@ -337,19 +248,33 @@ impl NotificationContent {
     fn run(
         run: RunId,
         (state, version): (RunState, u64),
-        reason: Option<&str>,
-        open: &[InterruptId],
+        (reason, open): (Option<&str>, &[InterruptId]),
+        kept: Option<&KeptRun>,
     ) -> Self {
-        let mut data = json!({"run_id": run, "state": state, "version": version});
-        if let (Value::Object(data), Some(reason)) = (&mut data, reason) {
+        let mut data = Map::new();
+        data.insert("run_id".to_owned(), json!(run));
+        data.insert("state".to_owned(), json!(state));
+        data.insert("version".to_owned(), version.into());
+        if let Some(reason) = reason {
             data.insert("reason".to_owned(), reason.into());
         }
-        if let (Value::Object(data), RunState::Paused | RunState::Waiting) = (&mut data, state) {
+        if let RunState::Paused | RunState::Waiting = state {
             data.insert("open_interrupts".to_owned(), json!(open));
+        }
+        match (state, kept) {
+            (RunState::Created, Some(kept)) => {
+                for (name, text) in &kept.order {
+                    tell_text(&mut data, name, Some(text));
+                }
+            }
+            (RunState::Completed, Some(kept)) => {
+                tell_text(&mut data, "summary", kept.result.as_deref());
+            }
+            _ => {}
         }
         Self {
             run_state: Some(state),
-            ..Self::new(format!("run.{state}"), run, data)
+            ..Self::new(format!("run.{state}"), run, Value::Object(data))
         }
     }
 
@@ -392,10 +317,24 @@ pub(super) const fn node_topic(activity: NodeActivity) -> &'static str {
     }
 }
 
+/// A text, where there is one that is not too long for an event: those are read where they stand.
+fn tell_text(data: &mut Map<String, Value>, name: &str, text: Option<&str>) {
+    if let Some(text) = text.filter(|text| text.len() <= LONGEST_TEXT) {
+        data.insert(name.to_owned(), text.into());
+    }
+}
+
 /// What was decided, and by what: a decision never changes.
 fn tell_decision(data: &mut Map<String, Value>, made: &Decision) {
     data.insert("decision".to_owned(), verdict_name(made.verdict).into());
     data.insert("decided_by".to_owned(), decider(&made.by).into());
+    let answer = made
+        .content
+        .as_deref()
+        .filter(|text| text.len() <= LONGEST_TEXT);
+    if let Some(answer) = answer.and_then(|text| serde_json::from_str::<Value>(text).ok()) {
+        data.insert("answer".to_owned(), answer);
+    }
     if let Decider::Rule { rule, .. } = &made.by {
         data.insert("rule_id".to_owned(), rule.to_string().into());
     }

@@ -1,0 +1,212 @@
+//! The events of a server's feed as occurrences of a run: so that a run is told in the same words wherever it is executed.
+
+use std::collections::{HashMap, HashSet};
+
+use engine::run::RunEvent;
+use engine::run::nodes::state_of;
+use interrupts::store::NodeActivity;
+use routing_core::handler::{DecidedBy, FilledBy};
+use routing_core::model::TokenUsage;
+use routing_core::review::Answer;
+use routing_core::{EventId, InterruptDetails, InterruptId, InterruptType, NodeId};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::story::FeedEntry;
+use crate::kept_name::kept_name;
+
+/// What is told of one of its agents.
+#[derive(Deserialize)]
+struct AgentTold {
+    agent_type: String,
+    status: NodeActivity,
+}
+
+/// What is told of a call to a model.
+#[derive(Deserialize)]
+struct CallTold {
+    turn: u32,
+    correction: u32,
+    step: u32,
+    #[serde(default)]
+    field: Option<String>,
+    #[serde(default)]
+    summary: String,
+    #[serde(default = "nothing_known")]
+    usage: TokenUsage,
+}
+
+const fn nothing_known() -> TokenUsage {
+    TokenUsage {
+        input: None,
+        output: None,
+    }
+}
+
+/// What is told of an interrupt of an agent that leaves along a route.
+#[derive(Deserialize)]
+struct RoutedTold {
+    interrupt_id: InterruptId,
+    origin: String,
+    target: String,
+    decided_by: DecidedBy,
+    filled_by: FilledBy,
+    #[serde(default)]
+    event_id: Option<EventId>,
+}
+
+/// Makes occurrences of the events of one run.
+#[derive(Default)]
+pub(super) struct FeedOccurrences {
+    kinds: HashMap<NodeId, &'static str>,
+    /// The interrupts that paused the run.
+    pauses: HashSet<InterruptId>,
+}
+
+impl FeedOccurrences {
+    /// What an event says that happened: nothing where a run of this process would not say so in these words.
+    pub(super) fn of(&mut self, event: &FeedEntry) -> Vec<RunEvent> {
+        match event.topic.as_str() {
+            "run.created" => started(event).into_iter().collect(),
+            "agent.status_changed" | "agent.finished" => self.agent(event).unwrap_or_default(),
+            "llm.call_started" => {
+                let read = messages(event).into_iter();
+                read.chain(self.step_started(event)).collect()
+            }
+            "llm.call_finished" => self.step_finished(event).into_iter().collect(),
+            "interrupt.requested" => self.requested(event).into_iter().collect(),
+            "interrupt.acknowledged" => bound(event).into_iter().collect(),
+            "interrupt.resolved" | "interrupt.rerouted" => {
+                self.decided(event).into_iter().collect()
+            }
+            "effect.finished" => match event.text_of("kind") {
+                Some("interrupt") => routed(event).into_iter().collect(),
+                Some("mail") => messages(event),
+                _ => Vec::new(),
+            },
+            _ => Vec::new(),
+        }
+    }
+
+    /// An agent that is heard of for the first time has come to be.
+    fn agent(&mut self, event: &FeedEntry) -> Option<Vec<RunEvent>> {
+        let (node, told) = (event.node()?, event.data_as::<AgentTold>()?);
+        let kind = kept_name(&told.agent_type);
+        let mut events = Vec::new();
+        if self.kinds.insert(node.clone(), kind).is_none() {
+            events.push(RunEvent::AgentSpawned {
+                parent: node.parent(),
+                node: node.clone(),
+                kind,
+            });
+        }
+        let status = state_of(told.status);
+        events.push(if told.status.is_final() {
+            RunEvent::AgentFinished { node, kind, status }
+        } else {
+            RunEvent::AgentStatusChanged { node, kind, status }
+        });
+        Some(events)
+    }
+
+    fn step_started(&self, event: &FeedEntry) -> Option<RunEvent> {
+        let (node, told) = (event.node()?, event.data_as::<CallTold>()?);
+        let kind = self.kinds.get(&node)?;
+        (told.correction == 0).then_some(RunEvent::StepStarted {
+            node,
+            kind,
+            step: told.step,
+            turn: told.turn,
+        })
+    }
+
+    fn step_finished(&self, event: &FeedEntry) -> Option<RunEvent> {
+        let (node, told) = (event.node()?, event.data_as::<CallTold>()?);
+        Some(RunEvent::StepFinished {
+            kind: self.kinds.get(&node)?,
+            node,
+            step: told.step,
+            field: kept_name(&told.field?),
+            summary: told.summary,
+            usage: told.usage,
+            corrections: told.correction,
+        })
+    }
+
+    fn requested(&mut self, event: &FeedEntry) -> Option<RunEvent> {
+        let interrupt = event.read_member("interrupt_id")?;
+        let r#type: InterruptType = event.read_member("type")?;
+        let reason = event.text_of("reason")?.to_owned();
+        if r#type == InterruptType::Pause {
+            self.pauses.insert(interrupt);
+            return Some(RunEvent::Paused { interrupt, reason });
+        }
+        let node = event.node()?;
+        Some(RunEvent::InterruptRaised {
+            interrupt,
+            kind: self.kinds.get(&node).copied().unwrap_or_default(),
+            node,
+            details: InterruptDetails {
+                r#type,
+                reason,
+                choices: Vec::new(),
+                confirmation_items: Vec::new(),
+                context_for_decision: String::new(),
+            },
+            payload: Value::Null,
+        })
+    }
+
+    fn decided(&self, event: &FeedEntry) -> Option<RunEvent> {
+        let interrupt = event.read_member("interrupt_id")?;
+        if self.pauses.contains(&interrupt) {
+            let input = event.member("answer").and_then(|it| it.get("input"));
+            let input = input.and_then(Value::as_str).map(str::to_owned);
+            return Some(RunEvent::Resumed { interrupt, input });
+        }
+        let answer: Answer = event.read_member("answer")?;
+        Some(RunEvent::InterruptAnswered { interrupt, answer })
+    }
+}
+
+fn started(event: &FeedEntry) -> Option<RunEvent> {
+    let text = |name| event.text_of(name).unwrap_or_default().to_owned();
+    Some(RunEvent::Started {
+        goal: event.text_of("goal")?.to_owned(),
+        model: text("model"),
+        workspace: text("workspace"),
+    })
+}
+
+/// What an agent reads.
+fn messages(event: &FeedEntry) -> Vec<RunEvent> {
+    let Some(node) = event.node() else {
+        return Vec::new();
+    };
+    let texts: Vec<String> = event.read_member("reads").unwrap_or_default();
+    let message = |text| RunEvent::MessageAdded {
+        node: node.clone(),
+        text,
+    };
+    texts.into_iter().map(message).collect()
+}
+
+fn bound(event: &FeedEntry) -> Option<RunEvent> {
+    Some(RunEvent::InterruptBound {
+        interrupt: event.read_member("interrupt_id")?,
+        event: event.read_member("event_id")?,
+        target: event.text_of("reroute_to")?.to_owned(),
+    })
+}
+
+fn routed(event: &FeedEntry) -> Option<RunEvent> {
+    let told: RoutedTold = event.data_as()?;
+    Some(RunEvent::InterruptResolved {
+        interrupt: told.interrupt_id,
+        origin: told.origin,
+        target: told.target,
+        decided_by: told.decided_by,
+        filled_by: told.filled_by,
+        reroute: told.event_id,
+    })
+}

@@ -1,0 +1,60 @@
+//! What a store tells, as CloudEvents: one form for the live feed, for the broker, and for `irq run --json`.
+//!
+//! An event says what a row of the outbox says, and of the records that the row names what never changes. So it has the
+//! same bytes whoever tells it, and whenever.
+
+mod content;
+mod envelope;
+mod known;
+mod model_call;
+mod records;
+mod run_events;
+mod told;
+
+use std::sync::Arc;
+
+use interrupts::store::{OutboxRow, Store};
+
+pub(crate) use envelope::{FeedEvent, event_type, position_text, reset_event, source_of};
+pub(crate) use known::Interrupts;
+pub(crate) use records::{KeptEffect, Records, goal_of};
+pub use run_events::RunEvents;
+pub(crate) use told::TOLD;
+
+use known::KnownInterrupts;
+
+/// Makes events of what a store tells.
+pub(crate) struct EventRenderer {
+    store: Arc<dyn Store>,
+    instance: String,
+    known: KnownInterrupts,
+}
+
+impl EventRenderer {
+    /// For what this store tells, with the name of this server in the sources of events.
+    pub(crate) fn new(store: Arc<dyn Store>, instance: String) -> Self {
+        Self {
+            store,
+            instance,
+            known: KnownInterrupts::default(),
+        }
+    }
+
+    /// What these rows are about.
+    pub(crate) async fn records_of(&self, rows: &[OutboxRow]) -> Records {
+        let interrupts = self.known.of(&*self.store, rows).await;
+        Records::of(&*self.store, rows, interrupts).await
+    }
+
+    /// The event of a row.
+    pub(crate) fn event_of(&self, row: &OutboxRow, records: &Records) -> Arc<FeedEvent> {
+        Arc::new(FeedEvent::of(&self.instance, row, records))
+    }
+
+    /// The events of some rows.
+    pub(crate) async fn events_of(&self, rows: &[OutboxRow]) -> Vec<Arc<FeedEvent>> {
+        let records = self.records_of(rows).await;
+        let event = |row| self.event_of(row, &records);
+        rows.iter().map(event).collect()
+    }
+}

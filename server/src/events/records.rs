@@ -1,0 +1,250 @@
+//! The records that events are about, for those of their parts that never change: read once for a whole part of the feed.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::Arc;
+
+use control::RunProgress;
+use futures_util::{Stream, StreamExt, stream};
+use interrupts::EffectId;
+use interrupts::life::{Interrupt, RunState};
+use interrupts::store::{
+    JournalEntry, Notification, OutboxRow, Page, RerouteRow, Run, Store, StoreError,
+};
+use journal::RunHeader;
+use journal::attempts::ATTEMPT;
+use journal::entry::{InterruptEnd, InterruptIntent, InterruptOutcome};
+use journal::kind::{INTERRUPT, MAIL, MODEL_CALL, TOOL_CALL};
+use journal::letter::{Letter, Mail};
+use journal::tool::KeptCall;
+use routing_core::{EventId, InterruptId, RunId};
+use serde_json::{Map, Value, json};
+
+use super::known::Interrupts;
+use super::model_call::{KeptAttempt, KeptModelCall};
+
+/// How many are read from the store together.
+const TOGETHER: usize = 8;
+
+/// An effect, as its journal keeps it.
+#[derive(Debug)]
+pub(crate) enum KeptEffect {
+    /// A call of a tool.
+    Tool(KeptCall),
+    /// A call of a model.
+    Model(Box<KeptModelCall>),
+    /// A try of one that has an entry of its own.
+    Attempt(KeptAttempt),
+    /// What became of an interrupt.
+    Interrupt(Box<KeptOutcome>),
+    /// What an agent has read outside of a turn.
+    Mail(Vec<Letter>),
+}
+
+/// What became of an interrupt that an agent raised, as the journal keeps it.
+#[derive(Debug)]
+pub(crate) struct KeptOutcome {
+    interrupt: InterruptId,
+    outcome: Option<InterruptEnd>,
+}
+
+impl KeptOutcome {
+    fn of(entry: &JournalEntry) -> Option<Self> {
+        let intent: InterruptIntent = serde_json::from_str(&entry.intent.content).ok()?;
+        let outcome = entry.result.as_ref();
+        let outcome = outcome
+            .and_then(|result| serde_json::from_str::<InterruptOutcome>(&result.content).ok());
+        Some(Self {
+            interrupt: intent.interrupt,
+            outcome: outcome.map(|outcome| outcome.end),
+        })
+    }
+
+    /// What is told of its beginning, or of its end.
+    pub(super) fn tell(&self, done: bool, data: &mut Map<String, Value>) {
+        data.insert("interrupt_id".to_owned(), json!(self.interrupt));
+        let Some(outcome) = self.outcome.as_ref().filter(|_outcome| done) else {
+            return;
+        };
+        // The answer is told with the decision; the request that a model wrote is the agent's business.
+        if let InterruptEnd::Routed {
+            origin,
+            target,
+            decided_by,
+            filled_by,
+            reroute,
+            ..
+        } = outcome
+        {
+            data.insert("origin".to_owned(), origin.as_str().into());
+            data.insert("target".to_owned(), target.as_str().into());
+            data.insert("decided_by".to_owned(), json!(decided_by));
+            data.insert("filled_by".to_owned(), json!(filled_by));
+            if let Some(event) = reroute {
+                data.insert("event_id".to_owned(), event.as_str().into());
+            }
+        }
+    }
+}
+
+impl KeptEffect {
+    /// Whether events tell more of effects of this kind than that they are.
+    fn is_told(kind: &str) -> bool {
+        [MODEL_CALL, TOOL_CALL, ATTEMPT, INTERRUPT, MAIL].contains(&kind)
+    }
+
+    fn of(entry: &JournalEntry) -> Option<Self> {
+        match entry.intent.kind.as_str() {
+            TOOL_CALL => KeptCall::of(entry).map(Self::Tool),
+            MODEL_CALL => {
+                let call = KeptModelCall::of(entry)?;
+                Some(Self::Model(Box::new(call)))
+            }
+            ATTEMPT => KeptAttempt::of(entry).map(Self::Attempt),
+            INTERRUPT => Some(Self::Interrupt(Box::new(KeptOutcome::of(entry)?))),
+            MAIL => {
+                let mail: Mail = serde_json::from_str(&entry.intent.content).ok()?;
+                Some(Self::Mail(mail.letters))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What a run was begun with, and what came of it.
+#[derive(Debug, Default)]
+pub(super) struct KeptRun {
+    /// What its order says in words, by the names of that.
+    pub(super) order: Vec<(&'static str, String)>,
+    pub(super) result: Option<String>,
+}
+
+/// The records that some rows are about. One that cannot be read is left out: its events are told without it.
+#[derive(Debug, Default)]
+pub(crate) struct Records {
+    /// The interrupts.
+    pub(crate) interrupts: Interrupts,
+    effects: HashMap<EffectId, KeptEffect>,
+    messages: HashMap<u64, String>,
+    reroutes: HashMap<EventId, RerouteRow>,
+    runs: HashMap<RunId, KeptRun>,
+}
+
+impl Records {
+    /// Reads what rows are about, which name these interrupts.
+    pub(super) async fn of(store: &dyn Store, rows: &[OutboxRow], interrupts: Interrupts) -> Self {
+        let (mut effects, mut messages, mut reroutes, mut runs) = (vec![], vec![], vec![], vec![]);
+        for row in rows {
+            match &row.notification {
+                Notification::Effect { effect, kind, .. } if KeptEffect::is_told(kind.as_str()) => {
+                    effects.push(*effect);
+                }
+                Notification::Message { run, message, .. } => messages.push((*run, *message)),
+                Notification::Reroute { event, .. } => reroutes.push(event.clone()),
+                Notification::Run {
+                    run,
+                    state: RunState::Created | RunState::Completed,
+                    ..
+                } => runs.push(*run),
+                Notification::Effect { .. }
+                | Notification::Interrupt { .. }
+                | Notification::Node { .. }
+                | Notification::Checkpoint { .. }
+                | Notification::Rule { .. }
+                | Notification::Run { .. } => {}
+            }
+        }
+        Self {
+            interrupts,
+            effects: read(stream::iter(effects).map(|id| async move {
+                let entry = store.effect(id).await?;
+                Ok(entry
+                    .as_ref()
+                    .and_then(KeptEffect::of)
+                    .map(|effect| (id, effect)))
+            }))
+            .await,
+            messages: read(stream::iter(messages).map(|(run, place)| async move {
+                let page = Page {
+                    after: place.saturating_sub(1),
+                    limit: 1,
+                };
+                let found = store.messages(run, page).await?.into_iter().next();
+                let found = found.filter(|message| message.position == place);
+                Ok(found.map(|message| (place, message.message.text)))
+            }))
+            .await,
+            reroutes: read(stream::iter(reroutes).map(|event| async move {
+                let row = store.reroute(&event).await?;
+                Ok(row.map(|row| (event, row)))
+            }))
+            .await,
+            runs: read(stream::iter(runs).map(|id| async move {
+                let Some(run) = store.run(id).await? else {
+                    return Ok(None);
+                };
+                Ok(Some((id, KeptRun::of(store, &run).await?)))
+            }))
+            .await,
+        }
+    }
+
+    pub(super) fn interrupt(&self, id: InterruptId) -> Option<&Arc<Interrupt>> {
+        self.interrupts.get(&id)
+    }
+
+    /// An effect, where more is told of it than that it is.
+    pub(crate) fn effect(&self, id: EffectId) -> Option<&KeptEffect> {
+        self.effects.get(&id)
+    }
+
+    pub(super) fn message(&self, place: u64) -> Option<&str> {
+        self.messages.get(&place).map(String::as_str)
+    }
+
+    pub(super) fn reroute(&self, event: &EventId) -> Option<&RerouteRow> {
+        self.reroutes.get(event)
+    }
+
+    pub(super) fn run(&self, run: RunId) -> Option<&KeptRun> {
+        self.runs.get(&run)
+    }
+}
+
+impl KeptRun {
+    async fn of(store: &dyn Store, run: &Run) -> Result<Self, StoreError> {
+        let header = RunHeader::from_content(&run.content).ok();
+        let order = serde_json::from_str::<Value>(&run.content).unwrap_or_default();
+        let said = |name: &str| order.get(name).and_then(Value::as_str).map(str::to_owned);
+        let order = [
+            ("goal", goal_of(run)),
+            ("workflow", header.map(|it| it.workflow.name().to_owned())),
+            ("model", said("model")),
+            ("workspace", said("workspace")),
+        ];
+        let order = order.into_iter();
+        Ok(Self {
+            order: order
+                .filter_map(|(name, text)| Some((name, text?)))
+                .collect(),
+            result: RunProgress::result_of(store, run).await?,
+        })
+    }
+}
+
+/// What a run shall reach, where its order says so.
+pub(crate) fn goal_of(run: &Run) -> Option<String> {
+    let content: Value = serde_json::from_str(&run.content).ok()?;
+    let goal = content.get("goal")?;
+    let text = goal.as_str().or_else(|| goal.get("text")?.as_str())?;
+    Some(text.to_owned())
+}
+
+/// Reads many, some at a time.
+async fn read<K: Eq + Hash, V>(
+    each: impl Stream<Item = impl Future<Output = Result<Option<(K, V)>, StoreError>>>,
+) -> HashMap<K, V> {
+    let read = each.buffer_unordered(TOGETHER);
+    let read = read.filter_map(async |found| found.ok().flatten());
+    read.collect().await
+}

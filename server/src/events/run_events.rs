@@ -1,0 +1,91 @@
+//! The events of one run, for whoever has its store at hand.
+
+use std::sync::Arc;
+
+use interrupts::store::{Page, PageBack, Store, StoreError};
+use jiff::Timestamp;
+use routing_core::{NodeId, RunId};
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::EventRenderer;
+use super::envelope::{source_of, transient_event};
+
+/// How many rows are read from the store at once.
+const CHUNK: u32 = 256;
+/// What stands for the server in the sources of events, as for a server that was given no name.
+const INSTANCE: &str = "local";
+
+/// The events of one run, read from its store: the bytes that the live feed of a server has for them.
+pub struct RunEvents {
+    store: Arc<dyn Store>,
+    renderer: EventRenderer,
+    run: RunId,
+    position: u64,
+}
+
+impl RunEvents {
+    /// What is told of a run from now on. Of a run that does not exist yet, that is all.
+    ///
+    /// # Errors
+    ///
+    /// Where the store cannot be read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    pub async fn from_now(store: Arc<dyn Store>, run: RunId) -> Result<Self, StoreError> {
+        let last = PageBack {
+            before: None,
+            limit: 1,
+        };
+        let last = store.last_outbox_of(run, last).await?;
+        Ok(Self {
+            position: last.first().map_or(0, |row| row.position),
+            renderer: EventRenderer::new(Arc::clone(&store), INSTANCE.to_owned()),
+            store,
+            run,
+        })
+    }
+
+    /// The next of those that there are by now, each a line of JSON without its end; none where all was given.
+    ///
+    /// # Errors
+    ///
+    /// Where the store cannot be read. Nothing is left out then: the next call begins at the same place.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: what was not returned is returned by the next call.
+    pub async fn next(&mut self) -> Result<Vec<String>, StoreError> {
+        let page = Page {
+            after: self.position,
+            limit: CHUNK,
+        };
+        let rows = self.store.outbox_of(self.run, page).await?;
+        let events = self.renderer.events_of(&rows).await;
+        if let Some(last) = rows.last() {
+            self.position = last.position;
+        }
+        Ok(events.iter().map(|event| event.json.clone()).collect())
+    }
+
+    /// An event that passes, of the run or of one of its agents: no store has it, and it has no place among the others.
+    pub fn transient(
+        &self,
+        topic: &str,
+        node: Option<&NodeId>,
+        (at, mut data): (Timestamp, Value),
+    ) -> String {
+        let origin = (
+            source_of(INSTANCE, Some(self.run)),
+            format!("transient-{}", Uuid::now_v7()),
+        );
+        let agent = node.map(|node| format!("{}/{node}", self.run));
+        if let (Value::Object(data), Some(agent)) = (&mut data, &agent) {
+            data.insert("agent_id".to_owned(), agent.as_str().into());
+        }
+        let subject = agent.map(|agent| format!("agents/{agent}"));
+        transient_event(origin, topic, subject, (at, &data))
+    }
+}
