@@ -17,7 +17,7 @@ use interrupts::store::{OutboxRow, Store};
 
 pub(crate) use envelope::{FeedEvent, event_type, position_text, reset_event, source_of};
 pub(crate) use known::Interrupts;
-pub(crate) use records::{KeptEffect, Records, goal_of};
+pub(crate) use records::{EventRecords, KeptEffect, goal_of};
 pub use run_events::RunEvents;
 pub(crate) use told::TOLD;
 
@@ -41,13 +41,13 @@ impl EventRenderer {
     }
 
     /// What these rows are about.
-    pub(crate) async fn records_of(&self, rows: &[OutboxRow]) -> Records {
+    pub(crate) async fn records_of(&self, rows: &[OutboxRow]) -> EventRecords {
         let interrupts = self.known.of(&*self.store, rows).await;
-        Records::of(&*self.store, rows, interrupts).await
+        EventRecords::of(&*self.store, rows, interrupts).await
     }
 
     /// The event of a row.
-    pub(crate) fn event_of(&self, row: &OutboxRow, records: &Records) -> Arc<FeedEvent> {
+    pub(crate) fn event_of(&self, row: &OutboxRow, records: &EventRecords) -> Arc<FeedEvent> {
         Arc::new(FeedEvent::of(&self.instance, row, records))
     }
 

@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 use crate::config::ServerLimits;
 use crate::metrics::Metrics;
 
-use crate::events::{EventRenderer, FeedEvent, KeptEffect, Records};
+use crate::events::{EventRecords, EventRenderer, FeedEvent, KeptEffect};
 use news::Waiting;
 
 pub(crate) use news::{Concern, News};
@@ -245,7 +245,7 @@ impl Feed {
         Some(events.cloned().collect())
     }
 
-    fn count(&self, row: &OutboxRow, records: &Records) {
+    fn count(&self, row: &OutboxRow, records: &EventRecords) {
         if let Notification::Effect {
             effect, done: true, ..
         } = &row.notification

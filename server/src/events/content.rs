@@ -12,13 +12,13 @@ use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId};
 use serde_json::{Map, Value, json};
 
 use super::model_call::tell_letters;
-use super::records::{KeptEffect, KeptRun, Records};
+use super::records::{EventRecords, KeptEffect, KeptRun};
 use crate::address::AgentAddress;
 use crate::problem::decider;
 use crate::wire::{AskingView, mode_name, scope_name, source_name, verdict_name};
 
-/// The longest text that an event holds, in bytes: so that brokers take it.
-pub(super) const LONGEST_TEXT: usize = 64 << 10;
+/// The longest text that an event holds, in bytes: thousands of events are kept for readers, and brokers have limits.
+pub(super) const LONGEST_TEXT: usize = 4 << 10;
 
 /// What a notification says.
 pub(super) struct EventContent {
@@ -59,7 +59,7 @@ impl EventContent {
 
     /// What is told of a notification.
     #[expect(clippy::too_many_lines, reason = "one arm for each notification")]
-    pub(super) fn of(notification: &Notification, records: &Records) -> Self {
+    pub(super) fn of(notification: &Notification, records: &EventRecords) -> Self {
         match notification {
             Notification::Interrupt {
                 interrupt: id,

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::content::EventContent;
-use super::records::Records;
+use super::records::EventRecords;
 
 /// What precedes the name of every event.
 const PREFIX: &str = "dev.irq.";
@@ -66,7 +66,7 @@ impl Envelope<'_> {
 
 impl FeedEvent {
     /// The event of a row. Of what it is about only what never changes is told.
-    pub(super) fn of(instance: &str, row: &OutboxRow, records: &Records) -> Self {
+    pub(super) fn of(instance: &str, row: &OutboxRow, records: &EventRecords) -> Self {
         let told = EventContent::of(&row.notification, records);
         let sequence = position_text(row.position);
         let envelope = Envelope {

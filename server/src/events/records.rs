@@ -121,7 +121,7 @@ pub(super) struct KeptRun {
 
 /// The records that some rows are about. One that cannot be read is left out: its events are told without it.
 #[derive(Debug, Default)]
-pub(crate) struct Records {
+pub(crate) struct EventRecords {
     /// The interrupts.
     pub(crate) interrupts: Interrupts,
     effects: HashMap<EffectId, KeptEffect>,
@@ -130,7 +130,7 @@ pub(crate) struct Records {
     runs: HashMap<RunId, KeptRun>,
 }
 
-impl Records {
+impl EventRecords {
     /// Reads what rows are about, which name these interrupts.
     pub(super) async fn of(store: &dyn Store, rows: &[OutboxRow], interrupts: Interrupts) -> Self {
         let (mut effects, mut messages, mut reroutes, mut runs) = (vec![], vec![], vec![], vec![]);

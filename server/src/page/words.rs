@@ -7,6 +7,7 @@ pub(super) fn event(kind: &str) -> String {
     match kind {
         "llm.call_started" => "asks its model",
         "llm.call_finished" => "is done asking its model",
+        "llm.call_cancelled" => "was stopped while it asked its model",
         "tool.started" => "uses a tool",
         "tool.finished" => "has a tool's result",
         "tool.interrupted" => "was stopped while it used a tool",

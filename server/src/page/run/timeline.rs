@@ -55,7 +55,7 @@ fn line(event: &Value, now: jiff::Timestamp) -> Markup {
                 @if let (false, Some((_, node))) = (is_of_agent, agent) { " · " (visible(node)) }
                 @if let Some(by) = text("/data/claimed_by/by") { ": " (visible(by)) }
                 @if let (true, Some(told)) = (tells_state, told) { " " (state(told)) }
-                @if let Some(said) = text("/data/message") { " " span.hint { (visible(said)) } }
+                @if let Some(said) = text("/data/message").or(text("/data/summary")) { " " span.hint { (visible(said)) } }
                 @if left_behind == Some(true) { " " strong { "Something of it may still run." } }
             }
         }
