@@ -217,7 +217,7 @@ async fn a_whole_run_with_a_reroute_works_over_the_wire_form_of_each_provider() 
         };
         assert_eq!(count("run.completed"), 1, "{}: {lines}", provider.model);
         assert_eq!(
-            count("interrupt.resolved"),
+            count("interrupt.rerouted"),
             1,
             "{}: {lines}",
             provider.model

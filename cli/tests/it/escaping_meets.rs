@@ -288,6 +288,7 @@ fn esc_shortly_before_a_question_of_a_server_has_its_window_and_then_the_questio
     screen.exp_string("paused").unwrap();
     press(&mut screen, "\x1b");
     screen.exp_string("which way?").unwrap();
+    screen.exp_string("? help").unwrap();
     screen.exp_string("> ").unwrap();
     screen.send_line("1").unwrap();
     leaves(&mut screen, "0");
@@ -301,6 +302,7 @@ fn esc_at_a_question_of_a_server_opens_the_window_and_what_was_begun_is_there_af
     let more = format!("--script {}", asks.display());
     let (mut screen, _shell) = there(&served, &served.url, &more, "");
     screen.exp_string("which way?").unwrap();
+    screen.exp_string("? help").unwrap();
     screen.exp_string("> ").unwrap();
     press(&mut screen, "by the river\x1b");
     screen.exp_string("\nEsc: asking the server").unwrap();

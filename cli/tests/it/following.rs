@@ -288,6 +288,7 @@ fn a_question_is_answered_in_place_while_the_server_is_killed_and_comes_back() {
     ];
     let mut screen = at_a_terminal(&house, &arguments);
     screen.exp_string("which way?").unwrap();
+    screen.exp_string("? help").unwrap();
     house.served.is_killed_and_comes_back();
     screen.send_line("1").unwrap();
     screen.exp_string("completed").unwrap();

@@ -5,7 +5,7 @@ use std::process::Stdio;
 use serde_json::Value;
 
 use crate::place::Place;
-use crate::program::{end, lines, spawn};
+use crate::program::{end, last_of_run, lines, spawn};
 
 #[test]
 fn a_time_limit_counts_the_work_of_processes_before_and_a_resume_may_raise_it() {
@@ -58,7 +58,8 @@ fn a_limit_below_the_steps_that_a_run_took_is_told_with_all_of_them() {
     let told = place
         .end(&[&lowered[..], &["--json"]].concat())
         .exits_with(8);
-    let last = lines(&told.output).pop().unwrap();
+    let events = told.events();
+    let last = last_of_run(&events);
     assert_eq!(last["type"], "dev.irq.run.paused.v1", "{last:#}");
     assert_eq!(last["data"]["reason"], TOLD, "{last:#}");
     let stops = place.end(&["review", "--json"]).exits_with(0);

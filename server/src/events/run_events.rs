@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use interrupts::life::RunState;
 use interrupts::store::{Page, PageBack, Store, StoreError};
 use jiff::Timestamp;
 use routing_core::{NodeId, RunId};
@@ -25,7 +26,7 @@ pub struct RunEvents {
 }
 
 impl RunEvents {
-    /// What is told of a run from now on. Of a run that does not exist yet, that is all.
+    /// What is told of a run from now on. Of a run that has not begun yet, that is all.
     ///
     /// # Errors
     ///
@@ -35,11 +36,16 @@ impl RunEvents {
     ///
     /// Safe: it only reads.
     pub async fn from_now(store: Arc<dyn Store>, run: RunId) -> Result<Self, StoreError> {
+        let found = store.run(run).await?;
+        let has_begun = found.is_some_and(|run| run.state != RunState::Created);
         let last = PageBack {
             before: None,
             limit: 1,
         };
-        let last = store.last_outbox_of(run, last).await?;
+        let last = match has_begun {
+            true => store.last_outbox_of(run, last).await?,
+            false => Vec::new(),
+        };
         Ok(Self {
             position: last.first().map_or(0, |row| row.position),
             renderer: EventRenderer::new(Arc::clone(&store), INSTANCE.to_owned()),
