@@ -8,7 +8,8 @@ use rexpect::session::PtySession;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use crate::program::{end, interrupt, irq, lines, script, spawn};
+use crate::place::Place;
+use crate::program::{Ended, end, interrupt, irq, lines, script, spawn};
 use crate::screen::{on_a_terminal, press};
 use crate::served::Served;
 
@@ -87,6 +88,35 @@ fn a_run_is_started_on_the_server_and_its_result_is_printed_here() {
     );
     let runs = house.served.end(&["ps", "--all", "--json"]).exits_with(0);
     assert_eq!(lines(&runs.output)[0]["state"], "completed");
+}
+
+/// What is told of a run but for when, where, and in which order its agents took their turns; and what it has taken.
+fn told_of(ended: &Ended) -> (Vec<String>, String) {
+    let moments = ended.error_output.lines().filter_map(|line| {
+        let (time, what) = line.trim_start().split_once("s  ")?;
+        time.parse::<f64>().ok()?;
+        let (who, what) = what.split_once("  ").unwrap_or(("", what));
+        let what = what.split_once(", ").map_or(what, |(_step, what)| what);
+        (!who.starts_with('▶') && !what.starts_with('▶')).then(|| format!("{who}: {what}"))
+    });
+    let mut moments: Vec<String> = moments.collect();
+    moments.sort();
+    let figures = ended
+        .output
+        .lines()
+        .find(|line| line.contains(" tokens read"));
+    let (figures, _time) = figures.unwrap().rsplit_once(" · ").unwrap();
+    (moments, figures.to_owned())
+}
+
+#[test]
+fn a_run_on_a_server_is_told_in_the_words_of_one_that_is_executed_here() {
+    let house = House::new();
+    let there = end(&mut house.run(&["--no-input"])).exits_with(0);
+    let here = Place::new().end_of_run(&[]).exits_with(0);
+    let (moments, figures) = told_of(&there);
+    assert!(moments.len() > 8, "{there:#?}");
+    assert_eq!((moments, figures), told_of(&here));
 }
 
 #[test]
