@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use interrupts::life::{Evidence, RunState};
-use interrupts::manager::{InterruptManager, KeepError, ManagerSettings, RunEnd, Target};
-use interrupts::store::RunError;
+use interrupts::manager::{InterruptManager, KeepError, ManagerSettings, RunEnd, Taking, Target};
+use interrupts::store::{RunError, Runs};
 use jiff::{SignedDuration, Timestamp};
 use routing_core::{Clock, StopMode};
 use store::{MemoryStore, StoreSettings};
@@ -92,6 +92,34 @@ async fn a_run_whose_lease_nobody_renews_is_taken_over_after_a_beat() {
     let kept = two.take(taking(run)).await.unwrap();
     assert!(began.elapsed() < Duration::from_secs(7));
     kept.settle(RunEnd::Completed).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lease_that_was_watched_before_is_not_watched_again_unless_it_is_another() {
+    for is_same in [true, false] {
+        let clock = Arc::new(Jumping::default());
+        let (scene, one, two) = two_by(&clock);
+        let run = scene.run().await;
+        let kept = taken(&one, run).await;
+        kept.begin().await.unwrap();
+        drop(kept);
+        drop(one);
+        clock.jump(SignedDuration::from_secs(16));
+        let row = scene.store.run(run).await.unwrap().unwrap();
+        let mut lease = row.lease.unwrap();
+        if !is_same {
+            lease.until -= SignedDuration::from_secs(1);
+        }
+        let began = Instant::now();
+        let watched = Taking {
+            outlasted: Some(lease),
+            ..taking(run)
+        };
+        let kept = two.take(watched).await.unwrap();
+        let watches = began.elapsed() > Duration::from_secs(6);
+        assert_eq!(watches, !is_same);
+        kept.settle(RunEnd::Completed).await.unwrap();
+    }
 }
 
 #[tokio::test(start_paused = true)]
