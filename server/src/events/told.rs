@@ -56,7 +56,7 @@ pub(crate) const TOLD: [(&str, &str); 48] = [
     ("effect.started", "Something else that is done once begins."),
     (
         "effect.finished",
-        "Something else that is done once has been done.",
+        "Something else that is done once has been done: of an interrupt, that its answer goes on, with who decided and who wrote the request.",
     ),
     ("checkpoint.saved", "A run can be resumed from here."),
     (
