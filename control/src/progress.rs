@@ -117,7 +117,7 @@ impl RunProgress {
             return Ok(None);
         }
         let last = match store.last_checkpoint(run.id).await {
-            // That nothing can be read of it is told to whoever goes on from it.
+            // Going on from it reports the damage.
             Err(StoreError::DamagedCheckpoint { .. }) => None,
             last => last?,
         };

@@ -10,7 +10,8 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 /// The most characters of a gist.
 const LONGEST_GIST: usize = 160;
 
-/// The fields that say most about a record, best first.
+/// The fields that say most about a record, best first: names that records of agents have in common, and some that only those of
+/// the reference workflow have. A record without any of them has no gist.
 const TELLING: [&str; 12] = [
     "summary",
     "assessment",

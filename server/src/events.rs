@@ -1,7 +1,7 @@
 //! What a store tells, as CloudEvents: one form for the live feed, for the broker, and for `irq run --json`.
 //!
-//! An event says what a row of the outbox says, and of the records that the row names what never changes. So it has the
-//! same bytes whoever tells it, and whenever.
+//! An event says what a row of the outbox says, and of the records that the row names what never changes. So each process
+//! makes the same bytes of it, at any time.
 
 mod content;
 mod envelope;

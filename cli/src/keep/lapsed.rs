@@ -6,9 +6,13 @@ use std::sync::{MutexGuard, PoisonError};
 use interrupts::OwnerName;
 use interrupts::life::Lease;
 use interrupts::store::Run;
+use jiff::SignedDuration;
 use routing_core::RunId;
 
 use super::{Keeping, gone_owner, has_process_at, is_gone};
+
+/// For how long it is remembered that a lease was watched, from its end on.
+const KEPT_FOR: SignedDuration = SignedDuration::from_mins(5);
 
 impl Keeping {
     /// The lease of another process that has run out by the store's clock, where the process is not known to be gone.
@@ -23,7 +27,10 @@ impl Keeping {
     /// A lease was watched for [`time_to_outlast`] after it had run out, and was not renewed: the run is taken without
     /// another watch.
     pub(crate) fn has_outlasted(&self, run: RunId, lease: Lease) {
-        self.outlasted().insert(run, lease);
+        let (mut outlasted, now) = (self.outlasted(), self.store().now());
+        // What was not used by then was of a run that another process has taken.
+        outlasted.retain(|_run, lease| now.duration_since(lease.until) < KEPT_FOR);
+        outlasted.insert(run, lease);
     }
 
     pub(super) fn outlasted(&self) -> MutexGuard<'_, HashMap<RunId, Lease>> {

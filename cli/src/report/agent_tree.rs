@@ -158,11 +158,6 @@ impl AgentTree {
             .map_or_else(|| interrupt.to_string(), |node| self.label(node))
     }
 
-    /// What the answers of agents took.
-    pub(crate) const fn usage(&self) -> TokenUsage {
-        self.usage
-    }
-
     /// The time since the run's start.
     pub(crate) fn elapsed(&self, now: Timestamp) -> jiff::SignedDuration {
         self.started.map_or(jiff::SignedDuration::ZERO, |started| {

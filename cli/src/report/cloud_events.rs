@@ -91,7 +91,7 @@ fn transient(event: &RunEvent) -> Option<(&'static str, Option<&NodeId>, Value)>
             let data = json!({"correction": correction, "path": path, "reason": reason});
             ("llm.answer_refused", Some(node), data)
         }
-        // What a server tells nobody who only follows its runs: whoever executes one here has it before his eyes.
+        // Followers of a server's runs do not get these: they may be long, and hold what tools have read.
         RunEvent::ToolStarted {
             node,
             call,

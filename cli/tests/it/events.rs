@@ -67,7 +67,7 @@ fn a_run_is_a_stream_of_cloud_events() {
     assert!(summary.is_some_and(|it| !it.is_empty()), "{events:#?}");
 }
 
-/// The lines of what is kept: what passes is told by nobody else.
+/// The lines of events that are kept; transient ones exist in this process alone.
 fn kept(output: &str) -> Vec<&str> {
     let passes = |line: &&str| !line.contains(r#""transient":true"#);
     output.lines().filter(passes).collect()

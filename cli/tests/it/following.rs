@@ -97,7 +97,15 @@ fn told_of(ended: &Ended) -> (Vec<String>, String) {
         time.parse::<f64>().ok()?;
         let (who, what) = what.split_once("  ").unwrap_or(("", what));
         let what = what.split_once(", ").map_or(what, |(_step, what)| what);
-        (!who.starts_with('▶') && !what.starts_with('▶')).then(|| format!("{who}: {what}"))
+        // What is wrong with an answer is known where the run is executed.
+        let refused = what.starts_with("correction ");
+        let what = what
+            .split_once(':')
+            .filter(|_| refused)
+            .map_or(what, |(refused, _why)| refused);
+        // How sure a reviewing model has to be is known there alone, too; how sure it was is told with its decision.
+        let is_told = |text: &str| !text.starts_with(['▶', '◇']);
+        (is_told(who) && is_told(what)).then(|| format!("{who}: {what}"))
     });
     let mut moments: Vec<String> = moments.collect();
     moments.sort();
@@ -112,10 +120,29 @@ fn told_of(ended: &Ended) -> (Vec<String>, String) {
 #[test]
 fn a_run_on_a_server_is_told_in_the_words_of_one_that_is_executed_here() {
     let house = House::new();
-    let there = end(&mut house.run(&["--no-input"])).exits_with(0);
-    let here = Place::new().end_of_run(&[]).exits_with(0);
+    let mut asks = interrupt("AGENT_REVIEW");
+    asks["agent"] = json!("DISCOVERY_ORCHESTRATOR");
+    // An answer that does not fit, though it sets one field, and an interrupt that a model reviews.
+    let steps = json!([
+        {"agent": "ORCHESTRATOR", "turn": 1, "correction": 0, "answer": {"discoveryOrchestratorRequest": {}}},
+        asks,
+        {"agent": "DISCOVERY_ORCHESTRATOR", "turn": 1, "purpose": "review",
+         "answer": {"selectedChoices": ["left"], "text": "left", "confirmations": [], "confidence": 95}},
+    ]);
+    let script = script(house.folder.path(), &steps);
+    let script = ["--script", script.to_str().unwrap()];
+    let there = end(house.run(&["--no-input"]).args(script)).exits_with(0);
+    let here = Place::new().end_of_run(&script).exits_with(0);
     let (moments, figures) = told_of(&there);
     assert!(moments.len() > 8, "{there:#?}");
+    assert!(
+        there.error_output.contains("does not fit, correction 1"),
+        "{there:#?}"
+    );
+    assert!(
+        there.error_output.contains("a reviewing model decided"),
+        "{there:#?}"
+    );
     assert_eq!((moments, figures), told_of(&here));
 }
 

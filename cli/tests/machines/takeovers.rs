@@ -19,7 +19,7 @@ pub(crate) const LEASE: Duration = Duration::from_secs(15);
 pub(crate) const ALLOWED: Duration = Duration::from_millis(1_000 + 6_250 + 3_000);
 
 /// What a busy machine may add.
-const BUSY: Duration = Duration::from_secs(6);
+const BUSY: Duration = Duration::from_secs(3);
 
 /// What was measured.
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@ use interrupts::life::{Evidence, RunState};
 use interrupts::manager::{InterruptManager, KeepError, ManagerSettings, RunEnd, Taking, Target};
 use interrupts::store::{RunError, Runs};
 use jiff::{SignedDuration, Timestamp};
-use routing_core::{Clock, StopMode};
+use routing_core::{Clock, RunId, StopMode};
 use store::{MemoryStore, StoreSettings};
 use tokio::runtime::Handle;
 use tokio::time::Instant;
@@ -77,17 +77,22 @@ async fn a_run_that_a_process_works_on_is_not_taken_from_it_when_the_clock_jumps
     }
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_run_whose_lease_nobody_renews_is_taken_over_after_a_beat() {
+/// A run whose process has died, longer ago than its lease lasts, and a process that may take it.
+async fn left_behind() -> (Scene, InterruptManager, RunId) {
     let clock = Arc::new(Jumping::default());
     let (scene, one, two) = two_by(&clock);
     let run = scene.run().await;
     let kept = taken(&one, run).await;
     kept.begin().await.unwrap();
-    // As if its process had died.
     drop(kept);
     drop(one);
     clock.jump(SignedDuration::from_secs(16));
+    (scene, two, run)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_whose_lease_nobody_renews_is_taken_over_after_a_beat() {
+    let (_scene, two, run) = left_behind().await;
     let began = Instant::now();
     let kept = two.take(taking(run)).await.unwrap();
     assert!(began.elapsed() < Duration::from_secs(7));
@@ -97,14 +102,7 @@ async fn a_run_whose_lease_nobody_renews_is_taken_over_after_a_beat() {
 #[tokio::test(start_paused = true)]
 async fn a_lease_that_was_watched_before_is_not_watched_again_unless_it_is_another() {
     for is_same in [true, false] {
-        let clock = Arc::new(Jumping::default());
-        let (scene, one, two) = two_by(&clock);
-        let run = scene.run().await;
-        let kept = taken(&one, run).await;
-        kept.begin().await.unwrap();
-        drop(kept);
-        drop(one);
-        clock.jump(SignedDuration::from_secs(16));
+        let (scene, two, run) = left_behind().await;
         let row = scene.store.run(run).await.unwrap().unwrap();
         let mut lease = row.lease.unwrap();
         if !is_same {

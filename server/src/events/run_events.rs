@@ -1,4 +1,4 @@
-//! The events of one run, for whoever has its store at hand.
+//! The events of one run, for a process that has its store open.
 
 use std::sync::Arc;
 

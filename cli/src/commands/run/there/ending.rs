@@ -89,7 +89,7 @@ pub(super) fn standstill(run: &Run, waiting: &[Interrupt]) -> Standstill {
 pub(super) struct RemoteEnding<'e> {
     pub(super) run: &'e Run,
     pub(super) progress: Option<&'e RunProgress>,
-    /// What its agents' answers took.
+    /// What its calls of models have used.
     pub(super) usage: TokenUsage,
     /// All interrupts that it has had.
     pub(super) interrupts: &'e [Interrupt],

@@ -398,7 +398,7 @@ impl Following {
         let all = listing::interrupts(&*self.remote as &dyn Installation, &all).await?;
         let ending = RemoteEnding {
             run: &standing.run,
-            usage: self.story.tree().usage(),
+            usage: self.occurrences.usage(),
             interrupts: &all,
             progress: progress.as_ref(),
             standstill: standstill(&standing.run, &standing.waiting),

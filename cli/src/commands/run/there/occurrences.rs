@@ -20,6 +20,7 @@ use crate::kept_name::kept_name;
 struct AgentTold {
     agent_type: String,
     status: NodeActivity,
+    step: u32,
 }
 
 /// What is told of a call to a model.
@@ -27,20 +28,15 @@ struct AgentTold {
 struct CallTold {
     turn: u32,
     correction: u32,
-    step: u32,
+    /// With the first call of a turn alone: neither with rounds of tools, nor with corrections.
+    #[serde(default)]
+    step: Option<u32>,
     #[serde(default)]
     field: Option<String>,
     #[serde(default)]
     summary: String,
-    #[serde(default = "nothing_known")]
+    #[serde(default)]
     usage: TokenUsage,
-}
-
-const fn nothing_known() -> TokenUsage {
-    TokenUsage {
-        input: None,
-        output: None,
-    }
 }
 
 /// What is told of an interrupt of an agent that leaves along a route.
@@ -58,14 +54,40 @@ struct RoutedTold {
 /// Makes occurrences of the events of one run.
 #[derive(Default)]
 pub(super) struct FeedOccurrences {
-    kinds: HashMap<NodeId, &'static str>,
+    agents: HashMap<NodeId, AgentSoFar>,
     /// The interrupts that paused the run.
     pauses: HashSet<InterruptId>,
+    /// An answer that has come. Whether it fits is seen by what comes next: its agent is asked to correct it, or not.
+    answered: Option<RunEvent>,
+    /// What all calls have used.
+    usage: TokenUsage,
+}
+
+/// An agent, as far as it was told of.
+#[derive(Default)]
+struct AgentSoFar {
+    kind: &'static str,
+    step: u32,
+    /// What its calls have used since its last step.
+    usage: TokenUsage,
 }
 
 impl FeedOccurrences {
+    /// What all calls have used, as far as they were told of.
+    pub(super) const fn usage(&self) -> TokenUsage {
+        self.usage
+    }
+
     /// What an event says that happened: nothing where a run of this process would not say so in these words.
     pub(super) fn of(&mut self, event: &FeedEntry) -> Vec<RunEvent> {
+        let answered = self.answered.take();
+        let fits = answered.filter(|answered| !corrects(event, answered));
+        let mut events: Vec<RunEvent> = fits.into_iter().collect();
+        events.extend(self.new_of(event));
+        events
+    }
+
+    fn new_of(&mut self, event: &FeedEntry) -> Vec<RunEvent> {
         match event.topic.as_str() {
             "run.created" => started(event).into_iter().collect(),
             "agent.status_changed" | "agent.finished" => self.agent(event).unwrap_or_default(),
@@ -73,7 +95,10 @@ impl FeedOccurrences {
                 let read = messages(event).into_iter();
                 read.chain(self.step_started(event)).collect()
             }
-            "llm.call_finished" => self.step_finished(event).into_iter().collect(),
+            "llm.call_finished" => {
+                self.answered = self.step_finished(event);
+                Vec::new()
+            }
             "interrupt.requested" => self.requested(event).into_iter().collect(),
             "interrupt.acknowledged" => bound(event).into_iter().collect(),
             "interrupt.resolved" | "interrupt.rerouted" => {
@@ -93,7 +118,10 @@ impl FeedOccurrences {
         let (node, told) = (event.node()?, event.data_as::<AgentTold>()?);
         let kind = kept_name(&told.agent_type);
         let mut events = Vec::new();
-        if self.kinds.insert(node.clone(), kind).is_none() {
+        let is_new = !self.agents.contains_key(&node);
+        let agent = self.agents.entry(node.clone()).or_default();
+        (agent.kind, agent.step) = (kind, told.step);
+        if is_new {
             events.push(RunEvent::AgentSpawned {
                 parent: node.parent(),
                 node: node.clone(),
@@ -109,26 +137,30 @@ impl FeedOccurrences {
         Some(events)
     }
 
-    fn step_started(&self, event: &FeedEntry) -> Option<RunEvent> {
+    fn step_started(&mut self, event: &FeedEntry) -> Option<RunEvent> {
         let (node, told) = (event.node()?, event.data_as::<CallTold>()?);
-        let kind = self.kinds.get(&node)?;
-        (told.correction == 0).then_some(RunEvent::StepStarted {
+        let agent = self.agents.get_mut(&node)?;
+        agent.step = told.step?;
+        Some(RunEvent::StepStarted {
             node,
-            kind,
-            step: told.step,
+            kind: agent.kind,
+            step: agent.step,
             turn: told.turn,
         })
     }
 
-    fn step_finished(&self, event: &FeedEntry) -> Option<RunEvent> {
+    fn step_finished(&mut self, event: &FeedEntry) -> Option<RunEvent> {
         let (node, told) = (event.node()?, event.data_as::<CallTold>()?);
+        self.usage = self.usage.plus(told.usage);
+        let agent = self.agents.get_mut(&node)?;
+        agent.usage = agent.usage.plus(told.usage);
         Some(RunEvent::StepFinished {
-            kind: self.kinds.get(&node)?,
+            kind: agent.kind,
             node,
-            step: told.step,
+            step: agent.step,
             field: kept_name(&told.field?),
             summary: told.summary,
-            usage: told.usage,
+            usage: std::mem::take(&mut agent.usage),
             corrections: told.correction,
         })
     }
@@ -144,7 +176,7 @@ impl FeedOccurrences {
         let node = event.node()?;
         Some(RunEvent::InterruptRaised {
             interrupt,
-            kind: self.kinds.get(&node).copied().unwrap_or_default(),
+            kind: self.agents.get(&node).map_or("", |agent| agent.kind),
             node,
             details: InterruptDetails {
                 r#type,
@@ -167,6 +199,17 @@ impl FeedOccurrences {
         let answer: Answer = event.read_member("answer")?;
         Some(RunEvent::InterruptAnswered { interrupt, answer })
     }
+}
+
+/// Whether an event says that an answer did not fit: its agent's model is asked for a correction.
+fn corrects(event: &FeedEntry, answered: &RunEvent) -> bool {
+    let RunEvent::StepFinished { node, .. } = answered else {
+        return false;
+    };
+    let correction: Option<u32> = event.read_member("correction");
+    event.topic == "llm.call_started"
+        && event.node().as_ref() == Some(node)
+        && correction.is_some_and(|correction| correction > 0)
 }
 
 fn started(event: &FeedEntry) -> Option<RunEvent> {

@@ -142,6 +142,11 @@ impl FeedEntry {
                     format!("a supervisor asks it to interrupt itself and go on to {target}");
                 Some((Tone::Route, "⚑", what))
             }
+            "llm.call_started" => {
+                let correction = self.read_member::<u32>("correction").unwrap_or_default();
+                let what = format!("the answer does not fit, correction {correction}");
+                (correction > 0).then_some((Tone::Waiting, "✎", what))
+            }
             "llm.call_cancelled" => {
                 let partial = self.text("partial");
                 let what = format!("was interrupted in its answer [partial]: {partial}");
