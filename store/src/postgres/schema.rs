@@ -3,6 +3,7 @@
 use interrupts::store::StoreError;
 
 use super::session::Session;
+use super::writer::LOCK;
 use crate::query::Found;
 use crate::relational::{Cell, ColumnValue, Database as _};
 
@@ -14,7 +15,7 @@ const STEPS: [&str; 3] = [
 ];
 
 /// The newest schema that this program knows.
-const NEWEST: i64 = STEPS.len() as i64;
+pub(super) const NEWEST: i64 = STEPS.len() as i64;
 
 /// The oldest schema whose program works with the newest one. A step leaves it as it is where all that it does is to add
 /// tables, indexes, and columns with a default, and where what the rows say means the same.
@@ -48,7 +49,10 @@ fn steps(session: &mut Session, schema: &str) -> Found<()> {
         return Ok(());
     }
     let taken = usize::try_from(found).unwrap_or(0);
-    if taken == 0 {
+    if taken > 0 {
+        // No other process is in a transaction then, and each looks for the schema in its next one.
+        session.batch(LOCK)?;
+    } else {
         session.batch(&format!("CREATE SCHEMA IF NOT EXISTS \"{schema}\""))?;
         session.batch(
             "CREATE TABLE irq_schema (id BIGINT PRIMARY KEY CHECK (id = 1), version BIGINT NOT NULL); \
@@ -88,12 +92,17 @@ pub(super) fn version(session: &mut Session, schema: &str) -> Found<i64> {
         Ok(())
     })?;
     if found > NEWEST && compatible > NEWEST {
-        return Err(StoreError::Newer {
-            found,
-            known: NEWEST,
-        });
+        return Err(newer(found));
     }
     Ok(found)
+}
+
+/// The refusal of a schema that only a newer program knows.
+pub(super) const fn newer(found: i64) -> StoreError {
+    StoreError::Newer {
+        found,
+        known: NEWEST,
+    }
 }
 
 const fn number(value: ColumnValue<'_>) -> i64 {

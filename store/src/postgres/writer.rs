@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use uuid::Uuid;
 
 use super::location::PostgresLocation;
+use super::schema;
 use super::session::{Answer, Session, SessionState, StatementRequest, looked_up, take};
 use crate::adapter::StoreSettings;
 use crate::query::Found;
@@ -29,8 +30,11 @@ const MOST_WAITING: usize = 4_096;
 const BEGIN: &str = "BEGIN";
 const COMMIT: &str = "COMMIT";
 /// The locks of two stores in one database differ by their table. The number is that of the schema's locks.
-const LOCK: &str = "SELECT pg_advisory_xact_lock(1769107827, 'commits'::regclass::oid::int4)";
+pub(super) const LOCK: &str =
+    "SELECT pg_advisory_xact_lock(1769107827, 'commits'::regclass::oid::int4)";
 const TIME: &str = "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)";
+/// A newer program may have changed the schema since this one connected; it does so under the same lock.
+const CHANGED_SCHEMA: &str = "SELECT version FROM irq_schema WHERE version > ? AND compatible > ?";
 const COMMITTED: &str = "INSERT INTO commits (writer, number) VALUES (?, ?) \
     ON CONFLICT (writer) DO UPDATE SET number = excluded.number, at = now()";
 const LAST_COMMIT: &str = "SELECT number FROM commits WHERE writer = ?";
@@ -154,16 +158,29 @@ impl DatabaseWriter {
 
     /// Begins the transaction where that has not been done, with the lookups in the same round trip.
     fn begun(&mut self, lookups: &[Lookup]) -> Found<Vec<Answer>> {
+        let known = [Cell::Number(schema::NEWEST), Cell::Number(schema::NEWEST)];
+        let changed = StatementRequest {
+            sql: CHANGED_SCHEMA,
+            values: &known,
+        };
         let mut requests: Vec<_> = match self.now {
             Some(_begun) => Vec::new(),
-            None => [BEGIN, LOCK, TIME].map(without_values).into(),
+            None => {
+                let [begin, lock, time] = [BEGIN, LOCK, TIME].map(without_values);
+                vec![begin, lock, changed, time]
+            }
         };
         requests.extend(looked_up(lookups));
         self.is_open = true;
         let mut answers = self.session.send(&requests)?;
         if self.now.is_none() {
-            let found = answers.drain(..3).next_back();
-            self.now = Some(self.time_of(found)?);
+            let mut begun = answers.drain(..4).skip(2);
+            let (changed, time) = (begun.next(), begun.next());
+            drop(begun);
+            if let Some(found) = number_of(changed)? {
+                return Err(schema::newer(found));
+            }
+            self.now = Some(self.time_of(time)?);
         }
         Ok(answers)
     }

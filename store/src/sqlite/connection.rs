@@ -10,6 +10,7 @@ use rusqlite::{Connection, Row, ToSql, params_from_iter};
 use super::error::store_error;
 use super::leaving::OpenStore;
 use super::opened_file::OpenedFile;
+use super::schema;
 use crate::adapter::StoreSettings;
 use crate::query::Found;
 use crate::relational::{Cell, ColumnValue, Columns, Database, Lookup, Transactions};
@@ -153,7 +154,8 @@ impl Transactions for FileWriter {
         self.file.is_not_known_to_be_gone()?;
         // As it was when the transaction was asked for: waiting for another process does not make it later.
         self.now = self.settings.now();
-        Database::execute(self, "BEGIN IMMEDIATE", &[]).map(drop)
+        Database::execute(self, "BEGIN IMMEDIATE", &[])?;
+        schema::check(&self.connection.0)
     }
 
     fn time(&mut self) -> Found<Timestamp> {

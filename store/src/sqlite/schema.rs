@@ -56,7 +56,7 @@ pub(super) fn update(connection: &mut Connection) -> Result<(), StoreError> {
     transaction.commit().map_err(store_error)
 }
 
-/// The schema of a file, which is ours and not too new; 0 where it is new.
+/// The schema of a file, which is ours and not too new; 0 where the file is new.
 pub(super) fn version(connection: &Connection) -> Result<i64, StoreError> {
     // First: where another process makes the tables meanwhile, its mark is there with them when it is read.
     let tables: i64 = connection
@@ -68,13 +68,25 @@ pub(super) fn version(connection: &Connection) -> Result<i64, StoreError> {
     if tables > 0 && !is_ours {
         return Err(StoreError::Foreign);
     }
+    known(found)?;
+    Ok(found)
+}
+
+/// Refuses the file in a transaction where a newer program has changed its schema since it was opened.
+pub(super) fn check(connection: &Connection) -> Result<(), StoreError> {
+    let statement = connection.prepare_cached("PRAGMA user_version");
+    let found = statement.and_then(|mut statement| statement.query_row((), |row| row.get(0)));
+    known(found.map_err(store_error)?)
+}
+
+const fn known(found: i64) -> Result<(), StoreError> {
     if found > NEWEST {
         return Err(StoreError::Newer {
             found,
             known: NEWEST,
         });
     }
-    Ok(found)
+    Ok(())
 }
 
 fn pragma(connection: &Connection, name: &str) -> Result<i64, StoreError> {

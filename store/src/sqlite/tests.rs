@@ -139,6 +139,25 @@ async fn a_file_of_a_newer_program_is_refused_with_the_reason() {
 }
 
 #[tokio::test]
+async fn a_file_that_a_newer_program_has_changed_meanwhile_is_written_no_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.sqlite");
+    let store = open(&path).await.unwrap();
+    let before = store.create_run(new_run("{}")).await.unwrap();
+    let newer_program = connect(&path).unwrap();
+    told(&newer_program, "PRAGMA user_version = 99");
+    let refused = store.create_run(new_run("{}")).await;
+    let newer = StoreError::Newer {
+        found: 99,
+        known: 12,
+    };
+    assert_eq!(refused, Err(RunError::Store(newer)));
+    let count = number(&newer_program, "SELECT COUNT(*) FROM runs");
+    assert_eq!(count, 1);
+    assert_eq!(store.run(before.id).await, Ok(Some(before)));
+}
+
+#[tokio::test]
 async fn a_damaged_page_and_a_file_that_is_no_database_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store.sqlite");

@@ -1,6 +1,7 @@
 //! Schemas in PostgreSQL: of others, of older and of newer versions.
 
-use interrupts::store::{Runs as _, StoreError};
+use interrupts::store::{NewRun, RunError, Runs as _, StoreError};
+use routing_core::RunId;
 use store::{PostgresStore, StoreSettings};
 use tokio_postgres::NoTls;
 
@@ -54,6 +55,22 @@ async fn a_newer_schema_that_says_so_is_used_beside_the_programs_that_know_it() 
     assert_eq!(version, 1_000, "it is not taken back");
     let broken = format!("UPDATE {schema}.irq_schema SET compatible = 1000");
     client.batch_execute(&broken).await.unwrap();
+    for running in [&before, &after] {
+        let content = NewRun {
+            root: None,
+            id: RunId::generate(),
+            alias: None,
+            content: "{}".to_owned(),
+        };
+        let refused = running.create_run(content).await;
+        assert!(
+            matches!(
+                refused,
+                Err(RunError::Store(StoreError::Newer { found: 1_000, .. }))
+            ),
+            "it goes on with a schema that it does not know: {refused:?}"
+        );
+    }
     let refused = PostgresStore::open(&place, StoreSettings::default()).await;
     assert!(matches!(
         refused,
