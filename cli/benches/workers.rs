@@ -3,9 +3,10 @@
 //!
 //! `cargo bench -p interrupt-router --bench workers`; `ROUNDS=2000` says how often each worker asks, 200 otherwise. The real server
 //! keeps its store in a file; the load is made by a compiled client. The floor is a bare long poll: a server of a few
-//! lines in this process that parks a request and lets it go, asked by the same client over the same kind of socket.
+//! lines in this process that parks a request and lets it go, asked by the same client over the same kind of socket. It
+//! writes nothing, so a bare flush is printed beside it.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write as _};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;
@@ -20,8 +21,13 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::sync::Notify;
+use tokio::task::JoinHandle;
 
 const USUAL: usize = 200;
+/// How many workers there are.
+const MOST: usize = 64;
+/// How long it takes at the most until all requests are parked.
+const UNTIL_ALL_WAIT: Duration = Duration::from_millis(200);
 const WORKFLOW: &str = "bench";
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -40,18 +46,116 @@ fn main() -> Result<(), Failure> {
         .enable_all()
         .build()?;
     runtime.block_on(async {
-        for workers in [1, 64] {
-            let bare = bare(workers, rounds).await?;
-            let server = Server::start()?;
-            let told = told(&server, workers, rounds).await?;
+        let flush = flush()?;
+        println!(
+            "What is decided is on the disk before it is told; a bare flush takes {flush:.0?}"
+        );
+        println!(
+            "{MOST} wait, one is told after the other, {} times",
+            rounds.min(MOST)
+        );
+        let bare = in_turn(&Arc::new(Bare::start().await?), rounds).await?;
+        let told = in_turn(&Arc::new(Asking::of(MOST).await?), rounds).await?;
+        compare(&bare, &told);
+        for workers in [1, MOST] {
             println!("{workers} at once, {rounds} times each");
-            bare.print("a bare long poll, let go");
-            told.print("decide: the worker is told");
-            let ratio = told.at(50).as_secs_f64() / bare.at(50).as_secs_f64();
-            println!("  told after {ratio:.2} times a bare long poll at the median");
+            let bare = at_once(&Bare::start().await?, workers, rounds).await?;
+            let told = at_once(&Asking::of(workers).await?, workers, rounds).await?;
+            compare(&bare, &told);
         }
         Ok(())
     })
+}
+
+/// How long it takes at the median until a disk says that it has a page.
+fn flush() -> Result<Duration, Failure> {
+    let mut file = tempfile::tempfile_in(env!("CARGO_TARGET_TMPDIR"))?;
+    let mut times = Vec::new();
+    for _time in 0..200 {
+        file.write_all(&[1; 4_096])?;
+        let begun = Instant::now();
+        file.sync_all()?;
+        times.push(begun.elapsed());
+    }
+    times.sort_unstable();
+    Ok(times[times.len() / 2])
+}
+
+fn compare(bare: &Figures, told: &Figures) {
+    bare.print("a bare long poll, let go");
+    told.print("decide: the worker is told");
+    let ratio = told.at(50).as_secs_f64() / bare.at(50).as_secs_f64();
+    println!("  told after {ratio:.2} times a bare long poll at the median");
+}
+
+/// Workers that wait, and what lets each of them go on.
+trait Waiting: Send + Sync + 'static {
+    /// What it waits with, once it has asked.
+    type Question: Clone + Send;
+
+    fn ask(
+        &self,
+        worker: usize,
+        round: usize,
+    ) -> impl Future<Output = Result<Self::Question, Failure>> + Send;
+
+    /// When it was told.
+    fn wait(
+        &self,
+        question: Self::Question,
+    ) -> impl Future<Output = Result<Instant, Failure>> + Send;
+
+    fn let_go(&self, question: Self::Question) -> impl Future<Output = Result<(), Failure>> + Send;
+}
+
+/// All wait, and each is told while the others wait: what a decision costs where the server has time for it.
+async fn in_turn<W: Waiting>(waiting: &Arc<W>, rounds: usize) -> Result<Figures, Failure> {
+    let mut times = Vec::new();
+    let mut whole = Duration::ZERO;
+    for round in 0..rounds.min(MOST) {
+        let all = (0..MOST).map(|worker| waiting.ask(worker, round));
+        let questions = try_join_all(all).await?;
+        let waits: Vec<_> = questions
+            .iter()
+            .map(|question| {
+                let (waiting, question) = (Arc::clone(waiting), question.clone());
+                tokio::spawn(async move { waiting.wait(question).await })
+            })
+            .collect();
+        tokio::time::sleep(UNTIL_ALL_WAIT).await;
+        let began = Instant::now();
+        for (question, wait) in questions.into_iter().zip(waits) {
+            let begun = Instant::now();
+            let (let_go, told) = tokio::join!(waiting.let_go(question), wait);
+            let_go?;
+            times.push(told??.duration_since(begun));
+        }
+        whole += began.elapsed();
+    }
+    Ok(Figures::of(times, whole))
+}
+
+/// All at once, as fast as they can: the server has more to do than it can.
+async fn at_once<W: Waiting>(
+    waiting: &W,
+    workers: usize,
+    rounds: usize,
+) -> Result<Figures, Failure> {
+    let began = Instant::now();
+    let all = (0..workers).map(|worker| async move {
+        let mut times = Vec::with_capacity(rounds);
+        for round in 0..rounds {
+            let question = waiting.ask(worker, round).await?;
+            let begun = Instant::now();
+            let (told, let_go) =
+                tokio::join!(waiting.wait(question.clone()), waiting.let_go(question));
+            let_go?;
+            times.push(told?.duration_since(begun));
+        }
+        Ok::<_, Failure>(times)
+    });
+    let times = try_join_all(all).await?.concat();
+    Ok(Figures::of(times, began.elapsed()))
 }
 
 /// How long things took, and how many there were in a second.
@@ -84,109 +188,137 @@ impl Figures {
 /// Requests that are parked, one for each worker.
 type Parked = Arc<Vec<Notify>>;
 
-async fn bare(workers: usize, rounds: usize) -> Result<Figures, Failure> {
-    let parked: Parked = Arc::new((0..workers).map(|_| Notify::new()).collect());
-    let router = Router::new()
-        .route(
-            "/wait/{worker}",
-            get(
-                |State(parked): State<Parked>, Path(worker): Path<usize>| async move {
-                    parked[worker].notified().await;
-                    "told"
-                },
-            ),
-        )
-        .route(
-            "/let-go/{worker}",
-            post(
-                |State(parked): State<Parked>, Path(worker): Path<usize>| async move {
-                    parked[worker].notify_one();
-                    "let go"
-                },
-            ),
-        )
-        .with_state(parked);
-    let listener = TcpListener::bind("127.0.0.1:0").await?;
-    let address = listener.local_addr()?;
-    let serving = tokio::spawn(async move { axum::serve(listener, router).await });
-    let client = Client::new();
-    let began = Instant::now();
-    let all = (0..workers).map(|worker| {
-        let client = client.clone();
-        async move {
-            let mut times = Vec::with_capacity(rounds);
-            for _ in 0..rounds {
-                let waits = client.get(format!("http://{address}/wait/{worker}")).send();
-                let lets_go = client
-                    .post(format!("http://{address}/let-go/{worker}"))
-                    .send();
-                let begun = Instant::now();
-                let waited = async {
-                    waits.await?.bytes().await?;
-                    Ok::<Duration, reqwest::Error>(begun.elapsed())
-                };
-                let (time, let_go) = tokio::join!(waited, lets_go);
-                let_go?.bytes().await?;
-                times.push(time?);
+/// A server of a few lines in this process.
+struct Bare {
+    address: String,
+    client: Client,
+    serving: JoinHandle<std::io::Result<()>>,
+}
+
+impl Bare {
+    async fn start() -> Result<Self, Failure> {
+        let parked: Parked = Arc::new((0..MOST).map(|_| Notify::new()).collect());
+        let router = Router::new()
+            .route(
+                "/wait/{worker}",
+                get(
+                    |State(parked): State<Parked>, Path(worker): Path<usize>| async move {
+                        parked[worker].notified().await;
+                        "told"
+                    },
+                ),
+            )
+            .route(
+                "/let-go/{worker}",
+                post(
+                    |State(parked): State<Parked>, Path(worker): Path<usize>| async move {
+                        parked[worker].notify_one();
+                        "let go"
+                    },
+                ),
+            )
+            .with_state(parked);
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        Ok(Self {
+            address: format!("http://{}", listener.local_addr()?),
+            client: Client::new(),
+            serving: tokio::spawn(async move { axum::serve(listener, router).await }),
+        })
+    }
+}
+
+impl Drop for Bare {
+    fn drop(&mut self) {
+        self.serving.abort();
+    }
+}
+
+impl Waiting for Bare {
+    type Question = usize;
+
+    async fn ask(&self, worker: usize, _round: usize) -> Result<usize, Failure> {
+        Ok(worker)
+    }
+
+    async fn wait(&self, worker: usize) -> Result<Instant, Failure> {
+        let waits = self.client.get(format!("{}/wait/{worker}", self.address));
+        waits.send().await?.bytes().await?;
+        Ok(Instant::now())
+    }
+
+    async fn let_go(&self, worker: usize) -> Result<(), Failure> {
+        let lets_go = self
+            .client
+            .post(format!("{}/let-go/{worker}", self.address));
+        lets_go.send().await?.bytes().await?;
+        Ok(())
+    }
+}
+
+/// Workers that have a run each, and ask.
+struct Asking {
+    server: Server,
+    /// Each one's run, and the epoch in which it has it.
+    runs: Vec<(String, u64)>,
+}
+
+/// A question that was asked.
+#[derive(Clone)]
+struct Question {
+    path: String,
+    interrupt: String,
+}
+
+impl Asking {
+    async fn of(workers: usize) -> Result<Self, Failure> {
+        let server = Server::start()?;
+        let workflow = json!({"kinds": [{"name": "CLERK"}]});
+        server
+            .work("PUT", &format!("workflows/{WORKFLOW}"), &workflow)
+            .await?;
+        let all = (0..workers).map(|worker| {
+            let server = &server;
+            async move {
+                let runs = format!("workflows/{WORKFLOW}/runs");
+                let run = server
+                    .work("POST", &runs, &json!({"input": worker}))
+                    .await?;
+                let id = text(&run, "run_id");
+                let taking = json!({"worker": format!("w{worker}"), "lease_ms": 3_600_000});
+                let taken = server
+                    .work("POST", &format!("work/{id}/lease"), &taking)
+                    .await?;
+                Ok::<_, Failure>((id, taken["epoch"].as_u64().unwrap_or_default()))
             }
-            Ok::<_, Failure>(times)
-        }
-    });
-    let times = try_join_all(all).await?.concat();
-    serving.abort();
-    Ok(Figures::of(times, began.elapsed()))
+        });
+        let runs = try_join_all(all).await?;
+        Ok(Self { server, runs })
+    }
 }
 
-async fn told(server: &Server, workers: usize, rounds: usize) -> Result<Figures, Failure> {
-    let workflow = json!({"kinds": [{"name": "CLERK"}]});
-    server
-        .work("PUT", &format!("workflows/{WORKFLOW}"), &workflow)
-        .await?;
-    let all = (0..workers).map(|worker| async move {
-        let runs = format!("workflows/{WORKFLOW}/runs");
-        let run = server
-            .work("POST", &runs, &json!({"input": worker}))
-            .await?;
-        let id = text(&run, "run_id");
-        let taking = json!({"worker": format!("w{worker}"), "lease_ms": 3_600_000});
-        let taken = server
-            .work("POST", &format!("work/{id}/lease"), &taking)
-            .await?;
-        Ok::<_, Failure>((id, taken["epoch"].as_u64().unwrap_or_default()))
-    });
-    let runs = try_join_all(all).await?;
-    let began = Instant::now();
-    let all = runs.iter().map(|(run, epoch)| async move {
-        let mut times = Vec::with_capacity(rounds);
-        for round in 0..rounds {
-            times.push(asked(server, run, *epoch, round).await?);
-        }
-        Ok::<_, Failure>(times)
-    });
-    let times = try_join_all(all).await?.concat();
-    Ok(Figures::of(times, began.elapsed()))
-}
+impl Waiting for Asking {
+    type Question = Question;
 
-/// Asks, decides, and waits to be told: how long that took from the decision on.
-async fn asked(server: &Server, run: &str, epoch: u64, round: usize) -> Result<Duration, Failure> {
-    let path = format!("work/{run}/questions/q{round}");
-    let question = json!({"agent_id": "root", "kind": "CLERK", "reason": "Shall it go on?"});
-    let asked = server
-        .work("PUT", &format!("{path}?epoch={epoch}"), &question)
-        .await?;
-    let interrupt = text(&asked, "interrupt_id");
-    let wait = format!("{path}?epoch={epoch}&wait_ms=20000");
-    let begun = Instant::now();
-    let waited = async {
-        let told = server.work("GET", &wait, &Value::Null).await?;
-        Ok::<_, Failure>((told, begun.elapsed()))
-    };
-    let (told, decided) = tokio::join!(waited, server.decide(&interrupt));
-    decided?;
-    let (told, time) = told?;
-    match told["state"].as_str() {
-        Some("decided") => Ok(time),
-        _ => Err(format!("it is not decided: {told}").into()),
+    async fn ask(&self, worker: usize, round: usize) -> Result<Question, Failure> {
+        let (run, epoch) = &self.runs[worker];
+        let path = format!("work/{run}/questions/q{round}?epoch={epoch}");
+        let question = json!({"agent_id": "root", "kind": "CLERK", "reason": "Shall it go on?"});
+        let asked = self.server.work("PUT", &path, &question).await?;
+        let interrupt = text(&asked, "interrupt_id");
+        Ok(Question { path, interrupt })
+    }
+
+    async fn wait(&self, question: Question) -> Result<Instant, Failure> {
+        let wait = format!("{}&wait_ms=20000", question.path);
+        let told = self.server.work("GET", &wait, &Value::Null).await?;
+        match told["state"].as_str() {
+            Some("decided") => Ok(Instant::now()),
+            _ => Err(format!("it is not decided: {told}").into()),
+        }
+    }
+
+    async fn let_go(&self, question: Question) -> Result<(), Failure> {
+        self.server.decide(&question.interrupt).await
     }
 }
 

@@ -1,7 +1,10 @@
 //! What a store in PostgreSQL costs where there are many: stores that share it, interrupts that are open, runs that
-//! wait, processes that listen. `simulation/src/measured.rs` has what this printed.
+//! wait, processes that listen; and how long it takes to list, to decide and to resume among them.
+//! `simulation/src/measured.rs` has what this printed.
 //!
 //! `OPEN=1000000 tests/postgres/with cargo bench -p interrupt-router-store --features postgres --bench many`
+
+mod questions;
 
 use std::future::Future;
 use std::sync::Arc;
@@ -59,6 +62,7 @@ async fn measure(server: &str, open: u64) -> Result<(), Failure> {
         }
     }
     listening(&place, &store).await?;
+    questions::to_list(&store).await?;
     let mut rows = 1_000;
     while rows <= open {
         with_open(&store, &client, rows).await?;
@@ -171,12 +175,12 @@ async fn listening(place: &PostgresLocation, store: &PostgresStore) -> Result<()
 async fn with_open(store: &PostgresStore, client: &Client, rows: u64) -> Result<(), Failure> {
     let fill = format!(
         "INSERT INTO runs (position, id, state, body) \
-         SELECT 1000000 + n, 'run_' || md5(n::text), 'waiting', repeat('x', 1200) \
+         SELECT 1000000 + n, 'run_' || md5(n::text), 'waiting', repeat('x', 300) \
          FROM generate_series(1, {rows}) n ON CONFLICT DO NOTHING; \
          INSERT INTO interrupts (position, id, key, digest, run, node, state, live, body) \
          SELECT 1000000 + n, 'int_' || md5(n::text), 'key-' || n, '', 'run_' || md5(n::text), 'root', \
-         'awaiting_review', 1, repeat('x', 1200) FROM generate_series(1, {rows}) n ON CONFLICT DO NOTHING; \
-         VACUUM ANALYZE"
+         'awaiting_review', 1, repeat('x', 300) FROM generate_series(1, {rows}) n ON CONFLICT DO NOTHING; \
+         VACUUM ANALYZE; CHECKPOINT"
     );
     for statement in fill.split("; ") {
         client.batch_execute(statement).await?;
@@ -191,7 +195,8 @@ async fn with_open(store: &PostgresStore, client: &Client, rows: u64) -> Result<
     say("  look, beyond those that work", || {
         store.runs(&WITHOUT_A_PROCESS, page)
     })
-    .await
+    .await?;
+    questions::measure(store).await
 }
 
 /// Prints how long something takes.
@@ -206,9 +211,14 @@ where
         attempt().await?;
         times.push(began.elapsed());
     }
+    say_all(what, times);
+    Ok(())
+}
+
+/// Prints how long something took.
+fn say_all(what: &str, mut times: Vec<Duration>) {
     times.sort();
     let at = |share: usize| times.get(times.len() * share / 100).copied();
     let (median, high) = (at(50).unwrap_or_default(), at(99).unwrap_or_default());
     println!("{what:<34} p50 {median:>9.1?}  p99 {high:>9.1?}");
-    Ok(())
 }
