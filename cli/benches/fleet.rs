@@ -381,7 +381,7 @@ impl Process {
             errors.read_to_string(&mut said)?;
             return Err(format!("it did not start: {said}").into());
         }
-        // What it logs must not fill a pipe that nobody reads.
+        // Its log is read all the time: a full pipe would stop it.
         std::thread::spawn(move || std::io::copy(&mut errors, &mut std::io::sink()));
         let process = Self {
             child,

@@ -51,6 +51,11 @@ pub(crate) fn of_store(error: &StoreError) -> Problem {
         let hint = "nothing was accepted, and nothing will be: stop the server, put the file back, and start it again";
         return Problem::new(Kind::StoreGone, detail, hint);
     }
+    if let StoreError::Newer { .. } = error {
+        let detail = "a newer version of the program has changed the schema of the store";
+        let hint = "nothing was accepted, and nothing will be: start the newer program in place of this one";
+        return Problem::new(Kind::Unavailable, detail, hint);
+    }
     if let StoreError::DamagedRow { .. } = error {
         let hint = "other rows can be read; `irq history --verify` names all that is damaged";
         return Problem::new(Kind::Unavailable, error.to_string(), hint);

@@ -196,7 +196,7 @@ async fn with_open(store: &PostgresStore, client: &Client, rows: u64) -> Result<
         store.runs(&WITHOUT_A_PROCESS, page)
     })
     .await?;
-    questions::measure(store).await
+    questions::measure(store, client).await
 }
 
 /// Prints how long something takes.

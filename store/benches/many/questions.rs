@@ -12,6 +12,7 @@ use interrupts::store::{
 use interrupts::{ActorName, Digest, IdempotencyKey, KindName, RouteName};
 use routing_core::{DecisionId, InterruptId, InterruptType, NodeId, StopMode, StopSource};
 use store::PostgresStore;
+use tokio_postgres::Client;
 
 use super::{Failure, delivery, owned, say_all};
 
@@ -29,8 +30,14 @@ pub(crate) async fn to_list(store: &PostgresStore) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Lists, decides, and takes up runs again.
-pub(crate) async fn measure(store: &PostgresStore) -> Result<(), Failure> {
+/// Lists, decides, and resumes runs, each beside a bare insert with its commit: a disk that has just taken in millions of rows
+/// is slower for all.
+pub(crate) async fn measure(store: &PostgresStore, client: &Client) -> Result<(), Failure> {
+    client
+        .batch_execute("CREATE TABLE IF NOT EXISTS bare (body TEXT NOT NULL)")
+        .await?;
+    let insert = client.prepare("INSERT INTO bare VALUES ($1)").await?;
+    let body = "x".repeat(1_000);
     let filter = Filter {
         run: None,
         node: None,
@@ -40,9 +47,11 @@ pub(crate) async fn measure(store: &PostgresStore) -> Result<(), Failure> {
         after: 0,
         limit: LISTED,
     };
+    let mut bare = Vec::new();
     let (mut lists, mut decisions, mut resumptions) = (Vec::new(), Vec::new(), Vec::new());
     let run = owned(store).await?;
     for _time in 0..TIMES {
+        bare.push(timed(async { Ok(client.execute(&insert, &[&body]).await?) }).await?);
         lists.push(timed(async { Ok(store.interrupts(&filter, page).await?) }).await?);
         let question = open(store, &run).await?;
         decisions.push(timed(decide(store, &question)).await?);
@@ -50,6 +59,7 @@ pub(crate) async fn measure(store: &PostgresStore) -> Result<(), Failure> {
         store.release_run(other.id, other.epoch).await?;
         resumptions.push(timed(resume(store, &other)).await?);
     }
+    say_all("  bare insert, committed", bare);
     say_all("  list 50 open questions", lists);
     say_all("  decide", decisions);
     say_all("  resume: own a run, read it", resumptions);
