@@ -166,18 +166,22 @@ impl Operation for ChangeRun {
                 live,
                 waiting,
             } => {
-                let open = if state.is_final() {
-                    Vec::new()
-                } else {
-                    open_among(live, tables)?
-                };
-                let run = become_state(row, *epoch, (*state, reason.clone()), open, tables)?;
-                if run.state.is_final() {
-                    end_with(live, tables)?;
-                    end_reroutes(waiting, tables)?;
-                    unread::leave(run.id, &Ended::Run, tables)?;
+                check_epoch(&row.run, *epoch)?;
+                if row.run.state == *state {
+                    return Ok(row.run);
                 }
-                Ok(run)
+                if !row.run.state.may_become(*state) {
+                    return Err(Halt::Refused(RunError::Illegal {
+                        from: row.run.state,
+                        to: *state,
+                    }));
+                }
+                let next = (*state, reason.clone());
+                if state.is_final() {
+                    return Ok(end(row, next, (live, waiting), tables)?);
+                }
+                let open = open_among(live, tables)?;
+                Ok(enter(row, next, open, tables)?)
             }
         }
     }
@@ -231,26 +235,6 @@ fn renew(
     Ok(row.run)
 }
 
-fn become_state(
-    row: RunRow,
-    epoch: u64,
-    (state, reason): (RunState, Option<String>),
-    open: Vec<InterruptId>,
-    tables: &mut Tables,
-) -> Result<Run, Halt<RunError>> {
-    check_epoch(&row.run, epoch)?;
-    if row.run.state == state {
-        return Ok(row.run);
-    }
-    if !row.run.state.may_become(state) {
-        return Err(Halt::Refused(RunError::Illegal {
-            from: row.run.state,
-            to: state,
-        }));
-    }
-    Ok(enter(row, (state, reason), open, tables)?)
-}
-
 /// Those among these that wait for a person: what can be decided now goes first.
 pub(super) fn open_among(
     these: &[InterruptId],
@@ -271,25 +255,54 @@ pub(super) fn open_among(
 
 /// Writes a run that is in another state from now on, and says so, with what is open where it stands still.
 pub(super) fn enter(
-    mut row: RunRow,
-    (state, reason): (RunState, Option<String>),
+    row: RunRow,
+    next: (RunState, Option<String>),
     open: Vec<InterruptId>,
     tables: &mut Tables,
 ) -> Result<Run, Failed> {
+    let run = put_in(row, next, tables)?;
+    tell_of(&run, open, tables)?;
+    Ok(run)
+}
+
+/// Ends a run, and with it its interrupts and reroutes. That it has ended is the last that is told of it: who follows it
+/// so far has heard of all.
+fn end(
+    row: RunRow,
+    next: (RunState, Option<String>),
+    (live, waiting): (&[InterruptId], &[EventId]),
+    tables: &mut Tables,
+) -> Result<Run, Failed> {
+    let run = put_in(row, next, tables)?;
+    end_with(live, tables)?;
+    end_reroutes(waiting, tables)?;
+    unread::leave(run.id, &Ended::Run, tables)?;
+    tell_of(&run, Vec::new(), tables)?;
+    Ok(run)
+}
+
+fn put_in(
+    mut row: RunRow,
+    (state, reason): (RunState, Option<String>),
+    tables: &mut Tables,
+) -> Result<Run, Failed> {
     row.run.state = state;
-    row.run.reason.clone_from(&reason);
+    row.run.reason = reason;
     if state.is_final() {
         row.run.ended_at = Some(tables.now);
         row.run.lease = None;
     }
-    tables.tell(Notification::Run {
-        run: row.run.id,
-        state,
-        version: row.run.version + 1,
-        reason,
-        open,
-    })?;
     write(row, "change", tables)
+}
+
+fn tell_of(run: &Run, open: Vec<InterruptId>, tables: &mut Tables) -> Result<(), Failed> {
+    Ok(tables.tell(Notification::Run {
+        run: run.id,
+        state: run.state,
+        version: run.version,
+        reason: run.reason.clone(),
+        open,
+    })?)
 }
 
 /// Ends the interrupts of a run that has ended.

@@ -153,6 +153,14 @@ pub(crate) async fn a_run_follows_its_states_and_its_end_cancels_what_is_open<S:
             RunState::Cancelled
         ]
     );
+    // Who follows the run up to its end has heard of all that ended with it.
+    let last = &told.last().unwrap().notification;
+    let is_its_end =
+        |run_told: &RunId, state: &RunState| *run_told == run.id && *state == RunState::Cancelled;
+    assert!(
+        matches!(last, Notification::Run { run, state, .. } if is_its_end(run, state)),
+        "{last:?}"
+    );
 }
 
 pub(crate) async fn what_outlives_the_end_of_its_run_is_cancelled_by_sweeps<S: Store>(
