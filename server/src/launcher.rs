@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use interrupts::Digest;
 use interrupts::life::Actor;
-use interrupts::store::{CheckpointId, Run};
+use interrupts::store::{CheckpointId, Run, StoreError};
 use jiff::Timestamp;
 use journal::ResumeRequest;
 use planning::{PlanEditError, StoredPlan};
@@ -63,7 +63,10 @@ pub enum LaunchError {
         /// Why.
         reason: String,
     },
-    /// Something below failed; it may work later.
+    /// The store cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Something else below failed; it may work later.
     #[error("{detail}")]
     Unavailable {
         /// What.
@@ -204,8 +207,8 @@ pub trait RunLauncher: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`LaunchError`]. With [`LaunchError::Refused`] and [`LaunchError::Unavailable`] the run may have been created and
-    /// not begun, or nobody knows: fork it again with the same id, and it is that one that begins. With all others none
+    /// [`LaunchError`]. With [`LaunchError::Refused`], [`LaunchError::Store`] and [`LaunchError::Unavailable`] the run may
+    /// have been created and not begun, or nobody knows: fork it again with the same id, and it is that one that begins. With all others none
     /// was created by this request.
     ///
     /// # Cancel safety

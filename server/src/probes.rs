@@ -9,11 +9,12 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use interrupts::store::{Page, Store};
+use interrupts::store::{RunError, Store};
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
+use routing_core::RunId;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -74,10 +75,17 @@ async fn ready(State(probed): State<Probed>) -> Result<&'static str, Problem> {
     if probed.stop.is_cancelled() {
         return Err(Problem::draining("other workers execute runs"));
     }
-    let page = Page { after: 0, limit: 1 };
-    let read = in_time(probed.store.runs(&[], page)).await?;
-    read.map_err(|error| of_store(&error))?;
+    takes_changes(&*probed.store).await?;
     Ok("ready\n")
+}
+
+/// Whether the store takes changes: one is tried of a run that does not exist, which changes nothing. A store that can only
+/// be read is of no use to who wants something done.
+pub(crate) async fn takes_changes(store: &dyn Store) -> Result<(), Problem> {
+    match in_time(store.release_run(RunId::generate(), 0)).await? {
+        Err(RunError::Store(error)) => Err(of_store(&error)),
+        Ok(_) | Err(_) => Ok(()),
+    }
 }
 
 async fn metrics(State(probed): State<Probed>) -> Response {

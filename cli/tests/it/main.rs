@@ -40,6 +40,7 @@ mod manual;
 mod many_machines;
 mod meeting;
 mod models;
+mod newer_schema;
 mod nothing_passed_over;
 mod other_forms;
 mod place;

@@ -113,6 +113,7 @@ pub(crate) fn of_launch(error: &LaunchError) -> Problem {
             reason.clone(),
             "read the run to see where it stands",
         ),
+        LaunchError::Store(error) => of_store(error),
         LaunchError::Unavailable { detail } => {
             tracing::error!(%detail, "a run could not be executed");
             Problem::new(

@@ -11,6 +11,7 @@ use interrupts::store::{Page, Run};
 use crate::access::Surveys;
 use crate::app::App;
 use crate::metrics::METRICS_TYPE;
+use crate::probes::takes_changes;
 use crate::problem::{Problem, in_time, of_store};
 
 /// How long a scrape waits for what has happened to be counted.
@@ -34,15 +35,13 @@ pub(crate) async fn live() -> &'static str {
     "alive\n"
 }
 
-/// The store can be read, and the server is not being stopped.
+/// The store takes changes, and the server is not being stopped.
 #[utoipa::path(get, path = "/readyz", responses((status = 200, body = String, content_type = "text/plain")))]
 pub(crate) async fn ready(State(app): State<App>) -> Result<String, Problem> {
     if app.draining.is_cancelled() {
         return Err(Problem::draining("use another one"));
     }
-    let page = Page { after: 0, limit: 1 };
-    let read = in_time(app.store().runs(&[], page)).await?;
-    read.map_err(|error| of_store(&error))?;
+    takes_changes(app.store()).await?;
     // The store is the truth: a broker that is away makes no server unfit.
     let bus = app.bus.as_ref().map(|bus| {
         let waiting = app.feed.latest().saturating_sub(bus.through());

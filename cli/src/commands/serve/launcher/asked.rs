@@ -26,10 +26,10 @@ use crate::workflows;
 
 impl Launcher {
     async fn row(&self, run: RunId) -> Result<Run, LaunchError> {
-        let unavailable = |detail: String| LaunchError::Unavailable { detail };
-        let found = self.0.store().run(run).await;
-        let found = found.map_err(|error| unavailable(error.to_string()))?;
-        found.ok_or_else(|| unavailable(format!("there is no {run}")))
+        let found = self.0.store().run(run).await?;
+        found.ok_or_else(|| LaunchError::Unavailable {
+            detail: format!("there is no {run}"),
+        })
     }
 
     /// A change of a plan with the model that it needs, which is paid from what the run may spend.
@@ -61,6 +61,8 @@ fn forked(checkpoint: CheckpointId, input: Option<&str>) -> Digest {
 fn not_created(error: &RunError) -> LaunchError {
     if let RunError::Taken { run } = error {
         LaunchError::Taken { run: *run }
+    } else if let RunError::Store(error) = error {
+        LaunchError::Store(error.clone())
     } else {
         refused(&by_run(error))
     }
@@ -77,10 +79,7 @@ impl RunLauncher for Launcher {
     }
 
     async fn start(&self, order: LaunchOrder) -> Result<RunId, LaunchError> {
-        let known = self.0.store().run(order.id).await;
-        let known = known.map_err(|error| LaunchError::Unavailable {
-            detail: error.to_string(),
-        })?;
+        let known = self.0.store().run(order.id).await?;
         if known.is_none() && self.0.tasks.is_closed() {
             let detail = "the server is being stopped".to_owned();
             return Err(LaunchError::Unavailable { detail });
@@ -166,11 +165,7 @@ impl RunLauncher for Launcher {
         by: Actor,
     ) -> Result<RunId, LaunchError> {
         let store = self.0.store();
-        let from = store.run(checkpoint.run).await;
-        let from = from.map_err(|error| LaunchError::Unavailable {
-            detail: error.to_string(),
-        })?;
-        let Some(from) = from else {
+        let Some(from) = store.run(checkpoint.run).await? else {
             let reason = format!("there is no {}", checkpoint.run);
             return Err(LaunchError::Refused { reason });
         };
