@@ -254,7 +254,7 @@ fn parse() -> Result<(Arguments, String), NoCommand> {
     let name = matches.subcommand_name().unwrap_or_default().to_owned();
     // These tell what is wrong, or do nothing that a setting could change.
     if !["config", "completions", "man"].contains(&name.as_str()) {
-        let usable = refusal.map_or_else(|| settings.demand_trust(), Err);
+        let usable = refusal.map_or_else(|| settings.demand_files(), Err);
         usable.map_err(NoCommand::Refused)?;
     }
     settings::remember(&settings, &matches);

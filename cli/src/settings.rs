@@ -30,6 +30,8 @@ pub(crate) struct Settings {
     files: Vec<SettingsFile>,
     /// The folder's file, where its user has not said that he trusts it.
     untrusted: Option<PathBuf>,
+    /// The file that the environment names, where it is not there.
+    absent: Option<PathBuf>,
 }
 
 impl Settings {
@@ -51,22 +53,34 @@ impl Settings {
                 settings.untrusted = Some(folder);
             }
         }
-        if let Some(user) = user_file()
-            && let Some(text) = place::read(&user)?
-        {
-            let read = SettingsFile::of_user(user, &text, program)?;
-            settings.files.push(read);
+        if let Some(user) = user_file() {
+            match place::read(&user)? {
+                Some(text) => {
+                    let read = SettingsFile::of_user(user, &text, program)?;
+                    settings.files.push(read);
+                }
+                None => settings.absent = place::named_file(),
+            }
         }
         Ok(settings)
     }
 
-    /// Refuses to work in a folder whose file says how, before its user has said that he trusts it: it could name another
-    /// store, another policy, programs to start.
+    /// Refuses to work without the file that the environment names: what it would say, such as which store, would not hold.
+    /// And refuses to work in a folder whose file says how, before its user has said that he trusts it: it could name
+    /// another store, another policy, programs to start.
     ///
     /// # Errors
     ///
-    /// [`Exit::Usage`] with what to do.
-    pub(crate) fn demand_trust(&self) -> Result<(), Failure> {
+    /// [`Exit::NotFound`] and [`Exit::Usage`] with what to do.
+    pub(crate) fn demand_files(&self) -> Result<(), Failure> {
+        if let Some(file) = &self.absent {
+            let text = format!(
+                "{CONFIG_VARIABLE} names {}, which is not there",
+                file.display()
+            );
+            let hint = format!("write it, even an empty one, or unset {CONFIG_VARIABLE}");
+            return Err(Failure::new(Exit::NotFound, text).hint(hint));
+        }
         let Some(file) = &self.untrusted else {
             return Ok(());
         };

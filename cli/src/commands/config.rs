@@ -56,7 +56,7 @@ pub(crate) fn config(
         table(arguments, &settings).text(Palette::for_stream(&io::stdout(), global.no_color))
     };
     print(&text)?;
-    read.demand_trust()?;
+    read.demand_files()?;
     Ok(Exit::Success)
 }
 

@@ -16,9 +16,14 @@ fn variable(name: &str) -> Option<PathBuf> {
     value.map(PathBuf::from)
 }
 
+/// The file that the environment names, whether it is there or not.
+pub(super) fn named_file() -> Option<PathBuf> {
+    variable(CONFIG_VARIABLE)
+}
+
 /// The user's file: as the environment says, else in the user's folder of settings.
 pub(crate) fn user_file() -> Option<PathBuf> {
-    if let Some(named) = variable(CONFIG_VARIABLE) {
+    if let Some(named) = named_file() {
         return Some(named);
     }
     let folder = variable("XDG_CONFIG_HOME");
@@ -28,7 +33,7 @@ pub(crate) fn user_file() -> Option<PathBuf> {
 
 /// The file of this folder, whether it is there or not; none where the environment names the one that counts.
 pub(super) fn folder_file() -> Option<PathBuf> {
-    match variable(CONFIG_VARIABLE) {
+    match named_file() {
         Some(_named) => None,
         None => Some(std::env::current_dir().ok()?.join(FOLDER_FILE)),
     }

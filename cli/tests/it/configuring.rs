@@ -97,6 +97,24 @@ fn the_file_of_a_folder_counts_once_it_is_trusted_and_until_it_changes() {
 }
 
 #[test]
+fn a_file_that_is_named_and_not_there_is_not_passed_over() {
+    let desk = Desk::new();
+    let named = desk.folder.path().join("mounted.toml");
+    let irq = |arguments: &[&str]| end(desk.irq(arguments).env("IRQ_CONFIG", &named));
+    let run = ["run", "Describe this", "--no-input", "--workspace", "."];
+    for command in [&run[..], &["ps"], &["config", "show"]] {
+        irq(command)
+            .exits_with(3)
+            .says("mounted.toml, which is not there");
+    }
+    let usual = desk.home.path().join(".local");
+    assert!(!usual.exists(), "no other store took its place");
+    std::fs::write(&named, "store = \"named.db\"\n").unwrap();
+    irq(&run).exits_with(0);
+    assert!(desk.folder.path().join("named.db").exists());
+}
+
+#[test]
 fn a_flag_wins_over_a_variable_that_over_the_folders_file_and_that_over_the_users() {
     let desk = Desk::new();
     let user = desk.user_says("store = \"/of/the/user.db\"\nslots = 3\n");

@@ -336,6 +336,7 @@ async fn a_model_is_tried_and_its_profile_kept() {
     );
     let folder = tempfile::tempdir().unwrap();
     let settings = folder.path().join("irq.toml");
+    std::fs::write(&settings, "").unwrap();
     let mut command = irq();
     command
         .args([
