@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use interrupts::EffectId;
 use interrupts::life::{Interrupt, RunState, State, Verdict};
-use interrupts::store::{Filter, JournalEntry, Page, Run, Store, StoreError};
+use interrupts::store::{Filter, JournalEntry, Pages, Run, Store, StoreError};
 use routing_core::InterruptType;
 
 use crate::listing::interrupts_in;
@@ -60,14 +60,8 @@ async fn is_stopped_for_branch(store: &dyn Store, run: &Run) -> Result<bool, Sto
         return Ok(false);
     }
     let pauses = dispatches(&decided, |it| it.interrupt_type == InterruptType::Pause);
-    let (mut after, mut is_left) = (0, false);
-    loop {
-        let page = Page { after, limit: PAGE };
-        let entries = store.journal(run.id, page).await?;
-        let Some(last) = entries.last() else {
-            return Ok(is_left);
-        };
-        after = last.position;
+    let (mut pages, mut is_left) = (Pages::of(PAGE), false);
+    while let Some(entries) = pages.next(|page| store.journal(run.id, page)).await? {
         for JournalEntry { intent, .. } in &entries {
             if branches.contains(&intent.effect) {
                 is_left = true;
@@ -76,6 +70,7 @@ async fn is_stopped_for_branch(store: &dyn Store, run: &Run) -> Result<bool, Sto
             }
         }
     }
+    Ok(is_left)
 }
 
 /// One that an agent asks for is a question: its run goes on with the answer.

@@ -2,7 +2,7 @@
 
 use interrupts::KindName;
 use interrupts::life::{Interrupt, RunState, State};
-use interrupts::store::{Filter, NodeActivity, Page, Run, Store, StoreError};
+use interrupts::store::{Filter, NodeActivity, Pages, Run, Store, StoreError};
 use jiff::Timestamp;
 use journal::{RunHeader, RunSnapshot, Steps, steps_of};
 use planning::{Phase, PlanEnd, PlanStanding};
@@ -146,14 +146,8 @@ async fn plan(
     open: &[Interrupt],
 ) -> Result<Vec<PlannedNode>, StoreError> {
     let mut plan = Vec::new();
-    let mut after = 0;
-    loop {
-        let page = Page { after, limit: PAGE };
-        let rows = store.nodes(Some(run), page).await?;
-        let Some((last, _row)) = rows.last() else {
-            return Ok(plan);
-        };
-        after = *last;
+    let mut pages = Pages::of(PAGE);
+    while let Some(rows) = pages.next(|page| store.nodes(Some(run), page)).await? {
         plan.extend(rows.into_iter().map(|(_position, row)| PlannedNode {
             activity: row.stands(state, open),
             node: row.node,
@@ -161,6 +155,7 @@ async fn plan(
             step: row.step,
         }));
     }
+    Ok(plan)
 }
 
 /// The interrupt of a run that matters now, and all that have not ended.
@@ -173,17 +168,8 @@ async fn interrupts(
         ..Filter::default()
     };
     let (mut open, mut last): (Vec<Interrupt>, Option<Interrupt>) = (Vec::new(), None);
-    let mut after = 0;
-    loop {
-        let page = Page { after, limit: PAGE };
-        let found = store.interrupts(&filter, page).await?;
-        let Some((position, _)) = found.last() else {
-            // The first of those that go first.
-            let first_open = open.iter().min_by_key(|interrupt| interrupt.lane());
-            let matters = first_open.cloned().or(last).map(LastInterrupt::from);
-            return Ok((matters, open));
-        };
-        after = *position;
+    let mut pages = Pages::of(PAGE);
+    while let Some(found) = pages.next(|page| store.interrupts(&filter, page)).await? {
         for (_position, interrupt) in found {
             if interrupt.state.is_live() {
                 open.push(interrupt);
@@ -192,6 +178,10 @@ async fn interrupts(
             }
         }
     }
+    // The first of those that go first.
+    let first_open = open.iter().min_by_key(|interrupt| interrupt.lane());
+    let matters = first_open.cloned().or(last).map(LastInterrupt::from);
+    Ok((matters, open))
 }
 
 impl From<Interrupt> for LastInterrupt {

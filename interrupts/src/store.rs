@@ -19,6 +19,7 @@ mod journal;
 mod message;
 mod node;
 mod outbox;
+mod pages;
 mod purge;
 mod reroute;
 mod run;
@@ -45,6 +46,7 @@ pub use journal::{
 pub use message::{MessageError, MessageState, Messages, NewMessage, StoredMessage};
 pub use node::{CallWait, NodeActivity, NodeRow, Nodes};
 pub use outbox::{Consumer, Notification, Outbox, OutboxRow};
+pub use pages::{Listed, Pages};
 pub use purge::{Purge, Purged};
 pub use reroute::{RerouteRow, Reroutes};
 pub use run::{NewRun, RootNode, Run, RunError, RunHold, Runs};

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use interrupts::store::{JournalEntry, Page, Store, StoreError};
+use interrupts::store::{JournalEntry, Pages, Store, StoreError};
 use routing_core::RunId;
 use serde::{Deserialize, Serialize};
 
@@ -38,16 +38,11 @@ pub struct Steps {
 /// Safe: it only reads.
 pub async fn steps_of(store: &dyn Store, run: RunId) -> Result<Steps, StoreError> {
     let mut counting = Counting::default();
-    let mut after = 0;
-    loop {
-        let page = Page { after, limit: PAGE };
-        let entries = store.journal(run, page).await?;
-        let Some(last) = entries.last() else {
-            return Ok(counting.counted());
-        };
-        after = last.position;
+    let mut pages = Pages::of(PAGE);
+    while let Some(entries) = pages.next(|page| store.journal(run, page)).await? {
         entries.iter().for_each(|entry| counting.take(entry));
     }
+    Ok(counting.counted())
 }
 
 /// The steps among the entries of a journal.

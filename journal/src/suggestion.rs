@@ -2,7 +2,7 @@
 //! whoever decides in its place, in any process and after any restart.
 
 use interrupts::life::{Decider, Interrupt};
-use interrupts::store::{JournalEntry, Page, Store, StoreError};
+use interrupts::store::{JournalEntry, Pages, Store, StoreError};
 use routing_core::handler::ReviewDecision;
 use routing_core::{InterruptId, InterruptType};
 use serde::Serialize;
@@ -38,16 +38,14 @@ impl Suggestion {
             return Ok(None);
         }
         let mut reading = SuggestionReading::of(interrupt);
-        let mut after = 0;
-        loop {
-            let page = Page { after, limit: PAGE };
-            let entries = store.journal(interrupt.run, page).await?;
-            let Some(last) = entries.last() else {
-                return Ok(reading.found);
-            };
-            after = last.position;
+        let mut pages = Pages::of(PAGE);
+        while let Some(entries) = pages
+            .next(|page| store.journal(interrupt.run, page))
+            .await?
+        {
             reading.take(&entries);
         }
+        Ok(reading.found)
     }
 
     /// The same from the whole journal of the interrupt's run, in its order.

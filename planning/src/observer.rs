@@ -1,6 +1,6 @@
 //! What the observer was told of a plan, read again from its checkpoints: in any process, also after restarts.
 
-use interrupts::store::{Checkpoint, Checkpoints, Page, StoreError};
+use interrupts::store::{Checkpoint, Checkpoints, Pages, StoreError};
 use routing_core::RunId;
 
 use crate::effect::Fact;
@@ -70,17 +70,11 @@ impl PlanStanding {
 ///
 /// Safe: it only reads.
 pub async fn told_facts(store: &dyn Checkpoints, run: RunId) -> Result<Vec<Fact>, PlanReadError> {
-    let mut facts = Vec::new();
-    let mut after = 0;
-    loop {
-        let page = Page { after, limit: PAGE };
-        let found = store.checkpoints(run, page).await?;
-        let Some(last) = found.last() else {
-            return Ok(facts);
-        };
-        after = last.id.number;
+    let (mut facts, mut pages) = (Vec::new(), Pages::of(PAGE));
+    while let Some(found) = pages.next(|page| store.checkpoints(run, page)).await? {
         facts.extend(facts_in(&found)?);
     }
+    Ok(facts)
 }
 
 /// What the observer was told of a plan between these checkpoints.

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use interrupts::life::{Interrupt, State, Verdict};
 use interrupts::store::{
-    Checkpoint, CheckpointId, Filter, MessageState, Page, Run, Store, StoreError, StoredMessage,
+    Checkpoint, CheckpointId, Filter, MessageState, Page, Pages, Run, Store, StoreError,
+    StoredMessage,
 };
 use jiff::Timestamp;
 use journal::{RunHeader, Workflow};
@@ -156,15 +157,8 @@ pub async fn open_escape(store: &dyn Store, run: &Run) -> Result<Option<Interrup
         node: None,
         states: vec![State::AwaitingReview],
     };
-    let mut after = 0;
-    let mut failure = None;
-    loop {
-        let page = Page { after, limit: PAGE };
-        let found = store.interrupts(&filter, page).await?;
-        let Some((last, _)) = found.last() else {
-            return Ok(failure);
-        };
-        after = *last;
+    let (mut failure, mut pages) = (None, Pages::of(PAGE));
+    while let Some(found) = pages.next(|page| store.interrupts(&filter, page)).await? {
         for (_, interrupt) in found {
             if !interrupt.allowed.contains(&Verdict::ModifyPlan) {
                 continue;
@@ -178,6 +172,7 @@ pub async fn open_escape(store: &dyn Store, run: &Run) -> Result<Option<Interrup
             }
         }
     }
+    Ok(failure)
 }
 
 /// As [`open_escape`]; a pause that has just taken hold is waited for until it can be decided, some seconds at most.
@@ -240,15 +235,8 @@ pub async fn decided_escape(
         node: None,
         states: vec![State::Resolved, State::Rerouted],
     };
-    let mut after = 0;
-    let mut decided = None;
-    loop {
-        let page = Page { after, limit: PAGE };
-        let found = store.interrupts(&filter, page).await?;
-        let Some((last, _)) = found.last() else {
-            return Ok(decided);
-        };
-        after = *last;
+    let (mut decided, mut pages) = (None, Pages::of(PAGE));
+    while let Some(found) = pages.next(|page| store.interrupts(&filter, page)).await? {
         let is_left = |interrupt: &Interrupt| {
             interrupt.interrupt_type == InterruptType::Pause
                 && !plan.standing.applied.contains(&interrupt.id)
@@ -256,6 +244,7 @@ pub async fn decided_escape(
         let mut left = found.into_iter().map(|(_, interrupt)| interrupt);
         decided = left.rfind(is_left).or(decided);
     }
+    Ok(decided)
 }
 
 /// How many messages have come for a plan that it has not read yet.
@@ -272,19 +261,13 @@ pub async fn unread_messages(
     run: &Run,
     plan: &StoredPlan,
 ) -> Result<usize, StoreError> {
-    let mut after = plan.standing.read;
-    let mut count = 0;
-    loop {
-        let page = Page { after, limit: PAGE };
-        let found = store.messages(run.id, page).await?;
-        let Some(last) = found.last() else {
-            return Ok(count);
-        };
-        after = last.position;
+    let (mut count, mut pages) = (0, Pages::after(plan.standing.read, PAGE));
+    while let Some(found) = pages.next(|page| store.messages(run.id, page)).await? {
         let is_unread =
             |stored: &&StoredMessage| !matches!(stored.state, MessageState::Withdrawn { .. });
         count += found.iter().filter(is_unread).count();
     }
+    Ok(count)
 }
 
 /// The versions of a plan, the first one first, those of the runs included that it was forked off.
@@ -314,22 +297,15 @@ pub async fn plan_versions(
 }
 
 async fn facts_until(store: &dyn Store, run: &Run, last: u64) -> Result<Vec<Fact>, PlanReadError> {
-    let mut facts = Vec::new();
-    let mut after = 0;
-    loop {
-        let page = Page { after, limit: PAGE };
-        let found = store.checkpoints(run.id, page).await?;
-        let Some(end) = found.last() else {
-            return Ok(facts);
-        };
-        after = end.id.number;
+    let (mut facts, mut pages) = (Vec::new(), Pages::of(PAGE));
+    while pages.position() < last
+        && let Some(found) = pages.next(|page| store.checkpoints(run.id, page)).await?
+    {
         for checkpoint in found.iter().filter(|it| it.id.number <= last) {
             facts.extend(PlanStanding::of(checkpoint)?.facts);
         }
-        if after >= last {
-            return Ok(facts);
-        }
     }
+    Ok(facts)
 }
 
 fn versions_of(facts: impl Iterator<Item = Fact>) -> Vec<PlanVersion> {

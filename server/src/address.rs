@@ -5,7 +5,7 @@ use std::fmt::{self, Display};
 use control::Target;
 use interrupts::catalogue::Catalogue;
 use interrupts::life::RunState;
-use interrupts::store::{NodeRow, Page, Run};
+use interrupts::store::{NodeRow, Page, Pages, Run};
 use routing_core::{NodeId, RunId};
 
 use crate::app::App;
@@ -126,48 +126,14 @@ pub(crate) async fn first_of(app: &App, run: Run) -> Result<Found, Problem> {
 
 /// All agents of a run, in the order in which they came to be.
 pub(crate) async fn agents_of(app: &App, run: RunId) -> Result<Vec<NodeRow>, Problem> {
-    let (mut rows, mut after) = (Vec::new(), 0);
-    loop {
-        let page = Page {
-            after,
-            limit: CHUNK,
-        };
-        let part = app
-            .store()
-            .nodes(Some(run), page)
-            .await
-            .map_err(|error| of_store(&error))?;
-        let Some((last, _)) = part.last() else {
-            return Ok(rows);
-        };
-        after = *last;
-        let whole = part.len() < CHUNK as usize;
-        rows.extend(part.into_iter().map(|(_position, row)| row));
-        if whole {
-            return Ok(rows);
-        }
-    }
+    let all = Pages::of(CHUNK).values(|page| app.store().nodes(Some(run), page));
+    all.await.map_err(|error| of_store(&error))
 }
 
 /// All runs that are not over, in the order of their creation.
 pub(crate) async fn live_runs(app: &App) -> Result<Vec<Run>, Problem> {
-    let (mut runs, mut after) = (Vec::new(), 0);
-    loop {
-        let page = Page {
-            after,
-            limit: CHUNK,
-        };
-        let part = app
-            .store()
-            .runs(&LIVE, page)
-            .await
-            .map_err(|error| of_store(&error))?;
-        let Some((last, _)) = part.last() else {
-            return Ok(runs);
-        };
-        after = *last;
-        runs.extend(part.into_iter().map(|(_position, run)| run));
-    }
+    let all = Pages::of(CHUNK).values(|page| app.store().runs(&LIVE, page));
+    all.await.map_err(|error| of_store(&error))
 }
 
 async fn everywhere(app: &App, node: &NodeId) -> Result<Vec<Found>, Problem> {

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use interrupts::life::Notice;
-use interrupts::store::{Notification, OutboxRow, Page, PageBack, Store, StoreError};
+use interrupts::store::{Notification, OutboxRow, Page, PageBack, Pages, Store, StoreError};
 use routing_core::RunId;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
@@ -154,11 +154,8 @@ impl Feed {
     }
 
     async fn catch_up(&self) -> Result<(), StoreError> {
-        loop {
-            let rows = self.rows(self.latest()).await?;
-            let Some(last) = rows.last().map(|row| row.position) else {
-                return Ok(());
-            };
+        let mut pages = Pages::after(self.latest(), CHUNK);
+        while let Some(rows) = pages.next(|page| self.store.outbox(page)).await? {
             let records = self.renderer.records_of(&rows).await;
             for row in &rows {
                 self.metrics.read(row.at);
@@ -171,9 +168,10 @@ impl Feed {
                 }
             }
             // A reader that wakes finds the events.
-            self.latest.send_replace(last);
+            self.latest.send_replace(pages.position());
             self.waiting.wake(&rows, &records.interrupts);
         }
+        Ok(())
     }
 
     async fn rows(&self, after: u64) -> Result<Vec<OutboxRow>, StoreError> {

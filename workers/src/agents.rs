@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use interrupts::KindName;
-use interrupts::store::{NodeActivity, NodeRow, Page};
+use interrupts::store::{NodeActivity, NodeRow, Pages};
 use jiff::Timestamp;
 use routing_core::NodeId;
 
@@ -122,16 +122,8 @@ impl Owned<'_> {
 
     /// All agents of the run.
     pub(crate) async fn all_agents(&self) -> Result<Vec<NodeRow>, WorkError> {
-        let (mut all, mut after) = (Vec::new(), 0);
-        loop {
-            let page = Page { after, limit: PAGE };
-            let rows = self.store().nodes(Some(self.run.id), page).await?;
-            let Some((last, _row)) = rows.last() else {
-                return Ok(all);
-            };
-            after = *last;
-            all.extend(rows.into_iter().map(|(_position, row)| row));
-        }
+        let all = Pages::of(PAGE).values(|page| self.store().nodes(Some(self.run.id), page));
+        Ok(all.await?)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The end of a run, as its worker says it.
 
 use interrupts::life::RunState;
-use interrupts::store::{NodeActivity, Page};
+use interrupts::store::{NodeActivity, Pages};
 use journal::entry::{InterruptEnd, InterruptOutcome};
 use journal::kind::{DISPATCH, INTERRUPT};
 use serde_json::Value;
@@ -68,14 +68,11 @@ impl Owned<'_> {
 
     /// Says in the journal of all that was begun what came of it, or that it is not gone on with.
     async fn leave_out(&self) -> Result<(), WorkError> {
-        let mut after = 0;
-        loop {
-            let page = Page { after, limit: PAGE };
-            let open = self.store().unknown_effects(self.run.id, page).await?;
-            let Some(last) = open.last() else {
-                return Ok(());
-            };
-            after = last.position;
+        let mut pages = Pages::of(PAGE);
+        while let Some(open) = pages
+            .next(|page| self.store().unknown_effects(self.run.id, page))
+            .await?
+        {
             for entry in open {
                 let content = match entry.intent.kind.as_str() {
                     INTERRUPT => self.outcome(entry.intent.place.as_deref()).await?,
@@ -86,6 +83,7 @@ impl Owned<'_> {
                 self.finished(entry.intent.effect, content).await?;
             }
         }
+        Ok(())
     }
 
     async fn outcome(&self, place: Option<&str>) -> Result<String, WorkError> {

@@ -1,7 +1,7 @@
 //! Taking runs, keeping them, and letting them go.
 
 use interrupts::life::{Family, Lease, RunState};
-use interrupts::store::{Delivery, FollowError, Page, Run, RunError};
+use interrupts::store::{Delivery, FollowError, Pages, Run, RunError};
 use interrupts::{Digest, NameError, OwnerName};
 use jiff::{SignedDuration, Timestamp};
 use routing_core::RunId;
@@ -192,14 +192,8 @@ impl<'a> Protocol<'a> {
         }
         let mut until = None;
         let states = [RunState::Created, RunState::Running, RunState::Waiting];
-        let mut after = 0;
-        loop {
-            let page = Page { after, limit: PAGE };
-            let runs = self.store.runs(&states, page).await?;
-            let Some((last, _run)) = runs.last() else {
-                return Ok(NextRun::NoneYet { until });
-            };
-            after = *last;
+        let mut pages = Pages::of(PAGE);
+        while let Some(runs) = pages.next(|page| self.store.runs(&states, page)).await? {
             for (_position, run) in runs {
                 if !self.can_go_on(&run, taking, now).await? {
                     // A worker that has died lets nothing go: its lease runs out, and nothing else tells of that.
@@ -212,6 +206,7 @@ impl<'a> Protocol<'a> {
                 }
             }
         }
+        Ok(NextRun::NoneYet { until })
     }
 
     /// Takes a run, unless another worker was faster, or a person stopped it.
@@ -234,19 +229,17 @@ impl<'a> Protocol<'a> {
         if !taking.names_try {
             return Ok(None);
         }
-        let mut after = 0;
-        loop {
-            let page = Page { after, limit: PAGE };
-            let runs = self.store.runs(&[RunState::Running], page).await?;
-            let Some((last, _run)) = runs.last() else {
-                return Ok(None);
-            };
-            after = *last;
+        let mut pages = Pages::of(PAGE);
+        while let Some(runs) = pages
+            .next(|page| self.store.runs(&[RunState::Running], page))
+            .await?
+        {
             let has = |run: &Run| run.lease.as_ref().is_some_and(|lease| taking.has(lease));
             if let Some((_position, run)) = runs.into_iter().find(|(_position, run)| has(run)) {
                 return Ok(Some(run));
             }
         }
+        Ok(None)
     }
 }
 

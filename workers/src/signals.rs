@@ -1,7 +1,7 @@
 //! What has come for a run: stops, events of supervisors, messages, decisions.
 
 use interrupts::life::{Family, Interrupt, RunState, State};
-use interrupts::store::{ChangeError, Filter, MessageState, Notification, Page, PageBack, Run};
+use interrupts::store::{ChangeError, Filter, MessageState, Notification, PageBack, Pages, Run};
 use journal::kind::INTERRUPT;
 use routing_core::reroute::RerouteState;
 use routing_core::{EventId, InterruptId, NodeId, RunId};
@@ -115,20 +115,8 @@ impl Protocol<'_> {
             node: None,
             states,
         };
-        let (mut all, mut after) = (Vec::new(), 0);
-        loop {
-            let page = Page { after, limit: PAGE };
-            let rows = self.store.interrupts(&filter, page).await?;
-            let Some((last, _row)) = rows.last() else {
-                return Ok(all);
-            };
-            after = *last;
-            let is_last = rows.len() < PAGE as usize;
-            all.extend(rows.into_iter().map(|(_position, row)| row));
-            if is_last {
-                return Ok(all);
-            }
-        }
+        let all = Pages::of(PAGE).values(|page| self.store.interrupts(&filter, page));
+        Ok(all.await?)
     }
 }
 
@@ -143,15 +131,11 @@ impl Protocol<'_> {
     ///
     /// Safe: it only reads.
     pub async fn unsettled(&self, run: &Run) -> Result<Vec<QuestionStanding>, WorkError> {
-        let (mut unsettled, mut after) = (Vec::new(), 0);
-        loop {
-            let page = Page { after, limit: PAGE };
-            let open = self.store.unknown_effects(run.id, page).await?;
-            let Some(last) = open.last() else {
-                return Ok(unsettled);
-            };
-            after = last.position;
-            let is_last = open.len() < PAGE as usize;
+        let (mut unsettled, mut pages) = (Vec::new(), Pages::of(PAGE));
+        while let Some(open) = pages
+            .next(|page| self.store.unknown_effects(run.id, page))
+            .await?
+        {
             for entry in open {
                 if entry.intent.kind.as_str() != INTERRUPT {
                     continue;
@@ -161,10 +145,8 @@ impl Protocol<'_> {
                     unsettled.extend(self.find_question(run, &key).await?);
                 }
             }
-            if is_last {
-                return Ok(unsettled);
-            }
         }
+        Ok(unsettled)
     }
 }
 
@@ -227,14 +209,11 @@ impl Owned<'_> {
     /// Safe: it only reads.
     pub async fn news(&self, cursor: u64) -> Result<News, WorkError> {
         let mut news = News::Nothing;
-        let mut after = cursor;
-        loop {
-            let page = Page { after, limit: PAGE };
-            let rows = self.store().outbox_of(self.run.id, page).await?;
-            let Some(last) = rows.last() else {
-                return Ok(news);
-            };
-            after = last.position;
+        let mut pages = Pages::after(cursor, PAGE);
+        while let Some(rows) = pages
+            .next(|page| self.store().outbox_of(self.run.id, page))
+            .await?
+        {
             for row in rows {
                 news = news.max(self.news_by(&row.notification).await?);
                 if news == News::ForTheRun {
@@ -242,6 +221,7 @@ impl Owned<'_> {
                 }
             }
         }
+        Ok(news)
     }
 
     async fn news_by(&self, notification: &Notification) -> Result<News, WorkError> {
@@ -303,15 +283,11 @@ impl Owned<'_> {
     }
 
     async fn unread(&self) -> Result<Vec<WorkerMessage>, WorkError> {
-        let (mut unread, mut after) = (Vec::new(), 0);
-        loop {
-            let page = Page { after, limit: PAGE };
-            let rows = self.store().messages(self.run.id, page).await?;
-            let Some(last) = rows.last() else {
-                return Ok(unread);
-            };
-            after = last.position;
-            let is_last = rows.len() < PAGE as usize;
+        let (mut unread, mut pages) = (Vec::new(), Pages::of(PAGE));
+        while let Some(rows) = pages
+            .next(|page| self.store().messages(self.run.id, page))
+            .await?
+        {
             let waiting = rows
                 .into_iter()
                 .filter(|it| it.state == MessageState::Waiting);
@@ -321,10 +297,8 @@ impl Owned<'_> {
                 text: it.message.text,
                 from: it.message.from.name.to_string(),
             }));
-            if is_last {
-                return Ok(unread);
-            }
         }
+        Ok(unread)
     }
 
     /// The worker's agents have read messages.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use interrupts::KindName;
-use interrupts::store::{Checkpoint, JournalEntry, Page, Store, StoreError};
+use interrupts::store::{Checkpoint, JournalEntry, Pages, Store, StoreError};
 use routing_core::NodeId;
 
 use crate::agent_kind::AgentKind;
@@ -41,12 +41,12 @@ pub async fn ended_by_worker(
     let workers = snapshot.nodes.iter().filter(|it| is_worker(&it.kind));
     let workers: Vec<&NodeId> = workers.map(|it| &it.node).collect();
     let (mut answered, mut ended) = (HashMap::new(), Vec::new());
-    let mut after = 0;
-    while !workers.is_empty() {
-        let page = Page { after, limit: PAGE };
-        let entries = store.journal(checkpoint.id.run, page).await?;
-        let Some(last) = entries.last() else { break };
-        after = last.position;
+    if workers.is_empty() {
+        return Ok(None);
+    }
+    let mut pages = Pages::of(PAGE);
+    let read = |page| store.journal(checkpoint.id.run, page);
+    while let Some(entries) = pages.next(read).await? {
         for entry in entries {
             let node = &entry.intent.node;
             if !workers.iter().any(|worker| node.is_within(worker)) {

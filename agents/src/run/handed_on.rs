@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use interrupts::KindName;
 use interrupts::life::{Interrupt, State, Verdict};
-use interrupts::store::{CheckpointId, Filter, Intent, KnownEffect, Page, Run, Store, StoreError};
+use interrupts::store::{CheckpointId, Filter, Intent, KnownEffect, Pages, Run, Store, StoreError};
 use jiff::Timestamp;
 use routing_core::reroute::RerouteState;
 use routing_core::{EventId, InterruptId, InterruptType};
@@ -97,12 +97,8 @@ impl Left<'_> {
     async fn recorded(&self, store: &dyn Store) -> Result<Recorded, StoreError> {
         let mut recorded = Recorded::default();
         let mut resolved = HashSet::new();
-        let mut after = 0;
-        loop {
-            let page = Page { after, limit: PAGE };
-            let entries = store.journal(self.run.id, page).await?;
-            let Some(last) = entries.last() else { break };
-            after = last.position;
+        let mut pages = Pages::of(PAGE);
+        while let Some(entries) = pages.next(|page| store.journal(self.run.id, page)).await? {
             for entry in entries {
                 let count = entry.result.map_or(u64::MAX, |it| it.count);
                 let Some(place) = entry.intent.place.clone() else {
@@ -148,16 +144,8 @@ impl Left<'_> {
             run: Some(self.run.id),
             ..Filter::default()
         };
-        let (mut after, mut rows) = (0, Vec::new());
-        loop {
-            let page = Page { after, limit: PAGE };
-            let found = store.interrupts(&filter, page).await?;
-            let Some((last, _)) = found.last() else {
-                return Ok(rows);
-            };
-            after = *last;
-            rows.extend(found.into_iter().map(|(_, interrupt)| interrupt));
-        }
+        let rows = Pages::of(PAGE).values(|page| store.interrupts(&filter, page));
+        rows.await
     }
 
     /// What was decided about the run's pauses and its questions, and about a failure of its plan, and is not in its

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use interrupts::EffectId;
 use interrupts::life::{Family, RunState};
 use interrupts::store::{
-    CheckpointDraft, CheckpointError, CheckpointId, Filter, Page, Run, Store, StoreError,
+    CheckpointDraft, CheckpointError, CheckpointId, Filter, Pages, Run, Store, StoreError,
 };
 use routing_core::{InterruptId, RunId};
 
@@ -75,14 +75,8 @@ struct Done {
 impl Done {
     async fn of(store: &dyn Store, run: RunId) -> Result<Self, StoreError> {
         let mut done = Self::default();
-        let mut after = 0;
-        loop {
-            let page = Page { after, limit: PAGE };
-            let entries = store.journal(run, page).await?;
-            let Some(last) = entries.last() else {
-                return Ok(done);
-            };
-            after = last.position;
+        let mut pages = Pages::of(PAGE);
+        while let Some(entries) = pages.next(|page| store.journal(run, page)).await? {
             for entry in entries {
                 let Some(place) = entry.intent.place else {
                     continue;
@@ -99,25 +93,21 @@ impl Done {
                 }
             }
         }
+        Ok(done)
     }
 }
 
 async fn nodes(store: &dyn Store, run: RunId) -> Result<Vec<NodeSnapshot>, StoreError> {
     let mut nodes = Vec::new();
-    let mut after = 0;
-    loop {
-        let page = Page { after, limit: PAGE };
-        let rows = store.nodes(Some(run), page).await?;
-        let Some((last, _row)) = rows.last() else {
-            return Ok(nodes);
-        };
-        after = *last;
+    let mut pages = Pages::of(PAGE);
+    while let Some(rows) = pages.next(|page| store.nodes(Some(run), page)).await? {
         nodes.extend(rows.into_iter().map(|(_position, row)| NodeSnapshot {
             kind: row.kind,
             state: state_of(row.activity),
             node: row.node,
         }));
     }
+    Ok(nodes)
 }
 
 /// The questions of its agents that are open.
@@ -127,18 +117,13 @@ async fn questions(store: &dyn Store, run: RunId) -> Result<Vec<InterruptId>, St
         ..Filter::default()
     };
     let mut open = Vec::new();
-    let mut after = 0;
-    loop {
-        let page = Page { after, limit: PAGE };
-        let found = store.interrupts(&filter, page).await?;
-        let Some((last, _interrupt)) = found.last() else {
-            return Ok(open);
-        };
-        after = *last;
+    let mut pages = Pages::of(PAGE);
+    while let Some(found) = pages.next(|page| store.interrupts(&filter, page)).await? {
         let live = found
             .into_iter()
             .map(|(_position, interrupt)| interrupt)
             .filter(|it| it.state.is_live() && it.family() == Family::Question);
         open.extend(live.map(|interrupt| interrupt.id));
     }
+    Ok(open)
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use interrupts::life::State;
-use interrupts::store::{Filter, Page, Run};
+use interrupts::store::{Filter, Pages, Run};
 use routing_core::{InterruptType, RunId};
 use tokio::time::Instant;
 use workers::{Owned, WorkError};
@@ -83,19 +83,11 @@ impl Asker {
                 State::AwaitingReview,
             ],
         };
-        let mut after = 0;
-        loop {
-            let page = Page { after, limit: PAGE };
-            let rows = self
-                .store
-                .protocol()
-                .store
-                .interrupts(&filter, page)
-                .await?;
-            let Some((last, _row)) = rows.last() else {
-                return Ok(true);
-            };
-            after = *last;
+        let mut pages = Pages::of(PAGE);
+        while let Some(rows) = pages
+            .next(|page| self.store.protocol().store.interrupts(&filter, page))
+            .await?
+        {
             let is_pause = |it: &InterruptType| *it == InterruptType::Pause;
             if rows
                 .iter()
@@ -104,6 +96,7 @@ impl Asker {
                 return Ok(false);
             }
         }
+        Ok(true)
     }
 
     /// Lets a run go on that nothing holds any more.

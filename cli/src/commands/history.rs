@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use interrupts::Digest;
-use interrupts::store::{AuditRow, Page, Verification};
+use interrupts::store::{AuditRow, Page, Pages, Verification};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -111,20 +111,13 @@ async fn write_rows(
         written: 0,
     };
     output.write_all(writer.head()?.as_bytes())?;
-    let mut after = 0;
-    loop {
-        let (rows, is_last) = listing::audit(from, after).await?;
-        if let Some(last) = rows.last() {
-            after = last.position;
-        }
+    let mut pages = Pages::of(listing::PAGE);
+    while let Some(rows) = pages.next(|page| from.audit(page)).await? {
         for row in &rows {
             let told = AuditLine::of(row);
             if wanted.has(&told) {
                 output.write_all(writer.row(row, &told)?.as_bytes())?;
             }
-        }
-        if is_last {
-            break;
         }
     }
     output.write_all(writer.end().as_bytes())?;

@@ -3,7 +3,7 @@
 use std::io;
 
 use agents::run::RunOrder;
-use interrupts::store::{JournalEntry, Repeating, Run};
+use interrupts::store::{JournalEntry, Pages, Repeating, Run};
 use jiff::Timestamp;
 use journal::Workflow;
 use journal::tool::KeptCall;
@@ -162,12 +162,8 @@ async fn of_audit(from: &dyn Installation, run: &Run) -> Result<Vec<ReplayEvent>
     let id = run.id.to_string();
     let nodes = interrupt_nodes(from, run).await?;
     let mut moments = Vec::new();
-    let mut after = 0;
-    loop {
-        let (rows, is_last) = listing::audit(from, after).await?;
-        if let Some(last) = rows.last() {
-            after = last.position;
-        }
+    let mut pages = Pages::of(listing::PAGE);
+    while let Some(rows) = pages.next(|page| from.audit(page)).await? {
         for told in rows.iter().map(AuditLine::of) {
             let is_message = told.what == "message";
             // Messages are told with their words.
@@ -175,10 +171,8 @@ async fn of_audit(from: &dyn Installation, run: &Run) -> Result<Vec<ReplayEvent>
                 moments.extend(audited(told, &nodes));
             }
         }
-        if is_last {
-            return Ok(moments);
-        }
     }
+    Ok(moments)
 }
 
 /// The agent of each interrupt of the run, by the interrupt's id.

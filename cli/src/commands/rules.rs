@@ -3,7 +3,7 @@
 use std::io;
 
 use interrupts::rules::{RuleScope, StandingRule};
-use interrupts::store::Page;
+use interrupts::store::Pages;
 use jiff::Timestamp;
 use routing_core::RuleId;
 use serde_json::{Value, json};
@@ -47,15 +47,9 @@ pub(crate) fn rules(
 }
 
 async fn all(installation: &dyn Installation) -> Result<Vec<StandingRule>, Failure> {
-    let (mut rules, mut after) = (Vec::new(), 0);
-    loop {
-        let rows = installation.rules(Page { after, limit: PAGE }).await?;
-        let Some((last, _)) = rows.last() else {
-            return Ok(rules);
-        };
-        after = *last;
-        rules.extend(rows.into_iter().map(|(_position, rule)| rule));
-    }
+    Pages::of(PAGE)
+        .values(|page| installation.rules(page))
+        .await
 }
 
 async fn list(

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use interrupts::store::{Page, StoredMessage};
+use interrupts::store::{Pages, StoredMessage};
 use routing_core::{NodeId, RunId};
 
 use super::action::Action;
@@ -31,23 +31,16 @@ impl Queues {
         from: &dyn Installation,
         run: RunId,
     ) -> Result<Vec<StoredMessage>, Failure> {
-        let mut after = self.after.get(&run).copied().unwrap_or(0);
+        let after = self.after.get(&run).copied().unwrap_or(0);
         let mut waiting: Vec<StoredMessage> = Vec::new();
-        loop {
-            let page = Page { after, limit: PAGE };
-            let found = from.messages(run, page).await?;
-            let Some(last) = found.last() else { break };
-            after = last.position;
-            let is_last = found.len() < PAGE as usize;
+        let mut pages = Pages::after(after, PAGE);
+        while let Some(found) = pages.next(|page| from.messages(run, page)).await? {
             waiting.extend(found.into_iter().filter(|it| it.state.is_waiting()));
-            if is_last {
-                break;
-            }
         }
         let first = waiting
             .first()
             .map(|first| first.position.saturating_sub(1));
-        self.after.insert(run, first.unwrap_or(after));
+        self.after.insert(run, first.unwrap_or(pages.position()));
         Ok(waiting)
     }
 

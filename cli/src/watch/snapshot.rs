@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
 use interrupts::life::{Interrupt, RunState, State};
-use interrupts::store::{AuditRow, Filter, JournalEntry, NodeRow, Page, Run, StoredMessage};
+use interrupts::store::{AuditRow, Filter, JournalEntry, NodeRow, Page, Pages, Run, StoredMessage};
 use jiff::Timestamp;
 use planning::{StoredPlan, is_plan};
 use routing_core::{InterruptId, NodeId, RunId};
@@ -122,13 +122,6 @@ impl Tail {
         }
         self.lines.push_back(line);
     }
-
-    const fn page(&self) -> Page {
-        Page {
-            after: self.after,
-            limit: MOST_ROWS,
-        }
-    }
 }
 
 impl SnapshotReader {
@@ -234,16 +227,14 @@ impl SnapshotReader {
     }
 
     async fn read_history(&mut self) -> Result<(), Failure> {
-        loop {
-            let rows = self.from.audit(self.history.page()).await?;
-            let Some(last) = rows.last() else {
-                return Ok(());
-            };
-            self.history.after = last.position;
+        let mut pages = Pages::after(self.history.after, MOST_ROWS);
+        while let Some(rows) = pages.next(|page| self.from.audit(page)).await? {
+            self.history.after = pages.position();
             for row in &rows {
                 self.history.push(told(row));
             }
         }
+        Ok(())
     }
 
     /// Reads on from the first effect that was under way: its result may be there now.
@@ -253,20 +244,12 @@ impl SnapshotReader {
         };
         let begun =
             |(position, line): (&u64, &StreamLine)| line.result.is_none().then_some(*position);
-        let mut after = match self.stream.iter().find_map(begun) {
+        let after = match self.stream.iter().find_map(begun) {
             Some(under_way) => under_way.saturating_sub(1),
             None => self.stream.keys().next_back().copied().unwrap_or(0),
         };
-        loop {
-            let page = Page {
-                after,
-                limit: MOST_ROWS,
-            };
-            let entries = self.from.journal(run, page).await?;
-            let Some(last) = entries.last() else {
-                return Ok(());
-            };
-            after = last.position;
+        let mut pages = Pages::after(after, MOST_ROWS);
+        while let Some(entries) = pages.next(|page| self.from.journal(run, page)).await? {
             for entry in &entries {
                 self.stream.insert(entry.position, line(entry));
             }
@@ -274,6 +257,7 @@ impl SnapshotReader {
                 self.stream.pop_first();
             }
         }
+        Ok(())
     }
 }
 

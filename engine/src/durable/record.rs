@@ -10,7 +10,7 @@ use interrupts::life::RunState;
 use interrupts::manager::{Times, own_run};
 use interrupts::policy::Policy;
 use interrupts::store::{
-    CheckpointId, Delivery, NewRun, NodeRow, Page, Run as RunRow, RunError, Store, StoreError,
+    CheckpointId, Delivery, NewRun, NodeRow, Pages, Run as RunRow, RunError, Store, StoreError,
 };
 use interrupts::{Bell, Digest, IdempotencyKey, NoBell, OwnerName};
 use jiff::{SignedDuration, Timestamp};
@@ -175,23 +175,11 @@ impl RunRecord {
 
     /// What the store was told of the run's nodes, for whoever is about to tell it more.
     pub async fn told_nodes(&self) -> Result<Vec<NodeRow>, StoreError> {
-        let mut told = Vec::new();
-        let mut after = 0;
-        while !self.is_watched_only() {
-            let page = Page {
-                after,
-                limit: NODES,
-            };
-            let rows = self.store().nodes(Some(self.run), page).await?;
-            let Some((last, _)) = rows.last() else { break };
-            after = *last;
-            let is_last = rows.len() < NODES as usize;
-            told.extend(rows.into_iter().map(|(_position, row)| row));
-            if is_last {
-                break;
-            }
+        if self.is_watched_only() {
+            return Ok(Vec::new());
         }
-        Ok(told)
+        let (store, nodes) = (self.store(), Pages::of(NODES));
+        nodes.values(|page| store.nodes(Some(self.run), page)).await
     }
 
     pub fn delivery(&self, lost: Option<OwnerName>) -> Delivery {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use interrupts::life::{Interrupt, State, Verdict};
-use interrupts::store::{Filter, MessageState, Page};
+use interrupts::store::{Filter, MessageState, Pages};
 use routing_core::{EventId, InterruptType, NodeId};
 
 use super::given_up::given_up_because;
@@ -70,14 +70,11 @@ impl Unread {
             run: Some(record.run),
             ..Filter::default()
         };
-        let mut after = 0;
-        loop {
-            let page = Page { after, limit: PAGE };
-            let found = record.store().interrupts(&filter, page).await?;
-            let Some((last, _)) = found.last() else {
-                return Ok(());
-            };
-            after = *last;
+        let mut pages = Pages::of(PAGE);
+        while let Some(found) = pages
+            .next(|page| record.store().interrupts(&filter, page))
+            .await?
+        {
             for (_, interrupt) in &found {
                 if let Some(reason) = given_up(journal, interrupt).await? {
                     self.given_up = Some(reason);
@@ -97,6 +94,7 @@ impl Unread {
                 }
             }
         }
+        Ok(())
     }
 
     /// What was said with the decision about a pause is kept in the journal before anything goes on.
@@ -128,14 +126,11 @@ impl Unread {
         read: &HashSet<&Origin>,
     ) -> Result<(), KeepError> {
         let record = &journal.record;
-        let mut after = 0;
-        loop {
-            let page = Page { after, limit: PAGE };
-            let messages = record.store().messages(record.run, page).await?;
-            let Some(last) = messages.last() else {
-                return Ok(());
-            };
-            after = last.position;
+        let mut pages = Pages::of(PAGE);
+        while let Some(messages) = pages
+            .next(|page| record.store().messages(record.run, page))
+            .await?
+        {
             let mut were_read = Vec::new();
             for stored in messages {
                 let letter = message_letter(stored.position, &stored.message.text);
@@ -152,6 +147,7 @@ impl Unread {
                 store.read_messages(record.run, epoch, &were_read).await?;
             }
         }
+        Ok(())
     }
 }
 
@@ -194,18 +190,16 @@ async fn given_up(
         return Ok(None);
     };
     let record = &journal.record;
-    let mut after = 0;
-    loop {
-        let page = Page { after, limit: PAGE };
-        let open = record.store().unknown_effects(record.run, page).await?;
-        let Some(last) = open.last() else {
-            return Ok(None);
-        };
-        after = last.position;
+    let mut pages = Pages::of(PAGE);
+    while let Some(open) = pages
+        .next(|page| record.store().unknown_effects(record.run, page))
+        .await?
+    {
         if open.iter().any(|it| it.intent.effect == decision.effect) {
             return Ok(Some(reason));
         }
     }
+    Ok(None)
 }
 
 /// The input with which somebody resumed the run after a stop from outside, or the change that he wants.

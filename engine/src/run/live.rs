@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use interrupts::catalogue::SharedCatalogue;
-use interrupts::store::{CheckpointId, NodeActivity, Page};
+use interrupts::store::{CheckpointId, NodeActivity, Pages};
 use routing_core::answer::ConstraintCheck;
 use routing_core::ask::Asker;
 use routing_core::context::DecoratorChain;
@@ -286,15 +286,8 @@ impl LiveRun {
     /// The messages for a node that the store has accepted and nobody has read, which are read by this.
     pub async fn messages_left_for(&self, node: &NodeId) -> Result<Vec<Letter>, KeepError> {
         let store = self.journal.record.store();
-        let (mut left, mut after) = (Vec::new(), 0);
-        loop {
-            let page = Page {
-                after,
-                limit: MESSAGES,
-            };
-            let messages = store.messages(self.run, page).await?;
-            let Some(last) = messages.last() else { break };
-            after = last.position;
+        let (mut left, mut pages) = (Vec::new(), Pages::of(MESSAGES));
+        while let Some(messages) = pages.next(|page| store.messages(self.run, page)).await? {
             let own = messages
                 .iter()
                 .filter(|it| it.message.node == *node && it.state.is_waiting());

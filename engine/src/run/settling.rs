@@ -1,6 +1,6 @@
 //! What was asked of agents, or by them, and is settled though nobody carries it out.
 
-use interrupts::store::{Intent, Page};
+use interrupts::store::{Intent, Pages};
 use interrupts::{EffectId, KindName};
 use routing_core::{InterruptId, NodeId};
 use serde::Deserialize;
@@ -135,17 +135,15 @@ async fn unfinished(
     concerned: OpenEffects<'_>,
 ) -> Result<Vec<Intent>, KeepError> {
     let mut begun = Vec::new();
-    let mut after = 0;
-    loop {
-        let page = Page { after, limit: PAGE };
-        let open = record.store().unknown_effects(record.run, page).await?;
-        let Some(last) = open.last() else {
-            return Ok(begun);
-        };
-        after = last.position;
+    let mut pages = Pages::of(PAGE);
+    while let Some(open) = pages
+        .next(|page| record.store().unknown_effects(record.run, page))
+        .await?
+    {
         let intents = open.into_iter().map(|entry| entry.intent);
         begun.extend(intents.filter(|intent| concerned.concerns(intent)));
     }
+    Ok(begun)
 }
 
 /// The result of an effect that nobody goes on with; `None` for one that comes to its end by itself.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use interrupts::EffectId;
 use interrupts::manager::Times;
-use interrupts::store::{JournalEntry, Page, RunHold, Store, StoreError};
+use interrupts::store::{JournalEntry, Pages, RunHold, Store, StoreError};
 use jiff::Timestamp;
 use routing_core::RunId;
 use routing_core::model::TokenUsage;
@@ -148,16 +148,11 @@ impl UseReading {
         if let Some(row) = store.run(run).await? {
             reading.holds = row.holds;
         }
-        let mut after = 0;
-        loop {
-            let page = Page { after, limit: PAGE };
-            let entries = store.journal(run, page).await?;
-            let Some(last) = entries.last() else {
-                return Ok(reading);
-            };
-            after = last.position;
+        let mut pages = Pages::of(PAGE);
+        while let Some(entries) = pages.next(|page| store.journal(run, page)).await? {
             reading.take_all(&entries)?;
         }
+        Ok(reading)
     }
 
     fn take_all(&mut self, entries: &[JournalEntry]) -> Result<(), StoreError> {

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use interrupts::store::{Intent, JournalError, Page, Repeating, Store, StoreError};
+use interrupts::store::{Intent, JournalError, Pages, Repeating, Store, StoreError};
 use interrupts::{EffectId, KindName};
 use routing_core::{NodeId, RunId};
 use serde::{Deserialize, Serialize};
@@ -157,14 +157,8 @@ pub async fn end_work_of_the_dead(
 /// Ends the work of processes that died. What they had written down and not called written is.
 async fn end_what_was_left(store: &dyn Store, run: RunId, epoch: u64) -> Result<(), KeepError> {
     end_work_of_the_dead(store, run, epoch).await?;
-    let mut after = 0;
-    loop {
-        let page = Page { after, limit: PAGE };
-        let open = store.unknown_effects(run, page).await?;
-        let Some(last) = open.last() else {
-            return Ok(());
-        };
-        after = last.position;
+    let mut pages = Pages::of(PAGE);
+    while let Some(open) = pages.next(|page| store.unknown_effects(run, page)).await? {
         let notes = open.iter().filter(|entry| {
             [ALLOWANCE, input::INPUT, RESUMED].contains(&entry.intent.kind.as_str())
         });
@@ -174,6 +168,7 @@ async fn end_what_was_left(store: &dyn Store, run: RunId, epoch: u64) -> Result<
                 .await?;
         }
     }
+    Ok(())
 }
 
 async fn finish(

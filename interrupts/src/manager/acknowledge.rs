@@ -14,7 +14,7 @@ use crate::hooks::Moment;
 use crate::life::{
     Choosing, Evidence, Interrupt, Judge, Refusal, RunState, Scope, State, Verdict, WithdrawCause,
 };
-use crate::store::{ChangeError, CheckpointId, Filter, Page, RunError};
+use crate::store::{ChangeError, CheckpointId, Filter, Pages, RunError};
 
 /// How many interrupts are looked at together.
 const PAGE: u32 = 200;
@@ -269,21 +269,16 @@ impl Keeper {
     /// Returns whether it has ended.
     pub(crate) async fn end_where_stopped(&self) -> Result<bool, KeepError> {
         let settings = &self.shared.settings;
-        let filter = Filter {
+        let filter = &Filter {
             run: Some(self.run),
             node: None,
             states: vec![State::Resolved],
         };
-        let mut after = 0;
-        loop {
-            let page = Page { after, limit: PAGE };
-            let found = self
-                .read(|| settings.store.interrupts(&filter, page))
-                .await?;
-            let Some((last, _)) = found.last() else {
-                return Ok(false);
-            };
-            after = *last;
+        let mut pages = Pages::of(PAGE);
+        while let Some(found) = pages
+            .next(|page| async move { self.read(|| settings.store.interrupts(filter, page)).await })
+            .await?
+        {
             let ended = found
                 .into_iter()
                 .find(|(_position, it)| self.has_ended_run(it));
@@ -293,6 +288,7 @@ impl Keeper {
                 return Ok(true);
             }
         }
+        Ok(false)
     }
 
     /// Pauses the run where all its stops have taken hold, and whoever saw to that died before the run's own state

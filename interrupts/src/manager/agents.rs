@@ -1,7 +1,7 @@
 //! The agents of a run that is over.
 
 use super::keeper::{KeepError, Keeper};
-use crate::store::{NodeActivity, NodeRow, Page};
+use crate::store::{NodeActivity, NodeRow, Pages};
 
 const PAGE: u32 = 200;
 
@@ -10,14 +10,11 @@ impl Keeper {
     pub(super) async fn cancel_agents(&self) -> Result<(), KeepError> {
         let settings = &self.shared.settings;
         let store = &settings.store;
-        let mut after = 0;
-        loop {
-            let page = Page { after, limit: PAGE };
-            let found = self.read(|| store.nodes(Some(self.run), page)).await?;
-            let Some((last, _)) = found.last() else {
-                return Ok(());
-            };
-            after = *last;
+        let mut pages = Pages::of(PAGE);
+        while let Some(found) = pages
+            .next(|page| async move { self.read(|| store.nodes(Some(self.run), page)).await })
+            .await?
+        {
             let now = settings.clock.now();
             let cancelled: Vec<NodeRow> = found
                 .into_iter()
@@ -35,5 +32,6 @@ impl Keeper {
                     .await?;
             }
         }
+        Ok(())
     }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::keeper::{KeepError, Keeper};
 use crate::life::Interrupt;
-use crate::store::{CheckpointId, KnownEffect, NewRun, Page, Run, RunError, Store, StoreError};
+use crate::store::{CheckpointId, KnownEffect, NewRun, Pages, Run, RunError, Store, StoreError};
 
 /// How many entries of a journal are read together.
 const ENTRIES: u32 = 1_000;
@@ -142,17 +142,11 @@ impl Keeper {
     /// it. The checkpoint that it began from knows nothing of the words, and nobody has read them.
     async fn unread(&self) -> Result<Vec<KnownEffect>, KeepError> {
         let store = &self.shared.settings.store;
-        let (mut after, mut known) = (0, Vec::new());
-        loop {
-            let page = Page {
-                after,
-                limit: ENTRIES,
-            };
-            let entries = self.read(|| store.journal(self.run, page)).await?;
-            let Some(last) = entries.last() else {
-                return Ok(known);
-            };
-            after = last.position;
+        let (mut pages, mut known) = (Pages::of(ENTRIES), Vec::new());
+        while let Some(entries) = pages
+            .next(|page| async move { self.read(|| store.journal(self.run, page)).await })
+            .await?
+        {
             known.extend(entries.into_iter().filter_map(|entry| {
                 let (place, result) = (entry.intent.place?, entry.result?);
                 Some(KnownEffect {
@@ -164,5 +158,6 @@ impl Keeper {
                 })
             }));
         }
+        Ok(known)
     }
 }

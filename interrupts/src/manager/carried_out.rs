@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::keeper::{KeepError, Keeper};
 use crate::life::{Family, Interrupt, RunState, Verdict};
-use crate::store::{JournalError, Page};
+use crate::store::{JournalError, Pages};
 
 const PAGE: u32 = 200;
 
@@ -24,16 +24,14 @@ impl Keeper {
     /// it is cancelled: until then whoever takes the run next has to find it.
     pub(crate) async fn carry_out_stops(&self) -> Result<(), KeepError> {
         let settings = &self.shared.settings;
-        let mut after = 0;
-        loop {
-            let page = Page { after, limit: PAGE };
-            let open = self
-                .read(|| settings.store.unknown_effects(self.run, page))
-                .await?;
-            let Some(last) = open.last() else {
-                return Ok(());
-            };
-            after = last.position;
+        let mut pages = Pages::of(PAGE);
+        while let Some(open) = pages
+            .next(|page| async move {
+                self.read(|| settings.store.unknown_effects(self.run, page))
+                    .await
+            })
+            .await?
+        {
             for entry in open {
                 if entry.intent.kind.as_str() != DISPATCH {
                     continue;
@@ -52,6 +50,7 @@ impl Keeper {
                 }
             }
         }
+        Ok(())
     }
 
     async fn is_cancelled(&self) -> Result<bool, KeepError> {

@@ -16,7 +16,7 @@ use super::request::{StopKind, StopNote, StopRequest, Target};
 use super::tree::Reach;
 use crate::hooks::Moment;
 use crate::life::{Family, Interrupt, Scope, State};
-use crate::store::{ChangeError, Delivery, Filter, MessageState, Page};
+use crate::store::{ChangeError, Delivery, Filter, MessageState, Pages};
 
 const PAGE: u32 = 200;
 
@@ -130,7 +130,7 @@ impl Keeper {
     /// The live interrupts of the run.
     async fn live(&self) -> Result<Vec<Interrupt>, KeepError> {
         let settings = &self.shared.settings;
-        let filter = Filter {
+        let filter = &Filter {
             run: Some(self.run),
             states: vec![
                 State::Requested,
@@ -141,18 +141,14 @@ impl Keeper {
             ..Filter::default()
         };
         let mut live = Vec::new();
-        let mut after = 0;
-        loop {
-            let page = Page { after, limit: PAGE };
-            let found = self
-                .read(|| settings.store.interrupts(&filter, page))
-                .await?;
-            let Some((last, _)) = found.last() else {
-                return Ok(live);
-            };
-            after = *last;
+        let mut pages = Pages::of(PAGE);
+        while let Some(found) = pages
+            .next(|page| async move { self.read(|| settings.store.interrupts(filter, page)).await })
+            .await?
+        {
             live.extend(found.into_iter().map(|(_position, interrupt)| interrupt));
         }
+        Ok(live)
     }
 
     /// Takes an interrupt and gives it to the run.
@@ -291,17 +287,11 @@ impl Keeper {
             return Ok(());
         }
         let settings = &self.shared.settings;
-        loop {
-            let page = Page {
-                after: inbox.messages_after,
-                limit: PAGE,
-            };
-            let messages = self
-                .read(|| settings.store.messages(self.run, page))
-                .await?;
-            if messages.is_empty() {
-                return Ok(());
-            }
+        let mut pages = Pages::after(inbox.messages_after, PAGE);
+        while let Some(messages) = pages
+            .next(|page| async move { self.read(|| settings.store.messages(self.run, page)).await })
+            .await?
+        {
             for message in messages {
                 inbox.messages_after = message.position;
                 if matches!(message.state, MessageState::Withdrawn { .. }) {
@@ -317,6 +307,7 @@ impl Keeper {
                     .await;
             }
         }
+        Ok(())
     }
 }
 

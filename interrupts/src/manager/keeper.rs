@@ -19,7 +19,7 @@ use super::request::error_in_words;
 use super::shared::Shared;
 use super::tree::Reach;
 use crate::life::{RunState, State};
-use crate::store::{ChangeError, CheckpointError, Filter, Page, RunError, StoreError};
+use crate::store::{ChangeError, CheckpointError, Filter, Pages, RunError, StoreError};
 
 /// How many interrupts a look at the deadlines ends at most.
 pub(super) const MOST_SWEPT: u32 = 100;
@@ -347,14 +347,8 @@ impl Keeper {
             states: vec![State::Delivered, State::Acknowledged],
             ..Filter::default()
         };
-        let mut after = 0;
-        loop {
-            let page = Page { after, limit: 100 };
-            let held = store.interrupts(&filter, page).await?;
-            let Some((last, _)) = held.last() else {
-                return Ok(());
-            };
-            after = *last;
+        let mut pages = Pages::of(100);
+        while let Some(held) = pages.next(|page| store.interrupts(&filter, page)).await? {
             for (_position, interrupt) in &held {
                 let ours = |lease: &crate::life::Lease| lease.owner == settings.owner;
                 if interrupt.lease.as_ref().is_some_and(ours) {
@@ -372,6 +366,7 @@ impl Keeper {
                 }
             }
         }
+        Ok(())
     }
 }
 

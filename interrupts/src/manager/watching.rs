@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::shared::Shared;
 use crate::life::Notice;
-use crate::store::{Notification, OutboxRow, Page, StoreError};
+use crate::store::{Notification, OutboxRow, Page, Pages, StoreError};
 
 const PAGE: u32 = 500;
 
@@ -30,28 +30,22 @@ impl Shared {
 
     /// Reads what has come since a position; at first only where the outbox ends.
     async fn read_on(&self, position: Option<u64>) -> Result<u64, StoreError> {
-        let Some(mut position) = position else {
+        let Some(position) = position else {
             let end = self.end_of_outbox().await?;
             // What was written before is seen by the look of each run that is kept by now.
             self.wake_all();
             self.beat();
             return Ok(end);
         };
-        loop {
-            let page = Page {
-                after: position,
-                limit: PAGE,
-            };
-            let rows = self.settings.store.outbox(page).await?;
-            let Some(last) = rows.last() else {
-                return Ok(position);
-            };
-            position = last.position;
+        let mut pages = Pages::after(position, PAGE);
+        let store = &self.settings.store;
+        while let Some(rows) = pages.next(|page| store.outbox(page)).await? {
             for row in &rows {
                 self.wake_for(row);
             }
             self.beat();
         }
+        Ok(pages.position())
     }
 
     fn wake_for(&self, row: &OutboxRow) {

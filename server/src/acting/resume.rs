@@ -1,7 +1,7 @@
 //! Going on with a run that stands still.
 
 use interrupts::life::{Family, Interrupt, RunState, State, Verdict};
-use interrupts::store::{CheckpointId, Filter, Page, Run};
+use interrupts::store::{CheckpointId, Filter, Pages, Run};
 use journal::ResumeRequest;
 use routing_core::RunId;
 use serde_json::Value;
@@ -198,17 +198,9 @@ async fn lifted_before(
         node: None,
         states: vec![State::Resolved, State::Rerouted],
     };
-    let mut page = Page {
-        after: 0,
-        limit: PAGE,
-    };
-    loop {
-        let ended = app.store().interrupts(&filter, page).await;
-        let ended = ended.map_err(|error| of_store(&error))?;
-        let Some((last, _)) = ended.last() else {
-            return Ok(false);
-        };
-        page.after = *last;
+    let mut pages = Pages::of(PAGE);
+    let read = |page| app.store().interrupts(&filter, page);
+    while let Some(ended) = pages.next(read).await.map_err(|it| of_store(&it))? {
         for (_position, pause) in &ended {
             let id = decision_id(caller, pause, Some(key));
             // The first that the request lifted has what was said with it, and stands before all others.
@@ -218,6 +210,7 @@ async fn lifted_before(
             }
         }
     }
+    Ok(false)
 }
 
 fn key_was_used() -> Problem {
@@ -341,17 +334,8 @@ async fn reviews_of(app: &App, run: RunId) -> Result<Vec<Interrupt>, Problem> {
         node: None,
         states: vec![State::AwaitingReview],
     };
-    let (mut after, mut open) = (0, Vec::new());
-    loop {
-        let page = Page { after, limit: PAGE };
-        let found = app.store().interrupts(&filter, page).await;
-        let found = found.map_err(|error| of_store(&error))?;
-        let Some((last, _)) = found.last() else {
-            return Ok(open);
-        };
-        after = *last;
-        open.extend(found.into_iter().map(|(_position, interrupt)| interrupt));
-    }
+    let open = Pages::of(PAGE).values(|page| app.store().interrupts(&filter, page));
+    open.await.map_err(|error| of_store(&error))
 }
 
 fn open_questions(questions: &[Interrupt]) -> Problem {

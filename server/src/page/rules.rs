@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
 use interrupts::life::{Family, Interrupt};
 use interrupts::rules::{Reach, StandingRule, matter_of};
-use interrupts::store::{Page, StandingRules};
+use interrupts::store::{Pages, StandingRules};
 use jiff::Timestamp;
 use maud::{Markup, html};
 
@@ -82,13 +82,9 @@ pub(super) fn remembered(fields: &FormFields) -> Result<Option<RememberOrder>, P
 
 /// The newest rules, newest first.
 pub(super) async fn newest(app: &App) -> Result<Vec<StandingRule>, Problem> {
-    let (mut rules, mut after) = (Vec::new(), 0);
-    loop {
-        let page = Page { after, limit: PAGE };
-        let rows = StandingRules::rules(app.store(), page).await;
-        let rows = rows.map_err(|error| of_store(&error))?;
-        let Some((last, _)) = rows.last() else { break };
-        after = *last;
+    let (mut rules, mut pages) = (Vec::new(), Pages::of(PAGE));
+    let read = |page| StandingRules::rules(app.store(), page);
+    while let Some(rows) = pages.next(read).await.map_err(|it| of_store(&it))? {
         rules.extend(rows.into_iter().map(|(_, rule)| rule));
         let old = rules.len().saturating_sub(SHOWN);
         rules.drain(..old);

@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use interrupts::life::RunState;
-use interrupts::store::{Page, Run};
+use interrupts::store::{Pages, Run};
 
 use crate::access::Surveys;
 use crate::app::App;
@@ -62,23 +62,14 @@ pub(crate) async fn ready(State(app): State<App>) -> Result<String, Problem> {
 
 /// The runs that have not ended: the first 10,000 of them.
 async fn live_runs(app: &App) -> Result<Vec<Run>, Problem> {
-    let (mut live, mut after) = (Vec::new(), 0);
-    loop {
-        let page = Page {
-            after,
-            limit: 1_000,
-        };
-        let rows = app.store().runs(&LIVE, page).await;
-        let rows = rows.map_err(|error| of_store(&error))?;
-        let is_last = rows.len() < page.limit as usize;
-        for (position, run) in rows {
-            after = position;
-            live.push(run);
-        }
-        if is_last || live.len() >= MOST_RUNS {
-            return Ok(live);
-        }
+    let (mut live, mut pages) = (Vec::new(), Pages::of(1_000));
+    let read = |page| app.store().runs(&LIVE, page);
+    while live.len() < MOST_RUNS
+        && let Some(rows) = pages.next(read).await.map_err(|it| of_store(&it))?
+    {
+        live.extend(rows.into_iter().map(|(_position, run)| run));
     }
+    Ok(live)
 }
 
 /// What was counted since the process began.

@@ -1,7 +1,7 @@
 //! What follows from the end of a stop: what it holds is let go, and its run may come to wait.
 
 use interrupts::life::{Family, Interrupt, RunState, Scope, State};
-use interrupts::store::{ChangeError, Filter, Page, StoreError};
+use interrupts::store::{ChangeError, Filter, Pages, StoreError};
 use routing_core::{InterruptId, RunId, StopSource};
 
 use crate::operation::{Change, ChangeInterrupt, EndedStop, HeldQuestion, LetGo, Resting};
@@ -118,17 +118,6 @@ pub(super) async fn live<B: Backend>(
         node: None,
         states: State::ALL.into_iter().filter(|it| it.is_live()).collect(),
     };
-    let mut live = Vec::new();
-    let mut page = Page {
-        after: 0,
-        limit: AT_A_TIME,
-    };
-    loop {
-        let found = backend.interrupts(&filter, page).await?;
-        let Some((last, _)) = found.last() else {
-            return Ok(live);
-        };
-        page.after = *last;
-        live.extend(found.into_iter().map(|(_position, interrupt)| interrupt));
-    }
+    let live = Pages::of(AT_A_TIME).values(|page| backend.interrupts(&filter, page));
+    live.await
 }

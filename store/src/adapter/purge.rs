@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use interrupts::life::RunState;
-use interrupts::store::{AuditHead, AuditSubject, Page, Purge, Purged, StoreError};
+use interrupts::store::{AuditHead, AuditSubject, Page, Pages, Purge, Purged, StoreError};
 use jiff::{SignedDuration, Timestamp};
 use routing_core::RunId;
 
@@ -151,41 +151,26 @@ async fn needed<B: Backend>(backend: &B, after: u64) -> Result<BTreeSet<RunId>, 
         RunState::Waiting,
     ];
     let mut needed = BTreeSet::new();
-    let mut page = Page {
-        after,
-        limit: ROWS_AT_A_TIME,
-    };
-    loop {
-        let rows = backend.runs(&live, page).await?;
-        let Some((last, _run)) = rows.last() else {
-            return Ok(needed);
-        };
-        page.after = *last;
+    let mut pages = Pages::after(after, ROWS_AT_A_TIME);
+    while let Some(rows) = pages.next(|page| backend.runs(&live, page)).await? {
         let unsaved = rows.iter().filter(|(_place, run)| run.checkpoint == 0);
         let from = unsaved.filter_map(|(_place, run)| run.forked_from);
         needed.extend(from.map(|checkpoint| checkpoint.run));
     }
+    Ok(needed)
 }
 
 /// Runs that ended at a time or before it.
 async fn ended<B: Backend>(backend: &B, before: Timestamp) -> Result<Vec<RunId>, StoreError> {
     let finals = [RunState::Completed, RunState::Failed, RunState::Cancelled];
-    let mut ended = Vec::new();
-    let mut page = Page {
-        after: 0,
-        limit: ROWS_AT_A_TIME,
-    };
-    loop {
-        let rows = backend.runs(&finals, page).await?;
-        let Some((last, _run)) = rows.last() else {
-            return Ok(ended);
-        };
-        page.after = *last;
+    let (mut ended, mut pages) = (Vec::new(), Pages::of(ROWS_AT_A_TIME));
+    while let Some(rows) = pages.next(|page| backend.runs(&finals, page)).await? {
         let old = rows
             .iter()
             .filter(|(_place, run)| ended_before(run, before));
         ended.extend(old.map(|(_place, run)| run.id));
     }
+    Ok(ended)
 }
 
 /// The last row of the audit that may go: all before it are old enough, and about runs that are gone.

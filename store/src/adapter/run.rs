@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use interrupts::life::RunState;
 use interrupts::store::{
     Checkpoint, CheckpointDraft, CheckpointError, CheckpointId, Checkpoints, Delivery,
-    JournalEntry, KnownEffect, NewRun, Page, PageBack, Run, RunError, Runs, StoreError,
+    JournalEntry, KnownEffect, NewRun, Page, PageBack, Pages, Run, RunError, Runs, StoreError,
 };
 use jiff::SignedDuration;
 use routing_core::RunId;
@@ -135,23 +135,14 @@ async fn done_by<B: Backend>(
     backend: &B,
     checkpoint: &Checkpoint,
 ) -> Result<Vec<JournalEntry>, StoreError> {
-    let mut done = Vec::new();
-    let mut page = Page {
-        after: 0,
-        limit: ENTRIES_AT_A_TIME,
-    };
-    loop {
-        let entries = backend
-            .journal(checkpoint.id.run, JournalPart::Whole, page)
-            .await?;
-        let Some(last) = entries.last() else {
-            return Ok(done);
-        };
-        page.after = last.position;
+    let (mut done, mut pages) = (Vec::new(), Pages::of(ENTRIES_AT_A_TIME));
+    let read = |page| backend.journal(checkpoint.id.run, JournalPart::Whole, page);
+    while let Some(entries) = pages.next(read).await? {
         done.extend(entries.into_iter().filter(|entry| {
             let result = entry.result.as_ref();
             entry.intent.place.is_some()
                 && result.is_some_and(|result| result.count <= checkpoint.journal)
         }));
     }
+    Ok(done)
 }

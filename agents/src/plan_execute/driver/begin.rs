@@ -2,7 +2,7 @@
 
 use interrupts::EffectId;
 use interrupts::life::{Decision, Interrupt, State, Verdict};
-use interrupts::store::{CheckpointId, Filter, Page};
+use interrupts::store::{CheckpointId, Filter, Pages};
 use jiff::Timestamp;
 use routing_core::{InterruptId, InterruptType, StopSource};
 use serde_json::Value;
@@ -325,20 +325,18 @@ pub(super) async fn decided_pauses(
         ..Filter::default()
     };
     let mut pauses = Vec::new();
-    let mut after = 0;
-    loop {
-        let page = Page { after, limit: PAGE };
-        let found = record.store().interrupts(&filter, page).await?;
-        let Some((last, _)) = found.last() else {
-            return Ok(pauses);
-        };
-        after = *last;
+    let mut pages = Pages::of(PAGE);
+    while let Some(found) = pages
+        .next(|page| record.store().interrupts(&filter, page))
+        .await?
+    {
         let is_left = |interrupt: &Interrupt| {
             interrupt.interrupt_type == InterruptType::Pause && !applied.contains(&interrupt.id)
         };
         let found = found.into_iter().map(|(_, interrupt)| interrupt);
         pauses.extend(found.filter(is_left));
     }
+    Ok(pauses)
 }
 
 /// What a checkpoint holds for this run, and the effects that are carried out by it. `None` where it is not there.

@@ -1,6 +1,6 @@
 //! Messages to a plan. They are read where something is about to begin, and reach the replan.
 
-use interrupts::store::Page;
+use interrupts::store::Pages;
 
 use super::Driver;
 use super::begin::is_recorded;
@@ -61,19 +61,11 @@ impl Driver {
 
     /// What the messages say that were not read before. They count as read with the next checkpoint.
     async fn unread(&mut self) -> Result<Vec<String>, KeepError> {
-        let mut texts = Vec::new();
-        loop {
-            let page = Page {
-                after: self.standing.read,
-                limit: PAGE,
-            };
-            let record = &self.journal.record;
-            let store = record.store();
-            let found = store.messages(self.run, page).await?;
-            let Some(last) = found.last() else {
-                return Ok(texts);
-            };
-            self.standing.read = last.position;
+        let (mut texts, mut pages) = (Vec::new(), Pages::after(self.standing.read, PAGE));
+        let record = &self.journal.record;
+        let store = record.store();
+        while let Some(found) = pages.next(|page| store.messages(self.run, page)).await? {
+            self.standing.read = pages.position();
             // From here on they cannot be taken back. What was taken back before is not read.
             let places: Vec<u64> = found.iter().map(|stored| stored.position).collect();
             let epoch = record.epoch()?;
@@ -82,6 +74,7 @@ impl Driver {
             let read = found.filter(|stored| read.contains(&stored.position));
             texts.extend(read.map(|stored| stored.message.text));
         }
+        Ok(texts)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Whether there is something to do for a run that waits for people.
 
 use interrupts::life::{Interrupt, RunState, State};
-use interrupts::store::{Filter, NodeActivity, NodeRow, Page, Run, Store, StoreError};
+use interrupts::store::{Filter, NodeActivity, NodeRow, Pages, Run, Store, StoreError};
 use journal::Workflow;
 
 use crate::keep::workflow_of;
@@ -52,31 +52,21 @@ async fn of_run(
 }
 
 async fn has_undone_decision(store: &dyn Store, run: &Run) -> Result<bool, StoreError> {
-    let mut after = 0;
-    loop {
-        let page = Page { after, limit: PAGE };
-        let undone = store.unknown_effects(run.id, page).await?;
+    let mut pages = Pages::of(PAGE);
+    while let Some(undone) = pages
+        .next(|page| store.unknown_effects(run.id, page))
+        .await?
+    {
         if undone.iter().any(|it| it.intent.kind.as_str() == DISPATCH) {
             return Ok(true);
         }
-        match undone.last() {
-            Some(entry) => after = entry.position,
-            None => return Ok(false),
-        }
     }
+    Ok(false)
 }
 
 async fn nodes(store: &dyn Store, run: &Run) -> Result<Vec<NodeRow>, StoreError> {
-    let (mut after, mut all) = (0, Vec::new());
-    loop {
-        let page = Page { after, limit: PAGE };
-        let nodes = store.nodes(Some(run.id), page).await?;
-        let Some((position, _)) = nodes.last() else {
-            return Ok(all);
-        };
-        after = *position;
-        all.extend(nodes.into_iter().map(|(_, node)| node));
-    }
+    let all = Pages::of(PAGE).values(|page| store.nodes(Some(run.id), page));
+    all.await
 }
 
 /// How many nodes wait by themselves: one that waits because one below it does asks nothing.

@@ -2,7 +2,7 @@
 
 use interrupts::life::{Interrupt, Role, RunState, State};
 use interrupts::manager::{StopCause, StopNote};
-use interrupts::store::{Filter, Page, Run, Store, StoreError};
+use interrupts::store::{Filter, Pages, Run, Store, StoreError};
 use routing_core::InterruptType;
 
 use crate::branched::is_left_by_branch;
@@ -38,25 +38,18 @@ pub(super) async fn hindrance(store: &dyn Store, run: &Run) -> Result<Hindrance,
         node: None,
         states: vec![State::AwaitingReview],
     };
-    let mut page = Page {
-        after: 0,
-        limit: PAGE,
-    };
     let mut found = if is_left_by_branch(store, run).await? {
         Hindrance::Branched
     } else {
         Hindrance::None
     };
-    loop {
-        let waiting = store.interrupts(&filter, page).await?;
-        for (position, interrupt) in &waiting {
-            page.after = *position;
+    let mut pages = Pages::of(PAGE);
+    while let Some(waiting) = pages.next(|page| store.interrupts(&filter, page)).await? {
+        for (_position, interrupt) in &waiting {
             found = found.max(hindrance_by(interrupt));
         }
-        if waiting.len() < PAGE as usize {
-            return Ok(found);
-        }
     }
+    Ok(found)
 }
 
 fn hindrance_by(interrupt: &Interrupt) -> Hindrance {

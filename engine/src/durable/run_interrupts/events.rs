@@ -4,7 +4,7 @@ use interrupts::life::{
     Actor, Admission, ExpiryOutcome, Interrupt, Recurrence, Role, Scope, State, USUAL_ATTEMPTS,
     WithdrawCause,
 };
-use interrupts::store::{Admitted, ChangeError, Filter, Page, Store, StoreError};
+use interrupts::store::{Admitted, ChangeError, Filter, Pages, Store, StoreError};
 use interrupts::{ActorName, IdempotencyKey, RouteName};
 use routing_core::reroute::RerouteState;
 use routing_core::{EventId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
@@ -80,14 +80,8 @@ impl RunInterrupts {
             states: vec![State::Requested, State::Delivered],
         };
         let store = self.record.store();
-        let mut after = 0;
-        loop {
-            let page = Page { after, limit: PAGE };
-            let found = store.interrupts(&filter, page).await?;
-            let Some((last, _)) = found.last() else {
-                return Ok(None);
-            };
-            after = *last;
+        let mut pages = Pages::of(PAGE);
+        while let Some(found) = pages.next(|page| store.interrupts(&filter, page)).await? {
             for (_, interrupt) in found {
                 let Some(event) = event_of(&interrupt) else {
                     continue;
@@ -98,6 +92,7 @@ impl RunInterrupts {
                 }
             }
         }
+        Ok(None)
     }
 
     /// An event whose reroute has gone to another interrupt asks for nothing any more.
@@ -172,17 +167,8 @@ async fn journalled(
     run: RunId,
     event: &EventId,
 ) -> Result<Option<NamedEvent>, StoreError> {
-    let mut after = 0;
-    loop {
-        let page = Page {
-            after,
-            limit: ENTRIES,
-        };
-        let entries = store.journal(run, page).await?;
-        let Some(last) = entries.last() else {
-            return Ok(None);
-        };
-        after = last.position;
+    let mut pages = Pages::of(ENTRIES);
+    while let Some(entries) = pages.next(|page| store.journal(run, page)).await? {
         let raised = entries
             .iter()
             .filter(|entry| entry.intent.kind.as_str() == INTERRUPT);
@@ -196,6 +182,7 @@ async fn journalled(
             }
         }
     }
+    Ok(None)
 }
 
 /// The event that had asked for an interrupt, as the interrupt's entry keeps it.

@@ -1,7 +1,7 @@
 //! Questions of nodes that are left out: nobody needs their answers any more.
 
 use interrupts::life::{Family, State, WithdrawCause};
-use interrupts::store::{ChangeError, Filter, Page};
+use interrupts::store::{ChangeError, Filter, Pages};
 use routing_core::NodeId;
 
 use super::{RunInterrupts, machinery};
@@ -22,14 +22,8 @@ impl RunInterrupts {
             node: None,
             states: vec![State::Acknowledged, State::AwaitingReview],
         };
-        let mut after = 0;
-        loop {
-            let page = Page { after, limit: PAGE };
-            let found = store.interrupts(&filter, page).await?;
-            let Some((last, _)) = found.last() else {
-                return Ok(());
-            };
-            after = *last;
+        let mut pages = Pages::of(PAGE);
+        while let Some(found) = pages.next(|page| store.interrupts(&filter, page)).await? {
             for (_position, question) in found {
                 if question.family() != Family::Question || !question.node.is_within(node) {
                     continue;
@@ -42,5 +36,6 @@ impl RunInterrupts {
                 }
             }
         }
+        Ok(())
     }
 }

@@ -4,7 +4,7 @@ use interrupts::life::{
     Actor, Admission, ExpiryOutcome, Interrupt, Refusal, Role, Scope, State, USUAL_ATTEMPTS,
     WithdrawCause,
 };
-use interrupts::store::{ChangeError, Filter, Page, RaisedQuestion};
+use interrupts::store::{ChangeError, Filter, Pages, RaisedQuestion};
 use interrupts::{ActorName, Digest, KindName, RouteName};
 use routing_core::review::Question;
 use routing_core::{InterruptId, InterruptType, StopMode, StopSource};
@@ -74,16 +74,9 @@ impl ToolDesk {
             node: Some(asker.node.clone()),
             states: Vec::new(),
         };
-        let (mut all, mut after) = (Vec::new(), 0);
-        loop {
-            let page = Page { after, limit: PAGE };
-            let found = self.desk.record.store().interrupts(&filter, page).await?;
-            let Some((last, _)) = found.last() else {
-                return Ok(all);
-            };
-            after = *last;
-            all.extend(found.into_iter().map(|(_, interrupt)| interrupt));
-        }
+        let store = self.desk.record.store();
+        let found = Pages::of(PAGE).values(|page| store.interrupts(&filter, page));
+        Ok(found.await?)
     }
 
     /// Ends a question in whose place another one stands. Nothing follows from what was decided about it.

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use interrupts::store::{Page, Run, StoredMessage};
+use interrupts::store::{Pages, Run, StoredMessage};
 use maud::{Markup, html};
 use routing_core::RunId;
 
@@ -43,17 +43,10 @@ pub(super) async fn waiting(app: &App, run: &Run, may: bool) -> Result<Markup, P
 }
 
 async fn unread(app: &App, run: &Run) -> Result<Vec<StoredMessage>, Problem> {
-    let (mut after, mut waiting) = (0, Vec::new());
-    loop {
-        let page = Page { after, limit: PAGE };
-        let found = app.store().messages(run.id, page).await;
-        let found = found.map_err(|error| of_store(&error))?;
-        let Some(last) = found.last() else {
-            return Ok(waiting);
-        };
-        after = last.position;
-        waiting.extend(found.into_iter().filter(|it| it.state.is_waiting()));
-    }
+    let all = Pages::of(PAGE).rest(|page| app.store().messages(run.id, page));
+    let mut all = all.await.map_err(|error| of_store(&error))?;
+    all.retain(|it| it.state.is_waiting());
+    Ok(all)
 }
 
 /// Takes a message back by its button.
