@@ -12,46 +12,25 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use control::{RunProgress, StopOrder};
-use interrupts::life::{Family, Interrupt, RunState, Verdict};
-use interrupts::rules::{Remember, StandingRule};
+use interrupts::IdempotencyKey;
+use interrupts::life::{Family, Interrupt, RunState};
+use interrupts::rules::StandingRule;
 use interrupts::store::{
     AuditRow, Checkpoint, Filter, JournalEntry, NodeRow, Page, Run, StoredMessage, Verification,
 };
-use interrupts::{Digest, IdempotencyKey, RouteName};
 use jiff::Timestamp;
-use planning::{PlanReading, StoredPlan};
+use planning::{PlanReading, PlanWish, StoredPlan};
 use routing_core::{InterruptId, NodeId, RuleId, RunId};
-use server::PlanWish;
 
 use crate::arguments::StoreArguments;
 use crate::commands::is_launched;
 use crate::exit::Failure;
 use crate::request::{Addressee, Wish};
 
+pub(crate) use client::NewDecision;
 pub(crate) use local::Local;
-pub(crate) use remote::{
-    Client, FeedItem, MadeToken, NewRun, Remote, RemoteFeed, Resumption, Token, TokenLine, WhoAmI,
-};
+pub(crate) use remote::{Remote, client_at};
 pub(crate) use whereabouts::{ServerPlace, Whereabouts};
-
-/// A decision that somebody wants to make, about what was shown to him.
-#[derive(Debug, Clone)]
-pub(crate) struct NewDecision {
-    /// The interrupt.
-    pub(crate) interrupt: InterruptId,
-    /// The version that was shown.
-    pub(crate) version: u64,
-    /// The digest of what was shown.
-    pub(crate) shown: Digest,
-    /// What is decided.
-    pub(crate) verdict: Verdict,
-    /// Where to, with a reroute.
-    pub(crate) target: Option<RouteName>,
-    /// The answer, as JSON.
-    pub(crate) content: Option<String>,
-    /// Whether it holds for the same question when it is asked again, and for how long.
-    pub(crate) remember: Option<Remember>,
-}
 
 /// Decisions that were refused, each with its place among those that were wanted.
 pub(crate) type RefusedDecisions = Vec<(usize, Failure)>;

@@ -89,7 +89,7 @@ pub use program::{Program, program};
 fn run_command_line() -> ExitCode {
     let (arguments, name) = match parse() {
         Ok(parsed) => parsed,
-        Err(NoCommand::Refused(failure)) => return fail(&failure.into(), Global::default()).into(),
+        Err(NoCommand::Refused(failure)) => return fail(failure.into(), Global::default()).into(),
         Err(NoCommand::Told(error)) => {
             // Help that nobody reads to its end is no failure.
             let _ = error.print();
@@ -117,14 +117,14 @@ fn run_command_line() -> ExitCode {
     if let Some(file) = &arguments.debug_http
         && let Err(failure) = http_log::begin(file)
     {
-        return fail(&anyhow::Error::from(failure), global).into();
+        return fail(failure.into(), global).into();
     }
     let telemetry = Telemetry::begin(telemetry::log_filter(global, logged));
     // A server's own span would last for days.
     let span = (!serves).then(|| tracing::info_span!("irq", command = name).entered());
     let exit = match perform(arguments.command, &arguments.store, global) {
         Ok(exit) => exit,
-        Err(error) => fail(&error, global),
+        Err(error) => fail(error, global),
     };
     drop(span);
     telemetry.end(global);
@@ -263,7 +263,12 @@ fn parse() -> Result<(Arguments, String), NoCommand> {
 }
 
 /// Says what went wrong, once, and what may help.
-fn fail(error: &anyhow::Error, global: Global) -> Exit {
+fn fail(error: anyhow::Error, global: Global) -> Exit {
+    // What a server answers is told as a failure, whatever it came through.
+    let error = match error.downcast::<client::ClientError>() {
+        Ok(error) => Failure::from(error).into(),
+        Err(error) => error,
+    };
     let is_broken_pipe = error
         .chain()
         .filter_map(|cause| cause.downcast_ref::<io::Error>())

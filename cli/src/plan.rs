@@ -15,11 +15,11 @@ use interrupts::life::{Actor, Interrupt, Verdict};
 use interrupts::store::{ChangeError, CheckpointId, Page as Rows, Run, Store};
 use llm::{JsonSchemaConstraints, Pace, Script};
 use planning::{
-    PlanEditError, PlanPreview, PlanReadError, PlanReading, PlanRevision, StoredPlan, is_plan,
+    PlanEditError, PlanPreview, PlanReadError, PlanReading, PlanRevision, PlanWish, StoredPlan,
+    is_plan,
 };
 use routing_core::SystemClock;
 use routing_core::model::LanguageModel;
-use server::PlanWish;
 
 use crate::exit::{Exit, Failure, causes};
 use crate::installation::{Installation, NewDecision};

@@ -36,7 +36,7 @@ impl Program {
             return code;
         }
         if let Err(failure) = workflows::embed(self.embedded) {
-            return fail(&failure.into(), Global::default()).into();
+            return fail(failure.into(), Global::default()).into();
         }
         run_command_line()
     }

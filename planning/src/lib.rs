@@ -24,6 +24,7 @@ mod standing;
 mod state;
 mod step_outcome;
 mod stored;
+mod wish;
 
 pub use diff::{DiffLine, PlanDiff};
 pub use edit_error::PlanEditError;
@@ -44,3 +45,4 @@ pub use stored::{
     PlanVersion, StoredPlan, decided_escape, escape_taking_hold, is_plan, open_escape,
     plan_versions, unread_messages,
 };
+pub use wish::PlanWish;

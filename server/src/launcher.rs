@@ -6,7 +6,7 @@ use interrupts::life::Actor;
 use interrupts::store::{CheckpointId, Run, StoreError};
 use jiff::Timestamp;
 use journal::ResumeRequest;
-use planning::{PlanEditError, StoredPlan};
+use planning::{PlanEditError, PlanWish, StoredPlan};
 use routing_core::RunId;
 use serde_json::{Map, Value, json};
 
@@ -72,25 +72,6 @@ pub enum LaunchError {
         /// What.
         detail: String,
     },
-}
-
-/// A change of a plan, in words that need no model yet.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum PlanWish {
-    /// The change to these steps is kept to be looked at; nothing is applied.
-    Propose {
-        /// The tasks that would be left.
-        tasks: Vec<String>,
-    },
-    /// The run's model thinks of a change, which is kept to be looked at; nothing is applied.
-    Suggest {
-        /// What is wanted, in words.
-        request: String,
-    },
-    /// The last change of the plan is taken back.
-    Undo,
-    /// The change that was taken back last is made again.
-    Redo,
 }
 
 /// A plan that shall be changed while it stands still.

@@ -6,9 +6,9 @@ use std::io::{self, IsTerminal};
 
 use interrupts::life::Interrupt;
 use interrupts::store::Run;
+use planning::PlanWish;
 use planning::{PlanEditError, PlanPreview, StoredPlan};
 use serde_json::{Value, json};
-use server::PlanWish;
 
 use super::print;
 use super::review::{Aftermath, told};

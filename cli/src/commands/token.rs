@@ -13,13 +13,13 @@ use crate::arguments::{
     TokenRevokeArguments,
 };
 use crate::exit::{Exit, Failure, tell};
-use crate::installation::TokenLine;
 use crate::palette::{Palette, Tone};
 use crate::storage::complete;
 use crate::table::Table;
 use crate::time::instant;
 use crate::view::json_line;
 use crate::visible::visible_line;
+use client::TokenLine;
 use token_store::{Makes, TokenStore};
 
 /// Makes, lists or revokes tokens.

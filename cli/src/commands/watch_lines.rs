@@ -2,11 +2,13 @@
 
 use std::io::{self, Write};
 
+use client::{Feed, FeedItem};
+
 use super::run::there::FeedEntry;
 use crate::address::find_run;
 use crate::arguments::{Global, StoreArguments, WatchArguments};
 use crate::exit::{Exit, Failure};
-use crate::installation::{Client, FeedItem, Remote, RemoteFeed, ServerPlace, Whereabouts};
+use crate::installation::{Remote, ServerPlace, Whereabouts, client_at};
 use crate::palette::Palette;
 use crate::report::Detail;
 use crate::storage::complete;
@@ -35,14 +37,14 @@ async fn follow(
     place: &ServerPlace,
     global: Global,
 ) -> anyhow::Result<Exit> {
-    let client = Client::at(place)?;
+    let client = client_at(place)?;
     let now = client.whoami().await?.seq;
     let run = match &arguments.run {
         Some(run) => Some(find_run(&Remote::over(client.clone()), run).await?.id),
         None => None,
     };
     let after = arguments.after.map_or(now, |after| format!("{after:016}"));
-    let mut feed = RemoteFeed::of(client, run, after);
+    let mut feed = Feed::of(client, run, after);
     let palette = Palette::for_stream(&io::stdout(), global.no_color);
     let detail = match (global.quiet, global.verbose) {
         (true, _) => Detail::Little,

@@ -16,9 +16,8 @@ use interrupts::store::{
 };
 use interrupts::{Digest, IdempotencyKey};
 use jiff::Timestamp;
-use planning::{PlanReading, StoredPlan};
+use planning::{PlanReading, PlanWish, StoredPlan};
 use routing_core::{DecisionId, InterruptId, NodeId, RuleId, RunId, StopMode, StopSource};
-use server::PlanWish;
 
 use super::{Installation, NewDecision, NewText, RefusedDecisions, Requested, SentText, Verified};
 use crate::actor::actor;

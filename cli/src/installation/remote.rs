@@ -1,95 +1,62 @@
 //! A server somewhere else.
 
-mod address;
-mod client;
-mod decision;
-mod feed;
-mod refusal;
-mod rows;
-mod runs;
-mod tokens;
+mod failure;
 
 use std::time::Duration;
 
 use async_trait::async_trait;
+use client::{Asked, CatalogueOf, Client, ClientSettings};
 use control::{RunProgress, StopOrder};
-use interrupts::catalogue::{Catalogue, SharedCatalogue};
+use interrupts::catalogue::SharedCatalogue;
 use interrupts::life::{Family, Interrupt, RunState, State};
 use interrupts::rules::StandingRule;
 use interrupts::store::{
-    AuditRow, Checkpoint, CheckpointId, Filter, JournalEntry, NodeRow, Page, Run, StoredMessage,
-    Verification,
+    AuditRow, Checkpoint, Filter, JournalEntry, NodeRow, Page, Run, StoredMessage,
 };
 use interrupts::{Digest, IdempotencyKey};
-use jiff::Timestamp;
-use planning::{PlanReading, StoredPlan};
-use reqwest::{Method, StatusCode};
+use planning::{PlanReading, PlanWish, StoredPlan};
 use routing_core::{InterruptId, NodeId, RuleId, RunId, StopMode};
-use serde::Deserialize;
-use serde::de::IgnoredAny;
-use serde_json::json;
-use server::PlanWish;
 
 use super::{
     Installation, NewDecision, NewText, RefusedDecisions, Requested, SentText, ServerPlace,
     Verified,
 };
-use crate::address::full;
+use crate::authority;
 use crate::exit::{Exit, Failure};
 use crate::plan;
 use crate::refused::{no_interrupt, no_rule};
 use crate::request::{self, Addressee, Wish};
 use crate::workflows;
 
-pub(crate) use address::Token;
-pub(crate) use client::{Client, WhoAmI};
-pub(crate) use feed::{FeedItem, RemoteFeed};
-pub(crate) use runs::{NewRun, Resumption};
-pub(crate) use tokens::{MadeToken, TokenLine};
-
-use client::Ask;
-use decision::decision_body;
-use rows::{rows, states};
+use failure::{of_address, of_authorities, of_problem, of_token};
 
 /// How often a server is looked at while something is waited for.
 const PACE: Duration = Duration::from_millis(250);
-/// For how many seconds a claim holds.
-const CLAIM_SECONDS: u32 = 300;
+
+/// A client of the server at a place. Nothing is sent yet.
+///
+/// # Errors
+///
+/// Where the address, the token's file or that of the authorities cannot be read.
+pub(crate) fn client_at(place: &ServerPlace) -> Result<Client, Failure> {
+    let address = client::Address::parse(&place.url).map_err(|error| of_address(&error))?;
+    let mut settings = ClientSettings::new(address);
+    if let Some(file) = &place.token_file {
+        let token = client::Token::read(file).map_err(|error| of_token(file, &error))?;
+        settings = settings.token(token);
+    }
+    if let Some(file) = &place.ca_certificate {
+        settings = settings.authorities(authority::read(file)?);
+    }
+    let place = place.ca_certificate.as_deref();
+    settings
+        .build()
+        .map_err(|error| of_authorities(place, error))
+}
 
 /// A server, as what commands work on.
 pub(crate) struct Remote {
     client: Client,
-}
-
-/// What a server says of a message that it accepted.
-#[derive(Debug, Deserialize)]
-struct Accepted {
-    message: u64,
-    at: Timestamp,
-}
-
-/// The part of a view that says which interrupt it is of.
-#[derive(Debug, Deserialize)]
-struct InterruptReference {
-    id: InterruptId,
-}
-
-/// The plan of a run.
-#[derive(Debug, Deserialize)]
-struct PlanRecord {
-    reading: Option<PlanReading>,
-}
-
-/// The part of a changed plan that says where it is.
-#[derive(Debug, Deserialize)]
-struct Saved {
-    checkpoint: u64,
-}
-
-/// The answer to an event.
-#[derive(Debug, Deserialize)]
-struct Fate {
-    interrupt: InterruptReference,
 }
 
 impl Remote {
@@ -99,7 +66,7 @@ impl Remote {
     ///
     /// Where the address or the token's file cannot be read.
     pub(crate) fn at(place: &ServerPlace) -> Result<Self, Failure> {
-        Client::at(place).map(Self::over)
+        client_at(place).map(Self::over)
     }
 
     /// The server that a client speaks to.
@@ -108,16 +75,11 @@ impl Remote {
     }
 
     /// Has the catalogue at hand that something names: the server says which it is.
-    async fn learn(&self, of: [&str; 2], catalogue: Option<Digest>) -> Result<(), Failure> {
+    async fn learn(&self, of: CatalogueOf<'_>, catalogue: Option<Digest>) -> Result<(), Failure> {
         let book = workflows::book();
         let is_new = catalogue.is_some_and(|digest| book.at_hand(digest).is_none());
-        if is_new {
-            let [kind, id] = of;
-            let parts = ["v1", "records", kind, id, "catalogue"];
-            let found: Option<Catalogue> = self.client.find(&parts).await?;
-            if let Some(found) = found {
-                book.keep(&SharedCatalogue::new(found));
-            }
+        if is_new && let Some(found) = self.client.catalogue(of).await? {
+            book.keep(&SharedCatalogue::new(found));
         }
         Ok(())
     }
@@ -126,13 +88,20 @@ impl Remote {
         let Some(interrupt) = interrupt else {
             return Ok(());
         };
-        let id = interrupt.id.to_string();
-        self.learn(["interrupts", &id], interrupt.catalogue).await
+        let of = CatalogueOf::Interrupt(interrupt.id);
+        self.learn(of, interrupt.catalogue).await
     }
 
     /// An interrupt that was just changed, as it stands now.
     async fn now(&self, id: InterruptId) -> Result<Interrupt, Failure> {
         self.interrupt(id).await?.ok_or_else(|| no_interrupt(id))
+    }
+
+    async fn requested(&self, asked: Asked, was_known: bool) -> Result<Requested, Failure> {
+        Ok(Requested {
+            already: was_known || asked.already,
+            interrupt: self.now(asked.interrupt).await?,
+        })
     }
 }
 
@@ -156,47 +125,33 @@ impl Installation for Remote {
     }
 
     async fn run_of(&self, alias: &str) -> Result<Option<Run>, Failure> {
-        let found: Option<Run> = self.client.find(&["v1", "records", "runs", alias]).await?;
+        let found = self.client.run(alias).await?;
         if let Some(run) = &found {
-            self.learn(["runs", alias], run.catalogue).await?;
+            self.learn(CatalogueOf::Run(alias), run.catalogue).await?;
         }
         Ok(found)
     }
 
     async fn runs(&self, wanted: &[RunState], page: Page) -> Result<Vec<(u64, Run)>, Failure> {
-        self.page(&["v1", "records", "runs"], states(wanted), page)
-            .await
+        Ok(self.client.runs(wanted, page).await?)
     }
 
     async fn node(&self, run: RunId, node: &NodeId) -> Result<Option<NodeRow>, Failure> {
-        let run = run.to_string();
-        let query = vec![("node_id", node.to_string())];
-        let page = Page { after: 0, limit: 1 };
-        let found = self
-            .page(&["v1", "records", "runs", &run, "agents"], query, page)
-            .await?;
-        Ok(rows(found).pop())
+        Ok(self.client.agent(run, node).await?)
     }
 
     async fn nodes(&self, run: RunId, page: Page) -> Result<Vec<(u64, NodeRow)>, Failure> {
-        self.of_run(run, "agents", page).await
+        Ok(self.client.agents(run, page).await?)
     }
 
     async fn interrupt(&self, id: InterruptId) -> Result<Option<Interrupt>, Failure> {
-        let id = id.to_string();
-        let parts = ["v1", "records", "interrupts", &id];
-        let found: Option<Interrupt> = self.client.find(&parts).await?;
+        let found = self.client.interrupt(id).await?;
         self.learn_of(found.as_ref()).await?;
         Ok(found)
     }
 
     async fn interrupt_of(&self, key: &IdempotencyKey) -> Result<Option<Interrupt>, Failure> {
-        let query = vec![("key", key.as_str().to_owned())];
-        let page = Page { after: 0, limit: 1 };
-        let found = self
-            .page(&["v1", "records", "interrupts"], query, page)
-            .await?;
-        let found = rows(found).pop();
+        let found = self.client.interrupt_of(key).await?;
         self.learn_of(found.as_ref()).await?;
         Ok(found)
     }
@@ -206,15 +161,7 @@ impl Installation for Remote {
         filter: &Filter,
         page: Page,
     ) -> Result<Vec<(u64, Interrupt)>, Failure> {
-        let mut query = states(&filter.states);
-        if let Some(run) = filter.run {
-            query.push(("run_id", run.to_string()));
-        }
-        if let Some(node) = &filter.node {
-            query.push(("node_id", node.to_string()));
-        }
-        let parts = ["v1", "records", "interrupts"];
-        let found: Vec<(u64, Interrupt)> = self.page(&parts, query, page).await?;
+        let found = self.client.interrupts(filter, page).await?;
         for (_position, interrupt) in &found {
             self.learn_of(Some(interrupt)).await?;
         }
@@ -222,27 +169,23 @@ impl Installation for Remote {
     }
 
     async fn journal(&self, run: RunId, page: Page) -> Result<Vec<JournalEntry>, Failure> {
-        self.of_run(run, "journal", page).await.map(rows)
+        Ok(self.client.journal(run, page).await?)
     }
 
     async fn messages(&self, run: RunId, page: Page) -> Result<Vec<StoredMessage>, Failure> {
-        self.of_run(run, "messages", page).await.map(rows)
+        Ok(self.client.messages(run, page).await?)
     }
 
     async fn checkpoints(&self, run: RunId, page: Page) -> Result<Vec<Checkpoint>, Failure> {
-        self.of_run(run, "checkpoints", page).await.map(rows)
+        Ok(self.client.checkpoints(run, page).await?)
     }
 
     async fn audit(&self, page: Page) -> Result<Vec<AuditRow>, Failure> {
-        self.page(&["v1", "records", "audit"], Vec::new(), page)
-            .await
-            .map(rows)
+        Ok(self.client.audit(page).await?)
     }
 
     async fn verify_audit(&self) -> Result<Verified, Failure> {
-        let parts = ["v1", "history", "verify"];
-        let found: Result<Verification, Failure> = self.client.read(&parts, &[]).await;
-        match found {
+        match self.client.verify_audit().await.map_err(Failure::from) {
             Ok(found) => Ok(Verified::Whole(found)),
             // The one refusal of a request without parameters: the audit does not hold together.
             Err(failure) if failure.exit == Exit::Conflict => {
@@ -253,10 +196,7 @@ impl Installation for Remote {
     }
 
     async fn progress(&self, run: RunId) -> Result<Option<RunProgress>, Failure> {
-        let run = run.to_string();
-        self.client
-            .find(&["v1", "records", "runs", &run, "progress"])
-            .await
+        Ok(self.client.progress(run).await?)
     }
 
     fn has_appeared(&self) -> bool {
@@ -265,10 +205,7 @@ impl Installation for Remote {
     }
 
     async fn plan(&self, run: &Run) -> Result<Option<PlanReading>, Failure> {
-        let run = run.id.to_string();
-        let parts = ["v1", "records", "runs", &run, "plan"];
-        let told: PlanRecord = self.client.read(&parts, &[]).await?;
-        Ok(told.reading)
+        Ok(self.client.plan(run.id).await?)
     }
 
     async fn change_plan(
@@ -277,53 +214,24 @@ impl Installation for Remote {
         wish: PlanWish,
         if_version: Option<usize>,
     ) -> Result<StoredPlan, Failure> {
-        let id = run.id.to_string();
-        let parts = ["v1", "runs", &id, "plan", "changes"];
-        let mut body = match wish {
-            PlanWish::Propose { tasks } => json!({"change": "propose", "tasks": tasks}),
-            PlanWish::Suggest { request } => json!({"change": "suggest", "request": request}),
-            PlanWish::Undo => json!({"change": "undo"}),
-            PlanWish::Redo => json!({"change": "redo"}),
-        };
-        body["if_version"] = json!(if_version);
-        // A model may think for longer than an answer may take.
-        let ask = Ask::to_change(Method::POST, &parts).with(body).once();
-        let changed = self.client.ask::<Saved>(ask.patiently()).await?;
-        let saved = CheckpointId {
-            run: run.id,
-            number: changed.body.checkpoint,
-        };
+        let saved = self.client.change_plan(run.id, wish, if_version).await?;
         let plan = plan::saved_at(self, saved).await?;
         plan.ok_or_else(|| plan::no_plan(run.id))
     }
 
     async fn rules(&self, page: Page) -> Result<Vec<(u64, StandingRule)>, Failure> {
-        self.page(&["v1", "records", "rules"], Vec::new(), page)
-            .await
+        Ok(self.client.rules(page).await?)
     }
 
     async fn revoke_rule(&self, id: RuleId) -> Result<StandingRule, Failure> {
-        let text = id.to_string();
-        let found: Option<StandingRule> =
-            self.client.find(&["v1", "records", "rules", &text]).await?;
-        if found.is_none() {
-            return Err(no_rule(&text));
-        }
-        let rule = ["v1", "rules", &text];
-        let ask = Ask::to_change(Method::DELETE, &rule);
-        self.client.ask::<IgnoredAny>(ask).await?;
-        let parts = ["v1", "records", "rules", &text];
-        self.client.read(&parts, &[]).await
+        let gone = || no_rule(&id.to_string());
+        self.client.rule(id).await?.ok_or_else(gone)?;
+        self.client.revoke_rule(id).await?;
+        self.client.rule(id).await?.ok_or_else(gone)
     }
 
     async fn decide(&self, decision: NewDecision) -> Result<Interrupt, Failure> {
-        let id = decision.interrupt.to_string();
-        let parts = ["v1", "interrupts", &id, "decisions"];
-        let ask = Ask::to_change(Method::POST, &parts)
-            .with(decision_body(&decision)?)
-            .of_version(decision.version)
-            .once();
-        self.client.ask::<IgnoredAny>(ask).await?;
+        self.client.decide(&decision).await?;
         self.now(decision.interrupt).await
     }
 
@@ -331,18 +239,7 @@ impl Installation for Remote {
         &self,
         decisions: Vec<NewDecision>,
     ) -> Result<Result<Vec<Interrupt>, RefusedDecisions>, Failure> {
-        let mut items = Vec::with_capacity(decisions.len());
-        for decision in &decisions {
-            let mut item = decision_body(decision)?;
-            item["interrupt_id"] = json!(decision.interrupt);
-            item["version"] = json!(decision.version);
-            items.push(item);
-        }
-        let parts = ["v1", "interrupts:decide"];
-        let ask = Ask::to_change(Method::POST, &parts)
-            .with(json!({"decisions": items, "all_or_nothing": true}))
-            .once();
-        if let Some(refused) = self.client.ask_for_all(ask).await? {
+        if let Some(refused) = self.client.decide_together(&decisions).await? {
             let place = |id: &str| {
                 decisions
                     .iter()
@@ -350,7 +247,7 @@ impl Installation for Remote {
             };
             let told = refused
                 .into_iter()
-                .map(|(id, failure)| (place(&id).unwrap_or_default(), failure));
+                .map(|(id, problem)| (place(&id).unwrap_or_default(), of_problem(&problem)));
             return Ok(Err(told.collect()));
         }
         let mut decided = Vec::with_capacity(decisions.len());
@@ -361,37 +258,13 @@ impl Installation for Remote {
     }
 
     async fn claim(&self, id: InterruptId, version: u64, take: bool) -> Result<Interrupt, Failure> {
-        let text = id.to_string();
-        let parts = ["v1", "interrupts", &text, "claim"];
-        let ask = if take {
-            Ask::to_change(Method::PUT, &parts).with(json!({"ttl_s": CLAIM_SECONDS}))
-        } else {
-            Ask::to_change(Method::DELETE, &parts)
-        };
-        self.client
-            .ask::<IgnoredAny>(ask.of_version(version))
-            .await?;
+        self.client.claim(id, version, take).await?;
         self.now(id).await
     }
 
     async fn stop(&self, to: &Addressee, stop: &StopOrder) -> Result<Requested, Failure> {
-        let address = full(to.run.id, &to.node);
-        let parts = ["v1", "agents", &address, "interrupts"];
-        let mode = match stop.mode {
-            StopMode::Graceful => "graceful",
-            StopMode::Immediate => "immediate",
-        };
-        let ask = Ask::to_change(Method::POST, &parts).once().with(json!({
-            "type": stop.interrupt_type,
-            "mode": mode,
-            "scope": stop.scope,
-            "reason": stop.reason,
-        }));
-        let answer = self.client.ask::<InterruptReference>(ask).await?;
-        Ok(Requested {
-            already: answer.status == StatusCode::OK,
-            interrupt: self.now(answer.body.id).await?,
-        })
+        let asked = self.client.stop(to.run.id, &to.node, stop).await?;
+        self.requested(asked, false).await
     }
 
     async fn see_to(&self, _stop: &Interrupt) -> Result<(), Failure> {
@@ -432,42 +305,23 @@ impl Installation for Remote {
         wish: Wish,
         known: Option<&Interrupt>,
     ) -> Result<Requested, Failure> {
-        let (mut event, _target) = request::wished(to, &wish)?;
-        let address = full(to.run.id, &to.node);
-        event.node_id =
-            NodeId::new(address).map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
-        let body = serde_json::to_value(&event)
-            .map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
-        let parts = ["v1", "interrupt-requests"];
-        // The event's own id makes it one event.
-        let ask = Ask::to_change(Method::POST, &parts).with(body).once();
-        let answer = self.client.ask::<Fate>(ask).await?;
-        Ok(Requested {
-            already: known.is_some() || answer.status == StatusCode::OK,
-            interrupt: self.now(answer.body.interrupt.id).await?,
-        })
+        let (event, _target) = request::wished(to, &wish)?;
+        let asked = self.client.publish(to.run.id, event).await?;
+        self.requested(asked, known.is_some()).await
     }
 
     async fn send(&self, message: NewText) -> Result<SentText, Failure> {
-        let address = full(message.run, &message.node);
-        let parts = ["v1", "agents", &address, "messages"];
-        let ask = Ask::to_change(Method::POST, &parts)
-            .with(json!({"text": message.text}))
-            .keyed(message.key.as_str());
-        let answer = self.client.ask::<Accepted>(ask).await?;
+        let words = (message.text.as_str(), &message.key);
+        let sent = self.client.send(message.run, &message.node, words).await?;
         Ok(SentText {
-            position: answer.body.message,
-            at: answer.body.at,
+            position: sent.position,
+            at: sent.at,
         })
     }
 
     async fn take_back(&self, message: &StoredMessage) -> Result<(), Failure> {
-        let address = full(message.message.run, &message.message.node);
-        let number = message.position.to_string();
-        let parts = ["v1", "agents", &address, "messages", &number];
-        let ask = Ask::to_change(Method::DELETE, &parts);
-        self.client.ask::<IgnoredAny>(ask).await?;
-        Ok(())
+        let (run, node) = (message.message.run, &message.message.node);
+        Ok(self.client.take_back(run, node, message.position).await?)
     }
 
     async fn my_name(&self) -> Result<String, Failure> {
@@ -475,21 +329,12 @@ impl Installation for Remote {
     }
 
     async fn withdraw(&self, id: InterruptId, asking: Option<u32>) -> Result<Interrupt, Failure> {
-        let text = match asking {
-            Some(number) => format!("{id}.{number}"),
-            None => id.to_string(),
-        };
-        let parts = ["v1", "interrupts", &text];
-        let ask = Ask::to_change(Method::DELETE, &parts);
-        self.client.ask::<IgnoredAny>(ask).await?;
+        self.client.withdraw(id, asking).await?;
         self.now(id).await
     }
 
     async fn redrive(&self, id: InterruptId) -> Result<Interrupt, Failure> {
-        let text = id.to_string();
-        let parts = ["v1", "interrupts", &text, "redrive"];
-        let ask = Ask::to_change(Method::POST, &parts);
-        self.client.ask::<IgnoredAny>(ask).await?;
+        self.client.redrive(id).await?;
         self.now(id).await
     }
 }

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use interrupts::Digest;
 use interrupts::store::Run;
-use planning::{PlanReading, StoredPlan, is_plan};
+use planning::{PlanReading, PlanWish, StoredPlan, is_plan};
 use uuid::Uuid;
 
 use super::keyed;
 use crate::access::{Caller, Right};
 use crate::app::App;
-use crate::launcher::{PlanOrder, PlanWish};
+use crate::launcher::PlanOrder;
 use crate::problem::{Problem, of_plan_order, of_plan_read, other_workflow};
 
 /// A change that somebody wants.

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use planning::is_plan;
+use planning::{PlanWish, is_plan};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -11,7 +11,6 @@ use crate::access::{Decides, Reads};
 use crate::acting::{self, PlanChangeOrder, reading_of};
 use crate::app::App;
 use crate::body::StrictJson;
-use crate::launcher::PlanWish;
 use crate::parameters::Segment;
 use crate::problem::{Kind, Problem, absent_plan};
 use crate::wire::{ChangedPlanView, PlanView};

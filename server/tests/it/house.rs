@@ -13,13 +13,13 @@ use interrupts::life::{Actor, Role};
 use interrupts::store::{CheckpointId, NewRun, Store, TokenScope};
 use interrupts::{ActorName, OwnerName, WorkflowName};
 use journal::ResumeRequest;
-use planning::StoredPlan;
+use planning::{PlanWish, StoredPlan};
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use routing_core::{NodeId, RunId, SystemClock};
 use serde_json::Value;
 use server::{
-    Drained, LaunchError, LaunchOrder, PlanOrder, PlanOrderError, PlanWish, RunLauncher,
-    ServerConfig, TokenOrder, issue_token, serve,
+    Drained, LaunchError, LaunchOrder, PlanOrder, PlanOrderError, RunLauncher, ServerConfig,
+    TokenOrder, issue_token, serve,
 };
 use store::{MemoryStore, StoreSettings};
 use tokio::net::TcpListener;

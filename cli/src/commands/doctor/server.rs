@@ -1,8 +1,14 @@
 //! The server that is named: whether it can be reached, knows the token, and is of this version.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use client::WhoAmI;
+
 use super::finding::Finding;
 use crate::exit::{Exit, Failure};
-use crate::installation::{Client, ServerPlace, Token, WhoAmI};
+use crate::installation::{ServerPlace, client_at};
 
 /// What to do about a server that does not answer.
 const UNREACHABLE: &str = "start it (`irq serve`), or correct --server; what stands between, such as a firewall or a proxy, may refuse too";
@@ -15,7 +21,7 @@ const UNREACHABLE: &str = "start it (`irq serve`), or correct --server; what sta
 pub(super) async fn findings(place: &ServerPlace) -> Vec<Finding> {
     let mut findings = Vec::new();
     findings.extend(token_file(place));
-    let client = match Client::at(place) {
+    let client = match client_at(place) {
         Ok(client) => client,
         Err(failure) => {
             findings.push(wrong(&failure));
@@ -39,7 +45,7 @@ pub(super) async fn findings(place: &ServerPlace) -> Vec<Finding> {
             findings.push(Finding::well("user", rights(&me)));
             findings.push(version(address.to_string(), &me.version));
         }
-        Err(failure) => findings.push(wrong(&failure)),
+        Err(error) => findings.push(wrong(&error.into())),
     }
     findings
 }
@@ -74,9 +80,14 @@ fn version(address: String, theirs: &str) -> Finding {
     )
 }
 
+/// Whether others on this machine may read a file. What is no file holds no token.
+fn is_shared(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o077 != 0)
+}
+
 fn token_file(place: &ServerPlace) -> Option<Finding> {
     let path = place.token_file.as_deref()?;
-    Token::is_shared(path).then(|| {
+    is_shared(path).then(|| {
         Finding::note(
             "token file",
             format!("{} can be read by others on this machine", path.display()),

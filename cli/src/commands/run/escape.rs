@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 use super::talk::Talk;
 use crate::arguments::Global;
 use crate::exit::{Exit, Failure};
-use crate::installation::{Client, Installation, Local, Remote, ServerPlace};
+use crate::installation::{Installation, Local, Remote, ServerPlace};
 use crate::keyboard::Keyboard;
 use crate::stage::Stage;
 use crate::storage::Storage;
@@ -152,7 +152,7 @@ impl Escape {
 async fn open(at: Where) -> Result<Arc<dyn Installation>, Failure> {
     match at {
         Where::Here(storage) => Ok(Arc::new(Local::over(storage))),
-        Where::There(place) => Ok(Arc::new(Remote::over(Client::at(&place)?))),
+        Where::There(place) => Ok(Arc::new(Remote::at(&place)?)),
     }
 }
 

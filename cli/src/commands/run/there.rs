@@ -7,6 +7,7 @@ mod story;
 
 use std::sync::Arc;
 
+use client::{Client, NewRun, Resumption};
 use interrupts::life::{Family, RunState, State};
 use interrupts::store::Filter;
 use routing_core::RunId;
@@ -19,7 +20,7 @@ use crate::address::find_run;
 use crate::arguments::{ForkArguments, Global, ResumeArguments, RunArguments};
 use crate::commands::print;
 use crate::exit::{Exit, Failure};
-use crate::installation::{Client, Installation, NewRun, Remote, Resumption, ServerPlace};
+use crate::installation::{Installation, Remote, ServerPlace, client_at};
 use crate::keep::has_process;
 use crate::listing;
 use crate::settings::is_typed;
@@ -136,7 +137,7 @@ struct RemoteServer {
 
 impl RemoteServer {
     fn at(place: &ServerPlace) -> Result<Self, Failure> {
-        let client = Client::at(place)?;
+        let client = client_at(place)?;
         Ok(Self {
             url: client.address().to_string(),
             remote: Arc::new(Remote::over(client.clone())),

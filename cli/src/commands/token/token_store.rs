@@ -1,5 +1,6 @@
 //! Where tokens are made: in the store of this machine, or by a server.
 
+use client::{Client, MadeToken, TokenLine};
 use interrupts::store::{TokenRow, TokenScope};
 use interrupts::{ActorName, WorkflowName};
 use jiff::Timestamp;
@@ -9,7 +10,7 @@ use crate::actor::actor;
 use crate::address::{agent_in, find_agent, find_run};
 use crate::arguments::{RoleChoice, StoreArguments, TokenCreateArguments};
 use crate::exit::{Exit, Failure, causes};
-use crate::installation::{Client, Installation, Local, MadeToken, Remote, TokenLine, Whereabouts};
+use crate::installation::{Installation, Local, Remote, Whereabouts, client_at};
 use crate::refused::by_store;
 use crate::storage::Storage;
 
@@ -58,7 +59,7 @@ impl TokenStore {
     /// Safe to repeat.
     pub(super) async fn open(arguments: &StoreArguments, makes: Makes) -> Result<Self, Failure> {
         match Whereabouts::of(arguments)? {
-            Whereabouts::Server(place) => Ok(Self::There(Client::at(&place)?)),
+            Whereabouts::Server(place) => Ok(Self::There(client_at(&place)?)),
             Whereabouts::Store => Ok(Self::Beside(Local::over(match makes {
                 Makes::AToken => Storage::create(arguments).await?,
                 Makes::Nothing => Storage::open(arguments).await?,
@@ -69,7 +70,7 @@ impl TokenStore {
     /// All tokens, in the order in which they were made.
     pub(super) async fn tokens(&self) -> Result<Vec<TokenLine>, Failure> {
         match self {
-            Self::There(client) => client.tokens().await,
+            Self::There(client) => Ok(client.tokens().await?),
             Self::Beside(local) => {
                 let rows = local.storage().store.tokens().await;
                 let rows = rows.map_err(|error| by_store(&error))?;
@@ -87,9 +88,8 @@ impl TokenStore {
             Self::Beside(local) => local,
             Self::There(client) => {
                 let role = role_name(wanted.role.role());
-                return client
-                    .make_token(name.as_str(), role, scope.as_ref(), wanted.lifetime)
-                    .await;
+                let made = client.make_token(name.as_str(), role, scope.as_ref(), wanted.lifetime);
+                return Ok(made.await?);
             }
         };
         let by = actor().map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
@@ -162,7 +162,7 @@ impl TokenStore {
     /// Makes a token void, by its whole id.
     pub(super) async fn revoke(&self, id: &str) -> Result<TokenLine, Failure> {
         let store = match self {
-            Self::There(client) => return client.revoke_token(id).await,
+            Self::There(client) => return Ok(client.revoke_token(id).await?),
             Self::Beside(local) => &local.storage().store,
         };
         let rows = store.tokens().await;

@@ -12,6 +12,7 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
+use client::{Feed, FeedItem};
 use engine::run::RunOccurrence;
 use interrupts::life::{Interrupt, RunState};
 use interrupts::signals::{Ladder, OsSignals, SignalSource};
@@ -29,7 +30,7 @@ use crate::commands::review::Chosen;
 use crate::commands::run::escape::{Escape, Where};
 use crate::commands::run::talk::Talk;
 use crate::exit::{Exit, Failure};
-use crate::installation::{FeedItem, Installation, RemoteFeed, ServerPlace};
+use crate::installation::{Installation, ServerPlace};
 use crate::keyboard::Keyboard;
 use crate::layout::screen_size;
 use crate::listing;
@@ -70,7 +71,7 @@ enum Beside {
 /// A run on a server that is followed.
 pub(super) struct Following {
     remote: Arc<Remote>,
-    feed: RemoteFeed,
+    feed: Feed,
     run: RunId,
     url: String,
     detail: Detail,
@@ -144,7 +145,7 @@ impl Following {
             escape,
             place,
             // Its agents are known from its beginning on, whenever the following begins.
-            feed: RemoteFeed::of(client, Some(run), "0".to_owned()),
+            feed: Feed::of(client, Some(run), "0".to_owned()),
             after: after.parse().unwrap_or_default(),
             occurrences: FeedOccurrences::default(),
             story: Story::new(palette, detail, Steps::Told),

@@ -10,9 +10,9 @@ use interrupts::life::{Actor, RunState};
 use interrupts::store::{CheckpointId, NewRun, Run, RunError};
 use jiff::Timestamp;
 use journal::ResumeRequest;
-use planning::{PlanEditError, StoredPlan, open_escape};
+use planning::{PlanEditError, PlanWish, StoredPlan, open_escape};
 use routing_core::RunId;
-use server::{Holder, LaunchError, LaunchOrder, PlanOrder, PlanOrderError, PlanWish, RunLauncher};
+use server::{Holder, LaunchError, LaunchOrder, PlanOrder, PlanOrderError, RunLauncher};
 
 use super::{Launcher, RunShare, Word};
 use crate::commands::resume::refuse_work;

@@ -5,25 +5,25 @@ use routing_core::RunId;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::client::{Ask, Client};
-use crate::exit::Failure;
+use crate::request::Ask;
+use crate::{Client, ClientError};
 
 /// A run that shall be started.
 #[derive(Debug, Clone)]
-pub(crate) struct NewRun {
+pub struct NewRun {
     /// What it shall reach.
-    pub(crate) goal: String,
+    pub goal: String,
     /// What else was ordered; the server has its own for the rest.
-    pub(crate) options: Map<String, Value>,
+    pub options: Map<String, Value>,
 }
 
 /// How a run shall go on.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Resumption {
+pub struct Resumption {
     /// From this checkpoint, as a run of its own.
-    pub(crate) checkpoint: Option<u64>,
+    pub checkpoint: Option<u64>,
     /// New input.
-    pub(crate) input: Option<String>,
+    pub input: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -41,7 +41,7 @@ impl Client {
     /// # Cancel safety
     ///
     /// Dropped, it was started or not: list the runs to see.
-    pub(crate) async fn start(&self, new: NewRun) -> Result<RunId, Failure> {
+    pub async fn start(&self, new: NewRun) -> Result<RunId, ClientError> {
         let parts = ["v1", "runs"];
         let body = json!({"goal": new.goal, "options": new.options});
         let ask = Ask::to_change(Method::POST, &parts).with(body);
@@ -58,7 +58,7 @@ impl Client {
     /// # Cancel safety
     ///
     /// As [`Client::start`].
-    pub(crate) async fn resume(&self, run: RunId, how: Resumption) -> Result<RunId, Failure> {
+    pub async fn resume(&self, run: RunId, how: Resumption) -> Result<RunId, ClientError> {
         let run = run.to_string();
         let parts = ["v1", "runs", &run, "resume"];
         let mut body = Map::new();

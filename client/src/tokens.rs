@@ -7,54 +7,54 @@ use reqwest::Method;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::client::{Ask, Client};
-use crate::exit::Failure;
+use crate::request::Ask;
+use crate::{Client, ClientError};
 
 /// A token as it stands. The digest that it is known by is not told, and its secret is known to nobody.
 #[derive(Debug, Clone, Deserialize)]
-pub(crate) struct TokenLine {
+pub struct TokenLine {
     /// Names it.
-    pub(crate) id: String,
+    pub id: String,
     /// Who it speaks for.
-    pub(crate) name: String,
+    pub name: String,
     /// What it lets its holder do.
-    pub(crate) role: String,
+    pub role: String,
     /// The run that it is bound to: that of an agent.
     #[serde(default)]
-    pub(crate) run_id: Option<String>,
+    pub run_id: Option<String>,
     /// The agent of that run that it is bound to.
     #[serde(default)]
-    pub(crate) agent_id: Option<String>,
+    pub agent_id: Option<String>,
     /// The workflow that it is bound to: that of a worker.
     #[serde(default)]
-    pub(crate) workflow: Option<String>,
+    pub workflow: Option<String>,
     /// When it was made.
-    pub(crate) created_at: Timestamp,
+    pub created_at: Timestamp,
     /// When it ends.
     #[serde(default)]
-    pub(crate) expires_at: Option<Timestamp>,
+    pub expires_at: Option<Timestamp>,
     /// Whether it is void after its first use.
-    pub(crate) once: bool,
+    pub once: bool,
     /// When it was used, where it can be used once.
     #[serde(default)]
-    pub(crate) used_at: Option<Timestamp>,
+    pub used_at: Option<Timestamp>,
     /// When it was revoked.
     #[serde(default)]
-    pub(crate) revoked_at: Option<Timestamp>,
+    pub revoked_at: Option<Timestamp>,
     /// Whether it lets anybody in now.
-    pub(crate) holds: bool,
+    pub holds: bool,
     /// The token that it was bought with.
     #[serde(default)]
-    pub(crate) bought_with: Option<String>,
+    pub bought_with: Option<String>,
 }
 
 /// A token that was made, and its secret.
 #[derive(Deserialize)]
-pub(crate) struct MadeToken {
+pub struct MadeToken {
     /// The secret; it cannot be shown again.
-    pub(crate) secret: String,
+    pub secret: String,
     /// The token.
-    pub(crate) token: TokenLine,
+    pub token: TokenLine,
 }
 
 impl Client {
@@ -67,7 +67,7 @@ impl Client {
     /// # Cancel safety
     ///
     /// Safe: it only reads.
-    pub(crate) async fn tokens(&self) -> Result<Vec<TokenLine>, Failure> {
+    pub async fn tokens(&self) -> Result<Vec<TokenLine>, ClientError> {
         self.read(&["v1", "tokens"], &[]).await
     }
 
@@ -80,13 +80,13 @@ impl Client {
     /// # Cancel safety
     ///
     /// Dropped, a token may be kept whose secret nobody knows: it lets nobody in.
-    pub(crate) async fn make_token(
+    pub async fn make_token(
         &self,
         name: &str,
         role: &str,
         scope: Option<&TokenScope>,
         lifetime: Option<SignedDuration>,
-    ) -> Result<MadeToken, Failure> {
+    ) -> Result<MadeToken, ClientError> {
         let parts = ["v1", "tokens"];
         let mut body = json!({"name": name, "role": role});
         if let Some(scope) = scope {
@@ -110,7 +110,7 @@ impl Client {
     /// # Cancel safety
     ///
     /// Safe to repeat.
-    pub(crate) async fn revoke_token(&self, id: &str) -> Result<TokenLine, Failure> {
+    pub async fn revoke_token(&self, id: &str) -> Result<TokenLine, ClientError> {
         let parts = ["v1", "tokens", id];
         let ask = Ask::to_change(Method::DELETE, &parts);
         Ok(self.ask(ask).await?.body)

@@ -10,8 +10,7 @@ use routing_core::RunId;
 use sse_stream::SseStream;
 use tokio::time::Instant;
 
-use super::client::Client;
-use crate::exit::{Exit, Failure, causes};
+use crate::{Client, ClientError};
 
 /// How long a server may be away before the reader gives up.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -22,16 +21,16 @@ const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
 /// An event.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct RemoteEvent {
+pub struct FeedEvent {
     /// The CloudEvent, as JSON on one line.
-    pub(crate) json: String,
+    pub json: String,
 }
 
 /// What comes next.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum FeedItem {
+pub enum FeedItem {
     /// An event.
-    Event(RemoteEvent),
+    Event(FeedEvent),
     /// The server is away; the reader goes on where it was when it is back.
     Away,
     /// The server is back.
@@ -41,7 +40,7 @@ pub(crate) enum FeedItem {
 }
 
 /// Reads the events of one run, or of all: each once, in their order, whatever connection it came over.
-pub(crate) struct RemoteFeed {
+pub struct Feed {
     client: Client,
     run: Option<RunId>,
     after: String,
@@ -49,9 +48,9 @@ pub(crate) struct RemoteFeed {
     away_since: Option<Instant>,
 }
 
-impl RemoteFeed {
+impl Feed {
     /// The events of a run, or of all, after a position.
-    pub(crate) const fn of(client: Client, run: Option<RunId>, after: String) -> Self {
+    pub const fn of(client: Client, run: Option<RunId>, after: String) -> Self {
         Self {
             client,
             run,
@@ -65,12 +64,12 @@ impl RemoteFeed {
     ///
     /// # Errors
     ///
-    /// [`Exit::Unreachable`] where the server stays away, and what it refuses.
+    /// [`ClientError`] where the server stays away, and what it refuses.
     ///
     /// # Cancel safety
     ///
     /// Safe: an event that was not returned is read again.
-    pub(crate) async fn next(&mut self) -> Result<FeedItem, Failure> {
+    pub async fn next(&mut self) -> Result<FeedItem, ClientError> {
         loop {
             let Some(open) = &mut self.open else {
                 match self.connect().await? {
@@ -90,19 +89,21 @@ impl RemoteFeed {
         }
     }
 
-    fn told(&mut self, event: sse_stream::Sse) -> Option<RemoteEvent> {
+    fn told(&mut self, event: sse_stream::Sse) -> Option<FeedEvent> {
         let json = event.data?;
         if let Some(id) = event.id.filter(|id| !id.is_empty()) {
             self.after = id;
         }
-        Some(RemoteEvent { json })
+        Some(FeedEvent { json })
     }
 
     /// Connects once. `None` where there is a stream now, or the reader shall try again.
-    async fn connect(&mut self) -> Result<Option<FeedItem>, Failure> {
+    async fn connect(&mut self) -> Result<Option<FeedItem>, ClientError> {
         let mut headers = HeaderMap::new();
-        let after = HeaderValue::from_str(&self.after)
-            .map_err(|error| Failure::new(Exit::Failure, causes(&error)))?;
+        let after =
+            HeaderValue::from_str(&self.after).map_err(|error| ClientError::Unsendable {
+                problem: error.to_string(),
+            })?;
         headers.insert(LAST_EVENT, after);
         let query: Vec<_> = self
             .run
@@ -116,18 +117,18 @@ impl RemoteFeed {
                 self.open = Some(events.boxed());
                 Ok(self.away_since.take().map(|_since| FeedItem::Back))
             }
-            Err(failure) if failure.exit == Exit::Unreachable => {
+            Err(error) if error.is_away() => {
                 let Some(since) = self.away_since else {
                     self.away_since = Some(Instant::now());
                     return Ok(Some(FeedItem::Away));
                 };
                 if since.elapsed() >= PATIENCE {
-                    return Err(failure);
+                    return Err(error);
                 }
                 tokio::time::sleep(BETWEEN).await;
                 Ok(None)
             }
-            Err(failure) => Err(failure),
+            Err(error) => Err(error),
         }
     }
 }

@@ -1,31 +1,21 @@
-//! The address of a server, and the token for it.
-
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+//! The address of a server.
 
 use reqwest::Url;
 
-use crate::exit::{Exit, Failure};
-
-/// The longest token file that is read.
-const LONGEST: u64 = 4096;
+use crate::ClientError;
 
 /// The address of a server: all that is asked for lies below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Address(Url);
+pub struct Address(Url);
 
 impl Address {
     /// Reads an address: `http` or `https`, a host, and perhaps a path that a proxy puts before ours.
     ///
     /// # Errors
     ///
-    /// [`Exit::Usage`] with what is wrong. The text itself is not repeated where it may hold a password.
-    pub(crate) fn parse(text: &str) -> Result<Self, Failure> {
-        let wrong = |problem: String| {
-            Failure::new(Exit::Usage, format!("--server: {problem}"))
-                .hint("write it as http://127.0.0.1:7070; `irq serve` prints its own")
-        };
+    /// [`ClientError::Address`] with what is wrong. The text itself is not repeated where it may hold a password.
+    pub fn parse(text: &str) -> Result<Self, ClientError> {
+        let wrong = |problem: String| ClientError::Address { problem };
         let mut url =
             Url::parse(text).map_err(|error| wrong(format!("`{text}` is no address: {error}")))?;
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
@@ -33,8 +23,7 @@ impl Address {
         }
         if !url.username().is_empty() || url.password().is_some() {
             return Err(wrong(
-                "an address holds no name and no password; give the token with --token-file"
-                    .to_owned(),
+                "an address holds no name and no password; a token is given by itself".to_owned(),
             ));
         }
         // The printed address of the page has a launch token, which is not for programs.
@@ -47,7 +36,7 @@ impl Address {
     }
 
     /// The address of something below it. Each part is encoded as one.
-    pub(super) fn at(&self, parts: &[&str], query: &[(&str, String)]) -> Url {
+    pub(crate) fn at(&self, parts: &[&str], query: &[(&str, String)]) -> Url {
         let mut url = self.0.clone();
         if let Ok(mut path) = url.path_segments_mut() {
             path.extend(parts);
@@ -62,17 +51,20 @@ impl Address {
     }
 
     /// Whether it is this machine: such a server is never asked through a proxy.
-    pub(crate) fn is_this_machine(&self) -> bool {
-        match self.0.host() {
-            Some(url::Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-            Some(url::Host::Ipv4(address)) => address.is_loopback(),
-            Some(url::Host::Ipv6(address)) => address.is_loopback(),
+    pub fn is_this_machine(&self) -> bool {
+        match self.0.host_str() {
+            Some(name) if name == "localhost" || name.ends_with(".localhost") => true,
+            Some(name) => {
+                let name = name.trim_start_matches('[').trim_end_matches(']');
+                let address = name.parse::<std::net::IpAddr>();
+                address.is_ok_and(|address| address.is_loopback())
+            }
             None => false,
         }
     }
 
     /// Whether what is sent there can be read on the way.
-    pub(crate) fn is_open(&self) -> bool {
+    pub fn is_open(&self) -> bool {
         self.0.scheme() == "http" && !self.is_this_machine()
     }
 }
@@ -80,57 +72,6 @@ impl Address {
 impl std::fmt::Display for Address {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(self.0.as_str().trim_end_matches('/'))
-    }
-}
-
-/// A token. It is never shown, not even for debugging.
-#[derive(Clone)]
-pub(crate) struct Token(String);
-
-impl std::fmt::Debug for Token {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("Token(…)")
-    }
-}
-
-impl Token {
-    /// Reads a token from a file that holds nothing else.
-    ///
-    /// # Errors
-    ///
-    /// [`Exit::NotAuthorised`] where the file cannot be read or holds no token.
-    pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
-        let refuse = |problem: String| {
-            let text = format!("--token-file {}: {problem}", path.display());
-            Failure::new(Exit::NotAuthorised, text)
-                .hint("`irq token create --name NAME --role ROLE > FILE` makes one, beside the server's store")
-        };
-        let found = fs::metadata(path).map_err(|error| refuse(error.to_string()))?;
-        if found.is_dir() {
-            let folder = "it is a folder; name the file in it that holds the token";
-            return Err(refuse(folder.to_owned()));
-        }
-        if found.len() > LONGEST {
-            return Err(refuse("it is too long for a token".to_owned()));
-        }
-        let text = fs::read_to_string(path).map_err(|error| refuse(error.to_string()))?;
-        let token = text.trim();
-        if token.is_empty() {
-            return Err(refuse("it is empty".to_owned()));
-        }
-        if !token.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(refuse("it holds no token: a token is one word".to_owned()));
-        }
-        Ok(Self(token.to_owned()))
-    }
-
-    /// Whether others on this machine may read its file. What is no file holds none.
-    pub(crate) fn is_shared(path: &Path) -> bool {
-        fs::metadata(path).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o077 != 0)
-    }
-
-    pub(super) fn secret(&self) -> &str {
-        &self.0
     }
 }
 

@@ -1,0 +1,317 @@
+//! What callers do to agents, their interrupts and their plans.
+
+use control::StopOrder;
+use interrupts::IdempotencyKey;
+use interrupts::catalogue::NamedEvent;
+use interrupts::store::CheckpointId;
+use jiff::Timestamp;
+use planning::PlanWish;
+use reqwest::{Method, StatusCode};
+use routing_core::{InterruptId, NodeId, RuleId, RunId};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::json;
+
+use crate::request::Ask;
+use crate::{Client, ClientError, NewDecision, Problem};
+
+/// For how many seconds a claim holds.
+const CLAIM_SECONDS: u32 = 300;
+
+/// An interrupt that was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Asked {
+    /// The interrupt.
+    pub interrupt: InterruptId,
+    /// Whether the same was asked for before.
+    pub already: bool,
+}
+
+/// A message that was accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub struct SentMessage {
+    /// Its place among all messages.
+    #[serde(rename = "message")]
+    pub position: u64,
+    /// When it was accepted.
+    pub at: Timestamp,
+}
+
+/// The part of a view that says which interrupt it is of.
+#[derive(Debug, Deserialize)]
+struct InterruptReference {
+    id: InterruptId,
+}
+
+/// The answer to an event.
+#[derive(Debug, Deserialize)]
+struct Fate {
+    interrupt: InterruptReference,
+}
+
+/// The part of a changed plan that says where it is.
+#[derive(Debug, Deserialize)]
+struct Saved {
+    checkpoint: u64,
+}
+
+fn address(run: RunId, node: &NodeId) -> String {
+    format!("{run}/{node}")
+}
+
+impl Client {
+    /// Decides. Of several who try one wins, and the others are told who and what.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::Refused`] where it changed since, was decided, or cannot be decided so.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it was decided or not: read the interrupt to see.
+    pub async fn decide(&self, decision: &NewDecision) -> Result<(), ClientError> {
+        let id = decision.interrupt.to_string();
+        let parts = ["v1", "interrupts", &id, "decisions"];
+        let ask = Ask::to_change(Method::POST, &parts)
+            .with(decision.body()?)
+            .of_version(decision.version)
+            .once();
+        self.done(ask).await
+    }
+
+    /// Decides all of these in one transaction, or none: then it says why not of each that was refused, with its id.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError`] where the whole request was refused.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, all were decided or none: read one of them to see.
+    pub async fn decide_together(
+        &self,
+        decisions: &[NewDecision],
+    ) -> Result<Option<Vec<(String, Problem)>>, ClientError> {
+        let mut items = Vec::with_capacity(decisions.len());
+        for decision in decisions {
+            let mut item = decision.body()?;
+            item["interrupt_id"] = json!(decision.interrupt);
+            item["version"] = json!(decision.version);
+            items.push(item);
+        }
+        let parts = ["v1", "interrupts:decide"];
+        let ask = Ask::to_change(Method::POST, &parts)
+            .with(json!({"decisions": items, "all_or_nothing": true}))
+            .once();
+        self.ask_for_all(ask).await
+    }
+
+    /// Claims a review for five minutes, or gives it back.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::Refused`] where somebody else has it, or it changed since this version.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    pub async fn claim(
+        &self,
+        id: InterruptId,
+        version: u64,
+        take: bool,
+    ) -> Result<(), ClientError> {
+        let text = id.to_string();
+        let parts = ["v1", "interrupts", &text, "claim"];
+        let ask = if take {
+            Ask::to_change(Method::PUT, &parts).with(json!({"ttl_s": CLAIM_SECONDS}))
+        } else {
+            Ask::to_change(Method::DELETE, &parts)
+        };
+        self.done(ask.of_version(version)).await
+    }
+
+    /// Asks an agent, or with its first agent a whole run, to stop. While the same stop is under way, that one is it, as
+    /// hard as the hardest request.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::Refused`] where there is nothing to stop.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it was asked for or not: ask again, and it is the same stop.
+    pub async fn stop(
+        &self,
+        run: RunId,
+        node: &NodeId,
+        stop: &StopOrder,
+    ) -> Result<Asked, ClientError> {
+        let address = address(run, node);
+        let parts = ["v1", "agents", &address, "interrupts"];
+        let ask = Ask::to_change(Method::POST, &parts).once().with(json!({
+            "type": stop.interrupt_type,
+            "mode": stop.mode,
+            "scope": stop.scope,
+            "reason": stop.reason,
+        }));
+        let answer = self.ask::<InterruptReference>(ask).await?;
+        Ok(Asked {
+            interrupt: answer.body.id,
+            already: answer.status == StatusCode::OK,
+        })
+    }
+
+    /// Publishes an event that asks an agent to interrupt itself. Its own id makes it one event.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::Refused`] where its agent may not be asked that, or may not go there.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat with the same event.
+    pub async fn publish(&self, run: RunId, event: NamedEvent) -> Result<Asked, ClientError> {
+        let unsendable = |problem: String| ClientError::Unsendable { problem };
+        let mut event = event;
+        event.node_id = NodeId::new(address(run, &event.node_id))
+            .map_err(|error| unsendable(error.to_string()))?;
+        let body = serde_json::to_value(&event).map_err(|error| unsendable(error.to_string()))?;
+        let parts = ["v1", "interrupt-requests"];
+        let ask = Ask::to_change(Method::POST, &parts).with(body).once();
+        let answer = self.ask::<Fate>(ask).await?;
+        Ok(Asked {
+            interrupt: answer.body.interrupt.id,
+            already: answer.status == StatusCode::OK,
+        })
+    }
+
+    /// Gives an interrupt up: of a stop what the caller asked, or the asking with a number.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::Refused`] where it has ended, or cannot be given up.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    pub async fn withdraw(&self, id: InterruptId, asking: Option<u32>) -> Result<(), ClientError> {
+        let text = match asking {
+            Some(number) => format!("{id}.{number}"),
+            None => id.to_string(),
+        };
+        let parts = ["v1", "interrupts", &text];
+        self.done(Ask::to_change(Method::DELETE, &parts)).await
+    }
+
+    /// Lets an interrupt that could not be delivered be tried again.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::Refused`] where it was not given up.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it was done or not: read the interrupt to see.
+    pub async fn redrive(&self, id: InterruptId) -> Result<(), ClientError> {
+        let text = id.to_string();
+        let parts = ["v1", "interrupts", &text, "redrive"];
+        self.done(Ask::to_change(Method::POST, &parts)).await
+    }
+
+    /// Sends a message to an agent. The same key with the same text is the same message.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::Refused`] where the agent reads none any more.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat with the same key.
+    pub async fn send(
+        &self,
+        run: RunId,
+        node: &NodeId,
+        (text, key): (&str, &IdempotencyKey),
+    ) -> Result<SentMessage, ClientError> {
+        let address = address(run, node);
+        let parts = ["v1", "agents", &address, "messages"];
+        let ask = Ask::to_change(Method::POST, &parts)
+            .with(json!({"text": text}))
+            .keyed(key.as_str());
+        Ok(self.ask(ask).await?.body)
+    }
+
+    /// Takes a message back that nobody has read.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::Refused`] where it was read.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    pub async fn take_back(
+        &self,
+        run: RunId,
+        node: &NodeId,
+        position: u64,
+    ) -> Result<(), ClientError> {
+        let address = address(run, node);
+        let number = position.to_string();
+        let parts = ["v1", "agents", &address, "messages", &number];
+        self.done(Ask::to_change(Method::DELETE, &parts)).await
+    }
+
+    /// Changes a plan that stands still. The run stays as it is. Returns where the plan is saved now.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::Refused`] where the plan does not stand still, or is of another version.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it was changed or not: read the plan to see.
+    pub async fn change_plan(
+        &self,
+        run: RunId,
+        wish: PlanWish,
+        if_version: Option<usize>,
+    ) -> Result<CheckpointId, ClientError> {
+        let id = run.to_string();
+        let parts = ["v1", "runs", &id, "plan", "changes"];
+        let mut body = match wish {
+            PlanWish::Propose { tasks } => json!({"change": "propose", "tasks": tasks}),
+            PlanWish::Suggest { request } => json!({"change": "suggest", "request": request}),
+            PlanWish::Undo => json!({"change": "undo"}),
+            PlanWish::Redo => json!({"change": "redo"}),
+        };
+        body["if_version"] = json!(if_version);
+        // A model may think for longer than an answer may take.
+        let ask = Ask::to_change(Method::POST, &parts).with(body).once();
+        let changed = self.ask::<Saved>(ask.patiently()).await?;
+        Ok(CheckpointId {
+            run,
+            number: changed.body.checkpoint,
+        })
+    }
+
+    /// Revokes a standing rule. What it decided stays decided.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::Refused`] where there is none.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    pub async fn revoke_rule(&self, id: RuleId) -> Result<(), ClientError> {
+        let text = id.to_string();
+        let parts = ["v1", "rules", &text];
+        self.done(Ask::to_change(Method::DELETE, &parts)).await
+    }
+
+    async fn done(&self, ask: Ask<'_>) -> Result<(), ClientError> {
+        self.ask::<IgnoredAny>(ask).await.map(|_answer| ())
+    }
+}

@@ -1,0 +1,376 @@
+//! Requests to a server: bounded in time and size, sent again only where that changes nothing.
+
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use reqwest::header::{HeaderMap, RETRY_AFTER};
+use reqwest::{Certificate, Response, StatusCode};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::request::Ask;
+use crate::{Address, ClientError, Problem, Token};
+
+/// How long a connection may take to stand.
+const CONNECTING: Duration = Duration::from_secs(5);
+/// How long an answer may take, whole.
+const ANSWERING: Duration = Duration::from_secs(40);
+/// The most bytes of an answer.
+const LONGEST: usize = 64 << 20;
+/// How long to wait before each further attempt.
+const PAUSES: [Duration; 3] = [
+    Duration::from_millis(100),
+    Duration::from_millis(400),
+    Duration::from_millis(1500),
+];
+/// How often an answer that was not there in time is asked for again, where that is reasonable.
+const MOST_WAITS: u32 = 20;
+/// The longest wait that a server may ask for.
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+
+/// Who the caller is to the server, and what answers him.
+#[derive(Debug, Clone, Deserialize)]
+#[non_exhaustive]
+pub struct WhoAmI {
+    /// The name that stands in the audit.
+    pub name: String,
+    /// What he may do.
+    pub role: String,
+    /// The run that an agent's token is bound to.
+    #[serde(default)]
+    pub run_id: Option<String>,
+    /// The agent of that run that it is bound to.
+    #[serde(default)]
+    pub agent_id: Option<String>,
+    /// The version of the program that answers.
+    pub version: String,
+    /// The last position of the feed.
+    pub seq: String,
+}
+
+/// An answer that is no refusal.
+#[derive(Debug)]
+pub(crate) struct ServerAnswer<T> {
+    pub(crate) status: StatusCode,
+    pub(crate) body: T,
+}
+
+/// What became of one attempt.
+enum Attempt {
+    Answered(StatusCode, Vec<u8>),
+    /// It did not reach the server, or the server has not done it for sure.
+    Undone(ClientError, Option<Duration>),
+    /// Nobody knows whether it was done.
+    Unknown(ClientError),
+}
+
+/// What a client is made of.
+#[derive(Debug, Clone)]
+pub struct ClientSettings {
+    address: Address,
+    token: Option<Token>,
+    authorities: Option<Vec<u8>>,
+}
+
+impl ClientSettings {
+    /// A client of the server at an address, whose caller has no name.
+    pub const fn new(address: Address) -> Self {
+        Self {
+            address,
+            token: None,
+            authorities: None,
+        }
+    }
+
+    /// By this token the server knows its caller.
+    pub fn token(mut self, token: Token) -> Self {
+        self.token = Some(token);
+        self
+    }
+
+    /// Trusts these authorities, too: a bundle of certificates in PEM.
+    pub fn authorities(mut self, bundle: Vec<u8>) -> Self {
+        self.authorities = Some(bundle);
+        self
+    }
+
+    /// The client. Nothing is sent yet.
+    ///
+    /// # Errors
+    ///
+    /// [`ClientError::NoAuthority`] where the bundle holds no certificate; [`ClientError::Setup`].
+    pub fn build(self) -> Result<Client, ClientError> {
+        let mut http = reqwest::Client::builder()
+            .connect_timeout(CONNECTING)
+            .user_agent(concat!("irq/", env!("CARGO_PKG_VERSION")))
+            // A token goes to the server that was named, and nowhere else.
+            .redirect(reqwest::redirect::Policy::none());
+        if let Some(bundle) = &self.authorities {
+            let found = Certificate::from_pem_bundle(bundle).unwrap_or_default();
+            if found.is_empty() {
+                return Err(ClientError::NoAuthority);
+            }
+            http = http.tls_certs_merge(found);
+        }
+        if self.address.is_this_machine() {
+            http = http.no_proxy();
+        }
+        let http = http.build().map_err(|error| ClientError::Setup {
+            problem: cause_of(&error),
+        })?;
+        Ok(Client {
+            http,
+            address: self.address,
+            token: self.token,
+        })
+    }
+}
+
+/// Speaks to one server. Clones share its connections.
+///
+/// Requests that change nothing when they are sent twice are sent again, some times and not for long, where their answer
+/// is lost. Others end with [`ClientError::Uncertain`] then.
+#[derive(Debug, Clone)]
+pub struct Client {
+    http: reqwest::Client,
+    address: Address,
+    token: Option<Token>,
+}
+
+impl Client {
+    /// The server's address.
+    pub const fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// Who the caller is, and which version answers.
+    ///
+    /// # Errors
+    ///
+    /// Where the server is away, or does not know its caller.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    pub async fn whoami(&self) -> Result<WhoAmI, ClientError> {
+        self.read(&["v1", "whoami"], &[]).await
+    }
+
+    /// Reads something that is there.
+    pub(crate) async fn read<T: DeserializeOwned>(
+        &self,
+        parts: &[&str],
+        query: &[(&str, String)],
+    ) -> Result<T, ClientError> {
+        let answer = self.ask(Ask::to_read(parts, query)).await?;
+        Ok(answer.body)
+    }
+
+    /// Reads something that may not be there.
+    pub(crate) async fn find<T: DeserializeOwned>(
+        &self,
+        parts: &[&str],
+    ) -> Result<Option<T>, ClientError> {
+        match self.sent(&Ask::to_read(parts, &[])).await? {
+            (status, body) if status.is_success() => self.decoded(&body).map(Some),
+            (status, body) => match Problem::read(status, &body) {
+                Some(problem) if problem.is_absence() => Ok(None),
+                problem => Err(self.refused(status, problem)),
+            },
+        }
+    }
+
+    /// Sends a request to its answer.
+    pub(crate) async fn ask<T: DeserializeOwned>(
+        &self,
+        ask: Ask<'_>,
+    ) -> Result<ServerAnswer<T>, ClientError> {
+        let (status, body) = self.sent(&ask).await?;
+        if !status.is_success() {
+            return Err(self.refused(status, Problem::read(status, &body)));
+        }
+        let body = self.decoded(&body)?;
+        Ok(ServerAnswer { status, body })
+    }
+
+    /// Sends a request that is carried out whole or not at all: what was refused of it, each with its id, or
+    /// nothing where all of it was done.
+    pub(crate) async fn ask_for_all(
+        &self,
+        ask: Ask<'_>,
+    ) -> Result<Option<Vec<(String, Problem)>>, ClientError> {
+        let (status, body) = self.sent(&ask).await?;
+        if status.is_success() {
+            return Ok(None);
+        }
+        let problem = Problem::read(status, &body);
+        let parts = problem.as_ref().map(Problem::parts).unwrap_or_default();
+        if parts.is_empty() {
+            return Err(self.refused(status, problem));
+        }
+        Ok(Some(parts))
+    }
+
+    /// Opens an answer that does not end by itself.
+    pub(crate) async fn open(
+        &self,
+        parts: &[&str],
+        query: &[(&str, String)],
+        headers: HeaderMap,
+    ) -> Result<Response, ClientError> {
+        let request = self
+            .request(&Ask::to_read(parts, query))
+            .headers(headers)
+            .send();
+        let waiting = tokio::time::timeout(ANSWERING, request).await;
+        let response = match waiting {
+            Ok(sent) => sent.map_err(|error| self.unreachable(&error))?,
+            Err(_late) => return Err(self.silent()),
+        };
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        let status = response.status();
+        let body = whole(response).await.unwrap_or_default();
+        Err(self.refused(status, Problem::read(status, &body)))
+    }
+
+    fn request(&self, ask: &Ask<'_>) -> reqwest::RequestBuilder {
+        let url = self.address.at(ask.parts, ask.query);
+        let mut request = self.http.request(ask.method.clone(), url);
+        if let Some(token) = &self.token {
+            request = request.bearer_auth(token.secret());
+        }
+        if let Some(version) = ask.version {
+            request = request.header("if-match", format!("\"{version}\""));
+        }
+        if let Some(key) = &ask.key {
+            request = request.header("idempotency-key", key);
+        }
+        match &ask.body {
+            Some(body) => request.json(body),
+            None => request,
+        }
+    }
+
+    /// Sends a request, and again where the first time cannot have changed anything.
+    async fn sent(&self, ask: &Ask<'_>) -> Result<(StatusCode, Vec<u8>), ClientError> {
+        let mut pauses = PAUSES.into_iter();
+        let mut waits = if ask.is_patient { MOST_WAITS } else { 0 };
+        loop {
+            let (error, asked) = match self.attempt(ask).await {
+                Attempt::Answered(StatusCode::GATEWAY_TIMEOUT, _) if waits > 0 => {
+                    waits -= 1;
+                    continue;
+                }
+                Attempt::Answered(status, body) => return Ok((status, body)),
+                Attempt::Undone(error, asked) => (error, asked),
+                Attempt::Unknown(error) if ask.is_repeatable() => (error, None),
+                Attempt::Unknown(error) => return Err(ClientError::Uncertain(Box::new(error))),
+            };
+            let Some(pause) = pauses.next() else {
+                return Err(error);
+            };
+            tokio::time::sleep(asked.unwrap_or(pause).min(LONGEST_PAUSE)).await;
+        }
+    }
+
+    async fn attempt(&self, ask: &Ask<'_>) -> Attempt {
+        let exchange = async {
+            let response = match self.request(ask).send().await {
+                Ok(response) => response,
+                Err(error) if error.is_connect() => {
+                    return Attempt::Undone(self.unreachable(&error), None);
+                }
+                Err(error) => return Attempt::Unknown(self.unreachable(&error)),
+            };
+            let status = response.status();
+            let wait = wait_of(&response);
+            let body = match whole(response).await {
+                Ok(body) => body,
+                Err(problem) => {
+                    let address = self.address.clone();
+                    return Attempt::Unknown(ClientError::CutOff { address, problem });
+                }
+            };
+            let is_busy = matches!(
+                status,
+                StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE
+            );
+            if is_busy && let Some(problem) = Problem::read(status, &body) {
+                // Nothing was accepted: the server says so by the problem.
+                return Attempt::Undone(ClientError::Refused(Box::new(problem)), wait);
+            }
+            Attempt::Answered(status, body)
+        };
+        match tokio::time::timeout(ANSWERING, exchange).await {
+            Ok(attempt) => attempt,
+            Err(_late) => Attempt::Unknown(self.silent()),
+        }
+    }
+
+    fn decoded<T: DeserializeOwned>(&self, body: &[u8]) -> Result<T, ClientError> {
+        serde_json::from_slice(body).map_err(|error| ClientError::Unreadable {
+            address: self.address.clone(),
+            problem: error.to_string(),
+        })
+    }
+
+    fn refused(&self, status: StatusCode, problem: Option<Problem>) -> ClientError {
+        let address = self.address.clone();
+        match problem {
+            Some(_) if status == StatusCode::UNAUTHORIZED => ClientError::Unknown {
+                address,
+                has_token: self.token.is_some(),
+            },
+            Some(problem) => ClientError::Refused(Box::new(problem)),
+            None => ClientError::NotOurs {
+                address,
+                status: status.as_u16(),
+            },
+        }
+    }
+
+    fn unreachable(&self, error: &reqwest::Error) -> ClientError {
+        ClientError::Unreachable {
+            address: self.address.clone(),
+            problem: cause_of(error),
+        }
+    }
+
+    fn silent(&self) -> ClientError {
+        ClientError::Silent {
+            address: self.address.clone(),
+            seconds: ANSWERING.as_secs(),
+        }
+    }
+}
+
+/// What lies at the bottom of it: the rest repeats the address.
+fn cause_of(error: &reqwest::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(next) = cause.source() {
+        cause = next;
+    }
+    cause.to_string()
+}
+
+/// How long a server asks to wait.
+fn wait_of(response: &Response) -> Option<Duration> {
+    let seconds = response.headers().get(RETRY_AFTER)?.to_str().ok()?;
+    seconds.parse().ok().map(Duration::from_secs)
+}
+
+/// A whole body, where it is not too long.
+async fn whole(response: Response) -> Result<Vec<u8>, String> {
+    let mut body = Vec::new();
+    let mut chunks = response.bytes_stream();
+    while let Some(chunk) = chunks.next().await {
+        let chunk = chunk.map_err(|error| cause_of(&error))?;
+        if body.len() + chunk.len() > LONGEST {
+            return Err(format!("it is longer than {} MB", LONGEST >> 20));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}

@@ -1,0 +1,100 @@
+//! What a server refuses, as it says it.
+
+use reqwest::StatusCode;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// A problem document (RFC 9457), with what this server's have beside.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Problem {
+    /// The status of the answer.
+    #[serde(skip)]
+    pub status: u16,
+    /// What happened.
+    pub detail: String,
+    /// What to do next.
+    pub hint: String,
+    /// By which programs tell it.
+    pub code: String,
+    /// What else it says, such as `allowed_decisions` or `routes`.
+    #[serde(flatten)]
+    pub more: Map<String, Value>,
+}
+
+impl Problem {
+    /// Reads a body; `None` where it is no problem document, which then is no answer of this server.
+    pub(crate) fn read(status: StatusCode, body: &[u8]) -> Option<Self> {
+        let mut problem: Self = serde_json::from_slice(body).ok()?;
+        problem.status = status.as_u16();
+        (!problem.code.is_empty()).then_some(problem)
+    }
+
+    /// Whether it says that what was asked for is not there.
+    pub fn is_absence(&self) -> bool {
+        matches!(
+            self.code.as_str(),
+            "run-not-found"
+                | "interrupt-not-found"
+                | "agent-not-found"
+                | "event-not-found"
+                | "rule-not-found"
+        )
+    }
+
+    /// What was refused of several things, each with its id.
+    pub fn parts(&self) -> Vec<(String, Self)> {
+        let refused = self.more.get("refused").and_then(Value::as_array);
+        let part = |part: &Value| {
+            let id = part.get("interrupt_id")?.as_str()?.to_owned();
+            let problem = part.get("problem")?;
+            let status = u16::try_from(problem.get("status")?.as_u64()?).ok()?;
+            let mut refusal: Self = serde_json::from_value(problem.clone()).ok()?;
+            refusal.status = status;
+            Some((id, refusal))
+        };
+        refused.into_iter().flatten().filter_map(part).collect()
+    }
+
+    /// What to do next: what would be taken instead, where the server says so, else its hint.
+    pub fn advice(&self) -> Option<String> {
+        let listed = |name: &str| {
+            let values = self.more.get(name)?.as_array()?;
+            let names: Vec<&str> = values.iter().filter_map(Value::as_str).collect();
+            (!names.is_empty()).then(|| names.join(", "))
+        };
+        if let Some(allowed) = listed("allowed_decisions") {
+            return Some(format!("it takes: {allowed}"));
+        }
+        if let Some(routes) = listed("routes") {
+            return Some(format!("it may go to: {routes}"));
+        }
+        (!self.hint.is_empty()).then(|| self.hint.clone())
+    }
+}
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.detail.is_empty() {
+            write!(formatter, "the server refused it: {}", self.code)
+        } else {
+            formatter.write_str(&self.detail)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use reqwest::StatusCode;
+
+    use super::Problem;
+
+    #[test]
+    fn what_is_no_problem_document_is_no_refusal() {
+        for body in ["", "<html>", "{}", "[]", r#"{"detail": "by some proxy"}"#] {
+            let read = Problem::read(StatusCode::NOT_FOUND, body.as_bytes());
+            assert!(read.is_none(), "{body}");
+        }
+    }
+}
