@@ -13,7 +13,7 @@ use serde::de::IgnoredAny;
 use serde_json::json;
 
 use crate::request::Ask;
-use crate::{Client, ClientError, NewDecision, Problem};
+use crate::{Client, ClientError, NewDecision, ProblemDocument};
 
 /// For how many seconds a claim holds.
 const CLAIM_SECONDS: u32 = 300;
@@ -91,7 +91,7 @@ impl Client {
     pub async fn decide_together(
         &self,
         decisions: &[NewDecision],
-    ) -> Result<Option<Vec<(String, Problem)>>, ClientError> {
+    ) -> Result<Option<Vec<(String, ProblemDocument)>>, ClientError> {
         let mut items = Vec::with_capacity(decisions.len());
         for decision in decisions {
             let mut item = decision.body()?;

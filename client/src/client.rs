@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::request::Ask;
-use crate::{Address, ClientError, Problem, Token};
+use crate::{Address, ClientError, ProblemDocument, Token};
 
 /// How long a connection may take to stand.
 const CONNECTING: Duration = Duration::from_secs(5);
@@ -173,7 +173,7 @@ impl Client {
     ) -> Result<Option<T>, ClientError> {
         match self.sent(&Ask::to_read(parts, &[])).await? {
             (status, body) if status.is_success() => self.decoded(&body).map(Some),
-            (status, body) => match Problem::read(status, &body) {
+            (status, body) => match ProblemDocument::read(status, &body) {
                 Some(problem) if problem.is_absence() => Ok(None),
                 problem => Err(self.refused(status, problem)),
             },
@@ -187,7 +187,7 @@ impl Client {
     ) -> Result<ServerAnswer<T>, ClientError> {
         let (status, body) = self.sent(&ask).await?;
         if !status.is_success() {
-            return Err(self.refused(status, Problem::read(status, &body)));
+            return Err(self.refused(status, ProblemDocument::read(status, &body)));
         }
         let body = self.decoded(&body)?;
         Ok(ServerAnswer { status, body })
@@ -198,13 +198,16 @@ impl Client {
     pub(crate) async fn ask_for_all(
         &self,
         ask: Ask<'_>,
-    ) -> Result<Option<Vec<(String, Problem)>>, ClientError> {
+    ) -> Result<Option<Vec<(String, ProblemDocument)>>, ClientError> {
         let (status, body) = self.sent(&ask).await?;
         if status.is_success() {
             return Ok(None);
         }
-        let problem = Problem::read(status, &body);
-        let parts = problem.as_ref().map(Problem::parts).unwrap_or_default();
+        let problem = ProblemDocument::read(status, &body);
+        let parts = problem
+            .as_ref()
+            .map(ProblemDocument::parts)
+            .unwrap_or_default();
         if parts.is_empty() {
             return Err(self.refused(status, problem));
         }
@@ -232,7 +235,7 @@ impl Client {
         }
         let status = response.status();
         let body = whole(response).await.unwrap_or_default();
-        Err(self.refused(status, Problem::read(status, &body)))
+        Err(self.refused(status, ProblemDocument::read(status, &body)))
     }
 
     fn request(&self, ask: &Ask<'_>) -> reqwest::RequestBuilder {
@@ -297,7 +300,7 @@ impl Client {
                 status,
                 StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE
             );
-            if is_busy && let Some(problem) = Problem::read(status, &body) {
+            if is_busy && let Some(problem) = ProblemDocument::read(status, &body) {
                 // Nothing was accepted: the server says so by the problem.
                 return Attempt::Undone(ClientError::Refused(Box::new(problem)), wait);
             }
@@ -316,7 +319,7 @@ impl Client {
         })
     }
 
-    fn refused(&self, status: StatusCode, problem: Option<Problem>) -> ClientError {
+    fn refused(&self, status: StatusCode, problem: Option<ProblemDocument>) -> ClientError {
         let address = self.address.clone();
         match problem {
             Some(_) if status == StatusCode::UNAUTHORIZED => ClientError::Unknown {

@@ -1,6 +1,6 @@
 //! What can go wrong with a request.
 
-use crate::{Address, Problem};
+use crate::{Address, ProblemDocument};
 
 /// Why a request was not answered as asked.
 #[derive(Debug, thiserror::Error)]
@@ -83,7 +83,7 @@ pub enum ClientError {
     },
     /// The server refused it. Nothing was changed.
     #[error("{0}")]
-    Refused(Box<Problem>),
+    Refused(Box<ProblemDocument>),
     /// Nobody knows whether it was done: the answer is lost, and sending it again may do it twice. Look before you do.
     #[error("{0}")]
     Uncertain(Box<ClientError>),
@@ -100,7 +100,7 @@ fn unknown(address: &Address, has_token: bool) -> String {
 
 impl ClientError {
     /// The refusal that it is.
-    pub fn problem(&self) -> Option<&Problem> {
+    pub fn problem(&self) -> Option<&ProblemDocument> {
         match self {
             Self::Refused(problem) => Some(problem),
             Self::Uncertain(error) => error.problem(),

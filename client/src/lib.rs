@@ -30,7 +30,7 @@
 //! ```
 //!
 //! Rows have the types of the crates [`interrupts`], [`control`] and [`planning`]. A list is read in pages; with
-//! [`interrupts::store::Pages`] to its end. A request that was refused is a [`ClientError::Refused`], whose [`Problem`] has
+//! [`interrupts::store::Pages`] to its end. A request that was refused is a [`ClientError::Refused`], whose [`ProblemDocument`] has
 //! the code for programs and what to do next.
 
 mod acting;
@@ -52,7 +52,7 @@ pub use client::{Client, ClientSettings, WhoAmI};
 pub use decision::NewDecision;
 pub use error::ClientError;
 pub use feed::{Feed, FeedEvent, FeedItem};
-pub use problem::Problem;
+pub use problem::ProblemDocument;
 pub use records::CatalogueOf;
 pub use runs::{NewRun, Resumption};
 pub use token::Token;

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
-pub struct Problem {
+pub struct ProblemDocument {
     /// The status of the answer.
     #[serde(skip)]
     pub status: u16,
@@ -23,7 +23,7 @@ pub struct Problem {
     pub more: Map<String, Value>,
 }
 
-impl Problem {
+impl ProblemDocument {
     /// Reads a body; `None` where it is no problem document, which then is no answer of this server.
     pub(crate) fn read(status: StatusCode, body: &[u8]) -> Option<Self> {
         let mut problem: Self = serde_json::from_slice(body).ok()?;
@@ -74,7 +74,7 @@ impl Problem {
     }
 }
 
-impl std::fmt::Display for Problem {
+impl std::fmt::Display for ProblemDocument {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if self.detail.is_empty() {
             write!(formatter, "the server refused it: {}", self.code)
@@ -88,12 +88,12 @@ impl std::fmt::Display for Problem {
 mod tests {
     use reqwest::StatusCode;
 
-    use super::Problem;
+    use super::ProblemDocument;
 
     #[test]
     fn what_is_no_problem_document_is_no_refusal() {
         for body in ["", "<html>", "{}", "[]", r#"{"detail": "by some proxy"}"#] {
-            let read = Problem::read(StatusCode::NOT_FOUND, body.as_bytes());
+            let read = ProblemDocument::read(StatusCode::NOT_FOUND, body.as_bytes());
             assert!(read.is_none(), "{body}");
         }
     }

@@ -46,7 +46,7 @@ pub use journal::{
 pub use message::{MessageError, MessageState, Messages, NewMessage, StoredMessage};
 pub use node::{CallWait, NodeActivity, NodeRow, Nodes};
 pub use outbox::{Consumer, Notification, Outbox, OutboxRow};
-pub use pages::{Listed, Pages};
+pub use pages::{Pages, Positioned};
 pub use purge::{Purge, Purged};
 pub use reroute::{RerouteRow, Reroutes};
 pub use run::{NewRun, RootNode, Run, RunError, RunHold, Runs};

@@ -5,42 +5,42 @@ use std::future::Future;
 use super::{AuditRow, Checkpoint, JournalEntry, OutboxRow, Page, StoredMessage};
 
 /// A row that has a place in its list.
-pub trait Listed {
+pub trait Positioned {
     /// Its position, which grows along the list.
     fn position(&self) -> u64;
 }
 
-impl<T> Listed for (u64, T) {
+impl<T> Positioned for (u64, T) {
     fn position(&self) -> u64 {
         self.0
     }
 }
 
-impl Listed for JournalEntry {
+impl Positioned for JournalEntry {
     fn position(&self) -> u64 {
         self.position
     }
 }
 
-impl Listed for OutboxRow {
+impl Positioned for OutboxRow {
     fn position(&self) -> u64 {
         self.position
     }
 }
 
-impl Listed for StoredMessage {
+impl Positioned for StoredMessage {
     fn position(&self) -> u64 {
         self.position
     }
 }
 
-impl Listed for Checkpoint {
+impl Positioned for Checkpoint {
     fn position(&self) -> u64 {
         self.id.number
     }
 }
 
-impl Listed for AuditRow {
+impl Positioned for AuditRow {
     fn position(&self) -> u64 {
         self.position
     }
@@ -86,7 +86,7 @@ impl Pages {
     /// Safe: the same rows are read next time.
     pub async fn next<T, E, F>(&mut self, read: impl FnOnce(Page) -> F) -> Result<Option<Vec<T>>, E>
     where
-        T: Listed,
+        T: Positioned,
         F: Future<Output = Result<Vec<T>, E>>,
     {
         if self.is_over {
@@ -94,7 +94,7 @@ impl Pages {
         }
         let rows = read(self.next).await?;
         self.is_over = rows.len() < self.next.limit as usize;
-        Ok(rows.last().map(Listed::position).map(|last| {
+        Ok(rows.last().map(Positioned::position).map(|last| {
             self.next.after = last;
             rows
         }))
@@ -111,7 +111,7 @@ impl Pages {
     /// Safe: it only reads.
     pub async fn rest<T, E, F>(mut self, mut read: impl FnMut(Page) -> F) -> Result<Vec<T>, E>
     where
-        T: Listed,
+        T: Positioned,
         F: Future<Output = Result<Vec<T>, E>>,
     {
         let mut all = Vec::new();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use client::{Address, ClientError, Problem};
+use client::{Address, ClientError, ProblemDocument};
 
 use crate::authority;
 use crate::exit::{Exit, Failure};
@@ -32,7 +32,7 @@ pub(super) fn of_authorities(file: Option<&Path>, error: ClientError) -> Failure
 }
 
 /// What a server refused.
-pub(super) fn of_problem(problem: &Problem) -> Failure {
+pub(super) fn of_problem(problem: &ProblemDocument) -> Failure {
     let exit = match problem.code.as_str() {
         // What failed is the model behind the server.
         "no-suggestion" => Exit::Failure,
