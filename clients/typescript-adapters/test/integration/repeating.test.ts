@@ -178,8 +178,10 @@ for (const isRepeatable of [false, true]) {
     const pay = tool({
       inputSchema: z.object({}),
       execute: () => {
-        isDead = ++executions === 1;
-        return isDead ? new Promise<string>(() => undefined) : 'paid';
+        const dies = ++executions === 1;
+        // Once dead, it stays so: a request of the first worker that the server answers late must not find the way out again.
+        isDead ||= dies;
+        return dies ? new Promise<string>(() => undefined) : 'paid';
       },
     });
     const code = durable<typeof desk, null, string>(
