@@ -110,7 +110,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`ClientError::Refused`] where somebody else has it, or it changed since this version.
+    /// [`ClientError::Refused`] where another reviewer has it, or it changed since this version.
     ///
     /// # Cancel safety
     ///
@@ -242,7 +242,7 @@ impl Client {
         Ok(self.ask(ask).await?.body)
     }
 
-    /// Takes a message back that nobody has read.
+    /// Takes an unread message back.
     ///
     /// # Errors
     ///

@@ -60,7 +60,7 @@ enum Attempt {
     Answered(StatusCode, Vec<u8>),
     /// It did not reach the server, or the server has not done it for sure.
     Undone(ClientError, Option<Duration>),
-    /// Nobody knows whether it was done.
+    /// It may have been done.
     Unknown(ClientError),
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::ClientError;
 
-/// A decision that somebody wants to make, about what was shown to him.
+/// A decision to be made, about the version of the interrupt that was shown.
 #[derive(Debug, Clone)]
 pub struct NewDecision {
     /// The interrupt.

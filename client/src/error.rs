@@ -84,7 +84,8 @@ pub enum ClientError {
     /// The server refused it. Nothing was changed.
     #[error("{0}")]
     Refused(Box<ProblemDocument>),
-    /// Nobody knows whether it was done: the answer is lost, and sending it again may do it twice. Look before you do.
+    /// The answer is lost: the request may have been carried out, and sent again it may be carried out twice. Read how things
+    /// stand first.
     #[error("{0}")]
     Uncertain(Box<ClientError>),
 }

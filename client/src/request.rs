@@ -62,7 +62,7 @@ impl<'a> Ask<'a> {
         self
     }
 
-    /// With a key that somebody chose.
+    /// With the caller's own key.
     pub(crate) fn keyed(mut self, key: &str) -> Self {
         self.key = Some(key.to_owned());
         self

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::request::Ask;
 use crate::{Client, ClientError};
 
-/// A token as it stands. The digest that it is known by is not told, and its secret is known to nobody.
+/// A token as it stands. Neither its secret nor its digest can be read.
 #[derive(Debug, Clone, Deserialize)]
 pub struct TokenLine {
     /// Names it.
@@ -71,7 +71,7 @@ impl Client {
         self.read(&["v1", "tokens"], &[]).await
     }
 
-    /// Makes a token. Where the answer is lost it is not asked for again: nobody knows its secret then.
+    /// Makes a token. It is not sent again where the answer is lost, for the secret is lost with it.
     ///
     /// # Errors
     ///
@@ -79,7 +79,7 @@ impl Client {
     ///
     /// # Cancel safety
     ///
-    /// Dropped, a token may be kept whose secret nobody knows: it lets nobody in.
+    /// Dropped, a token may be kept whose secret is lost: it cannot be used. Revoke it.
     pub async fn make_token(
         &self,
         name: &str,

@@ -189,7 +189,7 @@ pub trait RunLauncher: Send + Sync {
     /// # Errors
     ///
     /// [`LaunchError`]. With [`LaunchError::Refused`], [`LaunchError::Store`] and [`LaunchError::Unavailable`] the run may
-    /// have been created and not begun, or nobody knows: fork it again with the same id, and it is that one that begins. With all others none
+    /// have been created and not begun: fork it again with the same id, and that one begins. With all others none
     /// was created by this request.
     ///
     /// # Cancel safety

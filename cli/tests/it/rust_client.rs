@@ -1,4 +1,4 @@
-//! The public client in Rust against a real server: what a program of somebody else does from elsewhere.
+//! The public client in Rust against a real server: what a program on another machine does.
 
 use client::{Address, Client, ClientError, ClientSettings, Feed, FeedItem, NewDecision, Token};
 use control::StopOrder;
@@ -152,8 +152,8 @@ fn what_hinders_a_program_in_rust_has_a_type() {
             ),
             "{refused:?}"
         );
-        let nobody = at("http://127.0.0.1:9").build().unwrap();
-        let away = nobody.whoami().await.unwrap_err();
+        let closed = at("http://127.0.0.1:9").build().unwrap();
+        let away = closed.whoami().await.unwrap_err();
         assert!(matches!(away, ClientError::Unreachable { .. }), "{away:?}");
         assert!(away.is_away());
     });

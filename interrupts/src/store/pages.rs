@@ -46,7 +46,7 @@ impl Positioned for AuditRow {
     }
 }
 
-/// Where somebody is who reads a list from a position to its end.
+/// Reads a list from a position to its end.
 ///
 /// A page that is not full is the last one: what comes into the list later is told, or found by reading on from
 /// [`Pages::position`].
