@@ -27,9 +27,11 @@ const OLDEST_ENGINE_TEXT: &str = "3.51.3";
 /// How long to wait for another process.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How many pages may be written before they move to the main file, which takes flushes of its own. Larger than
-/// SQLite's own choice: under load it is done less often, and the file that waits stays below 20 MB.
-const PAGES_BEFORE_CHECKPOINT: i64 = 4_000;
+/// How many pages may be written before they move to the main file, which takes flushes of its own. Twice SQLite's own
+/// choice. With more of them, a file system has more of the log to write anew and the transaction that moves them
+/// keeps others waiting longer; with fewer, they move too often under load (`cargo bench -p interrupt-router-store
+/// --bench accepting`).
+const PAGES_BEFORE_CHECKPOINT: i64 = 2_000;
 
 /// How many statements stay prepared.
 const PREPARED: usize = 64;
