@@ -57,6 +57,7 @@ impl AuditLine {
                     "own" => "run taken up by a process".to_owned(),
                     "release" => "run left by its process".to_owned(),
                     "change" => format!("run is {state}"),
+                    "catalogue" => "run goes on under a catalogue".to_owned(),
                     other => format!("run {other}, {state}"),
                 };
                 (run.clone(), what, None, text("reason"))
@@ -160,6 +161,7 @@ fn step(entry: &Value) -> String {
         ("withdraw", "cancelled") => "withdrawn",
         ("withdraw", _) => "a request for it was withdrawn",
         ("ask", _) => "requested again",
+        ("ask_again", _) => "asked again",
         ("delivery_failed", "dead_lettered") => "could not be delivered, and is not tried again",
         ("delivery_failed", _) => "could not be delivered",
         ("redrive", _) => "tried again",

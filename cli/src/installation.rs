@@ -28,7 +28,7 @@ use crate::exit::Failure;
 use crate::request::{Addressee, Wish};
 
 pub(crate) use client::NewDecision;
-pub(crate) use local::Local;
+pub(crate) use local::{Local, me};
 pub(crate) use remote::{Remote, client_at};
 pub(crate) use whereabouts::{ServerPlace, Whereabouts};
 

@@ -1,6 +1,7 @@
 //! Runs that this process owns: kept in the store, stopped by signals, limits and other processes.
 
 mod abandoned;
+mod accepting;
 mod checkpoint;
 mod facings;
 mod given;
@@ -37,6 +38,7 @@ use crate::refused::{by_run, by_store};
 use crate::storage::Storage;
 use crate::workflows;
 
+pub(crate) use accepting::accept_catalogue;
 pub(crate) use checkpoint::{refuse_over, refuse_unread};
 pub(crate) use given::{known_to_fork, refuse_fork, refuse_said};
 pub(crate) use spoken::{SeenSignal, Spoken, words};

@@ -24,6 +24,9 @@ pub struct Resumption {
     pub checkpoint: Option<u64>,
     /// New input.
     pub input: Option<String>,
+    /// Though its workflow says something else of itself than when the run was begun. Its open questions that are answered
+    /// otherwise now are asked again.
+    pub accept_catalogue: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -67,6 +70,9 @@ impl Client {
         }
         if let Some(input) = how.input {
             body.insert("input".to_owned(), json!(input));
+        }
+        if how.accept_catalogue {
+            body.insert("accept_catalogue".to_owned(), json!(true));
         }
         let ask = Ask::to_change(Method::POST, &parts).with(Value::Object(body));
         let answer = self.ask::<RunReference>(ask).await?;

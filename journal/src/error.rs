@@ -82,6 +82,7 @@ impl From<FollowError> for KeepError {
         match error {
             FollowError::Changed(change) => Self::OtherCatalogue(change),
             FollowError::Run(error) => Self::Run(error),
+            FollowError::Refused(refusal) => Self::Change(refusal.into()),
             other => Self::Store(StoreError::Unavailable {
                 detail: other.to_string(),
             }),

@@ -203,6 +203,18 @@ pub trait RunLauncher: Send + Sync {
         by: Actor,
     ) -> Result<RunId, LaunchError>;
 
+    /// Lets a run that no process has go on under the catalogue that its workflow has here, as
+    /// [`follow_catalogue`](interrupts::store::Catalogues::follow_catalogue) does where it is accepted.
+    ///
+    /// # Errors
+    ///
+    /// [`LaunchError`]; also where a process has the run, or an open question cannot be answered by the catalogue.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    async fn accept_catalogue(&self, run: RunId, by: Actor) -> Result<(), LaunchError>;
+
     /// Changes a plan that stands still, with the run's own model where one is needed. The run stays as it is.
     ///
     /// # Errors
@@ -240,6 +252,10 @@ impl RunLauncher for NoLauncher {
         _input: Option<String>,
         _by: Actor,
     ) -> Result<RunId, LaunchError> {
+        Err(LaunchError::Unsupported)
+    }
+
+    async fn accept_catalogue(&self, _run: RunId, _by: Actor) -> Result<(), LaunchError> {
         Err(LaunchError::Unsupported)
     }
 

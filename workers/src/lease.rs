@@ -135,7 +135,11 @@ impl<'a> Protocol<'a> {
         check_goes_on(run)?;
         let (newest, _version) = self.newest().await?;
         let epoch = run.epoch;
-        let followed = match self.store.follow_catalogue(run.id, epoch, newest).await {
+        let followed = match self
+            .store
+            .follow_catalogue(run.id, epoch, newest, None)
+            .await
+        {
             Ok(followed) => followed,
             // The newest version would change what has begun: the run ends under its own.
             Err(FollowError::Changed(_)) => run.clone(),

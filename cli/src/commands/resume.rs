@@ -12,8 +12,10 @@ use super::run::{Begin, ExecutionOptions, OuterLimits, PreparedRun, Talk, comple
 use crate::address::find_run;
 use crate::arguments::{ForkArguments, Global, LimitArguments, ResumeArguments, StoreArguments};
 use crate::exit::{Exit, Failure};
-use crate::installation::{Local, Whereabouts};
-use crate::keep::{known_to_fork, refuse_fork, refuse_over, refuse_said, refuse_unread};
+use crate::installation::{Local, Whereabouts, me};
+use crate::keep::{
+    accept_catalogue, known_to_fork, refuse_fork, refuse_over, refuse_said, refuse_unread,
+};
 use crate::refused::{by_run, by_store};
 use crate::storage::Storage;
 use for_worker::let_go_on;
@@ -42,6 +44,10 @@ pub(crate) fn resume(
         let run = find_run(&local, &arguments.run).await?;
         refuse_ended(&run)?;
         let storage = local.into_storage();
+        if arguments.accept_catalogue {
+            let by = me()?;
+            accept_catalogue(&storage.store, &run, by).await?;
+        }
         if executed_by_worker(&run.content) {
             let message = arguments.message.as_deref();
             return Ok(let_go_on(&run, storage, message).await?);

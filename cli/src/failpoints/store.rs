@@ -87,7 +87,7 @@ ports! {
     }
     Catalogues {
         fn store.keep_catalogue(catalogue: SharedCatalogue) -> Result<CatalogueRow, StoreError>;
-        fn store.follow_catalogue(run: RunId, epoch: u64, catalogue: SharedCatalogue) -> Result<Run, FollowError>;
+        fn store.follow_catalogue(run: RunId, epoch: u64, catalogue: SharedCatalogue, accepted: Option<Actor>) -> Result<Run, FollowError>;
         fn store.catalogue(digest: Digest) -> Result<Option<SharedCatalogue>, StoreError>;
         fn store.catalogues() -> Result<Vec<CatalogueRow>, StoreError>;
     }

@@ -42,7 +42,7 @@ pub(crate) struct Local {
     storage: Storage,
 }
 
-fn me() -> Result<Actor, Failure> {
+pub(crate) fn me() -> Result<Actor, Failure> {
     actor().map_err(|error| Failure::new(Exit::Usage, error.to_string()))
 }
 

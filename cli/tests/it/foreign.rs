@@ -40,7 +40,9 @@ fn asking(seed: &Seed) -> (Run, Interrupt) {
     let run = seed.run();
     let catalogue = SharedCatalogue::new(desk());
     seed.wait(async {
-        let followed = seed.store.follow_catalogue(run.id, run.epoch, catalogue);
+        let followed = seed
+            .store
+            .follow_catalogue(run.id, run.epoch, catalogue, None);
         followed.await.unwrap();
         let rows = vec![node(&run, "desk", "ORCHESTRATOR", NodeActivity::Running)];
         seed.store.put_nodes(run.id, run.epoch, rows).await.unwrap();

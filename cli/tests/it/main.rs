@@ -42,6 +42,7 @@ mod meeting;
 mod models;
 mod newer_schema;
 mod nothing_passed_over;
+mod other_catalogues;
 mod other_forms;
 mod place;
 mod planning;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use interrupts::catalogue::SharedCatalogue;
-use interrupts::life::RunState;
+use interrupts::life::{Actor, RunState};
 use interrupts::manager::{Times, own_run};
 use interrupts::policy::Policy;
 use interrupts::store::{
@@ -231,7 +231,8 @@ impl RunRecord {
         check_unended(&row)?;
         if let Some(catalogue) = &self.catalogue {
             let catalogue = SharedCatalogue::clone(catalogue);
-            self.store().follow_catalogue(run, epoch, catalogue).await?;
+            let store = self.store();
+            store.follow_catalogue(run, epoch, catalogue, None).await?;
         }
         self.works(&row).await?;
         // A fork is created with a journal, so its own state does not say it.
@@ -280,6 +281,32 @@ impl RunRecord {
         let _first = self.epoch.set(row.epoch);
         self.was_forked(&row);
         Ok(row.goes_on_from())
+    }
+
+    /// Lets the run go on under a catalogue that says something else than the one that it was begun under, and gives it
+    /// up again.
+    ///
+    /// # Errors
+    ///
+    /// [`KeepError::OtherCatalogue`] where an open question cannot be answered by it, or the run cannot be taken.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it was accepted or not; the run may be owned for some seconds.
+    pub async fn accept_catalogue(
+        &self,
+        lost: Option<OwnerName>,
+        catalogue: SharedCatalogue,
+        by: Actor,
+    ) -> Result<(), KeepError> {
+        self.take(lost).await?;
+        let (store, epoch) = (self.store(), self.epoch()?);
+        let followed = store
+            .follow_catalogue(self.run, epoch, catalogue, Some(by))
+            .await;
+        self.release().await?;
+        followed?;
+        Ok(())
     }
 
     pub async fn become_state(

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::Catalogue;
 use super::draft::token;
+use super::{Catalogue, KindEntry, RouteEntry};
+use crate::life::Interrupt;
 
 /// What a run cannot go on under: something that it may have been told, or answered with, is not so any more.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -32,58 +33,75 @@ impl Catalogue {
     ///
     /// [`CatalogueChange`] where more has changed than texts and what was added.
     pub fn news_since(&self, before: &Self) -> Result<Vec<String>, CatalogueChange> {
-        let compared = self.compare(before);
-        let news = compared.map_err(|(pointer, reason)| CatalogueChange {
-            workflow: before.name.to_string(),
+        self.compare(before).map_err(|found| before.changed(found))
+    }
+
+    /// Whether an interrupt that is answered by another catalogue is answered otherwise by this one.
+    ///
+    /// # Errors
+    ///
+    /// [`CatalogueChange`] where it cannot be answered by this one at all.
+    pub fn asks_otherwise(
+        &self,
+        before: &Self,
+        interrupt: &Interrupt,
+    ) -> Result<bool, CatalogueChange> {
+        let found = self.compare_for(before, interrupt);
+        found.map_err(|found| before.changed(found))
+    }
+
+    fn compare_for(&self, before: &Self, interrupt: &Interrupt) -> Result<bool, Found> {
+        self.same_workflow(before)?;
+        if self.kind(interrupt.kind.as_str()).is_none() {
+            let who = format!("{} was asked by {}", interrupt.id, interrupt.kind);
+            return Err(("/kinds".to_owned(), who));
+        }
+        let bound = interrupt.bound.as_ref().map(|bound| &bound.target);
+        for needed in [&interrupt.origin].into_iter().chain(bound) {
+            if before.route(needed.as_str()).is_some() && self.route(needed.as_str()).is_none() {
+                let goes = format!("the answer to {} goes to {needed}", interrupt.id);
+                return Err(("/routes".to_owned(), goes));
+            }
+        }
+        let compared = Compared::with(self);
+        let mut kinds = before.kinds.iter().enumerate();
+        let asker = kinds.find(|(_place, it)| it.name == interrupt.kind);
+        let mut routes = before.routes.iter().enumerate();
+        let is_same = self.record == before.record
+            && asker.is_none_or(|(place, it)| compared.kind(self, place, it).is_ok())
+            && routes.all(|(place, it)| {
+                !interrupt.routes.contains(&it.name) || compared.route(self, place, it).is_ok()
+            });
+        Ok(!is_same)
+    }
+
+    fn changed(&self, (pointer, reason): Found) -> CatalogueChange {
+        CatalogueChange {
+            workflow: self.name.to_string(),
             pointer,
             reason,
-        })?;
-        Ok(news)
+        }
+    }
+
+    fn same_workflow(&self, before: &Self) -> Result<(), Found> {
+        match self.name == before.name {
+            true => Ok(()),
+            false => Err(("/name".to_owned(), format!("it is {} now", self.name))),
+        }
     }
 
     fn compare(&self, before: &Self) -> Result<Vec<String>, Found> {
-        if self.name != before.name {
-            return Err(("/name".to_owned(), format!("it is {} now", self.name)));
-        }
+        self.same_workflow(before)?;
         if self.record != before.record {
             let now = format!("it is `{}` now", self.record);
             return Err(("/record".to_owned(), now));
         }
-        let names = self.kinds.iter().map(|kind| kind.name.as_str());
-        let names = names.chain(self.routes.iter().map(|route| route.name.as_str()));
-        let compared = Compared {
-            names: names.collect(),
-        };
+        let compared = Compared::with(self);
         for (place, kind) in before.kinds.iter().enumerate() {
-            let pointer = format!("/kinds/{place}");
-            let Some(now) = self.kind(kind.name.as_str()) else {
-                return Err((pointer, format!("there is no kind {} any more", kind.name)));
-            };
-            if now.origin != kind.origin {
-                let elsewhere = format!("answers to {} go to {} now", kind.name, now.origin);
-                return Err((format!("{pointer}/origin"), elsewhere));
-            }
-            if let Some(gone) = kind.asks.iter().find(|it| !now.asks.contains(it)) {
-                let asks = format!("{} may not ask for {gone} any more", kind.name);
-                return Err((format!("{pointer}/asks"), asks));
-            }
-            if let (Some(was), Some(is)) = (&kind.request, &now.request) {
-                compared.schema(was, is, &format!("{pointer}/request"))?;
-            }
+            compared.kind(self, place, kind)?;
         }
         for (place, route) in before.routes.iter().enumerate() {
-            let pointer = format!("/routes/{place}");
-            let Some(now) = self.route(route.name.as_str()) else {
-                return Err((
-                    pointer,
-                    format!("there is no route {} any more", route.name),
-                ));
-            };
-            if now.field != route.field {
-                let field = format!("the field of {} is `{}` now", route.name, now.field);
-                return Err((format!("{pointer}/field"), field));
-            }
-            compared.schema(&route.schema, &now.schema, &format!("{pointer}/schema"))?;
+            compared.route(self, place, route)?;
         }
         let kinds = self.kinds.iter().map(|kind| kind.name.as_str());
         let kinds = kinds.filter(|name| before.kind(name).is_none());
@@ -103,7 +121,49 @@ struct Compared<'new> {
     names: BTreeSet<&'new str>,
 }
 
-impl Compared<'_> {
+impl<'new> Compared<'new> {
+    fn with(now: &'new Catalogue) -> Self {
+        let names = now.kinds.iter().map(|kind| kind.name.as_str());
+        let names = names.chain(now.routes.iter().map(|route| route.name.as_str()));
+        Self {
+            names: names.collect(),
+        }
+    }
+
+    /// A kind as it was, at its place, and as it is.
+    fn kind(&self, now: &Catalogue, place: usize, kind: &KindEntry) -> Result<(), Found> {
+        let pointer = format!("/kinds/{place}");
+        let Some(now) = now.kind(kind.name.as_str()) else {
+            return Err((pointer, format!("there is no kind {} any more", kind.name)));
+        };
+        if now.origin != kind.origin {
+            let elsewhere = format!("answers to {} go to {} now", kind.name, now.origin);
+            return Err((format!("{pointer}/origin"), elsewhere));
+        }
+        if let Some(gone) = kind.asks.iter().find(|it| !now.asks.contains(it)) {
+            let asks = format!("{} may not ask for {gone} any more", kind.name);
+            return Err((format!("{pointer}/asks"), asks));
+        }
+        match (&kind.request, &now.request) {
+            (Some(was), Some(is)) => self.schema(was, is, &format!("{pointer}/request")),
+            (None, _) | (_, None) => Ok(()),
+        }
+    }
+
+    /// A route as it was, at its place, and as it is.
+    fn route(&self, now: &Catalogue, place: usize, route: &RouteEntry) -> Result<(), Found> {
+        let pointer = format!("/routes/{place}");
+        let Some(now) = now.route(route.name.as_str()) else {
+            let gone = format!("there is no route {} any more", route.name);
+            return Err((pointer, gone));
+        };
+        if now.field != route.field {
+            let field = format!("the field of {} is `{}` now", route.name, now.field);
+            return Err((format!("{pointer}/field"), field));
+        }
+        self.schema(&route.schema, &now.schema, &format!("{pointer}/schema"))
+    }
+
     /// Two versions of a schema: all but their texts is the same.
     fn schema(&self, was: &Value, is: &Value, pointer: &str) -> Result<(), Found> {
         match (was, is) {

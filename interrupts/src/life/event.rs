@@ -7,10 +7,11 @@ use serde::{Deserialize, Serialize};
 use super::asking::NewAsking;
 use super::decision::{Choosing, Judge};
 use super::interrupt::BoundReroute;
+use super::refusal::Refusal;
 use super::review::ReviewChange;
 use super::table::Trigger;
 use crate::digest::Digest;
-use crate::names::{ActorName, OwnerName};
+use crate::names::{ActorName, OwnerName, RouteName};
 
 /// What somebody may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -39,6 +40,25 @@ pub struct Actor {
     pub name: ActorName,
     /// What he may do.
     pub role: Role,
+}
+
+impl Actor {
+    /// Whether he may have questions asked again, under another catalogue.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Role`].
+    pub const fn check_may_ask_again(&self) -> Result<(), Refusal> {
+        match self.role {
+            Role::Supervisor | Role::Operator | Role::System => Ok(()),
+            Role::Observer | Role::Requester | Role::Worker | Role::Reviewer => {
+                Err(Refusal::Role {
+                    role: self.role,
+                    event: "ask_again",
+                })
+            }
+        }
+    }
 }
 
 /// Why a delivery counts as acknowledged.
@@ -166,6 +186,15 @@ pub enum Event {
         /// Who, how and why.
         asking: NewAsking,
     },
+    /// Its run goes on under a catalogue by which it is answered otherwise: nothing that was shown of it counts.
+    AskAgain {
+        /// Who lets the run go on under it.
+        actor: Actor,
+        /// The catalogue.
+        catalogue: Digest,
+        /// The routes that this one has.
+        routes: Vec<RouteName>,
+    },
 }
 
 impl Event {
@@ -181,7 +210,10 @@ impl Event {
             Self::Withdraw { .. } => Some(Trigger::Withdraw),
             Self::DeliveryFailed { .. } => Some(Trigger::DeliveryFailed),
             Self::Redrive { .. } => Some(Trigger::Redrive),
-            Self::Renew { .. } | Self::RaiseMode { .. } | Self::Ask { .. } => None,
+            Self::Renew { .. }
+            | Self::RaiseMode { .. }
+            | Self::Ask { .. }
+            | Self::AskAgain { .. } => None,
         }
     }
 
@@ -200,6 +232,7 @@ impl Event {
             Self::Redrive { .. } => "redrive",
             Self::RaiseMode { .. } => "raise_mode",
             Self::Ask { .. } => "ask",
+            Self::AskAgain { .. } => "ask_again",
         }
     }
 
@@ -210,6 +243,7 @@ impl Event {
             | Self::Withdraw { actor, .. }
             | Self::Redrive { actor }
             | Self::RaiseMode { actor, .. }
+            | Self::AskAgain { actor, .. }
             | Self::Ask {
                 asking: NewAsking { by: actor, .. },
             }

@@ -88,6 +88,11 @@ impl Interrupt {
             Event::DeliveryFailed { epoch, error } => self.fail_delivery(*epoch, error, now)?,
             Event::Redrive { actor } => self.redrive(actor)?,
             Event::RaiseMode { actor, mode } => self.raise_mode(actor, *mode)?,
+            Event::AskAgain {
+                actor,
+                catalogue,
+                routes,
+            } => self.ask_again(actor, *catalogue, routes)?,
             Event::Ask { asking } => match self.ask(asking, now)? {
                 Some(draft) => draft,
                 None => return Ok(self.unchanged()),
@@ -131,13 +136,15 @@ impl Interrupt {
             mut effects,
             detail,
         } = draft;
-        // A failed delivery that may be repeated, a raised mode, and one asking among several leave the state as it is.
+        // A failed delivery that may be repeated, a raised mode, one asking among several, and another catalogue leave
+        // the state as it is.
         let note = to == self.state
             && matches!(
                 event,
                 Event::DeliveryFailed { .. }
                     | Event::RaiseMode { .. }
                     | Event::Ask { .. }
+                    | Event::AskAgain { .. }
                     | Event::Withdraw { .. }
             );
         let transition = if note {

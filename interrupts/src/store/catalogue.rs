@@ -8,6 +8,7 @@ use super::error::StoreError;
 use super::run::{Run, RunError};
 use crate::catalogue::{CatalogueChange, SharedCatalogue};
 use crate::digest::Digest;
+use crate::life::{Actor, Refusal};
 use crate::names::WorkflowName;
 
 /// A catalogue that is kept, without what it says.
@@ -30,6 +31,9 @@ pub enum FollowError {
     /// More has changed than texts and what was added.
     #[error(transparent)]
     Changed(#[from] CatalogueChange),
+    /// Who accepts it may not.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
     /// The run was not changed.
     #[error(transparent)]
     Run(#[from] RunError),
@@ -58,10 +62,15 @@ pub trait Catalogues: Send + Sync {
     /// Lets a run go on under a catalogue, which is kept: the interrupts that it raises from now on name it. The audit
     /// says what is new in it, where the run went on under another one.
     ///
+    /// Where somebody accepts it, the run goes on under it though more has changed than texts and what was added. Its open
+    /// interrupts that are answered otherwise by it are asked again: what was claimed or voted on them counts no more, and
+    /// a decision on what was shown before is refused. The audit names who has accepted it, and what has changed.
+    ///
     /// # Errors
     ///
-    /// [`FollowError::Changed`] where a run that was begun under the other one cannot go on under this one;
-    /// [`RunError::Fenced`] where a newer owner has the run.
+    /// [`FollowError::Changed`] where a run that was begun under the other one cannot go on under this one, or an open
+    /// interrupt cannot be answered by one that was accepted; [`FollowError::Refused`] where whoever accepts it is neither
+    /// supervisor nor operator; [`RunError::Fenced`] where a newer owner has the run.
     ///
     /// # Cancel safety
     ///
@@ -71,6 +80,7 @@ pub trait Catalogues: Send + Sync {
         run: RunId,
         epoch: u64,
         catalogue: SharedCatalogue,
+        accepted: Option<Actor>,
     ) -> Result<Run, FollowError>;
 
     /// A catalogue, by its digest.

@@ -1,7 +1,7 @@
 //! What each transition demands that decides, reviews or ends, and what it causes.
 
 use interrupts::life::{
-    Decider, Effect, Event, Notice, Refusal, ReviewChange, Role, State, Verdict,
+    Decider, Effect, Event, Judge, Notice, Refusal, ReviewChange, Role, State, Verdict,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey, OwnerName};
 use routing_core::InterruptType;
@@ -335,4 +335,57 @@ fn row_13_lets_an_operator_redrive_or_withdraw() {
 fn a_name_that_is_a_key_is_an_event_id_too() {
     let longest = IdempotencyKey::new("x".repeat(200)).unwrap();
     assert!(routing_core::EventId::try_from(longest.as_str().to_owned()).is_ok());
+}
+
+#[test]
+fn what_is_asked_again_keeps_nothing_of_what_was_shown_before() {
+    let open = question(State::AwaitingReview);
+    let claim = ReviewChange::Claim { until: at(20) };
+    let vote = ReviewChange::Vote {
+        verdict: Verdict::Approve,
+    };
+    let mut seen = open;
+    for change in [claim, vote] {
+        seen = after(
+            &seen,
+            &review(actor(Role::Reviewer), seen.version, change),
+            2,
+        );
+    }
+    let asking = |role| Event::AskAgain {
+        actor: actor(role),
+        catalogue: Digest::of(b"newer"),
+        routes: vec![route("OTHER")],
+    };
+    for role in [
+        Role::Observer,
+        Role::Requester,
+        Role::Worker,
+        Role::Reviewer,
+    ] {
+        let refused = seen.after(&asking(role), at(3));
+        assert!(matches!(refused, Err(Refusal::Role { .. })), "{role:?}");
+    }
+    let again = after(&seen, &asking(Role::Supervisor), 3);
+    assert_eq!(again.state, State::AwaitingReview);
+    assert_eq!(again.version, seen.version + 1);
+    assert_eq!(again.catalogue, Some(Digest::of(b"newer")));
+    // Of where it might have gone, its own route is left, and what the catalogue has.
+    assert!(seen.routes.len() > 2);
+    assert_eq!(again.routes, [again.origin.clone(), route("OTHER")]);
+    let review = again.review.as_ref().unwrap();
+    assert_ne!(review.shown, shown());
+    assert_eq!((&review.claim, review.votes.len()), (&None, 0));
+    let as_shown = |shown| Event::Decide {
+        judge: Judge::Person {
+            actor: actor(Role::Reviewer),
+            version: again.version,
+            shown,
+        },
+        choosing: choosing(5, None),
+    };
+    let before = again.after(&as_shown(shown()), at(4));
+    assert_eq!(before, Err(Refusal::ShownDiffers));
+    let as_now = again.after(&as_shown(review.shown), at(4));
+    assert!(as_now.is_ok(), "{as_now:?}");
 }

@@ -269,6 +269,11 @@ fn deliveries(epoch: u64) -> Vec<Event> {
             actor: actor(Role::Operator),
             mode: StopMode::Immediate,
         },
+        Event::AskAgain {
+            actor: actor(Role::Operator),
+            catalogue: shown(),
+            routes: Vec::new(),
+        },
     ];
     events.extend(acknowledgements.map(|evidence| Event::Acknowledge {
         epoch,

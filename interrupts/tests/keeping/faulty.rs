@@ -230,7 +230,7 @@ ports! {
     }
     Catalogues {
         fn keep_catalogue(catalogue: SharedCatalogue) -> Result<CatalogueRow, StoreError>;
-        fn follow_catalogue(run: RunId, epoch: u64, catalogue: SharedCatalogue) -> Result<Run, FollowError>;
+        fn follow_catalogue(run: RunId, epoch: u64, catalogue: SharedCatalogue, accepted: Option<Actor>) -> Result<Run, FollowError>;
         fn catalogue(digest: Digest) -> Result<Option<SharedCatalogue>, StoreError>;
         fn catalogues() -> Result<Vec<CatalogueRow>, StoreError>;
     }

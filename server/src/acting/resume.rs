@@ -26,6 +26,8 @@ pub(crate) struct ResumeOrder {
     pub(crate) checkpoint: Option<u64>,
     /// New input.
     pub(crate) input: Option<String>,
+    /// Though its workflow says something else of itself than when it was begun.
+    pub(crate) accepts_catalogue: bool,
     /// What makes it the same request when it is sent again.
     pub(crate) key: Option<String>,
 }
@@ -52,6 +54,9 @@ pub(crate) async fn resume(
     order: ResumeOrder,
 ) -> Result<RunId, Problem> {
     Right::Direct.demand(caller)?;
+    if order.accepts_catalogue {
+        accept_catalogue(app, caller, run, &order).await?;
+    }
     // The key of a fork is its run's: from whatever checkpoint, it can be used once.
     let fork = order.key.as_deref();
     let fork = fork.map(|key| RunId::from_uuid(keyed(caller, &format!("fork {}", run.id), key)));
@@ -101,6 +106,30 @@ pub(crate) async fn resume(
     for_the_first_time(app, caller, run, (&order, open)).await
 }
 
+/// Lets a run go on under its workflow's catalogue of today. Said again, it changes nothing.
+async fn accept_catalogue(
+    app: &App,
+    caller: &Caller,
+    run: &Run,
+    order: &ResumeOrder,
+) -> Result<(), Problem> {
+    if order.checkpoint.is_some() {
+        return Err(Problem::new(
+            Kind::Shape,
+            "$.accept_catalogue: a run that leaves another one is begun first",
+            "leave it away; then let the new run go on with it",
+        ));
+    }
+    if run.state.is_final() {
+        return Ok(());
+    }
+    let by = caller.actor.clone();
+    let accepted = app.config.launcher.accept_catalogue(run.id, by).await;
+    accepted.map_err(|error| of_launch(&error))?;
+    app.feed.nudge();
+    Ok(())
+}
+
 /// Goes on with a run of which this waits for people.
 async fn for_the_first_time(
     app: &App,
@@ -114,6 +143,8 @@ async fn for_the_first_time(
     // A run that is paused though no pause is open goes on to its questions: something else has stopped it.
     let waits = !questions.is_empty() && run.state != RunState::Paused;
     match (pauses.is_empty(), waits) {
+        // It is asked again, and goes on when it is answered.
+        (true, true) if order.accepts_catalogue && order.input.is_none() => Ok(run.id),
         (true, true) => Err(open_questions(&questions)),
         (true, false) => nothing_to_decide(app, caller, run, order).await,
         (false, _) => {

@@ -52,10 +52,12 @@ pub(super) fn audited(about: &str, event: &str) -> String {
         ("run", "own") => "Run taken by a process",
         ("run", "release") => "Run let go by its process",
         ("run", "change") => "Run is now",
+        ("run", "catalogue") => "Run goes on under a catalogue",
         ("interrupt", "admit") => "Interrupt asked for",
         ("interrupt", "take") => "Interrupt delivered to the run's process",
         ("interrupt", "acknowledge") => "Interrupt has taken hold",
         ("interrupt", "require_review") => "A person is asked",
+        ("interrupt", "ask_again") => "Asked again",
         ("interrupt", "decide") => "Decided",
         _ => return label(format!("{about} {event}").trim()),
     }

@@ -301,6 +301,7 @@ async fn carry_out(
             let order = ResumeOrder {
                 checkpoint: None,
                 input: data.input,
+                accepts_catalogue: false,
                 key,
             };
             let run = acting::resume(app, caller, &run, order).await?;

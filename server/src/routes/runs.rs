@@ -242,6 +242,9 @@ pub(crate) struct ResumeBody {
     /// New input.
     #[schema(min_length = 1)]
     input: Option<String>,
+    /// Though its workflow's kinds, routes or schemas are not those that it was begun with. Its open questions that are
+    /// answered otherwise now are asked again. Not with a checkpoint.
+    accept_catalogue: bool,
 }
 
 /// The run that goes on.
@@ -273,6 +276,7 @@ pub(crate) async fn resume(
     let order = ResumeOrder {
         checkpoint: body.checkpoint,
         input: body.input,
+        accepts_catalogue: body.accept_catalogue,
         key,
     };
     let resumed = acting::resume(&app, &caller, &run, order).await?;

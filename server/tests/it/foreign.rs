@@ -43,7 +43,7 @@ fn name(text: &str) -> RouteName {
 async fn asking(store: &dyn Store) -> (Run, Interrupt) {
     let run = running(store, None).await;
     let catalogue: Catalogue = serde_json::from_value(desk()).unwrap();
-    let followed = store.follow_catalogue(run.id, run.epoch, SharedCatalogue::new(catalogue));
+    let followed = store.follow_catalogue(run.id, run.epoch, SharedCatalogue::new(catalogue), None);
     followed.await.unwrap();
     let row = node(run.id, "desk", "ORCHESTRATOR");
     store.put_nodes(run.id, run.epoch, vec![row]).await.unwrap();

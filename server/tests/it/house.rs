@@ -105,6 +105,17 @@ impl RunLauncher for Launches {
         Ok(())
     }
 
+    async fn accept_catalogue(&self, run: RunId, by: Actor) -> Result<(), LaunchError> {
+        let row = self.store.run(run).await.unwrap().unwrap();
+        let name = row.catalogue.expect("the run names a catalogue");
+        let catalogue = self.store.catalogue(name).await.unwrap().unwrap();
+        let followed = self
+            .store
+            .follow_catalogue(run, row.epoch, catalogue, Some(by));
+        followed.await.unwrap();
+        Ok(())
+    }
+
     async fn fork(
         &self,
         checkpoint: CheckpointId,

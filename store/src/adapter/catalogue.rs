@@ -3,11 +3,15 @@
 use async_trait::async_trait;
 use interrupts::Digest;
 use interrupts::catalogue::SharedCatalogue;
-use interrupts::store::{CatalogueRow, Catalogues, FollowError, Run, RunError, StoreError};
-use routing_core::RunId;
+use interrupts::life::{Actor, State};
+use interrupts::store::{
+    CatalogueRow, Catalogues, Filter, FollowError, Interrupts as _, Pages, Run, RunError,
+    StoreError,
+};
+use routing_core::{InterruptId, RunId};
 
 use super::Adapter;
-use crate::operation::{FollowCatalogue, KeepCatalogue};
+use crate::operation::{FollowCatalogue, KeepCatalogue, News};
 use crate::query::Backend;
 
 #[async_trait]
@@ -21,6 +25,7 @@ impl<B: Backend> Catalogues for Adapter<B> {
         run: RunId,
         epoch: u64,
         catalogue: SharedCatalogue,
+        accepted: Option<Actor>,
     ) -> Result<Run, FollowError> {
         let Some(row) = self.backend.run(run).await? else {
             return Err(RunError::Unknown { run }.into());
@@ -33,9 +38,20 @@ impl<B: Backend> Catalogues for Adapter<B> {
                 let before = before.ok_or_else(|| StoreError::Corrupt {
                     detail: format!("{run} names a catalogue that is not there: {digest}"),
                 })?;
-                Some(catalogue.news_since(&before)?)
+                match (catalogue.news_since(&before), accepted) {
+                    (Ok(news), _) => News::Compatible(news),
+                    (Err(change), None) => return Err(change.into()),
+                    (Err(change), Some(by)) => {
+                        by.check_may_ask_again()?;
+                        News::Accepted {
+                            asked: asked_otherwise(self, run, &catalogue, &before).await?,
+                            change,
+                            by,
+                        }
+                    }
+                }
             }
-            None => None,
+            None => News::First,
         };
         let follow = FollowCatalogue {
             run,
@@ -53,4 +69,29 @@ impl<B: Backend> Catalogues for Adapter<B> {
     async fn catalogues(&self) -> Result<Vec<CatalogueRow>, StoreError> {
         self.backend.catalogues().await
     }
+}
+
+/// How many interrupts are read together.
+const PAGE: u32 = 500;
+
+/// The open interrupts of a run that are answered otherwise by a catalogue than by the one before.
+async fn asked_otherwise<B: Backend>(
+    store: &Adapter<B>,
+    run: RunId,
+    catalogue: &SharedCatalogue,
+    before: &SharedCatalogue,
+) -> Result<Vec<InterruptId>, FollowError> {
+    let open = Filter {
+        run: Some(run),
+        node: None,
+        states: State::ALL.into_iter().filter(|it| it.is_live()).collect(),
+    };
+    let rows = Pages::of(PAGE).values(|page| store.interrupts(&open, page));
+    let mut asked = Vec::new();
+    for interrupt in rows.await? {
+        if catalogue.asks_otherwise(before, &interrupt)? {
+            asked.push(interrupt.id);
+        }
+    }
+    Ok(asked)
 }

@@ -1,8 +1,9 @@
 //! Catalogues of workflows, and which one a run goes on under.
 
-use interrupts::catalogue::SharedCatalogue;
+use interrupts::catalogue::{CatalogueChange, SharedCatalogue};
+use interrupts::life::{Actor, Event};
 use interrupts::store::{AuditSubject, CatalogueRow, Run, RunError, StoreError};
-use routing_core::RunId;
+use routing_core::{InterruptId, RunId};
 
 use super::run::check_epoch;
 use super::{Halt, Operation};
@@ -31,9 +32,25 @@ pub(crate) struct FollowCatalogue {
     pub(crate) run: RunId,
     pub(crate) epoch: u64,
     pub(crate) catalogue: SharedCatalogue,
-    /// What is new in it, where the run went on under another one. That one is read before the transaction, for only the
-    /// owner of the run changes which it is.
-    pub(crate) news: Option<Vec<String>>,
+    /// What is new in it. The one before is read before the transaction, for only the owner of the run changes which it is.
+    pub(crate) news: News,
+}
+
+/// What is new in a catalogue.
+pub(crate) enum News {
+    /// The run has had none.
+    First,
+    /// These were added, or only texts have changed.
+    Compatible(Vec<String>),
+    /// More has changed, and somebody lets the run go on.
+    Accepted {
+        /// What.
+        change: CatalogueChange,
+        /// The interrupts that are answered otherwise, as they stood just before. What comes between is of the run's owner.
+        asked: Vec<InterruptId>,
+        /// Who lets it.
+        by: Actor,
+    },
 }
 
 impl Operation for FollowCatalogue {
@@ -43,6 +60,11 @@ impl Operation for FollowCatalogue {
     fn want(&self, tables: &mut Tables) {
         want(&self.catalogue, tables);
         tables.runs.want(&self.run);
+        if let News::Accepted { asked, .. } = &self.news {
+            for interrupt in asked {
+                tables.interrupts.want(interrupt);
+            }
+        }
     }
 
     fn run(&self, tables: &mut Tables) -> Result<Run, Halt<RunError>> {
@@ -65,17 +87,54 @@ impl Operation for FollowCatalogue {
         })?;
         let followed = run.clone();
         tables.runs.put(run.id, RunRow { position, run });
+        self.ask_again(tables)?;
         Ok(followed)
     }
 }
 
 impl FollowCatalogue {
+    /// Asks again what is answered otherwise. What has ended meanwhile has its answer.
+    fn ask_again(&self, tables: &mut Tables) -> Result<(), Halt<RunError>> {
+        let News::Accepted { asked, by, .. } = &self.news else {
+            return Ok(());
+        };
+        let event = Event::AskAgain {
+            actor: by.clone(),
+            catalogue: self.catalogue.digest(),
+            routes: self
+                .catalogue
+                .routes()
+                .iter()
+                .map(|it| it.name.clone())
+                .collect(),
+        };
+        for id in asked {
+            let row = tables.interrupts.get(id)?.cloned();
+            let open = row.filter(|row| row.interrupt.state.is_live());
+            if let Some(row) = open
+                && let Ok(step) = row.interrupt.after(&event, tables.now)
+            {
+                tables.perform(step)?;
+            }
+        }
+        Ok(())
+    }
+
     fn in_words(&self, kept: &CatalogueRow) -> String {
         let CatalogueRow { name, version, .. } = kept;
-        let news = match self.news.as_deref() {
-            None => String::new(),
-            Some([]) => "; only texts are new in it".to_owned(),
-            Some(news) => format!("; new in it: {}", news.join(", ")),
+        let news = match &self.news {
+            News::First => String::new(),
+            News::Compatible(news) if news.is_empty() => "; only texts are new in it".to_owned(),
+            News::Compatible(news) => format!("; new in it: {}", news.join(", ")),
+            News::Accepted { change, by, .. } => {
+                let CatalogueChange {
+                    pointer, reason, ..
+                } = change;
+                format!(
+                    "; {} has accepted that {pointer} has changed: {reason}",
+                    by.name
+                )
+            }
         };
         format!("{name} version {version}, {}{news}", kept.digest)
     }

@@ -1,11 +1,15 @@
 //! Catalogues: versions, and what runs and interrupts are raised under.
 
 use interrupts::catalogue::{Catalogue, SharedCatalogue};
-use interrupts::store::{AuditSubject, CheckpointDraft, FollowError, NewRun, Run, RunError, Store};
-use routing_core::RunId;
+use interrupts::life::{Admission, Choosing, Judge, Refusal, Role, Verdict};
+use interrupts::store::{
+    AuditSubject, ChangeError, CheckpointDraft, FollowError, NewRun, Run, RunError, Store,
+};
+use interrupts::{KindName, RouteName};
+use routing_core::{DecisionId, RunId};
 use serde_json::{Value, json};
 
-use crate::scene::{ALL, Scene, question};
+use crate::scene::{ALL, Scene, actor, question};
 
 /// What is changed of a catalogue.
 type Change = fn(&mut Value);
@@ -75,7 +79,7 @@ async fn follow<S: Store>(
     let catalogue = SharedCatalogue::clone(catalogue);
     scene
         .store
-        .follow_catalogue(run.id, run.epoch, catalogue)
+        .follow_catalogue(run.id, run.epoch, catalogue, None)
         .await
 }
 
@@ -245,4 +249,110 @@ pub(crate) async fn a_fork_goes_on_under_the_catalogue_of_the_run_that_it_leaves
     };
     let fork = scene.store.fork_run(saved.id, new).await.unwrap();
     assert_eq!(fork.catalogue, Some(first.digest()));
+}
+
+/// A desk with two routes, the first of which has a topic of a type.
+fn two_routes(topic: &Value) -> Value {
+    let mut desk = desk(topic);
+    let legal = json!({"name": "LEGAL", "origin": "LEGAL", "asks": ["HUMAN_REVIEW"]});
+    desk["kinds"].as_array_mut().unwrap().push(legal);
+    let legal = route("LEGAL", &json!({"type": "string"}));
+    desk["routes"].as_array_mut().unwrap().push(legal);
+    desk
+}
+
+fn of(run: &Run, kind: &str, key: &str) -> Admission {
+    let route = RouteName::new(kind).unwrap();
+    Admission {
+        kind: KindName::new(kind).unwrap(),
+        origin: route.clone(),
+        routes: vec![route],
+        ..question(run, key)
+    }
+}
+
+async fn accept<S: Store>(
+    scene: &Scene<S>,
+    run: &Run,
+    catalogue: &SharedCatalogue,
+    role: Role,
+) -> Result<Run, FollowError> {
+    let (catalogue, by) = (SharedCatalogue::clone(catalogue), Some(actor(role)));
+    let store = &scene.store;
+    store
+        .follow_catalogue(run.id, run.epoch, catalogue, by)
+        .await
+}
+
+pub(crate) async fn an_accepted_catalogue_asks_again_what_is_answered_otherwise<S: Store>(
+    scene: Scene<S>,
+) {
+    let run = scene.run().await;
+    let first = catalogue(two_routes(&json!({"type": "string"})));
+    follow(&scene, &run, &first).await.unwrap();
+    let asked = scene.awaiting(of(&run, "ORCHESTRATOR", "asked")).await;
+    let admitted = scene.admitted(of(&run, "ORCHESTRATOR", "admitted")).await;
+    let same = scene.awaiting(of(&run, "LEGAL", "same")).await;
+    let other = catalogue(two_routes(&json!({"type": "integer"})));
+    let accepted = accept(&scene, &run, &other, Role::Operator).await.unwrap();
+    assert_eq!(accepted.catalogue, Some(other.digest()));
+    let again = accept(&scene, &run, &other, Role::Operator).await;
+    assert_eq!(again, Ok(accepted), "said again, nothing changes");
+    for before in [&asked, &admitted] {
+        let now = scene.interrupt(before.id).await;
+        assert_eq!(now.catalogue, Some(other.digest()));
+        assert_eq!((now.state, now.version), (before.state, before.version + 1));
+    }
+    let as_shown_before = Judge::Person {
+        actor: actor(Role::Reviewer),
+        version: asked.version + 1,
+        shown: asked.review.unwrap().shown,
+    };
+    let choosing = Choosing {
+        id: DecisionId::generate(),
+        verdict: Verdict::Approve,
+        target: None,
+        content: None,
+    };
+    let refused = scene.store.decide(asked.id, as_shown_before, choosing);
+    let differs = ChangeError::Refused(Refusal::ShownDiffers);
+    assert_eq!(refused.await, Err(differs));
+    let now = scene.interrupt(same.id).await;
+    assert_eq!(now, same, "it is answered as before");
+    let last = told(&scene).await.pop().unwrap();
+    let change = "has accepted that /routes/0/schema/properties/orchestrator/properties/description/type has changed";
+    assert!(last.contains(change), "{last}");
+    scene.store.verify_audit().await.unwrap();
+}
+
+pub(crate) async fn a_catalogue_by_which_nobody_could_be_answered_is_not_accepted<S: Store>(
+    scene: Scene<S>,
+) {
+    let run = scene.run().await;
+    let first = two_routes(&json!({"type": "string"}));
+    follow(&scene, &run, &catalogue(first.clone()))
+        .await
+        .unwrap();
+    let asked = scene.awaiting(of(&run, "ORCHESTRATOR", "asked")).await;
+    let mut without = first.clone();
+    without["kinds"][0]["name"] = "CHIEF".into();
+    let refused = accept(&scene, &run, &catalogue(without), Role::Operator).await;
+    let by = format!("{} was asked by ORCHESTRATOR", asked.id);
+    let told = refused.unwrap_err().to_string();
+    assert!(told.contains(&by), "{told}");
+    let mut renamed = first;
+    renamed["routes"][0]["name"] = "CHIEF".into();
+    renamed["kinds"][0]["origin"] = "CHIEF".into();
+    renamed["kinds"][1]["origin"] = "CHIEF".into();
+    let refused = accept(&scene, &run, &catalogue(renamed), Role::Operator).await;
+    let goes = format!("the answer to {} goes to ORCHESTRATOR", asked.id);
+    let told = refused.unwrap_err().to_string();
+    assert!(told.contains(&goes), "{told}");
+    let other = catalogue(two_routes(&json!({"type": "integer"})));
+    let refused = accept(&scene, &run, &other, Role::Reviewer).await;
+    assert!(
+        matches!(refused, Err(FollowError::Refused(_))),
+        "{refused:?}"
+    );
+    assert_eq!(scene.interrupt(asked.id).await, asked);
 }

@@ -82,13 +82,14 @@ pub(in crate::commands) fn resume(
         let how = Resumption {
             checkpoint: None,
             input: arguments.message.clone(),
+            accept_catalogue: arguments.accept_catalogue,
         };
         // A run that works is only followed, and one that waits for answers goes on by giving them; one that is paused
         // was stopped beside its questions.
         let works = has_process(&run) && matches!(run.state, RunState::Created | RunState::Running);
         let may_wait = run.state != RunState::Paused;
         let follows = works || (may_wait && server.has_questions(run.id).await?);
-        if how.input.is_some() || !follows {
+        if how.input.is_some() || how.accept_catalogue || !follows {
             server.client.resume(run.id, how).await?;
         }
         if arguments.detach {
@@ -117,6 +118,7 @@ pub(in crate::commands) fn fork(
         let how = Resumption {
             checkpoint: Some(arguments.at.unwrap_or(from.checkpoint)),
             input: arguments.message.clone(),
+            accept_catalogue: false,
         };
         let run = server.client.resume(from.id, how).await?;
         if arguments.detach {

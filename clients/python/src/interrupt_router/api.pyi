@@ -231,6 +231,7 @@ class ResultBody(TypedDict):
 
 
 class ResumeBody(TypedDict):
+    accept_catalogue: NotRequired[bool]
     checkpoint: NotRequired[int | None]
     input: NotRequired[str | None]
 

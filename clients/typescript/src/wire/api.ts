@@ -645,6 +645,11 @@ export interface components {
         };
         /** @description How a run shall go on. */
         readonly ResumeBody: {
+            /**
+             * @description Though its workflow's kinds, routes or schemas are not those that it was begun with. Its open questions that are
+             *     answered otherwise now are asked again. Not with a checkpoint.
+             */
+            readonly acceptCatalogue?: boolean;
             /** @description From the checkpoint with this number, as a run of its own; where it stands otherwise. */
             readonly checkpoint?: number | null;
             /** @description New input. */

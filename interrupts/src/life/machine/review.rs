@@ -3,12 +3,14 @@
 use jiff::Timestamp;
 
 use super::Draft;
+use crate::digest::Digest;
 use crate::life::effect::{Notice, ReviewStep};
 use crate::life::event::{Actor, Role};
 use crate::life::interrupt::Interrupt;
 use crate::life::refusal::Refusal;
 use crate::life::review::{Claim, Review, ReviewChange, Vote};
 use crate::life::state::State;
+use crate::names::RouteName;
 
 impl Interrupt {
     pub(super) fn change_review(
@@ -62,6 +64,36 @@ impl Interrupt {
             }
         }
         draft.tell(Notice::ReviewChanged { step });
+        Ok(draft)
+    }
+
+    /// It is answered by another catalogue from now on. What was shown, claimed and voted was about the one before.
+    pub(super) fn ask_again(
+        &self,
+        actor: &Actor,
+        catalogue: Digest,
+        routes: &[RouteName],
+    ) -> Result<Draft, Refusal> {
+        actor.check_may_ask_again()?;
+        let mut draft = Draft::of(self, self.state);
+        draft.detail = Some(format!("it is asked under catalogue {catalogue} now"));
+        let next = &mut draft.next;
+        next.catalogue = Some(catalogue);
+        // What goes back to whoever asked needs no route.
+        next.routes
+            .retain(|route| routes.contains(route) || *route == self.origin);
+        if let Some(review) = &mut next.review {
+            let shown = Digest::of_parts(
+                [review.shown.bytes(), catalogue.bytes()].map(<[u8; 32]>::as_slice),
+            );
+            *review = Review {
+                assignee: review.assignee.take(),
+                ..Review::of(shown)
+            };
+            draft.tell(Notice::ReviewChanged {
+                step: ReviewStep::Unnamed,
+            });
+        }
         Ok(draft)
     }
 

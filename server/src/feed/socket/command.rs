@@ -96,6 +96,8 @@ struct ResumeAsked {
     run_id: String,
     checkpoint: Option<u64>,
     input: Option<String>,
+    #[serde(default)]
+    accept_catalogue: bool,
     idempotency_key: Option<String>,
 }
 
@@ -342,6 +344,7 @@ async fn resumed(app: &App, caller: &Caller, payload: Value) -> Result<Value, Pr
     let order = ResumeOrder {
         checkpoint: wanted.checkpoint,
         input: wanted.input,
+        accepts_catalogue: wanted.accept_catalogue,
         key: checked_key(wanted.idempotency_key.as_deref())?,
     };
     let resumed = resume(app, caller, &run, order).await?;

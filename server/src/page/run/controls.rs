@@ -293,6 +293,7 @@ pub(in crate::page) async fn resume(
             .first("checkpoint")
             .and_then(|text| text.parse().ok()),
         input: fields.first("input").map(str::to_owned),
+        accepts_catalogue: false,
         key: None,
     };
     let outcome = match app.run_named(&run).await {

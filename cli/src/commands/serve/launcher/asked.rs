@@ -19,7 +19,7 @@ use crate::commands::resume::refuse_work;
 use crate::commands::serve::needs::asked_of;
 use crate::commands::serve::order::{is_asked, launched, waits_for_server};
 use crate::exit::{Exit, Failure};
-use crate::keep::{known_to_fork, refuse_fork, refuse_over, refuse_unread};
+use crate::keep::{accept_catalogue, known_to_fork, refuse_fork, refuse_over, refuse_unread};
 use crate::plan;
 use crate::refused::by_run;
 use crate::workflows;
@@ -204,6 +204,12 @@ impl RunLauncher for Launcher {
             self.look_again(forked.id).await;
         }
         Ok(forked.id)
+    }
+
+    async fn accept_catalogue(&self, run: RunId, by: Actor) -> Result<(), LaunchError> {
+        let row = self.row(run).await?;
+        let accepted = accept_catalogue(self.0.keeping.shared_store(), &row, by);
+        accepted.await.map_err(|failure| refused(&failure))
     }
 
     async fn change_plan(&self, order: PlanOrder) -> Result<StoredPlan, PlanOrderError> {
