@@ -5,6 +5,9 @@
 //! keeps its store in a file; the load is made by a compiled client. The floor is a bare long poll: a server of a few
 //! lines in this process that parks a request and lets it go, asked by the same client over the same kind of socket. It
 //! writes nothing, so a bare flush is printed beside it.
+//!
+//! At last, how soon a worker that is idle has a run whose question was decided, while 10, 100 and as many others as
+//! `OTHERS=1000` says wait for people: that should not depend on how many they are.
 
 use std::io::{BufRead, BufReader, Write as _};
 use std::path::PathBuf;
@@ -63,8 +66,71 @@ fn main() -> Result<(), Failure> {
             let told = at_once(&Asking::of(workers).await?, workers, rounds).await?;
             compare(&bare, &told);
         }
+        let others = match std::env::var("OTHERS") {
+            Ok(text) => text.parse()?,
+            Err(_) => 1_000,
+        };
+        let asking = Asking::of(0).await?;
+        let mut waiting = Vec::new();
+        for others in [10, 100, others] {
+            let taken = taken(&asking.server, &mut waiting, others).await?;
+            taken.print(&format!("taken beside {} that wait", others + TAKINGS));
+        }
         Ok(())
     })
+}
+
+/// How often a run is taken again.
+const TAKINGS: usize = 50;
+
+/// Makes it so that this many runs wait, and then has questions decided and their runs taken by a worker that waits for any.
+async fn taken(
+    server: &Server,
+    waiting: &mut Vec<String>,
+    others: usize,
+) -> Result<Figures, Failure> {
+    while waiting.len() < others + TAKINGS {
+        let all = (0..16).map(|_| waits(server));
+        waiting.extend(try_join_all(all).await?);
+    }
+    let began = Instant::now();
+    let mut times = Vec::new();
+    for _taking in 0..TAKINGS {
+        let question = waiting.pop().ok_or("none waits")?;
+        let takes = async {
+            let path = format!("workflows/{WORKFLOW}/leases?wait_ms=20000");
+            let taking = json!({"worker": "idle", "lease_ms": 3_600_000});
+            server.work("POST", &path, &taking).await?;
+            Ok::<_, Failure>(Instant::now())
+        };
+        let decides = async {
+            tokio::time::sleep(UNTIL_ALL_WAIT).await;
+            let begun = Instant::now();
+            server.decide(&question).await?;
+            Ok::<_, Failure>(begun)
+        };
+        let (taken, begun) = tokio::try_join!(takes, decides)?;
+        times.push(taken.duration_since(begun));
+    }
+    Ok(Figures::of(times, began.elapsed()))
+}
+
+/// A run that waits for an answer, and that no worker has. Returns its question.
+async fn waits(server: &Server) -> Result<String, Failure> {
+    let runs = format!("workflows/{WORKFLOW}/runs");
+    let run = server.work("POST", &runs, &json!({"input": 0})).await?;
+    let id = text(&run, "run_id");
+    let taking = json!({"worker": "asker", "lease_ms": 3_600_000});
+    let taken = server
+        .work("POST", &format!("work/{id}/lease"), &taking)
+        .await?;
+    let epoch = taken["epoch"].as_u64().unwrap_or_default();
+    let path = format!("work/{id}/questions/q?epoch={epoch}");
+    let question = json!({"agent_id": "root", "kind": "CLERK", "reason": "Shall it go on?"});
+    let asked = server.work("PUT", &path, &question).await?;
+    let released = format!("work/{id}/lease?epoch={epoch}&waiting=true");
+    server.work("DELETE", &released, &Value::Null).await?;
+    Ok(text(&asked, "interrupt_id"))
 }
 
 /// How long it takes at the median until a disk says that it has a page.
@@ -387,7 +453,12 @@ impl Server {
         };
         let response = request.send().await?;
         let status = response.status();
-        let told: Value = response.json().await?;
+        let told = response.text().await?;
+        // What only succeeds says nothing.
+        let told: Value = match told.is_empty() {
+            true => Value::Null,
+            false => serde_json::from_str(&told)?,
+        };
         match status.is_success() {
             true => Ok(told),
             false => Err(format!("{status}: {told}").into()),

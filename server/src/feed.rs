@@ -19,12 +19,13 @@ use interrupts::store::{Notification, OutboxRow, Page, PageBack, Pages, Store, S
 use routing_core::RunId;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
+use workers::WaitingRuns;
 
 use crate::config::ServerLimits;
 use crate::metrics::Metrics;
 
 use crate::events::{EventRecords, EventRenderer, FeedEvent, KeptEffect};
-use news::Waiting;
+use news::{Waiting, freed};
 
 pub(crate) use news::{Concern, News};
 pub(crate) use reader::{FeedReader, ReaderItem};
@@ -54,6 +55,8 @@ pub(crate) struct Feed {
     answered: watch::Sender<u64>,
     latest: watch::Sender<u64>,
     waiting: Waiting,
+    /// The runs of workers that wait, of which it is told what happens.
+    waiting_runs: WaitingRuns,
     kept: Mutex<VecDeque<Arc<FeedEvent>>>,
 }
 
@@ -78,6 +81,7 @@ impl Feed {
             answered: watch::Sender::new(0),
             latest,
             waiting: Waiting::default(),
+            waiting_runs: WaitingRuns::default(),
             kept: Mutex::default(),
         })
     }
@@ -91,6 +95,11 @@ impl Feed {
     /// is read.
     pub(crate) fn follows(&self) -> watch::Receiver<u64> {
         self.latest.subscribe()
+    }
+
+    /// The runs of workers that wait, as far as the feed has come.
+    pub(crate) const fn waiting_runs(&self) -> &WaitingRuns {
+        &self.waiting_runs
     }
 
     /// Says that there may be news.
@@ -160,6 +169,9 @@ impl Feed {
             for row in &rows {
                 self.metrics.read(row.at);
                 self.count(row, &records);
+                if let Some(run) = freed(&row.notification) {
+                    self.waiting_runs.note(run);
+                }
                 let event = self.renderer.event_of(row, &records);
                 let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
                 kept.push_back(event);

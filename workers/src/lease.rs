@@ -1,17 +1,14 @@
 //! Taking runs, keeping them, and letting them go.
 
 use interrupts::life::{Family, Lease, RunState};
-use interrupts::store::{Delivery, FollowError, Pages, Run, RunError};
+use interrupts::store::{Delivery, FollowError, Run, RunError};
 use interrupts::{Digest, NameError, OwnerName};
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use routing_core::RunId;
 
 use crate::error::WorkError;
 use crate::owned::Owned;
 use crate::protocol::Protocol;
-
-/// How many runs are read together.
-const PAGE: u32 = 200;
 
 /// How many digits of a try's name are kept: enough to tell apart the tries of one worker.
 const TRY: usize = 12;
@@ -34,17 +31,6 @@ impl Taking {
     pub(crate) fn has(&self, lease: &Lease) -> bool {
         self.names_try && lease.owner == self.owner
     }
-}
-
-/// What taking the next run came to.
-pub enum NextRun<'a> {
-    /// It is owned.
-    Taken(Box<Owned<'a>>),
-    /// None can go on now.
-    NoneYet {
-        /// When the first lease of another worker runs out, unless that renews it.
-        until: Option<Timestamp>,
-    },
 }
 
 impl<'a> Protocol<'a> {
@@ -172,78 +158,6 @@ impl<'a> Protocol<'a> {
     pub(crate) async fn is_told_to_stop(&self, run: RunId) -> Result<bool, WorkError> {
         let live = self.under_way(run).await?;
         Ok(live.iter().any(|it| it.family() == Family::Stop))
-    }
-
-    /// Takes the oldest run that can go on and no worker has, or that this very try has taken before.
-    ///
-    /// # Errors
-    ///
-    /// [`WorkError`].
-    ///
-    /// # Cancel safety
-    ///
-    /// As [`Protocol::take`].
-    pub async fn take_next(
-        &self,
-        taking: &Taking,
-        now: Timestamp,
-    ) -> Result<NextRun<'a>, WorkError> {
-        // An older run may have become free since this very try took one.
-        if let Some(run) = self.taken_before(taking).await?
-            && let Some(owned) = self.take_if_free(run.id, taking).await?
-        {
-            return Ok(NextRun::Taken(Box::new(owned)));
-        }
-        let mut until = None;
-        let states = [RunState::Created, RunState::Running, RunState::Waiting];
-        let mut pages = Pages::of(PAGE);
-        while let Some(runs) = pages.next(|page| self.store.runs(&states, page)).await? {
-            for (_position, run) in runs {
-                if !self.can_go_on(&run, taking, now).await? {
-                    // A worker that has died lets nothing go: its lease runs out, and nothing else tells of that.
-                    let lease = run.lease.filter(|it| now < it.until);
-                    until = until.into_iter().chain(lease.map(|it| it.until)).min();
-                    continue;
-                }
-                if let Some(owned) = self.take_if_free(run.id, taking).await? {
-                    return Ok(NextRun::Taken(Box::new(owned)));
-                }
-            }
-        }
-        Ok(NextRun::NoneYet { until })
-    }
-
-    /// Takes a run, unless another worker was faster, or a person stopped it.
-    async fn take_if_free(
-        &self,
-        run: RunId,
-        taking: &Taking,
-    ) -> Result<Option<Owned<'a>>, WorkError> {
-        match self.take(run, taking).await {
-            Ok(owned) => Ok(Some(owned)),
-            Err(WorkError::Owned { .. } | WorkError::Paused { .. } | WorkError::Ended { .. }) => {
-                Ok(None)
-            }
-            Err(error) => Err(error),
-        }
-    }
-
-    /// The run that a try has: sent again because its answer was lost, it has no other.
-    async fn taken_before(&self, taking: &Taking) -> Result<Option<Run>, WorkError> {
-        if !taking.names_try {
-            return Ok(None);
-        }
-        let mut pages = Pages::of(PAGE);
-        while let Some(runs) = pages
-            .next(|page| self.store.runs(&[RunState::Running], page))
-            .await?
-        {
-            let has = |run: &Run| run.lease.as_ref().is_some_and(|lease| taking.has(lease));
-            if let Some((_position, run)) = runs.into_iter().find(|(_position, run)| has(run)) {
-                return Ok(Some(run));
-            }
-        }
-        Ok(None)
     }
 }
 

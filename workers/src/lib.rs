@@ -2,7 +2,8 @@
 //!
 //! A worker executes its own code and owns its runs, each in an epoch. What must outlive it is here: questions and
 //! their decisions, the one route of an answer, stops, messages, effects and checkpoints. Nothing is kept between two
-//! operations but in the store, so any server over that store answers any of them.
+//! operations but in the store, so any server over that store answers any of them; besides, a server remembers which waiting
+//! runs nothing was told of.
 
 mod agents;
 mod checkpoint;
@@ -12,6 +13,7 @@ mod end;
 mod error;
 mod key;
 mod lease;
+mod next;
 mod owned;
 mod protocol;
 mod question;
@@ -21,6 +23,7 @@ mod request;
 mod run;
 mod signals;
 mod standing;
+mod waiting;
 
 pub use agents::AgentReport;
 pub use checkpoint::WorkerCheckpoint;
@@ -28,7 +31,8 @@ pub use effect::{Beginning, EffectState};
 pub use end::RunResult;
 pub use error::WorkError;
 pub use key::WorkKey;
-pub use lease::{NextRun, Taking};
+pub use lease::Taking;
+pub use next::NextRun;
 pub use owned::Owned;
 pub use protocol::Protocol;
 pub use question::Asking;
@@ -37,3 +41,4 @@ pub use request::Submitted;
 pub use run::{NewWork, Work};
 pub use signals::{AskedAgent, News, Signals, WorkerMessage, is_own_question};
 pub use standing::{AskedForRequest, AskedState, Decided, QuestionStanding, Route};
+pub use waiting::WaitingRuns;

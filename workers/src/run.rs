@@ -146,7 +146,7 @@ impl Protocol<'_> {
     }
 
     /// Whether a run is one of the workflow, and workers execute it.
-    fn is_of_workflow(&self, run: &Run) -> bool {
+    pub(crate) fn is_of_workflow(&self, run: &Run) -> bool {
         let is_named = || match Workflow::in_content(&run.content) {
             Workflow::Embedded(name) => name == *self.workflow,
             Workflow::Agents | Workflow::PlanExecute => false,

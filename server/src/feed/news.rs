@@ -66,7 +66,7 @@ impl Waiting {
                 None => {}
             }
         }
-        if rows.iter().any(|row| may_free(&row.notification)) {
+        if rows.iter().any(|row| freed(&row.notification).is_some()) {
             wake(&Concern::FreeRuns);
         }
     }
@@ -107,26 +107,26 @@ impl Happened {
     }
 }
 
-/// Whether a worker may take a run because of it: one that came to be or changed its state, or one that waited for an
+/// The run that a worker may take because of it: one that came to be or changed its state, or one that waited for an
 /// answer, a stop or an event.
-const fn may_free(notification: &Notification) -> bool {
+pub(super) const fn freed(notification: &Notification) -> Option<RunId> {
     match notification {
-        Notification::Run { .. } => true,
-        Notification::Interrupt { state, .. } => match state {
+        Notification::Run { run, .. } => Some(*run),
+        Notification::Interrupt { run, state, .. } => match state {
             State::Requested
             | State::Resolved
             | State::Rerouted
             | State::Expired
             | State::Cancelled
-            | State::DeadLettered => true,
-            State::Delivered | State::Acknowledged | State::AwaitingReview => false,
+            | State::DeadLettered => Some(*run),
+            State::Delivered | State::Acknowledged | State::AwaitingReview => None,
         },
         Notification::Reroute { .. }
         | Notification::Node { .. }
         | Notification::Effect { .. }
         | Notification::Message { .. }
         | Notification::Checkpoint { .. }
-        | Notification::Rule { .. } => false,
+        | Notification::Rule { .. } => None,
     }
 }
 

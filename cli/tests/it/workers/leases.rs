@@ -7,6 +7,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::{Desk, WORKFLOW, question, token_of};
+use crate::program::{end, irq};
 
 /// Every operation that writes, as a worker with this epoch would ask for it.
 fn writing(run: &str, epoch: u64) -> Vec<(Method, String, Value)> {
@@ -129,6 +130,49 @@ async fn a_run_that_waits_for_people_is_taken_once_one_of_them_has_answered() {
     desk.dies_and_comes_back();
     let taken = desk.post(&path, &taking).await;
     assert_eq!(taken.fine()["run_id"], id);
+}
+
+#[tokio::test]
+async fn of_many_that_wait_the_one_that_was_answered_is_taken_at_once_whoever_answered() {
+    let desk = Desk::open().await;
+    let mut waiting = Vec::new();
+    for _run in 0..6 {
+        let run = desk.run().await;
+        let asked = run.asks("refund", "REFUNDS").await;
+        desk.delete(&run.path("lease?waiting=true")).await.fine();
+        waiting.push((run.id.clone(), asked["interrupt_id"].clone()));
+    }
+    let path = format!("/v1/workflows/{WORKFLOW}/leases");
+    let (second, third) = (json!({"worker": "second"}), json!({"worker": "third"}));
+    assert_eq!(desk.post(&path, &second).await.status, 204);
+    let approve = json!({"decision": "approve"});
+    for (place, beside_the_server) in [(3, false), (0, true), (2, true), (0, false)] {
+        let (id, interrupt) = waiting.remove(place);
+        if beside_the_server {
+            let review = [
+                "review",
+                interrupt.as_str().unwrap(),
+                "--decision",
+                "approve",
+            ];
+            let store = desk.installation.store();
+            end(irq().args(review).env("IRQ_STORE", store)).exits_with(0);
+        } else {
+            desk.decides(&interrupt, &approve).await.fine();
+        }
+        let taken = desk.post(&path, &second).await.fine();
+        assert_eq!(taken["run_id"], id);
+        assert_eq!(desk.post(&path, &second).await.status, 204);
+    }
+    for (_id, interrupt) in &waiting {
+        desk.decides(interrupt, &approve).await.fine();
+    }
+    let (one, other) = tokio::join!(desk.post(&path, &second), desk.post(&path, &third));
+    let mut taken = [one.fine(), other.fine()].map(|it| it["run_id"].as_str().unwrap().to_owned());
+    taken.sort();
+    let mut left: Vec<_> = waiting.into_iter().map(|(id, _interrupt)| id).collect();
+    left.sort();
+    assert_eq!(taken.as_slice(), left);
 }
 
 #[tokio::test]

@@ -129,8 +129,10 @@ pub(crate) async fn take_next(
     let protocol = protocol_named(&app, &caller, &name)?;
     let mut patience = Patience::begin(&app, Concern::FreeRuns, wait_of(query.wait_ms)?);
     let taking = taking(&protocol, &key, &body)?;
+    app.feed.catches_up().await;
     loop {
-        let next = protocol.take_next(&taking, app.now()).await;
+        let waiting = app.feed.waiting_runs();
+        let next = protocol.take_next(&taking, waiting, app.now()).await;
         let until = match next.map_err(|error| refused(&app, &error))? {
             NextRun::Taken(taken) => {
                 app.feed.nudge();
