@@ -30,7 +30,7 @@ use super::delays::{Delay, Delays};
 use super::news::has_news;
 use super::order::{Defaults, is_launched};
 use super::predecessor::{Hindrance, hindrance, is_live};
-use super::work::ServedRun;
+use super::work::{ServedRun, is_taken_over};
 use crate::actor::actor;
 use crate::due::{Due, is_free, let_go_on};
 use crate::exit::{Exit, Failure};
@@ -405,6 +405,9 @@ impl Launcher {
                         launcher.look_again(run).await;
                     }
                     launcher.go_on_when_due(run);
+                }
+                Err(error) if is_taken_over(&error) => {
+                    tracing::warn!(%run, "another process has taken the run over, and goes on with it");
                 }
                 Err(error) => tracing::error!(%run, %error, "the run's end is not recorded"),
             }

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use agents::run::RunOrder;
 use engine::run::RunReport;
+use interrupts::manager::KeepError;
+use interrupts::store::RunError;
 use journal::Workflow;
 use tools::ToolCounts;
 
@@ -77,4 +79,15 @@ impl ServedRun {
         settle(keeping, kept, &report).await?;
         Ok(report)
     }
+}
+
+/// Whether the end of a run is not recorded because another process has the run by now.
+pub(super) fn is_taken_over(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let is_lost = matches!(
+            cause.downcast_ref(),
+            Some(KeepError::Lost { .. } | KeepError::Run(RunError::Fenced { .. }))
+        );
+        is_lost || matches!(cause.downcast_ref(), Some(RunError::Fenced { .. }))
+    })
 }
