@@ -261,7 +261,7 @@ impl RunError {
     /// What may help, where something is known to.
     pub fn hint(&self) -> Option<String> {
         if let Self::Keep(KeepError::OtherCatalogue(_)) = self {
-            let hint = "what was recorded stands; use the version of the program that began the run, or `irq resume RUN --accept-catalogue`, which asks its open questions again";
+            let hint = "what was recorded stands; `irq resume RUN --accept-catalogue` goes on with this version, and asks again what is open";
             return Some(hint.to_owned());
         }
         if let Self::Keep(KeepError::OtherForm { .. }) = self {
