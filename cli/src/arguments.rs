@@ -332,8 +332,7 @@ pub(crate) struct ResumeArguments {
     /// New input for the agent that has the turn
     #[arg(short, long, value_name = "TEXT")]
     pub(crate) message: Option<String>,
-    /// Go on though the workflow's kinds, routes or schemas are not those that the run was begun with; its open questions
-    /// that are answered otherwise now are asked again
+    /// Accept an incompatible version of the run's workflow: open questions with changed schemas are asked again
     #[arg(long)]
     pub(crate) accept_catalogue: bool,
     /// Only let it go on on the server, and print its id

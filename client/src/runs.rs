@@ -24,8 +24,7 @@ pub struct Resumption {
     pub checkpoint: Option<u64>,
     /// New input.
     pub input: Option<String>,
-    /// Though its workflow says something else of itself than when the run was begun. Its open questions that are answered
-    /// otherwise now are asked again.
+    /// Accept an incompatible version of its workflow: open questions with changed schemas are asked again.
     pub accept_catalogue: bool,
 }
 

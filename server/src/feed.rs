@@ -55,7 +55,7 @@ pub(crate) struct Feed {
     answered: watch::Sender<u64>,
     latest: watch::Sender<u64>,
     waiting: Waiting,
-    /// The runs of workers that wait, of which it is told what happens.
+    /// Waiting runs that an idle worker may be able to take.
     waiting_runs: WaitingRuns,
     kept: Mutex<VecDeque<Arc<FeedEvent>>>,
 }
@@ -97,7 +97,7 @@ impl Feed {
         self.latest.subscribe()
     }
 
-    /// The runs of workers that wait, as far as the feed has come.
+    /// Waiting runs that an idle worker may be able to take, up to the position of the feed.
     pub(crate) const fn waiting_runs(&self) -> &WaitingRuns {
         &self.waiting_runs
     }

@@ -203,12 +203,12 @@ pub trait RunLauncher: Send + Sync {
         by: Actor,
     ) -> Result<RunId, LaunchError>;
 
-    /// Lets a run that no process has go on under the catalogue that its workflow has here, as
-    /// [`follow_catalogue`](interrupts::store::Catalogues::follow_catalogue) does where it is accepted.
+    /// Switches a run without an owner to the catalogue of its workflow in this program; see
+    /// [`follow_catalogue`](interrupts::store::Catalogues::follow_catalogue).
     ///
     /// # Errors
     ///
-    /// [`LaunchError`]; also where a process has the run, or an open question cannot be answered by the catalogue.
+    /// [`LaunchError`]; also if a process owns the run, or an open question cannot be answered with the catalogue.
     ///
     /// # Cancel safety
     ///

@@ -26,12 +26,12 @@ pub enum NextRun<'a> {
     },
 }
 
-/// When the first lease runs out of those that were seen.
+/// When the first of the leases seen runs out.
 #[derive(Default)]
 struct FirstEnd(Option<Timestamp>);
 
 impl FirstEnd {
-    /// A worker that has died lets nothing go: its lease runs out, and nothing else tells of that.
+    /// A worker that died releases nothing: its lease runs out without an event.
     fn see(&mut self, run: &Run, now: Timestamp) {
         let until = run.lease.as_ref().map(|lease| lease.until);
         let until = until.filter(|until| now < *until);
@@ -40,8 +40,8 @@ impl FirstEnd {
 }
 
 impl<'a> Protocol<'a> {
-    /// Takes the oldest run that can go on and no worker has, or that this very try has taken before. Of those that wait
-    /// it looks at the ones that `waiting` names, which has been told of all that happened.
+    /// Takes the oldest run that can continue and has no owner, or the one that this very try took before. Of the waiting
+    /// runs it checks those that `waiting` names; the caller notes there what the outbox mentions.
     ///
     /// # Errors
     ///
@@ -91,7 +91,7 @@ impl<'a> Protocol<'a> {
         Ok(NextRun::NoneYet { until: first_end.0 })
     }
 
-    /// The waiting runs that have something to do, the oldest first.
+    /// The waiting runs that can continue, oldest first.
     async fn with_news(
         &self,
         taking: &Taking,
@@ -106,7 +106,7 @@ impl<'a> Protocol<'a> {
             let waits =
                 |run: &Run| run.state == RunState::Waiting && executed_by_worker(&run.content);
             let Some(run) = run.filter(waits) else {
-                // One at work is found there. When it waits again, that is told.
+                // A run at work is found below. When it waits again, it is noted.
                 waiting.rests(id, number);
                 continue;
             };

@@ -1,4 +1,4 @@
-//! Runs that wait and no worker has: which of them may have something to do.
+//! Waiting runs without an owner: which of them may be able to continue.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,18 +13,18 @@ use routing_core::RunId;
 /// How many runs are read together.
 const PAGE: u32 = 200;
 
-/// The waiting runs that may have something to do, as one process knows it: it looks at all of them once, and from then on
-/// at those alone of which the store has told something. However many wait for people, an idle worker costs what happens.
+/// The waiting runs that may be able to continue, as one server knows them. It checks all of them once, and afterwards only
+/// those that the outbox mentions, so an idle worker costs the same however many runs wait for people.
 #[derive(Debug, Default)]
 pub struct WaitingRuns {
     noted: Mutex<Noted>,
-    /// Whether all have been looked at. Held meanwhile: whoever comes has to know them, too.
+    /// Whether all were checked. Locked during the check, so that every caller sees the result.
     looked: Turn<bool>,
 }
 
 #[derive(Debug, Default)]
 struct Noted {
-    /// From the moment that all are looked at.
+    /// Whether notes are taken: from the start of the first check.
     notes: bool,
     count: u64,
     runs: HashMap<RunId, Note>,
@@ -32,14 +32,14 @@ struct Noted {
 
 #[derive(Debug, Default)]
 struct Note {
-    /// Another one each time that something is told.
+    /// Changes with each note.
     number: u64,
-    /// Whose workers may take it, once that is known.
+    /// Whose workers may take it, once known.
     workflow: Option<WorkflowName>,
 }
 
 impl WaitingRuns {
-    /// The store has told something of a run.
+    /// Notes that the outbox mentions a run.
     pub fn note(&self, run: RunId) {
         let mut noted = self.noted();
         if noted.notes {
@@ -47,7 +47,7 @@ impl WaitingRuns {
         }
     }
 
-    /// Looks at all that wait, unless that was done.
+    /// Notes all waiting runs, once.
     ///
     /// # Errors
     ///
@@ -61,7 +61,7 @@ impl WaitingRuns {
         if *looked {
             return Ok(());
         }
-        // What is told from here on is noted, so nothing falls between the pages.
+        // Notes are taken from here on, so nothing is missed between the pages.
         self.noted().notes = true;
         let mut pages = Pages::of(PAGE);
         while let Some(runs) = pages
@@ -79,7 +79,7 @@ impl WaitingRuns {
         Ok(())
     }
 
-    /// Those that a worker of the workflow may be able to take, each with the number of what was told of it last.
+    /// The runs that a worker of the workflow may be able to take, each with the number of its last note.
     pub(crate) fn of(&self, workflow: &WorkflowName) -> Vec<(RunId, u64)> {
         let noted = self.noted();
         let may_be = |note: &Note| note.workflow.as_ref().is_none_or(|it| it == workflow);
@@ -87,7 +87,7 @@ impl WaitingRuns {
         own.map(|(run, note)| (*run, note.number)).collect()
     }
 
-    /// It has nothing to do, unless something was told of it since.
+    /// Drops a run that cannot continue, unless it was noted again since.
     pub(crate) fn rests(&self, run: RunId, number: u64) {
         let mut noted = self.noted();
         if noted.runs.get(&run).is_some_and(|it| it.number == number) {
@@ -95,7 +95,7 @@ impl WaitingRuns {
         }
     }
 
-    /// It waits, and is looked at by workers of its own workflow alone.
+    /// Keeps the workflow of a run, so that workers of others skip it.
     pub(crate) fn is_known(&self, run: &Run) {
         if let (Workflow::Embedded(name), Some(note)) = (
             Workflow::in_content(&run.content),

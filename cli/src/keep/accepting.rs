@@ -1,4 +1,4 @@
-//! Letting a run go on under a catalogue that says something else than the one that it was begun under.
+//! `--accept-catalogue`: continuing a run with an incompatible version of its workflow.
 
 use std::sync::Arc;
 
@@ -15,12 +15,12 @@ use crate::exit::{Exit, Failure, causes};
 use crate::refused::{by_run, by_store};
 use crate::workflows;
 
-/// Lets a run that no process has go on under the catalogue that its workflow has here. Where it does anyway, nothing changes.
+/// Switches a run without an owner to the catalogue of its workflow in this program. A compatible one changes nothing else.
 ///
 /// # Errors
 ///
-/// [`Exit::Conflict`] where an open question cannot be answered by it, [`Exit::Usage`] where a worker of its own executes
-/// the run, [`Exit::NotFound`] where this program does not have the workflow; where a process has the run.
+/// [`Exit::Conflict`] if an open question cannot be answered with it, or a process owns the run; [`Exit::Usage`] if an
+/// external worker executes the run; [`Exit::NotFound`] if this program does not have the workflow.
 ///
 /// # Cancel safety
 ///

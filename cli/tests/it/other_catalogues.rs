@@ -1,5 +1,5 @@
-//! Runs that were begun by a program whose workflow has other schemas: they go on where somebody accepts that, and what
-//! is open is asked again.
+//! Resuming runs that another version of the workflow began: refused, and with `--accept-catalogue` continued with open
+//! questions asked again.
 
 use std::path::Path;
 
@@ -33,7 +33,7 @@ fn waiting(place: &Place, workflow: &str) -> String {
     place.only_run()
 }
 
-/// Makes the run one that another program has begun, in which whoever asks may also ask for something else.
+/// Changes the run as if another program had begun it, with other schemas.
 fn as_begun_by_another(store: &Path, run: &str) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {

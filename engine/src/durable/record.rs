@@ -283,12 +283,11 @@ impl RunRecord {
         Ok(row.goes_on_from())
     }
 
-    /// Lets the run go on under a catalogue that says something else than the one that it was begun under, and gives it
-    /// up again.
+    /// Takes the run, switches it to an incompatible catalogue, and releases it.
     ///
     /// # Errors
     ///
-    /// [`KeepError::OtherCatalogue`] where an open question cannot be answered by it, or the run cannot be taken.
+    /// [`KeepError::OtherCatalogue`] if an open question cannot be answered with it; [`KeepError::Run`] if the run is owned.
     ///
     /// # Cancel safety
     ///

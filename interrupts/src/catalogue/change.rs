@@ -36,11 +36,11 @@ impl Catalogue {
         self.compare(before).map_err(|found| before.changed(found))
     }
 
-    /// Whether an interrupt that is answered by another catalogue is answered otherwise by this one.
+    /// Whether this catalogue changes how an open interrupt is answered: its kind's request, or the schema of a route.
     ///
     /// # Errors
     ///
-    /// [`CatalogueChange`] where it cannot be answered by this one at all.
+    /// [`CatalogueChange`] if its kind or its origin is gone.
     pub fn asks_otherwise(
         &self,
         before: &Self,

@@ -43,7 +43,7 @@ pub struct Actor {
 }
 
 impl Actor {
-    /// Whether he may have questions asked again, under another catalogue.
+    /// Whether this role may accept a changed catalogue.
     ///
     /// # Errors
     ///
@@ -186,9 +186,9 @@ pub enum Event {
         /// Who, how and why.
         asking: NewAsking,
     },
-    /// Its run goes on under a catalogue by which it is answered otherwise: nothing that was shown of it counts.
+    /// It is asked again with the schemas of another catalogue.
     AskAgain {
-        /// Who lets the run go on under it.
+        /// Who accepted the catalogue.
         actor: Actor,
         /// The catalogue.
         catalogue: Digest,

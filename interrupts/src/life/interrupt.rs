@@ -57,8 +57,8 @@ pub struct Interrupt {
     pub node: NodeId,
     /// The kind of that node.
     pub kind: KindName,
-    /// The catalogue that it is answered by: that of its run when it was raised, which the store adds, unless somebody
-    /// has let the run go on under one by which it is answered otherwise. Absent where the run names none.
+    /// The catalogue with the schemas of its answer: that of its run at admission, set by the store, or a newer one that
+    /// was accepted since. Absent where the run names none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub catalogue: Option<Digest>,
     /// Where the answer goes when nobody sends it elsewhere.

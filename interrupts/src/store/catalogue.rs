@@ -31,7 +31,7 @@ pub enum FollowError {
     /// More has changed than texts and what was added.
     #[error(transparent)]
     Changed(#[from] CatalogueChange),
-    /// Who accepts it may not.
+    /// The actor may not accept a catalogue.
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// The run was not changed.
@@ -62,15 +62,14 @@ pub trait Catalogues: Send + Sync {
     /// Lets a run go on under a catalogue, which is kept: the interrupts that it raises from now on name it. The audit
     /// says what is new in it, where the run went on under another one.
     ///
-    /// Where somebody accepts it, the run goes on under it though more has changed than texts and what was added. Its open
-    /// interrupts that are answered otherwise by it are asked again: what was claimed or voted on them counts no more, and
-    /// a decision on what was shown before is refused. The audit names who has accepted it, and what has changed.
+    /// With `accepted`, the run switches to an incompatible catalogue as well. Open interrupts whose kind or routes changed
+    /// are asked again, in the same transaction: claims and votes are dropped, and a decision about what was shown before
+    /// is refused. The audit names the actor and the first change.
     ///
     /// # Errors
     ///
-    /// [`FollowError::Changed`] where a run that was begun under the other one cannot go on under this one, or an open
-    /// interrupt cannot be answered by one that was accepted; [`FollowError::Refused`] where whoever accepts it is neither
-    /// supervisor nor operator; [`RunError::Fenced`] where a newer owner has the run.
+    /// [`FollowError::Changed`] if the catalogue is incompatible and not accepted, or if an open interrupt cannot be answered
+    /// with it; [`FollowError::Refused`] if the role may not accept it; [`RunError::Fenced`] if a newer owner has the run.
     ///
     /// # Cancel safety
     ///

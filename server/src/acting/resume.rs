@@ -26,7 +26,7 @@ pub(crate) struct ResumeOrder {
     pub(crate) checkpoint: Option<u64>,
     /// New input.
     pub(crate) input: Option<String>,
-    /// Though its workflow says something else of itself than when it was begun.
+    /// Whether an incompatible version of its workflow is accepted.
     pub(crate) accepts_catalogue: bool,
     /// What makes it the same request when it is sent again.
     pub(crate) key: Option<String>,
@@ -106,7 +106,7 @@ pub(crate) async fn resume(
     for_the_first_time(app, caller, run, (&order, open)).await
 }
 
-/// Lets a run go on under its workflow's catalogue of today. Said again, it changes nothing.
+/// Switches the run to the current catalogue of its workflow. Repeated, it changes nothing.
 async fn accept_catalogue(
     app: &App,
     caller: &Caller,
@@ -116,8 +116,8 @@ async fn accept_catalogue(
     if order.checkpoint.is_some() {
         return Err(Problem::new(
             Kind::Shape,
-            "$.accept_catalogue: a run that leaves another one is begun first",
-            "leave it away; then let the new run go on with it",
+            "$.accept_catalogue: not together with a checkpoint",
+            "fork the run first, then resume the fork with `accept_catalogue`",
         ));
     }
     if run.state.is_final() {
@@ -143,7 +143,7 @@ async fn for_the_first_time(
     // A run that is paused though no pause is open goes on to its questions: something else has stopped it.
     let waits = !questions.is_empty() && run.state != RunState::Paused;
     match (pauses.is_empty(), waits) {
-        // It is asked again, and goes on when it is answered.
+        // The questions are asked again; the run continues with their answers.
         (true, true) if order.accepts_catalogue && order.input.is_none() => Ok(run.id),
         (true, true) => Err(open_questions(&questions)),
         (true, false) => nothing_to_decide(app, caller, run, order).await,

@@ -242,8 +242,8 @@ pub(crate) struct ResumeBody {
     /// New input.
     #[schema(min_length = 1)]
     input: Option<String>,
-    /// Though its workflow's kinds, routes or schemas are not those that it was begun with. Its open questions that are
-    /// answered otherwise now are asked again. Not with a checkpoint.
+    /// Accept an incompatible version of its workflow: open questions with changed schemas are asked again. Not together
+    /// with a checkpoint.
     accept_catalogue: bool,
 }
 

@@ -74,7 +74,7 @@ impl<B: Backend> Catalogues for Adapter<B> {
 /// How many interrupts are read together.
 const PAGE: u32 = 500;
 
-/// The open interrupts of a run that are answered otherwise by a catalogue than by the one before.
+/// The open interrupts of a run whose answers have another schema in the new catalogue.
 async fn asked_otherwise<B: Backend>(
     store: &Adapter<B>,
     run: RunId,

@@ -42,13 +42,13 @@ pub(crate) enum News {
     First,
     /// These were added, or only texts have changed.
     Compatible(Vec<String>),
-    /// More has changed, and somebody lets the run go on.
+    /// An incompatible change that was accepted.
     Accepted {
         /// What.
         change: CatalogueChange,
-        /// The interrupts that are answered otherwise, as they stood just before. What comes between is of the run's owner.
+        /// The open interrupts to ask again, read just before the transaction.
         asked: Vec<InterruptId>,
-        /// Who lets it.
+        /// Who accepted it.
         by: Actor,
     },
 }
@@ -93,7 +93,7 @@ impl Operation for FollowCatalogue {
 }
 
 impl FollowCatalogue {
-    /// Asks again what is answered otherwise. What has ended meanwhile has its answer.
+    /// Asks the affected interrupts again. One that ended meanwhile keeps its answer.
     fn ask_again(&self, tables: &mut Tables) -> Result<(), Halt<RunError>> {
         let News::Accepted { asked, by, .. } = &self.news else {
             return Ok(());

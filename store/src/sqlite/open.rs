@@ -27,10 +27,9 @@ const OLDEST_ENGINE_TEXT: &str = "3.51.3";
 /// How long to wait for another process.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How many pages may be written before they move to the main file, which takes flushes of its own. Twice SQLite's own
-/// choice. With more of them, a file system has more of the log to write anew and the transaction that moves them
-/// keeps others waiting longer; with fewer, they move too often under load (`cargo bench -p interrupt-router-store
-/// --bench accepting`).
+/// How many pages the log may have before they are copied to the main file, twice SQLite's default. A longer log is slower
+/// to write, and copying it keeps transactions waiting longer; a shorter one is copied too often under load (`cargo bench
+/// -p interrupt-router-store --bench accepting`).
 const PAGES_BEFORE_CHECKPOINT: i64 = 2_000;
 
 /// How many statements stay prepared.

@@ -251,7 +251,7 @@ pub(crate) async fn a_fork_goes_on_under_the_catalogue_of_the_run_that_it_leaves
     assert_eq!(fork.catalogue, Some(first.digest()));
 }
 
-/// A desk with two routes, the first of which has a topic of a type.
+/// A desk with two routes; `topic` is the schema of the first.
 fn two_routes(topic: &Value) -> Value {
     let mut desk = desk(topic);
     let legal = json!({"name": "LEGAL", "origin": "LEGAL", "asks": ["HUMAN_REVIEW"]});
@@ -284,9 +284,7 @@ async fn accept<S: Store>(
         .await
 }
 
-pub(crate) async fn an_accepted_catalogue_asks_again_what_is_answered_otherwise<S: Store>(
-    scene: Scene<S>,
-) {
+pub(crate) async fn an_accepted_catalogue_asks_changed_questions_again<S: Store>(scene: Scene<S>) {
     let run = scene.run().await;
     let first = catalogue(two_routes(&json!({"type": "string"})));
     follow(&scene, &run, &first).await.unwrap();
@@ -325,7 +323,7 @@ pub(crate) async fn an_accepted_catalogue_asks_again_what_is_answered_otherwise<
     scene.store.verify_audit().await.unwrap();
 }
 
-pub(crate) async fn a_catalogue_by_which_nobody_could_be_answered_is_not_accepted<S: Store>(
+pub(crate) async fn a_catalogue_without_the_asker_or_its_origin_is_not_accepted<S: Store>(
     scene: Scene<S>,
 ) {
     let run = scene.run().await;

@@ -102,8 +102,8 @@ conformance! {
         a_run_does_not_go_on_under_a_catalogue_that_says_something_else,
         only_the_owner_of_a_run_says_what_it_goes_on_under,
         a_fork_goes_on_under_the_catalogue_of_the_run_that_it_leaves,
-        an_accepted_catalogue_asks_again_what_is_answered_otherwise,
-        a_catalogue_by_which_nobody_could_be_answered_is_not_accepted;
+        an_accepted_catalogue_asks_changed_questions_again,
+        a_catalogue_without_the_asker_or_its_origin_is_not_accepted;
     delivering:
         a_delivery_fences_off_the_one_before,
         a_lease_is_judged_by_the_clock_of_the_store,

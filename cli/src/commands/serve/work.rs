@@ -81,7 +81,7 @@ impl ServedRun {
     }
 }
 
-/// Whether the end of a run is not recorded because another process has the run by now.
+/// Whether the end of a run was not recorded because another process owns it now.
 pub(super) fn is_taken_over(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         let is_lost = matches!(

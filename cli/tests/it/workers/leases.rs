@@ -133,7 +133,7 @@ async fn a_run_that_waits_for_people_is_taken_once_one_of_them_has_answered() {
 }
 
 #[tokio::test]
-async fn of_many_that_wait_the_one_that_was_answered_is_taken_at_once_whoever_answered() {
+async fn of_many_waiting_runs_an_idle_worker_takes_the_answered_one_at_once() {
     let desk = Desk::open().await;
     let mut waiting = Vec::new();
     for _run in 0..6 {

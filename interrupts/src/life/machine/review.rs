@@ -67,7 +67,7 @@ impl Interrupt {
         Ok(draft)
     }
 
-    /// It is answered by another catalogue from now on. What was shown, claimed and voted was about the one before.
+    /// Asks it again with the schemas of another catalogue. Claims, votes and the shown digest belonged to the old ones.
     pub(super) fn ask_again(
         &self,
         actor: &Actor,
@@ -79,7 +79,7 @@ impl Interrupt {
         draft.detail = Some(format!("it is asked under catalogue {catalogue} now"));
         let next = &mut draft.next;
         next.catalogue = Some(catalogue);
-        // What goes back to whoever asked needs no route.
+        // The origin may be the asking kind itself, which has no route.
         next.routes
             .retain(|route| routes.contains(route) || *route == self.origin);
         if let Some(review) = &mut next.review {
