@@ -646,8 +646,8 @@ export interface components {
         /** @description How a run shall go on. */
         readonly ResumeBody: {
             /**
-             * @description Though its workflow's kinds, routes or schemas are not those that it was begun with. Its open questions that are
-             *     answered otherwise now are asked again. Not with a checkpoint.
+             * @description Accept an incompatible version of its workflow: open questions with changed schemas are asked again. Not together
+             *     with a checkpoint.
              */
             readonly acceptCatalogue?: boolean;
             /** @description From the checkpoint with this number, as a run of its own; where it stands otherwise. */
