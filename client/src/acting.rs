@@ -20,6 +20,7 @@ const CLAIM_SECONDS: u32 = 300;
 
 /// An interrupt that was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Asked {
     /// The interrupt.
     pub interrupt: InterruptId,
@@ -29,6 +30,7 @@ pub struct Asked {
 
 /// A message that was accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
 pub struct SentMessage {
     /// Its place among all messages.
     #[serde(rename = "message")]

@@ -21,6 +21,7 @@ const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
 /// An event.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FeedEvent {
     /// The CloudEvent, as JSON on one line.
     pub json: String,

@@ -10,6 +10,7 @@ use crate::{Client, ClientError};
 
 /// A run that shall be started.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct NewRun {
     /// What it shall reach.
     pub goal: String,
@@ -17,8 +18,19 @@ pub struct NewRun {
     pub options: Map<String, Value>,
 }
 
+impl NewRun {
+    /// A run with this goal, and nothing else ordered.
+    pub fn new(goal: impl Into<String>) -> Self {
+        Self {
+            goal: goal.into(),
+            options: Map::new(),
+        }
+    }
+}
+
 /// How a run shall go on.
 #[derive(Debug, Clone, Default)]
+#[non_exhaustive]
 pub struct Resumption {
     /// From this checkpoint, as a run of its own.
     pub checkpoint: Option<u64>,

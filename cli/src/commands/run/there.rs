@@ -56,7 +56,9 @@ pub(super) fn run(
     super::complete(async {
         let server = RemoteServer::at(place)?;
         let after = server.client.whoami().await?.seq;
-        let run = server.client.start(NewRun { goal, options }).await?;
+        let mut new = NewRun::new(goal);
+        new.options = options;
+        let run = server.client.start(new).await?;
         if arguments.detach {
             return told(run, &server, talk.json);
         }
@@ -79,11 +81,9 @@ pub(in crate::commands) fn resume(
         let server = RemoteServer::at(place)?;
         let after = server.client.whoami().await?.seq;
         let run = find_run(&*server.remote, &arguments.run).await?;
-        let how = Resumption {
-            checkpoint: None,
-            input: arguments.message.clone(),
-            accept_catalogue: arguments.accept_catalogue,
-        };
+        let mut how = Resumption::default();
+        how.input = arguments.message.clone();
+        how.accept_catalogue = arguments.accept_catalogue;
         // A run that works is only followed, and one that waits for answers goes on by giving them; one that is paused
         // was stopped beside its questions.
         let works = has_process(&run) && matches!(run.state, RunState::Created | RunState::Running);
@@ -115,11 +115,9 @@ pub(in crate::commands) fn fork(
         let server = RemoteServer::at(place)?;
         let after = server.client.whoami().await?.seq;
         let from = find_run(&*server.remote, &arguments.run).await?;
-        let how = Resumption {
-            checkpoint: Some(arguments.at.unwrap_or(from.checkpoint)),
-            input: arguments.message.clone(),
-            accept_catalogue: false,
-        };
+        let mut how = Resumption::default();
+        how.checkpoint = Some(arguments.at.unwrap_or(from.checkpoint));
+        how.input = arguments.message.clone();
         let run = server.client.resume(from.id, how).await?;
         if arguments.detach {
             return told(run, &server, arguments.talk.json);
