@@ -27,7 +27,7 @@ use interrupts::store::StoreError;
 use crate::tables::{Absent, Failed, Tables};
 
 pub(crate) use admit::{Admit, Raise};
-pub(crate) use catalogue::{FollowCatalogue, KeepCatalogue, News};
+pub(crate) use catalogue::{CatalogueNews, FollowCatalogue, KeepCatalogue};
 pub(crate) use change::{Change, ChangeInterrupt, EndOrphan};
 pub(crate) use checkpoint::Save;
 pub(crate) use cursor::Consume;

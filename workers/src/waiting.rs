@@ -27,11 +27,11 @@ struct Noted {
     /// Whether notes are taken: from the start of the first check.
     notes: bool,
     count: u64,
-    runs: HashMap<RunId, Note>,
+    runs: HashMap<RunId, WaitingNote>,
 }
 
 #[derive(Debug, Default)]
-struct Note {
+struct WaitingNote {
     /// Changes with each note.
     number: u64,
     /// Whose workers may take it, once known.
@@ -82,7 +82,7 @@ impl WaitingRuns {
     /// The runs that a worker of the workflow may be able to take, each with the number of its last note.
     pub(crate) fn of(&self, workflow: &WorkflowName) -> Vec<(RunId, u64)> {
         let noted = self.noted();
-        let may_be = |note: &Note| note.workflow.as_ref().is_none_or(|it| it == workflow);
+        let may_be = |note: &WaitingNote| note.workflow.as_ref().is_none_or(|it| it == workflow);
         let own = noted.runs.iter().filter(|(_run, note)| may_be(note));
         own.map(|(run, note)| (*run, note.number)).collect()
     }

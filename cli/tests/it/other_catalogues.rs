@@ -12,26 +12,10 @@ use routing_core::RunId;
 use serde_json::{Value, json};
 use store::{SqliteStore, StoreSettings};
 
+use crate::other_forms::waiting;
 use crate::place::Place;
-use crate::program::script;
 use crate::seed::actor;
 use crate::served::Served;
-
-/// A run that waits for an answer.
-fn waiting(place: &Place, workflow: &str) -> String {
-    let agent = match workflow {
-        "agents" => "PLANNING_ORCHESTRATOR",
-        _ => "EXECUTOR",
-    };
-    let turn = if workflow == "agents" { 1 } else { 2 };
-    let question = json!([{"agent": agent, "turn": turn, "interrupt": {
-        "type": "HUMAN_REVIEW", "reason": "which way?", "choices": [],
-        "confirmationItems": [], "contextForDecision": "two ways"}}]);
-    let script = script(place.folder.path(), &question);
-    let arguments = ["--workflow", workflow, "--script", script.to_str().unwrap()];
-    place.end_of_run(&arguments).exits_with(5);
-    place.only_run()
-}
 
 /// Changes the run as if another program had begun it, with other schemas.
 fn as_begun_by_another(store: &Path, run: &str) {
@@ -97,7 +81,7 @@ fn catalogue_of(store: &Path, question: &Value) -> String {
 fn a_run_of_another_program_goes_on_where_that_is_accepted_and_asks_its_question_again() {
     for workflow in ["agents", "plan-execute"] {
         let place = Place::new();
-        let run = waiting(&place, workflow);
+        let (run, _checkpoint) = waiting(&place, workflow);
         let ours = catalogue_of(&place.store(), &open_question(&place, &run));
         as_begun_by_another(&place.store(), &run);
         let before = open_question(&place, &run);
@@ -133,7 +117,7 @@ fn a_run_of_another_program_goes_on_where_that_is_accepted_and_asks_its_question
 #[test]
 fn a_server_lets_it_go_on_too_and_has_the_question_answered() {
     let place = Place::new();
-    let run = waiting(&place, "agents");
+    let (run, _checkpoint) = waiting(&place, "agents");
     let ours = catalogue_of(&place.store(), &open_question(&place, &run));
     as_begun_by_another(&place.store(), &run);
     let served = Served::over(&place.store());

@@ -44,7 +44,7 @@ fn save(store: &Path, run: &str, form: u32, content: Option<&str>) {
 }
 
 /// A run that waits for an answer, and the number of its last checkpoint.
-fn waiting(place: &Place, workflow: &str) -> (String, u64) {
+pub(crate) fn waiting(place: &Place, workflow: &str) -> (String, u64) {
     let agent = match workflow {
         "agents" => "PLANNING_ORCHESTRATOR",
         _ => "EXECUTOR",

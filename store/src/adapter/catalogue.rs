@@ -11,7 +11,7 @@ use interrupts::store::{
 use routing_core::{InterruptId, RunId};
 
 use super::Adapter;
-use crate::operation::{FollowCatalogue, KeepCatalogue, News};
+use crate::operation::{CatalogueNews, FollowCatalogue, KeepCatalogue};
 use crate::query::Backend;
 
 #[async_trait]
@@ -39,11 +39,11 @@ impl<B: Backend> Catalogues for Adapter<B> {
                     detail: format!("{run} names a catalogue that is not there: {digest}"),
                 })?;
                 match (catalogue.news_since(&before), accepted) {
-                    (Ok(news), _) => News::Compatible(news),
+                    (Ok(news), _) => CatalogueNews::Compatible(news),
                     (Err(change), None) => return Err(change.into()),
                     (Err(change), Some(by)) => {
                         by.check_may_ask_again()?;
-                        News::Accepted {
+                        CatalogueNews::Accepted {
                             asked: asked_otherwise(self, run, &catalogue, &before).await?,
                             change,
                             by,
@@ -51,7 +51,7 @@ impl<B: Backend> Catalogues for Adapter<B> {
                     }
                 }
             }
-            None => News::First,
+            None => CatalogueNews::First,
         };
         let follow = FollowCatalogue {
             run,

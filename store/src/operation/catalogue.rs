@@ -33,11 +33,11 @@ pub(crate) struct FollowCatalogue {
     pub(crate) epoch: u64,
     pub(crate) catalogue: SharedCatalogue,
     /// What is new in it. The one before is read before the transaction, for only the owner of the run changes which it is.
-    pub(crate) news: News,
+    pub(crate) news: CatalogueNews,
 }
 
 /// What is new in a catalogue.
-pub(crate) enum News {
+pub(crate) enum CatalogueNews {
     /// The run has had none.
     First,
     /// These were added, or only texts have changed.
@@ -60,7 +60,7 @@ impl Operation for FollowCatalogue {
     fn want(&self, tables: &mut Tables) {
         want(&self.catalogue, tables);
         tables.runs.want(&self.run);
-        if let News::Accepted { asked, .. } = &self.news {
+        if let CatalogueNews::Accepted { asked, .. } = &self.news {
             for interrupt in asked {
                 tables.interrupts.want(interrupt);
             }
@@ -95,7 +95,7 @@ impl Operation for FollowCatalogue {
 impl FollowCatalogue {
     /// Asks the affected interrupts again. One that ended meanwhile keeps its answer.
     fn ask_again(&self, tables: &mut Tables) -> Result<(), Halt<RunError>> {
-        let News::Accepted { asked, by, .. } = &self.news else {
+        let CatalogueNews::Accepted { asked, by, .. } = &self.news else {
             return Ok(());
         };
         let event = Event::AskAgain {
@@ -123,10 +123,12 @@ impl FollowCatalogue {
     fn in_words(&self, kept: &CatalogueRow) -> String {
         let CatalogueRow { name, version, .. } = kept;
         let news = match &self.news {
-            News::First => String::new(),
-            News::Compatible(news) if news.is_empty() => "; only texts are new in it".to_owned(),
-            News::Compatible(news) => format!("; new in it: {}", news.join(", ")),
-            News::Accepted { change, by, .. } => {
+            CatalogueNews::First => String::new(),
+            CatalogueNews::Compatible(news) if news.is_empty() => {
+                "; only texts are new in it".to_owned()
+            }
+            CatalogueNews::Compatible(news) => format!("; new in it: {}", news.join(", ")),
+            CatalogueNews::Accepted { change, by, .. } => {
                 let CatalogueChange {
                     pointer, reason, ..
                 } = change;
