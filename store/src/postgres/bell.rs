@@ -15,7 +15,7 @@ use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::error::in_words;
-use super::location::PostgresLocation;
+use super::location::{PostgresLocation, SILENCE_AT_SERVER};
 use super::session::tls;
 
 /// How long to wait before a connection is made again that was lost.
@@ -113,7 +113,7 @@ where
     S: AsyncRead + AsyncWrite + Unpin,
     T: TlsStream + Unpin,
 {
-    let listening = format!("LISTEN \"irq_{}\"", location.schema());
+    let listening = format!("{SILENCE_AT_SERVER}; LISTEN \"irq_{}\"", location.schema());
     let mut listening = Box::pin(client.batch_execute(&listening));
     let mut is_listening = false;
     poll_fn(|context| {

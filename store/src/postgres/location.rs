@@ -28,6 +28,11 @@ const CONNECTING: Duration = Duration::from_secs(5);
 /// that holds the store's lock and does nothing.
 const SILENCE: Duration = Duration::from_secs(15);
 
+/// The same for the server: a machine that is cut off ends no session, and by itself PostgreSQL looks for it after two hours
+/// (`tcp_keepalives_idle`, as the system has it). Until then each such session would take the place of another one.
+pub(super) const SILENCE_AT_SERVER: &str = "SET tcp_user_timeout = '15s'; \
+    SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 2";
+
 /// A store in a PostgreSQL database: `postgres://USER@HOST:PORT/DATABASE`, with more after `?`:
 ///
 /// - `schema`: the schema of the tables; `irq` where it is not said.

@@ -23,7 +23,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::dialect::translated;
 use super::error::{in_words, is_lost, is_undone, store_error};
-use super::location::PostgresLocation;
+use super::location::{PostgresLocation, SILENCE_AT_SERVER};
 use crate::query::Found;
 use crate::relational::{Cell, ColumnValue, Columns, Database, Lookup};
 use crate::tables::Tables;
@@ -83,7 +83,9 @@ impl Session {
         };
         session.check()?;
         let schema = location.schema();
-        session.batch(&format!("SET search_path TO \"{schema}\"; {SETTINGS}"))?;
+        session.batch(&format!(
+            "SET search_path TO \"{schema}\"; {SETTINGS}; {SILENCE_AT_SERVER}"
+        ))?;
         Ok(session)
     }
 
