@@ -5,6 +5,7 @@ pub mod auditor;
 pub mod collector;
 pub mod mortal;
 pub mod nats;
+pub mod place;
 pub mod postgres;
 pub mod processes;
 pub mod providers;

@@ -1,11 +1,13 @@
-//! A NATS server of a test's own: a process on loopback, with a folder that goes with it.
+//! A NATS server of a test's own: a process with a folder that goes with it.
 
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
+
+use crate::place::Place;
 
 /// How long it may take to listen.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -14,6 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub struct NatsServer {
     child: Option<Child>,
     folder: PathBuf,
+    place: Place,
     port: u16,
     arguments: Vec<String>,
 }
@@ -26,7 +29,7 @@ pub fn installed() -> PathBuf {
 }
 
 impl NatsServer {
-    /// Starts one; none where none is installed.
+    /// Starts one on loopback; none where none is installed.
     ///
     /// # Panics
     ///
@@ -41,6 +44,10 @@ impl NatsServer {
     ///
     /// As [`NatsServer::start`].
     pub fn start_with(arguments: &[&str]) -> Option<Self> {
+        Self::start_at(Place::default(), arguments)
+    }
+
+    fn start_at(place: Place, arguments: &[&str]) -> Option<Self> {
         if !program().exists() {
             assert!(
                 std::env::var_os("PROVE_ALL").is_none(),
@@ -49,13 +56,12 @@ impl NatsServer {
             eprintln!("nothing was tested: `tests/nats/install` has not been run");
             return None;
         }
-        let free = TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
-        let port = free.local_addr().expect("it is bound").port();
-        drop(free);
-        let folder = std::env::temp_dir().join(format!("irq-nats-{}-{port}", std::process::id()));
+        let port = place.port.unwrap_or_else(|| number_of(&any_port()));
+        let name = format!("irq-nats-{}-{}-{port}", std::process::id(), place.address);
         let mut server = Self {
             child: None,
-            folder,
+            folder: std::env::temp_dir().join(name),
+            place,
             port,
             arguments: arguments.iter().map(|it| (*it).to_owned()).collect(),
         };
@@ -63,33 +69,35 @@ impl NatsServer {
         Some(server)
     }
 
-    /// Starts three that keep everything together, each with more arguments; none where none is installed.
+    /// Starts one at each place, which keep everything together, with more arguments; none where none is installed.
     ///
     /// # Panics
     ///
     /// As [`NatsServer::start`].
-    pub fn cluster(arguments: &[&str]) -> Option<Vec<Self>> {
-        let bind = |_server| TcpListener::bind("127.0.0.1:0").expect("loopback has a free port");
-        let free: Vec<TcpListener> = (0..3).map(bind).collect();
-        let route = |at: &TcpListener| {
-            let address = at.local_addr().expect("it is bound");
-            format!("nats://{address}")
+    pub fn cluster(places: &[Place], arguments: &[&str]) -> Option<Vec<Self>> {
+        // All at once, so that no port is found free twice.
+        let free: Vec<TcpListener> = places.iter().map(|_place| any_port()).collect();
+        let route = |(place, free): (&Place, &TcpListener)| {
+            format!("nats://{}:{}", place.address, number_of(free))
         };
-        let routes: Vec<String> = free.iter().map(route).collect();
+        let routes: Vec<String> = places.iter().zip(&free).map(route).collect();
         drop(free);
         let all = routes.join(",");
-        let start = |(number, route): (usize, &String)| {
+        let start = |(number, (place, route)): (usize, (&Place, &String))| {
             let name = format!("n{number}");
             let cluster = ["--cluster_name", "irq", "--cluster", route, "--routes"];
             let named = [&all, "--server_name", &name];
-            Self::start_with(&[&cluster[..], &named[..], arguments].concat())
+            Self::start_at(
+                place.clone(),
+                &[&cluster[..], &named[..], arguments].concat(),
+            )
         };
-        routes.iter().enumerate().map(start).collect()
+        places.iter().zip(&routes).enumerate().map(start).collect()
     }
 
     /// Its address.
     pub fn address(&self) -> String {
-        format!("127.0.0.1:{}", self.port)
+        format!("{}:{}", self.place.address, self.port)
     }
 
     /// Where it listens.
@@ -149,9 +157,10 @@ impl NatsServer {
     ///
     /// Where it does not listen in time.
     pub fn comes_back(&mut self) {
-        let mut command = Command::new(program());
+        let mut command = self.place.command(program());
         command
-            .args(["--addr", "127.0.0.1", "--port", &self.port.to_string()])
+            .args(["--addr", &self.place.address.to_string()])
+            .args(["--port", &self.port.to_string()])
             .args(["--jetstream", "--store_dir"])
             .arg(&self.folder)
             .args(&self.arguments)
@@ -160,7 +169,7 @@ impl NatsServer {
             .stderr(Stdio::null());
         self.child = Some(command.spawn().expect("it starts"));
         let begun = Instant::now();
-        while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
+        while TcpStream::connect((self.place.address, self.port)).is_err() {
             assert!(begun.elapsed() < PATIENCE, "it does not listen");
             std::thread::sleep(Duration::from_millis(10));
         }
@@ -175,6 +184,14 @@ impl Drop for NatsServer {
         }
         let _deleted = std::fs::remove_dir_all(&self.folder);
     }
+}
+
+fn any_port() -> TcpListener {
+    TcpListener::bind("127.0.0.1:0").expect("loopback has a free port")
+}
+
+fn number_of(port: &TcpListener) -> u16 {
+    port.local_addr().expect("it is bound").port()
 }
 
 fn program() -> PathBuf {

@@ -13,30 +13,41 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
+use crate::place::Place;
 use crate::processes::Process;
 
-/// A PostgreSQL server on loopback. It ends with this.
+/// A PostgreSQL server. It ends with this.
 #[derive(Debug)]
 pub struct Server {
     folder: TempDir,
+    place: Place,
     programs: PathBuf,
     port: u16,
     options: String,
 }
 
 impl Server {
-    /// Starts one, with more options; none where the tests have no PostgreSQL.
+    /// Starts one on loopback, with more options; none where the tests have no PostgreSQL.
     ///
     /// # Panics
     ///
     /// Where it does not start, or there is none and every proof has to be made (`PROVE_ALL`).
     pub fn start(options: &[&str]) -> Option<Self> {
+        Self::start_at(Place::default(), options)
+    }
+
+    /// As [`Server::start`], at a place.
+    ///
+    /// # Panics
+    ///
+    /// As [`Server::start`].
+    pub fn start_at(place: Place, options: &[&str]) -> Option<Self> {
         let Some(programs) = std::env::var_os("IRQ_TEST_POSTGRES_PROGRAMS") else {
             assert!(std::env::var_os("PROVE_ALL").is_none());
             eprintln!("nothing was tested: IRQ_TEST_POSTGRES_PROGRAMS names no folder");
             return None;
         };
-        let server = Self::in_folder(programs.into(), options.join(" "));
+        let server = Self::in_folder(programs.into(), place, options.join(" "));
         server.run(
             "initdb",
             &[
@@ -50,19 +61,23 @@ impl Server {
                 "postgres",
             ],
         );
+        server.trusts_all();
         server.begin();
         Some(server)
     }
 
-    fn in_folder(programs: PathBuf, options: String) -> Self {
-        let free = TcpListener::bind("127.0.0.1:0").unwrap();
+    fn in_folder(programs: PathBuf, place: Place, options: String) -> Self {
+        let any_free = || {
+            let free = TcpListener::bind("127.0.0.1:0").unwrap();
+            free.local_addr().unwrap().port()
+        };
         let server = Self {
             folder: tempfile::tempdir().unwrap(),
             programs,
-            port: free.local_addr().unwrap().port(),
+            port: place.port.unwrap_or_else(any_free),
+            place,
             options,
         };
-        drop(free);
         if rustix::process::geteuid().is_root() {
             let mut owned = Command::new("chown");
             owned.arg("postgres").arg(server.folder.path());
@@ -71,19 +86,30 @@ impl Server {
         server
     }
 
-    /// Starts another one, which follows this one and can take its place.
-    pub fn standby(&self) -> Self {
-        self.standby_with(&[])
+    /// Lets in whoever reaches it: nobody does but the processes of the test.
+    fn trusts_all(&self) {
+        if self.place.address.is_loopback() {
+            return;
+        }
+        let rules = self.folder.path().join("data/pg_hba.conf");
+        let mut text = std::fs::read_to_string(&rules).unwrap();
+        text.push_str("host all,replication all all trust\n");
+        std::fs::write(rules, text).unwrap();
     }
 
-    /// As [`Server::standby`], with more options.
-    pub fn standby_with(&self, options: &[&str]) -> Self {
-        let standby = Self::in_folder(self.programs.clone(), options.join(" "));
+    /// Starts another one on loopback, which follows this one and can take its place.
+    pub fn standby(&self) -> Self {
+        self.standby_at(Place::default(), &[])
+    }
+
+    /// As [`Server::standby`], at a place, with more options.
+    pub fn standby_at(&self, place: Place, options: &[&str]) -> Self {
+        let standby = Self::in_folder(self.programs.clone(), place, options.join(" "));
         let port = self.port.to_string();
         standby.run(
             "pg_basebackup",
             &[
-                "--host=127.0.0.1",
+                &format!("--host={}", self.place.address),
                 "--port",
                 &port,
                 "--username=postgres",
@@ -107,7 +133,8 @@ impl Server {
 
     /// Its address, with the database in it.
     pub fn address(&self) -> String {
-        format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
+        let Self { place, port, .. } = self;
+        format!("postgres://postgres@{}:{port}/postgres", place.address)
     }
 
     /// Ends all its processes at once.
@@ -190,8 +217,8 @@ impl Server {
         let folder = self.folder.path().display();
         let log = format!("{folder}/log");
         let options = format!(
-            "-p {} -k {folder} -c listen_addresses=127.0.0.1 {}",
-            self.port, self.options
+            "-p {} -k {folder} -c listen_addresses={} {}",
+            self.port, self.place.address, self.options
         );
         self.run(
             "pg_ctl",
@@ -212,7 +239,7 @@ impl Server {
         let mut command = match rustix::process::geteuid().is_root() {
             // It does not run as root.
             true => {
-                let mut command = Command::new("setpriv");
+                let mut command = self.place.command("setpriv");
                 command.args([
                     "--reuid",
                     "postgres",
@@ -223,7 +250,7 @@ impl Server {
                 command.arg(program);
                 command
             }
-            false => Command::new(program),
+            false => self.place.command(program),
         };
         let done = command
             .args(arguments)

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicU16;
 use std::time::Duration;
 
 use tests::nats::NatsServer;
+use tests::place::Place;
 
 /// The servers.
 pub(crate) struct Broker {
@@ -13,9 +14,9 @@ pub(crate) struct Broker {
 
 impl Broker {
     /// Starts them; none where no NATS server is installed.
-    pub(crate) fn start() -> Option<Self> {
+    pub(crate) fn start(places: &[Place]) -> Option<Self> {
         // Each process knows its own links alone, and is told of no way around them.
-        let servers = NatsServer::cluster(&["--no_advertise=true"])?;
+        let servers = NatsServer::cluster(places, &["--no_advertise=true"])?;
         Some(Self { servers })
     }
 

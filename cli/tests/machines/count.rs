@@ -21,9 +21,11 @@ pub(crate) enum Fault {
     DatabaseStopped,
     DatabaseFailedOver,
     StandbyStopped,
+    StandbyCutOff,
     BrokerKilled,
     BrokerStopped,
     BrokerWiped,
+    BrokerCutOff,
     BrokerLinkCutThere,
     BrokerLinkCutBack,
     BrokerLinkCutBoth,
@@ -34,7 +36,7 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    pub(crate) const ALL: [Self; 25] = [
+    pub(crate) const ALL: [Self; 27] = [
         Self::WorkerKilled,
         Self::WorkerStopped,
         Self::WorkerCutOff,
@@ -50,9 +52,11 @@ impl Fault {
         Self::DatabaseStopped,
         Self::DatabaseFailedOver,
         Self::StandbyStopped,
+        Self::StandbyCutOff,
         Self::BrokerKilled,
         Self::BrokerStopped,
         Self::BrokerWiped,
+        Self::BrokerCutOff,
         Self::BrokerLinkCutThere,
         Self::BrokerLinkCutBack,
         Self::BrokerLinkCutBoth,
@@ -61,6 +65,11 @@ impl Fault {
         Self::EventPublishedTwice,
         Self::EventPublishedOutOfOrder,
     ];
+
+    /// Whether a cable is cut, which only a network has.
+    const fn needs_cables(self) -> bool {
+        matches!(self, Self::StandbyCutOff | Self::BrokerCutOff)
+    }
 }
 
 /// The faults so far.
@@ -76,10 +85,13 @@ impl FaultCount {
         *self.counts().entry(fault).or_default() += 1;
     }
 
-    pub(crate) fn missing(&self) -> Vec<Fault> {
+    /// Those that were possible and did not happen.
+    pub(crate) fn missing(&self, has_cables: bool) -> Vec<Fault> {
         let counts = self.counts();
         let is_missing = |fault: &Fault| !counts.contains_key(fault);
-        Fault::ALL.into_iter().filter(is_missing).collect()
+        let possible = Fault::ALL.into_iter();
+        let possible = possible.filter(|fault| has_cables || !fault.needs_cables());
+        possible.filter(is_missing).collect()
     }
 
     pub(crate) fn total(&self) -> u64 {

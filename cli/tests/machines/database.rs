@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
+use tests::place::Place;
 use tests::postgres::Server;
 
 /// Nothing is acknowledged that only one of the two has.
@@ -16,6 +17,7 @@ const OPTIONS: [&str; 4] = [
 
 /// The two places of a server, and which of them has the primary.
 pub(crate) struct Database {
+    places: [Place; 2],
     servers: [Option<Server>; 2],
     ports: [Arc<AtomicU16>; 2],
     primary: usize,
@@ -23,11 +25,12 @@ pub(crate) struct Database {
 
 impl Database {
     /// Starts both; none where the tests have no PostgreSQL.
-    pub(crate) fn start() -> Option<Self> {
-        let primary = Server::start(&OPTIONS)?;
-        let standby = primary.standby_with(&OPTIONS);
+    pub(crate) fn start(places: [Place; 2]) -> Option<Self> {
+        let primary = Server::start_at(places[0].clone(), &OPTIONS)?;
+        let standby = primary.standby_at(places[1].clone(), &OPTIONS);
         let ports = [primary.port(), standby.port()].map(|port| Arc::new(AtomicU16::new(port)));
         Some(Self {
+            places,
             servers: [Some(primary), Some(standby)],
             ports,
             primary: 0,
@@ -37,6 +40,11 @@ impl Database {
     /// The ports of both places, which change with their servers.
     pub(crate) const fn ports(&self) -> &[Arc<AtomicU16>; 2] {
         &self.ports
+    }
+
+    /// The address of the primary, past all links.
+    pub(crate) fn address(&self) -> String {
+        self.primary().address()
     }
 
     fn primary(&self) -> &Server {
@@ -83,7 +91,8 @@ impl Database {
         let place = self.primary;
         self.primary = 1 - place;
         self.primary().take_over();
-        let standby = self.primary().standby_with(&OPTIONS);
+        let standby = self.primary();
+        let standby = standby.standby_at(self.places[place].clone(), &OPTIONS);
         self.ports[place].store(standby.port(), Ordering::SeqCst);
         self.servers[place] = Some(standby);
         begun.elapsed()

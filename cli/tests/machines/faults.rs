@@ -1,7 +1,7 @@
 //! The faults, one after the other.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use interrupts::store::Run;
 use rand_chacha::ChaCha8Rng;
@@ -14,6 +14,7 @@ use crate::database::Database;
 use crate::installation::Installation;
 use crate::link::{Flow, Link};
 use crate::machine::Machine;
+use crate::sessions::no_session_is_left;
 use crate::takeovers::{are_taken_over, owned_by};
 
 /// How far a clock is set.
@@ -98,16 +99,17 @@ impl Injector {
     async fn a_worker_is_cut_off(&self, worker: usize) {
         let runs = self.is_busy(worker).await;
         let worker = &self.installation.workers[worker];
+        let (since, cut_off) = (Instant::now(), SystemTime::now());
         set(&worker.database, Flow::CutBoth);
-        let since = Instant::now();
         self.count(Fault::WorkerCutOff);
         are_taken_over(&self.installation, runs, since).await;
         set(&worker.database, Flow::Whole);
+        no_session_is_left(&self.installation, worker, cut_off).await;
     }
 
     /// Servers, the broker, and clocks.
     pub(crate) async fn around(&mut self) {
-        for kind in 0..8 {
+        for kind in 0..9 {
             self.one_around(kind).await;
             self.pauses(600).await;
         }
@@ -153,7 +155,19 @@ impl Injector {
                 self.count(Fault::BrokerLinkCutBoth);
                 cut(&server.broker, Flow::CutBoth, while_).await;
             }
-            _ => self.clocks_leap().await,
+            7 => self.clocks_leap().await,
+            _ => {
+                let links = installation.ways.between_brokers(node);
+                self.cut_apart(Fault::BrokerCutOff, &links, while_).await;
+            }
+        }
+    }
+
+    /// Cuts what only a network can cut.
+    async fn cut_apart(&self, fault: Fault, links: &[Link], while_: Duration) {
+        if !links.is_empty() {
+            self.count(fault);
+            cut(links, Flow::CutBoth, while_).await;
         }
     }
 
@@ -212,6 +226,8 @@ impl Injector {
         self.count(Fault::StandbyStopped);
         self.database(move |database| database.standby_stands_still(while_))
             .await;
+        let apart = self.installation.ways.between_databases();
+        self.cut_apart(Fault::StandbyCutOff, &apart, while_).await;
         self.pauses(1_000).await;
         self.count(Fault::DatabaseFailedOver);
         self.database(|database| {

@@ -1,6 +1,6 @@
 //! All that runs: the database, the broker, the machines, and what the proof knows of them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -22,7 +22,7 @@ use crate::database::Database;
 use crate::link::Link;
 use crate::machine::{Duty, Machine};
 use crate::takeovers::Takeovers;
-use crate::ways::{address, apart, broker_address, free_port, links_of, links_to, token_of};
+use crate::ways::{Ways, address, apart, broker_address, token_of};
 
 /// Everything, as one page.
 pub(crate) const ALL: Page = Page {
@@ -37,6 +37,7 @@ const ANSWER: Duration = Duration::from_secs(20);
 const LOOK: Duration = Duration::from_millis(100);
 
 const WORKERS: usize = 3;
+const SERVERS: usize = 2;
 
 /// The installation.
 pub(crate) struct Installation {
@@ -45,12 +46,14 @@ pub(crate) struct Installation {
     pub(crate) broker: Mutex<Broker>,
     pub(crate) workers: Vec<Machine>,
     pub(crate) servers: Vec<Machine>,
+    /// All that runs in it has ended by then.
+    pub(crate) ways: Ways,
     pub(crate) brain: Brain,
     /// The store, by links that are never cut.
     pub(crate) store: Arc<dyn Store>,
     location: StoreLocation,
     /// They are never cut, and are there while they are held.
-    _own: [Link; 2],
+    _own: Vec<Link>,
     pub(crate) faults: FaultCount,
     pub(crate) takeovers: Takeovers,
     /// Processes that ended by themselves, with what they said.
@@ -70,8 +73,13 @@ pub(crate) struct Installation {
 impl Installation {
     /// One with nothing running but its database and its broker; none where the tests have none of them.
     pub(crate) async fn new() -> Option<Arc<Self>> {
-        let begun = tokio::task::spawn_blocking(|| Some((Database::start()?, Broker::start()?)));
-        let (database, broker) = begun.await.unwrap()?;
+        let begun = tokio::task::spawn_blocking(|| {
+            let ways = Ways::of(WORKERS + SERVERS);
+            let database = Database::start(ways.places_of_database())?;
+            let broker = Broker::start(&ways.places_of_broker())?;
+            Some((ways, database, broker))
+        });
+        let (ways, database, broker) = begun.await.unwrap()?;
         let mut folder = tempfile::tempdir().unwrap();
         // What is left explains a failure.
         folder.disable_cleanup(std::env::var_os("CRASHES_KEEP").is_some());
@@ -79,31 +87,16 @@ impl Installation {
         std::fs::create_dir_all(workspace.join("src")).unwrap();
         std::fs::write(workspace.join("README.md"), "# Bakery\n\nBread.\n").unwrap();
         std::fs::write(workspace.join("src/oven.rs"), "pub fn bake() {}\n").unwrap();
-        let own = links_to(database.ports()).await;
+        let own = ways.own(database.ports()).await;
         let location = address(&own);
         let token = token_of(&location, "script");
         let location: StoreLocation = location.parse().unwrap();
         let store = location.open(StoreSettings::default()).await.unwrap();
-        let library = MachineClock::library(folder.path());
-        let (mut workers, mut servers) = (Vec::new(), Vec::new());
-        for number in 0..WORKERS + 2 {
-            let links = (
-                links_to(database.ports()).await,
-                links_of(&broker.ports()).await,
-            );
-            let (name, duty) = match number < WORKERS {
-                true => (format!("worker-{number}"), Duty::Worker),
-                false => (format!("server-{number}"), Duty::Server(free_port())),
-            };
-            let clock = MachineClock::new(folder.path(), &name, &library);
-            let machine = Machine::new(name, duty, links, clock, folder.path());
-            match duty {
-                Duty::Worker => workers.push(machine),
-                Duty::Server(_) => servers.push(machine),
-            }
-        }
+        let machines = machines(&ways, &database, &broker, folder.path()).await;
+        let (workers, servers) = machines.into_iter().partition(Machine::is_worker);
         Some(Arc::new(Self {
             folder,
+            ways,
             database: Mutex::new(database),
             broker: Mutex::new(broker),
             workers,
@@ -163,28 +156,28 @@ impl Installation {
     }
 
     fn command(&self, machine: &Machine) -> Command {
-        let program = env!("CARGO_BIN_EXE_irq");
-        let mut command = match &self.apart {
-            Some(apart) => {
-                let mut command = Command::new("unshare");
-                command.args(apart).arg(program);
-                command
-            }
-            None => Command::new(program),
-        };
+        let mut words = self.ways.enter(machine.number);
+        if let Some(apart) = &self.apart {
+            words.push("unshare".to_owned());
+            words.extend(apart.iter().map(|word| (*word).to_owned()));
+        }
+        words.push(env!("CARGO_BIN_EXE_irq").to_owned());
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]);
         match machine.duty {
             Duty::Worker => command.arg("worker"),
-            Duty::Server(port) => command
+            Duty::Server(listens) => command
                 .args([
                     "serve",
                     "--runs-by-workers",
                     "--requests-per-second",
                     "5000",
                 ])
-                .args(["--listen", &format!("127.0.0.1:{port}"), "--bus"])
+                .args(["--listen", &listens.to_string(), "--behind-proxy"])
+                .args(["--host", &listens.ip().to_string(), "--bus"])
                 .arg(broker_address(&machine.broker))
                 .args(["--model", "openai:gpt-5-mini", "--base-url"])
-                .arg(format!("{}/v1", self.brain.address()))
+                .arg(self.model_of(machine))
                 .arg("--workspace")
                 .arg(self.file("workspace")),
         };
@@ -195,6 +188,12 @@ impl Installation {
             .env("OPENAI_API_KEY", RIGHT_KEY)
             .env_remove("NO_COLOR");
         command
+    }
+
+    /// Where the model is.
+    fn model_of(&self, machine: &Machine) -> String {
+        let brain = self.brain.address();
+        format!("{}/v1", self.ways.seen_from(machine.number, brain))
     }
 
     /// A command that looks at the store, by links that are never cut.
@@ -213,7 +212,7 @@ impl Installation {
         let count = self.servers.len();
         (0..count).map(
             move |next| match self.servers[(first + next) % count].duty {
-                Duty::Server(port) => format!("http://127.0.0.1:{port}"),
+                Duty::Server(listens) => format!("http://{listens}"),
                 Duty::Worker => String::new(),
             },
         )
@@ -254,4 +253,31 @@ impl Installation {
         let body = response.json().await.ok()?;
         Some((status, body))
     }
+}
+
+/// The workers, and then the servers.
+async fn machines(
+    ways: &Ways,
+    database: &Database,
+    broker: &Broker,
+    folder: &Path,
+) -> Vec<Machine> {
+    let library = MachineClock::library(folder);
+    let mut machines = Vec::new();
+    for number in 0..WORKERS + SERVERS {
+        let links = (
+            ways.to_database(number, database.ports()).await,
+            ways.to_broker(number, &broker.ports()).await,
+        );
+        let (name, duty) = match number < WORKERS {
+            true => (format!("worker-{number}"), Duty::Worker),
+            false => {
+                let listens = ways.listens(number);
+                (format!("server-{number}"), Duty::Server(listens))
+            }
+        };
+        let clock = MachineClock::new(folder, &name, &library);
+        machines.push(Machine::new((number, name), duty, links, clock, folder));
+    }
+    machines
 }

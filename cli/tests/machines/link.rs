@@ -1,4 +1,5 @@
-//! A link of one process to one server, which can be cut: a port whose bytes are carried on while it is whole.
+//! A link of one process to one server, which can be cut: a cable of the network, or where there is none a port whose
+//! bytes are carried on while it is whole.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -9,6 +10,8 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::time::{sleep, timeout};
+
+use crate::network::Cable;
 
 /// After how long a network gives a connection up through which nothing comes.
 const GIVEN_UP: Duration = Duration::from_secs(20);
@@ -21,7 +24,7 @@ const SLOWNESS: Duration = Duration::from_millis(30);
 pub(crate) enum Flow {
     /// It carries them.
     Whole,
-    /// It carries them late.
+    /// It carries them late; a cable loses some, which are sent again.
     Slow,
     /// Nothing gets to the server; what the server says arrives.
     CutThere,
@@ -53,11 +56,24 @@ impl Flow {
 
 /// A link.
 pub(crate) struct Link {
-    port: u16,
-    flow: watch::Sender<Flow>,
+    server: String,
+    kind: LinkKind,
+}
+
+enum LinkKind {
+    Port(watch::Sender<Flow>),
+    Cable(Cable),
 }
 
 impl Link {
+    /// One that is a cable.
+    pub(crate) fn by(cable: Cable) -> Self {
+        Self {
+            server: cable.server(),
+            kind: LinkKind::Cable(cable),
+        }
+    }
+
     /// One to a server of this machine whose port may change.
     pub(crate) async fn to(server: Arc<AtomicU16>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -74,16 +90,24 @@ impl Link {
                 tokio::spawn(carry(client, server, watched.clone()));
             }
         });
-        Self { port, flow }
+        Self {
+            server: format!("127.0.0.1:{port}"),
+            kind: LinkKind::Port(flow),
+        }
     }
 
     /// Where the process connects to.
-    pub(crate) const fn port(&self) -> u16 {
-        self.port
+    pub(crate) fn server(&self) -> &str {
+        &self.server
     }
 
     pub(crate) fn becomes(&self, flow: Flow) {
-        self.flow.send_replace(flow);
+        match &self.kind {
+            LinkKind::Port(watched) => {
+                watched.send_replace(flow);
+            }
+            LinkKind::Cable(cable) => cable.becomes(flow),
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! A process of `irq` as on a machine of its own: with its own links, its own clock, and where that is possible its own
-//! list of processes, so that no other process can see whether it lives.
+//! network and its own list of processes, so that no other process can see whether it lives.
 
 use std::fs::{self, File};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
@@ -19,15 +20,16 @@ const PATIENCE: Duration = Duration::from_secs(20);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Duty {
     Worker,
-    /// It listens on this port.
-    Server(u16),
+    /// It listens here.
+    Server(SocketAddr),
 }
 
 /// A machine.
 pub(crate) struct Machine {
+    pub(crate) number: usize,
     pub(crate) name: String,
     pub(crate) duty: Duty,
-    pub(crate) database: [Link; 2],
+    pub(crate) database: Vec<Link>,
     pub(crate) broker: Vec<Link>,
     pub(crate) clock: MachineClock,
     pub(crate) folder: PathBuf,
@@ -52,14 +54,15 @@ struct MachineProcess {
 
 impl Machine {
     pub(crate) fn new(
-        name: String,
+        (number, name): (usize, String),
         duty: Duty,
-        links: ([Link; 2], Vec<Link>),
+        links: (Vec<Link>, Vec<Link>),
         clock: MachineClock,
         folder: &Path,
     ) -> Self {
         let (database, broker) = links;
         Self {
+            number,
             name,
             duty,
             database,
@@ -68,6 +71,10 @@ impl Machine {
             folder: folder.to_owned(),
             state: Mutex::default(),
         }
+    }
+
+    pub(crate) const fn is_worker(&self) -> bool {
+        matches!(self.duty, Duty::Worker)
     }
 
     /// Starts it where it is not there and no fault keeps it away. Returns what it said where it had ended by itself.

@@ -2,8 +2,9 @@
 //!
 //! Each of them is killed and stopped, cut off, wiped or restarted while supervisors publish, and people decide. All of
 //! them write down what they try and what they are told; at the end the auditor of the crash proof compares that with
-//! the store. Each process of `irq` reaches the others through links of its own, which can be cut; where the machine
-//! allows it, it is in a namespace of processes of its own, so that no other one can see whether it lives.
+//! the store. Where this machine allows it, each of them is in a namespace of its own, with an address of its own, and what
+//! one sends to another can be dropped; elsewhere all are on loopback, and `irq` reaches the others through ports that can
+//! be cut. Each process of `irq` has a list of processes of its own, too, so that no other one can see whether it lives.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -18,8 +19,10 @@ mod faults;
 mod installation;
 mod link;
 mod machine;
+mod network;
 mod proof;
 mod publishers;
+mod sessions;
 mod starters;
 mod takeovers;
 mod ways;

@@ -16,6 +16,7 @@ use crate::count::Fault;
 use crate::deciders::{Told, decide_all};
 use crate::faults::Injector;
 use crate::installation::{ALL, Installation};
+use crate::network;
 use crate::publishers::{Publishers, attempts};
 use crate::starters::start_all;
 use crate::takeovers::{ALLOWED, LEASE};
@@ -32,8 +33,15 @@ fn wanted() -> usize {
     said.and_then(|text| text.parse().ok()).unwrap_or(60)
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn nothing_is_lost_or_doubled_whatever_machine_fails() {
+#[test]
+fn nothing_is_lost_or_doubled_whatever_machine_fails() {
+    network::run(
+        "proof::nothing_is_lost_or_doubled_whatever_machine_fails",
+        whatever_machine_fails(),
+    );
+}
+
+async fn whatever_machine_fails() {
     let Some(installation) = Installation::new().await else {
         return;
     };
@@ -56,7 +64,8 @@ async fn nothing_is_lost_or_doubled_whatever_machine_fails() {
     decisions_stand(&installation, &told).await;
     is_heard(&installation, through).await;
     is_verified(&installation).await;
-    assert_eq!(installation.faults.missing(), [] as [Fault; 0]);
+    let missing = installation.faults.missing(installation.ways.are_cables());
+    assert_eq!(missing, [] as [Fault; 0]);
     assert!(report.decisions > 0 && report.consumed > 0);
 }
 
@@ -191,7 +200,7 @@ fn says(installation: &Installation, report: &Report, attempts: &[Attempt], took
     );
     println!(
         "{} takeovers after {:.1} s at the least, {:.1} s at the median, {:.1} s at the most; the lease is {} s, \
-         {:.1} s more are allowed; other processes {} whether one lives",
+         {:.1} s more are allowed; other processes {} whether one lives; what they send goes through {}",
         takeovers.len(),
         seconds(0),
         seconds(takeovers.len() / 2),
@@ -201,6 +210,10 @@ fn says(installation: &Installation, report: &Report, attempts: &[Attempt], took
         match installation.is_apart() {
             true => "cannot see",
             false => "see",
+        },
+        match installation.ways.are_cables() {
+            true => "a network of namespaces",
+            false => "ports of one machine",
         },
     );
     println!(

@@ -9,6 +9,7 @@ use routing_core::RunId;
 use crate::deciders::decide_all;
 use crate::installation::{ALL, Installation};
 use crate::machine::Machine;
+use crate::network;
 use crate::starters::{ends, start};
 use crate::takeovers::{are_taken_over, owned_by};
 
@@ -42,8 +43,15 @@ async fn stands(installation: &Installation, run: RunId) -> (Run, Vec<JournalEnt
     )
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn a_worker_that_is_stopped_and_woken_writes_nothing_of_what_others_have_and_works_on() {
+#[test]
+fn a_worker_that_is_stopped_and_woken_writes_nothing_of_what_others_have_and_works_on() {
+    network::run(
+        "woken::a_worker_that_is_stopped_and_woken_writes_nothing_of_what_others_have_and_works_on",
+        stopped_and_woken(),
+    );
+}
+
+async fn stopped_and_woken() {
     let Some(installation) = Installation::new().await else {
         return;
     };

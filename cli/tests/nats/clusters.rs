@@ -1,12 +1,13 @@
 //! A broker of several servers, of which one dies.
 
 use tests::nats::NatsServer;
+use tests::place::Place;
 
 use crate::scene::{Scene, positions};
 
 #[tokio::test]
 async fn a_cluster_that_loses_a_server_and_its_files_loses_and_doubles_no_event() {
-    let Some(mut servers) = NatsServer::cluster(&[]) else {
+    let Some(mut servers) = NatsServer::cluster(&<[Place; 3]>::default(), &[]) else {
         return;
     };
     let hosts: Vec<String> = servers.iter().map(NatsServer::address).collect();
