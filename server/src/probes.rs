@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
-use std::time::Duration;
 
 use axum::Router;
 use axum::extract::State;
@@ -22,9 +21,6 @@ use crate::config::ServerLimits;
 use crate::connections::Connections;
 use crate::metrics::{METRICS_TYPE, StoreTimes, register_build};
 use crate::problem::{Problem, in_time, of_store};
-
-/// How long open requests may take to end when the process stops.
-const DRAIN_TIME: Duration = Duration::from_secs(1);
 
 /// How a worker stands, and what it has counted since it began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,21 +50,21 @@ pub struct Probed {
     pub stop: CancellationToken,
 }
 
-/// Serves `/livez`, `/readyz` and `/metrics` until the worker stops. It asks for no token: what it tells are numbers.
+/// Serves `/livez`, `/readyz` and `/metrics` as long as it is polled: also while the worker stops, when it is not ready. It
+/// asks for no token: what it tells are numbers.
 ///
 /// # Cancel safety
 ///
 /// Safe: nothing is changed.
 pub async fn serve_probes(listener: TcpListener, probed: Probed) {
-    let stop = probed.stop.clone();
     let router = Router::new()
         .route("/livez", get(async || "alive\n"))
         .route("/readyz", get(ready))
         .route("/metrics", get(metrics))
         .with_state(probed);
-    let connections = Connections::new(router, ServerLimits::default(), None, stop);
+    let never = CancellationToken::new();
+    let connections = Connections::new(router, ServerLimits::default(), None, never);
     connections.accept(listener).await;
-    let _cut = tokio::time::timeout(DRAIN_TIME, connections.open().wait()).await;
 }
 
 async fn ready(State(probed): State<Probed>) -> Result<&'static str, Problem> {

@@ -280,7 +280,7 @@ impl Server {
         &self.page
     }
 
-    fn send(&self, signal: Signal) {
+    pub(crate) fn send(&self, signal: Signal) {
         let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
         kill_process(pid, signal).unwrap();
     }
@@ -297,7 +297,7 @@ impl Server {
     }
 
     /// Waits for its end: the exit code, and what it has told.
-    fn ended(mut self) -> (Option<i32>, String) {
+    pub(crate) fn ended(mut self) -> (Option<i32>, String) {
         let mut told = String::new();
         self.errors.read_to_string(&mut told).unwrap();
         (self.child.wait().unwrap().code(), told)

@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use interrupts::store::Store;
+use interrupts::store::{NodeActivity, Page, Store};
 use reqwest::StatusCode;
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::many_machines::verified;
@@ -42,6 +43,24 @@ async fn comes_to_have(store: &dyn Store, worker: &Server, runs: &[String], want
             return;
         }
         assert!(begun.elapsed() < SHARED_WITHIN, "it has {found}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Waits until an agent of a run is in a call.
+async fn asks_its_model(store: &dyn Store, run: &str) {
+    let begun = Instant::now();
+    let all = Page {
+        after: 0,
+        limit: 100,
+    };
+    loop {
+        let nodes = store.nodes(Some(run.parse().unwrap()), all).await.unwrap();
+        let mut nodes = nodes.iter();
+        if nodes.any(|(_position, node)| node.activity == NodeActivity::Running) {
+            return;
+        }
+        assert!(begun.elapsed() < SHARED_WITHIN, "no agent runs");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
@@ -135,6 +154,30 @@ async fn a_worker_says_that_it_is_ready_and_what_it_has_to_whoever_asks() {
     .exits_with(1)
     .says("--probes 127.0.0.1:0");
     let (code, told) = worker.terminate();
+    assert_eq!(code, Some(0), "{told}");
+}
+
+#[tokio::test]
+async fn a_worker_that_stops_says_that_it_is_not_ready() {
+    let installation = Installation::new();
+    let _server = installation.serve_with(&["--runs-by-workers"]);
+    // A step takes longer than half of the time that a stop has.
+    let slow = ["--pace", "1", "--drain-timeout", "4s"];
+    let worker = installation.work(&[&slow[..], &["--probes", "127.0.0.1:0"]].concat());
+    let (_before, at) = worker.page.split_once("Probes at ").unwrap();
+    let ready = at.trim_end_matches('.').to_owned();
+    let run = start(&installation, &[]).await;
+    asks_its_model(&*open(&installation.store()).await, &run).await;
+    worker.send(Signal::TERM);
+    loop {
+        let answer = reqwest::get(&ready).await.expect("its port is open");
+        if answer.status() == StatusCode::SERVICE_UNAVAILABLE {
+            break;
+        }
+    }
+    let metrics = reqwest::get(ready.replace("readyz", "metrics")).await;
+    assert!(metrics.unwrap().status().is_success());
+    let (code, told) = worker.ended();
     assert_eq!(code, Some(0), "{told}");
 }
 
