@@ -221,7 +221,9 @@ pub(crate) fn tell(text: impl Display) {
         tracing::info!("{text}");
         return;
     }
-    let _unread = writeln!(std::io::stderr(), "{text}");
+    // In one piece: whoever collects logs takes each write as a line.
+    let line = format!("{text}\n");
+    let _unread = std::io::stderr().write_all(line.as_bytes());
 }
 
 /// An error with its causes, from the outermost to the innermost; what was said already is left out.

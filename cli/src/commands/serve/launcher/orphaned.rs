@@ -130,7 +130,11 @@ impl Launcher {
             return;
         }
         match self.go_on(&run, Word::Successor, None).await {
-            Ok(()) => tracing::info!(run = %run.id, "the run goes on here"),
+            Ok(()) if self.0.here().contains(&run.id) => {
+                tracing::info!(run = %run.id, "the run goes on here");
+            }
+            // Another one has it by now.
+            Ok(()) => {}
             Err(error) => {
                 if error.exit == Exit::Conflict {
                     // Another one was faster, or has to say so first.
