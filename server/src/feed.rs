@@ -102,6 +102,12 @@ impl Feed {
         &self.waiting_runs
     }
 
+    /// Says that a worker has let a run go, of which the store tells nothing.
+    pub(crate) fn frees(&self, run: RunId) {
+        self.waiting_runs.note(run);
+        self.waiting.wake_idle();
+    }
+
     /// Says that there may be news.
     pub(crate) fn nudge(&self) {
         self.rung.notify_one();

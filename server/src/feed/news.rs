@@ -41,6 +41,13 @@ impl Waiting {
         self.lock().is_empty()
     }
 
+    /// Wakes all who wait for a run to take.
+    pub(super) fn wake_idle(&self) {
+        if let Some(sender) = self.lock().get(&Concern::FreeRuns) {
+            sender.send_replace(());
+        }
+    }
+
     /// Wakes all whom these rows concern, which are about these interrupts.
     pub(super) fn wake(&self, rows: &[OutboxRow], known: &Interrupts) {
         let waiting = self.lock();

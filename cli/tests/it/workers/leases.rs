@@ -115,6 +115,25 @@ async fn a_lease_that_runs_out_lets_the_next_worker_take_the_run() {
 }
 
 #[tokio::test]
+async fn a_run_that_is_let_go_is_taken_at_once_by_a_worker_that_waits() {
+    let desk = Desk::open().await;
+    let run = desk.run().await;
+    let path = format!("/v1/workflows/{WORKFLOW}/leases?wait_ms=20000");
+    let second = json!({"worker": "second"});
+    let letting_go = async {
+        // The other one waits by then.
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        desk.delete(&run.path("lease")).await.fine();
+        Instant::now()
+    };
+    let taking = async { (desk.post(&path, &second).await, Instant::now()) };
+    let (let_go, (taken, at)) = tokio::join!(letting_go, taking);
+    assert_eq!(taken.fine()["run_id"], run.id);
+    // Its lease would have held for 30 s.
+    assert!(at.duration_since(let_go) < Duration::from_secs(5));
+}
+
+#[tokio::test]
 async fn a_run_that_waits_for_people_is_taken_once_one_of_them_has_answered() {
     let mut desk = Desk::open().await;
     let run = desk.run().await;

@@ -212,5 +212,6 @@ pub(crate) async fn release(
     let released = released.map_err(|error| refused(&app, &error))?;
     // A stop may have come that the worker has not seen.
     app.wake(&released);
+    app.feed.frees(released.id);
     Ok(StatusCode::NO_CONTENT)
 }
