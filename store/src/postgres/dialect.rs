@@ -51,16 +51,17 @@ fn functions(sql: &str) -> String {
         "json_group_array(id)",
         "COALESCE(json_agg(id), '[]'::json)::text",
     );
-    while let Some(at) = sql.find("json_each(") {
-        let list = at + "json_each(".len();
-        let Some(end) = sql[list..].find(')').map(|end| list + end) else {
+    // As an array it is read once, whatever the plan, and no list to join with.
+    const LISTED: &str = "IN (SELECT value FROM json_each(";
+    while let Some(at) = sql.find(LISTED) {
+        let list = at + LISTED.len();
+        let Some(end) = sql[list..].find("))").map(|end| list + end) else {
             break;
         };
-        let listed = format!(
-            "json_array_elements_text(({}::text)::json)",
-            &sql[list..end]
-        );
-        sql.replace_range(at..=end, &listed);
+        let value = &sql[list..end];
+        let array =
+            format!("= ANY (ARRAY(SELECT json_array_elements_text(({value}::text)::json)))");
+        sql.replace_range(at..end + "))".len(), &array);
     }
     sql
 }
@@ -88,8 +89,8 @@ mod tests {
                 "SELECT id FROM interrupts INDEXED BY interrupts_open \
                  WHERE state IN (SELECT value FROM json_each(?1))"
             ),
-            "SELECT id FROM interrupts \
-             WHERE state IN (SELECT value FROM json_array_elements_text(($1::text)::json))"
+            "SELECT id FROM interrupts WHERE state = \
+             ANY (ARRAY(SELECT json_array_elements_text(($1::text)::json)))"
         );
     }
 }

@@ -34,8 +34,13 @@ const OLDEST_SERVER_TEXT: &str = "14";
 
 /// What every session is told. A process that is stopped in the middle of a transaction must not hold the store's lock for
 /// ever: the server ends its session, and what it had begun is undone. It may not wait for ever either.
+///
+/// A statement is planned once: all of them are written so that their plans need no values. By itself the server plans each
+/// one anew the first five times, and some of them every time, which took longer than to execute them. Nothing is asked that is
+/// worth starting other processes for.
 const SETTINGS: &str = "SET idle_in_transaction_session_timeout = '5s'; \
-    SET lock_timeout = '30s'; SET client_min_messages = warning; SET TIME ZONE 'UTC'";
+    SET lock_timeout = '30s'; SET client_min_messages = warning; SET TIME ZONE 'UTC'; \
+    SET plan_cache_mode = force_generic_plan; SET max_parallel_workers_per_gather = 0";
 
 /// The connection.
 pub(super) struct Session {

@@ -174,7 +174,7 @@ impl<R: Relational> Backend for R {
 
     async fn due(&self, now: Timestamp, limit: u32) -> Found<Vec<InterruptId>> {
         let sql = "SELECT id FROM interrupts \
-             WHERE live = 1 AND deadline IS NOT NULL AND deadline <= ? ORDER BY deadline LIMIT ?";
+             WHERE live = 1 AND deadline <= ? ORDER BY deadline LIMIT ?";
         self.rows(
             sql,
             [Cell::Number(now.as_microsecond()), Cell::limit(limit)],
