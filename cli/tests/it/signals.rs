@@ -1,13 +1,14 @@
 //! Ctrl+C and SIGTERM, sent by process id.
 
-use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, ChildStderr};
+use std::io::{BufRead, BufReader, PipeWriter, Read, Write};
+use std::process::{Child, ChildStderr, Stdio};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 use crate::place::Place;
-use crate::program::{interrupt, irq, lines, run_in, script, spawn, workspace};
+use crate::program::{interrupt, irq, lines, run_in, script, spawn, until, workspace};
 
 const FIRST: &str =
     "Received interrupt. Finishing the current steps... (press Ctrl+C again to stop now)";
@@ -191,23 +192,16 @@ fn an_open_question_is_left_at_once() {
 fn a_third_one_leaves_although_the_output_hangs() {
     let folder = workspace();
     let mut command = irq();
-    // An event that is larger than a pipe, which nobody reads: the program hangs in writing it.
-    command.args([
-        "run",
-        &"bake ".repeat(20_000),
-        "--json",
-        "--no-input",
-        "--workspace",
-    ]);
-    let child = spawn(command.arg(folder.path()));
+    command.args(["run", "Describe the bakery", "--json", "--no-input"]);
+    command.arg("--workspace").arg(folder.path());
+    let (unread, full) = std::io::pipe().unwrap();
+    let mut filling = full.try_clone().unwrap();
+    // More than any pipe holds, and nobody reads: the program hangs in writing its first event.
+    std::thread::spawn(move || filling.write_all(&vec![b' '; 1 << 24]));
+    until("the pipe is full", || !takes_more(&full));
+    let child = command.stdout(full).stderr(Stdio::piped()).spawn().unwrap();
+    until("it hangs", || hangs_in_writing(child.id()));
     let mut run = Running::of(child, folder);
-    let mut first = [0; 1];
-    run.child
-        .stdout
-        .as_mut()
-        .unwrap()
-        .read_exact(&mut first)
-        .unwrap();
     while run.child.try_wait().unwrap().is_none() {
         run.send(Signal::INT);
         std::thread::yield_now();
@@ -215,4 +209,20 @@ fn a_third_one_leaves_although_the_output_hangs() {
     let (code, seen) = run.end();
     assert_eq!(code, Some(130), "{seen}");
     assert!(seen.contains("Left at once. Skipped:"), "{seen}");
+    drop(unread);
+}
+
+fn takes_more(pipe: &PipeWriter) -> bool {
+    let at_once = Timespec::default();
+    poll(&mut [PollFd::new(pipe, PollFlags::OUT)], Some(&at_once)).unwrap() > 0
+}
+
+/// Whether a thread of a process waits until a pipe takes more.
+fn hangs_in_writing(pid: u32) -> bool {
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
+    threads.flatten().any(|thread| {
+        // The function of the kernel that it waits in.
+        let waits_in = std::fs::read_to_string(thread.path().join("wchan"));
+        waits_in.is_ok_and(|waits_in| waits_in.contains("pipe_write"))
+    })
 }
