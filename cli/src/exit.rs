@@ -221,7 +221,7 @@ pub(crate) fn tell(text: impl Display) {
         tracing::info!("{text}");
         return;
     }
-    // In one piece: whoever collects logs takes each write as a line.
+    // One write: a log collector takes each one for a line.
     let line = format!("{text}\n");
     let _unread = std::io::stderr().write_all(line.as_bytes());
 }

@@ -86,7 +86,7 @@ impl Server {
         server
     }
 
-    /// Lets in whoever reaches it: nobody does but the processes of the test.
+    /// Accepts every connection: only processes of the test can reach it.
     fn trusts_all(&self) {
         if self.place.address.is_loopback() {
             return;

@@ -91,8 +91,8 @@ impl Database {
         let place = self.primary;
         self.primary = 1 - place;
         self.primary().take_over();
-        let standby = self.primary();
-        let standby = standby.standby_at(self.places[place].clone(), &OPTIONS);
+        let its_place = self.places[place].clone();
+        let standby = self.primary().standby_at(its_place, &OPTIONS);
         self.ports[place].store(standby.port(), Ordering::SeqCst);
         self.servers[place] = Some(standby);
         begun.elapsed()

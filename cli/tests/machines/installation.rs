@@ -46,7 +46,7 @@ pub(crate) struct Installation {
     pub(crate) broker: Mutex<Broker>,
     pub(crate) workers: Vec<Machine>,
     pub(crate) servers: Vec<Machine>,
-    /// All that runs in it has ended by then.
+    /// Dropped after the database and the broker, which run in it.
     pub(crate) ways: Ways,
     pub(crate) brain: Brain,
     /// The store, by links that are never cut.
