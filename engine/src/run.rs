@@ -6,6 +6,7 @@
 #[doc(hidden)]
 pub mod ending;
 pub mod event;
+mod execution;
 pub mod failure;
 #[doc(hidden)]
 pub mod ignored;
@@ -41,7 +42,7 @@ pub mod working;
 pub use crate::durable::control::{RunControl, RunStopOutcome, StepsTaken, Trouble};
 pub use crate::durable::given_up::given_up_because;
 pub use crate::durable::kinds::{Kinds, NamedEvent};
-pub use crate::durable::record::{Hold, RunStore};
+pub use crate::durable::record::{Hold, RunStart, RunStore};
 pub use ending::RunEnd;
 pub use event::{RunEvent, RunObserver, RunOccurrence};
 pub use failure::{RunError, StepLimitReached};
@@ -51,7 +52,7 @@ pub use journal::{NodeSnapshot, RunSnapshot, UnreadCheckpoint};
 pub use left::leave_out_of_ended;
 pub use limits::RunLimits;
 #[doc(hidden)]
-pub use live::{LiveRun, RunParts};
+pub use live::{CheckpointContent, LiveRun, RunParts};
 pub use nodes::{NodeDirectory, NodeView};
 pub use report::{InterruptRecord, InterruptResult, RunReport, RunStatus};
 pub use used::{CallUse, RunUse, TryEnd};

@@ -8,7 +8,6 @@ mod active_plan;
 mod answered;
 mod begin;
 mod call;
-mod conclude;
 mod editor;
 mod messages;
 mod nodes;
@@ -16,37 +15,21 @@ mod question;
 mod review;
 mod standing;
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use routing_core::ask::Asker;
 use routing_core::model::LanguageModel as _;
-use routing_core::review::{Question, Reviewer};
-use routing_core::{Clock, NodeId, RunId, StopScope};
-use tokio::time::Instant;
-use tracing::Instrument as _;
+use routing_core::{NodeId, StopMode, StopReason, StopScope, StopSource};
 
 use super::desk::PlanDesk;
 use super::news::{PlanNews, PlanStands};
 use crate::catalogue::of_workflow;
 use crate::run::RunConfig;
-use crate::run::handle::worked_since;
 use crate::workflow::failure::FlowError;
-use engine::durable::checkpoint::Checkpoints;
-use engine::durable::control::{OnlyScope, RunControl};
-use engine::durable::journal::RunJournal;
-use engine::durable::kinds::Kinds;
-use engine::durable::model::JournalledModel;
-use engine::durable::record::RunRecord;
-use engine::run::live::with_tools;
-use engine::run::metered_model::MeteredModel;
-use engine::run::recorder::Recorder;
-use engine::run::spans::RunSpans;
-use engine::run::{RunEvent, RunLimits, RunReport, RunStore};
-use engine::tools::{Tooling, ToolingParts};
+use engine::run::{CheckpointContent, Kinds, LiveRun, RunEnd, RunEvent, RunParts, RunReport};
 use journal::Workflow;
 use journal::error::KeepError;
-use journal::steps_of;
 use planning::{
     Cause, Failure, PersonAsked, Phase, PlanEffect, PlanEnd, PlanEvent, PlanExecute, PlanStanding,
     Refused, RetryPolicy, Unfit,
@@ -63,54 +46,33 @@ pub use editor::{PlanBench, PlanChange, change_plan};
 /// the run can be resumed. Stop `scope` instead.
 pub async fn execute_plan(config: RunConfig, scope: &StopScope) -> RunReport {
     let driver = Driver::new(config, scope);
-    let span = driver.spans.begin("plan-execute");
-    executed(driver).instrument(span).await
-}
-
-async fn executed(mut driver: Driver) -> RunReport {
-    let began = Instant::now();
-    let rest = driver.through().await;
-    driver.journal.close();
-    let status = driver.conclude(rest).await;
-    driver.spans.end(&status);
-    driver.recorder.record(status.last_event());
-    // As of any run: a call that a budget refused was not made.
-    let steps = steps_of(driver.journal.record.store(), driver.run).await;
-    let steps = steps.map(|steps| steps.total);
-    RunReport {
-        run: driver.run,
-        status,
-        interrupts: Vec::new(),
-        steps: steps.unwrap_or(driver.standing.asked),
-        checkpoint: driver.checkpoints.last(),
-        usage: driver.model.usage(),
-        elapsed: worked_since(began),
-    }
+    let live = Arc::clone(&driver.live);
+    let work = async |_start| live.work(driver.through(), scope).await;
+    live.execute("plan-execute", scope, work).await
 }
 
 /// One execution of a plan.
 struct Driver {
-    run: RunId,
-    limits: RunLimits,
-    clock: Arc<dyn Clock>,
-    model: Arc<MeteredModel>,
-    journal: Arc<RunJournal>,
-    recorder: Arc<Recorder>,
-    /// The tools of the agents, where they have any.
-    tooling: Option<Arc<Tooling>>,
-    spans: RunSpans,
-    checkpoints: Checkpoints,
-    control: Arc<dyn RunControl>,
-    reviewer: Arc<dyn Reviewer>,
+    live: Arc<LiveRun>,
     desk: Arc<PlanDesk>,
     scope: StopScope,
     root: NodeId,
     standing: PlanStanding,
-    told: nodes::ToldNodes,
+    /// Whether messages are read that come now.
+    takes_messages: bool,
     /// Why what was decided was not carried out, until that is said.
     unfit: Option<Unfit>,
     /// The name of the folder, for whoever watches.
     workspace: String,
+}
+
+/// What every run has is reached as if it were this one's own.
+impl Deref for Driver {
+    type Target = LiveRun;
+
+    fn deref(&self) -> &LiveRun {
+        &self.live
+    }
 }
 
 /// What happened does not fit where a plan stands.
@@ -131,34 +93,7 @@ enum EffectOutcome {
     Event(PlanEvent),
     /// What is to be done next, of what has happened already.
     Effects(Vec<PlanEffect>),
-    Rest(ExecutionEnd),
-}
-
-/// How an execution ends, for now or for good.
-enum ExecutionEnd {
-    /// It is over.
-    Ended(PlanEnd),
-    /// It stands still for a person who has interrupted.
-    Held { reason: String },
-    /// Its process leaves it to another one, as it stands.
-    Left { reason: String },
-    /// It stopped to ask, and nobody is there.
-    Waiting { questions: Vec<Question> },
-}
-
-/// What the run is told to do: by whoever keeps it, or else by the scope alone.
-fn control_of(store: &RunStore, scope: &StopScope) -> Arc<dyn RunControl> {
-    match &store.control {
-        Some(control) => Arc::clone(control),
-        None => Arc::new(OnlyScope(scope.clone())),
-    }
-}
-
-/// The journal of a plan's run.
-fn journal_of(run: RunId, store: RunStore) -> Arc<RunJournal> {
-    let record = RunRecord::new(run, Kinds::default(), store);
-    let record = record.under(of_workflow(&Workflow::PlanExecute));
-    Arc::new(RunJournal::new(Arc::new(record)))
+    Rest(RunEnd),
 }
 
 impl Driver {
@@ -177,71 +112,54 @@ impl Driver {
             tools,
             ..
         } = config;
-        let control = control_of(&store, scope);
-        let model = Arc::new(MeteredModel::new(model));
-        let journal = journal_of(run, store);
-        let root = NodeId::root();
-        let recorder = Arc::new(Recorder::new(run, Arc::clone(&clock), observer));
-        let tooling = tools.map(|settings| {
-            Tooling::new(ToolingParts {
-                settings,
-                journal: Arc::clone(&journal),
-                recorder: Arc::clone(&recorder),
-                reviewer: Arc::clone(&reviewer),
-                ledger: None,
-                clock: Arc::clone(&clock),
-            })
-        });
-        let journalled = JournalledModel::new(&model, &journal).told(&recorder);
-        let asker = Asker {
-            model: with_tools(Arc::new(journalled), tooling.as_ref()),
+        let live = Arc::new(LiveRun::new(RunParts {
+            run,
+            kinds: Kinds::default(),
+            catalogue: of_workflow(&Workflow::PlanExecute),
+            checkpoints: CheckpointContent::Workflow,
+            model,
             constraints,
-            corrections: limits.corrections,
+            reviewer,
+            observer,
+            limits,
+            clock,
+            tools,
+            store,
+        }));
+        let root = NodeId::root();
+        let desk = PlanDesk {
+            recorder: Some(Arc::clone(&live.recorder)),
+            asker: live.asker.clone(),
+            run,
+            root: root.clone(),
         };
         Self {
-            run,
-            limits,
-            recorder: Arc::clone(&recorder),
-            tooling,
-            clock,
-            model,
-            journal,
-            spans: RunSpans::new(run),
-            checkpoints: Checkpoints::default(),
-            control,
-            reviewer,
-            desk: Arc::new(PlanDesk {
-                recorder: Some(recorder),
-                asker,
-                run,
-                root: root.clone(),
-            }),
+            live,
+            desk: Arc::new(desk),
             scope: scope.clone(),
             root,
             standing: PlanStanding::new(PlanExecute::new(goal.as_str(), RetryPolicy::default())),
-            told: nodes::ToldNodes::default(),
+            takes_messages: true,
             unfit: None,
             workspace: workspace.name().to_owned(),
         }
     }
 
-    /// Runs until it rests, and keeps the run this process's own meanwhile.
-    async fn through(&mut self) -> Result<ExecutionEnd, FlowError> {
-        self.open().await?;
-        let record = Arc::clone(&self.journal.record);
-        let lease = record.kept.lease.unsigned_abs();
-        let work = self.work();
-        tokio::pin!(work);
-        loop {
-            tokio::select! {
-                biased;
-                rest = &mut work => return rest,
-                () = tokio::time::sleep(lease / 3) => record.renew().await?,
-            }
+    /// Runs until it rests. What ends the work and can be mended is a stop of the system, on which the plan stands still.
+    async fn through(mut self) -> Result<RunEnd, FlowError> {
+        let end = self.work().await;
+        if let Err(error) = &end
+            && error.is_resumable()
+            && !error.is_of_the_store()
+        {
+            let effects = self.stand_still(&error.chain())?;
+            self.record(&effects).await?;
         }
+        end
     }
 
-    async fn work(&mut self) -> Result<ExecutionEnd, FlowError> {
+    async fn work(&mut self) -> Result<RunEnd, FlowError> {
+        self.go_on().await?;
         self.recorder.record_since(
             RunEvent::Started {
                 goal: self.standing.state.goal().to_owned(),
@@ -305,7 +223,7 @@ impl Driver {
                     // The agent's question that waits behind it is there for people to see.
                     self.raise_open().await?;
                     let reason = reason.unwrap_or_else(|| "interrupted".to_owned());
-                    return Ok(EffectOutcome::Rest(ExecutionEnd::Held { reason }));
+                    return Ok(EffectOutcome::Rest(self.interrupted_by(reason)));
                 }
                 PlanEffect::AskPerson(
                     PersonAsked::Question { .. }
@@ -319,7 +237,7 @@ impl Driver {
                         .rest_if_left()
                         .map_or(EffectOutcome::Event(event), EffectOutcome::Rest));
                 }
-                PlanEffect::End(end) => return Ok(EffectOutcome::Rest(ExecutionEnd::Ended(end))),
+                PlanEffect::End(end) => return Ok(EffectOutcome::Rest(ended(end))),
                 // The question is held by whoever keeps the run, as soon as the person's interrupt is recorded.
                 PlanEffect::HoldQuestion
                 | PlanEffect::WithdrawQuestion
@@ -332,9 +250,10 @@ impl Driver {
             return Err(FlowError::resumable(NotCarriedOut(unfit), HINT_UNFIT));
         }
         match self.standing.state.phase() {
-            Phase::Held(held) => Ok(EffectOutcome::Rest(ExecutionEnd::Held {
-                reason: held_reason(&held.cause),
-            })),
+            Phase::Held(held) => {
+                let reason = held_reason(&held.cause);
+                Ok(EffectOutcome::Rest(self.interrupted_by(reason)))
+            }
             Phase::Created
             | Phase::Working { .. }
             | Phase::Asking { .. }
@@ -371,7 +290,7 @@ impl Driver {
         if let Some(reason) = saved {
             self.save(reason).await?;
         }
-        self.keep_nodes().await?;
+        self.show_nodes().await?;
         let stands_otherwise = !facts.is_empty();
         for fact in facts {
             self.tell(PlanNews::Told(fact));
@@ -399,27 +318,34 @@ impl Driver {
     async fn save(&mut self, reason: &str) -> Result<(), KeepError> {
         self.standing.reason = reason.to_owned();
         let content = serde_json::to_string(&self.standing.snapshot())?;
-        let saved = self
-            .checkpoints
-            .save_content(&self.journal, PlanExecute::FORM, content)
-            .await?;
+        self.live.save(reason, PlanExecute::FORM, content).await?;
         self.standing.facts.clear();
         for effect in std::mem::take(&mut self.standing.dispatched) {
             self.journal.dispatched(effect).await?;
         }
-        self.recorder.record(RunEvent::CheckpointSaved {
-            number: saved.number,
-            reason: reason.to_owned(),
-        });
         Ok(())
     }
 
     /// How it rests where its process leaves it to another one.
-    fn rest_if_left(&self) -> Option<ExecutionEnd> {
-        let reason = self.scope.reason().filter(|_| self.control.is_left())?;
-        Some(ExecutionEnd::Left {
-            reason: reason.message,
-        })
+    fn rest_if_left(&self) -> Option<RunEnd> {
+        self.is_left()
+            .then(|| self.scope.reason().map(RunEnd::Interrupted))?
+    }
+
+    fn is_left(&self) -> bool {
+        self.control().is_some_and(|control| control.is_left())
+    }
+
+    /// How it rests where a person has interrupted, or nothing but a person's decision leads on.
+    fn interrupted_by(&self, message: String) -> RunEnd {
+        let stopped = self.scope.reason();
+        let stopped = stopped.unwrap_or_else(|| StopReason {
+            source: StopSource::User,
+            mode: StopMode::Graceful,
+            message: String::new(),
+            timestamp: self.now(),
+        });
+        RunEnd::Interrupted(StopReason { message, ..stopped })
     }
 
     /// Waits before something is tried again, or until a person interrupts.
@@ -430,6 +356,15 @@ impl Driver {
                 PlanEvent::Interrupt { reason: Some(reason.message) }
             }
             () = tokio::time::sleep(time) => PlanEvent::RetryDue,
+        }
+    }
+}
+
+fn ended(end: PlanEnd) -> RunEnd {
+    match end {
+        PlanEnd::Completed { response } => RunEnd::Completed(response),
+        PlanEnd::Cancelled { reason } => {
+            RunEnd::Stopped(reason.unwrap_or_else(|| "cancelled".to_owned()))
         }
     }
 }

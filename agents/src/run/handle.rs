@@ -3,15 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use jiff::SignedDuration;
 use routing_core::bus::EventBus;
 use routing_core::model::LanguageModel;
 use routing_core::reroute::PendingReroutes;
 use routing_core::{Route, RunId, StopScope};
 use tokio::sync::Mutex;
-use tokio::task::JoinSet;
-use tokio::time::Instant;
-use tracing::Instrument as _;
 
 use super::config::RunConfig;
 use crate::agent_kind::AgentKind;
@@ -21,9 +17,7 @@ use crate::workflow::failure::FlowError;
 use crate::workflow::flow::{Flow, FlowEnd, FlowRole, Next, Planner};
 use crate::workflow::plan::planner;
 use engine::durable::replay::Replay;
-use engine::run::ending::conclude;
-use engine::run::{NodeDirectory, RunEnd, RunEvent, RunInbox, RunReport};
-use journal::steps_of;
+use engine::run::{NodeDirectory, RunEnd, RunEvent, RunInbox, RunReport, RunStart};
 
 /// A run. While it is executed, its bus takes events and its directory knows its nodes.
 pub struct RunHandle {
@@ -80,33 +74,9 @@ impl RunHandle {
     /// Dropping the future ends all work of the run at once, and nothing is reported; what was recorded stands,
     /// and the run can be resumed. Stop `scope` instead.
     pub async fn execute(self, scope: &StopScope) -> RunReport {
-        let span = self.engine.spans.begin("agents");
-        self.executed(scope).instrument(span).await
-    }
-
-    async fn executed(self, scope: &StopScope) -> RunReport {
-        let engine = self.engine;
-        let began = Instant::now();
-        let end = match engine.open(scope).await {
-            Ok(_) => drive_through(&engine, scope).await,
-            Err(error) => Err(error.into()),
-        };
-        engine.journal.close();
-        let status = conclude(&engine, end.and_then(run_end), scope).await;
-        engine.spans.end(&status);
-        engine.recorder.record(status.last_event());
-        // What the journal says counts no call that a budget refused; where it cannot be read, what is known here does.
-        let steps = steps_of(engine.journal.record.store(), engine.run).await;
-        let steps = steps.map(|steps| steps.total);
-        RunReport {
-            run: engine.run,
-            status,
-            interrupts: engine.ledger.records(),
-            steps: steps.unwrap_or_else(|_unread| engine.steps()),
-            checkpoint: engine.checkpoints.last(),
-            usage: engine.model.usage(),
-            elapsed: worked_since(began),
-        }
+        let engine = &self.engine;
+        let work = async |start| run_end(drive_through(engine, start, scope).await?);
+        engine.live.execute("agents", scope, work).await
     }
 }
 
@@ -125,13 +95,13 @@ fn run_end(end: FlowEnd) -> Result<RunEnd, FlowError> {
     })
 }
 
-/// How long was worked since then, whatever became of the clock.
-pub(crate) fn worked_since(began: Instant) -> SignedDuration {
-    SignedDuration::try_from(began.elapsed()).unwrap_or(SignedDuration::MAX)
-}
-
 /// Runs the main flow from its first request on.
-async fn drive_through(engine: &Arc<AgentsRun>, scope: &StopScope) -> Result<FlowEnd, FlowError> {
+async fn drive_through(
+    engine: &Arc<AgentsRun>,
+    start: RunStart,
+    scope: &StopScope,
+) -> Result<FlowEnd, FlowError> {
+    engine.take_unread(start).await?;
     engine.recorder.record_since(
         RunEvent::Started {
             goal: engine.goal.as_str().to_owned(),
@@ -163,8 +133,6 @@ async fn drive(
         turns: AtomicU64::new(0),
         path: Mutex::default(),
     });
-    // A task of its own, so that a panic in it is an error of the run and not of the caller.
-    let mut main = JoinSet::new();
     let running = Arc::clone(&flow);
     let replay = Replay::since(engine.journal.last());
     let work = replay.around(async move {
@@ -173,8 +141,7 @@ async fn drive(
             Err(error) => Err(error),
         }
     });
-    main.spawn(work.in_current_span());
-    let end = engine.joined(&mut main, scope).await;
+    let end = engine.work(work, scope).await;
     flow.settle(&end).await?;
     end
 }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use engine::run::{Kinds, LiveRun, RunParts};
+use engine::run::{CheckpointContent, Kinds, LiveRun, RunParts};
 use llm::SupervisorStep;
 use routing_core::bus::{BusEvent, DEFAULT_BACKLOG, EventBus, InProcessBus};
 use routing_core::handler::{Branches, HandlerPolicy, UnifiedInterruptHandler};
@@ -72,6 +72,7 @@ impl AgentsRun {
             run,
             kinds: Kinds::of::<AgentKind>(),
             catalogue: of_workflow(&Workflow::Agents),
+            checkpoints: CheckpointContent::Agents,
             model,
             constraints,
             reviewer,

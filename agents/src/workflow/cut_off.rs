@@ -115,7 +115,7 @@ async fn leave_below(flow: &Flow, node: &NodeId, reason: &str) -> Result<(), Flo
     engine.desk.withdraw_within(node).await?;
     let reason = format!("its agent was cut off: {reason}");
     engine.note_decided(Some(node), &reason).await?;
-    engine.leave_out(node, &reason).await?;
+    engine.leave_out(Some(node), &reason).await?;
     engine.ledger.refused_within(node, &reason);
     Ok(())
 }

@@ -6,7 +6,6 @@ use std::sync::{Mutex, PoisonError};
 use interrupts::store::{CheckpointDraft, CheckpointId};
 
 use super::journal::RunJournal;
-use journal::RunSnapshot;
 use journal::error::KeepError;
 
 /// The checkpoints that this process has saved.
@@ -26,17 +25,8 @@ impl Checkpoints {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = checkpoint;
     }
 
-    pub async fn save(
-        &self,
-        journal: &RunJournal,
-        snapshot: &RunSnapshot,
-    ) -> Result<CheckpointId, KeepError> {
-        let content = serde_json::to_string(snapshot)?;
-        self.save_content(journal, RunSnapshot::FORM, content).await
-    }
-
     /// Saves a checkpoint of any form.
-    pub async fn save_content(
+    pub async fn save(
         &self,
         journal: &RunJournal,
         form: u32,

@@ -4,24 +4,22 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use interrupts::life::{
-    Actor, Admission, Choosing, Decider, Decision, ExpiryOutcome, Interrupt, Judge, Recurrence,
-    Refusal, Role, Scope, State, USUAL_ATTEMPTS, Verdict,
+    Actor, Choosing, Decider, Decision, Interrupt, Judge, Recurrence, Refusal, Role, State, Verdict,
 };
-use interrupts::store::{ChangeError, RaisedQuestion};
-use interrupts::{ActorName, Digest, EffectId, KindName, RouteName};
+use interrupts::store::ChangeError;
+use interrupts::{ActorName, EffectId, RouteName};
 use routing_core::handler::{
     DecidedBy, DecisionError, Decisions, Matter, PersonPrompt, Proposal, StandingDecision,
 };
 use routing_core::review::{Answer, Answerer, AnswererKind, Question, QuestionKind};
-use routing_core::{AgentType, InterruptId, InterruptType, StopMode, StopSource};
+use routing_core::{AgentType, InterruptId, InterruptType, StopSource};
+use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::given_up::given_up_because;
 use super::handed::decide_as_before;
-use super::run_interrupts::{
-    MOST_AT_ONCE, RunInterrupts, machinery, missing, shortened, sweep_due,
-};
+use super::run_interrupts::{MOST_AT_ONCE, NewQuestion, RunInterrupts, missing, sweep_due};
 use journal::error::KeepError;
 use journal::place;
 
@@ -67,35 +65,15 @@ impl StoreDecisions {
         }
     }
 
-    /// Waits until something may have changed.
-    async fn pause(&self) {
-        let kept = &self.desk.record.kept;
-        tokio::select! {
-            () = kept.bell.heard() => {}
-            () = tokio::time::sleep(kept.poll) => {}
-        }
-    }
-
-    async fn open_review(&self, interrupt: InterruptId, shown: Digest) -> Result<(), KeepError> {
+    async fn open_review(
+        &self,
+        interrupt: InterruptId,
+        shown: &impl Serialize,
+    ) -> Result<(), KeepError> {
         // It may have been held when it was raised.
         self.desk.decide_by_policy(interrupt).await?;
-        let Some(mut row) = self.row(interrupt).await? else {
-            return Err(missing(interrupt));
-        };
-        let store = self.desk.record.store();
-        while row.state == State::Acknowledged {
-            match store.require_review(interrupt, row.epoch, shown).await {
-                Ok(_) => return Ok(()),
-                // It was decided or withdrawn meanwhile, which is seen next.
-                Err(ChangeError::Refused(Refusal::Ended { .. } | Refusal::Illegal { .. })) => {
-                    return Ok(());
-                }
-                Err(ChangeError::Refused(refusal)) => {
-                    row = self.desk.taken_by_us(interrupt, refusal).await?;
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
+        let row = self.desk.row(interrupt).await?;
+        self.desk.show(row, shown).await?;
         Ok(())
     }
 
@@ -105,56 +83,38 @@ impl StoreDecisions {
         question: &Question,
         fills: InterruptId,
     ) -> Result<(), KeepError> {
-        let target = RouteName::new(question.target)?;
-        let admission = Admission {
-            id: question.interrupt,
-            run: question.run,
-            node: question.node.clone(),
-            kind: KindName::new(question.agent_type)?,
-            origin: target.clone(),
-            routes: vec![target],
+        let admission = self.desk.admission(NewQuestion {
+            interrupt: question.interrupt,
+            node: &question.node,
+            kind: question.agent_type,
+            origin: question.target,
             interrupt_type: InterruptType::HumanReview,
             source: StopSource::System,
-            requested_by: machinery()?,
-            mode: StopMode::Graceful,
-            scope: Scope::Agent,
-            reason: shortened(&question.details.reason),
+            reason: &question.details.reason,
             content: serde_json::to_string(&json!({
                 "fills": fills,
                 "kind": question.kind,
                 "request": question.payload,
             }))?,
-            key: self.desk.record.key(&format!("{fills}/request"))?,
-            allowed: vec![Verdict::Edit],
-            patience: None,
-            on_expiry: ExpiryOutcome::Reject,
-            most_attempts: USUAL_ATTEMPTS,
+            key: &format!("{fills}/request"),
+            allowed: &[Verdict::Edit],
             recurrence: Recurrence::Verbatim,
-            reroute: None,
-        };
-        let raised = RaisedQuestion {
-            admission,
-            delivery: self.desk.record.delivery(None),
-        };
-        self.desk.record.store().raise(raised).await?;
+        })?;
+        self.desk.put(admission).await?;
         Ok(())
     }
 
     /// A person is shown a question. That for a request that no model could fill in is raised first.
     async fn needed(&self, asked: PersonPrompt<'_>) -> Result<(), KeepError> {
-        let (interrupt, shown) = match asked {
+        match asked {
             PersonPrompt::Question(question) => {
                 if let QuestionKind::UnfilledRequest { fills, .. } = question.kind {
                     self.raise_request(question, fills).await?;
                 }
-                let shown = Digest::of(&serde_json::to_vec(question)?);
-                (question.interrupt, shown)
+                self.open_review(question.interrupt, question).await
             }
-            PersonPrompt::Pause(pause) => {
-                (pause.interrupt, Digest::of(&serde_json::to_vec(pause)?))
-            }
-        };
-        self.open_review(interrupt, shown).await
+            PersonPrompt::Pause(pause) => self.open_review(pause.interrupt, pause).await,
+        }
     }
 
     /// The question for a request that no model could fill in is there, and decided where that was done before.
@@ -206,7 +166,7 @@ impl StoreDecisions {
                 )) => {}
                 // Somebody else has it in hand, or goes first: what he does is waited for.
                 Err(ChangeError::Refused(Refusal::Claimed { .. } | Refusal::Held { .. })) => {
-                    self.pause().await;
+                    self.desk.news().await;
                 }
                 Err(ChangeError::Refused(Refusal::DeadlinePassed { .. })) => {
                     store.sweep(MOST_AT_ONCE).await.map_err(KeepError::from)?;
@@ -341,6 +301,18 @@ fn standing<R: AgentType>(row: &Interrupt) -> Known<R> {
     }
 }
 
+/// Who decided, as it is told. The policy decides with the confidence that a model had, where one was asked.
+pub fn decided_by(by: &Decider, confidence: Option<u8>) -> DecidedBy {
+    match by {
+        Decider::Person { .. } => DecidedBy::Person,
+        Decider::Rule { .. } => DecidedBy::Rule,
+        Decider::Policy => confidence.map_or(DecidedBy::Policy, |confidence| DecidedBy::Model {
+            confidence,
+        }),
+        Decider::Deadline => DecidedBy::Deadline,
+    }
+}
+
 fn read<R: AgentType>(
     row: &Interrupt,
     decision: &Decision,
@@ -356,18 +328,10 @@ fn read<R: AgentType>(
     }
     let target = decision.target.as_str().parse::<R>();
     let target = target.map_err(|error| unreadable(serde::de::Error::custom(error)))?;
-    let decided_by = match &decision.by {
-        Decider::Person { .. } => DecidedBy::Person,
-        Decider::Rule { .. } => DecidedBy::Rule,
-        Decider::Policy => confidence.map_or(DecidedBy::Policy, |confidence| DecidedBy::Model {
-            confidence,
-        }),
-        Decider::Deadline => DecidedBy::Deadline,
-    };
     Ok(StandingDecision {
         id: decision.id,
         answer,
-        decided_by,
+        decided_by: decided_by(&decision.by, confidence),
         target,
         reroute: row.bound.as_ref().map(|bound| bound.event.clone()),
     })
@@ -462,7 +426,7 @@ impl<R: AgentType> Decisions<R> for StoreDecisions {
             match self.known(id).await {
                 Ok(Some(decision)) => return Ok(decision),
                 Ok(None) => {
-                    self.pause().await;
+                    self.desk.news().await;
                     let ended = async {
                         sweep_due(&self.desk.record, id).await?;
                         self.desk.end_pause(id, began.elapsed()).await

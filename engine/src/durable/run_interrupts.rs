@@ -2,22 +2,20 @@
 
 mod events;
 mod leaving;
+mod questions;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use interrupts::ActorName;
 use interrupts::life::{
-    Actor, Admission, Evidence, ExpiryOutcome, Interrupt, Judge, Recurrence, Refusal, Role, Scope,
-    State, USUAL_ATTEMPTS,
+    Actor, Admission, Evidence, Interrupt, Judge, Recurrence, Refusal, Role, State,
 };
 use interrupts::policy::{Automatic, Policy};
-use interrupts::store::{AdmitError, ChangeError, Delivery, RaisedQuestion, Store, StoreError};
-use interrupts::{ActorName, KindName, RouteName};
+use interrupts::store::{AdmitError, ChangeError, Delivery, Store, StoreError};
 use jiff::Timestamp;
-use routing_core::{
-    DecisionId, EventId, InterruptDetails, InterruptId, NodeId, StopMode, StopSource,
-};
+use routing_core::{DecisionId, EventId, InterruptDetails, InterruptId, NodeId, StopSource};
 use serde_json::Value;
 
 use super::handed::decide_as_before;
@@ -27,6 +25,7 @@ use journal::error::KeepError;
 use journal::place;
 
 pub use events::{event_key, published};
+pub use questions::{Heard, NewQuestion};
 
 /// How many interrupts a look at the deadlines ends at most.
 pub const MOST_AT_ONCE: u32 = 100;
@@ -179,13 +178,23 @@ impl RunInterrupts {
         match store.interrupt(raising.interrupt).await? {
             Some(asked_for) => self.acknowledge(asked_for, content).await?,
             None => {
-                let mut admission = self.admission(raising, content)?;
+                let kinds = &self.record.kinds;
+                let mut admission = self.admission(NewQuestion {
+                    interrupt: raising.interrupt,
+                    node: raising.node,
+                    kind: raising.kind,
+                    origin: kinds.origin_of(raising.kind),
+                    interrupt_type: raising.details.r#type,
+                    source: StopSource::Programmatic,
+                    reason: &raising.details.reason,
+                    content,
+                    key: &format!("{}#{}", raising.node, raising.turn),
+                    allowed: &[],
+                    recurrence: Recurrence::Verbatim,
+                })?;
+                admission.routes = kinds.routes()?;
                 set_terms(&self.record, &mut admission).await?;
-                let question = RaisedQuestion {
-                    admission,
-                    delivery: self.record.delivery(None),
-                };
-                let raised = store.raise(question).await?.into_interrupt();
+                let raised = self.put(admission).await?;
                 self.supersede(&raised).await?;
             }
         }
@@ -204,10 +213,7 @@ impl RunInterrupts {
     /// Decides what a standing rule or the policy decides by itself, before anybody is asked. A rule goes first: it
     /// is about this very question. Where neither does, or where the decision is refused, somebody is asked as usual.
     pub async fn decide_by_policy(&self, interrupt: InterruptId) -> Result<(), KeepError> {
-        let store = self.record.store();
-        let Some(row) = store.interrupt(interrupt).await? else {
-            return Err(missing(interrupt));
-        };
+        let (store, row) = (self.record.store(), self.row(interrupt).await?);
         if row.state == State::Acknowledged && !decide_by_rule(store, &row).await? {
             decide_by_policy(&self.record, &row).await?;
         }
@@ -225,10 +231,7 @@ impl RunInterrupts {
         if **policy == Policy::default() {
             return Ok(());
         }
-        let store = self.record.store();
-        let Some(row) = store.interrupt(interrupt).await? else {
-            return Err(missing(interrupt));
-        };
+        let (store, row) = (self.record.store(), self.row(interrupt).await?);
         let (State::AwaitingReview, Some(review)) = (row.state, &row.review) else {
             return Ok(());
         };
@@ -250,42 +253,6 @@ impl RunInterrupts {
             Ok(_) | Err(ChangeError::Refused(_)) => Ok(()),
             Err(error) => Err(error.into()),
         }
-    }
-
-    fn admission(&self, raising: &Raising<'_>, content: String) -> Result<Admission, KeepError> {
-        let Raising {
-            interrupt,
-            node,
-            turn,
-            kind,
-            details,
-            ..
-        } = raising;
-        Ok(Admission {
-            id: *interrupt,
-            run: self.record.run,
-            node: (*node).clone(),
-            kind: KindName::new(*kind)?,
-            origin: RouteName::new(self.record.kinds.origin_of(kind))?,
-            routes: self.record.kinds.routes()?,
-            interrupt_type: details.r#type,
-            source: StopSource::Programmatic,
-            requested_by: Actor {
-                name: ActorName::new(node.as_str())?,
-                role: Role::Requester,
-            },
-            mode: StopMode::Graceful,
-            scope: Scope::Agent,
-            reason: shortened(&details.reason),
-            content,
-            key: self.record.key(&format!("{node}#{turn}"))?,
-            allowed: Vec::new(),
-            patience: None,
-            on_expiry: ExpiryOutcome::Reject,
-            most_attempts: USUAL_ATTEMPTS,
-            recurrence: Recurrence::Verbatim,
-            reroute: None,
-        })
     }
 
     /// The agent has said what it asks. Where the part of this process that looks after its owner's deliveries

@@ -6,6 +6,7 @@ use routing_core::{StopMode, StopReason, StopScope};
 use super::failure::RunError;
 use super::live::LiveRun;
 use super::report::RunStatus;
+use super::settling::RUN_HAS_ENDED;
 use crate::durable::control::{RunStopOutcome, Trouble};
 use journal::error::KeepError;
 
@@ -23,7 +24,7 @@ pub enum RunEnd {
 }
 
 /// Records how the run ended, and says it. Where that cannot be recorded, that is what is said.
-pub async fn conclude(
+pub(super) async fn conclude(
     engine: &LiveRun,
     end: Result<RunEnd, RunError>,
     scope: &StopScope,
@@ -174,10 +175,12 @@ async fn record(
         }
         RunStopOutcome::Left | RunStopOutcome::Unasked => state,
     };
-    if state.is_final()
-        && let Some(control) = engine.control()
-    {
-        control.concludes().await;
+    if state.is_final() {
+        // What a process that died had begun, and nobody goes on with.
+        engine.leave_out(None, RUN_HAS_ENDED).await?;
+        if let Some(control) = engine.control() {
+            control.concludes().await;
+        }
     }
     record.become_state(state, Some(reason.to_owned())).await?;
     if !state.is_final() {
@@ -202,7 +205,7 @@ fn state_of(status: &RunStatus) -> (RunState, &str) {
     }
 }
 
-pub fn failed(error: &RunError) -> RunStatus {
+fn failed(error: &RunError) -> RunStatus {
     RunStatus::Failed {
         error: error.chain(),
         hint: error.hint(),

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use interrupts::catalogue::SharedCatalogue;
-use interrupts::store::{CheckpointId, NodeActivity, Pages};
+use interrupts::store::{CheckpointId, Pages};
 use routing_core::answer::ConstraintCheck;
 use routing_core::ask::Asker;
 use routing_core::context::DecoratorChain;
@@ -13,12 +13,11 @@ use routing_core::model::LanguageModel;
 use routing_core::reroute::RerouteState;
 use routing_core::review::Reviewer;
 use routing_core::{
-    AgentType, Clock, EventId, InterruptRoutes, NodeId, RunId, SealedInterrupt, StopMode, StopScope,
+    AgentType, Clock, EventId, InterruptRoutes, NodeId, RunId, SealedInterrupt, StopScope,
 };
-use tokio::task::JoinSet;
 
 use super::event::{RunEvent, RunObserver};
-use super::failure::{RunError, StepLimitReached, broken_off};
+use super::failure::{RunError, StepLimitReached};
 use super::ledger::Ledger;
 use super::limits::RunLimits;
 use super::metered_model::MeteredModel;
@@ -28,15 +27,15 @@ use super::reroute_log::{RerouteLog, words};
 use super::spans::RunSpans;
 use super::stoppable_reviewer::StoppableReviewer;
 use crate::durable::checkpoint::Checkpoints;
-use crate::durable::control::{OnlyScope, RunControl};
+use crate::durable::control::RunControl;
 use crate::durable::decisions::StoreDecisions;
 use crate::durable::journal::RunJournal;
 use crate::durable::kinds::Kinds;
 use crate::durable::model::JournalledModel;
-use crate::durable::record::{RunRecord, RunStart, RunStore};
+use crate::durable::record::{RunRecord, RunStore};
 use crate::durable::reroutes::StoreReroutes;
 use crate::durable::run_interrupts::RunInterrupts;
-use crate::durable::unread::{Unread, message_letter};
+use crate::durable::unread::message_letter;
 use crate::tools::{AgentTools, ToolUsingModel, Tooling, ToolingParts};
 use journal::error::KeepError;
 use journal::letter::Letter;
@@ -44,6 +43,15 @@ use journal::{NodeSnapshot, RunSnapshot};
 
 /// How many messages are looked at together.
 const MESSAGES: u32 = 500;
+
+/// What the checkpoints of a run hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CheckpointContent {
+    /// How its agents stand. The journal holds all else, and whoever goes on with the run reads it from its start.
+    Agents,
+    /// Where its workflow stands, which saves them itself and goes on from the last one.
+    Workflow,
+}
 
 /// What a run is made of, whatever its workflow.
 pub struct RunParts {
@@ -53,6 +61,8 @@ pub struct RunParts {
     pub kinds: Kinds,
     /// What its workflow says of itself, which is kept in the store for whoever shows the run.
     pub catalogue: Option<SharedCatalogue>,
+    /// What its checkpoints hold.
+    pub checkpoints: CheckpointContent,
     /// Plays the agents.
     pub model: Arc<dyn LanguageModel>,
     /// Checks what schemas say of values beyond their types.
@@ -89,16 +99,17 @@ pub struct LiveRun {
     pub reroutes: Arc<StoreReroutes>,
     pub reroute_log: Arc<RerouteLog>,
     pub checkpoints: Checkpoints,
+    pub(super) checkpoint_content: CheckpointContent,
     pub spans: RunSpans,
     pub reviewer: Arc<dyn Reviewer>,
     /// Held while the store is told of nodes, so that it hears of each change in its order.
     telling: tokio::sync::Mutex<()>,
-    control: OnceLock<Arc<dyn RunControl>>,
+    pub(super) control: OnceLock<Arc<dyn RunControl>>,
     /// What was given along when the run was resumed.
-    inputs: Mutex<Vec<Letter>>,
+    pub(super) inputs: Mutex<Vec<Letter>>,
     /// Why the run does not go on from where it stood, where somebody has given it up.
-    given_up: OnceLock<String>,
-    steps: Mutex<u32>,
+    pub(super) given_up: OnceLock<String>,
+    pub(super) steps: Mutex<u32>,
     /// Set once the run comes to an end for one flow: the others finish their step and end too.
     halting: AtomicBool,
 }
@@ -165,6 +176,7 @@ impl LiveRun {
             reroutes: Arc::clone(&reroute_log.reroutes),
             reroute_log,
             checkpoints: Checkpoints::default(),
+            checkpoint_content: parts.checkpoints,
             spans: RunSpans::new(run),
             reviewer,
             telling: tokio::sync::Mutex::new(()),
@@ -194,45 +206,6 @@ impl LiveRun {
             clock: Arc::clone(&self.clock),
             policy,
         })
-    }
-
-    /// Takes the run, and reads what was recorded of it. Its scope stops it where nobody else does.
-    pub async fn open(&self, scope: &StopScope) -> Result<RunStart, KeepError> {
-        let control = match &self.journal.record.kept.control {
-            Some(control) => Arc::clone(control),
-            None => Arc::new(OnlyScope(scope.clone())),
-        };
-        let _first = self.control.set(control);
-        let (standing, checkpoint) = self.journal.record.open().await?;
-        if let Some(checkpoint) = checkpoint {
-            self.journal.record.check(checkpoint).await?;
-        }
-        self.checkpoints.go_on_from(checkpoint);
-        self.journal.record.keep_input().await?;
-        let (loaded, told) = tokio::join!(self.journal.load(), self.journal.record.told_nodes());
-        loaded?;
-        self.nodes.were_told(told?);
-        *self.steps.lock().unwrap_or_else(PoisonError::into_inner) = self.journal.steps();
-        self.model.add(self.journal.usage(), &self.journal.tokens());
-        self.nodes.were_read(self.journal.read_letters());
-        if standing == RunStart::GoesOn && !self.journal.record.is_watched_only() {
-            let (handed, now) = (self.journal.events(), self.clock.now());
-            self.desk.publish_handed(handed, now).await?;
-            let unread = Unread::gather(&self.journal, &self.desk).await?;
-            let Unread {
-                letters,
-                inputs,
-                given_up,
-            } = unread;
-            if let Some(reason) = given_up {
-                let _first = self.given_up.set(reason);
-            }
-            for (node, letter) in letters {
-                self.nodes.keep_unread(&node, letter);
-            }
-            *self.inputs.lock().unwrap_or_else(PoisonError::into_inner) = inputs;
-        }
-        Ok(standing)
     }
 
     /// Who stops the run's nodes.
@@ -322,12 +295,8 @@ impl LiveRun {
             self.nodes.touch(&node);
         }
         let tokens = |node: &NodeId| self.model.tokens_of(node);
-        let mut rows = self.nodes.changed_rows(self.clock.now(), tokens)?;
-        for row in &mut rows {
-            if row.activity == NodeActivity::Running {
-                row.waits = waits.of(&row.node);
-            }
-        }
+        let waits = |node: &NodeId| waits.of(node);
+        let rows = self.nodes.changed_rows(self.clock.now(), tokens, waits)?;
         if !rows.is_empty() {
             record
                 .store()
@@ -351,6 +320,9 @@ impl LiveRun {
         if self.journal.record.is_watched_only() {
             return Ok(None);
         }
+        if self.checkpoint_content == CheckpointContent::Workflow {
+            return Ok(self.checkpoints.last());
+        }
         let nodes = self.nodes.all().into_iter();
         let snapshot = RunSnapshot {
             reason: reason.to_owned(),
@@ -361,12 +333,24 @@ impl LiveRun {
             interrupts: self.ledger.open(),
             result,
         };
-        let saved = self.checkpoints.save(&self.journal, &snapshot).await?;
+        let content = serde_json::to_string(&snapshot)?;
+        let saved = self.save(reason, RunSnapshot::FORM, content).await?;
+        Ok(Some(saved))
+    }
+
+    /// Saves a checkpoint of any form, and tells of it.
+    pub async fn save(
+        &self,
+        reason: &str,
+        form: u32,
+        content: String,
+    ) -> Result<CheckpointId, KeepError> {
+        let saved = self.checkpoints.save(&self.journal, form, content).await?;
         self.recorder.record(RunEvent::CheckpointSaved {
             number: saved.number,
             reason: reason.to_owned(),
         });
-        Ok(Some(saved))
+        Ok(saved)
     }
 
     /// The number of the next step.
@@ -413,43 +397,5 @@ impl LiveRun {
             told.push((event, row.state));
         }
         Ok(told)
-    }
-
-    /// Waits for the run's own flow, tells of stops meanwhile, and keeps the run this process's own. The flow is a task
-    /// of its own, so that a panic in it is an error of the run and not of the caller.
-    pub async fn joined<T: 'static>(
-        &self,
-        main: &mut JoinSet<Result<T, RunError>>,
-        scope: &StopScope,
-    ) -> Result<T, RunError> {
-        let mut told: Option<StopMode> = None;
-        let record = &self.journal.record;
-        let lease = record.kept.lease.unsigned_abs();
-        loop {
-            let reason = tokio::select! {
-                biased;
-                ended = main.join_next() => {
-                    return match ended {
-                        Some(Ok(end)) => end,
-                        Some(Err(error)) => Err(broken_off(error)),
-                        None => Err(RunError::Lost { detail: "the run's task is gone" }),
-                    };
-                }
-                reason = scope.stopped_now(), if told != Some(StopMode::Immediate) => reason,
-                reason = scope.stopping(), if told.is_none() => reason,
-                () = self.recorder.waits().news() => {
-                    self.keep_nodes().await?;
-                    continue;
-                }
-                () = tokio::time::sleep(lease / 3) => {
-                    if !record.is_watched_only() {
-                        record.renew().await?;
-                    }
-                    continue;
-                }
-            };
-            told = Some(reason.mode);
-            self.recorder.record(RunEvent::Stopping { reason });
-        }
     }
 }

@@ -5,7 +5,7 @@ mod letters;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use interrupts::store::{NodeActivity, NodeRow};
+use interrupts::store::{CallWait, NodeActivity, NodeRow};
 use interrupts::{KindName, NameError};
 use jiff::Timestamp;
 use routing_core::bus::{AgentDirectory, NodeStatus};
@@ -53,7 +53,7 @@ struct Nodes {
     changed: BTreeSet<usize>,
     /// How many nodes stand at the same place of the tree, by the id of the first of them.
     numbers: HashMap<NodeId, u32>,
-    /// What the store was told before this process had the run, of nodes of which it was told nothing since.
+    /// What the store was told of each node last, by whatever process.
     told: HashMap<NodeId, NodeRow>,
 }
 
@@ -115,6 +115,15 @@ impl NodeDirectory {
         };
         nodes.entries.insert(id.clone(), entry);
         true
+    }
+
+    /// Adds a node with its last turn and step, where the store was told of it before this process had the run.
+    pub fn add_told(&self, id: &NodeId, kind: &'static str) {
+        let told = self.lock().told.get(id).map(|row| (row.turn, row.step));
+        if let Some((turn, step)) = told {
+            self.add(id, kind);
+            self.takes_turn(id, turn, step);
+        }
     }
 
     /// Whether there is, or was, a node of this id.
@@ -181,12 +190,13 @@ impl NodeDirectory {
         self.lock().told.extend(told);
     }
 
-    /// The rows of the nodes that have changed since this was asked last. `now` stands for the time where the
-    /// store sets none; `tokens` says how many a node has used.
+    /// The rows of the nodes that stand otherwise than the store was told last. `now` stands for the time where the
+    /// store sets none; `tokens` says how many a node has used, and `waits` what the call of one that runs waits for.
     pub fn changed_rows(
         &self,
         now: Timestamp,
         tokens: impl Fn(&NodeId) -> u64,
+        waits: impl Fn(&NodeId) -> Option<CallWait>,
     ) -> Result<Vec<NodeRow>, NameError> {
         let mut nodes = self.lock();
         let Nodes {
@@ -202,14 +212,18 @@ impl NodeDirectory {
             let Some(entry) = entries.get(id) else {
                 continue;
             };
-            let row = self.row(id, entry, tokens(id), now)?;
-            let before = told.remove(id);
-            if before.is_none_or(|before| {
+            let mut row = self.row(id, entry, tokens(id), now)?;
+            if row.activity == NodeActivity::Running {
+                row.waits = waits(id);
+            }
+            let before = told.insert(id.clone(), row.clone());
+            let stands_so = |before| {
                 NodeRow {
                     since: now,
                     ..before
-                } != row
-            }) {
+                } == row
+            };
+            if !before.is_some_and(stands_so) {
                 rows.push(row);
             }
         }
@@ -344,7 +358,10 @@ mod tests {
     fn a_node_that_stands_as_the_store_was_told_before_is_no_news() {
         let run = RunId::generate();
         let now = |second| Timestamp::from_second(second).unwrap();
-        let none = |_: &NodeId| 0;
+        let rows = |nodes: &NodeDirectory, second| {
+            let rows = nodes.changed_rows(now(second), |_node| 0, |_node| None);
+            rows.unwrap()
+        };
         let first = NodeId::new("orchestrator").unwrap();
         let second = NodeId::new("orchestrator-2").unwrap();
         let after = |told: Vec<_>| {
@@ -356,16 +373,17 @@ mod tests {
             }
             nodes
         };
-        let mut told = after(Vec::new()).changed_rows(now(1), none).unwrap();
+        let mut told = rows(&after(Vec::new()), 1);
         assert_eq!(told.len(), 2);
         told[1].turn += 1;
         let nodes = after(told);
-        let news = nodes.changed_rows(now(2), none).unwrap();
+        let news = rows(&nodes, 2);
         assert_eq!(news.len(), 1, "{news:?}");
         assert_eq!(news[0].node, second);
-        // Once it has changed, what was told before says nothing any more.
         nodes.takes_turn(&first, 1, 1);
-        assert_eq!(nodes.changed_rows(now(3), none).unwrap().len(), 1);
+        assert_eq!(rows(&nodes, 3).len(), 1);
+        nodes.takes_turn(&first, 1, 1);
+        assert_eq!(rows(&nodes, 4), [], "it stands as it stood");
     }
 
     #[test]

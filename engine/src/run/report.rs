@@ -141,6 +141,18 @@ pub struct InterruptRecord {
 }
 
 impl InterruptRecord {
+    /// One that a person is asked about now.
+    pub fn asked(question: &Question) -> Self {
+        Self {
+            interrupt: question.interrupt,
+            node: question.node.clone(),
+            origin: question.agent_type,
+            interrupt_type: question.details.r#type,
+            reason: question.details.reason.clone(),
+            outcome: InterruptResult::Open,
+        }
+    }
+
     /// One that the store has, of an agent of this kind.
     pub fn of(interrupt: &Interrupt, origin: &'static str, outcome: InterruptResult) -> Self {
         Self {

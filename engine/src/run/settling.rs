@@ -70,17 +70,14 @@ impl LiveRun {
         Ok(())
     }
 
-    /// Says in the journal of all that a node and those below it had begun that nobody goes on with it: they are left
-    /// out, for this reason. Decisions stand, though nobody carries them out.
-    pub async fn leave_out(&self, within: &NodeId, reason: &str) -> Result<(), KeepError> {
+    /// Says in the journal of all that was begun, by the whole run or by a node and those below it, that nobody goes on
+    /// with it: it is left out, for this reason. Decisions stand, though nobody carries them out.
+    pub async fn leave_out(&self, within: Option<&NodeId>, reason: &str) -> Result<(), KeepError> {
         if self.journal.record.is_watched_only() {
             return Ok(());
         }
         let was_requested = |interrupt| self.ledger.was_requested(interrupt);
-        let concerned = OpenEffects {
-            within: Some(within),
-            but: None,
-        };
+        let concerned = OpenEffects { within, but: None };
         leave_out(&self.journal, concerned, reason, was_requested).await
     }
 }

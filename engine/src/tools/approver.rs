@@ -8,7 +8,7 @@ use routing_core::StopScope;
 use serde_json::Value;
 use tools::{Approver, CallDigest, PermissionAnswer, PermissionRequest};
 
-use super::asking::{AskingNode, CallQuestion, Heard};
+use super::asking::{AskingNode, CallAnswer, CallQuestion};
 use super::excerpt;
 use super::round::RoundState;
 use super::tooling::Tooling;
@@ -92,14 +92,14 @@ impl DeskApprover {
             recurrence: Recurrence::Same(request.recurring),
         };
         match desk.ask(&self.asker, asking, scope).await? {
-            Heard::Ended(row) => {
+            CallAnswer::Ended(row) => {
                 desk.carried_out(&row).await?;
                 let answer = answer_of(&row)?;
                 self.state.unpark(id);
                 Ok(answer)
             }
-            Heard::Stopped(reason) => Ok(deny(reason.message)),
-            Heard::Nobody(question) => {
+            CallAnswer::Stopped(reason) => Ok(deny(reason.message)),
+            CallAnswer::Nobody(question) => {
                 self.state.nobody_answers(*question);
                 Ok(deny(
                     "it needs a permission that was not given yet".to_owned(),

@@ -1,21 +1,20 @@
 //! Asking people about tools: through the store, so that whoever answers first, in whatever process, has answered.
 
-mod decide;
 mod raise;
 mod told;
 mod waiting;
 
 use std::sync::Arc;
 
-use interrupts::life::{Interrupt, Recurrence, Verdict};
+use interrupts::life::{Interrupt, Recurrence, Verdict, WithdrawCause};
 use jiff::Timestamp;
 use routing_core::handler::InterruptMoment;
 use routing_core::review::{Answer, Question, QuestionKind, Reviewer};
-use routing_core::{InterruptId, InterruptType, NodeId, Outcome, StopReason, StopScope};
+use routing_core::{InterruptId, InterruptType, NodeId, StopReason, StopScope};
 
 use super::launching::Ground;
 use crate::durable::record::RunRecord;
-use crate::durable::run_interrupts::RunInterrupts;
+use crate::durable::run_interrupts::{Heard, RunInterrupts};
 use crate::run::ledger::Ledger;
 use crate::run::recorder::Recorder;
 use journal::error::KeepError;
@@ -59,21 +58,13 @@ pub(super) struct CallQuestion<'a> {
 
 /// What came of asking.
 #[derive(Debug)]
-pub(super) enum Heard {
+pub(super) enum CallAnswer {
     /// The question has ended, with a decision or without one.
     Ended(Box<Interrupt>),
     /// The agent is to stop; the question stays open.
     Stopped(StopReason),
     /// Nobody is there to answer; the question stays open.
     Nobody(Box<Question>),
-}
-
-/// What one attempt to get an answer came to.
-enum AnswerAttempt {
-    Ended(Box<Interrupt>),
-    Here(Answer),
-    Stopped(StopReason),
-    Nobody,
 }
 
 impl ToolDesk {
@@ -100,7 +91,7 @@ impl ToolDesk {
         asker: &AskingNode,
         asking: CallQuestion<'_>,
         scope: &StopScope,
-    ) -> Result<Heard, KeepError> {
+    ) -> Result<CallAnswer, KeepError> {
         let record = &self.desk.record;
         let CallQuestion { name, matter, .. } = asking;
         let place = format!("{}/{name}", matter.tool_call.place);
@@ -118,7 +109,7 @@ impl ToolDesk {
         matter: &ToolMatter,
         row: Interrupt,
         scope: &StopScope,
-    ) -> Result<Heard, KeepError> {
+    ) -> Result<CallAnswer, KeepError> {
         let id = row.id;
         let mut question = question(&self.desk.record, asker, matter, id);
         self.told_raised(asker, matter, id)?;
@@ -128,14 +119,16 @@ impl ToolDesk {
         for _unclear in 0..MOST_UNCLEAR {
             self.told(id, InterruptMoment::Asked(&question));
             self.waits(asker, id).await?;
-            match self.hear(id, &question, scope).await? {
-                AnswerAttempt::Ended(row) => return self.heard(asker, *row).await,
-                AnswerAttempt::Stopped(reason) => return Ok(Heard::Stopped(reason)),
-                AnswerAttempt::Nobody => return Ok(Heard::Nobody(Box::new(question))),
-                AnswerAttempt::Here(answer) => match clear(matter, &answer, &question) {
+            let heard = self.desk.hear(&*self.reviewer, &question, scope).await?;
+            match heard {
+                Heard::Ended(row) => return self.heard(asker, *row).await,
+                Heard::Stopped(reason) => return Ok(CallAnswer::Stopped(reason)),
+                Heard::Nobody => return Ok(CallAnswer::Nobody(Box::new(question))),
+                Heard::Here(answer) => match clear(matter, &answer, &question) {
                     Ok(verdict) => {
-                        let row = self.decide(id, verdict, &answer).await?;
-                        return self.heard(asker, row).await;
+                        let answerer = self.reviewer.answerer(id);
+                        let row = self.desk.decide(id, verdict, &answer, &answerer);
+                        return self.heard(asker, row.await?).await;
                     }
                     Err(problem) => {
                         self.told(id, InterruptMoment::Refused { problem: &problem });
@@ -144,43 +137,27 @@ impl ToolDesk {
                 },
             }
         }
-        Ok(Heard::Nobody(Box::new(question)))
+        Ok(CallAnswer::Nobody(Box::new(question)))
     }
 
     /// Somebody has ended the question that the node waited for.
-    async fn heard(&self, asker: &AskingNode, row: Interrupt) -> Result<Heard, KeepError> {
+    async fn heard(&self, asker: &AskingNode, row: Interrupt) -> Result<CallAnswer, KeepError> {
         let id = row.id;
         let heard = self.ended(asker, row)?;
         self.goes_on(asker, id).await?;
         Ok(heard)
     }
 
-    async fn hear(
+    /// Ends the question, where somebody may still answer it.
+    pub(super) async fn withdraw(
         &self,
-        id: InterruptId,
-        question: &Question,
-        scope: &StopScope,
-    ) -> Result<AnswerAttempt, KeepError> {
-        let said = tokio::select! {
-            biased; // Nothing starts after a stop, whatever is answered with it.
-            reason = scope.stopping() => return Ok(AnswerAttempt::Stopped(reason)),
-            row = self.ended_elsewhere(id) => return Ok(AnswerAttempt::Ended(Box::new(row?))),
-            said = self.reviewer.answer(question, scope) => said,
-        };
-        Ok(match said {
-            Ok(Outcome::Completed(answer)) => AnswerAttempt::Here(answer),
-            Ok(Outcome::Interrupted { reason, .. }) => AnswerAttempt::Stopped(reason),
-            Err(error) => {
-                // Whoever leaves here may have heard that somebody else has just answered.
-                let row = self.row(id).await?;
-                if row.state.is_live() {
-                    tracing::info!(%error, interrupt = %id, "a tool waits for an answer");
-                    AnswerAttempt::Nobody
-                } else {
-                    AnswerAttempt::Ended(Box::new(row))
-                }
-            }
-        })
+        asker: &AskingNode,
+        name: &str,
+        matter: &ToolMatter,
+    ) -> Result<(), KeepError> {
+        let place = format!("{}/{name}", matter.tool_call.place);
+        let id = self.desk.record.interrupt_at(&place, asker.at);
+        self.desk.withdraw(id, WithdrawCause::Withdrawn).await
     }
 }
 

@@ -11,7 +11,7 @@ use tools::{
     CallId, ElicitationAnswer, ElicitationForm, ElicitationRequest, Elicitor, FormField, ToolCall,
 };
 
-use super::asking::{CallQuestion, Heard};
+use super::asking::{CallAnswer, CallQuestion};
 use super::excerpt;
 use super::tooling::Tooling;
 use crate::durable::decisions::answer;
@@ -64,9 +64,9 @@ impl RunElicitor {
         };
         let heard = tooling.desk.ask(&running.asker, asking, scope).await;
         let row = match heard {
-            Ok(Heard::Ended(row)) => row,
+            Ok(CallAnswer::Ended(row)) => row,
             // The question stays open, and its call goes on with the run.
-            Ok(Heard::Nobody(question)) => {
+            Ok(CallAnswer::Nobody(question)) => {
                 for running in &all {
                     running.state.park(running.call.id.as_str());
                     running.state.nobody_answers((*question).clone());
@@ -74,7 +74,7 @@ impl RunElicitor {
                 return Some(ElicitationAnswer::Unanswered);
             }
             // The call ends with it: whatever comes later answers nothing.
-            Ok(Heard::Stopped(_)) => {
+            Ok(CallAnswer::Stopped(_)) => {
                 let withdrawn = tooling.desk.withdraw(&running.asker, &name, &matter).await;
                 if let Err(error) = withdrawn {
                     tracing::warn!(%error, "a tool's question could not be withdrawn");

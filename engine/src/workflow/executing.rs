@@ -5,7 +5,6 @@ use std::sync::Arc;
 use interrupts::catalogue::{CatalogueDraft, CatalogueError, SharedCatalogue};
 use interrupts::store::StoreError;
 use interrupts::{NameError, WorkflowName};
-use jiff::SignedDuration;
 use routing_core::answer::{ConstraintCheck, TypesOnly};
 use routing_core::bus::{BusEvent, DEFAULT_BACKLOG, EventBus as _, InProcessBus};
 use routing_core::handler::{Branches, HandlerPolicy};
@@ -13,17 +12,13 @@ use routing_core::model::LanguageModel;
 use routing_core::review::{Nobody, Reviewer};
 use routing_core::{Blackboard, Clock, EventId, NodeId, RunId, StopScope, SystemClock};
 use serde::{Deserialize, Serialize};
-use tokio::task::JoinSet;
-use tokio::time::Instant;
-use tracing::Instrument as _;
 
 use super::exit::Exit;
 use super::{Agent, Run, RunContext, Workflow};
 use crate::durable::replay::Replay;
-use crate::run::ending::conclude;
 use crate::run::{
-    Hold, Kinds, LiveRun, RunEnd, RunError, RunEvent, RunLimits, RunObserver, RunParts, RunReport,
-    RunStatus, RunStore,
+    CheckpointContent, Hold, Kinds, LiveRun, RunEnd, RunError, RunEvent, RunLimits, RunObserver,
+    RunParts, RunReport, RunStart, RunStatus, RunStore,
 };
 use crate::tools::AgentTools;
 use journal::NodeState;
@@ -171,6 +166,7 @@ impl<W: Workflow> Execution<W> {
             run,
             kinds: Kinds::of::<W::Kind>(),
             catalogue: Some(catalogue_of::<W>()?),
+            checkpoints: CheckpointContent::Agents,
             model,
             constraints,
             reviewer,
@@ -211,49 +207,37 @@ impl<W: Workflow> Execution<W> {
     /// Dropping the future ends all work of the run at once, and nothing is reported; what was recorded stands, and the
     /// run can be resumed. Stop `scope` instead.
     pub async fn execute(self, scope: &StopScope) -> Executed<W::Output> {
-        let span = self.run.shared.live.spans.begin(W::NAME);
-        self.executed(scope).instrument(span).await
-    }
-
-    async fn executed(self, scope: &StopScope) -> Executed<W::Output> {
-        let live = Arc::clone(&self.run.shared.live);
-        let began = Instant::now();
-        let end = match live.open(scope).await {
-            Ok(_) => self.drive(scope).await,
-            Err(error) => Err(error.into()),
-        };
-        live.journal.close();
-        let (end, output) = match end {
-            Ok(Ok(output)) => match serde_json::to_string(&output) {
-                Ok(text) => (Ok(RunEnd::Completed(text)), Some(output)),
-                Err(error) => (Err(error.into()), None),
-            },
-            Ok(Err(exit)) => (exit.into_end(), None),
-            Err(error) => (Err(error), None),
-        };
-        let end = match self.settle(&end).await {
-            Ok(()) => end,
-            Err(error) => Err(error),
-        };
-        let status = conclude(&live, end, scope).await;
-        live.spans.end(&status);
-        live.recorder.record(status.last_event());
-        let output = output.filter(|_| matches!(status, RunStatus::Completed { .. }));
-        let report = RunReport {
-            run: live.run,
-            status,
-            interrupts: live.ledger.records(),
-            steps: live.steps(),
-            checkpoint: live.checkpoints.last(),
-            usage: live.model.usage(),
-            elapsed: SignedDuration::try_from(began.elapsed()).unwrap_or(SignedDuration::MAX),
-        };
+        let live = &self.run.shared.live;
+        let mut output = None;
+        let report = live
+            .execute(W::NAME, scope, async |start| {
+                let end = match self.drive(start, scope).await {
+                    Ok(Ok(done)) => match serde_json::to_string(&done) {
+                        Ok(text) => {
+                            output = Some(done);
+                            Ok(RunEnd::Completed(text))
+                        }
+                        Err(error) => Err(error.into()),
+                    },
+                    Ok(Err(exit)) => exit.into_end(),
+                    Err(error) => Err(error),
+                };
+                self.settle(&end).await?;
+                end
+            })
+            .await;
+        let output = output.filter(|_| matches!(report.status, RunStatus::Completed { .. }));
         Executed { report, output }
     }
 
     /// Runs the workflow's code, from its start.
-    async fn drive(&self, scope: &StopScope) -> Result<Result<W::Output, Exit>, RunError> {
+    async fn drive(
+        &self,
+        start: RunStart,
+        scope: &StopScope,
+    ) -> Result<Result<W::Output, Exit>, RunError> {
         let live = &self.run.shared.live;
+        live.take_unread(start).await?;
         let input = self.input().await?;
         let started = RunEvent::Started {
             goal: W::NAME.to_owned(),
@@ -262,14 +246,11 @@ impl<W: Workflow> Execution<W> {
         };
         live.recorder.record_since(started, live.journal.last());
         let (workflow, run) = (Arc::clone(&self.workflow), self.run.clone());
-        let replay = Replay::since(live.journal.last());
-        let work = replay.around(async move {
+        let work = Replay::since(live.journal.last()).around(async move {
             let first = Agent::new(run, NodeId::root(), W::FIRST);
             Ok(workflow.run(first, input).await)
         });
-        let mut main = JoinSet::new();
-        main.spawn(work.in_current_span());
-        live.joined(&mut main, scope).await
+        live.work(work, scope).await
     }
 
     /// The input that the run began with, as the store keeps it.

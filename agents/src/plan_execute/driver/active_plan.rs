@@ -286,7 +286,7 @@ impl ActivePlan {
         let content = serde_json::to_string(&self.standing.snapshot()).map_err(KeepError::from)?;
         let saved = self
             .checkpoints
-            .save_content(&self.journal, PlanExecute::FORM, content)
+            .save(&self.journal, PlanExecute::FORM, content)
             .await?;
         let standing = self.standing.clone();
         self.standing.facts.clear();

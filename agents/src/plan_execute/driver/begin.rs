@@ -137,34 +137,28 @@ impl PlanDecision {
 }
 
 impl Driver {
-    /// Takes the run, and reads where it stood.
-    pub(super) async fn open(&mut self) -> Result<(), FlowError> {
-        let journal = std::sync::Arc::clone(&self.journal);
-        let record = &journal.record;
-        if record.is_watched_only() {
+    /// Goes on from where the run stood.
+    pub(super) async fn go_on(&mut self) -> Result<(), FlowError> {
+        if self.journal.record.is_watched_only() {
             return Err(FlowError::Lost {
                 detail: "a plan is shown from its checkpoints, and not executed for it",
             });
         }
-        let (_standing, checkpoint) = record.open().await?;
-        record.keep_input().await?;
-        self.checkpoints.go_on_from(checkpoint);
-        journal.load().await?;
-        self.model.add(journal.usage(), &journal.tokens());
-        if let Some(id) = checkpoint
-            && let Some((standing, settled)) = read_standing(&journal, id).await?
+        if let Some(id) = self.checkpoints.last()
+            && let Some((standing, settled)) = read_standing(&self.journal, id).await?
         {
             self.standing = standing;
             for effect in settled {
-                journal.dispatched(effect).await?;
+                self.journal.dispatched(effect).await?;
             }
         }
-        self.read_nodes().await
+        self.find_nodes()?;
+        Ok(())
     }
 
     /// The first effects: of a beginning, of a person's decision, or of what was under way.
     pub(super) async fn begin(&mut self) -> Result<Vec<PlanEffect>, FlowError> {
-        self.keep_nodes().await?;
+        self.show_nodes().await?;
         let (mut decided, taken) = self.decided().await?;
         if matches!(self.standing.state.phase(), Phase::Created) {
             let effects = self.apply(&PlanEvent::Start)?;
@@ -214,7 +208,7 @@ impl Driver {
     ) -> Result<Vec<PlanEffect>, FlowError> {
         let mut effects = Vec::new();
         if decided.says_something() {
-            pass_over_what_was_asked(&mut self.standing, &self.journal, &self.root)?;
+            pass_over_what_was_asked(&mut self.standing, &self.live.journal, &self.root)?;
         }
         if !decided.cancelled {
             effects.extend(self.stand_still(REQUESTED)?);

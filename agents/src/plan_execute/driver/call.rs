@@ -5,12 +5,12 @@ use std::sync::Arc;
 use routing_core::StopScope;
 use tracing::Instrument as _;
 
-use super::{Driver, EffectOutcome, ExecutionEnd};
+use super::{Driver, EffectOutcome};
 use crate::plan_execute::desk::{DeskError, PlanDesk};
 use crate::plan_execute::news::{PlanNews, PlanStepStarted};
 use crate::workflow::failure::FlowError;
 use engine::run::spans::failed;
-use engine::run::{RunEvent, StepLimitReached};
+use engine::run::{RunEnd, RunEvent, StepLimitReached};
 use engine::tools::Parked;
 use journal::place;
 use planning::{PlanEvent, PlanExecute, PlanRole, PlanStep, PlanningCall, Unfinished};
@@ -63,7 +63,7 @@ impl Driver {
     pub(super) async fn call(&mut self, call: PlanCall) -> Result<EffectOutcome, FlowError> {
         let role = call.role();
         let node = self.root.child(role.segment())?;
-        let scope = self.control.scope_of(&node);
+        let scope = self.scope_of(&node);
         if scope.is_stopping() {
             if let Some(left) = self.rest_if_left() {
                 return Ok(EffectOutcome::Rest(left));
@@ -72,7 +72,8 @@ impl Driver {
             return Ok(EffectOutcome::Event(PlanEvent::CallStopped));
         }
         let turn = self.turn_of(&call).await?;
-        self.keep_nodes().await?;
+        self.show_nodes().await?;
+        let _told_of_its_questions = self.live.tools_for(&node);
         let step = call.step().cloned();
         let started = PlanStepStarted {
             node: node.clone(),
@@ -93,7 +94,10 @@ impl Driver {
             if let Some(Parked::Waiting(questions)) = tooling.take_parked(&node)
                 && !self.is_interrupted()
             {
-                return Ok(EffectOutcome::Rest(ExecutionEnd::Waiting { questions }));
+                for question in questions {
+                    self.ledger.unanswered(question);
+                }
+                return Ok(EffectOutcome::Rest(RunEnd::Waiting));
             }
         }
         if asked == PlanEvent::CallStopped
@@ -161,7 +165,6 @@ impl Driver {
         let asked = call.at(&desk, &state, turn, scope).instrument(span.clone());
         tokio::pin!(asked);
         let mut is_told = self.is_interrupted();
-        let recorder = Arc::clone(&self.recorder);
         loop {
             tokio::select! {
                 biased;
@@ -175,11 +178,10 @@ impl Driver {
                 }
                 _reason = scope.stopping(), if !is_told => {
                     is_told = true;
-                    if !self.control.is_left() {
+                    if !self.is_left() {
                         self.interrupted(scope)?;
                     }
                 }
-                () = recorder.waits().news() => self.keep_nodes().await?,
             }
         }
     }
@@ -194,7 +196,10 @@ impl Driver {
             return Ok(());
         };
         let message = reason.message.clone();
-        self.recorder.record(RunEvent::Stopping { reason });
+        if !self.scope.is_stopping() {
+            // One agent was stopped, and with it the plan.
+            self.recorder.record(RunEvent::Stopping { reason });
+        }
         // While something is under way it is noted, and nothing follows at once.
         let effects = self.apply(&PlanEvent::Interrupt {
             reason: Some(message),

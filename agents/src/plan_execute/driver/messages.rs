@@ -1,5 +1,7 @@
 //! Messages to a plan. They are read where something is about to begin, and reach the replan.
 
+use std::sync::Arc;
+
 use interrupts::store::Pages;
 
 use super::Driver;
@@ -62,14 +64,15 @@ impl Driver {
     /// What the messages say that were not read before. They count as read with the next checkpoint.
     async fn unread(&mut self) -> Result<Vec<String>, KeepError> {
         let (mut texts, mut pages) = (Vec::new(), Pages::after(self.standing.read, PAGE));
-        let record = &self.journal.record;
+        let live = Arc::clone(&self.live);
+        let record = &live.journal.record;
         let store = record.store();
-        while let Some(found) = pages.next(|page| store.messages(self.run, page)).await? {
+        while let Some(found) = pages.next(|page| store.messages(live.run, page)).await? {
             self.standing.read = pages.position();
             // From here on they cannot be taken back. What was taken back before is not read.
             let places: Vec<u64> = found.iter().map(|stored| stored.position).collect();
             let epoch = record.epoch()?;
-            let read = store.read_messages(self.run, epoch, &places).await?;
+            let read = store.read_messages(live.run, epoch, &places).await?;
             let found = found.into_iter();
             let read = found.filter(|stored| read.contains(&stored.position));
             texts.extend(read.map(|stored| stored.message.text));

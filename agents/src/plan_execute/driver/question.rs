@@ -1,25 +1,15 @@
 //! The plan's questions in the store: raised, shown to people, withdrawn, decided.
 
-use interrupts::life::{
-    Actor, Admission, Choosing, Evidence, ExpiryOutcome, Interrupt, Judge, Recurrence, Refusal,
-    Role, Scope, State, USUAL_ATTEMPTS, Verdict, WithdrawCause,
-};
-use interrupts::store::{ChangeError, RaisedQuestion};
-use interrupts::{ActorName, Digest, KindName, RouteName};
-use routing_core::review::{Answer, Answerer, Question, QuestionKind};
-use routing_core::{
-    DecisionId, InterruptDetails, InterruptId, InterruptType, StopMode, StopSource,
-};
+use interrupts::life::{Admission, Evidence, Interrupt, Recurrence, State, Verdict, WithdrawCause};
+use routing_core::review::{Question, QuestionKind};
+use routing_core::{InterruptDetails, InterruptId, InterruptType, StopSource};
 use serde_json::json;
 
 use super::Driver;
 use super::nodes::role_of;
 use crate::workflow::failure::FlowError;
-use engine::durable::decisions::name_of;
 use engine::durable::handed::decide_as_before;
-use engine::durable::run_interrupts::{
-    decide_by_policy, decide_by_rule, machinery, missing, set_terms, shortened, sweep_due,
-};
+use engine::durable::run_interrupts::{NewQuestion, decide_by_policy, decide_by_rule, set_terms};
 use journal::error::KeepError;
 use journal::place;
 use planning::{Activity, Cause, Held, OpenQuestion, PLAN_EXECUTE, Phase, PlanStep};
@@ -176,18 +166,20 @@ impl Driver {
         let Some(open) = self.standing.question.take() else {
             return Ok(());
         };
-        let store = self.journal.record.store();
-        let Some(row) = store.interrupt(open.interrupt).await? else {
-            return Ok(());
-        };
-        if !row.state.is_live() {
-            return Ok(());
-        }
-        let withdrawn = store.withdraw(row.id, machinery()?, WithdrawCause::Withdrawn);
-        match withdrawn.await {
-            // Somebody else has ended it.
-            Ok(_) | Err(ChangeError::Refused(_)) => Ok(()),
-            Err(error) => Err(error.into()),
+        match self
+            .journal
+            .record
+            .store()
+            .interrupt(open.interrupt)
+            .await?
+        {
+            Some(row) if row.state.is_live() => {
+                self.live
+                    .desk
+                    .withdraw(row.id, WithdrawCause::Withdrawn)
+                    .await
+            }
+            Some(_) | None => Ok(()),
         }
     }
 
@@ -208,22 +200,12 @@ impl Driver {
                     // time for a provider that is down over night.
                     admission.patience = None;
                 }
-                let raised = RaisedQuestion {
-                    admission,
-                    delivery: self.journal.record.delivery(None),
-                };
-                store.raise(raised).await?.into_interrupt()
+                self.live.desk.put(admission).await?
             }
         };
         let row = self.taken_again(row).await?;
         if row.state == State::Acknowledged && !self.is_decided(open, &row).await? {
-            let shown = Digest::of(&serde_json::to_vec(&question)?);
-            match store.require_review(row.id, row.epoch, shown).await {
-                // It was decided or withdrawn meanwhile, which is seen next.
-                Ok(_)
-                | Err(ChangeError::Refused(Refusal::Ended { .. } | Refusal::Illegal { .. })) => {}
-                Err(error) => return Err(error.into()),
-            }
+            self.live.desk.show(row, &question).await?;
         }
         Ok(Some(question))
     }
@@ -302,116 +284,18 @@ impl Driver {
     }
 
     fn admission(&self, open: &OpenQuestion, asked: &PlanQuestion) -> Result<Admission, KeepError> {
-        let requested_by = match asked.source {
-            StopSource::System => machinery()?,
-            StopSource::User | StopSource::Programmatic => Actor {
-                name: ActorName::new(open.node.as_str())?,
-                role: Role::Requester,
-            },
-        };
-        let route = RouteName::new(asked.kind)?;
-        Ok(Admission {
-            id: open.interrupt,
-            run: self.run,
-            node: open.node.clone(),
-            kind: KindName::new(asked.kind)?,
-            origin: route.clone(),
-            routes: vec![route],
+        self.live.desk.admission(NewQuestion {
+            interrupt: open.interrupt,
+            node: &open.node,
+            kind: asked.kind,
+            origin: asked.kind,
             interrupt_type: asked.details.r#type,
             source: asked.source,
-            requested_by,
-            mode: StopMode::Graceful,
-            scope: Scope::Agent,
-            reason: shortened(&asked.details.reason),
+            reason: &asked.details.reason,
             content: serde_json::to_string(&asked.details)?,
-            key: self
-                .journal
-                .record
-                .key(&format!("{}#{}/{}", open.node, open.turn, open.interrupt))?,
-            allowed: asked.allowed.to_vec(),
-            patience: None,
-            on_expiry: ExpiryOutcome::Reject,
-            most_attempts: USUAL_ATTEMPTS,
+            key: &format!("{}#{}/{}", open.node, open.turn, open.interrupt),
+            allowed: asked.allowed,
             recurrence: Recurrence::Verbatim,
-            reroute: None,
         })
-    }
-
-    /// The question's interrupt, once it has ended; it has where its time is over.
-    pub(super) async fn ended(&self, id: InterruptId) -> Result<Option<Interrupt>, KeepError> {
-        sweep_due(&self.journal.record, id).await?;
-        let row = self.journal.record.store().interrupt(id).await?;
-        let row = row.ok_or_else(|| missing(id))?;
-        if row.state == State::DeadLettered {
-            return Err(KeepError::DeadLettered { interrupt: id });
-        }
-        Ok((!row.state.is_live()).then_some(row))
-    }
-
-    /// Waits until somebody, in whatever process, has ended the question.
-    pub(super) async fn ended_elsewhere(&self, id: InterruptId) -> Result<Interrupt, KeepError> {
-        loop {
-            if let Some(row) = self.ended(id).await? {
-                return Ok(row);
-            }
-            self.look_again().await;
-        }
-    }
-
-    /// Waits until something may have changed.
-    async fn look_again(&self) {
-        let kept = &self.journal.record.kept;
-        tokio::select! {
-            () = kept.bell.heard() => {}
-            () = tokio::time::sleep(kept.poll) => {}
-        }
-    }
-
-    /// Records an answer that was given here; another one may have been faster, and stands then.
-    pub(super) async fn decide(
-        &self,
-        id: InterruptId,
-        answer: &Answer,
-        answerer: &Answerer,
-    ) -> Result<Interrupt, KeepError> {
-        let store = self.journal.record.store();
-        let verdict = if *answer == Answer::default() {
-            Verdict::Approve
-        } else {
-            Verdict::Respond
-        };
-        let choosing = Choosing {
-            id: DecisionId::generate(),
-            verdict,
-            target: None,
-            content: Some(serde_json::to_string(answer)?),
-        };
-        loop {
-            let row = store.interrupt(id).await?.ok_or_else(|| missing(id))?;
-            if !row.state.is_live() {
-                return Ok(row);
-            }
-            let judge = Judge::Person {
-                actor: Actor {
-                    name: name_of(Some(answerer))?,
-                    role: Role::Reviewer,
-                },
-                version: row.version,
-                shown: row.review.map_or(Digest::ZERO, |review| review.shown),
-            };
-            match store.decide(id, judge, choosing.clone()).await {
-                Ok(_)
-                | Err(ChangeError::Refused(Refusal::Ended { .. } | Refusal::StaleVersion { .. })) =>
-                    {}
-                // Somebody else has it in hand, or goes first: what he does is waited for.
-                Err(ChangeError::Refused(Refusal::Claimed { .. } | Refusal::Held { .. })) => {
-                    self.look_again().await;
-                }
-                Err(ChangeError::Refused(Refusal::DeadlinePassed { .. })) => {
-                    sweep_due(&self.journal.record, id).await?;
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
     }
 }

@@ -2,25 +2,18 @@
 
 use std::sync::Arc;
 
-use interrupts::life::Interrupt;
-use routing_core::Outcome;
-use routing_core::review::{Answer, Question, ReviewError};
+use interrupts::life::{Decision, Interrupt, State, Verdict};
+use routing_core::handler::FilledBy;
+use routing_core::review::Answer;
 
 use super::begin::PlanDecision;
-use super::{Driver, EffectOutcome, ExecutionEnd};
+use super::{Driver, EffectOutcome};
 use crate::workflow::failure::FlowError;
-use engine::durable::decisions::{answer, words};
-use engine::run::RunEvent;
+use engine::durable::decisions::{answer, decided_by, words};
+use engine::durable::run_interrupts::{Heard, sweep_due};
+use engine::run::{InterruptRecord, InterruptResult, RunEnd, RunEvent};
 use journal::error::KeepError;
 use planning::{Phase, PlanEffect, PlanEvent};
-
-/// What has ended the waiting for an answer.
-enum Heard {
-    Ended(Box<Interrupt>),
-    Said(Answer),
-    Stopped(String),
-    Nobody,
-}
 
 impl Driver {
     /// Asks a person, here and through the store: whoever answers first has answered.
@@ -31,28 +24,33 @@ impl Driver {
             });
         };
         let id = question.interrupt;
-        self.keep_nodes().await?;
-        if let Some(row) = self.ended(id).await? {
+        self.show_nodes().await?;
+        sweep_due(&self.journal.record, id).await?;
+        let row = self.live.desk.row(id).await?;
+        if !row.state.is_live() {
             return self.answered(&row);
         }
+        let asked = InterruptRecord::asked(&question);
+        self.ledger.raised(self.standing.asked, asked);
         self.recorder.record(RunEvent::InterruptOpened {
             question: Box::new(question.clone()),
         });
+        let (reviewer, scope) = (Arc::clone(&self.reviewer), self.scope_of(&question.node));
         loop {
-            match self.heard(&question).await? {
+            match self.live.desk.hear(&*reviewer, &question, &scope).await? {
                 Heard::Ended(row) => return self.answered(&row),
                 Heard::Stopped(reason) => {
                     if let Some(left) = self.rest_if_left() {
                         return Ok(EffectOutcome::Rest(left));
                     }
-                    let reason = Some(reason);
+                    let reason = Some(reason.message);
                     return Ok(EffectOutcome::Event(PlanEvent::Interrupt { reason }));
                 }
                 Heard::Nobody => {
-                    let questions = vec![question];
-                    return Ok(EffectOutcome::Rest(ExecutionEnd::Waiting { questions }));
+                    self.ledger.unanswered(question);
+                    return Ok(EffectOutcome::Rest(RunEnd::Waiting));
                 }
-                Heard::Said(said) => {
+                Heard::Here(said) => {
                     if let Err(problem) = said.check(&question) {
                         let problem = problem.to_string();
                         self.recorder.record(RunEvent::AnswerRefused {
@@ -62,52 +60,36 @@ impl Driver {
                         question.problem = Some(problem);
                         continue;
                     }
-                    let answerer = self.reviewer.answerer(id);
-                    let row = self.decide(id, &said, &answerer).await?;
+                    let verdict = if said == Answer::default() {
+                        Verdict::Approve
+                    } else {
+                        Verdict::Respond
+                    };
+                    let answerer = reviewer.answerer(id);
+                    let row = self.live.desk.decide(id, verdict, &said, &answerer);
+                    let row = row.await?;
                     return self.answered(&row);
                 }
             }
         }
     }
 
-    async fn heard(&self, question: &Question) -> Result<Heard, KeepError> {
-        let reviewer = Arc::clone(&self.reviewer);
-        let scope = self.control.scope_of(&question.node);
-        let said = tokio::select! {
-            biased;
-            reason = scope.stopping() => return Ok(Heard::Stopped(reason.message)),
-            said = reviewer.answer(question, &scope) => said,
-            row = self.ended_elsewhere(question.interrupt) => {
-                return Ok(Heard::Ended(Box::new(row?)));
-            }
-        };
-        Ok(match said {
-            Ok(Outcome::Completed(answer)) => Heard::Said(answer),
-            Ok(Outcome::Interrupted { reason, .. }) => Heard::Stopped(reason.message),
-            Err(error @ (ReviewError::NobodyThere | ReviewError::Unavailable { .. } | _)) => {
-                tracing::info!(%error, interrupt = %question.interrupt, "the plan waits");
-                // Where nobody is there, a stop that has come says what follows.
-                match scope.reason() {
-                    Some(reason) => Heard::Stopped(reason.message),
-                    None => Heard::Nobody,
-                }
-            }
-        })
-    }
-
     /// What a question's end means to the plan.
     fn answered(&mut self, row: &Interrupt) -> Result<EffectOutcome, FlowError> {
+        if row.state == State::DeadLettered {
+            return Err(KeepError::DeadLettered { interrupt: row.id }.into());
+        }
         let Some(decision) = &row.decision else {
+            let reason = "it was withdrawn".to_owned();
+            self.ledger
+                .ended(row.id, InterruptResult::Refused { reason });
             return Ok(self.withdrawn());
         };
         self.standing.dispatched.push(decision.effect);
         if !matches!(self.standing.state.phase(), Phase::Asking { .. }) {
-            self.recorder.record(RunEvent::InterruptAnswered {
-                interrupt: row.id,
-                answer: answer(decision.content.as_deref())
-                    .map(|(answer, _confidence)| answer)
-                    .unwrap_or_default(),
-            });
+            let answer = answer(decision.content.as_deref());
+            let answer = answer.map(|(answer, _confidence)| answer);
+            self.tell_answered(row, decision, &answer.unwrap_or_default());
             // It is done with: where its answer does not fit, another question is asked.
             self.standing.question = None;
             return Ok(EffectOutcome::Effects(
@@ -119,10 +101,7 @@ impl Driver {
             source,
         };
         let (answer, _confidence) = answer(decision.content.as_deref()).map_err(unreadable)?;
-        self.recorder.record(RunEvent::InterruptAnswered {
-            interrupt: row.id,
-            answer: answer.clone(),
-        });
+        self.tell_answered(row, decision, &answer);
         let told = [words(decision).map(str::to_owned), in_words(&answer)];
         let told: Vec<String> = told.into_iter().flatten().collect();
         let answer = if told.is_empty() {
@@ -131,6 +110,21 @@ impl Driver {
             told.join(" ")
         };
         Ok(EffectOutcome::Event(PlanEvent::Answered { answer }))
+    }
+
+    fn tell_answered(&self, row: &Interrupt, decision: &Decision, answer: &Answer) {
+        self.recorder.record(RunEvent::InterruptAnswered {
+            interrupt: row.id,
+            answer: answer.clone(),
+        });
+        let end = InterruptResult::Routed {
+            target: decision.target.as_str().to_owned(),
+            decided_by: decided_by(&decision.by, None),
+            filled_by: FilledBy::Unchanged,
+            answer: answer.clone(),
+            reroute: None,
+        };
+        self.ledger.ended(row.id, end);
     }
 
     /// Nobody will answer any more. An agent goes on without an answer; a failure stays one.

@@ -1,10 +1,10 @@
 //! Questions of nodes that are left out: nobody needs their answers any more.
 
 use interrupts::life::{Family, State, WithdrawCause};
-use interrupts::store::{ChangeError, Filter, Pages};
+use interrupts::store::{Filter, Pages};
 use routing_core::NodeId;
 
-use super::{RunInterrupts, machinery};
+use super::RunInterrupts;
 use journal::error::KeepError;
 
 /// How many interrupts of a run are looked at together.
@@ -28,12 +28,7 @@ impl RunInterrupts {
                 if question.family() != Family::Question || !question.node.is_within(node) {
                     continue;
                 }
-                let withdrawn = store.withdraw(question.id, machinery()?, WithdrawCause::NodeEnded);
-                match withdrawn.await {
-                    // Somebody else has ended it.
-                    Ok(_) | Err(ChangeError::Refused(_)) => {}
-                    Err(error) => return Err(error.into()),
-                }
+                self.withdraw(question.id, WithdrawCause::NodeEnded).await?;
             }
         }
         Ok(())

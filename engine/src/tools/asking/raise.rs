@@ -1,16 +1,12 @@
 //! A question about a tool on its way into the store, and the older ones that it takes the place of.
 
-use interrupts::life::{
-    Actor, Admission, ExpiryOutcome, Interrupt, Refusal, Role, Scope, State, USUAL_ATTEMPTS,
-    WithdrawCause,
-};
-use interrupts::store::{ChangeError, Filter, Pages, RaisedQuestion};
-use interrupts::{ActorName, Digest, KindName, RouteName};
+use interrupts::life::{Admission, Interrupt, State, WithdrawCause};
+use interrupts::store::{Filter, Pages};
 use routing_core::review::Question;
-use routing_core::{InterruptId, InterruptType, StopMode, StopSource};
+use routing_core::{InterruptId, InterruptType, StopSource};
 
 use super::{AskingNode, CallQuestion, ToolDesk};
-use crate::durable::run_interrupts::{decide_by_rule, machinery, shortened};
+use crate::durable::run_interrupts::{NewQuestion, decide_by_rule};
 use journal::error::KeepError;
 use journal::tool::{ToolMatter, ToolQuestionKind};
 
@@ -58,11 +54,9 @@ impl ToolDesk {
                 self.carried_out(&asked).await?;
                 continue;
             }
-            let (store, cause) = (self.desk.record.store(), WithdrawCause::Withdrawn);
-            match store.withdraw(asked.id, machinery()?, cause).await {
-                Ok(_) | Err(ChangeError::Refused(_)) => {}
-                Err(error) => return Err(error.into()),
-            }
+            self.desk
+                .withdraw(asked.id, WithdrawCause::Withdrawn)
+                .await?;
         }
         Ok(())
     }
@@ -85,15 +79,7 @@ impl ToolDesk {
             return self.carried_out(old).await;
         }
         let cause = WithdrawCause::Superseded { by };
-        let withdrawn = self
-            .desk
-            .record
-            .store()
-            .withdraw(old.id, machinery()?, cause);
-        match withdrawn.await {
-            Ok(_) | Err(ChangeError::Refused(_)) => Ok(()),
-            Err(error) => Err(error.into()),
-        }
+        self.desk.withdraw(old.id, cause).await
     }
 
     /// The question in the store, shown to people: as it is there, or as it is put there now.
@@ -106,32 +92,17 @@ impl ToolDesk {
         question: &Question,
     ) -> Result<Interrupt, KeepError> {
         let store = self.desk.record.store();
-        let mut row = match store.interrupt(id).await? {
+        let row = match store.interrupt(id).await? {
             Some(row) => row,
             None => {
-                let raised = RaisedQuestion {
-                    admission: self.admission(id, place, asker, asking)?,
-                    delivery: self.desk.record.delivery(None),
-                };
-                store.raise(raised).await?.into_interrupt()
+                let admission = self.admission(id, place, asker, asking)?;
+                self.desk.put(admission).await?
             }
         };
         if row.state == State::Acknowledged && decide_by_rule(store, &row).await? {
-            return self.row(id).await;
+            return self.desk.row(id).await;
         }
-        let shown = Digest::of(&serde_json::to_vec(question)?);
-        while row.state == State::Acknowledged {
-            row = match store.require_review(id, row.epoch, shown).await {
-                Ok(row) => row,
-                // It was decided or withdrawn meanwhile.
-                Err(ChangeError::Refused(Refusal::Ended { .. } | Refusal::Illegal { .. })) => {
-                    self.row(id).await?
-                }
-                Err(ChangeError::Refused(refusal)) => self.desk.taken_by_us(id, refusal).await?,
-                Err(error) => return Err(error.into()),
-            };
-        }
-        Ok(row)
+        self.desk.show(row, question).await
     }
 
     fn admission(
@@ -141,35 +112,22 @@ impl ToolDesk {
         asker: &AskingNode,
         asking: CallQuestion<'_>,
     ) -> Result<Admission, KeepError> {
-        let matter = asking.matter;
-        let origin = RouteName::new(self.desk.record.kinds.origin_of(asker.agent_type))?;
-        let mut admission = Admission {
-            id,
-            run: self.desk.record.run,
-            node: asker.node.clone(),
-            kind: KindName::new(asker.agent_type)?,
-            origin: origin.clone(),
-            routes: vec![origin],
+        let (matter, record) = (asking.matter, &self.desk.record);
+        let mut admission = self.desk.admission(NewQuestion {
+            interrupt: id,
+            node: &asker.node,
+            kind: asker.agent_type,
+            origin: record.kinds.origin_of(asker.agent_type),
             interrupt_type: InterruptType::HumanReview,
             source: StopSource::Programmatic,
-            requested_by: Actor {
-                name: ActorName::new(asker.node.as_str())?,
-                role: Role::Requester,
-            },
-            mode: StopMode::Graceful,
-            scope: Scope::Agent,
-            reason: shortened(&matter.reason),
+            reason: &matter.reason,
             content: serde_json::to_string(matter)?,
-            key: self.desk.record.key(place)?,
-            allowed: matter.allowed().to_vec(),
-            patience: None,
-            on_expiry: ExpiryOutcome::Reject,
-            most_attempts: USUAL_ATTEMPTS,
+            key: place,
+            allowed: matter.allowed(),
             recurrence: asking.recurrence,
-            reroute: None,
-        };
+        })?;
         // How long it waits is the policy's to say; whether a call may be made never is: that has rules of its own.
-        self.desk.record.kept.policy.apply(&mut admission);
+        record.kept.policy.apply(&mut admission);
         Ok(admission)
     }
 }

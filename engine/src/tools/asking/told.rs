@@ -1,32 +1,31 @@
 //! What whoever watches is told of a question about a tool.
 
-use interrupts::life::{Decider, Interrupt};
+use interrupts::life::Interrupt;
 use routing_core::InterruptId;
-use routing_core::handler::{DecidedBy, FilledBy, InterruptMoment, InterruptObserver};
+use routing_core::handler::{FilledBy, InterruptMoment, InterruptObserver};
 
-use super::{AskingNode, Heard, ToolDesk, question};
-use crate::durable::decisions::answer;
+use super::{AskingNode, CallAnswer, ToolDesk, question};
+use crate::durable::decisions::{answer, decided_by};
 use crate::run::{InterruptRecord, InterruptResult, RunEvent};
 use journal::error::KeepError;
 use journal::tool::ToolMatter;
 
 impl ToolDesk {
     /// The question has ended: its dispatch is done, for the call follows at once, and whoever watches is told.
-    pub(super) fn ended(&self, asker: &AskingNode, row: Interrupt) -> Result<Heard, KeepError> {
+    pub(super) fn ended(
+        &self,
+        asker: &AskingNode,
+        row: Interrupt,
+    ) -> Result<CallAnswer, KeepError> {
         let unreadable = |source| KeepError::Unreadable {
             place: format!("the decision of {}", row.id),
             source,
         };
         let Some(decision) = &row.decision else {
-            return Ok(Heard::Ended(Box::new(row)));
+            return Ok(CallAnswer::Ended(Box::new(row)));
         };
         let (answer, _confidence) = answer(decision.content.as_deref()).map_err(unreadable)?;
-        let decided_by = match &decision.by {
-            Decider::Person { .. } => DecidedBy::Person,
-            Decider::Rule { .. } => DecidedBy::Rule,
-            Decider::Policy => DecidedBy::Policy,
-            Decider::Deadline => DecidedBy::Deadline,
-        };
+        let decided_by = decided_by(&decision.by, None);
         self.told(row.id, InterruptMoment::Answered(&answer));
         let origin = self.desk.record.kinds.origin_of(asker.agent_type);
         if let Some(ledger) = &self.ledger {
@@ -48,7 +47,7 @@ impl ToolDesk {
             filled_by: FilledBy::Unchanged,
             reroute: None,
         });
-        Ok(Heard::Ended(Box::new(row)))
+        Ok(CallAnswer::Ended(Box::new(row)))
     }
 
     /// Records that the decision about a call was carried out.

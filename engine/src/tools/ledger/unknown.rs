@@ -6,7 +6,7 @@ use tools::{CallEnd, CallPlace, LedgerError, RequestedCall, ToolMessage, ToolOut
 
 use super::{JournalLedger, ToolIntent};
 use crate::durable::decisions::answer;
-use crate::tools::asking::{CallQuestion, Heard};
+use crate::tools::asking::{CallAnswer, CallQuestion};
 use crate::tools::excerpt;
 use journal::error::KeepError;
 use journal::tool::{ToolMatter, ToolQuestion, ToolQuestionKind};
@@ -35,14 +35,14 @@ impl JournalLedger {
     }
 
     /// The end of a question; an error where it has none now, and the call goes on with the run.
-    fn heard(&self, heard: Result<Heard, KeepError>) -> Result<Box<Interrupt>, LedgerError> {
+    fn heard(&self, heard: Result<CallAnswer, KeepError>) -> Result<Box<Interrupt>, LedgerError> {
         match heard.map_err(|error| self.state.fail(error))? {
-            Heard::Ended(row) => Ok(row),
-            Heard::Stopped(reason) => {
+            CallAnswer::Ended(row) => Ok(row),
+            CallAnswer::Stopped(reason) => {
                 let reason = reason.message;
                 Err(LedgerError { reason })
             }
-            Heard::Nobody(question) => {
+            CallAnswer::Nobody(question) => {
                 self.state.nobody_answers(*question);
                 let reason = "a person has to say what came of a call".to_owned();
                 Err(LedgerError { reason })

@@ -1,0 +1,233 @@
+//! A question to people, whoever of the run asks it: on its way into the store, shown, answered here or elsewhere, and
+//! withdrawn. One decision of it stands, whoever was first.
+
+use interrupts::life::{
+    Actor, Admission, Choosing, ExpiryOutcome, Interrupt, Judge, Recurrence, Refusal, Role, Scope,
+    State, USUAL_ATTEMPTS, Verdict, WithdrawCause,
+};
+use interrupts::store::{ChangeError, RaisedQuestion};
+use interrupts::{ActorName, Digest, KindName, RouteName};
+use routing_core::review::{Answer, Answerer, Question, Reviewer};
+use routing_core::{
+    DecisionId, InterruptId, InterruptType, NodeId, Outcome, StopMode, StopReason, StopScope,
+    StopSource,
+};
+
+use super::{MOST_AT_ONCE, RunInterrupts, machinery, missing, shortened, sweep_due};
+use crate::durable::decisions::name_of;
+use journal::error::KeepError;
+
+/// A question that is new to the store.
+pub struct NewQuestion<'a> {
+    /// Its interrupt.
+    pub interrupt: InterruptId,
+    /// Who asks.
+    pub node: &'a NodeId,
+    /// The name of that node's kind.
+    pub kind: &'a str,
+    /// Where it was asked.
+    pub origin: &'a str,
+    /// Of which type it is.
+    pub interrupt_type: InterruptType,
+    /// Whose it is: the run's machinery asks in the name of the system.
+    pub source: StopSource,
+    /// Why it is asked.
+    pub reason: &'a str,
+    /// What is asked, as JSON.
+    pub content: String,
+    /// Names it within its run, and is the same whenever it is asked again.
+    pub key: &'a str,
+    /// What may be decided.
+    pub allowed: &'a [Verdict],
+    /// Which later questions ask the same.
+    pub recurrence: Recurrence,
+}
+
+/// What one attempt to get an answer came to.
+pub enum Heard {
+    /// The question has ended, with a decision or without one.
+    Ended(Box<Interrupt>),
+    /// It was answered here, and that is not recorded yet.
+    Here(Answer),
+    /// Whoever asks is to stop; the question stays open.
+    Stopped(StopReason),
+    /// Nobody is there to answer; the question stays open.
+    Nobody,
+}
+
+impl RunInterrupts {
+    /// The question as it is admitted: it may be decided to its own route alone, unless whoever asks knows more.
+    pub fn admission(&self, new: NewQuestion<'_>) -> Result<Admission, KeepError> {
+        let requested_by = match new.source {
+            StopSource::System => machinery()?,
+            StopSource::User | StopSource::Programmatic => Actor {
+                name: ActorName::new(new.node.as_str())?,
+                role: Role::Requester,
+            },
+        };
+        let origin = RouteName::new(new.origin)?;
+        Ok(Admission {
+            id: new.interrupt,
+            run: self.record.run,
+            node: new.node.clone(),
+            kind: KindName::new(new.kind)?,
+            origin: origin.clone(),
+            routes: vec![origin],
+            interrupt_type: new.interrupt_type,
+            source: new.source,
+            requested_by,
+            mode: StopMode::Graceful,
+            scope: Scope::Agent,
+            reason: shortened(new.reason),
+            content: new.content,
+            key: self.record.key(new.key)?,
+            allowed: new.allowed.to_vec(),
+            patience: None,
+            on_expiry: ExpiryOutcome::Reject,
+            most_attempts: USUAL_ATTEMPTS,
+            recurrence: new.recurrence,
+            reroute: None,
+        })
+    }
+
+    /// Puts a question into the store, where it is taken for its run at once.
+    pub async fn put(&self, admission: Admission) -> Result<Interrupt, KeepError> {
+        let raised = RaisedQuestion {
+            admission,
+            delivery: self.record.delivery(None),
+        };
+        Ok(self.record.store().raise(raised).await?.into_interrupt())
+    }
+
+    /// An interrupt that is there.
+    pub async fn row(&self, id: InterruptId) -> Result<Interrupt, KeepError> {
+        let row = self.record.store().interrupt(id).await?;
+        row.ok_or_else(|| missing(id))
+    }
+
+    /// Shows people a question that was acknowledged, and returns it as it stands then.
+    pub async fn show(
+        &self,
+        mut row: Interrupt,
+        question: &impl serde::Serialize,
+    ) -> Result<Interrupt, KeepError> {
+        let (id, store) = (row.id, self.record.store());
+        let shown = Digest::of(&serde_json::to_vec(question)?);
+        while row.state == State::Acknowledged {
+            row = match store.require_review(id, row.epoch, shown).await {
+                Ok(row) => row,
+                // It was decided or withdrawn meanwhile.
+                Err(ChangeError::Refused(Refusal::Ended { .. } | Refusal::Illegal { .. })) => {
+                    self.row(id).await?
+                }
+                Err(ChangeError::Refused(refusal)) => self.taken_by_us(id, refusal).await?,
+                Err(error) => return Err(error.into()),
+            };
+        }
+        Ok(row)
+    }
+
+    /// Waits for an answer: of whoever is asked here, or of anybody in whatever process. Nothing begins after a stop,
+    /// whatever is answered with it.
+    pub async fn hear(
+        &self,
+        reviewer: &dyn Reviewer,
+        question: &Question,
+        scope: &StopScope,
+    ) -> Result<Heard, KeepError> {
+        let id = question.interrupt;
+        let said = tokio::select! {
+            biased;
+            reason = scope.stopping() => return Ok(Heard::Stopped(reason)),
+            row = self.ended(id) => return Ok(Heard::Ended(Box::new(row?))),
+            said = reviewer.answer(question, scope) => said,
+        };
+        Ok(match said {
+            Ok(Outcome::Completed(answer)) => Heard::Here(answer),
+            Ok(Outcome::Interrupted { reason, .. }) => Heard::Stopped(reason),
+            Err(error) => {
+                // Whoever leaves here may have heard that somebody else has just answered.
+                let row = self.row(id).await?;
+                if !row.state.is_live() {
+                    return Ok(Heard::Ended(Box::new(row)));
+                }
+                tracing::info!(%error, interrupt = %id, "a question waits for an answer");
+                scope.reason().map_or(Heard::Nobody, Heard::Stopped)
+            }
+        })
+    }
+
+    /// Waits until somebody, in whatever process, has ended the question, or its time is over.
+    async fn ended(&self, id: InterruptId) -> Result<Interrupt, KeepError> {
+        loop {
+            sweep_due(&self.record, id).await?;
+            let row = self.row(id).await?;
+            if !row.state.is_live() {
+                return Ok(row);
+            }
+            self.news().await;
+        }
+    }
+
+    /// Waits until something may have changed.
+    pub async fn news(&self) {
+        let kept = &self.record.kept;
+        tokio::select! {
+            () = kept.bell.heard() => {}
+            () = tokio::time::sleep(kept.poll) => {}
+        }
+    }
+
+    /// Records an answer that was given here; another one may have been faster, and stands then.
+    pub async fn decide(
+        &self,
+        id: InterruptId,
+        verdict: Verdict,
+        answer: &Answer,
+        answerer: &Answerer,
+    ) -> Result<Interrupt, KeepError> {
+        let store = self.record.store();
+        let choosing = Choosing {
+            id: DecisionId::generate(),
+            verdict,
+            target: None,
+            content: Some(serde_json::to_string(answer)?),
+        };
+        loop {
+            let row = self.row(id).await?;
+            if !row.state.is_live() {
+                return Ok(row);
+            }
+            let judge = Judge::Person {
+                actor: Actor {
+                    name: name_of(Some(answerer))?,
+                    role: Role::Reviewer,
+                },
+                version: row.version,
+                shown: row.review.map_or(Digest::ZERO, |review| review.shown),
+            };
+            match store.decide(id, judge, choosing.clone()).await {
+                Ok(_)
+                | Err(ChangeError::Refused(Refusal::Ended { .. } | Refusal::StaleVersion { .. })) =>
+                    {}
+                // Somebody else has it in hand, or goes first: what he does is waited for.
+                Err(ChangeError::Refused(Refusal::Claimed { .. } | Refusal::Held { .. })) => {
+                    self.news().await;
+                }
+                Err(ChangeError::Refused(Refusal::DeadlinePassed { .. })) => {
+                    store.sweep(MOST_AT_ONCE).await?;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Ends an interrupt that is not wanted any more, unless somebody else has ended it.
+    pub async fn withdraw(&self, id: InterruptId, cause: WithdrawCause) -> Result<(), KeepError> {
+        let withdrawn = self.record.store().withdraw(id, machinery()?, cause);
+        match withdrawn.await {
+            Ok(_) | Err(ChangeError::Refused(_)) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
