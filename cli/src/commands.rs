@@ -57,7 +57,7 @@ pub(crate) use rules::rules;
 pub(crate) use run::run;
 pub(crate) use schema::schema;
 pub(crate) use send::send;
-pub(crate) use serve::{asked_of, is_launched, serve, waits_for_server, worker};
+pub(crate) use serve::{is_launched, serve, waits_for_server, worker};
 pub(crate) use stats::stats;
 pub(crate) use store::store;
 pub(crate) use token::token;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use interrupts::{NameError, WorkflowName};
+use interrupts::{Labels, NameError, WorkflowName};
 use serde::{Deserialize, Serialize};
 
 /// The newest version of the form of orders.
@@ -157,6 +157,20 @@ impl Workflow {
         let named: NamedWorkflow = serde_json::from_str(content).unwrap_or_default();
         named.workflow
     }
+}
+
+/// The field of an order that holds the labels which its run needs of whatever worker executes it.
+pub const NEEDS: &str = "needs";
+
+/// The labels that the order of a run asks for.
+pub fn needs_in(content: &str) -> Labels {
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct StoredNeeds {
+        needs: Labels,
+    }
+    let stored: StoredNeeds = serde_json::from_str(content).unwrap_or_default();
+    stored.needs
 }
 
 /// Whether a worker executes a run that has this content, and no process of ours does.

@@ -29,7 +29,7 @@ pub use allowance::{Allowance, BudgetOrder};
 pub use entry::Prompt;
 pub use error::KeepError;
 pub use gist::gist;
-pub use header::{OrderError, RunHeader, Workflow, executed_by_worker};
+pub use header::{NEEDS, OrderError, RunHeader, Workflow, executed_by_worker, needs_in};
 pub use resume_request::{RESUMED, ResumeRequest, said_to_fork};
 pub use snapshot::{NodeSnapshot, NodeState, RunSnapshot, UnreadCheckpoint};
 pub use steps::{Steps, steps_of};

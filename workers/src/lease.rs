@@ -2,8 +2,9 @@
 
 use interrupts::life::{Family, Lease, RunState};
 use interrupts::store::{Delivery, FollowError, Run, RunError};
-use interrupts::{Digest, NameError, OwnerName};
+use interrupts::{Digest, Labels, NameError, OwnerName};
 use jiff::SignedDuration;
+use journal::needs_in;
 use routing_core::RunId;
 
 use crate::error::WorkError;
@@ -24,12 +25,19 @@ pub struct Taking {
     pub lost: Option<OwnerName>,
     /// Whether the name is that of one try: sent again because its answer was lost, it is the same one.
     pub names_try: bool,
+    /// What the worker has that runs may need.
+    pub labels: Labels,
 }
 
 impl Taking {
     /// Whether this very try has taken the run before.
     pub(crate) fn has(&self, lease: &Lease) -> bool {
         self.names_try && lease.owner == self.owner
+    }
+
+    /// Whether the worker has all that a run needs.
+    pub(crate) fn covers(&self, run: &Run) -> bool {
+        self.labels.cover(&needs_in(&run.content))
     }
 }
 
@@ -56,6 +64,7 @@ impl<'a> Protocol<'a> {
             lease,
             lost: None,
             names_try: attempt.is_some(),
+            labels: Labels::default(),
         })
     }
 
@@ -74,7 +83,8 @@ impl<'a> Protocol<'a> {
     ///
     /// # Errors
     ///
-    /// [`WorkError::Owned`] while a lease holds that another try has taken, [`WorkError::Paused`], [`WorkError::Ended`].
+    /// [`WorkError::Owned`] while a lease holds that another try has taken, [`WorkError::Paused`], [`WorkError::Ended`];
+    /// [`WorkError::Field`] where the worker lacks a label that the run needs.
     ///
     /// # Cancel safety
     ///
@@ -83,6 +93,11 @@ impl<'a> Protocol<'a> {
     pub async fn take(&self, run: RunId, taking: &Taking) -> Result<Owned<'a>, WorkError> {
         let row = self.row(run).await?;
         check_goes_on(&row)?;
+        if !taking.covers(&row) {
+            let needs = needs_in(&row.content);
+            let reason = format!("the run needs a worker with {needs}");
+            return Err(WorkError::field("/labels", reason));
+        }
         let owned = self.own(run, taking).await?;
         let taken = async {
             let owner = taking.owner.clone();

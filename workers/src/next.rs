@@ -40,7 +40,7 @@ impl FirstEnd {
 }
 
 impl<'a> Protocol<'a> {
-    /// Takes the oldest run that can continue and has no owner, or the one that this very try took before. Of the waiting
+    /// Takes the oldest run that can continue, needs nothing that the worker lacks and has no owner, or the one that this very try took before. Of the waiting
     /// runs it checks those that `waiting` names; the caller notes there what the outbox mentions.
     ///
     /// # Errors
@@ -69,6 +69,9 @@ impl<'a> Protocol<'a> {
         let mut pages = Pages::of(PAGE);
         while let Some(runs) = pages.next(|page| self.store.runs(&states, page)).await? {
             for (_position, run) in runs {
+                if !taking.covers(&run) {
+                    continue;
+                }
                 if !self.can_go_on(&run, taking, now).await? {
                     first_end.see(&run, now);
                     continue;
@@ -111,6 +114,10 @@ impl<'a> Protocol<'a> {
                 continue;
             };
             waiting.is_known(&run);
+            if !taking.covers(&run) {
+                // It stays noted for a worker that has what it needs.
+                continue;
+            }
             if self.can_go_on(&run, taking, now).await? {
                 news.push(run);
             } else if run.is_owned(now) {

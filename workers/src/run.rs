@@ -1,5 +1,6 @@
 //! A run of a worker, from outside.
 
+use interrupts::Labels;
 use interrupts::life::{Family, Interrupt, RunState, State};
 use interrupts::store::{NewRun, RootNode, Run, RunError};
 use jiff::Timestamp;
@@ -31,6 +32,8 @@ pub struct NewWork {
     pub alias: Option<String>,
     /// What it works on: anything.
     pub input: Value,
+    /// The labels that a worker must have to take it.
+    pub needs: Labels,
 }
 
 /// A run of a worker as it stands.
@@ -52,10 +55,12 @@ struct Order<'a> {
     executor: &'static str,
     goal: String,
     input: &'a Value,
+    #[serde(skip_serializing_if = "Labels::is_empty")]
+    needs: &'a Labels,
 }
 
 impl Protocol<'_> {
-    /// Creates a run. Created again with the same id or alias and the same input, it is the one that is there.
+    /// Creates a run. Created again with the same id or alias, the same input and needs, it is the one that is there.
     ///
     /// # Errors
     ///
@@ -66,7 +71,7 @@ impl Protocol<'_> {
     /// Dropped, it was created or not. Create it again to be sure.
     pub async fn create(&self, new: NewWork) -> Result<(Work, bool), WorkError> {
         let (catalogue, _version) = self.newest().await?;
-        let content = self.order(&new.input)?;
+        let content = self.order(&new)?;
         if let Some(known) = self.known(&new, &content).await? {
             return Ok((self.with_input(known).await?, false));
         }
@@ -108,7 +113,8 @@ impl Protocol<'_> {
         }
     }
 
-    fn order(&self, input: &Value) -> Result<String, WorkError> {
+    fn order(&self, new: &NewWork) -> Result<String, WorkError> {
+        let input = &new.input;
         let text = input.to_string();
         if text.len() > LARGEST_INPUT {
             let reason = format!("it has {} bytes, and may have {LARGEST_INPUT}", text.len());
@@ -122,6 +128,7 @@ impl Protocol<'_> {
             executor: "worker",
             goal,
             input,
+            needs: &new.needs,
         })?)
     }
 

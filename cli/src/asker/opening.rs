@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use interrupts::Labels;
 use interrupts::life::RunState;
 use interrupts::store::Run;
 use routing_core::RunId;
@@ -51,6 +52,7 @@ impl Asker {
             _ => format!("{workflow}/{}#{number}", self.name),
         };
         let new = NewWork {
+            needs: Labels::default(),
             id: RunId::generate(),
             alias: Some(alias),
             input: Value::from(format!("questions of {}", self.name)),
@@ -92,6 +94,7 @@ impl Asker {
         let owner = row.lease.map(|lease| lease.owner);
         let is_lost = |owner: &_| *owner == self.store.owner || is_gone(owner);
         let taking = Taking {
+            labels: Labels::default(),
             owner: self.store.owner.clone(),
             lease: LEASE,
             lost: owner.filter(is_lost),

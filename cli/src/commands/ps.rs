@@ -7,11 +7,11 @@ use control::RunProgress;
 use interrupts::life::{Interrupt, RunState, State};
 use interrupts::store::{Filter, NodeActivity, NodeRow, Run};
 use jiff::Timestamp;
-use journal::{Steps, executed_by_worker};
+use journal::{Steps, executed_by_worker, needs_in};
 use routing_core::NodeId;
 use serde_json::json;
 
-use super::{asked_of, print, waits_for_server};
+use super::{print, waits_for_server};
 use crate::address::find_run;
 use crate::advice::advised;
 use crate::arguments::{Global, PsArguments, StoreArguments};
@@ -319,20 +319,25 @@ impl RunsLayout {
     }
 }
 
+/// Which process a run waits for: one with the labels that it needs, where it needs any.
+fn waiting_for(process: &str, run: &Run) -> String {
+    let needs = needs_in(&run.content);
+    if needs.is_empty() {
+        format!("waiting for a {process}")
+    } else {
+        format!("waiting for a worker with {needs}")
+    }
+}
+
 /// What a run that no process executes waits for, or that it does not.
 fn waits(run: &Run) -> Option<String> {
     if run.state.is_final() || has_process(run) {
         None
     } else if waits_for_server(run) {
-        let needs = asked_of(&run.content);
-        Some(if needs.is_empty() {
-            "waiting for a server".to_owned()
-        } else {
-            format!("waiting for a worker with {needs}")
-        })
+        Some(waiting_for("server", run))
     } else if executed_by_worker(&run.content) {
         let goes_on = matches!(run.state, RunState::Created | RunState::Running);
-        goes_on.then(|| "waiting for a worker".to_owned())
+        goes_on.then(|| waiting_for("worker", run))
     } else {
         (run.state != RunState::Created).then(|| "no process runs it".to_owned())
     }

@@ -40,7 +40,6 @@ use crate::workflows;
 
 use broker::Broker;
 use launcher::{Launcher, RunShare};
-pub(crate) use needs::asked_of;
 use order::Defaults;
 pub(crate) use order::{is_launched, waits_for_server};
 use stopping::Stopping;

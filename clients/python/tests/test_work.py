@@ -11,7 +11,7 @@ import pytest
 from desk import DESK
 from waiting import eventually, open_question
 
-from interrupt_router import Operator, Router, Run, RunView
+from interrupt_router import Operator, Router, RouterError, Run, RunView
 
 pytestmark = pytest.mark.anyio
 
@@ -66,6 +66,23 @@ async def test_a_run_that_fails_leaves_the_others_alone(router: Router, ann: Ope
     async with working(router, handler, workers=1):
         assert (await standing(ann, bad, "failed")).reason == "ValueError: no such order"
         await standing(ann, good, "completed")
+
+
+async def test_a_worker_takes_no_run_that_needs_what_it_lacks(router: Router, ann: Operator) -> None:
+    async def handler(run: Run) -> str:
+        return f"did {run.input}"
+
+    with pytest.raises(RouterError, match="labels.*gpu"):
+        async with router.run(DESK, alias="large", input="large", needs=["gpu"]):
+            pass
+    large = (await ann.run("large")).run_id
+    plain = await created(router, "plain")
+    async with working(router, handler):
+        await standing(ann, plain, "completed")
+    assert (await ann.run(large)).status == "created"
+    router.labels = ("gpu", "tools")
+    async with working(router, handler):
+        await standing(ann, large, "completed")
 
 
 async def test_a_run_that_waits_for_people_makes_room(router: Router, ann: Operator) -> None:

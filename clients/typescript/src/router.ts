@@ -17,6 +17,8 @@ export interface RouterOptions extends Settings {
   readonly worker?: string;
   /** How long a run stays without an owner after its worker died, in milliseconds: 30,000 by default. */
   readonly leaseMs?: number;
+  /** What this worker has that runs may need, such as `gpu`. It takes no run that needs anything else. */
+  readonly labels?: readonly string[];
 }
 
 /** Which run to work on. */
@@ -25,6 +27,8 @@ export interface RunOrder<I> {
   readonly alias?: string;
   /** What it works on, as JSON. */
   readonly input: I;
+  /** The labels that a worker must have to take it, this one included. */
+  readonly needs?: readonly string[];
   /** Lets the run go at its next boundary, for another worker. */
   readonly signal?: AbortSignal;
 }
@@ -34,12 +38,14 @@ export class Router {
   private readonly transport: Transport;
   private readonly label: string;
   private readonly leaseMs: number;
+  private readonly labels: readonly string[];
   private readonly registered = new WeakMap<Workflow, Promise<RegisteredWorkflow>>();
 
   constructor(options: RouterOptions = {}) {
     this.transport = new Transport(effective(options));
     this.label = options.worker ?? 'worker';
     this.leaseMs = options.leaseMs ?? 30_000;
+    this.labels = options.labels ?? [];
   }
 
   /**
@@ -51,16 +57,16 @@ export class Router {
    */
   async run<W extends Workflow, I, T>(workflow: W, order: RunOrder<I>, handler: Handler<W, I, T>): Promise<T> {
     await this.register(workflow);
-    const { alias, input, signal } = order;
+    const { alias, input, needs = [], signal } = order;
     const created = await this.transport.body<WorkView>({
       method: 'POST',
       path: path`/v1/workflows/${workflow.name}/runs`,
-      body: { input, threadId: alias } satisfies Body<api.NewWorkBody>,
+      body: { input, threadId: alias, needs: [...needs] } satisfies Body<api.NewWorkBody>,
       signal,
     });
-    const { leaseMs, transport } = this;
+    const { leaseMs, labels, transport } = this;
     try {
-      const view = await acquire(transport, created.runId, { worker: this.name(), leaseMs, signal });
+      const view = await acquire(transport, created.runId, { worker: this.name(), labels, leaseMs, signal });
       return await execute(transport, workflow, view, { leaseMs, signal }, handler);
     } catch (error) {
       return this.resultOf<T>(created.runId, error);
@@ -73,8 +79,8 @@ export class Router {
    */
   async work<W extends Workflow, I, T>(workflow: W, handler: Handler<W, I, T>, options: WorkOptions = {}): Promise<void> {
     await this.register(workflow);
-    const { transport, leaseMs } = this;
-    await work({ transport, workflow, worker: this.name(), leaseMs }, handler, options);
+    const { transport, leaseMs, labels } = this;
+    await work({ transport, workflow, worker: this.name(), labels, leaseMs }, handler, options);
   }
 
   /** Registers a workflow; `run` and `work` do so themselves. */

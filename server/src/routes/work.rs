@@ -11,7 +11,7 @@ mod workflows;
 
 use std::time::Duration;
 
-use interrupts::WorkflowName;
+use interrupts::{Label, LabelError, Labels, WorkflowName};
 use jiff::Timestamp;
 use routing_core::{NodeId, RunId};
 use serde::Deserialize;
@@ -107,6 +107,19 @@ fn protocol_named<'a>(
         format!("your token reaches no workflow `{name}`"),
         format!("it is bound to the workflow `{}`", protocol.workflow),
     ))
+}
+
+/// The labels of a body.
+fn labels_of(field: &str, labels: &[String]) -> Result<Labels, Problem> {
+    let labels: Result<Vec<Label>, LabelError> = labels.iter().map(Label::new).collect();
+    let labels = labels.and_then(Labels::new);
+    labels.map_err(|error| {
+        Problem::new(
+            Kind::Shape,
+            format!("{field}: {error}"),
+            "name them like that",
+        )
+    })
 }
 
 /// The run of a segment of the address.

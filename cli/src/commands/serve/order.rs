@@ -11,14 +11,12 @@ use engine::run::RunLimits;
 use interrupts::life::{Actor, RunState};
 use interrupts::store::Run;
 use interrupts::{Digest, Labels};
-use journal::Allowance;
+use journal::{Allowance, NEEDS};
 use llm::Script;
 use routing_core::answer::read_strictly;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use server::{LaunchError, LaunchOrder};
-
-use super::needs::NEEDS;
 
 use crate::arguments::{ExecutingArguments, NewRunArguments};
 use crate::commands::run::OuterLimits;

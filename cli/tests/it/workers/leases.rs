@@ -363,3 +363,44 @@ async fn a_run_that_waits_is_not_taken_for_an_event_that_its_worker_was_told_of(
     desk.delete(&lease).await.fine();
     assert_eq!(desk.post(&path, &taking).await.status, 204);
 }
+
+/// What a worker with these labels is given next.
+async fn next_for(desk: &Desk, labels: &[&str]) -> Option<String> {
+    let path = format!("/v1/workflows/{WORKFLOW}/leases");
+    let body = json!({"worker": format!("with {}", labels.len()), "labels": labels});
+    let answer = desk.post(&path, &body).await;
+    let run = answer.body["run_id"].as_str().map(str::to_owned);
+    assert_eq!(answer.status, if run.is_some() { 200 } else { 204 });
+    run
+}
+
+#[tokio::test]
+async fn a_run_goes_to_a_worker_that_has_all_that_it_needs_and_to_no_other() {
+    let desk = Desk::open().await;
+    let runs = format!("/v1/workflows/{WORKFLOW}/runs");
+    let created = async |alias: &str, needs: &[&str]| {
+        let body = json!({"input": alias, "thread_id": alias, "needs": needs});
+        let answer = desk.post(&runs, &body).await.fine();
+        answer["run_id"].as_str().unwrap().to_owned()
+    };
+    let large = created("large", &["region=eu", "gpu"]).await;
+    assert_eq!(created("large", &["gpu", "region=eu"]).await, large);
+    let plain = created("plain", &[]).await;
+    assert_eq!(next_for(&desk, &["gpu"]).await, Some(plain));
+    assert_eq!(next_for(&desk, &["gpu"]).await, None);
+    let lease = format!("/v1/work/{large}/lease");
+    let refused = desk
+        .post(&lease, &json!({"worker": "by name", "labels": ["gpu"]}))
+        .await
+        .refused(422, "invalid-body");
+    let detail = refused["detail"].as_str().unwrap();
+    assert!(
+        detail.contains("labels") && detail.contains("gpu, region=eu"),
+        "{refused}"
+    );
+    let has_all = ["tools", "gpu", "region=eu"];
+    assert_eq!(next_for(&desk, &has_all).await, Some(large));
+    let wrong = json!({"worker": "w", "labels": ["no label"]});
+    let path = format!("/v1/workflows/{WORKFLOW}/leases");
+    desk.post(&path, &wrong).await.refused(422, "invalid-body");
+}

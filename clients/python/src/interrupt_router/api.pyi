@@ -155,6 +155,7 @@ class KindBody(TypedDict):
 
 
 class LeaseBody(TypedDict):
+    labels: NotRequired[list[str]]
     lease_ms: NotRequired[int | None]
     worker: str
 
@@ -173,6 +174,7 @@ ModeName: TypeAlias = Literal['graceful', 'immediate']
 
 class NewWorkBody(TypedDict):
     input: NotRequired[Any]
+    needs: NotRequired[list[str]]
     thread_id: NotRequired[str | None]
 
 

@@ -7,7 +7,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from .errors import LeaseLost, RouterError, RunFinished, Unavailable
-from .taking import Taking
+from .taking import Taking, Worker
 from .transport import NO_QUERY, Query, Transport
 
 if TYPE_CHECKING:
@@ -32,11 +32,11 @@ class Lease:
         self._seconds = seconds
 
     @staticmethod
-    async def take(transport: Transport, run_id: str, worker: str, seconds: float) -> tuple[Lease, api.WorkView]:
+    async def take(transport: Transport, run_id: str, worker: Worker, seconds: float) -> tuple[Lease, api.WorkView]:
         """Takes a run; returns how it stands, too."""
         run = await Taking(transport, f"/v1/work/{run_id}/lease", worker, seconds).run()
         assert run is not None
-        return Lease(transport, run_id, run["epoch"], worker, seconds), run
+        return Lease(transport, run_id, run["epoch"], worker.name, seconds), run
 
     async def row(self) -> api.WorkView:
         """How the run stands."""

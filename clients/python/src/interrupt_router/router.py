@@ -7,7 +7,7 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -20,6 +20,7 @@ from .operator import Operator
 from .ownership import Ownership
 from .run import Run
 from .settings import server_url, token
+from .taking import Worker
 from .transport import DEADLINE, Transport
 from .work_loop import WorkLoop
 from .workflow import Workflow
@@ -47,10 +48,13 @@ class Router:
         token: str | None = None,
         *,
         worker: str | None = None,
+        labels: Iterable[str] = (),
         deadline: float = DEADLINE,
     ) -> None:
         self.worker = worker or f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
         """The name of this worker; no other one may have it."""
+        self.labels = tuple(labels)
+        """What this worker has that runs may need. It takes no run that needs anything else."""
         self.server: LocalServer | None = None
         """The server that `Router.local` starts."""
         self._given = (base_url, token)
@@ -65,6 +69,7 @@ class Router:
         *,
         binary: str | os.PathLike[str] | None = None,
         worker: str | None = None,
+        labels: Iterable[str] = (),
         deadline: float = DEADLINE,
     ) -> Router:
         """A router with a server of its own: `irq serve` on this machine, which ends with this process.
@@ -72,7 +77,7 @@ class Router:
         `store` is the file that keeps everything, by default that of `irq`. `binary` is the program; without it IRQ_BINARY,
         the one in this package, or the one on PATH. ``router.server.link`` opens the page.
         """
-        router = cls(worker=worker, deadline=deadline)
+        router = cls(worker=worker, labels=labels, deadline=deadline)
         router.server = LocalServer(binary=binary, store=store)
         return router
 
@@ -105,6 +110,7 @@ class Router:
         *,
         alias: str | None = None,
         input: object = None,  # noqa: A002 - the word of the protocol
+        needs: Iterable[str] = (),
         lease: float = LEASE,
         wait_for_owner: float = 2 * LEASE,
     ) -> Ownership:
@@ -112,6 +118,8 @@ class Router:
 
             async with router.run(desk, alias="ticket-17", input={"order": 17}) as run:
                 ...
+
+        Only workers that have all labels of `needs` take it, this one included.
 
         A worker that was killed still owns its run until its lease of `lease` seconds runs out; so this waits up to
         `wait_for_owner` seconds before it raises `RunOwned`. It raises `RunFinished` where the run has ended, and
@@ -121,7 +129,7 @@ class Router:
         async def take() -> Run:
             await self._ensure_registered(workflow)
             transport = self._transport(workflow)
-            new: api.NewWorkBody = {"input": input, "thread_id": alias}
+            new: api.NewWorkBody = {"input": input, "thread_id": alias, "needs": list(needs)}
             row: api.WorkView = await transport.post(f"{_path(workflow)}/runs", new)
             if row["state"] in OVER:
                 result = row["result"] if "result" in row else None  # noqa: SIM401 - any name fits `get` here
@@ -147,7 +155,7 @@ class Router:
         given back, and taken again once they have decided; the handler then runs from its beginning.
         """
         await self._ensure_registered(workflow)
-        loop = WorkLoop(self._transport(workflow), workflow, handler, self.worker, lease, park_after)
+        loop = WorkLoop(self._transport(workflow), workflow, handler, self._self(), lease, park_after)
         await loop.run(workers)
 
     def operator(self, name: str = "operator", role: str = "supervisor") -> Operator:
@@ -165,11 +173,14 @@ class Router:
     ) -> tuple[Lease, api.WorkView]:
         while True:
             try:
-                return await Lease.take(transport, run_id, self.worker, lease)
+                return await Lease.take(transport, run_id, self._self(), lease)
             except RunOwned:
                 if time.monotonic() >= until:
                     raise
                 await asyncio.sleep(min(0.5, lease / 3))
+
+    def _self(self) -> Worker:
+        return Worker(self.worker, self.labels)
 
     def _transport(self, workflow: Workflow) -> Transport:
         if self._connection is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .transport import Transport
@@ -18,13 +19,26 @@ LET_GO = 5.0
 """How long a worker that leaves tries to let go of what it may have taken, in seconds. After that, the lease runs out."""
 
 
+@dataclass(frozen=True)
+class Worker:
+    """Who takes runs."""
+
+    name: str
+    labels: tuple[str, ...] = ()
+    """What it has that runs may need."""
+
+
 class Taking:
     """A request that makes this worker the owner of a run. Sent again with its key, it has the run that it took."""
 
-    def __init__(self, transport: Transport, path: str, worker: str, seconds: float) -> None:
+    def __init__(self, transport: Transport, path: str, worker: Worker, seconds: float) -> None:
         self._transport = transport
         self._path = path
-        self._body: api.LeaseBody = {"worker": worker, "lease_ms": round(seconds * 1000)}
+        self._body: api.LeaseBody = {
+            "worker": worker.name,
+            "lease_ms": round(seconds * 1000),
+            "labels": list(worker.labels),
+        }
         self._key = {"Idempotency-Key": str(uuid.uuid4())}
 
     async def run(self, *, wait: float = 0.0) -> api.WorkView | None:

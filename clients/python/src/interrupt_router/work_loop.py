@@ -13,7 +13,7 @@ from .lease import Lease
 from .ownership import Ownership
 from .run import Run
 from .stop import Parked, Stopped
-from .taking import Taking
+from .taking import Taking, Worker
 from .transport import LONGEST_WAIT, Transport
 from .workflow import Workflow
 
@@ -26,7 +26,7 @@ class WorkLoop:
     """One worker's loop over the runs of a workflow."""
 
     def __init__(
-        self, transport: Transport, workflow: Workflow, handler: Handler, worker: str, lease: float, park_after: float
+        self, transport: Transport, workflow: Workflow, handler: Handler, worker: Worker, lease: float, park_after: float
     ) -> None:
         self._transport = transport
         self._workflow = workflow
@@ -67,7 +67,7 @@ class WorkLoop:
                 log.warning("no run is taken: %s", error)
                 continue
             if row is not None:
-                lease = Lease(self._transport, row["run_id"], row["epoch"], self._worker, self._lease)
+                lease = Lease(self._transport, row["run_id"], row["epoch"], self._worker.name, self._lease)
                 return Run(self._workflow, lease, row, park_after=self._park_after)
 
     async def _handle(self, run: Run) -> None:

@@ -501,6 +501,8 @@ export interface components {
         };
         /** @description Who takes a run. */
         readonly LeaseBody: {
+            /** @description What the worker has that runs may need. It takes none that needs anything else. */
+            readonly labels?: readonly string[];
             /** @description How long its lease holds unless it is renewed, in milliseconds. */
             readonly leaseMs?: number | null;
             /** @description The worker, by a name that no other one has. */
@@ -563,6 +565,8 @@ export interface components {
         readonly NewWorkBody: {
             /** @description What it works on: anything. */
             readonly input?: unknown;
+            /** @description The labels that a worker must have to take it: `gpu`, `region=eu`. */
+            readonly needs?: readonly string[];
             /** @description The worker's own name for it, by which it can be found: one line of at most 200 characters. */
             readonly threadId?: string | null;
         };

@@ -12,15 +12,17 @@ const LET_GO_MS = 5_000;
 export interface LeaseOrder {
   /** The name of this worker, as people see it. No other one has it. */
   readonly worker: string;
+  /** What it has that runs may need. */
+  readonly labels: readonly string[];
   readonly leaseMs: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** Takes a run by a request to an address. Once the signal fires, it leaves this worker no run, whatever the server did. */
 export async function take<T extends WorkView | null>(transport: Transport, address: string, order: LeaseOrder, waitMs?: number): Promise<T> {
-  const { worker, leaseMs, signal } = order;
+  const { worker, labels, leaseMs, signal } = order;
   signal?.throwIfAborted();
-  const body = { worker, leaseMs } satisfies Body<api.LeaseBody>;
+  const body = { worker, leaseMs, labels: [...labels] } satisfies Body<api.LeaseBody>;
   const call: Call = { method: 'POST', path: address, body, headers: { 'idempotency-key': randomId() } };
   try {
     const view = await transport.body<T>({ ...call, ...(waitMs !== undefined && { waitMs }), signal });

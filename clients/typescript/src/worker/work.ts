@@ -32,6 +32,7 @@ interface Bench<W extends Workflow> {
   readonly transport: Transport;
   readonly workflow: W;
   readonly worker: string;
+  readonly labels: readonly string[];
   readonly leaseMs: number;
 }
 
@@ -66,9 +67,9 @@ async function takeRuns<W extends Workflow, I, T>(
 }
 
 /** The oldest run that can go on; `null` where there is none now. */
-async function next<W extends Workflow>({ transport, workflow, worker, leaseMs }: Bench<W>, signal: AbortSignal): Promise<WorkView | null> {
+async function next<W extends Workflow>({ transport, workflow, worker, labels, leaseMs }: Bench<W>, signal: AbortSignal): Promise<WorkView | null> {
   try {
-    return await take<WorkView | null>(transport, path`/v1/workflows/${workflow.name}/leases`, { worker, leaseMs, signal }, WAIT_MS);
+    return await take<WorkView | null>(transport, path`/v1/workflows/${workflow.name}/leases`, { worker, labels, leaseMs, signal }, WAIT_MS);
   } catch (error) {
     // A worker outlives its server.
     if (signal.aborted || error instanceof Transient) return null;

@@ -93,6 +93,23 @@ test('a run that waits for a person is put aside, and taken again with the answe
   await working;
 });
 
+test('a worker takes no run that needs what it lacks', async () => {
+  const labelled = workflow('labelled');
+  const without = await server.router(labelled);
+  const code = async (run: Run<typeof labelled, { alias: string }>): Promise<string> => run.input.alias;
+  const large = { alias: 'large', input: { alias: 'large' }, needs: ['gpu'] };
+  await assert.rejects(without.run(labelled, large, code), /labels.*gpu/);
+  const controller = new AbortController();
+  const working = without.work(labelled, code, { signal: controller.signal });
+  await create('labelled', 'plain');
+  await eventually(async () => (await statusOf('plain')) === 'completed', 'the run that needs nothing');
+  assert.equal(await statusOf('large'), 'created');
+  controller.abort();
+  await working;
+  const having = await server.router(labelled, { labels: ['gpu', 'tools'] });
+  assert.equal(await having.run(labelled, large, code), 'large');
+});
+
 test('a run that fails is told, and the next one is taken', async () => {
   const failing = workflow('failing');
   const router = await server.router(failing);

@@ -13,7 +13,9 @@ use utoipa::{IntoParams, ToSchema};
 use workers::{NextRun, Owned, Protocol, Taking, WorkError};
 
 use super::super::list::RequestKey;
-use super::{EpochQuery, Patience, owned, protocol, protocol_named, refused, run_id, wait_of};
+use super::{
+    EpochQuery, Patience, labels_of, owned, protocol, protocol_named, refused, run_id, wait_of,
+};
 use crate::access::Works;
 use crate::app::App;
 use crate::body::StrictJson;
@@ -45,6 +47,10 @@ pub(crate) struct LeaseBody {
     #[serde(default)]
     #[schema(minimum = 1000, maximum = 3600000)]
     lease_ms: Option<u32>,
+    /// What the worker has that runs may need. It takes none that needs anything else.
+    #[serde(default)]
+    #[schema(max_items = 50)]
+    labels: Vec<String>,
 }
 
 /// How long a lease shall hold.
@@ -100,7 +106,10 @@ fn taking(protocol: &Protocol<'_>, key: &RequestKey, body: &LeaseBody) -> Result
     }
     let lease = lease_of(body.lease_ms)?;
     let taking = protocol.taking(&body.worker, key.0.as_deref(), lease);
-    taking.map_err(shape)
+    Ok(Taking {
+        labels: labels_of("$.labels", &body.labels)?,
+        ..taking.map_err(shape)?
+    })
 }
 
 fn told(protocol: &Protocol<'_>, owned: Owned<'_>) -> Result<Response, Problem> {
@@ -112,7 +121,7 @@ fn told(protocol: &Protocol<'_>, owned: Owned<'_>) -> Result<Response, Problem> 
     Ok(Json(WorkView::of(protocol, work)).into_response())
 }
 
-/// Takes the oldest run of the workflow that can go on and no worker has. Empty where there is none. Sent again with its
+/// Takes the oldest run of the workflow that can go on, needs no other labels and no worker has. Empty where there is none. Sent again with its
 /// key, because the answer was lost, it has the run that it took.
 #[utoipa::path(post, path = "/v1/workflows/{name}/leases", request_body = LeaseBody,
     params(("name" = String, Path), TakeQuery, ("Idempotency-Key" = Option<String>, Header)),

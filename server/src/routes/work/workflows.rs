@@ -11,7 +11,7 @@ use workers::{KindDraft, NewWork, RouteDraft, WorkflowDraft};
 
 use super::super::list::RequestKey;
 use super::super::runs::check_name;
-use super::{protocol_named, refused};
+use super::{labels_of, protocol_named, refused};
 use crate::access::Works;
 use crate::acting;
 use crate::app::App;
@@ -136,9 +136,13 @@ pub(crate) struct NewWorkBody {
     #[serde(default)]
     #[schema(min_length = 1, max_length = 200)]
     thread_id: Option<String>,
+    /// The labels that a worker must have to take it: `gpu`, `region=eu`.
+    #[serde(default)]
+    #[schema(max_items = 50)]
+    needs: Vec<String>,
 }
 
-/// Creates a run. Created again with its key, or with its name and input, it is the same run.
+/// Creates a run. Created again with its key, or with its name, input and needs, it is the same run.
 #[utoipa::path(post, path = "/v1/workflows/{name}/runs", request_body = NewWorkBody,
     params(("name" = String, Path), ("Idempotency-Key" = Option<String>, Header)),
     extensions(("x-right" = json!("work"))),
@@ -158,6 +162,7 @@ pub(crate) async fn create_run(
         id: acting::run_id(&caller, key.as_deref()),
         alias: body.thread_id,
         input: body.input,
+        needs: labels_of("$.needs", &body.needs)?,
     };
     let created = protocol.create(new).await;
     let (work, is_new) = created.map_err(|error| refused(&app, &error))?;

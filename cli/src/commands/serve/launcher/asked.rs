@@ -16,7 +16,6 @@ use server::{Holder, LaunchError, LaunchOrder, PlanOrder, PlanOrderError, RunLau
 
 use super::{Launcher, RunShare, Word};
 use crate::commands::resume::refuse_work;
-use crate::commands::serve::needs::asked_of;
 use crate::commands::serve::order::{is_asked, launched, waits_for_server};
 use crate::exit::{Exit, Failure};
 use crate::keep::{accept_catalogue, known_to_fork, refuse_fork, refuse_over, refuse_unread};
@@ -93,7 +92,7 @@ impl RunLauncher for Launcher {
             };
         }
         let (run_order, content) = self.0.defaults.order(&order)?;
-        if self.0.share == RunShare::Own && !asked_of(&content).is_empty() {
+        if self.0.share == RunShare::Own && !journal::needs_in(&content).is_empty() {
             return Err(LaunchError::Order {
                 field: "options.needs".to_owned(),
                 reason: "this server executes its runs itself; with --runs-by-workers, workers that have it do"

@@ -11,13 +11,13 @@ use interrupts::manager::{Looks, Times, time_to_outlast};
 use interrupts::store::{Run, WorkerState};
 use interrupts::{Fleet, FreeRun, Labels};
 use jiff::{SignedDuration, Timestamp};
-use journal::executed_by_worker;
+use journal::{executed_by_worker, needs_in};
 use routing_core::RunId;
 use server::WorkerFigures;
 use tokio::time::Instant;
 
 use super::{Launcher, RunShare};
-use crate::commands::serve::needs::{asked_of, needs_of};
+use crate::commands::serve::needs::needs_of;
 
 /// The least time between two words of a worker about itself.
 const PACE: Duration = Duration::from_millis(500);
@@ -86,7 +86,7 @@ impl Launcher {
         }
         match self.0.share {
             RunShare::UpTo(_) => {}
-            RunShare::Own if !asked_of(&run.content).is_empty() => return RunTurn::Never,
+            RunShare::Own if !needs_in(&run.content).is_empty() => return RunTurn::Never,
             RunShare::Own | RunShare::None => return RunTurn::Now,
         }
         let needs = needs_of(run);
