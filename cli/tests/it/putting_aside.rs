@@ -68,18 +68,22 @@ async fn a_plan_that_waits_stays_aside_until_somebody_answers() {
     let script = json!({"version": 1, "steps": [question]});
     let order = json!({"goal": "Describe the bakery",
         "options": {"script": script, "workflow": "plan-execute"}});
-    let started = installation.post("/v1/runs", &order).send().await.unwrap();
-    let started: Value = started.json().await.unwrap();
-    let run = started["run_id"].as_str().unwrap();
-    is_put_aside(&installation, run).await;
+    let start = async || {
+        let started = installation.post("/v1/runs", &order).send().await.unwrap();
+        let started: Value = started.json().await.unwrap();
+        let run = started["run_id"].as_str().unwrap().to_owned();
+        is_put_aside(&installation, &run).await;
+        run
+    };
+    let run = start().await;
     let store = crate::serving::open(&installation.store()).await;
     let epoch = async || {
         let row = store.run(run.parse().unwrap()).await.unwrap();
         row.unwrap().epoch
     };
     let aside = epoch().await;
-    // Long enough for it to be taken up and put aside again.
-    tokio::time::sleep(std::time::Duration::from_secs(3)).await;
+    // By the time that another one is put aside, it would have been taken up and put aside again.
+    start().await;
     assert_eq!(epoch().await, aside, "nobody has taken it up");
     server.kill();
 }

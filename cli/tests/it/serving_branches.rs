@@ -2,7 +2,6 @@
 //! so, however often servers come and go before.
 
 use std::path::Path;
-use std::time::Duration;
 
 use reqwest::StatusCode;
 use reqwest::header::{COOKIE, ORIGIN, SET_COOKIE};
@@ -284,8 +283,17 @@ async fn a_run_that_a_branch_has_left_is_resumed_by_a_person_though_it_waits_and
     beside(&["withdraw", pause["id"].as_str().unwrap()]);
     stands(&installation, &run, "waiting").await;
     assert!(installation.decide(&question).await.unwrap().is_success());
-    // Long enough for it to be taken up.
-    tokio::time::sleep(Duration::from_secs(2)).await;
+    // One that is answered later is taken up by then.
+    let later = installation.start_asking().await;
+    let asked = installation
+        .until(&format!("/v1/interrupts?run_id={later}"), |page| {
+            let asked = &page["interrupts"][0];
+            (asked["state"] == "awaiting_review").then(|| asked["id"].clone())
+        })
+        .await;
+    let answered = installation.decide(asked.as_str().unwrap()).await;
+    assert!(answered.unwrap().is_success());
+    assert_eq!(installation.ends(&later).await, "completed");
     let waits = (json!("waiting"), json!(false));
     assert_eq!(state(&installation, &run).await, waits);
     let resumed = installation.post(&format!("/v1/runs/{run}/resume"), &json!({}));

@@ -15,7 +15,7 @@ use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::error::in_words;
-use super::location::{PostgresLocation, SILENCE_AT_SERVER};
+use super::location::{PostgresLocation, SILENCE_AT_SERVER, connected};
 use super::session::tls;
 
 /// How long to wait before a connection is made again that was lost.
@@ -94,7 +94,7 @@ where
 {
     let mut failed = "it has no host".to_owned();
     for config in configs {
-        match timeout(location.longest_opening(), connect(config)).await {
+        match timeout(location.longest_opening(), connected(&config, &connect)).await {
             Ok(Ok(connected)) => return Ok(connected),
             Ok(Err(error)) => failed = in_words(&error),
             Err(_elapsed) => failed = "the server says nothing".to_owned(),

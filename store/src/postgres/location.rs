@@ -12,6 +12,7 @@ use std::time::Duration;
 use percent_encoding::percent_decode_str;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
+use tokio_postgres::error::SqlState;
 
 use crate::location::LocationError;
 
@@ -32,6 +33,10 @@ const SILENCE: Duration = Duration::from_secs(15);
 /// (`tcp_keepalives_idle`, as the system has it). Until then each such session would take the place of another one.
 pub(super) const SILENCE_AT_SERVER: &str = "SET tcp_user_timeout = '15s'; \
     SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 2";
+
+/// The same, said when a session is asked for: one whose machine is cut off before it says anything else is ended, too.
+const SILENCE_FROM_THE_START: &str = "-c tcp_user_timeout=15s -c tcp_keepalives_idle=5 \
+    -c tcp_keepalives_interval=5 -c tcp_keepalives_count=2";
 
 /// A store in a PostgreSQL database: `postgres://USER@HOST:PORT/DATABASE`, with more after `?`:
 ///
@@ -183,6 +188,30 @@ fn settle(config: &mut Config, mode: SslMode) {
         .target_session_attrs(TargetSessionAttrs::ReadWrite);
     if config.get_application_name().is_none() {
         config.application_name("irq");
+    }
+}
+
+/// Connects to a host, and tells the server from the start for how long it waits in silence. A pooler before it may take
+/// no such settings: it is asked without them, and its session is told by [`SILENCE_AT_SERVER`].
+///
+/// # Cancel safety
+///
+/// Dropped, nobody is connected.
+pub(super) async fn connected<T, F>(
+    config: &Config,
+    connect: impl Fn(Config) -> F,
+) -> Result<T, tokio_postgres::Error>
+where
+    F: Future<Output = Result<T, tokio_postgres::Error>>,
+{
+    let own = config.get_options().unwrap_or_default();
+    let mut asked = config.clone();
+    asked.options(format!("{own} {SILENCE_FROM_THE_START}").trim_start());
+    match connect(asked).await {
+        Err(error) if error.code() == Some(&SqlState::PROTOCOL_VIOLATION) => {
+            connect(config.clone()).await
+        }
+        connected => connected,
     }
 }
 

@@ -23,7 +23,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::dialect::translated;
 use super::error::{in_words, is_lost, is_undone, store_error};
-use super::location::{PostgresLocation, SILENCE_AT_SERVER};
+use super::location::{PostgresLocation, SILENCE_AT_SERVER, connected};
 use crate::query::Found;
 use crate::relational::{Cell, ColumnValue, Columns, Database, Lookup};
 use crate::tables::Tables;
@@ -292,13 +292,18 @@ async fn connect_to(
     location: &PostgresLocation,
 ) -> Found<(Client, JoinHandle<()>)> {
     if !location.has_tls() {
-        let connected = config.connect(NoTls).await;
-        let (client, connection) = connected.map_err(|error| unreachable_server(&error))?;
+        let connect = |config: Config| async move { config.connect(NoTls).await };
+        let opened = connected(config, connect).await;
+        let (client, connection) = opened.map_err(|error| unreachable_server(&error))?;
         return Ok((client, tokio::spawn(async move { ended(connection.await) })));
     }
     let tls = MakeRustlsConnect::new(tls(location)?);
-    let connected = config.connect(tls).await;
-    let (client, connection) = connected.map_err(|error| unreachable_server(&error))?;
+    let connect = |config: Config| {
+        let tls = tls.clone();
+        async move { config.connect(tls).await }
+    };
+    let opened = connected(config, connect).await;
+    let (client, connection) = opened.map_err(|error| unreachable_server(&error))?;
     Ok((client, tokio::spawn(async move { ended(connection.await) })))
 }
 

@@ -35,6 +35,8 @@ mod running;
 mod scene;
 #[cfg(feature = "postgres")]
 mod schema;
+#[cfg(feature = "postgres")]
+mod starting;
 mod telling;
 mod third;
 mod tokens;

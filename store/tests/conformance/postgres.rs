@@ -327,13 +327,15 @@ async fn a_synchronous_standby_that_takes_over_has_all_that_was_acknowledged() {
 }
 
 /// Waits until a commit waits for the standby.
-async fn a_commit_waits(server: &Server) {
+/// Waits until so many changes wait for a standby: one to be committed, and others behind its locks.
+async fn changes_wait(server: &Server, count: usize) {
     let (client, connection) = tokio_postgres::connect(&server.address(), NoTls)
         .await
         .unwrap();
     tokio::spawn(connection);
-    let waits = "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
-    while client.query(waits, &[]).await.unwrap().is_empty() {
+    let waits =
+        "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep' OR wait_event_type = 'Lock'";
+    while client.query(waits, &[]).await.unwrap().len() < count {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }
@@ -351,7 +353,7 @@ async fn what_only_a_server_has_that_may_still_be_lost_is_not_acknowledged() {
         standby.port()
     );
     let place: PostgresLocation = place.parse().unwrap();
-    let store = Arc::new(open(&place).await);
+    let (store, elsewhere) = (open(&place).await, open(&place).await);
     let run = new_run(&store).await;
     standby.die();
     let admission = question(&run, "published");
@@ -359,12 +361,12 @@ async fn what_only_a_server_has_that_may_still_be_lost_is_not_acknowledged() {
         let admission = admission.clone();
         tokio::spawn(async move { store.admit(admission).await })
     };
-    a_commit_waits(&primary).await;
+    changes_wait(&primary, 1).await;
     primary.is_killed();
     primary.comes_back();
     // The publisher asks another process, too, which finds the interrupt there.
-    let second = tokio::spawn(async move { open(&place).await.admit(admission).await });
-    tokio::time::sleep(Duration::from_secs(3)).await;
+    let second = tokio::spawn(async move { elsewhere.admit(admission).await });
+    changes_wait(&primary, 2).await;
     let acknowledged = (first.is_finished(), second.is_finished());
     primary.is_killed();
     standby.comes_back();
