@@ -19,7 +19,7 @@ use interrupts::store::{Notification, OutboxRow, Page, PageBack, Pages, Store, S
 use routing_core::RunId;
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
-use workers::WaitingRuns;
+use workers::Candidates;
 
 use crate::config::ServerLimits;
 use crate::metrics::Metrics;
@@ -56,7 +56,7 @@ pub(crate) struct Feed {
     latest: watch::Sender<u64>,
     waiting: Waiting,
     /// Waiting runs that an idle worker may be able to take.
-    waiting_runs: WaitingRuns,
+    candidates: Candidates,
     kept: Mutex<VecDeque<Arc<FeedEvent>>>,
 }
 
@@ -81,7 +81,7 @@ impl Feed {
             answered: watch::Sender::new(0),
             latest,
             waiting: Waiting::default(),
-            waiting_runs: WaitingRuns::default(),
+            candidates: Candidates::default(),
             kept: Mutex::default(),
         })
     }
@@ -97,14 +97,14 @@ impl Feed {
         self.latest.subscribe()
     }
 
-    /// Waiting runs that an idle worker may be able to take, up to the position of the feed.
-    pub(crate) const fn waiting_runs(&self) -> &WaitingRuns {
-        &self.waiting_runs
+    /// The runs that an idle worker may be able to take, up to the position of the feed.
+    pub(crate) const fn candidates(&self) -> &Candidates {
+        &self.candidates
     }
 
     /// Says that a worker has let a run go, of which the store tells nothing.
     pub(crate) fn frees(&self, run: RunId) {
-        self.waiting_runs.note(run);
+        self.candidates.note(run);
         self.waiting.wake_idle();
     }
 
@@ -176,7 +176,7 @@ impl Feed {
                 self.metrics.read(row.at);
                 self.count(row, &records);
                 if let Some(run) = freed(&row.notification) {
-                    self.waiting_runs.note(run);
+                    self.candidates.note(run);
                 }
                 let event = self.renderer.event_of(row, &records);
                 let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);

@@ -6,6 +6,7 @@
 //! runs need no check.
 
 mod agents;
+mod candidates;
 mod checkpoint;
 mod cut;
 mod effect;
@@ -23,9 +24,9 @@ mod request;
 mod run;
 mod signals;
 mod standing;
-mod waiting;
 
 pub use agents::AgentReport;
+pub use candidates::Candidates;
 pub use checkpoint::WorkerCheckpoint;
 pub use effect::{Beginning, EffectState};
 pub use end::RunResult;
@@ -41,4 +42,3 @@ pub use request::Submitted;
 pub use run::{NewWork, Work};
 pub use signals::{AskedAgent, News, Signals, WorkerMessage, is_own_question};
 pub use standing::{AskedForRequest, AskedState, Decided, QuestionStanding, Route};
-pub use waiting::WaitingRuns;

@@ -3,14 +3,13 @@
 use interrupts::life::RunState;
 use interrupts::store::{Pages, Run};
 use jiff::Timestamp;
-use journal::executed_by_worker;
 use routing_core::RunId;
 
+use crate::candidates::Candidates;
 use crate::error::WorkError;
 use crate::lease::Taking;
 use crate::owned::Owned;
 use crate::protocol::Protocol;
-use crate::waiting::WaitingRuns;
 
 /// How many runs are read together.
 const PAGE: u32 = 200;
@@ -21,27 +20,14 @@ pub enum NextRun<'a> {
     Taken(Box<Owned<'a>>),
     /// None can go on now.
     NoneYet {
-        /// When the first lease of another worker runs out, unless that renews it.
+        /// When to look again, whatever happens until then.
         until: Option<Timestamp>,
     },
 }
 
-/// When the first of the leases seen runs out.
-#[derive(Default)]
-struct FirstEnd(Option<Timestamp>);
-
-impl FirstEnd {
-    /// A worker that died releases nothing: its lease runs out without an event.
-    fn see(&mut self, run: &Run, now: Timestamp) {
-        let until = run.lease.as_ref().map(|lease| lease.until);
-        let until = until.filter(|until| now < *until);
-        self.0 = self.0.into_iter().chain(until).min();
-    }
-}
-
 impl<'a> Protocol<'a> {
-    /// Takes the oldest run that can continue, needs nothing that the worker lacks and has no owner, or the one that this very try took before. Of the waiting
-    /// runs it checks those that `waiting` names; the caller notes there what the outbox mentions.
+    /// Takes the oldest run that can continue, needs nothing that the worker lacks and has no owner. The caller notes among
+    /// the candidates what the outbox mentions.
     ///
     /// # Errors
     ///
@@ -53,81 +39,49 @@ impl<'a> Protocol<'a> {
     pub async fn take_next(
         &self,
         taking: &Taking,
-        waiting: &WaitingRuns,
+        candidates: &Candidates,
         now: Timestamp,
     ) -> Result<NextRun<'a>, WorkError> {
-        // An older run may have become free since this very try took one.
-        if let Some(run) = self.taken_before(taking).await?
-            && let Some(owned) = self.take_if_free(run.id, taking).await?
-        {
-            return Ok(NextRun::Taken(Box::new(owned)));
-        }
-        let mut first_end = FirstEnd::default();
-        let news = self.with_news(taking, waiting, now, &mut first_end).await?;
-        let mut news = news.into_iter().peekable();
-        let states = [RunState::Created, RunState::Running];
-        let mut pages = Pages::of(PAGE);
-        while let Some(runs) = pages.next(|page| self.store.runs(&states, page)).await? {
-            for (_position, run) in runs {
-                if !taking.covers(&run) {
-                    continue;
-                }
-                if !self.can_go_on(&run, taking, now).await? {
-                    first_end.see(&run, now);
-                    continue;
-                }
-                while let Some(older) = news.next_if(|it| it.created_at < run.created_at) {
-                    if let Some(owned) = self.take_if_free(older.id, taking).await? {
-                        return Ok(NextRun::Taken(Box::new(owned)));
-                    }
-                }
-                if let Some(owned) = self.take_if_free(run.id, taking).await? {
-                    return Ok(NextRun::Taken(Box::new(owned)));
-                }
-            }
-        }
-        for run in news {
-            if let Some(owned) = self.take_if_free(run.id, taking).await? {
-                return Ok(NextRun::Taken(Box::new(owned)));
-            }
-        }
-        Ok(NextRun::NoneYet { until: first_end.0 })
-    }
-
-    /// The waiting runs that can continue, oldest first.
-    async fn with_news(
-        &self,
-        taking: &Taking,
-        waiting: &WaitingRuns,
-        now: Timestamp,
-        first_end: &mut FirstEnd,
-    ) -> Result<Vec<Run>, WorkError> {
-        waiting.look(self.store).await?;
-        let mut news = Vec::new();
-        for (id, number) in waiting.of(self.workflow) {
-            let run = self.store.run(id).await?;
-            let waits =
-                |run: &Run| run.state == RunState::Waiting && executed_by_worker(&run.content);
-            let Some(run) = run.filter(waits) else {
-                // A run at work is found below. When it waits again, it is noted.
-                waiting.rests(id, number);
+        candidates.look(self.store, now).await?;
+        for (id, number) in candidates.of(self.workflow, taking, now) {
+            let Some(run) = self.store.run(id).await? else {
+                candidates.rests(id, number);
                 continue;
             };
-            waiting.is_known(&run);
-            if !taking.covers(&run) {
-                // It stays noted for a worker that has what it needs.
-                continue;
-            }
             if self.can_go_on(&run, taking, now).await? {
-                news.push(run);
+                if let Some(owned) = self.take_if_free(id, taking).await? {
+                    return Ok(NextRun::Taken(Box::new(owned)));
+                }
+                // Another worker was faster, or a person.
+                if let Some(run) = self.store.run(id).await? {
+                    candidates.is_kept(&run, number, now);
+                }
             } else if run.is_owned(now) {
-                first_end.see(&run, now);
-            } else if self.is_of_workflow(&run) {
-                waiting.rests(id, number);
+                candidates.is_kept(&run, number, now);
+            } else {
+                candidates.rests(id, number);
             }
         }
-        news.sort_by_key(|run| run.created_at);
-        Ok(news)
+        Ok(NextRun::NoneYet {
+            until: candidates.first_end(self.workflow, taking, now),
+        })
+    }
+
+    /// Takes the run that this very try has taken before: sent again because its answer was lost, it has no other.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`Protocol::take`].
+    pub async fn take_again(&self, taking: &Taking) -> Result<Option<Box<Owned<'a>>>, WorkError> {
+        let taken = match self.taken_before(taking).await? {
+            Some(run) => self.take_if_free(run.id, taking).await?,
+            None => None,
+        };
+        Ok(taken.map(Box::new))
     }
 
     /// Takes a run, unless another worker was faster, or a person stopped it.

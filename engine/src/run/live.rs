@@ -148,7 +148,7 @@ impl LiveRun {
             journal: Arc::clone(&journal),
             recorder: Arc::clone(&recorder),
             reviewer: Arc::clone(&reviewer),
-            ledger: Some(Arc::clone(&ledger)),
+            ledger: Arc::clone(&ledger),
             clock: Arc::clone(&clock),
         };
         let tooling = parts.tools.map(with_settings).map(Tooling::new);

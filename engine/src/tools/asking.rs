@@ -2,7 +2,6 @@
 
 mod raise;
 mod told;
-mod waiting;
 
 use std::sync::Arc;
 
@@ -19,7 +18,6 @@ use crate::run::ledger::Ledger;
 use crate::run::recorder::Recorder;
 use journal::error::KeepError;
 use journal::tool::ToolMatter;
-use waiting::WaitingNodes;
 
 /// How often somebody who answers unclearly is asked again.
 const MOST_UNCLEAR: u32 = 3;
@@ -29,9 +27,8 @@ pub(super) struct ToolDesk {
     desk: Arc<RunInterrupts>,
     reviewer: Arc<dyn Reviewer>,
     recorder: Arc<Recorder>,
-    /// Keeps the interrupts of the run, where its workflow does.
-    ledger: Option<Arc<Ledger>>,
-    waiting: WaitingNodes,
+    /// Keeps the interrupts of the run.
+    ledger: Arc<Ledger>,
 }
 
 /// Who asks, and where.
@@ -42,8 +39,18 @@ pub(super) struct AskingNode {
     pub(super) agent_type: &'static str,
     /// When the answer was recorded that the question follows from.
     pub(super) at: Timestamp,
-    /// Tells the store how the nodes of the run stand, where its workflow does.
+    /// Tells the store how the nodes of the run stand.
     pub(super) ground: Option<Arc<dyn Ground>>,
+}
+
+impl AskingNode {
+    /// Tells the store that the node waits, or does not any more: everybody can see that.
+    async fn is_shown(&self) -> Result<(), KeepError> {
+        match &self.ground {
+            Some(ground) => ground.keep_nodes().await,
+            None => Ok(()),
+        }
+    }
 }
 
 /// What is asked about a call.
@@ -72,14 +79,13 @@ impl ToolDesk {
         record: Arc<RunRecord>,
         reviewer: Arc<dyn Reviewer>,
         recorder: Arc<Recorder>,
-        ledger: Option<Arc<Ledger>>,
+        ledger: Arc<Ledger>,
     ) -> Self {
         Self {
             desk: Arc::new(RunInterrupts::new(record)),
             reviewer,
             recorder,
             ledger,
-            waiting: WaitingNodes::default(),
         }
     }
 
@@ -118,7 +124,7 @@ impl ToolDesk {
         }
         for _unclear in 0..MOST_UNCLEAR {
             self.told(id, InterruptMoment::Asked(&question));
-            self.waits(asker, id).await?;
+            asker.is_shown().await?;
             let heard = self.desk.hear(&*self.reviewer, &question, scope).await?;
             match heard {
                 Heard::Ended(row) => return self.heard(asker, *row).await,
@@ -144,7 +150,9 @@ impl ToolDesk {
     async fn heard(&self, asker: &AskingNode, row: Interrupt) -> Result<CallAnswer, KeepError> {
         let id = row.id;
         let heard = self.ended(asker, row)?;
-        self.goes_on(asker, id).await?;
+        // It goes on, unless another call of it waits too.
+        self.ledger.goes_on(id);
+        asker.is_shown().await?;
         Ok(heard)
     }
 

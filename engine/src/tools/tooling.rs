@@ -41,8 +41,8 @@ pub struct ToolingParts {
     pub journal: Arc<RunJournal>,
     pub recorder: Arc<Recorder>,
     pub reviewer: Arc<dyn Reviewer>,
-    /// Keeps the interrupts of the run, where its workflow does.
-    pub ledger: Option<Arc<Ledger>>,
+    /// Keeps the interrupts of the run.
+    pub ledger: Arc<Ledger>,
     pub clock: Arc<dyn Clock>,
 }
 

@@ -28,17 +28,14 @@ impl ToolDesk {
         let decided_by = decided_by(&decision.by, None);
         self.told(row.id, InterruptMoment::Answered(&answer));
         let origin = self.desk.record.kinds.origin_of(asker.agent_type);
-        if let Some(ledger) = &self.ledger {
-            let target = origin.to_owned();
-            let end = InterruptResult::Routed {
-                target,
-                decided_by,
-                filled_by: FilledBy::Unchanged,
-                answer,
-                reroute: None,
-            };
-            ledger.ended(row.id, end);
-        }
+        let end = InterruptResult::Routed {
+            target: origin.to_owned(),
+            decided_by,
+            filled_by: FilledBy::Unchanged,
+            answer,
+            reroute: None,
+        };
+        self.ledger.ended(row.id, end);
         self.recorder.record(RunEvent::InterruptResolved {
             interrupt: row.id,
             origin: origin.to_owned(),
@@ -69,9 +66,6 @@ impl ToolDesk {
         matter: &ToolMatter,
         id: InterruptId,
     ) -> Result<(), KeepError> {
-        let Some(ledger) = &self.ledger else {
-            return Ok(());
-        };
         let kind = asker.agent_type;
         let details = matter
             .shown_in(question(&self.desk.record, asker, matter, id))
@@ -85,7 +79,7 @@ impl ToolDesk {
             outcome: InterruptResult::Open,
         };
         // After those of the agents' steps.
-        ledger.raised(u32::MAX, record);
+        self.ledger.raised(u32::MAX, record);
         self.recorder.record(RunEvent::InterruptRaised {
             interrupt: id,
             node: asker.node.clone(),
@@ -97,26 +91,6 @@ impl ToolDesk {
     }
 
     pub(super) fn told(&self, id: InterruptId, moment: InterruptMoment<'_>) {
-        match (&self.ledger, moment) {
-            (Some(ledger), moment) => ledger.observe(id, moment),
-            (None, InterruptMoment::Asked(question)) => {
-                self.recorder.record(RunEvent::InterruptOpened {
-                    question: Box::new(question.clone()),
-                });
-            }
-            (None, InterruptMoment::Answered(answer)) => {
-                self.recorder.record(RunEvent::InterruptAnswered {
-                    interrupt: id,
-                    answer: answer.clone(),
-                });
-            }
-            (None, InterruptMoment::Refused { problem }) => {
-                self.recorder.record(RunEvent::AnswerRefused {
-                    interrupt: id,
-                    problem: problem.to_owned(),
-                });
-            }
-            (None, _) => {}
-        }
+        self.ledger.observe(id, moment);
     }
 }

@@ -139,9 +139,13 @@ pub(crate) async fn take_next(
     let mut patience = Patience::begin(&app, Concern::FreeRuns, wait_of(query.wait_ms)?);
     let taking = taking(&protocol, &key, &body)?;
     app.feed.catches_up().await;
+    let again = protocol.take_again(&taking).await;
+    if let Some(taken) = again.map_err(|error| refused(&app, &error))? {
+        return told(&protocol, *taken);
+    }
     loop {
-        let waiting = app.feed.waiting_runs();
-        let next = protocol.take_next(&taking, waiting, app.now()).await;
+        let candidates = app.feed.candidates();
+        let next = protocol.take_next(&taking, candidates, app.now()).await;
         let until = match next.map_err(|error| refused(&app, &error))? {
             NextRun::Taken(taken) => {
                 app.feed.nudge();

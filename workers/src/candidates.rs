@@ -1,0 +1,219 @@
+//! The runs that workers may be able to take, as one server knows them.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use futures_util::lock::Mutex as Turn;
+use interrupts::life::{Lease, RunState};
+use interrupts::store::{Pages, Run, Store, StoreError};
+use interrupts::{Labels, WorkflowName};
+use jiff::{SignedDuration, Timestamp};
+use journal::{Workflow, executed_by_worker, needs_in};
+use routing_core::RunId;
+
+use crate::lease::Taking;
+
+/// How many runs are read together.
+const PAGE: u32 = 200;
+
+/// How many runs are noted at most while no worker asks. With more, all are read anew once one does.
+const MOST: usize = 100_000;
+
+/// How long what was read of a lease counts: another server tells nobody that its worker has let a run go.
+const LEASE_COUNTS: SignedDuration = SignedDuration::from_secs(30);
+
+/// The runs that workers may be able to take. A server reads all of them once, and afterwards only those that the outbox
+/// mentions, and those that have an owner once in half a minute: so an idle worker costs what happens, and not what is there.
+#[derive(Debug, Default)]
+pub struct Candidates {
+    noted: Mutex<Noted>,
+    /// Held while any are read, so that every caller sees the result and none reads the same.
+    looking: Turn<()>,
+}
+
+#[derive(Debug, Default)]
+struct Noted {
+    /// Whether notes are taken: from the start of the first look.
+    notes: bool,
+    /// Whether that was carried through.
+    is_whole: bool,
+    count: u64,
+    /// The runs that were mentioned and not read since.
+    mentioned: HashMap<RunId, u64>,
+    /// What was read of the others, each with the number of its last mention.
+    known: HashMap<RunId, (u64, KnownRun)>,
+}
+
+/// What is known of a run that workers execute and that is not over.
+#[derive(Debug, Clone)]
+struct KnownRun {
+    workflow: WorkflowName,
+    needs: Labels,
+    created_at: Timestamp,
+    lease: Option<Lease>,
+    /// Until when the lease counts, as far as was read.
+    kept_until: Timestamp,
+}
+
+impl KnownRun {
+    /// `None` of a run that no worker can take before something else is told of it.
+    fn of(run: &Run, now: Timestamp) -> Option<Self> {
+        let Workflow::Embedded(workflow) = Workflow::in_content(&run.content) else {
+            return None;
+        };
+        let may_go_on = match run.state {
+            RunState::Created | RunState::Running | RunState::Waiting => true,
+            RunState::Stopping
+            | RunState::Paused
+            | RunState::Completed
+            | RunState::Failed
+            | RunState::Cancelled => false,
+        };
+        let counts = now.checked_add(LEASE_COUNTS).unwrap_or(Timestamp::MAX);
+        let until = run.lease.as_ref().map_or(now, |lease| lease.until);
+        (may_go_on && executed_by_worker(&run.content)).then(|| Self {
+            workflow,
+            needs: needs_in(&run.content),
+            created_at: run.created_at,
+            lease: run.lease.clone(),
+            kept_until: until.min(counts),
+        })
+    }
+
+    fn is_for(&self, workflow: &WorkflowName, taking: &Taking) -> bool {
+        self.workflow == *workflow && taking.labels.cover(&self.needs)
+    }
+
+    /// Until when another try keeps it, as far as is known.
+    fn kept_until(&self, taking: &Taking, now: Timestamp) -> Option<Timestamp> {
+        let is_others = self.lease.as_ref().is_some_and(|it| !taking.has(it));
+        (is_others && now < self.kept_until).then_some(self.kept_until)
+    }
+}
+
+impl Candidates {
+    /// Notes that the outbox mentions a run, or that a worker has let it go.
+    pub fn note(&self, run: RunId) {
+        let mut noted = self.noted();
+        if noted.mentioned.len() >= MOST {
+            *noted = Noted {
+                count: noted.count,
+                ..Noted::default()
+            };
+        }
+        if noted.notes {
+            noted.count += 1;
+            let number = noted.count;
+            noted.known.remove(&run);
+            noted.mentioned.insert(run, number);
+        }
+    }
+
+    /// Reads what is to be read: all runs the first time, and then those that were mentioned.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`]: it is done again then.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it is done again.
+    pub(crate) async fn look(&self, store: &dyn Store, now: Timestamp) -> Result<(), StoreError> {
+        let _one_looks = self.looking.lock().await;
+        while !self.noted().is_whole {
+            self.look_at_all(store, now).await?;
+        }
+        let mentioned = self.noted().mentioned.clone();
+        for (id, number) in mentioned {
+            let run = store.run(id).await?;
+            let known = run.and_then(|run| KnownRun::of(&run, now));
+            self.learn(id, number, known);
+        }
+        Ok(())
+    }
+
+    async fn look_at_all(&self, store: &dyn Store, now: Timestamp) -> Result<(), StoreError> {
+        // Notes are taken from here on, so nothing is missed between the pages.
+        self.noted().notes = true;
+        let states = [RunState::Created, RunState::Running, RunState::Waiting];
+        let mut pages = Pages::of(PAGE);
+        while let Some(runs) = pages.next(|page| store.runs(&states, page)).await? {
+            let mut noted = self.noted();
+            for (_position, run) in runs {
+                // One that was mentioned meanwhile is read again.
+                if let Some(known) = KnownRun::of(&run, now)
+                    && !noted.mentioned.contains_key(&run.id)
+                {
+                    noted.known.insert(run.id, (0, known));
+                }
+            }
+        }
+        let mut noted = self.noted();
+        // Where there were too many notes meanwhile, some are lost.
+        noted.is_whole = noted.notes;
+        Ok(())
+    }
+
+    /// The runs of a workflow that this try may be able to take, the oldest first, each with the number of its last mention.
+    pub(crate) fn of(
+        &self,
+        workflow: &WorkflowName,
+        taking: &Taking,
+        now: Timestamp,
+    ) -> Vec<(RunId, u64)> {
+        let noted = self.noted();
+        let own = noted.known.iter().filter(|(_run, (_number, known))| {
+            known.is_for(workflow, taking) && known.kept_until(taking, now).is_none()
+        });
+        let own = own.map(|(run, (number, known))| (known.created_at, *run, *number));
+        let mut own: Vec<_> = own.collect();
+        drop(noted);
+        own.sort_unstable();
+        own.into_iter()
+            .map(|(_at, run, number)| (run, number))
+            .collect()
+    }
+
+    /// When a run that another worker has is to be looked at: one that died releases nothing, and no event tells of it.
+    pub(crate) fn first_end(
+        &self,
+        workflow: &WorkflowName,
+        taking: &Taking,
+        now: Timestamp,
+    ) -> Option<Timestamp> {
+        let noted = self.noted();
+        let known = noted.known.values().map(|(_number, known)| known);
+        let own = known.filter(|known| known.is_for(workflow, taking));
+        own.filter_map(|known| known.kept_until(taking, now)).min()
+    }
+
+    /// What was read of a run, which was mentioned last with this number. One that cannot go on is dropped, until it is
+    /// mentioned again.
+    fn learn(&self, run: RunId, number: u64, known: Option<KnownRun>) {
+        let mut noted = self.noted();
+        let known_as = noted.known.get(&run).map(|(number, _known)| *number);
+        if noted.mentioned.get(&run).copied().or(known_as) != Some(number) {
+            return;
+        }
+        noted.mentioned.remove(&run);
+        match known {
+            Some(known) => noted.known.insert(run, (number, known)),
+            None => noted.known.remove(&run),
+        };
+    }
+
+    /// A run was read that cannot be taken now.
+    pub(crate) fn is_kept(&self, run: &Run, number: u64, now: Timestamp) {
+        self.learn(run.id, number, KnownRun::of(run, now));
+    }
+
+    /// A run was read that cannot go on.
+    pub(crate) fn rests(&self, run: RunId, number: u64) {
+        self.learn(run, number, None);
+    }
+
+    fn noted(&self) -> MutexGuard<'_, Noted> {
+        // Each change is one step, so a panic elsewhere leaves it whole.
+        self.noted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
