@@ -7,7 +7,7 @@
 //! writes nothing, so a bare flush is printed beside it.
 //!
 //! At last, how soon a worker that is idle has a run whose question was decided, while 10, 100 and as many others as
-//! `OTHERS=1000` says wait for people: that should not depend on how many they are.
+//! `OTHERS=1000` says wait for people, and while as many are at work: that should not depend on how many they are.
 
 use std::io::{BufRead, BufReader, Write as _};
 use std::path::PathBuf;
@@ -76,6 +76,15 @@ fn main() -> Result<(), Failure> {
             let taken = taken(&asking.server, &mut waiting, others).await?;
             taken.print(&format!("taken beside {} that wait", others + TAKINGS));
         }
+        let mut at_work = 0;
+        for others in [10, 100, others] {
+            while at_work < others {
+                try_join_all((0..10).map(|_| works(&asking.server))).await?;
+                at_work += 10;
+            }
+            let taken = taken(&asking.server, &mut waiting, 0).await?;
+            taken.print(&format!("taken beside {at_work} at work"));
+        }
         Ok(())
     })
 }
@@ -115,8 +124,8 @@ async fn taken(
     Ok(Figures::of(times, began.elapsed()))
 }
 
-/// A run that waits for an answer, and that no worker has. Returns its question.
-async fn waits(server: &Server) -> Result<String, Failure> {
+/// A run that a worker has, and in which epoch.
+async fn works(server: &Server) -> Result<(String, u64), Failure> {
     let runs = format!("workflows/{WORKFLOW}/runs");
     let run = server.work("POST", &runs, &json!({"input": 0})).await?;
     let id = text(&run, "run_id");
@@ -124,7 +133,12 @@ async fn waits(server: &Server) -> Result<String, Failure> {
     let taken = server
         .work("POST", &format!("work/{id}/lease"), &taking)
         .await?;
-    let epoch = taken["epoch"].as_u64().unwrap_or_default();
+    Ok((id, taken["epoch"].as_u64().unwrap_or_default()))
+}
+
+/// A run that waits for an answer, and that no worker has. Returns its question.
+async fn waits(server: &Server) -> Result<String, Failure> {
+    let (id, epoch) = works(server).await?;
     let path = format!("work/{id}/questions/q?epoch={epoch}");
     let question = json!({"agent_id": "root", "kind": "CLERK", "reason": "Shall it go on?"});
     let asked = server.work("PUT", &path, &question).await?;

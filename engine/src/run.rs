@@ -3,10 +3,10 @@
 //! What is hidden here is what workflows are made of that are no ordinary code: the fourteen agents, and plans. Nothing is
 //! promised of it.
 
-#[doc(hidden)]
-pub mod ending;
+mod ending;
 pub mod event;
-mod execution;
+#[doc(hidden)]
+pub mod execution;
 pub mod failure;
 #[doc(hidden)]
 pub mod ignored;
