@@ -169,6 +169,24 @@ fn each_crate_can_be_built_from_its_own_folder() {
 }
 
 #[test]
+fn each_source_file_that_the_architecture_names_is_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let crates = LAYERS.map(|(name, _below)| if name == "irq" { "cli" } else { name });
+    let folders = crates
+        .into_iter()
+        .chain(["tests", "examples", "simulation"]);
+    let files: Vec<PathBuf> = folders.flat_map(|it| sources(&root.join(it))).collect();
+    let text = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+    let quoted = text.split('`').skip(1).step_by(2);
+    let named: Vec<&str> = quoted.filter(|it| it.ends_with(".rs")).collect();
+    assert!(named.len() > 50, "{named:?}");
+    for name in named {
+        let is_there = files.iter().any(|file| file.ends_with(name));
+        assert!(is_there, "there is no {name}");
+    }
+}
+
+#[test]
 fn the_core_builds_few_crates_and_knows_no_network_and_no_store() {
     let tree = tree("routing-core", None);
     let tree = names(&tree);

@@ -217,3 +217,131 @@ impl Candidates {
         self.noted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use interrupts::store::Run;
+    use interrupts::{Label, Labels, OwnerName, WorkflowName};
+    use jiff::{SignedDuration, Timestamp};
+    use routing_core::RunId;
+    use serde_json::{Value, json};
+
+    use super::{Candidates, LEASE_COUNTS, MOST};
+    use crate::lease::Taking;
+
+    const NOW: Timestamp = Timestamp::UNIX_EPOCH;
+
+    fn at(seconds: i64) -> Timestamp {
+        NOW.checked_add(SignedDuration::from_secs(seconds)).unwrap()
+    }
+
+    fn taking(labels: &[&str]) -> Taking {
+        let labels = labels.iter().map(|label| Label::new(*label).unwrap());
+        Taking {
+            owner: OwnerName::new("desk/me#000000000000").unwrap(),
+            lease: SignedDuration::from_secs(30),
+            lost: None,
+            names_try: true,
+            labels: Labels::new(labels).unwrap(),
+        }
+    }
+
+    fn run(state: &str, created_at: i64, lease: Value, needs: &[&str]) -> Run {
+        let content =
+            json!({"version": 4, "workflow": "desk", "executor": "worker", "needs": needs});
+        let mut row = json!({"id": RunId::generate(), "content": content.to_string(), "state": state,
+            "epoch": 1, "version": 1, "checkpoint": 0, "created_at": at(created_at)});
+        if !lease.is_null() {
+            row["lease"] = lease;
+        }
+        serde_json::from_value(row).unwrap()
+    }
+
+    fn lease(owner: &str, until: i64) -> Value {
+        json!({"owner": owner, "until": at(until)})
+    }
+
+    /// What a server knows that has just read these.
+    fn knowing(runs: &[&Run]) -> Candidates {
+        let candidates = Candidates::default();
+        candidates.noted().notes = true;
+        for run in runs {
+            is_read(&candidates, run, NOW);
+        }
+        candidates
+    }
+
+    /// A run is mentioned and read.
+    fn is_read(candidates: &Candidates, run: &Run, now: Timestamp) {
+        candidates.note(run.id);
+        let number = candidates.noted().mentioned[&run.id];
+        candidates.is_kept(run, number, now);
+    }
+
+    fn offered(candidates: &Candidates, labels: &[&str], now: Timestamp) -> Vec<RunId> {
+        let desk = WorkflowName::new("desk").unwrap();
+        let own = candidates.of(&desk, &taking(labels), now).into_iter();
+        own.map(|(run, _number)| run).collect()
+    }
+
+    #[test]
+    fn free_runs_are_offered_the_oldest_first_to_workers_that_have_what_they_need() {
+        let younger = run("created", 9, Value::Null, &[]);
+        let older = run("running", 5, Value::Null, &["gpu"]);
+        let over = run("completed", 1, Value::Null, &[]);
+        let candidates = knowing(&[&younger, &older, &over]);
+        assert_eq!(offered(&candidates, &[], NOW), [younger.id]);
+        assert_eq!(offered(&candidates, &["gpu"], NOW), [older.id, younger.id]);
+        let other = WorkflowName::new("other").unwrap();
+        assert!(candidates.of(&other, &taking(&["gpu"]), NOW).is_empty());
+    }
+
+    #[test]
+    fn a_run_of_another_worker_is_looked_at_once_its_lease_is_over_and_soon_however_long_that_is() {
+        let short = run("running", 0, lease("desk/other", 4), &[]);
+        let long = run("running", 1, lease("desk/other", 3_600), &[]);
+        let candidates = knowing(&[&short, &long]);
+        let desk = WorkflowName::new("desk").unwrap();
+        let first_end = |now| candidates.first_end(&desk, &taking(&[]), now);
+        assert!(offered(&candidates, &[], at(3)).is_empty());
+        assert_eq!(first_end(at(3)), Some(at(4)));
+        assert_eq!(offered(&candidates, &[], at(4)), [short.id]);
+        let soon = at(LEASE_COUNTS.as_secs());
+        assert_eq!(first_end(at(4)), Some(soon));
+        assert_eq!(offered(&candidates, &[], soon), [short.id, long.id]);
+    }
+
+    #[test]
+    fn what_this_try_has_taken_is_offered_to_it_again() {
+        let own = run("running", 0, lease("desk/me#000000000000", 3_600), &[]);
+        assert_eq!(offered(&knowing(&[&own]), &[], NOW), [own.id]);
+    }
+
+    #[test]
+    fn what_was_read_before_a_run_was_mentioned_again_counts_no_more() {
+        let mut waits = run("waiting", 0, Value::Null, &[]);
+        let candidates = knowing(&[&waits]);
+        let number = candidates.noted().known[&waits.id].0;
+        candidates.note(waits.id);
+        candidates.rests(waits.id, number);
+        assert!(candidates.noted().mentioned.contains_key(&waits.id));
+        waits.state = interrupts::life::RunState::Running;
+        is_read(&candidates, &waits, NOW);
+        candidates.rests(waits.id, number);
+        assert_eq!(offered(&candidates, &[], NOW), [waits.id]);
+    }
+
+    #[test]
+    fn where_no_worker_asks_mentions_do_not_pile_up() {
+        let candidates = knowing(&[]);
+        candidates.noted().is_whole = true;
+        for _run in 0..=MOST {
+            candidates.note(RunId::generate());
+        }
+        let noted = candidates.noted();
+        assert!(
+            noted.mentioned.is_empty() && !noted.is_whole,
+            "all is read anew"
+        );
+    }
+}

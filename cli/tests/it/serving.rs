@@ -27,7 +27,7 @@ pub(crate) struct Installation {
     pub(crate) folder: TempDir,
     store: PathBuf,
     port: u16,
-    token: String,
+    pub(crate) token: String,
     client: Client,
 }
 
@@ -322,7 +322,7 @@ impl Server {
     }
 
     /// Where it listens.
-    fn address(&self) -> &str {
+    pub(crate) fn address(&self) -> &str {
         let (address, _launch) = self.page.split_once("/?").unwrap();
         address
     }

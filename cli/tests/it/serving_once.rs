@@ -61,6 +61,34 @@ async fn a_run_is_started_once_for_a_key_whatever_the_next_server_starts_with() 
     server.kill();
 }
 
+#[tokio::test]
+async fn an_order_that_comes_to_two_servers_at_once_is_one_run_whatever_each_makes_of_it() {
+    let installation = Installation::new();
+    let server = installation.serve_with(&["--requests-per-second", "1000"]);
+    // It would keep another order: its runs may go less far.
+    let other = ["--requests-per-second", "1000", "--max-steps", "40"];
+    let other = installation.serve_beside_with(&other);
+    let client = reqwest::Client::new();
+    let start = async |server: &str, key: &str| {
+        let request = client.post(format!("{server}/v1/runs"));
+        let request = request.bearer_auth(&installation.token);
+        let request = request.header("Idempotency-Key", key);
+        let order = json!({"goal": "Describe the bakery"});
+        let response = request.json(&order).send().await.unwrap();
+        (response.status(), response.json::<Value>().await.unwrap())
+    };
+    for number in 0..40 {
+        let key = format!("both-{number}");
+        let both = tokio::join!(start(server.address(), &key), start(other.address(), &key));
+        for (status, run) in [&both.0, &both.1] {
+            assert!(status.is_success(), "{key}: {run}");
+        }
+        assert_eq!(both.0.1["run_id"], both.1.1["run_id"]);
+    }
+    server.kill();
+    other.kill();
+}
+
 fn refused(installation: &Installation, arguments: &[&str], hint: &str) -> Ended {
     let folder = workspace();
     let mut command = irq();

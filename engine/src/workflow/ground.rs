@@ -3,24 +3,14 @@
 use std::sync::{Arc, Weak};
 
 use async_trait::async_trait;
-use routing_core::NodeId;
 use tools::Launcher;
 
 use crate::run::LiveRun;
-use crate::tools::{Ground, LaunchRound, Tooling};
+use crate::tools::{Ground, LaunchRound};
 use journal::error::KeepError;
 
 /// The run that tools are used in.
-struct OfRun(Weak<LiveRun>);
-
-impl LiveRun {
-    /// The tools that an agent uses from now on, where there are any: it launches no agents by them.
-    pub fn tools_for(self: &Arc<Self>, node: &NodeId) -> Option<&Arc<Tooling>> {
-        let tooling = self.tooling.as_ref()?;
-        tooling.stand(node, Arc::new(OfRun(Arc::downgrade(self))));
-        Some(tooling)
-    }
-}
+pub(super) struct OfRun(pub(super) Weak<LiveRun>);
 
 #[async_trait]
 impl Ground for OfRun {

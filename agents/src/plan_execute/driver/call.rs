@@ -73,7 +73,9 @@ impl Driver {
         }
         let turn = self.turn_of(&call).await?;
         self.show_nodes().await?;
-        let _told_of_its_questions = self.live.tools_for(&node);
+        if let Some(tooling) = &self.tooling {
+            tooling.stand(&node, self.ground());
+        }
         let step = call.step().cloned();
         let started = PlanStepStarted {
             node: node.clone(),

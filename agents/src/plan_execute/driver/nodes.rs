@@ -1,10 +1,17 @@
 //! The agents of a plan as the store and other processes see them.
 
+use std::sync::{Arc, Weak};
+
+use async_trait::async_trait;
 use routing_core::NodeId;
+use tools::Launcher;
 
 use super::Driver;
 use crate::workflow::failure::FlowError;
+use engine::run::{LiveRun, NodeView};
+use engine::tools::{Ground, LaunchRound};
 use journal::NodeState;
+use journal::error::KeepError;
 use planning::{Activity, PLAN_EXECUTE, Phase, PlanEnd, PlanRole};
 
 /// The agent that does this.
@@ -72,6 +79,13 @@ impl Driver {
         Ok(self.keep_nodes().await?)
     }
 
+    /// What the tools of its agents stand on.
+    pub(super) fn ground(&self) -> Arc<dyn Ground> {
+        Arc::new(PlanGround {
+            live: Arc::downgrade(&self.live),
+        })
+    }
+
     fn show(&self, node: &NodeId, does: NodeState, step: Option<u32>) {
         if let Some(step) = step {
             self.nodes.takes_turn(node, self.standing.asked, step);
@@ -98,5 +112,32 @@ impl Driver {
             }
         }
         Ok(self.keep_nodes().await?)
+    }
+}
+
+/// What the tools of a plan's agents stand on: the plan, which waits while one of them does.
+struct PlanGround {
+    live: Weak<LiveRun>,
+}
+
+#[async_trait]
+impl Ground for PlanGround {
+    fn launcher(&self, _round: LaunchRound, _most_depth: u32) -> Option<Arc<dyn Launcher>> {
+        None
+    }
+
+    async fn keep_nodes(&self) -> Result<(), KeepError> {
+        let Some(live) = self.live.upgrade() else {
+            return Ok(());
+        };
+        let root = NodeId::root();
+        let waits = |view: &NodeView| view.node != root && view.state == NodeState::WaitingReview;
+        let does = if live.nodes.all().iter().any(waits) {
+            NodeState::WaitingReview
+        } else {
+            NodeState::Running
+        };
+        live.nodes.set_state(&root, does);
+        live.keep_nodes().await
     }
 }

@@ -12,6 +12,7 @@ use crate::run::RunError;
 use crate::tools::{Parked, Round, RoundEnd, Tooling};
 use crate::workflow::Workflow;
 use crate::workflow::exit::Exit;
+use crate::workflow::ground::OfRun;
 
 impl<W: Workflow> Agent<W> {
     /// Why the step ended within its tools, where it did.
@@ -28,7 +29,10 @@ impl<W: Workflow> Agent<W> {
     }
 
     pub(super) fn stand(&self) -> Option<&Arc<Tooling>> {
-        self.run.shared.live.tools_for(&self.id)
+        let live = &self.run.shared.live;
+        let tooling = live.tooling.as_ref()?;
+        tooling.stand(&self.id, Arc::new(OfRun(Arc::downgrade(live))));
+        Some(tooling)
     }
 
     /// Uses a tool of the run's, under its permissions: once, and what came of it is recorded. Where nobody knows what

@@ -57,6 +57,18 @@ fn forked(checkpoint: CheckpointId, input: Option<&str>) -> Digest {
     Digest::of(said.to_string().as_bytes())
 }
 
+impl Launcher {
+    /// The run that an order was carried out with before. It is known by what was asked for: what this server would make of
+    /// that may differ from what another one has made.
+    async fn known(&self, order: &LaunchOrder) -> Result<Option<RunId>, LaunchError> {
+        match self.0.store().run(order.id).await? {
+            Some(run) if is_asked(&run.content, order.asked()) => Ok(Some(run.id)),
+            Some(run) => Err(LaunchError::Taken { run: run.id }),
+            None => Ok(None),
+        }
+    }
+}
+
 fn not_created(error: &RunError) -> LaunchError {
     if let RunError::Taken { run } = error {
         LaunchError::Taken { run: *run }
@@ -78,18 +90,12 @@ impl RunLauncher for Launcher {
     }
 
     async fn start(&self, order: LaunchOrder) -> Result<RunId, LaunchError> {
-        let known = self.0.store().run(order.id).await?;
-        if known.is_none() && self.0.tasks.is_closed() {
+        if let Some(known) = self.known(&order).await? {
+            return Ok(known);
+        }
+        if self.0.tasks.is_closed() {
             let detail = "the server is being stopped".to_owned();
             return Err(LaunchError::Unavailable { detail });
-        }
-        // Known by what was asked for: what this server would make of it may differ from what an earlier one has made.
-        if let Some(run) = known {
-            return if is_asked(&run.content, order.asked()) {
-                Ok(run.id)
-            } else {
-                Err(LaunchError::Taken { run: run.id })
-            };
         }
         let (run_order, content) = self.0.defaults.order(&order)?;
         if self.0.share == RunShare::Own && !journal::needs_in(&content).is_empty() {
@@ -110,11 +116,17 @@ impl RunLauncher for Launcher {
         let new = NewRun {
             root,
             id: order.id,
-            alias: order.alias,
+            alias: order.alias.clone(),
             content,
         };
-        let run = self.0.store().create_run(new).await;
-        let run = run.map_err(|error| not_created(&error))?;
+        let run = match self.0.store().create_run(new).await {
+            Ok(run) => run,
+            Err(error) => {
+                // The same order may have come to another server, too, which was faster and makes something else of it.
+                let known = self.known(&order).await?;
+                return known.ok_or_else(|| not_created(&error));
+            }
+        };
         // The same request may have been faster.
         if run.state != RunState::Created {
             return Ok(run.id);
