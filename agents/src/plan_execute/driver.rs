@@ -21,6 +21,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use routing_core::model::LanguageModel as _;
 use routing_core::{NodeId, StopMode, StopReason, StopScope, StopSource};
+use tokio::sync::Mutex;
 
 use super::desk::PlanDesk;
 use super::news::{PlanNews, PlanStands};
@@ -47,8 +48,15 @@ pub use editor::{PlanBench, PlanChange, change_plan};
 pub async fn execute_plan(config: RunConfig, scope: &StopScope) -> RunReport {
     let driver = Driver::new(config, scope);
     let live = Arc::clone(&driver.live);
-    let work = async |_start| live.work(driver.through(), scope).await;
-    live.execute("plan-execute", scope, work).await
+    let driver = Arc::new(Mutex::new(driver));
+    let worked = Arc::clone(&driver);
+    let work = async |_start| {
+        let work = async move { worked.lock().await.through().await };
+        live.work(work, scope).await
+    };
+    let give_up = async |reason| driver.lock().await.give_up(reason).await;
+    live.execute_or_give_up("plan-execute", scope, work, give_up)
+        .await
 }
 
 /// One execution of a plan.
@@ -146,7 +154,7 @@ impl Driver {
     }
 
     /// Runs until it rests. What ends the work and can be mended is a stop of the system, on which the plan stands still.
-    async fn through(mut self) -> Result<RunEnd, FlowError> {
+    async fn through(&mut self) -> Result<RunEnd, FlowError> {
         let end = self.work().await;
         if let Err(error) = &end
             && error.is_resumable()
@@ -156,6 +164,13 @@ impl Driver {
             self.record(&effects).await?;
         }
         end
+    }
+
+    /// The plan is over where it stands.
+    async fn give_up(&mut self, reason: String) -> Result<(), FlowError> {
+        let reason = Some(reason);
+        let effects = self.apply(&PlanEvent::Cancel { reason })?;
+        self.record(&effects).await
     }
 
     async fn work(&mut self) -> Result<RunEnd, FlowError> {

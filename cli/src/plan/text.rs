@@ -152,7 +152,7 @@ impl PlanPage<'_> {
             text.push_str(&format!("  {}\n", visible_line(&goal)));
         }
         text.push_str(&format!("\n{}", self.steps(palette)));
-        if let Some(line) = standing(self.run, self.plan) {
+        if let Some(line) = standing(self.plan) {
             text.push_str(&format!("\n{}\n", palette.paint(Tone::Waiting, &line)));
         }
         text.push_str(&self.waiting_to_go_on(palette));
@@ -301,12 +301,7 @@ impl PlanPage<'_> {
 }
 
 /// What the workflow does or waits for, in a line.
-fn standing(run: &Run, plan: &StoredPlan) -> Option<String> {
-    if run.state == RunState::Cancelled {
-        // The plan may have stood still, and nobody went on with it.
-        let reason = run.reason.as_deref().unwrap_or("no reason was given");
-        return Some(format!("Cancelled: {}", visible_line(reason)));
-    }
+fn standing(plan: &StoredPlan) -> Option<String> {
     let line = match plan.state().phase() {
         Phase::Created => return None,
         Phase::Working { activity } => working(activity)?.to_owned(),

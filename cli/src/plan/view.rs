@@ -36,7 +36,7 @@ pub(crate) fn record(run: &Run, reading: &PlanReading, proposal: Option<&PlanPre
         "state": run.state,
         "goal": goal(run),
         "phase": state.phase().name(),
-        "is_held": matches!(state.phase(), Phase::Held(_)) && !run.state.is_final(),
+        "is_held": matches!(state.phase(), Phase::Held(_)),
         "interrupt": reading.escape.as_ref().map(|escape| escape.id),
         "version": versions.len(),
         "checkpoint": plan.checkpoint.to_string(),

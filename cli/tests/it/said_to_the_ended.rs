@@ -135,39 +135,17 @@ fn nothing_is_said_to_a_fork_of_a_run_that_a_worker_has_ended_where_nobody_would
     assert_eq!(place.runs().len(), 2);
 }
 
-/// A plan that is stopped at work: with what, and how its process ends.
-fn stopped_plan(kind: &str, code: i32) -> (Place, String) {
+#[test]
+fn a_plan_that_was_given_up_goes_on_in_a_fork_with_what_is_said_to_it() {
     let place = Place::new();
     let mut command = place.run(&["--workflow", "plan-execute", "--pace", "60"]);
     let child = spawn(&mut command);
     place.wait_for_call();
     let run = place.only_run();
     place
-        .end(&["interrupt", &run, "--type", kind, "--wait"])
+        .end(&["interrupt", &run, "--type", "STOP", "--wait"])
         .exits_with(0);
-    let ended = child.wait_with_output().unwrap();
-    assert_eq!(ended.status.code(), Some(code), "{ended:?}");
-    (place, run)
-}
-
-#[test]
-fn a_plan_that_was_stopped_for_good_goes_on_in_a_fork_from_where_it_stood() {
-    let (place, run) = stopped_plan("STOP", 6);
-    let stopped = place.end(&["plan", &run]).exits_with(0).output;
-    assert!(stopped.contains("Cancelled: "), "{stopped}");
-    place.end(&["fork", &run, "--no-input"]).exits_with(0);
-    assert_eq!(place.runs().len(), 2);
-}
-
-#[test]
-fn a_plan_that_was_given_up_goes_on_in_a_fork_with_what_is_said_to_it() {
-    let (place, run) = stopped_plan("PAUSE", 5);
-    let questions = lines(&place.end(&["review", "--json"]).exits_with(0).output);
-    let pause = questions[0]["id"].as_str().unwrap();
-    place
-        .end(&["review", pause, "--decision", "cancel"])
-        .exits_with(0);
-    place.end(&["resume", &run, "--no-input"]).exits_with(6);
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(6));
     place
         .end(&["fork", &run, "--no-input"])
         .exits_with(4)

@@ -1,7 +1,6 @@
 //! A process of `irq` as on a machine of its own: with its own links, its own clock, and where that is possible its own
 //! network and its own list of processes, so that no other process can see whether it lives.
 
-use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -136,18 +135,6 @@ impl Machine {
         state.process.as_ref().map(|process| process.owner.clone())
     }
 
-    /// The ports of its own at which it is connected to others, where it has an address of its own.
-    pub(crate) fn connected_ports(&self) -> BTreeSet<u16> {
-        let state = self.state.lock().unwrap();
-        let Some(process) = &state.process else {
-            return BTreeSet::new();
-        };
-        let table = fs::read_to_string(format!("/proc/{}/net/tcp", process.pid));
-        let table = table.unwrap_or_default();
-        let lines = table.lines().skip(1);
-        lines.filter_map(connected_port).collect()
-    }
-
     /// Kills it with SIGKILL, and keeps it away until it may come back.
     pub(crate) fn is_killed(&self) {
         let mut state = self.state.lock().unwrap();
@@ -224,12 +211,4 @@ fn owner_name(pid: u32) -> Option<String> {
     let own = pids.split_whitespace().next_back()?;
     let began = tests::processes::Process::of(pid)?.started;
     Some(format!("irq-{boot}.{among}-{own}-{began}"))
-}
-
-/// The port of this end of a connection, by its line in the system's table (`proc_net_tcp(5)`): the second field is its
-/// address, and the fourth 01 where it is connected.
-fn connected_port(line: &str) -> Option<u16> {
-    let mut fields = line.split_ascii_whitespace().skip(1);
-    let (_address, port) = fields.next()?.split_once(':')?;
-    (fields.nth(1)? == "01").then(|| u16::from_str_radix(port, 16).ok())?
 }

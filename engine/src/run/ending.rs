@@ -8,7 +8,6 @@ use super::live::LiveRun;
 use super::report::RunStatus;
 use super::settling::RUN_HAS_ENDED;
 use crate::durable::control::{RunStopOutcome, Trouble};
-use journal::error::KeepError;
 
 /// How the work of a run came to its end, for now or for good.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,11 +22,13 @@ pub enum RunEnd {
     Waiting,
 }
 
-/// Records how the run ended, and says it. Where that cannot be recorded, that is what is said.
+/// Records how the run ended, and says it. Where that cannot be recorded, that is what is said. A run that had come to
+/// rest and that a stop cancels is given up before that is recorded.
 pub(super) async fn conclude(
     engine: &LiveRun,
     end: Result<RunEnd, RunError>,
     scope: &StopScope,
+    give_up: impl AsyncFnOnce(String) -> Result<(), RunError>,
 ) -> RunStatus {
     let trouble = match &end {
         Err(error) if error.is_resumable() => Some(error.trouble()),
@@ -43,7 +44,7 @@ pub(super) async fn conclude(
     let status = status(engine, end);
     let recorded = match &status {
         RunOutcome::Unrecorded { .. } => Ok(RunStopOutcome::Unasked),
-        RunOutcome::As(status) => record(engine, status, trouble.as_ref(), scope).await,
+        RunOutcome::As(status) => record(engine, status, trouble.as_ref(), scope, give_up).await,
     };
     match (recorded, status) {
         // A stop met the run while it stopped to ask.
@@ -69,7 +70,7 @@ pub(super) async fn conclude(
             }
             status
         }
-        (Err(error), RunOutcome::As(_)) => failed(&error.into()),
+        (Err(error), RunOutcome::As(_)) => failed(&error),
         (Ok(RunStopOutcome::Cancelled), RunOutcome::As(RunStatus::Paused { reason })) => {
             RunStatus::Cancelled {
                 reason,
@@ -133,7 +134,8 @@ async fn record(
     status: &RunStatus,
     trouble: Option<&Trouble>,
     scope: &StopScope,
-) -> Result<RunStopOutcome, KeepError> {
+    give_up: impl AsyncFnOnce(String) -> Result<(), RunError>,
+) -> Result<RunStopOutcome, RunError> {
     let record = &engine.journal.record;
     if record.is_watched_only() {
         return Ok(RunStopOutcome::Unasked);
@@ -175,6 +177,15 @@ async fn record(
         }
         RunStopOutcome::Left | RunStopOutcome::Unasked => state,
     };
+    if stopped == RunStopOutcome::Cancelled {
+        let is_told = matches!(status, RunStatus::Waiting { .. });
+        give_up(if is_told {
+            told(scope)
+        } else {
+            reason.to_owned()
+        })
+        .await?;
+    }
     if state.is_final() {
         // What a process that died had begun, and nobody goes on with.
         engine.leave_out(None, RUN_HAS_ENDED).await?;

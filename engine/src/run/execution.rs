@@ -31,13 +31,37 @@ impl LiveRun {
     where
         W: AsyncFnOnce(RunStart) -> Result<RunEnd, RunError>,
     {
-        let span = self.spans.begin(workflow);
-        self.executed(scope, work).instrument(span).await
+        let nothing_more = async |_reason| Ok(());
+        self.execute_or_give_up(workflow, scope, work, nothing_more)
+            .await
     }
 
-    async fn executed<W>(&self, scope: &StopScope, work: W) -> RunReport
+    /// As [`LiveRun::execute`], for a workflow that has something to record where a stop cancels the run after its work
+    /// has come to rest, and before the run is over.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`LiveRun::execute`].
+    pub async fn execute_or_give_up<W, G>(
+        &self,
+        workflow: &'static str,
+        scope: &StopScope,
+        work: W,
+        give_up: G,
+    ) -> RunReport
     where
         W: AsyncFnOnce(RunStart) -> Result<RunEnd, RunError>,
+        G: AsyncFnOnce(String) -> Result<(), RunError>,
+    {
+        let span = self.spans.begin(workflow);
+        let executed = self.executed(scope, work, give_up);
+        executed.instrument(span).await
+    }
+
+    async fn executed<W, G>(&self, scope: &StopScope, work: W, give_up: G) -> RunReport
+    where
+        W: AsyncFnOnce(RunStart) -> Result<RunEnd, RunError>,
+        G: AsyncFnOnce(String) -> Result<(), RunError>,
     {
         let began = Instant::now();
         let end = match self.open(scope).await {
@@ -45,7 +69,7 @@ impl LiveRun {
             Err(error) => Err(error.into()),
         };
         self.journal.close();
-        let status = conclude(self, end, scope).await;
+        let status = conclude(self, end, scope, give_up).await;
         self.spans.end(&status);
         self.recorder.record(status.last_event());
         // What the journal says counts no call that a budget refused; where it cannot be read, what is known here does.

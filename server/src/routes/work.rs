@@ -117,7 +117,7 @@ fn labels_of(field: &str, labels: &[String]) -> Result<Labels, Problem> {
         Problem::new(
             Kind::Shape,
             format!("{field}: {error}"),
-            "name them like that",
+            "short words of your own, such as gpu and region=eu, and at most 50 of them",
         )
     })
 }

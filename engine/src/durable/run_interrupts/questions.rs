@@ -1,5 +1,5 @@
-//! A question to people, whoever of the run asks it: on its way into the store, shown, answered here or elsewhere, and
-//! withdrawn. One decision of it stands, whoever was first.
+//! A question of a run to people: put into the store, shown, answered here or in another process, withdrawn. The first
+//! decision stands.
 
 use interrupts::life::{
     Actor, Admission, Choosing, ExpiryOutcome, Interrupt, Judge, Recurrence, Refusal, Role, Scope,
@@ -49,14 +49,14 @@ pub enum Heard {
     Ended(Box<Interrupt>),
     /// It was answered here, and that is not recorded yet.
     Here(Answer),
-    /// Whoever asks is to stop; the question stays open.
+    /// The agent is to stop; the question stays open.
     Stopped(StopReason),
-    /// Nobody is there to answer; the question stays open.
+    /// There is no reviewer here; the question stays open.
     Nobody,
 }
 
 impl RunInterrupts {
-    /// The question as it is admitted: it may be decided to its own route alone, unless whoever asks knows more.
+    /// The question as it is admitted. Its answer may go to its own route alone; add others where there are any.
     pub fn admission(&self, new: NewQuestion<'_>) -> Result<Admission, KeepError> {
         let requested_by = match new.source {
             StopSource::System => machinery()?,
@@ -127,8 +127,7 @@ impl RunInterrupts {
         Ok(row)
     }
 
-    /// Waits for an answer: of whoever is asked here, or of anybody in whatever process. Nothing begins after a stop,
-    /// whatever is answered with it.
+    /// Waits for an answer, from the reviewer here or from another process. A stop goes first, whatever is answered with it.
     pub async fn hear(
         &self,
         reviewer: &dyn Reviewer,
@@ -146,7 +145,7 @@ impl RunInterrupts {
             Ok(Outcome::Completed(answer)) => Heard::Here(answer),
             Ok(Outcome::Interrupted { reason, .. }) => Heard::Stopped(reason),
             Err(error) => {
-                // Whoever leaves here may have heard that somebody else has just answered.
+                // The reviewer may have left because another process has just recorded an answer.
                 let row = self.row(id).await?;
                 if !row.state.is_live() {
                     return Ok(Heard::Ended(Box::new(row)));
@@ -157,7 +156,7 @@ impl RunInterrupts {
         })
     }
 
-    /// Waits until somebody, in whatever process, has ended the question, or its time is over.
+    /// Waits until the question has ended, in any process, or its time is over.
     async fn ended(&self, id: InterruptId) -> Result<Interrupt, KeepError> {
         loop {
             sweep_due(&self.record, id).await?;
@@ -210,7 +209,7 @@ impl RunInterrupts {
                 Ok(_)
                 | Err(ChangeError::Refused(Refusal::Ended { .. } | Refusal::StaleVersion { .. })) =>
                     {}
-                // Somebody else has it in hand, or goes first: what he does is waited for.
+                // Another reviewer has claimed it, or a pause goes first: wait for that.
                 Err(ChangeError::Refused(Refusal::Claimed { .. } | Refusal::Held { .. })) => {
                     self.news().await;
                 }
@@ -222,7 +221,7 @@ impl RunInterrupts {
         }
     }
 
-    /// Ends an interrupt that is not wanted any more, unless somebody else has ended it.
+    /// Ends an interrupt that is not needed any more, unless it has ended already.
     pub async fn withdraw(&self, id: InterruptId, cause: WithdrawCause) -> Result<(), KeepError> {
         let withdrawn = self.record.store().withdraw(id, machinery()?, cause);
         match withdrawn.await {
