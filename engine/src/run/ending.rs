@@ -1,6 +1,7 @@
 //! What becomes of a run at its end: recorded first, said then.
 
 use interrupts::life::{Evidence, RunState};
+use interrupts::store::CheckpointId;
 use routing_core::{StopMode, StopReason, StopScope};
 
 use super::failure::RunError;
@@ -150,23 +151,7 @@ async fn record(
         | RunStatus::Failed { .. } => None,
     };
     let checkpoint = engine.checkpoint_with(reason, result).await?;
-    let mut stopped = RunStopOutcome::Unasked;
-    if let (RunStatus::Paused { .. } | RunStatus::Waiting { .. }, Some(control)) =
-        (status, engine.control())
-    {
-        let is_immediate = scope
-            .reason()
-            .is_some_and(|reason| reason.mode == StopMode::Immediate);
-        let evidence = if is_immediate {
-            Evidence::Cancelled
-        } else {
-            Evidence::Boundary
-        };
-        stopped = control.stopped(checkpoint, evidence).await;
-    }
-    if let (Some(trouble), Some(control)) = (trouble, engine.control()) {
-        stopped = control.in_trouble(trouble, checkpoint).await;
-    }
+    let stopped = answer_stop(engine, status, trouble, scope, checkpoint).await;
     let state = match stopped {
         RunStopOutcome::Cancelled => RunState::Cancelled,
         RunStopOutcome::Paused => RunState::Paused,
@@ -198,6 +183,34 @@ async fn record(
         record.release().await?;
     }
     Ok(stopped)
+}
+
+/// Answers the stop that ended the run: with the proof that it stands, or with what kept it from it.
+async fn answer_stop(
+    engine: &LiveRun,
+    status: &RunStatus,
+    trouble: Option<&Trouble>,
+    scope: &StopScope,
+    checkpoint: Option<CheckpointId>,
+) -> RunStopOutcome {
+    let Some(control) = engine.control() else {
+        return RunStopOutcome::Unasked;
+    };
+    if let Some(trouble) = trouble {
+        return control.in_trouble(trouble, checkpoint).await;
+    }
+    if !matches!(status, RunStatus::Paused { .. } | RunStatus::Waiting { .. }) {
+        return RunStopOutcome::Unasked;
+    }
+    let is_immediate = scope
+        .reason()
+        .is_some_and(|reason| reason.mode == StopMode::Immediate);
+    let evidence = if is_immediate {
+        Evidence::Cancelled
+    } else {
+        Evidence::Boundary
+    };
+    control.stopped(checkpoint, evidence).await
 }
 
 /// The state that a run ends in, and why.
