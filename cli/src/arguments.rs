@@ -28,7 +28,7 @@ pub(crate) use acting::{
     InterruptArguments, PolicyArguments, PolicyCheckArguments, PolicyCommand,
     PolicyExplainArguments, RedriveArguments, RerouteArguments, ReviewArguments, RulesArguments,
     RulesCommand, RulesListArguments, RulesRevokeArguments, ScopeChoice, SendArguments,
-    WithdrawArguments, parse_verdict, verdict_name,
+    WithdrawArguments, parse_verdict,
 };
 pub(crate) use asking::{
     HookArguments, HookCommand, HookInstallArguments, HookRemoveArguments, McpArguments,

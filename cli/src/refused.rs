@@ -1,5 +1,7 @@
 //! What a store refuses, as failures with an exit code and a way out.
 
+mod unfit;
+
 use control::NotAsked;
 use interrupts::life::AdmissionError;
 use interrupts::life::{Decider, Decision, Refusal, Verdict};
@@ -9,11 +11,12 @@ use interrupts::store::{
 use jiff::Timestamp;
 use routing_core::InterruptId;
 
-use crate::arguments::verdict_name;
 use crate::exit::{Exit, Failure};
 use crate::stands::stands;
 use crate::time::{ago, instant};
 use crate::visible::visible_line;
+
+pub(crate) use unfit::by_unfit;
 
 /// A store that could not do its work.
 pub(crate) fn by_store(error: &StoreError) -> Failure {
@@ -145,6 +148,8 @@ pub(crate) fn by_life(interrupt: InterruptId, refusal: &Refusal) -> Failure {
         .hint(format!(
             "`irq review {by}` decides that one first; before its agent has stopped, `irq resume` does"
         )),
+        Refusal::OwnQuestion => Failure::new(Exit::NotAuthorised, refusal.to_string())
+            .hint("let another person decide"),
         Refusal::Role { .. } => Failure::new(Exit::NotAuthorised, refusal.to_string()),
         Refusal::VerdictNotAllowed { verdict, allowed } => by_verdict(interrupt, *verdict, allowed),
         Refusal::AskedByOthers { askings } => {
@@ -188,7 +193,7 @@ pub(crate) fn by_life(interrupt: InterruptId, refusal: &Refusal) -> Failure {
 
 /// A verdict that an interrupt does not take.
 fn by_verdict(interrupt: InterruptId, verdict: Verdict, allowed: &[Verdict]) -> Failure {
-    let text = format!("{interrupt} does not take `{}`", verdict_name(verdict));
+    let text = format!("{interrupt} does not take `{}`", verdict.name());
     // Of a stop: it has no answer that could go elsewhere.
     if verdict == Verdict::Reroute && allowed.contains(&Verdict::Resume) {
         let text = format!("{text}: it is a stop, and its agent goes on where it was");
@@ -196,7 +201,7 @@ fn by_verdict(interrupt: InterruptId, verdict: Verdict, allowed: &[Verdict]) -> 
             "`irq reroute AGENT --to AGENT_TYPE` publishes a reroute for its agent; then go on with `irq resume`",
         );
     }
-    let allowed: Vec<&str> = allowed.iter().copied().map(verdict_name).collect();
+    let allowed: Vec<&str> = allowed.iter().copied().map(Verdict::name).collect();
     Failure::new(Exit::Usage, text).hint(format!("it takes: {}", allowed.join(", ")))
 }
 
@@ -259,7 +264,7 @@ pub(crate) fn decided(decision: &Decision) -> String {
     format!(
         "{} decided `{}`, to {}, {}",
         decider(&decision.by),
-        verdict_name(decision.verdict),
+        decision.verdict.name(),
         decision.target,
         ago(decision.at, Timestamp::now())
     )

@@ -7,7 +7,6 @@ use serde_json::{Map, Value, json};
 use jiff::Timestamp;
 
 use crate::address::full;
-use crate::arguments::verdict_name;
 use crate::visible::visible_json;
 
 /// A value on one line, ended, with nothing in it that acts unseen.
@@ -52,7 +51,7 @@ pub(crate) fn interrupt(interrupt: &Interrupt) -> Value {
         "priority": interrupt.lane().priority(),
         "state": interrupt.state,
         "version": interrupt.version,
-        "reason": crate::asked::reason(interrupt),
+        "reason": control::reason_of(interrupt),
     }));
     if interrupt.family() == Family::Stop {
         view.insert("askings".to_owned(), askings(interrupt).into());
@@ -95,7 +94,7 @@ fn askings(interrupt: &Interrupt) -> Vec<Value> {
 
 /// What may be decided, and what reviewers have done.
 fn put_review(view: &mut Map<String, Value>, interrupt: &Interrupt) {
-    let allowed: Vec<&str> = interrupt.verdicts().map(verdict_name).collect();
+    let allowed: Vec<&str> = interrupt.verdicts().map(Verdict::name).collect();
     view.insert("allowed_decisions".to_owned(), json!(allowed));
     view.insert("origin".to_owned(), json!(interrupt.origin));
     view.insert("routes".to_owned(), json!(interrupt.routes));
@@ -146,7 +145,7 @@ pub(crate) fn decision(decision: &Decision) -> Value {
     };
     let mut view = object(json!({
         "id": decision.id,
-        "decision": verdict_name(decision.verdict),
+        "decision": decision.verdict.name(),
         "target": decision.target,
         "by": by,
     }));

@@ -1,15 +1,23 @@
-//! What people and programs ask of runs: stops and reroute events; and how far a run has come.
+//! What people and programs ask of runs: stops, reroute events and decisions; what an interrupt asks of them; and how far a
+//! run has come.
 //!
 //! Each rule of what can be asked stands here once, for REST, the socket, the page, and the program beside the store.
 
 mod asked;
 mod checkpoint;
+mod decision;
 mod event;
 mod progress;
+mod question;
 mod stop;
 
 pub use asked::{NotAsked, StopRequester, Target};
 pub use checkpoint::{check_checkpoint, ends_at};
+pub use decision::{DecisionContent, DecisionParts, UnfitDecision};
 pub use event::event_admission;
 pub use progress::{LastInterrupt, PlannedNode, RunProgress};
+pub use question::{
+    OfferedChoices, QuestionContent, reason_of, request_misfits, request_schema, route_of,
+    target_of,
+};
 pub use stop::StopOrder;

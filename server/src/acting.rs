@@ -1,6 +1,5 @@
 //! What callers do, whether by REST, over a socket or on the page: the same for all three.
 
-mod answer;
 mod decide;
 mod plan;
 mod plan_change;

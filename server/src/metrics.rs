@@ -28,7 +28,7 @@ pub use store_times::StoreTimes;
 
 use crate::bus::Publishing;
 use crate::launcher::RunLauncher;
-use crate::wire::{kind_of, mode_name, source_name, verdict_name};
+use crate::wire::{kind_of, mode_name, source_name};
 
 /// The type of the text that monitoring reads.
 pub(crate) const METRICS_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -253,7 +253,7 @@ impl Metrics {
     /// A decision was made here.
     pub(crate) fn decided(&self, verdict: Verdict, way: Way) {
         let labels = DecisionLabels {
-            decision: verdict_name(verdict),
+            decision: verdict.name(),
             via: way,
         };
         self.decisions.get_or_create(&labels).inc();

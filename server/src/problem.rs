@@ -3,6 +3,7 @@
 mod kind;
 mod planned;
 mod refused;
+mod unfit;
 mod worked;
 
 use axum::http::{HeaderName, HeaderValue, Uri, header};
@@ -17,6 +18,7 @@ pub(crate) use refused::{
     decider, in_time, no_interrupt, no_rule, not_decided, of_change, of_launch, of_refusal,
     of_rule, of_store, of_verify,
 };
+pub(crate) use unfit::{misfit, of_unfit};
 pub(crate) use worked::{of_registration, of_work};
 
 /// Why a request was not carried out.

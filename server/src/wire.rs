@@ -4,11 +4,11 @@ mod agent;
 mod checkpoint;
 mod history;
 mod interrupt;
+mod label;
 mod message;
 mod named;
 mod names;
 mod plan;
-mod question;
 mod response_schema;
 mod rule;
 mod run;
@@ -20,19 +20,16 @@ pub(crate) use history::{HistoryPage, HistoryRow};
 pub(crate) use interrupt::{
     AskingView, DecisionView, InterruptPage, InterruptView, KINDS, kind_of,
 };
+pub(crate) use label::label;
 pub(crate) use message::{MessagePage, MessageStateName, MessageView};
 pub(crate) use named::{
     DecisionName, ModeName, SOURCES, ScopeName, TypeName, mode_name, scope_name, source_name,
-    verdict_name,
 };
 pub(crate) use names::{
     ActivityName, DialectName, InboxName, InterruptKindName, InterruptStateName, RoleName,
     RunStateName, SourceName,
 };
 pub(crate) use plan::{ChangedPlanView, PlanView};
-pub(crate) use question::{
-    Offered, Question, label, reason_of, request_misfits, request_schema, route_of, target_of,
-};
 pub(crate) use rule::{ReachName, RememberBody, RulePage, RuleView};
 pub(crate) use run::{RunPage, RunView};
 pub(crate) use work::{

@@ -347,29 +347,13 @@ pub(crate) fn parse_verdict(text: &str) -> Result<Verdict, String> {
         .into_iter()
         // Only a policy says that a stop was carried out.
         .filter(|verdict| *verdict != Verdict::Applied)
-        .map(verdict_name)
+        .map(Verdict::name)
         .collect();
     Verdict::ALL
         .into_iter()
         .filter(|verdict| *verdict != Verdict::Applied)
-        .find(|verdict| verdict_name(*verdict) == name)
+        .find(|verdict| verdict.name() == name)
         .ok_or_else(|| unknown("decision", text, &name, &known))
-}
-
-/// The name of a verdict on the wire.
-pub(crate) const fn verdict_name(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Approve => "approve",
-        Verdict::Edit => "edit",
-        Verdict::Reject => "reject",
-        Verdict::Respond => "respond",
-        Verdict::Ignore => "ignore",
-        Verdict::Reroute => "reroute",
-        Verdict::ModifyPlan => "modify_plan",
-        Verdict::Cancel => "cancel",
-        Verdict::Resume => "resume",
-        Verdict::Applied => "applied",
-    }
 }
 
 fn parse_interrupt_type(text: &str) -> Result<InterruptType, String> {
@@ -416,15 +400,15 @@ fn unknown(what: &str, text: &str, name: &str, known: &[&str]) -> String {
 mod tests {
     use interrupts::life::Verdict;
 
-    use super::{parse_interrupt_type, parse_state, parse_verdict, verdict_name};
+    use super::{parse_interrupt_type, parse_state, parse_verdict};
 
     #[test]
     fn every_verdict_that_people_may_give_reads_back_from_its_name() {
         for verdict in Verdict::ALL {
-            let read = parse_verdict(verdict_name(verdict));
+            let read = parse_verdict(verdict.name());
             assert_eq!(read.is_ok(), verdict != Verdict::Applied, "{verdict:?}");
             let json = serde_json::to_value(verdict).unwrap();
-            assert_eq!(json, verdict_name(verdict));
+            assert_eq!(json, verdict.name());
         }
         assert_eq!(parse_verdict("MODIFY-PLAN"), Ok(Verdict::ModifyPlan));
     }

@@ -12,7 +12,6 @@ use super::print;
 use crate::advice::advised;
 use crate::arguments::{
     Global, RulesArguments, RulesCommand, RulesListArguments, RulesRevokeArguments, StoreArguments,
-    verdict_name,
 };
 use crate::exit::{Exit, Failure};
 use crate::installation::{self, Installation};
@@ -96,8 +95,8 @@ async fn list(
 
 fn decides(rule: &StandingRule) -> String {
     match &rule.target {
-        Some(target) => format!("{} to {target}", verdict_name(rule.verdict)),
-        None => verdict_name(rule.verdict).to_owned(),
+        Some(target) => format!("{} to {target}", rule.verdict.name()),
+        None => rule.verdict.name().to_owned(),
     }
 }
 
@@ -131,7 +130,7 @@ fn as_json(rule: &StandingRule, now: Timestamp) -> Value {
     json!({
         "id": rule.id,
         "holds": rule.holds_at(now),
-        "decision": verdict_name(rule.verdict),
+        "decision": rule.verdict.name(),
         "target": rule.target,
         "payload": rule.content.as_deref().map(kept_json),
         "scope": rule.scope,

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::print;
 use crate::address::find_run;
-use crate::arguments::{Global, StatsArguments, StoreArguments, verdict_name};
+use crate::arguments::{Global, StatsArguments, StoreArguments};
 use crate::exit::Exit;
 use crate::installation;
 use crate::layout::{cut, duration};
@@ -162,7 +162,7 @@ impl InterruptCounts {
             self.until_ended.add(waited);
         }
         if let Some(decision) = &interrupt.decision {
-            count(&mut self.decisions, verdict_name(decision.verdict));
+            count(&mut self.decisions, decision.verdict.name());
             let by = match &decision.by {
                 Decider::Person { name } => format!("person {name}"),
                 Decider::Policy => "policy".to_owned(),

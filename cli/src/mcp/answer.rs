@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use workers::{AskedState, Decided, QuestionStanding};
 
 use super::tools::ToolName;
-use crate::arguments::verdict_name;
 use crate::exit::Failure;
 
 /// How a question stands, as its program reads it.
@@ -26,7 +25,7 @@ pub(super) fn of_question(standing: &QuestionStanding) -> CallToolResult {
     let decided = standing.decided.as_ref();
     let answer = QuestionState {
         state: standing.state.name(),
-        decision: decided.map(|it| verdict_name(it.verdict)),
+        decision: decided.map(|it| it.verdict.name()),
         text: decided.and_then(|it| it.answer.text.as_deref()),
         choices: decided.map_or(&[], |it| &it.answer.selected_choices),
         by: decided.map(|it| it.by.as_str()),

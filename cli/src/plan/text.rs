@@ -10,7 +10,6 @@ use planning::{
 };
 
 use crate::advice::advised;
-use crate::arguments::verdict_name;
 use crate::keep::has_process;
 use crate::layout::cut;
 use crate::palette::{Palette, Tone};
@@ -172,7 +171,7 @@ impl PlanPage<'_> {
             let title = format!(
                 "{} decided `{}`; it is carried out when the run goes on.",
                 decider(&decided.by),
-                verdict_name(decided.verdict)
+                decided.verdict.name()
             );
             text.push_str(&format!("\n{}\n", palette.paint(Tone::Strong, &title)));
             let content = decided.content.as_deref();

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use control::{DecisionParts, UnfitDecision};
 use interrupts::life::{Interrupt, Review, Verdict};
 use journal::tool::ToolQuestionKind;
 use routing_core::InterruptId;
@@ -12,6 +13,7 @@ use super::state::ScreenState;
 use crate::asked;
 use crate::exit::{Exit, Failure};
 use crate::palette::Palette;
+use crate::refused::by_unfit;
 use crate::reviewer::{Alone, StandardInput};
 
 /// The decision with the request that the person wrote; `None` where they went back.
@@ -38,8 +40,8 @@ pub(super) fn edit(state: &ScreenState, id: InterruptId) -> Result<Option<Action
         edited_request: Some(request),
         ..Answer::default()
     };
-    asked::check(&answer, &question, interrupt)
-        .map_err(|problem| Failure::new(Exit::Usage, problem))?;
+    check(interrupt, Verdict::Edit, &answer)
+        .map_err(|error| by_unfit(interrupt, Verdict::Edit, &error))?;
     Ok(Some(decided(interrupt, review, Verdict::Edit, answer)))
 }
 
@@ -52,18 +54,31 @@ fn filled_in(
 ) -> Result<Option<Action>, Failure> {
     let reply = alone
         .answer(question, (&StandardInput, None), |answer| {
-            asked::check(answer, question, interrupt)
+            check(interrupt, verdict_of(answer), answer).map_err(|error| error.to_string())
         })
         .map_err(|error| Failure::new(Exit::Failure, error.to_string()))?;
     let Some(answer) = reply.given() else {
         return Ok(None);
     };
-    let verdict = if answer.edited_request.is_some() {
+    Ok(Some(decided(
+        interrupt,
+        review,
+        verdict_of(&answer),
+        answer,
+    )))
+}
+
+const fn verdict_of(answer: &Answer) -> Verdict {
+    if answer.edited_request.is_some() {
         Verdict::Edit
     } else {
         Verdict::Reject
-    };
-    Ok(Some(decided(interrupt, review, verdict, answer)))
+    }
+}
+
+fn check(interrupt: &Interrupt, verdict: Verdict, answer: &Answer) -> Result<(), UnfitDecision> {
+    let parts = DecisionParts::with_answer(verdict, answer)?;
+    asked::content(interrupt, &parts).map(drop)
 }
 
 fn decided(interrupt: &Interrupt, review: &Review, verdict: Verdict, answer: Answer) -> Action {

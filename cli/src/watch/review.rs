@@ -196,10 +196,7 @@ fn decide_to(
     // Of a stop it is no decision: its agent is asked to interrupt itself, and goes on.
     let is_published = interrupt.family() == Family::Stop && target.is_some();
     if !is_published && !interrupt.allowed.contains(&verdict) {
-        state.warn(format!(
-            "It does not take `{}`.",
-            crate::arguments::verdict_name(verdict)
-        ));
+        state.warn(format!("It does not take `{}`.", verdict.name()));
         return Vec::new();
     }
     let Some(review) = &interrupt.review else {

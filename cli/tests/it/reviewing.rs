@@ -3,12 +3,13 @@
 use std::fs;
 
 use expect_test::expect_file;
-use interrupts::life::{Actor, Decider, ReviewChange, Role, State, Verdict};
+use interrupts::ActorName;
+use interrupts::life::{Actor, Admission, Decider, ReviewChange, Role, State, Verdict};
 use interrupts::store::Interrupts;
 use serde_json::{Value, json};
 
 use crate::program::{end, end_with_input, lines, spawn, without_ids};
-use crate::seed::{Seed, actor};
+use crate::seed::{Seed, actor, question};
 
 #[test]
 fn what_waits_for_a_person_is_listed() {
@@ -148,6 +149,27 @@ fn an_answer_that_does_not_belong_to_its_question_is_refused() {
         );
     }
     assert_eq!(seed.interrupt(question.id), question);
+}
+
+#[test]
+fn nobody_answers_a_question_of_his_own() {
+    let seed = Seed::new();
+    let run = seed.run();
+    let own = seed.raised(Admission {
+        requested_by: Actor {
+            name: ActorName::new("ada").unwrap(),
+            role: Role::Requester,
+        },
+        ..question(&run)
+    });
+    let approve = ["review", &own.id.to_string(), "--decision", "approve"];
+    seed.end(&approve)
+        .exits_with(77)
+        .says("you asked this question")
+        .says("let another person decide");
+    assert_eq!(seed.interrupt(own.id), own);
+    end(seed.irq(&approve).env("IRQ_USER", "bob")).exits_with(0);
+    assert_eq!(seed.interrupt(own.id).state, State::Resolved);
 }
 
 #[test]

@@ -81,6 +81,9 @@ pub enum Refusal {
         /// What he may not do.
         event: &'static str,
     },
+    /// Whoever asked it does not answer it.
+    #[error("you asked this question, and cannot answer it")]
+    OwnQuestion,
     /// Somebody else looks at it.
     #[error("{by} has claimed it until {until}")]
     Claimed {

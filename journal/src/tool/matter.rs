@@ -161,7 +161,8 @@ impl ToolMatter {
         }
     }
 
-    fn shown_choices(&self) -> Vec<Choice> {
+    /// What may be decided, as choices for people who answer in choices alone.
+    pub fn shown_choices(&self) -> Vec<Choice> {
         let choice = |label: &str, value: &str, description: &str| Choice {
             label: label.to_owned(),
             value: value.to_owned(),

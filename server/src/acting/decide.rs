@@ -1,20 +1,18 @@
 //! Deciding an interrupt.
 
+use control::{DecisionContent, DecisionParts};
 use interrupts::Digest;
-use interrupts::life::{Choosing, Family, Interrupt, Judge, Role, Verdict};
+use interrupts::life::{Choosing, Interrupt, Judge};
 use interrupts::store::{ChangeError, Deciding, TogetherError};
 use routing_core::{DecisionId, InterruptId, RuleId};
-use serde_json::Value;
 
-use super::answer::{DecisionContent, answer_of};
 use super::keyed;
 use super::plan::check_plan;
 use super::rule::RememberOrder;
 use crate::access::{Caller, Right};
 use crate::app::App;
 use crate::metrics::Way;
-use crate::problem::{Kind, Problem, not_decided, of_change, of_store};
-use crate::wire::verdict_name;
+use crate::problem::{Kind, Problem, not_decided, of_change, of_store, of_unfit};
 
 /// A decision that somebody wants to make.
 #[derive(Debug, Clone)]
@@ -25,14 +23,8 @@ pub(crate) struct DecisionOrder {
     pub(crate) shown: Option<Digest>,
     /// What makes it the same decision when it is sent again.
     pub(crate) key: Option<String>,
-    /// What is decided.
-    pub(crate) verdict: Verdict,
-    /// The answer.
-    pub(crate) payload: Option<Value>,
-    /// Words for the agent.
-    pub(crate) message: Option<String>,
-    /// Where to go instead.
-    pub(crate) reroute_to: Option<String>,
+    /// What is decided, as it was written.
+    pub(crate) parts: DecisionParts,
     /// That it holds for the same question when it is asked again.
     pub(crate) remember: Option<RememberOrder>,
     /// How it came here.
@@ -169,9 +161,8 @@ async fn prepare(
     if let Some(problem) = not_decided(interrupt, app.now()) {
         return Err(problem);
     }
-    refuse_own_question(caller, interrupt)?;
     let version = order.version.ok_or_else(|| version_needed(interrupt))?;
-    check_plan(app, interrupt, order).await?;
+    check_plan(app, interrupt, &order.parts).await?;
     let choosing = choosing(app, interrupt, id, order).await?;
     let shown = order
         .shown
@@ -195,7 +186,7 @@ async fn prepare(
 
 /// What follows from a decision that was made: it is counted, and the run goes on.
 fn made(app: &App, decided: &Interrupt, order: &DecisionOrder) {
-    app.metrics.decided(order.verdict, order.way);
+    app.metrics.decided(order.parts.verdict, order.way);
     app.metrics.waited(decided);
     app.wake_run(decided.run);
 }
@@ -266,21 +257,6 @@ async fn lost(app: &App, interrupt: InterruptId, error: ChangeError) -> Problem 
     }
 }
 
-/// A person who raised a question must not answer it, under whatever role. An agent that asks under its own id, such as
-/// `root`, is no person, even where one has that name.
-fn refuse_own_question(caller: &Caller, interrupt: &Interrupt) -> Result<(), Problem> {
-    let asker = &interrupt.requested_by;
-    let is_agent = asker.name.as_str() == interrupt.node.as_str();
-    if asker.role == Role::Requester && asker.name == caller.actor.name && !is_agent {
-        return Err(Problem::new(
-            Kind::Forbidden,
-            "you asked this question, and cannot answer it",
-            "let another person decide",
-        ));
-    }
-    Ok(())
-}
-
 fn version_needed(interrupt: &Interrupt) -> Problem {
     Problem::new(
         Kind::PreconditionRequired,
@@ -299,31 +275,14 @@ pub(super) async fn choosing(
     id: DecisionId,
     order: &DecisionOrder,
 ) -> Result<Choosing, Problem> {
-    if !interrupt.verdicts().any(|verdict| verdict == order.verdict) {
-        let allowed: Vec<Value> = interrupt
-            .verdicts()
-            .map(|verdict| Value::from(verdict_name(verdict)))
-            .collect();
-        let stops = interrupt.family() == Family::Stop;
-        let hint = if stops && order.verdict == Verdict::Reroute {
-            "publish a reroute for its agent (`POST /v1/interrupt-requests`), then resume it"
-        } else {
-            "choose one that is allowed"
-        };
-        return Err(Problem::new(
-            Kind::DecisionNotAllowed,
-            format!("`{}` cannot be decided here", verdict_name(order.verdict)),
-            hint,
-        )
-        .with("allowed_decisions", allowed));
-    }
     let catalogue = app.catalogue_of(interrupt).await?;
-    let DecisionContent { content, target } = answer_of(interrupt, catalogue.as_deref(), order)?;
+    let fits = order.parts.content(interrupt, catalogue.as_deref());
+    let DecisionContent { content, target } = fits.map_err(|error| of_unfit(&error))?;
     Ok(Choosing {
         id,
-        verdict: order.verdict,
+        verdict: order.parts.verdict,
         target,
-        content,
+        content: Some(content),
     })
 }
 

@@ -1,13 +1,11 @@
 //! Changes of a plan's steps: checked against the plan as it stands before they are decided.
 
-use interrupts::life::{Interrupt, Verdict};
+use control::DecisionParts;
+use interrupts::life::Interrupt;
 use planning::{PlanPreview, PlanRevision, StoredPlan, Unfit, is_plan};
-use serde::Deserialize as _;
-use serde_json::Value;
 
-use super::decide::DecisionOrder;
 use crate::app::App;
-use crate::problem::{Kind, Problem, of_store};
+use crate::problem::{Kind, Problem, misfit, of_store, of_unfit};
 
 /// The plan of the interrupt's run, where it carries out one and has saved it.
 pub(crate) async fn plan_of(
@@ -29,22 +27,16 @@ pub(crate) async fn plan_of(
     }
 }
 
-/// Whether an order changes the steps of a plan.
-pub(super) fn revises(order: &DecisionOrder) -> bool {
-    let names_steps = |payload: &Value| payload.get("plan").is_some_and(|plan| !plan.is_null());
-    order.verdict == Verdict::ModifyPlan && order.payload.as_ref().is_some_and(names_steps)
-}
-
-/// The steps of an order fit the plan as it stands, and are those that were previewed where it says which.
+/// The steps of a decision fit the plan as it stands, and are those that were previewed where it says which.
 pub(super) async fn check_plan(
     app: &App,
     interrupt: &Interrupt,
-    order: &DecisionOrder,
+    parts: &DecisionParts,
 ) -> Result<(), Problem> {
-    if !revises(order) {
+    if !parts.revises_plan() {
         return Ok(());
     }
-    let revision = revision_of(order)?;
+    let revision = parts.revision().map_err(|error| of_unfit(&error))?;
     let Some(plan) = plan_of(app, interrupt).await? else {
         return Err(misfit(
             "/payload/plan",
@@ -66,22 +58,4 @@ pub(crate) fn preview(plan: &StoredPlan, revision: &PlanRevision) -> Result<Plan
         )),
         Err(unfit) => Err(misfit("/payload/plan", &unfit.to_string())),
     }
-}
-
-/// The change of a plan that an order carries.
-pub(super) fn revision_of(order: &DecisionOrder) -> Result<PlanRevision, Problem> {
-    let payload = order.payload.as_ref().unwrap_or(&Value::Null);
-    let revision = PlanRevision::deserialize(payload);
-    let mut revision = revision.map_err(|error| misfit("/payload", &error.to_string()))?;
-    if let Some(message) = &order.message {
-        if revision.input.is_some() {
-            return Err(misfit("/message", "the payload has an `input` already"));
-        }
-        revision.input = Some(message.clone());
-    }
-    Ok(revision)
-}
-
-fn misfit(pointer: &str, message: &str) -> Problem {
-    super::answer::misfit(pointer, message)
 }

@@ -1,10 +1,10 @@
 //! Going on with a run that stands still.
 
+use control::DecisionParts;
 use interrupts::life::{Family, Interrupt, RunState, State, Verdict};
 use interrupts::store::{CheckpointId, Filter, Pages, Run};
 use journal::ResumeRequest;
 use routing_core::RunId;
-use serde_json::Value;
 use uuid::Uuid;
 
 use super::decide::{DecisionOrder, RefusedAt, decide_all, decision_id, made_before, not_made};
@@ -297,10 +297,10 @@ fn lifting(pause: &Interrupt, order: &ResumeOrder, said: Option<&String>) -> Dec
         version: Some(pause.version),
         shown: None,
         key: order.key.clone(),
-        verdict,
-        payload: None::<Value>,
-        message: said.cloned(),
-        reroute_to: None,
+        parts: DecisionParts {
+            message: said.cloned(),
+            ..DecisionParts::new(verdict)
+        },
         remember: None,
         way: Way::Resume,
     }

@@ -15,7 +15,7 @@ use super::model_call::tell_letters;
 use super::records::{EventRecords, KeptEffect, KeptRun};
 use crate::address::AgentAddress;
 use crate::problem::decider;
-use crate::wire::{AskingView, mode_name, scope_name, source_name, verdict_name};
+use crate::wire::{AskingView, mode_name, scope_name, source_name};
 
 /// The longest text that an event holds, in bytes: thousands of events are kept for readers, and brokers have limits.
 pub(super) const LONGEST_TEXT: usize = 4 << 10;
@@ -326,7 +326,7 @@ fn tell_text(data: &mut Map<String, Value>, name: &str, text: Option<&str>) {
 
 /// What was decided, and by what: a decision never changes.
 fn tell_decision(data: &mut Map<String, Value>, made: &Decision) {
-    data.insert("decision".to_owned(), verdict_name(made.verdict).into());
+    data.insert("decision".to_owned(), made.verdict.name().into());
     data.insert("decided_by".to_owned(), decider(&made.by).into());
     let answer = made
         .content

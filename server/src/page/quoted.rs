@@ -2,11 +2,12 @@
 //!
 //! What stands in a heading is ours. What others say is quoted below, with their name.
 
+use control::reason_of;
 use interrupts::life::{Family, Interrupt, Role};
 use maud::{Markup, html};
 
 use crate::visible::visible;
-use crate::wire::{label, reason_of};
+use crate::wire::label;
 
 /// The most characters of an excerpt.
 const EXCERPT: usize = 140;

@@ -7,6 +7,7 @@ mod standing;
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
+use control::{DecisionParts, QuestionContent, reason_of, request_schema, target_of};
 use interrupts::Digest;
 use interrupts::catalogue::{Catalogue, SharedCatalogue};
 use interrupts::life::{Family, Interrupt, Verdict};
@@ -31,9 +32,7 @@ use crate::parameters::{Segment, wrong};
 use crate::problem::{Problem, not_decided};
 use crate::routes::waiting;
 use crate::visible::visible;
-use crate::wire::{
-    DecisionView, Question, label, reason_of, request_schema, target_of, verdict_name,
-};
+use crate::wire::{DecisionView, label};
 
 use answering::{allows, answer_form};
 pub(super) use claiming::{claim, claim_of_another, claimed, look};
@@ -188,7 +187,7 @@ fn order_of(
     let named = fields.first("decision").unwrap_or_default();
     let verdict = Verdict::ALL
         .into_iter()
-        .find(|verdict| verdict_name(*verdict) == named)
+        .find(|verdict| verdict.name() == named)
         .ok_or_else(|| wrong("decision", "choose one of the buttons"))?;
     let shown = fields.first("shown_digest").map(str::parse).transpose();
     let shown = shown.map_err(|error| wrong("shown_digest", format!("{error}")))?;
@@ -226,10 +225,12 @@ fn order_of(
         version,
         shown,
         key: fields.first("key").map(str::to_owned),
-        verdict,
-        payload: Some(Value::Object(payload)),
-        message: fields.first("text").map(str::to_owned),
-        reroute_to,
+        parts: DecisionParts {
+            verdict,
+            payload: Some(Value::Object(payload)),
+            message: fields.first("text").map(str::to_owned),
+            reroute_to,
+        },
         remember: rules::remembered(fields)?,
         way: Way::Page,
     })
@@ -320,7 +321,7 @@ fn body_with(
     let now = app.now();
     let next = shown.next.as_deref();
     let is_open = is_undecided(interrupt, app) && Right::Decide.is_of(caller.actor.role);
-    let question = Question::of(interrupt);
+    let question = QuestionContent::of(interrupt);
     let claim = claim_of_another(interrupt, caller, now);
     let may = Right::Decide.is_of(caller.actor.role);
     let ended = not_decided(interrupt, now);
@@ -378,7 +379,7 @@ fn pretty(value: &Value) -> String {
 }
 
 /// What one needs to know to decide.
-fn context(interrupt: &Interrupt, question: &Question) -> Markup {
+fn context(interrupt: &Interrupt, question: &QuestionContent) -> Markup {
     html! {
         @if !question.context_for_decision.is_empty() {
             section aria-labelledby="context" {

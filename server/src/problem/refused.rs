@@ -13,7 +13,6 @@ use serde_json::{Value, json};
 
 use super::{Kind, Problem};
 use crate::launcher::LaunchError;
-use crate::wire::verdict_name;
 
 /// How long the store may take to answer one who asks whether all is well.
 const STORE_ANSWERS_WITHIN: Duration = Duration::from_secs(2);
@@ -228,7 +227,7 @@ fn ended(
             "there is nothing left to decide",
         );
     };
-    let (who, verdict) = (decider(&decision.by), verdict_name(decision.verdict));
+    let (who, verdict) = (decider(&decision.by), decision.verdict.name());
     let ago = now.duration_since(decision.at).as_secs().max(0);
     let hint = match id {
         Some(id) => format!("irq review {id} shows the decision; nothing was changed."),
@@ -287,7 +286,7 @@ pub(crate) fn of_refusal(refusal: &Refusal, now: Timestamp) -> Problem {
         Refusal::VerdictNotAllowed { allowed, .. } => {
             let allowed: Vec<Value> = allowed
                 .iter()
-                .map(|&verdict| Value::from(verdict_name(verdict)))
+                .map(|&verdict| Value::from(verdict.name()))
                 .collect();
             Problem::new(Kind::DecisionNotAllowed, said, "choose one that is allowed")
                 .with("allowed_decisions", allowed)
@@ -332,6 +331,9 @@ pub(crate) fn of_refusal(refusal: &Refusal, now: Timestamp) -> Problem {
             said,
             "say it in fewer words; nothing was recorded",
         ),
+        Refusal::OwnQuestion => {
+            Problem::new(Kind::Forbidden, said, "let another person decide")
+        }
         Refusal::Role { .. } => Problem::new(
             Kind::Forbidden,
             "your role may not do that",

@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use control::DecisionParts;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -134,10 +135,12 @@ fn order_of(item: BatchItem, key: Option<String>) -> Result<(String, DecisionOrd
         version: Some(item.version),
         shown: digest(item.shown_digest.as_deref())?,
         key,
-        verdict: item.decision.into(),
-        payload: item.payload.map(Value::Object),
-        message: item.message,
-        reroute_to: item.reroute_to,
+        parts: DecisionParts {
+            verdict: item.decision.into(),
+            payload: item.payload.map(Value::Object),
+            message: item.message,
+            reroute_to: item.reroute_to,
+        },
         remember: item
             .remember
             .map(|remember| remember.order("decisions[].remember."))

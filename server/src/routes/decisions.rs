@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use control::DecisionParts;
 use interrupts::Digest;
 use interrupts::life::Verdict;
 use serde::Deserialize;
@@ -58,10 +59,12 @@ impl DecisionBody {
             version,
             shown: digest(self.shown_digest.as_deref())?,
             key,
-            verdict: self.decision.into(),
-            payload: self.payload.map(Value::Object),
-            message: self.message,
-            reroute_to: self.reroute_to,
+            parts: DecisionParts {
+                verdict: self.decision.into(),
+                payload: self.payload.map(Value::Object),
+                message: self.message,
+                reroute_to: self.reroute_to,
+            },
             remember: remember.transpose()?,
             way,
         })
@@ -121,10 +124,11 @@ impl RerouteBody {
             version,
             shown: None,
             key,
-            verdict: Verdict::Reroute,
-            payload: None,
-            message: self.message,
-            reroute_to: Some(self.reroute_to),
+            parts: DecisionParts {
+                message: self.message,
+                reroute_to: Some(self.reroute_to),
+                ..DecisionParts::new(Verdict::Reroute)
+            },
             remember: None,
             way,
         }

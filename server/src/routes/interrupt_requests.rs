@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use control::target_of;
 use interrupts::IdempotencyKey;
 use interrupts::life::Interrupt;
 use interrupts::store::{Admitted, RerouteRow};
@@ -19,7 +20,7 @@ use crate::app::App;
 use crate::body::RawJson;
 use crate::parameters::Segment;
 use crate::problem::{Kind, Problem, of_store};
-use crate::wire::{DecisionView, InterruptStateName, InterruptView, TypeName, target_of};
+use crate::wire::{DecisionView, InterruptStateName, InterruptView, TypeName};
 
 /// An event that asks a running agent to interrupt itself.
 #[derive(Debug, ToSchema)]

@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::{OriginalUri, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use control::{route_of, target_of};
 use interrupts::life::{Interrupt, Lane, State as InterruptState};
 use interrupts::store::{Filter, Page};
 use jiff::Timestamp;
@@ -20,7 +21,7 @@ use crate::parameters::{Parameters, Segment, one_of, page, wrong};
 use crate::problem::{Kind, Problem, of_change, of_store};
 use crate::wire::{
     InboxName, InterruptKindName, InterruptPage, InterruptView, KINDS, SOURCES, SourceName,
-    kind_of, route_of, source_name, target_of,
+    kind_of, source_name,
 };
 
 /// How many rows one request looks at when it filters.

@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::{OriginalUri, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use control::DecisionParts;
 use interrupts::store::StandingRules;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -118,10 +119,12 @@ pub(crate) async fn create(
         version: None,
         shown: Some(shown),
         key,
-        verdict: body.decision.into(),
-        payload: body.payload.map(Value::Object),
-        message: body.message,
-        reroute_to: body.reroute_to,
+        parts: DecisionParts {
+            verdict: body.decision.into(),
+            payload: body.payload.map(Value::Object),
+            message: body.message,
+            reroute_to: body.reroute_to,
+        },
         remember: None,
         way: Way::Rest,
     };

@@ -1,5 +1,6 @@
 //! An interrupt as callers see it.
 
+use control::{QuestionContent, reason_of, target_of};
 use interrupts::catalogue::Catalogue;
 use interrupts::life::{Asking, AskingId, Decider, Decision, ExpiryOutcome, Interrupt, Lane};
 use interrupts::manager::{StopCause, StopNote};
@@ -11,11 +12,11 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use super::label::label;
 use super::named::{
-    DecisionName, ModeName, ScopeName, TypeName, mode_name, scope_name, source_name, verdict_name,
+    DecisionName, ModeName, ScopeName, TypeName, mode_name, scope_name, source_name,
 };
 use super::names::{ExpiryName, InterruptKindName, InterruptStateName, SourceName, VerdictName};
-use super::question::{Question, label, reason_of, target_of};
 use super::response_schema::ResponseSchema;
 use crate::address::AgentAddress;
 use crate::problem::decider;
@@ -101,7 +102,7 @@ impl DecisionView {
         Some(Self {
             decision_id: decision.id.to_string(),
             interrupt_id: interrupt.id.to_string(),
-            decision: verdict_name(decision.verdict).to_owned(),
+            decision: decision.verdict.name().to_owned(),
             target: decision.target.as_str().to_owned(),
             by: decider(&decision.by).into_owned(),
             rule_id: match &decision.by {
@@ -281,7 +282,7 @@ pub(crate) struct InterruptPage {
 impl InterruptView {
     /// An interrupt as it is seen at a time.
     pub(crate) fn of(interrupt: &Interrupt, catalogue: Option<&Catalogue>, now: Timestamp) -> Self {
-        let question = Question::of(interrupt);
+        let question = QuestionContent::of(interrupt);
         let response_schema = ResponseSchema::of(interrupt, catalogue, &question);
         let review = interrupt.review.as_ref();
         let address = AgentAddress {
@@ -342,9 +343,7 @@ impl InterruptView {
 
 fn allowed(interrupt: &Interrupt) -> Vec<String> {
     let verdicts = interrupt.verdicts();
-    verdicts
-        .map(|verdict| verdict_name(verdict).to_owned())
-        .collect()
+    verdicts.map(|verdict| verdict.name().to_owned()).collect()
 }
 
 fn routes(interrupt: &Interrupt) -> Vec<RouteView> {

@@ -45,22 +45,6 @@ impl From<DecisionName> for Verdict {
     }
 }
 
-/// The name of a verdict.
-pub(crate) const fn verdict_name(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Approve => "approve",
-        Verdict::Edit => "edit",
-        Verdict::Reject => "reject",
-        Verdict::Respond => "respond",
-        Verdict::Ignore => "ignore",
-        Verdict::Reroute => "reroute",
-        Verdict::ModifyPlan => "modify_plan",
-        Verdict::Cancel => "cancel",
-        Verdict::Resume => "resume",
-        Verdict::Applied => "applied",
-    }
-}
-
 /// How to stop.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]

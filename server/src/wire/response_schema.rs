@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
+use control::{QuestionContent, request_schema, target_of};
 use interrupts::catalogue::Catalogue;
 use interrupts::life::{Family, Interrupt};
 use interrupts::{Digest, RouteName};
@@ -14,8 +15,6 @@ use journal::tool::ToolMatter;
 use serde::{Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
-
-use super::question::{Question, request_schema, target_of};
 
 /// The schema of the payload of a decision.
 #[derive(Debug, Clone, Serialize)]
@@ -76,7 +75,7 @@ impl ResponseSchema {
     pub(crate) fn of(
         interrupt: &Interrupt,
         catalogue: Option<&Catalogue>,
-        question: &Question,
+        question: &QuestionContent,
     ) -> Self {
         if interrupt.family() == Family::Stop {
             let told = "What the agent is told; without it the agent goes on with what it had.";

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::named::verdict_name;
 use crate::acting::RememberOrder;
 use crate::address::AgentAddress;
 use crate::problem::{Kind, Problem};
@@ -193,7 +192,7 @@ impl RuleView {
             scope: scope.to_owned(),
             run_id: rule.scope.run().map(|run| run.to_string()),
             agent_id: agent,
-            decision: verdict_name(rule.verdict).to_owned(),
+            decision: rule.verdict.name().to_owned(),
             target: rule
                 .target
                 .as_ref()

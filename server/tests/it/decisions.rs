@@ -1,7 +1,7 @@
 //! Decisions over REST: one wins, the others are told who and what; nothing else is decided than what was shown.
 
 use interrupts::ActorName;
-use interrupts::life::{Role, State};
+use interrupts::life::{Actor, Admission, Role, State};
 use jiff::SignedDuration;
 use reqwest::StatusCode;
 use routing_core::InterruptId;
@@ -42,6 +42,32 @@ async fn a_decision_needs_the_version_that_was_shown() {
     let decided: Value = decided.json().await.unwrap();
     assert_eq!(decided["decision"], "approve");
     assert_eq!(decided["by"], "reviewer");
+}
+
+#[tokio::test]
+async fn nobody_answers_a_question_of_his_own() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let own = Admission {
+        requested_by: Actor {
+            name: ActorName::new("reviewer").unwrap(),
+            role: Role::Requester,
+        },
+        ..question(&run, "shall I?")
+    };
+    let own = awaiting(&*house.store, own).await;
+    let body = json!({"decision": "approve"});
+    let approve = |by: &str| {
+        let sent = house.post(by, &decisions(own.id), &body);
+        sent.header("If-Match", format!("\"{}\"", own.version))
+            .send()
+    };
+    let refused = problem(approve("reviewer").await.unwrap(), StatusCode::FORBIDDEN).await;
+    assert_eq!(refused["hint"], "let another person decide");
+    assert_eq!(
+        approve("operator").await.unwrap().status(),
+        StatusCode::CREATED
+    );
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 use std::io::{Read, Write as _};
 use std::path::Path;
 
+use control::DecisionParts;
 use interrupts::life::{Interrupt, Verdict};
 use interrupts::rules::{Reach, Remember};
 use jiff::SignedDuration;
@@ -10,11 +11,11 @@ use routing_core::RuleId;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::chosen::{DecisionParts, of_parts};
+use super::chosen::of_parts;
 use super::deciding::deciding;
 use crate::address::find_interrupt;
 use crate::advice::advised;
-use crate::arguments::{parse_verdict, verdict_name};
+use crate::arguments::parse_verdict;
 use crate::commands::print;
 use crate::exit::{Exit, Failure};
 use crate::installation::{Installation, NewDecision};
@@ -216,11 +217,12 @@ async fn prepared(
         parse_verdict(&wanted.decision).map_err(|problem| Failure::new(Exit::Usage, problem))?;
     let interrupt = find_interrupt(installation, &wanted.interrupt).await?;
     let parts = DecisionParts {
+        verdict,
         payload: wanted.payload,
         message: wanted.message,
-        to: wanted.reroute_to,
+        reroute_to: wanted.reroute_to,
     };
-    let chosen = of_parts(&interrupt, verdict, parts)?;
+    let chosen = of_parts(&interrupt, &parts)?;
     let remember = wanted.remember.map(|remember| Remember {
         id: RuleId::generate(),
         reach: remember.scope,
@@ -232,7 +234,7 @@ async fn prepared(
 
 fn done(decided: &Interrupt, as_json: bool) -> String {
     let decision = decided.decision.as_ref();
-    let verdict = decision.map_or("-", |decision| verdict_name(decision.verdict));
+    let verdict = decision.map_or("-", |decision| decision.verdict.name());
     let target = decision.map(|decision| decision.target.to_string());
     if as_json {
         return json_line(&json!({

@@ -2,27 +2,22 @@
 
 use std::io::Read;
 
+use control::{DecisionContent, DecisionParts, UnfitDecision};
 use interrupts::RouteName;
 use interrupts::life::{Family, Interrupt, Verdict};
-use planning::{PlanRevision, plan_kind};
-use routing_core::review::{Answer, Resume};
+use routing_core::review::Answer;
 use serde_json::Value;
 
 use super::deciding::not_open;
-use crate::arguments::{ReviewArguments, verdict_name};
+use crate::arguments::ReviewArguments;
 use crate::asked;
 use crate::exit::{Exit, Failure};
 use crate::keyboard::DraftAnswer;
+use crate::refused::by_unfit;
 use crate::reviewer::{Alone, Reply, Typed};
 
 /// The most bytes of an answer.
 const LONGEST: u64 = 1 << 20;
-
-/// Why a change of a plan is none.
-const NO_CHANGE: &str = "neither steps nor words change the plan";
-
-/// How a plan is changed.
-const CHANGED_PLAN: &str = "write {\"plan\":[\"one step\",\"another\"]}, or --message TEXT";
 
 /// A decision that was not made yet.
 #[derive(Debug, Clone)]
@@ -35,15 +30,20 @@ pub(in crate::commands) struct Chosen {
     pub(in crate::commands) content: Option<String>,
 }
 
-/// The parts of a decision as somebody wrote them.
-#[derive(Debug, Default)]
-pub(super) struct DecisionParts {
-    /// The answer.
-    pub(super) payload: Option<Value>,
-    /// The answer in words.
-    pub(super) message: Option<String>,
-    /// Where to.
-    pub(super) to: Option<String>,
+impl Chosen {
+    /// What these parts choose.
+    ///
+    /// # Errors
+    ///
+    /// As [`of_parts`].
+    fn of(interrupt: &Interrupt, parts: &DecisionParts) -> Result<Self, UnfitDecision> {
+        let DecisionContent { content, target } = asked::content(interrupt, parts)?;
+        Ok(Self {
+            verdict: parts.verdict,
+            target,
+            content: Some(content),
+        })
+    }
 }
 
 /// What the command line chooses.
@@ -61,11 +61,12 @@ pub(super) fn of_arguments(
         None => None,
     };
     let parts = DecisionParts {
+        verdict,
         payload,
         message: arguments.message.clone(),
-        to: arguments.to.as_ref().map(RouteName::to_string),
+        reroute_to: arguments.to.as_ref().map(RouteName::to_string),
     };
-    Ok(of_parts(interrupt, verdict, parts)?)
+    Ok(of_parts(interrupt, &parts)?)
 }
 
 fn read_payload(given: &str) -> anyhow::Result<Value> {
@@ -90,200 +91,24 @@ fn read_payload(given: &str) -> anyhow::Result<Value> {
 ///
 /// # Errors
 ///
-/// As [`of_arguments`].
-pub(super) fn of_parts(
-    interrupt: &Interrupt,
-    verdict: Verdict,
-    parts: DecisionParts,
-) -> Result<Chosen, Failure> {
+/// [`Exit::Usage`] where they do not fit what is asked, [`Exit::Conflict`] where nothing is asked any more.
+pub(super) fn of_parts(interrupt: &Interrupt, parts: &DecisionParts) -> Result<Chosen, Failure> {
     if interrupt.review.is_none() || interrupt.state.is_final() {
         return Err(not_open(interrupt));
     }
-    if interrupt.family() == Family::Stop {
-        return of_stop(verdict, parts);
-    }
-    let is_plans = plan_kind(interrupt.kind.as_str()).is_some();
-    if is_plans
-        && verdict == Verdict::ModifyPlan
-        && parts
-            .payload
-            .as_ref()
-            .is_some_and(|it| it.get("plan").is_some())
-    {
-        return of_stop(verdict, parts);
-    }
-    let mut answer: Answer = match parts.payload {
-        Some(payload) => serde_json::from_value(payload).map_err(|error| {
-            Failure::new(Exit::Usage, format!("the payload is no answer: {error}")).hint(
-                "an answer has selectedChoices, text, confirmations, editedRequest, rerouteTo",
-            )
-        })?,
-        None => Answer::default(),
-    };
-    if parts.message.is_some() {
-        answer.text = parts.message;
-    }
-    if parts.to.is_some() {
-        answer.reroute_to = parts.to;
-    }
-    demand(verdict, &answer)?;
-    if let Ok(question) = asked::question(interrupt) {
-        asked::check(&answer, &question, interrupt)
-            .map_err(|problem| Failure::new(Exit::Usage, problem))?;
-    }
-    chosen(verdict, &answer)
+    Chosen::of(interrupt, parts).map_err(|error| by_unfit(interrupt, parts.verdict, &error))
 }
 
-/// A stop is not answered but gone on from, perhaps with new input.
-fn of_stop(verdict: Verdict, parts: DecisionParts) -> Result<Chosen, Failure> {
-    let content = match (parts.payload, parts.message) {
-        (Some(payload), None) => Some(input_of(verdict, payload)?),
-        (None, Some(input)) => {
-            let resume = Resume { input: Some(input) };
-            Some(to_json(&resume)?)
-        }
-        (None, None) => None,
-        (Some(_), Some(_)) => {
-            let text = "a payload and a message are two answers";
-            return Err(Failure::new(Exit::Usage, text));
-        }
-    };
-    if verdict == Verdict::ModifyPlan && !changes_plan(content.as_deref()) {
-        return Err(Failure::new(Exit::Usage, NO_CHANGE).hint(CHANGED_PLAN));
-    }
-    let target = parts.to.map(route).transpose()?;
-    Ok(Chosen {
-        verdict,
-        target,
-        content,
-    })
-}
-
-/// Whether there are steps or words in it.
-fn changes_plan(content: Option<&str>) -> bool {
-    let content: Value = content
-        .and_then(|content| serde_json::from_str(content).ok())
-        .unwrap_or_default();
-    let words = content.get("input").and_then(Value::as_str);
-    let has_steps = content.get("plan").is_some_and(|plan| !plan.is_null());
-    has_steps || words.is_some_and(|words| !words.trim().is_empty())
-}
-
-/// New input as a payload. A changed plan may say more than what the agent is told.
-fn input_of(verdict: Verdict, payload: Value) -> Result<String, Failure> {
-    let is_input = if verdict == Verdict::ModifyPlan {
-        // What it does to the steps is looked at where it is decided.
-        serde_json::from_value::<PlanRevision>(payload.clone()).is_ok()
-    } else {
-        serde_json::from_value::<Resume>(payload.clone()).is_ok()
-    };
-    if is_input {
-        return Ok(payload.to_string());
-    }
-    let (text, hint) = if verdict == Verdict::ModifyPlan {
-        ("the payload is no change of a plan", CHANGED_PLAN)
-    } else {
-        (
-            "the payload is no new input",
-            "write {\"input\":\"…\"}, or --message TEXT",
-        )
-    };
-    Err(Failure::new(Exit::Usage, text).hint(hint))
-}
-
-/// Whether the answer has what its verdict says.
-fn demand(verdict: Verdict, answer: &Answer) -> Result<(), Failure> {
-    let says_something = answer.text.is_some()
-        || !answer.selected_choices.is_empty()
-        || !answer.confirmations.is_empty();
-    let wrong = match verdict {
-        Verdict::Reroute if answer.reroute_to.is_none() => "a reroute needs --to AGENT_TYPE",
-        Verdict::Edit if answer.edited_request.is_none() => {
-            "an edit needs the target's request: --payload '{\"editedRequest\":{…}}', or --edit"
-        }
-        Verdict::Approve
-        | Verdict::Reject
-        | Verdict::Respond
-        | Verdict::Ignore
-        | Verdict::Cancel
-        | Verdict::ModifyPlan
-        | Verdict::Resume
-        | Verdict::Applied
-            if answer.edited_request.is_some() =>
-        {
-            "an edited request comes with --decision edit, or reroute"
-        }
-        Verdict::ModifyPlan if !says_something => {
-            "a change of a plan needs --message TEXT, or --payload '{\"plan\":[…]}'"
-        }
-        Verdict::Respond if !says_something => {
-            "a response needs --message TEXT, or --payload '{\"selectedChoices\":[…]}'"
-        }
-        Verdict::Approve
-        | Verdict::Reject
-        | Verdict::Respond
-        | Verdict::Ignore
-        | Verdict::Cancel
-        | Verdict::ModifyPlan
-        | Verdict::Resume
-        | Verdict::Applied
-            if answer.reroute_to.is_some() =>
-        {
-            "only a reroute goes elsewhere: --decision reroute"
-        }
-        Verdict::Approve
-        | Verdict::Edit
-        | Verdict::Reject
-        | Verdict::Respond
-        | Verdict::Ignore
-        | Verdict::Reroute
-        | Verdict::ModifyPlan
-        | Verdict::Cancel
-        | Verdict::Resume
-        | Verdict::Applied => return Ok(()),
-    };
-    Err(Failure::new(Exit::Usage, wrong))
-}
-
-/// Whether the interrupt may be decided so.
-fn takes(interrupt: &Interrupt, verdict: Verdict) -> Result<(), String> {
-    if interrupt.verdicts().any(|allowed| allowed == verdict) {
-        return Ok(());
-    }
-    let allowed: Vec<&str> = interrupt.verdicts().map(verdict_name).collect();
-    Err(format!(
-        "`{}` is not taken here, but: {}",
-        verdict_name(verdict),
-        allowed.join(", ")
-    ))
-}
-
-fn chosen(verdict: Verdict, answer: &Answer) -> Result<Chosen, Failure> {
-    let target = match verdict {
-        Verdict::Reroute => answer.reroute_to.clone().map(route).transpose()?,
-        Verdict::Approve
-        | Verdict::Edit
-        | Verdict::Reject
-        | Verdict::Respond
-        | Verdict::Ignore
-        | Verdict::ModifyPlan
-        | Verdict::Cancel
-        | Verdict::Resume
-        | Verdict::Applied => None,
-    };
-    Ok(Chosen {
-        verdict,
-        target,
-        content: Some(to_json(answer)?),
-    })
-}
-
-fn route(name: String) -> Result<RouteName, Failure> {
-    RouteName::new(name).map_err(|error| Failure::new(Exit::Usage, error.to_string()))
-}
-
-fn to_json(value: &impl serde::Serialize) -> Result<String, Failure> {
-    serde_json::to_string(value).map_err(|error| Failure::new(Exit::Failure, error.to_string()))
+/// What an answer chooses that somebody typed.
+///
+/// # Errors
+///
+/// In words, what does not fit.
+fn of_answer(interrupt: &Interrupt, answer: &Answer) -> Result<Chosen, String> {
+    let verdict = verdict_of(interrupt, answer)?;
+    DecisionParts::with_answer(verdict, answer)
+        .and_then(|parts| Chosen::of(interrupt, &parts))
+        .map_err(|error| error.to_string())
 }
 
 /// What an answer amounts to. About a tool nothing is decided by saying nothing.
@@ -338,20 +163,18 @@ pub(in crate::commands) fn of_person(
         };
         let parts = DecisionParts {
             message: input,
-            ..DecisionParts::default()
+            ..DecisionParts::new(verdict)
         };
-        return Ok(Reply::Given(of_stop(verdict, parts)?));
+        return Ok(Reply::Given(of_parts(interrupt, &parts)?));
     }
     let question = asked::question(interrupt)?;
     let answer = alone.answer(&question, (typed, begun), |answer| {
-        takes(interrupt, verdict_of(interrupt, answer)?)?;
-        asked::check(answer, &question, interrupt)
+        of_answer(interrupt, answer).map(drop)
     })?;
     Ok(match answer {
         Reply::Given(answer) => {
-            let verdict = verdict_of(interrupt, &answer)
-                .map_err(|problem| Failure::new(Exit::Usage, problem))?;
-            Reply::Given(chosen(verdict, &answer)?)
+            let chosen = of_answer(interrupt, &answer);
+            Reply::Given(chosen.map_err(|problem| Failure::new(Exit::Usage, problem))?)
         }
         Reply::Left => Reply::Left,
         Reply::Escaped(begun) => Reply::Escaped(begun),
@@ -379,7 +202,7 @@ pub(super) fn of_editor(interrupt: &Interrupt, alone: Alone) -> anyhow::Result<O
         edited_request: Some(request),
         ..Answer::default()
     };
-    asked::check(&answer, &question, interrupt)
-        .map_err(|problem| Failure::new(Exit::Usage, problem))?;
-    Ok(Some(chosen(Verdict::Edit, &answer)?))
+    let parts = DecisionParts::with_answer(Verdict::Edit, &answer);
+    let parts = parts.map_err(|error| by_unfit(interrupt, Verdict::Edit, &error))?;
+    Ok(Some(of_parts(interrupt, &parts)?))
 }

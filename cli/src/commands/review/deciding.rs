@@ -10,7 +10,6 @@ use tokio::time::Instant;
 
 use super::chosen::Chosen;
 use crate::advice::advised;
-use crate::arguments::verdict_name;
 use crate::exit::{Exit, Failure};
 use crate::installation::{Installation, NewDecision, goes_on_there};
 use crate::keep::has_process;
@@ -168,7 +167,7 @@ pub(in crate::commands) fn told(
     let mut text = format!(
         "{}: {}, to {}.\n",
         decided.id,
-        verdict_name(decision.verdict),
+        decision.verdict.name(),
         decision.target
     );
     let Some(run) = after.run.as_ref().filter(|run| !has_process(run)) else {

@@ -6,7 +6,6 @@ use routing_core::handler::ReviewDecision;
 
 use crate::address::full;
 use crate::advice::advised;
-use crate::arguments::verdict_name;
 use crate::asked;
 use crate::asking;
 use crate::palette::{Palette, Tone};
@@ -38,7 +37,7 @@ pub(super) fn page(
         facts.push(("confirmed", instant(at)));
     }
     if let Some(at) = interrupt.due_at() {
-        let mut outcome = verdict_name(interrupt.on_expiry.verdict()).to_owned();
+        let mut outcome = interrupt.on_expiry.verdict().name().to_owned();
         if let ExpiryOutcome::Reroute { target } = &interrupt.on_expiry {
             outcome.push_str(&format!(" to {target}"));
         }
@@ -107,7 +106,7 @@ fn asked_text(interrupt: &Interrupt, palette: Palette) -> String {
         Ok(question) => Alone::new(palette).page(&question),
         Err(_no_question) => {
             let mut text = String::from("\n");
-            for line in visible_lines(&asked::reason(interrupt)) {
+            for line in visible_lines(&control::reason_of(interrupt)) {
                 text.push_str(&format!("    {line}\n"));
             }
             text
@@ -130,7 +129,7 @@ fn way_on(interrupt: &Interrupt) -> String {
                     "respond --message TEXT".to_owned()
                 }
                 allowed => {
-                    let names: Vec<&str> = allowed.iter().copied().map(verdict_name).collect();
+                    let names: Vec<&str> = allowed.iter().copied().map(Verdict::name).collect();
                     names.join("|")
                 }
             };

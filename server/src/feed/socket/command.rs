@@ -23,7 +23,7 @@ use crate::metrics::Way;
 use crate::problem::{Kind, Problem};
 use crate::routes::digest;
 use crate::wire::{DecisionName, ModeName, RememberBody, ScopeName, scope_name};
-use control::StopOrder;
+use control::{DecisionParts, StopOrder};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -318,10 +318,12 @@ async fn decision(
         version: Some(wanted.version),
         shown: digest(wanted.shown_digest.as_deref())?,
         key: checked_key(wanted.idempotency_key.as_deref())?,
-        verdict: named.into(),
-        payload: wanted.payload,
-        message: wanted.message,
-        reroute_to: wanted.reroute_to,
+        parts: DecisionParts {
+            verdict: named.into(),
+            payload: wanted.payload,
+            message: wanted.message,
+            reroute_to: wanted.reroute_to,
+        },
         remember: wanted
             .remember
             .map(|remember| remember.order("payload.remember."))

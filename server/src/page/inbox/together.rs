@@ -2,6 +2,7 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
+use control::{DecisionParts, QuestionContent};
 use interrupts::life::{Family, Interrupt, State as Life, Verdict};
 use maud::{Markup, html};
 
@@ -15,7 +16,6 @@ use crate::page::visitor::Visitor;
 use crate::parameters::wrong;
 use crate::problem::Problem;
 use crate::visible::visible;
-use crate::wire::Question;
 
 /// What can be decided so: a question that may be approved, and wants nothing confirmed one by one.
 fn is_plain(interrupt: &Interrupt) -> bool {
@@ -23,7 +23,7 @@ fn is_plain(interrupt: &Interrupt) -> bool {
         && interrupt.state == Life::AwaitingReview
         && interrupt.held_by.is_none()
         && interrupt.allowed.contains(&Verdict::Approve)
-        && Question::of(interrupt).confirmation_items.is_empty()
+        && QuestionContent::of(interrupt).confirmation_items.is_empty()
 }
 
 /// Whether there is anything to choose among these.
@@ -114,10 +114,7 @@ async fn orders_of(
             version: version.parse().ok(),
             shown: Some(shown.map_err(|error| wrong("chosen", format!("{error}")))?),
             key: None,
-            verdict,
-            payload: None,
-            message: None,
-            reroute_to: None,
+            parts: DecisionParts::new(verdict),
             remember: None,
             way: Way::Page,
         };

@@ -1,5 +1,6 @@
 //! The answer to a question: what can be chosen, confirmed, written and decided.
 
+use control::{QuestionContent, target_of};
 use interrupts::life::{Claim, Family, Interrupt, Verdict};
 use maud::{Markup, html};
 use routing_core::{Choice, ConfirmationItem};
@@ -11,12 +12,12 @@ use crate::body::FormFields;
 use crate::page::quoted::in_quotes;
 use crate::page::{form, rules};
 use crate::visible::visible;
-use crate::wire::{Question, kind_of, label, target_of, verdict_name};
+use crate::wire::{kind_of, label};
 
 /// What one can decide, with all that belongs to it. While somebody else has claimed it, it can be written and not sent.
 pub(super) fn answer_form(
     interrupt: &Interrupt,
-    (question, request): (&Question, Option<&Value>),
+    (question, request): (&QuestionContent, Option<&Value>),
     caller: &Caller,
     claim: Option<&Claim>,
     filled: Option<&FormFields>,
@@ -154,7 +155,7 @@ fn buttons(interrupt: &Interrupt, claim: Option<&Claim>) -> Markup {
     html! {
         p.buttons.decide role="group" aria-label="Decide" {
             @for (verdict, name, _) in allowed() {
-                button.danger[matches!(verdict, Verdict::Reject | Verdict::Cancel)] type="submit" name="decision" value=(verdict_name(*verdict)) data-testid=(verdict_name(*verdict)) disabled[claim.is_some()] { (name) }
+                button.danger[matches!(verdict, Verdict::Reject | Verdict::Cancel)] type="submit" name="decision" value=(verdict.name()) data-testid=(verdict.name()) disabled[claim.is_some()] { (name) }
             }
         }
         details { summary { "What each of these does" }

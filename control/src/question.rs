@@ -42,31 +42,31 @@ const SHARED_FIELDS: [&str; 11] = [
 
 /// What an interrupt asks.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Question {
+pub struct QuestionContent {
     /// The answers to choose from.
-    pub(crate) choices: Vec<Choice>,
+    pub choices: Vec<Choice>,
     /// What must be confirmed.
-    pub(crate) confirmation_items: Vec<ConfirmationItem>,
+    pub confirmation_items: Vec<ConfirmationItem>,
     /// What one needs to know to decide.
-    pub(crate) context_for_decision: String,
+    pub context_for_decision: String,
     /// The agent's own fields, beside the shared ones.
-    pub(crate) own_fields: Map<String, Value>,
+    pub own_fields: Map<String, Value>,
     /// The whole content.
-    pub(crate) content: Value,
+    pub content: Value,
 }
 
 /// What an interrupt offers to choose from and to confirm, and nothing else of what it asks.
 #[derive(Debug, Default)]
-pub(crate) struct Offered {
+pub struct OfferedChoices {
     /// The answers to choose from.
-    pub(crate) choices: Vec<Choice>,
+    pub choices: Vec<Choice>,
     /// What must be confirmed.
-    pub(crate) confirmation_items: Vec<ConfirmationItem>,
+    pub confirmation_items: Vec<ConfirmationItem>,
 }
 
-impl Offered {
+impl OfferedChoices {
     /// What an interrupt offers.
-    pub(crate) fn of(interrupt: &Interrupt) -> Self {
+    pub fn of(interrupt: &Interrupt) -> Self {
         let content = content_of(interrupt);
         shared_part(&content).map_or_else(Self::default, Self::in_part)
     }
@@ -79,9 +79,9 @@ impl Offered {
     }
 }
 
-impl Question {
+impl QuestionContent {
     /// What an interrupt asks.
-    pub(crate) fn of(interrupt: &Interrupt) -> Self {
+    pub fn of(interrupt: &Interrupt) -> Self {
         let content = content_of(interrupt);
         let Some(shared) = shared_part(&content) else {
             return Self {
@@ -89,10 +89,10 @@ impl Question {
                 ..Self::default()
             };
         };
-        let Offered {
+        let OfferedChoices {
             choices,
             confirmation_items,
-        } = Offered::in_part(shared);
+        } = OfferedChoices::in_part(shared);
         let own = shared
             .iter()
             .filter(|(name, _value)| !SHARED_FIELDS.contains(&name.as_str()));
@@ -130,14 +130,14 @@ fn field<T: DeserializeOwned + Default>(object: &Map<String, Value>, name: &str)
 }
 
 /// Where the answer of an interrupt goes unless somebody sends it elsewhere.
-pub(crate) fn target_of(interrupt: &Interrupt) -> &RouteName {
+pub fn target_of(interrupt: &Interrupt) -> &RouteName {
     let decided = interrupt.decision.as_ref().map(|decision| &decision.target);
     let bound = interrupt.bound.as_ref().map(|bound| &bound.target);
     decided.or(bound).unwrap_or(&interrupt.origin)
 }
 
 /// The one route that an interrupt's answer may take; `None` where its catalogue has no such route.
-pub(crate) fn route_of<'known>(
+pub fn route_of<'known>(
     interrupt: &Interrupt,
     catalogue: Option<&'known Catalogue>,
     reroute_to: Option<&RouteName>,
@@ -147,7 +147,7 @@ pub(crate) fn route_of<'known>(
 }
 
 /// The schema of the request of the one route, with the definitions that it needs.
-pub(crate) fn request_schema(
+pub fn request_schema(
     interrupt: &Interrupt,
     catalogue: Option<&Catalogue>,
     reroute_to: Option<&RouteName>,
@@ -160,7 +160,7 @@ pub(crate) fn request_schema(
 }
 
 /// What of a request does not fit where it goes; nothing where it is not known what fits there.
-pub(crate) fn request_misfits(
+pub fn request_misfits(
     interrupt: &Interrupt,
     catalogue: Option<&Catalogue>,
     reroute_to: Option<&RouteName>,
@@ -174,7 +174,7 @@ pub(crate) fn request_misfits(
 }
 
 /// Why an interrupt was asked for, whole. The row keeps the beginning of a very long one; its content has all of it.
-pub(crate) fn reason_of(interrupt: &Interrupt) -> Cow<'_, str> {
+pub fn reason_of(interrupt: &Interrupt) -> Cow<'_, str> {
     if interrupt.reason.len() < KEPT_REASON {
         return Cow::Borrowed(&interrupt.reason);
     }
@@ -184,14 +184,4 @@ pub(crate) fn reason_of(interrupt: &Interrupt) -> Cow<'_, str> {
     whole.map_or(Cow::Borrowed(&interrupt.reason), |whole| {
         Cow::Owned(whole.to_owned())
     })
-}
-
-/// The name of a type of agent as people read it: `DISCOVERY_ORCHESTRATOR` is `Discovery orchestrator`.
-pub(crate) fn label(name: &str) -> String {
-    let words = name.replace('_', " ").to_lowercase();
-    let mut letters = words.chars();
-    match letters.next() {
-        Some(first) => first.to_uppercase().chain(letters).collect(),
-        None => words,
-    }
 }

@@ -1,0 +1,68 @@
+//! A decision that does not fit its interrupt, with the arguments of the command line that would.
+
+use control::UnfitDecision;
+use interrupts::RouteName;
+use interrupts::life::{Family, Interrupt, Verdict};
+
+use super::by_verdict;
+use crate::exit::{Exit, Failure};
+
+/// How a plan is changed.
+const CHANGED_PLAN: &str = "write {\"plan\":[\"one step\",\"another\"]}, or --message TEXT";
+
+/// A decision that does not fit. Nothing was decided.
+pub(crate) fn by_unfit(interrupt: &Interrupt, verdict: Verdict, error: &UnfitDecision) -> Failure {
+    let usage = |text: &str| Failure::new(Exit::Usage, text);
+    match error {
+        UnfitDecision::NotAllowed { verdict, allowed } => {
+            by_verdict(interrupt.id, *verdict, allowed)
+        }
+        UnfitDecision::NoTarget { routes } => {
+            usage("a reroute needs --to AGENT_TYPE").hint(ways(routes))
+        }
+        UnfitDecision::NoReroute { .. } => {
+            usage("only a reroute goes elsewhere: --decision reroute")
+        }
+        UnfitDecision::UnknownTarget { routes, .. } | UnfitDecision::TwoTargets { routes, .. } => {
+            usage(&error.to_string()).hint(ways(routes))
+        }
+        UnfitDecision::Unreadable { problem } => unreadable(interrupt, verdict, problem),
+        UnfitDecision::SaidTwice { .. } => {
+            usage(&error.to_string()).hint("say it once: leave --message out, or that field")
+        }
+        UnfitDecision::NothingSaid => {
+            usage("a response needs --message TEXT, or --payload '{\"selectedChoices\":[…]}'")
+                .hint("--decision ignore lets the agent go on without an answer")
+        }
+        UnfitDecision::NoChange => {
+            usage("neither steps nor words change the plan").hint(CHANGED_PLAN)
+        }
+        UnfitDecision::NoRequest => usage(
+            "an edit needs the target's request: --payload '{\"editedRequest\":{…}}', or --edit",
+        ),
+        UnfitDecision::NoEdit => usage("an edited request comes with --decision edit, or reroute"),
+        UnfitDecision::ChosenTwice { .. }
+        | UnfitDecision::NotOffered { .. }
+        | UnfitDecision::UnknownItem { .. }
+        | UnfitDecision::Request { .. }
+        | _ => usage(&error.to_string()),
+    }
+}
+
+/// The payload is of another form than what was asked.
+fn unreadable(interrupt: &Interrupt, verdict: Verdict, problem: &str) -> Failure {
+    let (what, hint) = match interrupt.family() {
+        _ if verdict == Verdict::ModifyPlan => ("change of a plan", CHANGED_PLAN),
+        Family::Stop => ("new input", "write {\"input\":\"…\"}, or --message TEXT"),
+        Family::Question => (
+            "answer",
+            "an answer has selectedChoices, text, confirmations, editedRequest, rerouteTo",
+        ),
+    };
+    Failure::new(Exit::Usage, format!("the payload is no {what}: {problem}")).hint(hint)
+}
+
+fn ways(routes: &[RouteName]) -> String {
+    let routes: Vec<&str> = routes.iter().map(RouteName::as_str).collect();
+    format!("it can go to: {}", routes.join(", "))
+}

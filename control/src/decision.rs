@@ -1,0 +1,267 @@
+//! What somebody decides about an interrupt, checked against what was asked before it reaches the store.
+
+mod unfit;
+
+use interrupts::RouteName;
+use interrupts::catalogue::Catalogue;
+use interrupts::life::{Family, Interrupt, Verdict};
+use journal::tool::ToolMatter;
+use planning::PlanRevision;
+use routing_core::review::{Answer, Resume};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::question::{OfferedChoices, request_misfits};
+
+pub use unfit::UnfitDecision;
+
+/// A decision in the parts in which it was written.
+#[derive(Debug, Clone)]
+pub struct DecisionParts {
+    /// What is decided.
+    pub verdict: Verdict,
+    /// The answer: to a question an [`Answer`], to a stop a [`Resume`], about the steps of a plan a [`PlanRevision`].
+    pub payload: Option<Value>,
+    /// Words for the agent, where the payload has none.
+    pub message: Option<String>,
+    /// The route to go to instead, with [`Verdict::Reroute`].
+    pub reroute_to: Option<String>,
+}
+
+/// What the store keeps of a decision beside its verdict.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DecisionContent {
+    /// The answer, as JSON.
+    pub content: String,
+    /// The route to go to instead.
+    pub target: Option<RouteName>,
+}
+
+impl DecisionParts {
+    /// A decision that says nothing beside its verdict.
+    pub fn new(verdict: Verdict) -> Self {
+        Self {
+            verdict,
+            payload: None,
+            message: None,
+            reroute_to: None,
+        }
+    }
+
+    /// A decision with an answer that is typed already.
+    ///
+    /// # Errors
+    ///
+    /// [`UnfitDecision::Unreadable`] where it cannot be written as JSON.
+    pub fn with_answer(verdict: Verdict, answer: &Answer) -> Result<Self, UnfitDecision> {
+        let payload = serde_json::to_value(answer).map_err(unreadable)?;
+        Ok(Self {
+            payload: Some(payload),
+            ..Self::new(verdict)
+        })
+    }
+
+    /// The content for the store, where each part fits what was asked. Without the catalogue of the interrupt an edited
+    /// request is taken as it is.
+    ///
+    /// # Errors
+    ///
+    /// [`UnfitDecision`] names the first part that does not fit.
+    pub fn content(
+        &self,
+        interrupt: &Interrupt,
+        catalogue: Option<&Catalogue>,
+    ) -> Result<DecisionContent, UnfitDecision> {
+        if !interrupt.verdicts().any(|allowed| allowed == self.verdict) {
+            return Err(UnfitDecision::NotAllowed {
+                verdict: self.verdict,
+                allowed: interrupt.verdicts().collect(),
+            });
+        }
+        let target = self.target(interrupt)?;
+        let content = if self.revises_plan() {
+            written(&self.revision()?)?
+        } else {
+            match interrupt.family() {
+                Family::Question => self.answer(interrupt, catalogue, target.as_ref())?,
+                Family::Stop => self.input()?,
+            }
+        };
+        Ok(DecisionContent { content, target })
+    }
+
+    /// Whether it says which steps of a plan are to be left.
+    pub fn revises_plan(&self) -> bool {
+        let names_steps = |payload: &Value| payload.get("plan").is_some_and(|plan| !plan.is_null());
+        self.verdict == Verdict::ModifyPlan && self.payload.as_ref().is_some_and(names_steps)
+    }
+
+    /// The change of a plan that it carries.
+    ///
+    /// # Errors
+    ///
+    /// [`UnfitDecision`] where its payload is none, or says in other words what its message says.
+    pub fn revision(&self) -> Result<PlanRevision, UnfitDecision> {
+        let mut revision: PlanRevision = self.read()?;
+        self.add_message("input", &mut revision.input)?;
+        Ok(revision)
+    }
+
+    fn target(&self, interrupt: &Interrupt) -> Result<Option<RouteName>, UnfitDecision> {
+        let routes = || interrupt.routes.clone();
+        let in_payload = self
+            .payload
+            .as_ref()
+            .and_then(|payload| payload.get("rerouteTo")?.as_str());
+        let Some(given) = self.reroute_to.as_deref().or(in_payload) else {
+            return if self.verdict == Verdict::Reroute {
+                Err(UnfitDecision::NoTarget { routes: routes() })
+            } else {
+                Ok(None)
+            };
+        };
+        if self.verdict != Verdict::Reroute {
+            return Err(UnfitDecision::NoReroute { routes: routes() });
+        }
+        let mut known = interrupt.routes.iter();
+        let Some(route) = known.find(|route| route.as_str() == given) else {
+            return Err(UnfitDecision::UnknownTarget {
+                given: given.to_owned(),
+                routes: routes(),
+            });
+        };
+        if in_payload.is_some_and(|of| of != given) {
+            return Err(UnfitDecision::TwoTargets {
+                given: given.to_owned(),
+                routes: routes(),
+            });
+        }
+        Ok(Some(route.clone()))
+    }
+
+    /// What answers a question.
+    fn answer(
+        &self,
+        interrupt: &Interrupt,
+        catalogue: Option<&Catalogue>,
+        target: Option<&RouteName>,
+    ) -> Result<String, UnfitDecision> {
+        let mut answer: Answer = self.read()?;
+        self.add_message("text", &mut answer.text)?;
+        answer.reroute_to = target.map(|target| target.as_str().to_owned());
+        check_choices(interrupt, &answer)?;
+        let says_nothing = !says_something(&answer);
+        if says_nothing && self.verdict == Verdict::ModifyPlan {
+            return Err(UnfitDecision::NoChange);
+        }
+        if says_nothing && self.verdict == Verdict::Respond {
+            return Err(UnfitDecision::NothingSaid);
+        }
+        let takes_request = matches!(self.verdict, Verdict::Edit | Verdict::Reroute);
+        match &answer.edited_request {
+            Some(_) if !takes_request => return Err(UnfitDecision::NoEdit),
+            Some(request) => {
+                let misfits = request_misfits(interrupt, catalogue, target, request);
+                if !misfits.is_empty() {
+                    return Err(UnfitDecision::Request { misfits });
+                }
+            }
+            None if self.verdict == Verdict::Edit => return Err(UnfitDecision::NoRequest),
+            None => {}
+        }
+        written(&answer)
+    }
+
+    /// What a stopped agent goes on with.
+    fn input(&self) -> Result<String, UnfitDecision> {
+        let mut resume: Resume = self.read()?;
+        self.add_message("input", &mut resume.input)?;
+        let input = resume.input.as_deref().unwrap_or_default();
+        if self.verdict == Verdict::ModifyPlan && input.trim().is_empty() {
+            return Err(UnfitDecision::NoChange);
+        }
+        written(&resume)
+    }
+
+    fn read<T: DeserializeOwned + Default>(&self) -> Result<T, UnfitDecision> {
+        match &self.payload {
+            None => Ok(T::default()),
+            Some(payload @ Value::Object(_)) => T::deserialize(payload).map_err(unreadable),
+            Some(_) => Err(UnfitDecision::Unreadable {
+                problem: "this is no object".to_owned(),
+            }),
+        }
+    }
+
+    /// Puts the message where the payload has its words, unless it has some.
+    fn add_message(
+        &self,
+        field: &'static str,
+        words: &mut Option<String>,
+    ) -> Result<(), UnfitDecision> {
+        let Some(message) = &self.message else {
+            return Ok(());
+        };
+        if words.is_some() {
+            return Err(UnfitDecision::SaidTwice { field });
+        }
+        *words = Some(message.clone());
+        Ok(())
+    }
+}
+
+/// Whether there is anything in it that the agent could read.
+fn says_something(answer: &Answer) -> bool {
+    let text = answer.text.as_deref().unwrap_or_default();
+    !text.trim().is_empty()
+        || !answer.selected_choices.is_empty()
+        || !answer.confirmations.is_empty()
+}
+
+fn check_choices(interrupt: &Interrupt, answer: &Answer) -> Result<(), UnfitDecision> {
+    // Most answers choose nothing: what was offered is not read for them.
+    if answer.selected_choices.is_empty() && answer.confirmations.is_empty() {
+        return Ok(());
+    }
+    let OfferedChoices {
+        choices,
+        confirmation_items,
+    } = OfferedChoices::of(interrupt);
+    // What may be decided about a tool is offered as choices where people answer in choices alone.
+    let about_tool = ToolMatter::of(&interrupt.content).map(|matter| matter.shown_choices());
+    let offered: Vec<String> = choices
+        .into_iter()
+        .chain(about_tool.into_iter().flatten())
+        .map(|choice| choice.value)
+        .collect();
+    for (place, given) in answer.selected_choices.iter().enumerate() {
+        let given = given.clone();
+        if answer.selected_choices[..place].contains(&given) {
+            return Err(UnfitDecision::ChosenTwice { given });
+        }
+        if !offered.contains(&given) {
+            return Err(UnfitDecision::NotOffered { given, offered });
+        }
+    }
+    for given in answer.confirmations.keys() {
+        if !confirmation_items.iter().any(|item| item.id == *given) {
+            return Err(UnfitDecision::UnknownItem {
+                given: given.clone(),
+                items: confirmation_items.into_iter().map(|item| item.id).collect(),
+            });
+        }
+    }
+    Ok(())
+}
+
+fn written(value: &impl Serialize) -> Result<String, UnfitDecision> {
+    serde_json::to_string(value).map_err(unreadable)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
+fn unreadable(error: serde_json::Error) -> UnfitDecision {
+    UnfitDecision::Unreadable {
+        problem: error.to_string(),
+    }
+}

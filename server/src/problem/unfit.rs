@@ -1,0 +1,76 @@
+//! From a decision that does not fit its interrupt to the problem that callers read.
+
+use control::UnfitDecision;
+use interrupts::life::Verdict;
+use interrupts::{Misfit, RouteName};
+use serde_json::{Value, json};
+
+use super::{Kind, Problem};
+
+/// The problem that an unfit decision is.
+pub(crate) fn of_unfit(error: &UnfitDecision) -> Problem {
+    match error {
+        UnfitDecision::NotAllowed { verdict, allowed } => {
+            // Of a stop: it has no answer that could go elsewhere.
+            let is_stops = *verdict == Verdict::Reroute && allowed.contains(&Verdict::Resume);
+            let hint = if is_stops {
+                "publish a reroute for its agent (`POST /v1/interrupt-requests`), then resume it"
+            } else {
+                "choose one that is allowed"
+            };
+            let allowed = allowed.iter().map(|verdict| Value::from(verdict.name()));
+            Problem::new(Kind::DecisionNotAllowed, error.to_string(), hint)
+                .with("allowed_decisions", allowed.collect::<Vec<_>>())
+        }
+        UnfitDecision::NoTarget { routes }
+        | UnfitDecision::NoReroute { routes }
+        | UnfitDecision::UnknownTarget { routes, .. }
+        | UnfitDecision::TwoTargets { routes, .. } => {
+            let routes = routes.iter().map(RouteName::as_str).map(Value::from);
+            Problem::new(
+                Kind::RouteNotAllowed,
+                error.to_string(),
+                "name one of the routes in `reroute_to`, with the decision `reroute`",
+            )
+            .with("routes", routes.collect::<Vec<_>>())
+        }
+        UnfitDecision::Request { misfits } => {
+            let told = |misfit: &Misfit| {
+                json!({
+                    "pointer": format!("{}{}", error.pointer(), misfit.pointer),
+                    "message": misfit.reason,
+                })
+            };
+            let errors: Vec<Value> = misfits.iter().map(told).collect();
+            unfit_answer(
+                "the edited request does not fit the schema of its target",
+                errors,
+            )
+        }
+        UnfitDecision::Unreadable { .. }
+        | UnfitDecision::SaidTwice { .. }
+        | UnfitDecision::NothingSaid
+        | UnfitDecision::NoChange
+        | UnfitDecision::ChosenTwice { .. }
+        | UnfitDecision::NotOffered { .. }
+        | UnfitDecision::UnknownItem { .. }
+        | UnfitDecision::NoRequest
+        | UnfitDecision::NoEdit
+        | _ => misfit(error.pointer(), &error.to_string()),
+    }
+}
+
+/// A part of an answer that does not fit.
+pub(crate) fn misfit(pointer: &str, message: &str) -> Problem {
+    let errors = vec![json!({"pointer": pointer, "message": message})];
+    unfit_answer(format!("{pointer}: {message}"), errors)
+}
+
+fn unfit_answer(detail: impl Into<String>, errors: Vec<Value>) -> Problem {
+    Problem::new(
+        Kind::ResponseSchema,
+        detail,
+        "`response_schema` of the interrupt says what fits",
+    )
+    .with("errors", errors)
+}
