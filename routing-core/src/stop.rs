@@ -16,6 +16,16 @@ pub enum StopMode {
     Immediate,
 }
 
+impl StopMode {
+    /// The name on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Graceful => "graceful",
+            Self::Immediate => "immediate",
+        }
+    }
+}
+
 /// Who asks for the stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -29,6 +39,18 @@ pub enum StopSource {
 }
 
 impl StopSource {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::User, Self::Programmatic, Self::System];
+
+    /// The name on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Programmatic => "programmatic",
+            Self::System => "system",
+        }
+    }
+
     /// Its place among sources, the most human first.
     pub const fn place(self) -> u8 {
         match self {

@@ -28,7 +28,7 @@ pub use store_times::StoreTimes;
 
 use crate::bus::Publishing;
 use crate::launcher::RunLauncher;
-use crate::wire::{kind_of, mode_name, source_name};
+use crate::wire::kind_of;
 
 /// The type of the text that monitoring reads.
 pub(crate) const METRICS_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -220,8 +220,8 @@ impl Metrics {
     /// An interrupt was asked for.
     pub(crate) fn asked(&self, interrupt: &Interrupt) {
         let labels = InterruptLabels {
-            source: source_name(interrupt.source),
-            mode: mode_name(interrupt.mode),
+            source: interrupt.source.name(),
+            mode: interrupt.mode.name(),
             kind: kind_of(interrupt),
         };
         self.interrupts.get_or_create(&labels).inc();
@@ -283,7 +283,7 @@ impl Metrics {
     pub(crate) fn tool_stopped(&self, tool: &str, by: StopSource) {
         let labels = StoppedTool {
             tool: tool.to_owned(),
-            reason: source_name(by),
+            reason: by.name(),
         };
         self.tool_interrupts.get_or_create(&labels).inc();
     }

@@ -22,9 +22,7 @@ pub(crate) use interrupt::{
 };
 pub(crate) use label::label;
 pub(crate) use message::{MessagePage, MessageStateName, MessageView};
-pub(crate) use named::{
-    DecisionName, ModeName, SOURCES, ScopeName, TypeName, mode_name, scope_name, source_name,
-};
+pub(crate) use named::{DecisionName, ModeName, ScopeName, TypeName};
 pub(crate) use names::{
     ActivityName, DialectName, InboxName, InterruptKindName, InterruptStateName, RoleName,
     RunStateName, SourceName,

@@ -134,15 +134,7 @@ impl Asking {
 
     /// In one line, for the audit.
     pub(super) fn in_words(&self) -> String {
-        let mode = match self.mode {
-            StopMode::Graceful => "graceful",
-            StopMode::Immediate => "immediate",
-        };
-        let source = match self.source {
-            StopSource::User => "user",
-            StopSource::Programmatic => "programmatic",
-            StopSource::System => "system",
-        };
+        let (source, mode) = (self.source.name(), self.mode.name());
         format!("{source}, {mode}: {}", self.reason)
     }
 }

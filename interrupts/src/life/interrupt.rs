@@ -25,6 +25,16 @@ pub enum Scope {
     Run,
 }
 
+impl Scope {
+    /// The name on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Agent => "agent",
+            Self::Run => "run",
+        }
+    }
+}
+
 /// A worker's hold on a delivery.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Lease {

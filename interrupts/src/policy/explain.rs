@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::property::Property;
 use super::provisions::Terms;
 use super::rule::Rule;
-use super::subject::{Subject, source_name};
+use super::subject::Subject;
 use super::{Automatic, Policy};
 use crate::life::{ExpiryOutcome, Family, Interrupt};
 
@@ -186,7 +186,7 @@ impl Display for Explanation {
             formatter,
             "{}: {interrupt_type} of {agent}, from {}",
             self.interrupt,
-            source_name(*source)
+            source.name()
         )?;
         for decided in &self.properties {
             let DecidedProperty {

@@ -9,7 +9,6 @@ use super::hooks::HookCommands;
 use super::property::Property;
 use super::provisions::Resuming;
 use super::rule::Rule;
-use super::subject::SOURCES;
 use crate::life::Family;
 use crate::names::KindName;
 use crate::settings::{Found, Settings, SettingsError, SettingsTable, nearest};
@@ -158,7 +157,11 @@ impl PolicyReader<'_> {
     }
 
     fn sources(&self) -> Vec<StopSource> {
-        self.named("source", "source", &SOURCES)
+        self.named(
+            "source",
+            "source",
+            &StopSource::ALL.map(|source| (source.name(), source)),
+        )
     }
 
     fn named<T: Copy>(&self, key: &'static str, what: &str, known: &[(&str, T)]) -> Vec<T> {

@@ -3,7 +3,7 @@
 use routing_core::{InterruptType, StopSource};
 
 use super::provisions::Provisions;
-use super::subject::{Subject, source_name};
+use super::subject::Subject;
 use crate::names::KindName;
 
 /// A rule of a policy.
@@ -28,11 +28,11 @@ impl Rule {
     pub(super) fn mismatches(&self, subject: &Subject) -> Vec<String> {
         let types = self.types.iter().map(|named| named.name());
         let agents = self.agents.iter().map(KindName::as_str);
-        let sources = self.sources.iter().map(|source| source_name(*source));
+        let sources = self.sources.iter().map(|source| source.name());
         [
             mismatch("type", subject.interrupt_type.name(), types),
             mismatch("agent", subject.agent.as_str(), agents),
-            mismatch("source", source_name(subject.source), sources),
+            mismatch("source", subject.source.name(), sources),
         ]
         .into_iter()
         .flatten()

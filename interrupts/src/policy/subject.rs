@@ -47,19 +47,3 @@ impl Subject {
         Lane::of(self.source)
     }
 }
-
-/// The sources, by the names that they have in policies.
-pub(super) const SOURCES: [(&str, StopSource); 3] = [
-    ("user", StopSource::User),
-    ("programmatic", StopSource::Programmatic),
-    ("system", StopSource::System),
-];
-
-/// The name of a source.
-pub(super) const fn source_name(source: StopSource) -> &'static str {
-    match source {
-        StopSource::User => "user",
-        StopSource::Programmatic => "programmatic",
-        StopSource::System => "system",
-    }
-}

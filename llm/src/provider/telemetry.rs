@@ -6,9 +6,9 @@
 
 use genai::chat::StopReason as EndReason;
 use reqwest::Url;
+use routing_core::StopReason;
 use routing_core::ask::is_rejected_early;
 use routing_core::model::{ModelError, TokenUsage};
-use routing_core::{StopMode, StopReason, StopSource};
 use tokio::time::Instant;
 use tracing::{Span, field};
 
@@ -127,15 +127,7 @@ impl CallSpan {
                 .record("irq.rejected_early", reason.message.as_str());
             return;
         }
-        let source = match reason.source {
-            StopSource::User => "user",
-            StopSource::System => "system",
-            StopSource::Programmatic => "programmatic",
-        };
-        let mode = match reason.mode {
-            StopMode::Graceful => "graceful",
-            StopMode::Immediate => "immediate",
-        };
+        let (source, mode) = (reason.source.name(), reason.mode.name());
         let at_provider = match at_provider {
             AtProvider::NothingUnderWay => "nothing_under_way",
             AtProvider::ConnectionClosed => "connection_closed",

@@ -15,7 +15,7 @@ use super::model_call::tell_letters;
 use super::records::{EventRecords, KeptEffect, KeptRun};
 use crate::address::AgentAddress;
 use crate::problem::decider;
-use crate::wire::{AskingView, mode_name, scope_name, source_name};
+use crate::wire::AskingView;
 
 /// The longest text that an event holds, in bytes: thousands of events are kept for readers, and brokers have limits.
 pub(super) const LONGEST_TEXT: usize = 4 << 10;
@@ -72,7 +72,7 @@ impl EventContent {
                 let interrupt = records.interrupt(*id).map(Arc::as_ref);
                 let mut told = Self::interrupt(*id, *run, (*state, *version), notice, interrupt);
                 if let (Value::Object(data), Some(source)) = (&mut told.data, source) {
-                    data.insert("source".to_owned(), source_name(*source).into());
+                    data.insert("source".to_owned(), source.name().into());
                 }
                 told
             }
@@ -157,11 +157,8 @@ impl EventContent {
                 data.insert("agent_id".to_owned(), address(run, &interrupt.node).into());
                 data.insert("agent_type".to_owned(), interrupt.kind.as_str().into());
                 data.insert("type".to_owned(), interrupt.interrupt_type.name().into());
-                data.insert(
-                    "source".to_owned(),
-                    source_name(interrupt.first_source()).into(),
-                );
-                data.insert("scope".to_owned(), scope_name(interrupt.scope).into());
+                data.insert("source".to_owned(), interrupt.first_source().name().into());
+                data.insert("scope".to_owned(), interrupt.scope.name().into());
                 data.insert("origin".to_owned(), interrupt.origin.as_str().into());
             }
             if let Notice::Dispatch {
@@ -181,7 +178,7 @@ impl EventContent {
             tell_asking(data, id, notice);
             // A mode only goes up, so the one at the beginning is told with the beginning alone.
             if let (Notice::Admitted, Some(interrupt)) = (notice, interrupt) {
-                data.insert("mode".to_owned(), mode_name(interrupt.mode).into());
+                data.insert("mode".to_owned(), interrupt.mode.name().into());
                 tell_text(data, "reason", Some(interrupt.first_reason()));
             }
             if let (Notice::Acknowledged | Notice::Dispatch { .. }, Some(interrupt)) =
@@ -434,7 +431,7 @@ fn call_told(call: &KeptCall, done: bool, data: &mut Map<String, Value>) -> &'st
         data.insert("message".to_owned(), said.as_str().into());
     }
     if let Some(by) = end.interrupted_by {
-        data.insert("interrupted_by".to_owned(), source_name(by).into());
+        data.insert("interrupted_by".to_owned(), by.name().into());
         return "tool.interrupted";
     }
     if end.is_skipped {

@@ -8,6 +8,7 @@ use control::{route_of, target_of};
 use interrupts::life::{Interrupt, Lane, State as InterruptState};
 use interrupts::store::{Filter, Page};
 use jiff::Timestamp;
+use routing_core::StopSource;
 use serde::Deserialize;
 use serde_json::value::to_raw_value;
 use utoipa::IntoParams;
@@ -20,8 +21,7 @@ use crate::app::App;
 use crate::parameters::{Parameters, Segment, one_of, page, wrong};
 use crate::problem::{Kind, Problem, of_change, of_store};
 use crate::wire::{
-    InboxName, InterruptKindName, InterruptPage, InterruptView, KINDS, SOURCES, SourceName,
-    kind_of, source_name,
+    InboxName, InterruptKindName, InterruptPage, InterruptView, KINDS, SourceName, kind_of,
 };
 
 /// How many rows one request looks at when it filters.
@@ -141,7 +141,11 @@ pub(crate) async fn find_such(
 
 async fn filter_of(app: &App, query: &InboxQuery) -> Result<Filter, Problem> {
     one_of("kind", query.kind.as_deref(), &KINDS)?;
-    one_of("source", query.source.as_deref(), &SOURCES.map(source_name))?;
+    one_of(
+        "source",
+        query.source.as_deref(),
+        &StopSource::ALL.map(StopSource::name),
+    )?;
     let mut filter = Filter {
         states: states_of(query.status.as_deref())?,
         ..Filter::default()
@@ -189,7 +193,7 @@ fn fits(query: &InboxQuery, interrupt: &Interrupt, now: Timestamp) -> bool {
         .kind
         .as_deref()
         .is_none_or(|wanted| wanted == kind_of(interrupt))
-        && is(&query.source, source_name(interrupt.source))
+        && is(&query.source, interrupt.source.name())
         && query
             .assignee
             .as_deref()

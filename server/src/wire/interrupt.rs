@@ -13,9 +13,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::label::label;
-use super::named::{
-    DecisionName, ModeName, ScopeName, TypeName, mode_name, scope_name, source_name,
-};
+use super::named::{DecisionName, ModeName, ScopeName, TypeName};
 use super::names::{ExpiryName, InterruptKindName, InterruptStateName, SourceName, VerdictName};
 use super::response_schema::ResponseSchema;
 use crate::address::AgentAddress;
@@ -157,8 +155,8 @@ impl AskingView {
         Self {
             id: AskingId { interrupt, number }.to_string(),
             by: asking.by.name.as_str().to_owned(),
-            source: source_name(asking.source).to_owned(),
-            mode: mode_name(asking.mode).to_owned(),
+            source: asking.source.name().to_owned(),
+            mode: asking.mode.name().to_owned(),
             reason: asking.reason.clone(),
             requested_at: asking.at.to_string(),
             withdrawn: asking.withdrawn.as_ref().map(|taken| TakenBackView {
@@ -297,11 +295,11 @@ impl InterruptView {
             agent_type: interrupt.kind.as_str().to_owned(),
             r#type: interrupt.interrupt_type.name().to_owned(),
             kind: kind_of(interrupt).to_owned(),
-            source: source_name(interrupt.source).to_owned(),
+            source: interrupt.source.name().to_owned(),
             requested_by: interrupt.requested_by.name.as_str().to_owned(),
             askings: AskingView::all(interrupt),
-            mode: mode_name(interrupt.mode).to_owned(),
-            scope: scope_name(interrupt.scope).to_owned(),
+            mode: interrupt.mode.name().to_owned(),
+            scope: interrupt.scope.name().to_owned(),
             priority: Lane::of(interrupt.source).priority(),
             state: interrupt.state.name().to_owned(),
             reason: reason_of(interrupt).into_owned(),

@@ -1,7 +1,7 @@
 //! Enumerations as they are written on the wire.
 
 use interrupts::life::{Scope, Verdict};
-use routing_core::{InterruptType, StopMode, StopSource};
+use routing_core::{InterruptType, StopMode};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -65,14 +65,6 @@ impl From<ModeName> for StopMode {
     }
 }
 
-/// The name of a mode.
-pub(crate) const fn mode_name(mode: StopMode) -> &'static str {
-    match mode {
-        StopMode::Graceful => "graceful",
-        StopMode::Immediate => "immediate",
-    }
-}
-
 /// How far an interrupt reaches.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
@@ -90,14 +82,6 @@ impl From<ScopeName> for Scope {
             ScopeName::Agent => Self::Agent,
             ScopeName::Run => Self::Run,
         }
-    }
-}
-
-/// The name of a scope.
-pub(crate) const fn scope_name(scope: Scope) -> &'static str {
-    match scope {
-        Scope::Agent => "agent",
-        Scope::Run => "run",
     }
 }
 
@@ -130,21 +114,5 @@ impl From<TypeName> for InterruptType {
             TypeName::Prune => Self::Prune,
             TypeName::Branch => Self::Branch,
         }
-    }
-}
-
-/// Where interrupts come from.
-pub(crate) const SOURCES: [StopSource; 3] = [
-    StopSource::User,
-    StopSource::System,
-    StopSource::Programmatic,
-];
-
-/// The name of a source.
-pub(crate) const fn source_name(source: StopSource) -> &'static str {
-    match source {
-        StopSource::User => "user",
-        StopSource::System => "system",
-        StopSource::Programmatic => "programmatic",
     }
 }

@@ -4,14 +4,13 @@
 
 use interrupts::life::{RunState, State, Verdict};
 use interrupts::store::NodeActivity;
-use routing_core::InterruptType;
 use routing_core::model::Dialect;
+use routing_core::{InterruptType, StopSource};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::agent::ACTIVITIES;
 use super::interrupt::KINDS;
-use super::named::{SOURCES, source_name};
 use crate::parameters::naming;
 
 const STOPS: [InterruptType; 4] = [
@@ -60,7 +59,7 @@ names! {
     /// Where a run stands.
     RunStateName = RunState::ALL.map(RunState::name);
     /// Who is behind an interrupt.
-    SourceName = SOURCES.map(source_name);
+    SourceName = StopSource::ALL.map(StopSource::name);
     /// How a worker is told to stop.
     StopTypeName = STOPS.map(InterruptType::name);
     /// What was decided. `applied` is the end of a stop that has taken hold.

@@ -14,7 +14,7 @@ use workers::{
     WorkerCheckpoint, WorkerMessage,
 };
 
-use super::named::{DecisionName, ModeName, ScopeName, mode_name, scope_name};
+use super::named::{DecisionName, ModeName, ScopeName};
 use super::names::{
     ActivityName, DialectName, EffectStateName, QuestionStateName, RunStateName, StopTypeName,
 };
@@ -350,8 +350,8 @@ impl StopView {
         Self {
             interrupt_id: stop.id.to_string(),
             r#type: stop.interrupt_type.name().to_owned(),
-            mode: mode_name(stop.mode).to_owned(),
-            scope: scope_name(stop.scope).to_owned(),
+            mode: stop.mode.name().to_owned(),
+            scope: stop.scope.name().to_owned(),
             agent_id: stop.node.to_string(),
             reason: stop.reason.clone(),
         }

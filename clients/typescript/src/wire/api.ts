@@ -790,7 +790,7 @@ export interface components {
          * @description Who is behind an interrupt.
          * @enum {string}
          */
-        readonly SourceName: "user" | "system" | "programmatic";
+        readonly SourceName: "user" | "programmatic" | "system";
         /** @description A state that is to be kept. */
         readonly StateBody: {
             /** @description Why it is saved. */

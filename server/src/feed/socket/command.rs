@@ -22,7 +22,7 @@ use crate::feed::Filter;
 use crate::metrics::Way;
 use crate::problem::{Kind, Problem};
 use crate::routes::digest;
-use crate::wire::{DecisionName, ModeName, RememberBody, ScopeName, scope_name};
+use crate::wire::{DecisionName, ModeName, RememberBody, ScopeName};
 use control::{DecisionParts, StopOrder};
 
 #[derive(Deserialize)]
@@ -247,7 +247,7 @@ async fn interrupt(
                 "thread_id": thread,
                 "interrupt_id": interrupt.id.to_string(),
                 "state": interrupt.state,
-                "scope": scope_name(interrupt.scope),
+                "scope": interrupt.scope.name(),
                 "affected": affected,
                 "seq": position_text(seq),
             });

@@ -17,7 +17,7 @@ use crate::page::visitor::Visitor;
 use crate::parameters::{Parameters, Segment};
 use crate::problem::not_decided;
 use crate::visible::visible;
-use crate::wire::{kind_of, label, source_name};
+use crate::wire::{kind_of, label};
 
 /// The events of the feed after which it is looked at again.
 const TOLD: &str = "sse:interrupt.acknowledged, sse:interrupt.opened, sse:interrupt.claimed, sse:interrupt.released, sse:interrupt.held, sse:interrupt.updated, sse:interrupt.asked, sse:interrupt.taken_back, sse:interrupt.resolved, sse:interrupt.rerouted, sse:interrupt.expired, sse:interrupt.cancelled, sse:stream.reset, htmx:sseOpen from:closest [sse-connect]";
@@ -115,7 +115,7 @@ fn askings(interrupt: &Interrupt, now: Timestamp) -> Markup {
         @if all.len() > 1 || all.iter().any(|asking| !asking.stands()) {
             ul.hint aria-label="Requests for this stop" data-testid="askings" { @for asking in all.iter() {
                 li {
-                    (visible(asking.by.name.as_str())) " (" (label(source_name(asking.source))) ") " (time(asking.at, now)) ": " (in_quotes(&one_line(&asking.reason)))
+                    (visible(asking.by.name.as_str())) " (" (label(asking.source.name())) ") " (time(asking.at, now)) ": " (in_quotes(&one_line(&asking.reason)))
                     @if let Some(taken) = &asking.withdrawn { ", withdrawn by " (visible(taken.by.name.as_str())) " " (time(taken.at, now)) }
                 }
             } }
