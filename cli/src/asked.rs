@@ -1,8 +1,6 @@
 //! The question that a stored interrupt asks, made from its content.
 
-use control::{
-    DecisionContent, DecisionParts, QuestionContent, UnfitDecision, reason_of, target_of,
-};
+use control::{DecisionContent, DecisionParts, QuestionContent, UnfitDecision, target_of};
 use interrupts::life::{Family, Interrupt};
 use journal::tool::ToolMatter;
 use routing_core::review::{Question, QuestionKind};
@@ -124,7 +122,7 @@ fn details(interrupt: &Interrupt) -> InterruptDetails {
     let asked = QuestionContent::of(interrupt);
     InterruptDetails {
         r#type: interrupt.interrupt_type,
-        reason: reason_of(interrupt).into_owned(),
+        reason: asked.reason.unwrap_or_else(|| interrupt.reason.clone()),
         choices: asked.choices,
         confirmation_items: asked.confirmation_items,
         context_for_decision: asked.context_for_decision,
@@ -141,4 +139,10 @@ pub(crate) fn content(
     parts: &DecisionParts,
 ) -> Result<DecisionContent, UnfitDecision> {
     parts.content(interrupt, workflows::of_interrupt(interrupt).as_deref())
+}
+
+/// Why it is asked, in the words of whoever asks; where there are none, as the interrupt was admitted.
+pub(crate) fn reason(interrupt: &Interrupt) -> String {
+    let asked = QuestionContent::of(interrupt).reason;
+    asked.unwrap_or_else(|| interrupt.reason.clone())
 }

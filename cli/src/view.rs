@@ -1,6 +1,8 @@
 //! Runs, agents and interrupts as JSON: the names that programs meet everywhere.
 
-use interrupts::life::{BoundReroute, Decider, Decision, ExpiryOutcome, Family, Interrupt};
+use interrupts::life::{
+    BoundReroute, Decider, Decision, ExpiryOutcome, Family, Interrupt, Verdict,
+};
 use interrupts::store::{NodeRow, Run};
 use serde_json::{Map, Value, json};
 
@@ -51,7 +53,7 @@ pub(crate) fn interrupt(interrupt: &Interrupt) -> Value {
         "priority": interrupt.lane().priority(),
         "state": interrupt.state,
         "version": interrupt.version,
-        "reason": control::reason_of(interrupt),
+        "reason": crate::asked::reason(interrupt),
     }));
     if interrupt.family() == Family::Stop {
         view.insert("askings".to_owned(), askings(interrupt).into());

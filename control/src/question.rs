@@ -43,6 +43,8 @@ const SHARED_FIELDS: [&str; 11] = [
 /// What an interrupt asks.
 #[derive(Debug, Clone, Default)]
 pub struct QuestionContent {
+    /// Why it is asked, in the words of whoever asks.
+    pub reason: Option<String>,
     /// The answers to choose from.
     pub choices: Vec<Choice>,
     /// What must be confirmed.
@@ -84,7 +86,9 @@ impl QuestionContent {
     pub fn of(interrupt: &Interrupt) -> Self {
         let content = content_of(interrupt);
         let Some(shared) = shared_part(&content) else {
+            let reason = content.get("reason").and_then(Value::as_str);
             return Self {
+                reason: reason.map(str::to_owned),
                 content,
                 ..Self::default()
             };
@@ -97,6 +101,7 @@ impl QuestionContent {
             .iter()
             .filter(|(name, _value)| !SHARED_FIELDS.contains(&name.as_str()));
         Self {
+            reason: field(shared, "reason"),
             choices,
             confirmation_items,
             context_for_decision: field(shared, "contextForDecision"),

@@ -15,6 +15,7 @@ use super::{print, waits_for_server};
 use crate::address::find_run;
 use crate::advice::advised;
 use crate::arguments::{Global, PsArguments, StoreArguments};
+use crate::asked;
 use crate::asking;
 use crate::exit::{Exit, Failure};
 use crate::installation::{self, Installation};
@@ -305,7 +306,7 @@ impl RunsLayout {
     fn open(&self, interrupt: &Interrupt, lead: &str) -> String {
         let lead = format!("    {lead}{} {}: ", interrupt.id, stands(interrupt.state));
         let room = self.room(columns_of(&lead));
-        let asks = cut(&visible_line(&control::reason_of(interrupt)), room);
+        let asks = cut(&visible_line(&asked::reason(interrupt)), room);
         self.palette.paint(Tone::Waiting, &format!("{lead}{asks}"))
     }
 

@@ -23,9 +23,10 @@ pub(crate) fn by_unfit(interrupt: &Interrupt, verdict: Verdict, error: &UnfitDec
         UnfitDecision::NoReroute { .. } => {
             usage("only a reroute goes elsewhere: --decision reroute")
         }
-        UnfitDecision::UnknownTarget { routes, .. } | UnfitDecision::TwoTargets { routes, .. } => {
-            usage(&error.to_string()).hint(ways(routes))
+        UnfitDecision::UnknownTarget { given, routes } => {
+            usage(&format!("--to: `{given}` is no route of it")).hint(ways(routes))
         }
+        UnfitDecision::TwoTargets { routes, .. } => usage(&error.to_string()).hint(ways(routes)),
         UnfitDecision::Unreadable { problem } => unreadable(interrupt, verdict, problem),
         UnfitDecision::SaidTwice { .. } => {
             usage(&error.to_string()).hint("say it once: leave --message out, or that field")

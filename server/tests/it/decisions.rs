@@ -65,7 +65,7 @@ async fn nobody_answers_a_question_of_his_own() {
     let refused = problem(approve("reviewer").await.unwrap(), StatusCode::FORBIDDEN).await;
     assert_eq!(refused["hint"], "let another person decide");
     assert_eq!(
-        approve("operator").await.unwrap().status(),
+        approve("supervisor").await.unwrap().status(),
         StatusCode::CREATED
     );
 }

@@ -106,7 +106,7 @@ fn asked_text(interrupt: &Interrupt, palette: Palette) -> String {
         Ok(question) => Alone::new(palette).page(&question),
         Err(_no_question) => {
             let mut text = String::from("\n");
-            for line in visible_lines(&control::reason_of(interrupt)) {
+            for line in visible_lines(&asked::reason(interrupt)) {
                 text.push_str(&format!("    {line}\n"));
             }
             text

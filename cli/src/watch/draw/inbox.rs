@@ -8,6 +8,7 @@ use ratatui::widgets::{Block, Borders, Cell, Paragraph, Row, Table, TableState};
 
 use super::Look;
 use crate::advice::advised;
+use crate::asked;
 use crate::layout::cut;
 use crate::time::age;
 use crate::visible::visible_line;
@@ -63,10 +64,7 @@ fn row<'a>(interrupt: &Interrupt, state: &ScreenState, (why, look): (u16, Look))
     let cells: Vec<Cell<'a>> = [
         interrupt.interrupt_type.to_string(),
         name.to_owned(),
-        cut(
-            &visible_line(&control::reason_of(interrupt)),
-            usize::from(why),
-        ),
+        cut(&visible_line(&asked::reason(interrupt)), usize::from(why)),
         waits,
         expires,
     ]

@@ -1,15 +1,16 @@
 //! What somebody had filled in who came too late: it can still be read, and copied to where it is wanted.
 
+use control::QuestionContent;
 use maud::{Markup, html};
 
 use super::{CONFIRM, words_of};
 use crate::body::FormFields;
 use crate::page::form;
 use crate::visible::visible;
-use crate::wire::{Question, label};
+use crate::wire::label;
 
 /// What was filled in, beside the decision that stands; nothing where nothing was.
-pub(super) fn kept(question: &Question, filled: Option<&FormFields>) -> Markup {
+pub(super) fn kept(question: &QuestionContent, filled: Option<&FormFields>) -> Markup {
     let said: Vec<(String, String)> = filled
         .into_iter()
         .flat_map(|fields| &fields.0)
@@ -29,7 +30,7 @@ pub(super) fn kept(question: &Question, filled: Option<&FormFields>) -> Markup {
 
 /// A field in the words of the form; `None` where a person has not filled it in.
 fn named(
-    question: &Question,
+    question: &QuestionContent,
     filled: Option<&FormFields>,
     name: &str,
     value: &str,

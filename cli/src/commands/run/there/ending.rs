@@ -223,7 +223,7 @@ impl RemoteEnding<'_> {
             lines.extend(wrap(&line, columns, "  "));
         }
         for question in self.questions {
-            let reason = visible_line(&control::reason_of(question));
+            let reason = visible_line(&crate::asked::reason(question));
             lines.extend(wrap(
                 &format!("{} asks: {reason}", question.kind),
                 columns,
