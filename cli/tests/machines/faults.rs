@@ -20,6 +20,9 @@ use crate::takeovers::{are_taken_over, owned_by};
 /// How far a clock is set.
 const LEAP: i64 = 3_600;
 
+/// No session lives through so long a silence: both ends give it up after 15 s, and look every 5 s.
+const SESSIONS_LIVE: Duration = Duration::from_secs(25);
+
 /// Injects faults.
 pub(crate) struct Injector {
     installation: Arc<Installation>,
@@ -103,6 +106,8 @@ impl Injector {
         set(&worker.database, Flow::CutBoth);
         self.count(Fault::WorkerCutOff);
         are_taken_over(&self.installation, runs, since).await;
+        // Both ends keep a session through a shorter silence, and rightly so.
+        sleep(SESSIONS_LIVE.saturating_sub(since.elapsed())).await;
         set(&worker.database, Flow::Whole);
         no_session_is_left(&self.installation, worker, cut_off).await;
     }
