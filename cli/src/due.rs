@@ -15,7 +15,7 @@ use crate::branched::is_left_by_branch;
 use crate::exit::{Exit, Failure};
 use crate::keep::{Keeping, OwnedRun, not_taken};
 use crate::listing;
-use crate::refused::{by_change, by_store};
+use crate::refused::by_change;
 
 /// The shortest time between a pause and its end: what fails at once again must not become a load.
 const SHORTEST: SignedDuration = SignedDuration::from_secs(1);
@@ -58,8 +58,7 @@ impl Due {
         let Some(at) = pauses.iter().map(|due| due.at).max() else {
             return Ok(None);
         };
-        let is_left = is_left_by_branch(store, run).await;
-        let is_left = is_left.map_err(|error| by_store(&error))?;
+        let is_left = is_left_by_branch(store, run).await?;
         Ok((!is_left).then_some(Self { pauses, at }))
     }
 
@@ -71,7 +70,7 @@ impl Due {
         match store.decide_together(decisions).await {
             Ok(_) => Ok(true),
             Err(TogetherError::Refused(_)) => Ok(false),
-            Err(TogetherError::Store(error)) => Err(by_store(&error)),
+            Err(TogetherError::Store(error)) => Err(error.into()),
             Err(error) => Err(Failure::new(Exit::Failure, error.to_string())),
         }
     }
@@ -93,7 +92,7 @@ pub(crate) async fn is_free(store: &dyn Store, run: &Run) -> Result<bool, Failur
         return Ok(false);
     }
     let is_left = is_left_by_branch(store, run).await;
-    Ok(!is_left.map_err(|error| by_store(&error))?)
+    Ok(!is_left?)
 }
 
 /// The interrupts of a run that have not ended, and that nobody has to try again.
@@ -109,7 +108,7 @@ async fn open_in(store: &dyn Store, run: &Run) -> Result<Vec<Interrupt>, Failure
         ..Filter::default()
     };
     let open = listing::interrupts_in(store, &filter).await;
-    open.map_err(|error| by_store(&error))
+    Ok(open?)
 }
 
 /// Lets a run go on that this process has taken for that: all that it waits for is ended as the policy says, where nobody
@@ -130,7 +129,7 @@ pub(crate) async fn let_go_on(
 ) -> Result<Option<OwnedRun>, Failure> {
     let store = keeping.store();
     let run = store.run(kept.run.run()).await;
-    let may_go_on = match run.map_err(|error| by_store(&error))? {
+    let may_go_on = match run? {
         Some(run) => match Due::of(store, policy, &run).await? {
             Some(due) if due.at <= Timestamp::now() => due.decide(store).await?,
             Some(_) => false,
@@ -179,7 +178,7 @@ pub(crate) async fn answer_open(
         ..Filter::default()
     };
     let open = listing::interrupts_in(store, &filter).await;
-    for question in open.map_err(|error| by_store(&error))? {
+    for question in open? {
         let Some(answer) = answered(policy, question)? else {
             continue;
         };

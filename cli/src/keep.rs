@@ -34,7 +34,7 @@ use journal::{Allowance, ResumeRequest, Workflow};
 
 use crate::exit::{Exit, Failure, causes};
 use crate::listing;
-use crate::refused::{by_run, by_store};
+use crate::refused::by_run;
 use crate::storage::Storage;
 use crate::workflows;
 
@@ -275,8 +275,7 @@ impl Keeping {
     ///
     /// As [`Keeping::carry_out`].
     pub(crate) async fn carry_out_late(&self, run: RunId) -> Result<(), Failure> {
-        let found = self.storage.store.run(run).await;
-        let Some(run) = found.map_err(|error| by_store(&error))? else {
+        let Some(run) = self.storage.store.run(run).await? else {
             return Ok(());
         };
         if run.state.is_final()
@@ -304,8 +303,7 @@ impl Keeping {
             node: None,
             states: vec![State::Requested, State::Delivered],
         };
-        let open = listing::interrupts_in(self.store(), &filter).await;
-        let open = open.map_err(|error| by_store(&error))?;
+        let open = listing::interrupts_in(self.store(), &filter).await?;
         let mut stops = open.iter().filter(|it| it.family() == Family::Stop);
         Ok(stops.any(|stop| is_for_whoever_holds(stop, run)))
     }
@@ -372,8 +370,7 @@ impl Keeping {
     ) -> Result<OwnedRun, Failure> {
         let began = Instant::now();
         let mut told = Some(told);
-        let found = self.storage.store.run(run).await;
-        let lapsed = found.map_err(|error| by_store(&error))?;
+        let lapsed = self.storage.store.run(run).await?;
         // It is waited for a beat of its owner, which the clock alone says has let go.
         if let Some(lease) = lapsed.and_then(|run| self.lapsed(&run))
             && let Some(told) = told.take()
@@ -388,8 +385,7 @@ impl Keeping {
             let KeepError::Run(RunError::Owned { lease }) = &error else {
                 return Err(not_taken(run, &error));
             };
-            let row = self.storage.store.run(run).await;
-            let row = row.map_err(|error| by_store(&error))?;
+            let row = self.storage.store.run(run).await?;
             let works =
                 row.is_some_and(|row| matches!(row.state, RunState::Running | RunState::Stopping));
             let patience = if works {
@@ -419,8 +415,7 @@ impl Keeping {
             Workflow::PlanExecute => LateInbox::unused(),
         });
         self.facings.know(run, workflow);
-        let found = self.storage.store.run(run).await;
-        let found = found.map_err(|error| by_store(&error))?;
+        let found = self.storage.store.run(run).await?;
         let taking = Taking {
             run,
             node: first_node(workflow)?,

@@ -70,6 +70,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{ColorChoice, CommandFactory, FromArgMatches};
+use interrupts::store::StoreError;
 
 use advice::advised;
 use arguments::{Arguments, Command, Global, StoreArguments};
@@ -264,11 +265,7 @@ fn parse() -> Result<(Arguments, String), NoCommand> {
 
 /// Says what went wrong, once, and what may help.
 fn fail(error: anyhow::Error, global: Global) -> Exit {
-    // What a server answers is told as a failure, whatever it came through.
-    let error = match error.downcast::<client::ClientError>() {
-        Ok(error) => Failure::from(error).into(),
-        Err(error) => error,
-    };
+    let error = told_as_failure(error);
     let is_broken_pipe = error
         .chain()
         .filter_map(|cause| cause.downcast_ref::<io::Error>())
@@ -291,6 +288,18 @@ fn fail(error: anyhow::Error, global: Global) -> Exit {
     // Where even this cannot be written, the exit code still says it.
     let _ = io::stderr().write_all(text.as_bytes());
     failure.map_or(Exit::Failure, |failure| failure.exit)
+}
+
+/// What a server or a store answers is a failure with its exit code and hint, whatever it came through.
+fn told_as_failure(error: anyhow::Error) -> anyhow::Error {
+    let error = match error.downcast::<client::ClientError>() {
+        Ok(error) => return Failure::from(error).into(),
+        Err(error) => error,
+    };
+    match error.downcast::<StoreError>() {
+        Ok(error) => Failure::from(error).into(),
+        Err(error) => error,
+    }
 }
 
 fn labelled(palette: Palette, tone: Tone, label: &str, text: &str) -> String {

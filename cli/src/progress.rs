@@ -12,7 +12,6 @@ use crate::exit::Failure;
 use crate::installation::Installation;
 use crate::layout::duration;
 use crate::listing;
-use crate::refused::by_store;
 use crate::time::instant;
 use crate::visible::visible_line;
 
@@ -38,7 +37,7 @@ impl Progress {
             return Ok(None);
         };
         let journal = listing::journal(from, run.id).await?;
-        let used = RunUse::among(&journal, &run.holds).map_err(|error| by_store(&error))?;
+        let used = RunUse::among(&journal, &run.holds)?;
         Ok(Some(Self { run, made, used }))
     }
 

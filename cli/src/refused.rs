@@ -18,6 +18,12 @@ use crate::visible::visible_line;
 
 pub(crate) use unfit::by_unfit;
 
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        by_store(&error)
+    }
+}
+
 /// A store that could not do its work.
 pub(crate) fn by_store(error: &StoreError) -> Failure {
     let failure = Failure::new(Exit::Failure, error.to_string());

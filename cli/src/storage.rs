@@ -218,7 +218,7 @@ impl Storage {
             return Ok(());
         }
         let swept = self.store.sweep(MOST_SWEPT).await;
-        swept.map(|_swept| ()).map_err(|error| by_store(&error))
+        swept.map(|_swept| ()).map_err(Failure::from)
     }
 
     /// Wakes the process that owns a run, so that it looks into the store at once.

@@ -23,7 +23,7 @@ use uuid::Uuid;
 
 use crate::access::Caller;
 use crate::app::App;
-use crate::problem::{Problem, no_interrupt, of_store};
+use crate::problem::{Problem, no_interrupt};
 use interrupts::life::{AskingId, Interrupt, WithdrawCause};
 
 /// The longest key that a caller may give to a request.
@@ -32,11 +32,7 @@ const LONGEST_KEY: usize = 200;
 /// Reads an interrupt by the text of its id.
 pub(crate) async fn interrupt_named(app: &App, text: &str) -> Result<Interrupt, Problem> {
     let id: InterruptId = text.parse().map_err(|_error| no_interrupt(text))?;
-    let interrupt = app
-        .store()
-        .interrupt(id)
-        .await
-        .map_err(|error| of_store(&error))?;
+    let interrupt = app.store().interrupt(id).await?;
     interrupt.ok_or_else(|| no_interrupt(text))
 }
 

@@ -9,7 +9,7 @@ use interrupts::store::{NodeRow, Page, Pages, Run};
 use routing_core::{NodeId, RunId};
 
 use crate::app::App;
-use crate::problem::{Kind, Problem, of_store};
+use crate::problem::{Kind, Problem};
 
 /// The states of runs that are under way.
 pub(crate) const LIVE: [RunState; 5] = [
@@ -101,11 +101,7 @@ pub(crate) async fn in_run(
     node: &NodeId,
     text: &str,
 ) -> Result<Found, Problem> {
-    let row = app
-        .store()
-        .node(run.id, node)
-        .await
-        .map_err(|error| of_store(&error))?;
+    let row = app.store().node(run.id, node).await?;
     row.map(|node| Found { run, node })
         .ok_or_else(|| nobody(text))
 }
@@ -113,11 +109,7 @@ pub(crate) async fn in_run(
 /// The first agent of a run, which all others come from.
 pub(crate) async fn first_of(app: &App, run: Run) -> Result<Found, Problem> {
     let page = Page { after: 0, limit: 1 };
-    let nodes = app
-        .store()
-        .nodes(Some(run.id), page)
-        .await
-        .map_err(|error| of_store(&error))?;
+    let nodes = app.store().nodes(Some(run.id), page).await?;
     match nodes.into_iter().next() {
         Some((_position, node)) => Ok(Found { run, node }),
         None => Err(nobody(&run.id.to_string())),
@@ -127,23 +119,19 @@ pub(crate) async fn first_of(app: &App, run: Run) -> Result<Found, Problem> {
 /// All agents of a run, in the order in which they came to be.
 pub(crate) async fn agents_of(app: &App, run: RunId) -> Result<Vec<NodeRow>, Problem> {
     let all = Pages::of(CHUNK).values(|page| app.store().nodes(Some(run), page));
-    all.await.map_err(|error| of_store(&error))
+    Ok(all.await?)
 }
 
 /// All runs that are not over, in the order of their creation.
 pub(crate) async fn live_runs(app: &App) -> Result<Vec<Run>, Problem> {
     let all = Pages::of(CHUNK).values(|page| app.store().runs(&LIVE, page));
-    all.await.map_err(|error| of_store(&error))
+    Ok(all.await?)
 }
 
 async fn everywhere(app: &App, node: &NodeId) -> Result<Vec<Found>, Problem> {
     let mut found = Vec::new();
     for run in live_runs(app).await? {
-        let row = app
-            .store()
-            .node(run.id, node)
-            .await
-            .map_err(|error| of_store(&error))?;
+        let row = app.store().node(run.id, node).await?;
         found.extend(row.map(|node| Found { run, node }));
     }
     Ok(found)

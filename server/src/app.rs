@@ -18,7 +18,7 @@ use crate::config::ServerConfig;
 use crate::feed::Feed;
 use crate::launcher::Holder;
 use crate::metrics::Metrics;
-use crate::problem::{Kind, Problem, of_store};
+use crate::problem::{Kind, Problem};
 use crate::routes::Settling;
 use crate::wire::InterruptView;
 
@@ -74,7 +74,7 @@ impl App {
         interrupt: &Interrupt,
     ) -> Result<Option<SharedCatalogue>, Problem> {
         let found = self.catalogues.of_interrupt(self.store(), interrupt).await;
-        found.map_err(|error| of_store(&error))
+        Ok(found?)
     }
 
     /// The catalogue that a run goes on under.
@@ -83,13 +83,12 @@ impl App {
         run: &Run,
     ) -> Result<Option<SharedCatalogue>, Problem> {
         let found = self.catalogues.of_run(self.store(), run).await;
-        found.map_err(|error| of_store(&error))
+        Ok(found?)
     }
 
     /// The kinds of agents of all catalogues, by their names.
     pub(crate) async fn kinds(&self) -> Result<Vec<String>, Problem> {
-        let all = self.catalogues.all(self.store()).await;
-        let all = all.map_err(|error| of_store(&error))?;
+        let all = self.catalogues.all(self.store()).await?;
         let kinds = all.iter().flat_map(|catalogue| catalogue.kinds());
         let names: BTreeSet<String> = kinds.map(|kind| kind.name.to_string()).collect();
         Ok(names.into_iter().collect())
@@ -122,11 +121,7 @@ impl App {
 
     /// A run.
     pub(crate) async fn run(&self, id: RunId) -> Result<Run, Problem> {
-        let run = self
-            .store()
-            .run(id)
-            .await
-            .map_err(|error| of_store(&error))?;
+        let run = self.store().run(id).await?;
         run.ok_or_else(|| no_run(&id.to_string()))
     }
 
@@ -135,11 +130,7 @@ impl App {
         if let Ok(id) = text.parse() {
             return self.run(id).await;
         }
-        let run = self
-            .store()
-            .run_of(text)
-            .await
-            .map_err(|error| of_store(&error))?;
+        let run = self.store().run_of(text).await?;
         run.ok_or_else(|| no_run(text))
     }
 

@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use crate::config::ServerLimits;
 use crate::connections::Connections;
 use crate::metrics::{METRICS_TYPE, StoreTimes, register_build};
-use crate::problem::{Problem, in_time, of_store};
+use crate::problem::{Problem, in_time};
 
 /// How a worker stands, and what it has counted since it began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +79,7 @@ async fn ready(State(probed): State<Probed>) -> Result<&'static str, Problem> {
 /// be read is of no use to who wants something done.
 pub(crate) async fn takes_changes(store: &dyn Store) -> Result<(), Problem> {
     match in_time(store.release_run(RunId::generate(), 0)).await? {
-        Err(RunError::Store(error)) => Err(of_store(&error)),
+        Err(RunError::Store(error)) => Err(error.into()),
         Ok(_) | Err(_) => Ok(()),
     }
 }

@@ -21,7 +21,6 @@ use crate::installation::{self, Installation, Requested};
 use crate::keep::has_process;
 use crate::listing;
 use crate::palette::Palette;
-use crate::refused::by_store;
 use crate::request::{Addressee, Wish};
 use crate::reviewer::Alone;
 use crate::storage::complete;
@@ -263,7 +262,7 @@ async fn refuse_damaged(from: &dyn Installation, run: &Run) -> Result<(), Failur
     let found = from.checkpoints(place.run, page).await?;
     let stands = found.into_iter().find(|checkpoint| checkpoint.id == place);
     match stands.map(Checkpoint::whole) {
-        Some(Err(error)) => Err(by_store(&error)),
+        Some(Err(error)) => Err(error.into()),
         Some(Ok(_)) | None => Ok(()),
     }
 }

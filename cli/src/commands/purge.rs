@@ -9,7 +9,6 @@ use super::print;
 use crate::arguments::{Global, PurgeArguments, StoreArguments};
 use crate::exit::{Exit, Failure, tell};
 use crate::palette::Palette;
-use crate::refused::by_store;
 use crate::reviewer::Alone;
 use crate::storage::{Storage, complete};
 use crate::view::json_line;
@@ -26,8 +25,7 @@ pub(crate) fn purge(
 ) -> anyhow::Result<Exit> {
     complete(async {
         let storage = Storage::open(store).await?;
-        let found = storage.store.purgeable(arguments.older_than).await;
-        let found = found.map_err(|error| by_store(&error))?;
+        let found = storage.store.purgeable(arguments.older_than).await?;
         if arguments.dry_run {
             print(&told(&found, arguments))?;
             return Ok(Exit::Success);
@@ -36,8 +34,7 @@ pub(crate) fn purge(
             print("Nothing was removed.\n")?;
             return Ok(Exit::Success);
         }
-        let removed = storage.store.purge(arguments.older_than).await;
-        let removed = removed.map_err(|error| by_store(&error))?;
+        let removed = storage.store.purge(arguments.older_than).await?;
         forget_edits(&storage, &removed);
         print(&told(&removed, arguments))?;
         Ok(Exit::Success)

@@ -16,7 +16,7 @@ use crate::installation::{Local, Whereabouts, me};
 use crate::keep::{
     accept_catalogue, known_to_fork, refuse_fork, refuse_over, refuse_said, refuse_unread,
 };
-use crate::refused::{by_run, by_store};
+use crate::refused::by_run;
 use crate::storage::Storage;
 use for_worker::let_go_on;
 pub(crate) use for_worker::refuse_work;
@@ -191,8 +191,7 @@ pub(super) async fn to_go_on(
         Failure::new(Exit::Failure, crate::exit::causes(&error))
             .hint("only a run that `irq run` began can go on here")
     })?;
-    let used = RunUse::of(&*storage.store, run.id).await;
-    let mut used = used.map_err(|error| by_store(&error))?;
+    let mut used = RunUse::of(&*storage.store, run.id).await?;
     let kept = used.allowance.take().unwrap_or(order.allowance);
     let limits = OuterLimits::over(limits, kept)?;
     order.allowance = limits.allowance().clone();

@@ -33,7 +33,6 @@ use crate::advice::advised;
 use crate::arguments::{Global, HangupChoice, LimitArguments, RunArguments, StoreArguments};
 use crate::exit::{Exit, Failure, tell};
 use crate::installation::{Local, Whereabouts};
-use crate::refused::by_store;
 use crate::report::SharedEvents;
 use crate::storage::Storage;
 use crate::tooling;
@@ -112,8 +111,7 @@ impl ExecutionOptions<'_> {
         if !self.talk.json {
             return Ok(None);
         }
-        let events = RunEvents::from_now(Arc::clone(&storage.store), run).await;
-        let events = events.map_err(|error| by_store(&error))?;
+        let events = RunEvents::from_now(Arc::clone(&storage.store), run).await?;
         Ok(Some(Arc::new(Mutex::new(events))))
     }
 

@@ -34,7 +34,6 @@ use crate::arguments::{Global, ServeArguments, StoreArguments};
 use crate::exit::{Exit, Failure, causes};
 use crate::hooks::CommandHook;
 use crate::keep::{Keeping, own_name};
-use crate::refused::by_store;
 use crate::storage::Storage;
 use crate::workflows;
 
@@ -127,7 +126,7 @@ async fn until_stopped(
     let rest = stopping.ended(drain).await;
     let page = Page { after: 0, limit: 1 };
     if let Err(gone @ StoreError::Gone { .. }) = kept.runs(&[], page).await {
-        return Err(by_store(&gone).into());
+        return Err(Failure::from(gone).into());
     }
     ended(served.map_err(|error| not_served(&error))?, rest)
 }

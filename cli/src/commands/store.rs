@@ -40,14 +40,12 @@ fn place(name: &str, text: &str) -> Result<StoreLocation, Failure> {
 
 /// Whoever executes a run would go on writing to the store that is left.
 async fn refuse_executed(from: &StoreLocation) -> Result<(), Failure> {
-    let is_there = from.exists().await.map_err(|error| by_store(&error))?;
+    let is_there = from.exists().await?;
     if !is_there {
         return Ok(());
     }
-    let opened = from.open(StoreSettings::default()).await;
-    let store = opened.map_err(|error| by_store(&error))?;
-    let live = listing::live_runs_in(&*store).await;
-    let live = live.map_err(|error| by_store(&error))?;
+    let store = from.open(StoreSettings::default()).await?;
+    let live = listing::live_runs_in(&*store).await?;
     match live.iter().find(|run| has_process(run)) {
         Some(run) => Err(Failure::new(
             Exit::Conflict,

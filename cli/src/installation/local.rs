@@ -26,7 +26,7 @@ use crate::exit::{Exit, Failure};
 use crate::keep::has_process;
 use crate::plan;
 use crate::policy;
-use crate::refused::{by_admission, by_change, by_mailbox, by_rule, by_store, no_interrupt};
+use crate::refused::{by_admission, by_change, by_mailbox, by_rule, no_interrupt};
 use crate::request::{self, Addressee, Wish};
 use crate::storage::Storage;
 use crate::workflows;
@@ -82,7 +82,7 @@ impl Local {
         read: Result<T, StoreError>,
         names: impl FnOnce(&T) -> Option<Digest>,
     ) -> Result<T, Failure> {
-        let read = read.map_err(|error| by_store(&error))?;
+        let read = read?;
         self.learn(names(&read)).await?;
         Ok(read)
     }
@@ -90,7 +90,7 @@ impl Local {
     async fn learn(&self, catalogue: Option<Digest>) -> Result<(), Failure> {
         if let Some(digest) = catalogue {
             let found = workflows::book().named(self.store(), digest).await;
-            found.map_err(|error| by_store(&error))?;
+            found?;
         }
         Ok(())
     }
@@ -107,7 +107,7 @@ impl Local {
 
     async fn ring(&self, run: RunId) -> Result<(), Failure> {
         let run = self.store().run(run).await;
-        if let Some(run) = run.map_err(|error| by_store(&error))? {
+        if let Some(run) = run? {
             self.storage.ring(&run).await;
         }
         Ok(())
@@ -157,17 +157,17 @@ impl Installation for Local {
 
     async fn runs(&self, states: &[RunState], page: Page) -> Result<Vec<(u64, Run)>, Failure> {
         let runs = self.store().runs(states, page).await;
-        runs.map_err(|error| by_store(&error))
+        Ok(runs?)
     }
 
     async fn node(&self, run: RunId, node: &NodeId) -> Result<Option<NodeRow>, Failure> {
         let row = self.store().node(run, node).await;
-        row.map_err(|error| by_store(&error))
+        Ok(row?)
     }
 
     async fn nodes(&self, run: RunId, page: Page) -> Result<Vec<(u64, NodeRow)>, Failure> {
         let rows = self.store().nodes(Some(run), page).await;
-        rows.map_err(|error| by_store(&error))
+        Ok(rows?)
     }
 
     async fn interrupt(&self, id: InterruptId) -> Result<Option<Interrupt>, Failure> {
@@ -187,8 +187,7 @@ impl Installation for Local {
         filter: &Filter,
         page: Page,
     ) -> Result<Vec<(u64, Interrupt)>, Failure> {
-        let rows = self.store().interrupts(filter, page).await;
-        let rows = rows.map_err(|error| by_store(&error))?;
+        let rows = self.store().interrupts(filter, page).await?;
         for (_position, interrupt) in &rows {
             self.learn(interrupt.catalogue).await?;
         }
@@ -197,35 +196,35 @@ impl Installation for Local {
 
     async fn journal(&self, run: RunId, page: Page) -> Result<Vec<JournalEntry>, Failure> {
         let rows = self.store().journal(run, page).await;
-        rows.map_err(|error| by_store(&error))
+        Ok(rows?)
     }
 
     async fn messages(&self, run: RunId, page: Page) -> Result<Vec<StoredMessage>, Failure> {
         let rows = self.store().messages(run, page).await;
-        rows.map_err(|error| by_store(&error))
+        Ok(rows?)
     }
 
     async fn checkpoints(&self, run: RunId, page: Page) -> Result<Vec<Checkpoint>, Failure> {
         let rows = self.store().checkpoints(run, page).await;
-        rows.map_err(|error| by_store(&error))
+        Ok(rows?)
     }
 
     async fn audit(&self, page: Page) -> Result<Vec<AuditRow>, Failure> {
         let rows = self.store().audit(page).await;
-        rows.map_err(|error| by_store(&error))
+        Ok(rows?)
     }
 
     async fn verify_audit(&self) -> Result<Verified, Failure> {
         match self.store().verify_audit().await {
             Ok(found) => Ok(Verified::Whole(found)),
-            Err(VerifyError::Store(error)) => Err(by_store(&error)),
+            Err(VerifyError::Store(error)) => Err(error.into()),
             Err(error) => Ok(Verified::Broken(error.to_string())),
         }
     }
 
     async fn progress(&self, run: RunId) -> Result<Option<RunProgress>, Failure> {
         let progress = RunProgress::of(self.store(), run, has_process).await;
-        progress.map_err(|error| by_store(&error))
+        Ok(progress?)
     }
 
     fn has_appeared(&self) -> bool {
@@ -251,7 +250,7 @@ impl Installation for Local {
 
     async fn rules(&self, page: Page) -> Result<Vec<(u64, StandingRule)>, Failure> {
         let rows = StandingRules::rules(self.store(), page).await;
-        rows.map_err(|error| by_store(&error))
+        Ok(rows?)
     }
 
     async fn revoke_rule(&self, id: RuleId) -> Result<StandingRule, Failure> {
@@ -297,7 +296,7 @@ impl Installation for Local {
                 let told = refused.map(|one| (one.place, by_change(one.interrupt, &one.error)));
                 return Ok(Err(told.collect()));
             }
-            Err(TogetherError::Store(error)) => return Err(by_store(&error)),
+            Err(TogetherError::Store(error)) => return Err(error.into()),
             Err(error) => return Err(Failure::new(Exit::Failure, error.to_string())),
         };
         let mut rung = Vec::new();
@@ -327,8 +326,7 @@ impl Installation for Local {
     async fn stop(&self, to: &Addressee, stop: &StopOrder) -> Result<Requested, Failure> {
         let mut made = self.admit(to, stop).await?;
         // Its owner may have left it since it was looked up: one that leaves later looks once more.
-        let found = self.store().run(to.run.id).await;
-        let run = found.map_err(|error| by_store(&error))?;
+        let run = self.store().run(to.run.id).await?;
         let run = run.unwrap_or_else(|| to.run.clone());
         self.storage.ring(&run).await;
         if !has_process(&run)

@@ -6,7 +6,6 @@ use interrupts::store::{CheckpointId, KnownEffect, Store};
 use journal::Workflow;
 
 use crate::exit::{Exit, Failure, causes};
-use crate::refused::by_store;
 
 /// Refuses a checkpoint that was saved by another version of the program, or is damaged.
 ///
@@ -25,7 +24,7 @@ pub(crate) async fn refuse_unread(
     let Some(place) = place else { return Ok(()) };
     let found = store.checkpoint(place).await;
     // Whether it is there is for whoever goes on from it to say.
-    let Some(found) = found.map_err(|error| by_store(&error))? else {
+    let Some(found) = found? else {
         return Ok(());
     };
     check_checkpoint(workflow, &found).map_err(|error| {
@@ -54,8 +53,7 @@ pub(crate) async fn refuse_over(
     known: &[KnownEffect],
 ) -> Result<(), Failure> {
     let says = known.iter().any(is_said);
-    let found = store.checkpoint(from).await;
-    let Some(found) = found.map_err(|error| by_store(&error))? else {
+    let Some(found) = store.checkpoint(from).await? else {
         return Ok(());
     };
     // What is not read whole was refused before.
@@ -66,7 +64,7 @@ pub(crate) async fn refuse_over(
     let run = from.run;
     if *workflow == Workflow::Agents {
         let worker = ended_by_worker(store, &found).await;
-        if let Some(worker) = worker.map_err(|error| by_store(&error))? {
+        if let Some(worker) = worker? {
             let text = format!(
                 "{worker}, which worked beside others, has ended {run} with what it had answered by this checkpoint; a fork would end there, too, and no agent in it would read a message"
             );

@@ -11,7 +11,7 @@ use routing_core::RunId;
 
 use super::{Keeping, OwnedRun, first_node};
 use crate::exit::{Exit, Failure, causes};
-use crate::refused::{by_asking, by_store};
+use crate::refused::by_asking;
 
 impl Keeping {
     /// Keeps new input for the agent that has the turn, so that it outlives this process until it is read.
@@ -119,8 +119,7 @@ pub(crate) async fn known_to_fork(
     (fork, workflow): (RunId, &Workflow),
     input: Option<&str>,
 ) -> Result<Vec<KnownEffect>, Failure> {
-    let known = handed_on(store, left, from).await;
-    let mut known = known.map_err(|error| by_store(&error))?;
+    let mut known = handed_on(store, left, from).await?;
     if let Some(input) = input {
         let said = said_to_fork(fork, &first_node(workflow)?, input);
         known.push(said.map_err(|error| Failure::new(Exit::Failure, causes(&error)))?);

@@ -12,7 +12,6 @@ use routing_core::SystemClock;
 use routing_core::model::LanguageModel;
 
 use crate::exit::{Exit, Failure, causes};
-use crate::refused::by_store;
 use crate::spending::{Spending, no_price, spent};
 
 /// The call that is refused says so; the run stands still already, and nothing else has to stop.
@@ -62,8 +61,7 @@ async fn paying(
 ) -> Result<Arc<dyn LanguageModel>, Failure> {
     let order = RunOrder::from_content(&run.content)
         .map_err(|error| Failure::new(Exit::Failure, causes(&error)))?;
-    let used = RunUse::of(store, run.id).await;
-    let used = used.map_err(|error| by_store(&error))?;
+    let used = RunUse::of(store, run.id).await?;
     let allowance = used.allowance.unwrap_or(order.allowance);
     let own = allowance.budget.as_ref().map(Spending::ordered);
     let spending = [own.transpose()?, allows].into_iter().flatten();

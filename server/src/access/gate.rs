@@ -11,7 +11,7 @@ use super::host::Foreign;
 use super::pace::Peer;
 use super::token::{digest_of_presented, digest_of_session, digest_of_ticket};
 use crate::app::App;
-use crate::problem::{Kind, Problem, in_time, of_store};
+use crate::problem::{Kind, Problem, in_time};
 
 /// The secret of a ticket, where the request's address has one.
 #[derive(Debug)]
@@ -127,9 +127,7 @@ async fn identify(
         Credential::Session => digest_of_session(&secret),
     };
     let row = match digest {
-        Some(digest) => Tokens::use_token(app.store(), digest)
-            .await
-            .map_err(|error| of_store(&error))?,
+        Some(digest) => Tokens::use_token(app.store(), digest).await?,
         None => None,
     };
     let caller = row.and_then(|row| {

@@ -12,7 +12,7 @@ use crate::acting::interrupt_named;
 use crate::address::{Found, find_agent, first_of, in_run, nobody};
 use crate::app::{App, no_run};
 use crate::feed::Filter as FeedFilter;
-use crate::problem::{Kind, Problem, no_interrupt, of_store};
+use crate::problem::{Kind, Problem, no_interrupt};
 
 impl Caller {
     /// Whether an agent of a run is within his reach.
@@ -115,10 +115,9 @@ impl Caller {
     ) -> Result<Vec<(u64, Run)>, Problem> {
         let Some(bound) = self.bound_run() else {
             let rows = app.store().runs(states, page).await;
-            return rows.map_err(|error| of_store(&error));
+            return Ok(rows?);
         };
-        let run = app.store().run(bound).await;
-        let run = run.map_err(|error| of_store(&error))?;
+        let run = app.store().run(bound).await?;
         // The only one, so the place of its list is its own.
         let run = run.filter(|run| states.is_empty() || states.contains(&run.state));
         let run = run.filter(|_run| page.after == 0);
@@ -187,7 +186,7 @@ where
 {
     let mut part = Vec::new();
     loop {
-        let rows = read(page).await.map_err(|error| of_store(&error))?;
+        let rows = read(page).await?;
         let full = rows.len() == page.limit as usize;
         for (position, row) in rows {
             page.after = position;

@@ -9,7 +9,7 @@ use interrupts::store::Tokens;
 use super::caller::Caller;
 use super::token::{IssueError, TokenOrder, digest_of_session, issue_session};
 use crate::app::App;
-use crate::problem::{Problem, of_store};
+use crate::problem::Problem;
 
 /// The cookie of this server's sessions. Browsers keep cookies by host and not by port, so that its name says which
 /// server of the host it is of.
@@ -72,9 +72,7 @@ pub(crate) async fn begin_session(app: &App, caller: Caller) -> Result<String, I
 /// Ends a session.
 pub(crate) async fn end_session(app: &App, secret: &str, by: Actor) -> Result<(), Problem> {
     if let Some(digest) = digest_of_session(secret) {
-        Tokens::revoke_token(app.store(), digest, Some(by))
-            .await
-            .map_err(|error| of_store(&error))?;
+        Tokens::revoke_token(app.store(), digest, Some(by)).await?;
         app.staying.look();
     }
     Ok(())

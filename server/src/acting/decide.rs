@@ -12,7 +12,7 @@ use super::rule::RememberOrder;
 use crate::access::{Caller, Right};
 use crate::app::App;
 use crate::metrics::Way;
-use crate::problem::{Kind, Problem, not_decided, of_change, of_store, of_unfit};
+use crate::problem::{Kind, Problem, not_decided, of_change, of_unfit};
 
 /// A decision that somebody wants to make.
 #[derive(Debug, Clone)]
@@ -79,7 +79,7 @@ pub(crate) async fn decide(
             made(app, &decided, &order);
             Ok(DecideOutcome::Now(decided))
         }
-        Err(TogetherError::Store(error)) => Err(about(of_store(&error))),
+        Err(TogetherError::Store(error)) => Err(about(error.into())),
         Err(TogetherError::Refused(refused)) => match refused.into_iter().next() {
             Some(refused) => Err(about(lost(app, interrupt.id, refused.error).await)),
             None => Err(about(not_made())),
@@ -134,7 +134,7 @@ pub(crate) async fn decide_all(
             }
             Err(refused)
         }
-        Err(TogetherError::Store(error)) => Err(vec![(0, of_store(&error))]),
+        Err(TogetherError::Store(error)) => Err(vec![(0, error.into())]),
         Err(_) => Err(vec![(0, not_made())]),
     }
 }
@@ -235,8 +235,7 @@ async fn is_remembered_so(
     id: DecisionId,
     order: Option<&RememberOrder>,
 ) -> Result<bool, Problem> {
-    let rule = app.store().rule(RuleId::from_uuid(id.uuid())).await;
-    let rule = rule.map_err(|error| of_store(&error))?;
+    let rule = app.store().rule(RuleId::from_uuid(id.uuid())).await?;
     Ok(match (order, rule) {
         (None, None) => true,
         (Some(order), Some(rule)) => order.made(&rule),

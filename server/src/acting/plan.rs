@@ -5,15 +5,14 @@ use interrupts::life::Interrupt;
 use planning::{PlanPreview, PlanRevision, StoredPlan, Unfit, is_plan};
 
 use crate::app::App;
-use crate::problem::{Kind, Problem, misfit, of_store, of_unfit};
+use crate::problem::{Kind, Problem, misfit, of_unfit};
 
 /// The plan of the interrupt's run, where it carries out one and has saved it.
 pub(crate) async fn plan_of(
     app: &App,
     interrupt: &Interrupt,
 ) -> Result<Option<StoredPlan>, Problem> {
-    let run = app.store().run(interrupt.run).await;
-    let run = run.map_err(|error| of_store(&error))?;
+    let run = app.store().run(interrupt.run).await?;
     let Some(run) = run.filter(is_plan) else {
         return Ok(None);
     };

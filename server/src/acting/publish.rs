@@ -25,11 +25,7 @@ pub(crate) async fn publish(app: &App, caller: &Caller, json: &[u8]) -> Result<A
     let target = agent.target(catalogue.as_deref());
     let admission = event_admission(&event, &target, asker(caller));
     let admission = admission.map_err(|error| not_asked(&error))?;
-    let known = app
-        .store()
-        .interrupt_of(&admission.key)
-        .await
-        .map_err(|error| crate::problem::of_store(&error))?;
+    let known = app.store().interrupt_of(&admission.key).await?;
     if known
         .as_ref()
         .is_some_and(|known| !caller.covers(known.run, &known.node))

@@ -5,7 +5,7 @@ use interrupts::store::{CheckpointId, Run};
 use journal::RunHeader;
 
 use crate::app::App;
-use crate::problem::{Kind, Problem, of_store};
+use crate::problem::{Kind, Problem};
 
 /// Refuses a checkpoint that was saved by another version of the program, or is damaged: the one with this number, or
 /// the one from which the run goes on.
@@ -35,8 +35,7 @@ pub(super) async fn refuse_unread(
         }),
     };
     let Some(place) = place else { return Ok(()) };
-    let found = app.store().checkpoint(place).await;
-    let Some(found) = found.map_err(|error| of_store(&error))? else {
+    let Some(found) = app.store().checkpoint(place).await? else {
         return Ok(());
     };
     check_checkpoint(&header.workflow, &found).map_err(|error| {

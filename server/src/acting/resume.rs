@@ -14,7 +14,7 @@ use crate::access::{Caller, Right};
 use crate::app::App;
 use crate::launcher::LaunchError;
 use crate::metrics::Way;
-use crate::problem::{Kind, Problem, of_launch, of_store};
+use crate::problem::{Kind, Problem, of_launch};
 
 /// How many interrupts are read together.
 const PAGE: u32 = 500;
@@ -88,12 +88,7 @@ pub(crate) async fn resume(
         }
     }
     if let Some(fork) = fork
-        && app
-            .store()
-            .run(fork)
-            .await
-            .map_err(|error| of_store(&error))?
-            .is_some()
+        && app.store().run(fork).await?.is_some()
     {
         return Err(key_was_used());
     }
@@ -184,8 +179,7 @@ async fn done_before(
         return Ok(Before::Nothing);
     }
     let request = request(caller, run, order);
-    let kept = app.store().effect(request.effect_in(run.id)).await;
-    let Some(entry) = kept.map_err(|error| of_store(&error))? else {
+    let Some(entry) = app.store().effect(request.effect_in(run.id)).await? else {
         let lifted = lifted_before(app, caller, run, order).await?;
         return Ok(if lifted {
             Before::Everything
@@ -231,7 +225,7 @@ async fn lifted_before(
     };
     let mut pages = Pages::of(PAGE);
     let read = |page| app.store().interrupts(&filter, page);
-    while let Some(ended) = pages.next(read).await.map_err(|it| of_store(&it))? {
+    while let Some(ended) = pages.next(read).await? {
         for (_position, pause) in &ended {
             let id = decision_id(caller, pause, Some(key));
             // The first that the request lifted has what was said with it, and stands before all others.
@@ -339,8 +333,7 @@ async fn lift(
 async fn unended(app: &App, pauses: &[Interrupt]) -> Result<Vec<Interrupt>, Problem> {
     let mut left = Vec::with_capacity(pauses.len());
     for pause in pauses {
-        let found = app.store().interrupt(pause.id).await;
-        let found = found.map_err(|error| of_store(&error))?;
+        let found = app.store().interrupt(pause.id).await?;
         let is_due = |it: &Interrupt| it.due_at().is_some_and(|deadline| deadline <= app.now());
         left.extend(found.filter(|it| it.state == State::AwaitingReview && !is_due(it)));
     }
@@ -366,7 +359,7 @@ async fn reviews_of(app: &App, run: RunId) -> Result<Vec<Interrupt>, Problem> {
         states: vec![State::AwaitingReview],
     };
     let open = Pages::of(PAGE).values(|page| app.store().interrupts(&filter, page));
-    open.await.map_err(|error| of_store(&error))
+    Ok(open.await?)
 }
 
 fn open_questions(questions: &[Interrupt]) -> Problem {

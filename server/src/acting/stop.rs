@@ -50,8 +50,7 @@ pub(crate) async fn stop(
         Right::Direct.demand(caller)?;
     }
     let key = request_key(caller, "stop", key.as_deref())?;
-    let known = app.store().interrupt_of(&key).await;
-    let known = known.map_err(|error| of_store(&error))?;
+    let known = app.store().interrupt_of(&key).await?;
     // What was asked for before is answered whatever became of its run since, and whatever else is under way.
     if known.is_none() {
         refuse_ended(agent)?;

@@ -155,7 +155,7 @@ impl Session {
                 Ok(Then::GoOn)
             }
             Happening::Told(Err(error)) => {
-                let problem = crate::problem::of_store(&error);
+                let problem = crate::problem::Problem::from(error);
                 self.send(Outgoing::error(None, &problem)).await?;
                 // The positions are kept; the next look may succeed.
                 tokio::time::sleep(Duration::from_millis(500)).await;

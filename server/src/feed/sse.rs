@@ -14,7 +14,7 @@ use crate::access::{Caller, Stay};
 use crate::app::App;
 use crate::events::{position_text, reset_event};
 use crate::metrics::{CountedReader, Transport};
-use crate::problem::{Problem, of_store};
+use crate::problem::Problem;
 
 /// How long a reader waits before it comes back.
 const RETRY: Duration = Duration::from_secs(2);
@@ -61,7 +61,7 @@ pub(crate) async fn open_stream(
     let mut reader = FeedReader::new(&app.feed, order.filter, order.after);
     let mut first = None;
     if run_ended {
-        first = reader.at_hand().await.map_err(|error| of_store(&error))?;
+        first = reader.at_hand().await?;
         if first.is_none() && resumes {
             return Ok(StatusCode::NO_CONTENT.into_response());
         }
@@ -154,7 +154,7 @@ async fn next_of(
     } else {
         reader.next().await.map(Some)
     };
-    next.map_err(|error| of_store(&error)).inspect(|next| {
+    next.map_err(Problem::from).inspect(|next| {
         if let Some(ReaderItem::Event(event)) = next {
             // What follows the end of a run is told, then there is nothing more to wait for.
             *run_ended |=

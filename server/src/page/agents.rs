@@ -18,7 +18,7 @@ use crate::address::live_runs;
 use crate::app::App;
 use crate::events::goal_of;
 use crate::parameters::{Parameters, one_of};
-use crate::problem::{Problem, of_store};
+use crate::problem::Problem;
 use crate::routes::{AgentQuery, find_agents};
 use crate::visible::visible;
 use crate::wire::{ACTIVITIES, AgentView, label};
@@ -193,7 +193,7 @@ async fn open_of(app: &App, agent: &AgentView) -> Result<Vec<Interrupt>, Problem
     {
         let found = app.store().interrupt(id).await;
         // It may have ended since the list was read.
-        open.extend(found.map_err(|error| of_store(&error))?);
+        open.extend(found?);
     }
     Ok(open)
 }

@@ -21,7 +21,7 @@ use crate::access::{Caller, Right};
 use crate::app::App;
 use crate::events::goal_of;
 use crate::parameters::Parameters;
-use crate::problem::{Problem, of_store};
+use crate::problem::Problem;
 use crate::routes::waiting;
 use crate::visible::visible;
 use crate::wire::{kind_of, label};
@@ -218,8 +218,7 @@ async fn goals(app: &App, found: &[Interrupt]) -> Result<HashMap<RunId, String>,
         if goals.contains_key(&interrupt.run) {
             continue;
         }
-        let run = app.store().run(interrupt.run).await;
-        let run = run.map_err(|error| of_store(&error))?;
+        let run = app.store().run(interrupt.run).await?;
         let goal = run.and_then(|run| goal_of(&run));
         goals.insert(interrupt.run, goal.unwrap_or_default());
     }

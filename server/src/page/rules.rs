@@ -15,7 +15,7 @@ use crate::acting::{RememberOrder, revoke_rule};
 use crate::app::App;
 use crate::body::FormFields;
 use crate::parameters::{Segment, wrong};
-use crate::problem::{Problem, of_store};
+use crate::problem::Problem;
 use crate::visible::visible;
 use crate::wire::label;
 
@@ -84,7 +84,7 @@ pub(super) fn remembered(fields: &FormFields) -> Result<Option<RememberOrder>, P
 pub(super) async fn newest(app: &App) -> Result<Vec<StandingRule>, Problem> {
     let (mut rules, mut pages) = (Vec::new(), Pages::of(PAGE));
     let read = |page| StandingRules::rules(app.store(), page);
-    while let Some(rows) = pages.next(read).await.map_err(|it| of_store(&it))? {
+    while let Some(rows) = pages.next(read).await? {
         rules.extend(rows.into_iter().map(|(_, rule)| rule));
         let old = rules.len().saturating_sub(SHOWN);
         rules.drain(..old);

@@ -22,7 +22,7 @@ use super::visitor::Visitor;
 use crate::access::{Caller, Right};
 use crate::app::App;
 use crate::parameters::{Parameters, Segment};
-use crate::problem::{Problem, of_store};
+use crate::problem::Problem;
 use crate::routes::{InboxQuery, agents_in, find_interrupts};
 use crate::visible::visible;
 use crate::wire::{AgentView, RunView, TreeNode, kind_of, label, tree_of};
@@ -80,8 +80,7 @@ async fn part_of(app: &App, shown: &RunsQuery) -> Result<(Vec<Run>, Option<u64>)
         before: shown.cursor.is_some().then_some(cursor.after),
         limit: SHOWN + 1,
     };
-    let runs = app.store().last_runs(part).await;
-    let mut runs = runs.map_err(|error| of_store(&error))?;
+    let mut runs = app.store().last_runs(part).await?;
     let goes_on = runs.len() > SHOWN as usize;
     runs.truncate(SHOWN as usize);
     let last = runs.last().map(|(position, _run)| *position);
@@ -308,11 +307,7 @@ async fn checkpoints(app: &App, run: &Run) -> Result<Vec<Checkpoint>, Problem> {
         after: run.checkpoint.saturating_sub(20),
         limit: 20,
     };
-    let mut checkpoints = app
-        .store()
-        .checkpoints(run.id, part)
-        .await
-        .map_err(|error| of_store(&error))?;
+    let mut checkpoints = app.store().checkpoints(run.id, part).await?;
     checkpoints.reverse();
     Ok(checkpoints)
 }

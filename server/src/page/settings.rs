@@ -9,7 +9,6 @@ use super::rules;
 use super::visitor::Visitor;
 use crate::access::{Credential, Right, role_name};
 use crate::app::App;
-use crate::problem::of_store;
 use crate::visible::visible;
 
 /// The keys of the page.
@@ -30,7 +29,7 @@ pub(super) async fn show(State(app): State<App>, Visitor(caller): Visitor) -> Re
     let tokens = if Right::Operate.is_of(caller.actor.role) {
         match app.store().tokens().await {
             Ok(tokens) => Some(tokens),
-            Err(error) => return refused(&of_store(&error), Some(&caller)),
+            Err(error) => return refused(&error.into(), Some(&caller)),
         }
     } else {
         None

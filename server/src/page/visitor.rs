@@ -14,7 +14,7 @@ use crate::access::{
 };
 use crate::app::App;
 use crate::body::FormFields;
-use crate::problem::{Kind, Problem, of_store};
+use crate::problem::{Kind, Problem};
 
 /// The parameter of the address that holds the launch token.
 const LAUNCH: &str = "launch";
@@ -141,7 +141,7 @@ async fn used(app: &App, secret: &str) -> Result<Option<TokenRow>, Problem> {
         return Ok(None);
     };
     let token = Tokens::use_token(app.store(), digest).await;
-    token.map_err(|error| of_store(&error))
+    Ok(token?)
 }
 
 /// Trades a token for a session, and goes on to what was wanted.

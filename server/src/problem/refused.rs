@@ -33,6 +33,12 @@ pub(crate) async fn in_time<T>(answer: impl Future<Output = T>) -> Result<T, Pro
     })
 }
 
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        of_store(&error)
+    }
+}
+
 /// The problem that a failing store is. What is wrong with it stands in the log, not in the answer.
 #[expect(
     clippy::wildcard_enum_match_arm,

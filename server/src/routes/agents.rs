@@ -22,7 +22,7 @@ use crate::acting::{StopResult, stop};
 use crate::app::App;
 use crate::body::StrictJson;
 use crate::parameters::{Parameters, Segment, one_of, page};
-use crate::problem::{Problem, of_store};
+use crate::problem::Problem;
 use crate::wire::{
     ACTIVITIES, ActivityName, AgentPage, AgentView, InterruptView, ModeName, ScopeName, TypeName,
 };
@@ -139,7 +139,7 @@ async fn part_of(
     let mut rows = Vec::new();
     for run in runs {
         let part = app.store().nodes(run, page).await;
-        rows.extend(part.map_err(|error| of_store(&error))?);
+        rows.extend(part?);
     }
     rows.sort_by_key(|(position, _row)| *position);
     rows.truncate(page.limit as usize);
@@ -156,7 +156,7 @@ type AboutRun = (RunState, Option<SharedCatalogue>, Vec<Interrupt>);
 
 async fn about_run(app: &App, run: RunId) -> Result<AboutRun, Problem> {
     let found = app.store().run(run).await;
-    let (state, catalogue) = match found.map_err(|error| of_store(&error))? {
+    let (state, catalogue) = match found? {
         Some(run) => (
             state_for_agents(app, &run),
             app.catalogue_of_run(&run).await?,
@@ -179,8 +179,7 @@ pub(super) async fn open_in(app: &App, run: RunId) -> Result<Vec<Interrupt>, Pro
     };
     let (mut open, mut page) = (Vec::new(), FIRST_PAGE);
     loop {
-        let part = app.store().interrupts(&filter, page).await;
-        let part = part.map_err(|error| of_store(&error))?;
+        let part = app.store().interrupts(&filter, page).await?;
         let full = part.len() == page.limit as usize;
         for (position, interrupt) in part {
             page.after = position;

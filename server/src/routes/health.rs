@@ -12,7 +12,7 @@ use crate::access::Surveys;
 use crate::app::App;
 use crate::metrics::METRICS_TYPE;
 use crate::probes::takes_changes;
-use crate::problem::{Problem, in_time, of_store};
+use crate::problem::{Problem, in_time};
 
 /// How long a scrape waits for what has happened to be counted.
 const CATCHES_UP_WITHIN: Duration = Duration::from_secs(1);
@@ -65,7 +65,7 @@ async fn live_runs(app: &App) -> Result<Vec<Run>, Problem> {
     let (mut live, mut pages) = (Vec::new(), Pages::of(1_000));
     let read = |page| app.store().runs(&LIVE, page);
     while live.len() < MOST_RUNS
-        && let Some(rows) = pages.next(read).await.map_err(|it| of_store(&it))?
+        && let Some(rows) = pages.next(read).await?
     {
         live.extend(rows.into_iter().map(|(_position, run)| run));
     }
@@ -88,7 +88,7 @@ pub(crate) async fn metrics(
     let waiting = in_time(super::interrupts::waiting(&app)).await??;
     let runs = in_time(live_runs(&app)).await??;
     let workers = in_time(app.store().workers()).await?;
-    let workers = workers.map_err(|error| of_store(&error))?;
+    let workers = workers?;
     if let Some(bus) = &app.bus {
         app.metrics.publishing(bus, app.feed.latest());
     }

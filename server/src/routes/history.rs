@@ -20,7 +20,7 @@ use super::list::listed;
 use crate::access::{Caller, Reads, Surveys};
 use crate::app::App;
 use crate::parameters::{Parameters, naming, one_of, page, wrong};
-use crate::problem::{Problem, of_store, of_verify};
+use crate::problem::{Problem, of_verify};
 use crate::wire::{HistoryPage, HistoryRow};
 
 /// The type of JSON in lines.
@@ -176,8 +176,7 @@ pub(crate) async fn find(
     let mut page = page(query.cursor.as_deref(), query.limit)?;
     let (mut found, mut looked) = (Vec::new(), 0);
     loop {
-        let rows = app.store().audit(page).await;
-        let rows = rows.map_err(|error| of_store(&error))?;
+        let rows = app.store().audit(page).await?;
         let full = rows.len() == page.limit as usize;
         for row in rows {
             page.after = row.position;
@@ -214,8 +213,7 @@ pub(crate) async fn newest(
             after: (before - 1).saturating_sub(u64::from(PART)),
             limit: PART,
         };
-        let rows = app.store().audit(part).await;
-        let mut rows = rows.map_err(|error| of_store(&error))?;
+        let mut rows = app.store().audit(part).await?;
         rows.retain(|row| row.position < before);
         // What stood before was purged.
         if rows.is_empty() {
@@ -259,8 +257,7 @@ async fn last_position(app: &App) -> Result<u64, Problem> {
 }
 
 async fn first_after(app: &App, after: u64) -> Result<Option<u64>, Problem> {
-    let rows = app.store().audit(Page { after, limit: 1 }).await;
-    let rows = rows.map_err(|error| of_store(&error))?;
+    let rows = app.store().audit(Page { after, limit: 1 }).await?;
     Ok(rows.first().map(|row| row.position))
 }
 

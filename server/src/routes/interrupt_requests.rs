@@ -19,7 +19,7 @@ use crate::acting;
 use crate::app::App;
 use crate::body::RawJson;
 use crate::parameters::Segment;
-use crate::problem::{Kind, Problem, of_store};
+use crate::problem::{Kind, Problem};
 use crate::wire::{DecisionView, InterruptStateName, InterruptView, TypeName};
 
 /// An event that asks a running agent to interrupt itself.
@@ -160,8 +160,7 @@ pub(crate) async fn fate(
         )
     };
     let key = IdempotencyKey::new(&*event).map_err(|_error| unknown())?;
-    let interrupt = app.store().interrupt_of(&key).await;
-    let interrupt = interrupt.map_err(|error| of_store(&error))?;
+    let interrupt = app.store().interrupt_of(&key).await?;
     let reached = interrupt.filter(|one| caller.covers(one.run, &one.node));
     let interrupt = reached.ok_or_else(unknown)?;
     Ok(Json(fate_of(&app, &interrupt).await?))
@@ -171,7 +170,7 @@ async fn fate_of(app: &App, asked: &Interrupt) -> Result<FateView, Problem> {
     let reroute = match EventId::try_from(asked.key.as_str().to_owned()) {
         Ok(event) => {
             let row = app.store().reroute(&event).await;
-            row.map_err(|error| of_store(&error))?
+            row?
         }
         Err(_) => None,
     };
@@ -211,5 +210,5 @@ async fn answering(
         return Ok(None);
     }
     let row = app.store().interrupt(has).await;
-    row.map_err(|error| of_store(&error))
+    Ok(row?)
 }

@@ -19,7 +19,7 @@ use crate::acting::{interrupt_named, to_withdraw};
 use crate::address::find_agent;
 use crate::app::App;
 use crate::parameters::{Parameters, Segment, one_of, page, wrong};
-use crate::problem::{Kind, Problem, of_change, of_store};
+use crate::problem::{Kind, Problem, of_change};
 use crate::wire::{
     InboxName, InterruptKindName, InterruptPage, InterruptView, KINDS, SourceName, kind_of,
 };
@@ -120,8 +120,7 @@ pub(crate) async fn find_such(
     let now = app.now();
     let (mut found, mut looked) = (Vec::new(), 0);
     loop {
-        let rows = app.store().interrupts(&filter, page).await;
-        let rows = rows.map_err(|error| of_store(&error))?;
+        let rows = app.store().interrupts(&filter, page).await?;
         let full = rows.len() == page.limit as usize;
         for (position, interrupt) in rows {
             page.after = position;
@@ -300,8 +299,7 @@ pub(crate) async fn waiting(app: &App) -> Result<Vec<Interrupt>, Problem> {
         },
     );
     loop {
-        let rows = app.store().interrupts(&filter, page).await;
-        let rows = rows.map_err(|error| of_store(&error))?;
+        let rows = app.store().interrupts(&filter, page).await?;
         let full = rows.len() == page.limit as usize;
         for (position, interrupt) in rows {
             page.after = position;

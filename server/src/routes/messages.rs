@@ -103,8 +103,7 @@ pub(crate) async fn list(
     let mut page = page(query.cursor.as_deref(), query.limit)?;
     let (mut messages, mut next_cursor) = (Vec::new(), None);
     'pages: loop {
-        let rows = app.store().messages(found.run.id, page).await;
-        let rows = rows.map_err(|error| of_store(&error))?;
+        let rows = app.store().messages(found.run.id, page).await?;
         let full = rows.len() == page.limit as usize;
         for row in rows {
             page.after = row.position;
@@ -152,8 +151,7 @@ pub(crate) async fn withdraw(
         after: number.saturating_sub(1),
         limit: 1,
     };
-    let rows = app.store().messages(run, page).await;
-    let rows = rows.map_err(|error| of_store(&error))?;
+    let rows = app.store().messages(run, page).await?;
     let is_it = |it: &StoredMessage| it.position == message && it.message.node == found.node.node;
     if !rows.iter().any(is_it) {
         return Err(unsent(&unknown));

@@ -23,7 +23,7 @@ use crate::access::{Reads, Surveys};
 use crate::acting::{reading_of, rule_named};
 use crate::app::App;
 use crate::parameters::{Parameters, Segment, page, wrong};
-use crate::problem::{Kind, Problem, of_store};
+use crate::problem::{Kind, Problem};
 
 /// A row and its place among its like.
 #[derive(Debug, Serialize, ToSchema)]
@@ -152,7 +152,7 @@ pub(crate) async fn progress(
     let run = caller.run(&app, &run).await?;
     caller.demand_whole_run()?;
     let progress = RunProgress::of(app.store(), run.id, |run| app.is_executed(run)).await;
-    record(progress.map_err(|error| of_store(&error))?).map(Json)
+    record(progress?).map(Json)
 }
 
 /// A plan, where the run has saved one.
@@ -207,8 +207,7 @@ pub(crate) async fn agents(
     let page = page(query.cursor.as_deref(), query.limit)?;
     if let Some(node) = &query.node_id {
         let node = NodeId::new(node).map_err(|error| wrong("node_id", error.to_string()))?;
-        let row = app.store().node(run.id, &node).await;
-        let row = row.map_err(|error| of_store(&error))?;
+        let row = app.store().node(run.id, &node).await?;
         let row = row.filter(|row| caller.covers(row.run, &row.node));
         return answer(&uri, page, row.map(|row| (0, row)));
     }
@@ -228,8 +227,7 @@ pub(crate) async fn checkpoints(
     let run = caller.run(&app, &run).await?;
     caller.demand_whole_run()?;
     let page = page(query.cursor.as_deref(), query.limit)?;
-    let rows = app.store().checkpoints(run.id, page).await;
-    let rows = rows.map_err(|error| of_store(&error))?;
+    let rows = app.store().checkpoints(run.id, page).await?;
     answer(&uri, page, rows.into_iter().map(|row| (row.id.number, row)))
 }
 
@@ -246,8 +244,7 @@ pub(crate) async fn journal(
     let run = caller.run(&app, &run).await?;
     caller.demand_whole_run()?;
     let page = page(query.cursor.as_deref(), query.limit)?;
-    let rows = app.store().journal(run.id, page).await;
-    let rows = rows.map_err(|error| of_store(&error))?;
+    let rows = app.store().journal(run.id, page).await?;
     answer(&uri, page, rows.into_iter().map(|row| (row.position, row)))
 }
 
@@ -264,8 +261,7 @@ pub(crate) async fn messages(
     let run = caller.run(&app, &run).await?;
     caller.demand_whole_run()?;
     let page = page(query.cursor.as_deref(), query.limit)?;
-    let rows = app.store().messages(run.id, page).await;
-    let rows = rows.map_err(|error| of_store(&error))?;
+    let rows = app.store().messages(run.id, page).await?;
     answer(&uri, page, rows.into_iter().map(|row| (row.position, row)))
 }
 
@@ -312,8 +308,7 @@ pub(crate) async fn interrupts(
         .transpose()?;
     if let Some(key) = query.key {
         let key = IdempotencyKey::new(key).map_err(|error| wrong("key", error.to_string()))?;
-        let found = app.store().interrupt_of(&key).await;
-        let found = found.map_err(|error| of_store(&error))?;
+        let found = app.store().interrupt_of(&key).await?;
         let found = found.filter(|one| caller.covers(one.run, &one.node));
         return answer(&uri, page, found.map(|interrupt| (0, interrupt)));
     }
@@ -382,7 +377,7 @@ pub(crate) async fn rules(
 ) -> Result<Response, Problem> {
     let page = page(query.cursor.as_deref(), query.limit)?;
     let rows = StandingRules::rules(app.store(), page).await;
-    answer(&uri, page, rows.map_err(|error| of_store(&error))?)
+    answer(&uri, page, rows?)
 }
 
 /// A standing rule.
@@ -406,7 +401,6 @@ pub(crate) async fn audit(
     Parameters(query): Parameters<PartQuery>,
 ) -> Result<Response, Problem> {
     let page = page(query.cursor.as_deref(), query.limit)?;
-    let rows = app.store().audit(page).await;
-    let rows = rows.map_err(|error| of_store(&error))?;
+    let rows = app.store().audit(page).await?;
     answer(&uri, page, rows.into_iter().map(|row| (row.position, row)))
 }

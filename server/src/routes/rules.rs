@@ -18,7 +18,7 @@ use crate::app::App;
 use crate::body::StrictJson;
 use crate::metrics::Way;
 use crate::parameters::{Parameters, Segment, page};
-use crate::problem::{Kind, Problem, of_store};
+use crate::problem::{Kind, Problem};
 use crate::wire::{DecisionName, ReachName, RememberBody, RulePage, RuleView};
 
 /// Which rules.
@@ -43,8 +43,7 @@ pub(crate) async fn list(
     Parameters(query): Parameters<RuleQuery>,
 ) -> Result<Response, Problem> {
     let page = page(query.cursor.as_deref(), query.limit)?;
-    let rows = StandingRules::rules(app.store(), page).await;
-    let rows = rows.map_err(|error| of_store(&error))?;
+    let rows = StandingRules::rules(app.store(), page).await?;
     let full = rows.len() == page.limit as usize;
     let cursor = rows.last().map(|(position, _)| position.to_string());
     let next_cursor = cursor.filter(|_| full);

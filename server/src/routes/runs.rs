@@ -23,7 +23,7 @@ use crate::body::StrictJson;
 use crate::events::{FeedEvent, position_text};
 use crate::launcher::{LaunchError, LaunchOrder};
 use crate::parameters::{Parameters, Segment, page, wrong};
-use crate::problem::{Kind, Problem, of_launch, of_store};
+use crate::problem::{Kind, Problem, of_launch};
 use crate::visible::visible;
 use crate::wire::{
     AgentView, CheckpointPage, CheckpointView, InterruptView, ModeName, RunPage, RunStateName,
@@ -135,11 +135,7 @@ pub(crate) async fn start(
         options: body.options,
         by: caller.actor,
     };
-    let known = app
-        .store()
-        .run(id)
-        .await
-        .map_err(|error| of_store(&error))?;
+    let known = app.store().run(id).await?;
     let started = app.config.launcher.start(order).await;
     let id = started.map_err(|error| {
         if error != (LaunchError::Taken { run: id }) {
@@ -312,8 +308,7 @@ pub(crate) async fn checkpoints(
     let run = caller.run(&app, &run).await?;
     caller.demand_whole_run()?;
     let page = page(query.cursor.as_deref(), query.limit)?;
-    let rows = app.store().checkpoints(run.id, page).await;
-    let rows = rows.map_err(|error| of_store(&error))?;
+    let rows = app.store().checkpoints(run.id, page).await?;
     let next_cursor = (rows.len() == page.limit as usize)
         .then(|| rows.last().map(|row| row.id.number.to_string()))
         .flatten();
@@ -428,8 +423,7 @@ async fn told_of(
     page: Page,
 ) -> Result<(Vec<Arc<FeedEvent>>, bool), Problem> {
     let limit = page.limit.saturating_add(1);
-    let told = app.feed.of_run(run, Page { limit, ..page }).await;
-    let mut told = told.map_err(|error| of_store(&error))?;
+    let mut told = app.feed.of_run(run, Page { limit, ..page }).await?;
     let more = told.len() > page.limit as usize;
     told.truncate(page.limit as usize);
     Ok((told, more))

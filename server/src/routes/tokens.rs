@@ -125,8 +125,7 @@ pub(crate) async fn list(
     Operates(_caller): Operates,
 ) -> Result<Json<Vec<TokenView>>, Problem> {
     let now = app.now();
-    let rows = app.store().tokens().await;
-    let rows = rows.map_err(|error| of_store(&error))?;
+    let rows = app.store().tokens().await?;
     Ok(Json(
         rows.iter()
             .map(|row| TokenView::of(row, row.holds_among(&rows, now)))
@@ -263,8 +262,7 @@ pub(crate) async fn revoke(
     Operates(caller): Operates,
     Segment(id): Segment,
 ) -> Result<Json<TokenView>, Problem> {
-    let rows = app.store().tokens().await;
-    let rows = rows.map_err(|error| of_store(&error))?;
+    let rows = app.store().tokens().await?;
     let mut named = rows.iter().filter(|row| row.short_name() == id);
     let (Some(row), None) = (named.next(), named.next()) else {
         return Err(Problem::new(
@@ -276,8 +274,7 @@ pub(crate) async fn revoke(
     let revoked = app
         .store()
         .revoke_token(row.digest, Some(caller.actor))
-        .await;
-    let revoked = revoked.map_err(|error| of_store(&error))?;
+        .await?;
     app.staying.look();
     Ok(Json(TokenView::of(revoked.as_ref().unwrap_or(row), false)))
 }

@@ -9,7 +9,6 @@ use routing_core::RunId;
 use crate::exit::{Exit, Failure};
 use crate::keep::has_process;
 use crate::listing;
-use crate::refused::by_store;
 
 /// How the run stands.
 pub(super) enum AfterVisit {
@@ -39,7 +38,7 @@ impl AfterVisit {
         }
         let run = store.run(report.run).await;
         let gone = || Failure::new(Exit::NotFound, format!("there is no {}", report.run));
-        let run = run.map_err(|error| by_store(&error))?.ok_or_else(gone)?;
+        let run = run?.ok_or_else(gone)?;
         if let Some(end) = end_of(store, &run).await? {
             return Ok(Self::Ended(end));
         }
@@ -58,8 +57,7 @@ impl AfterVisit {
                 .collect(),
             ..Filter::default()
         };
-        let open = listing::interrupts_in(store, &filter).await;
-        let open = open.map_err(|error| by_store(&error))?;
+        let open = listing::interrupts_in(store, &filter).await?;
         let is_paused = open
             .iter()
             .any(|interrupt| interrupt.family() == Family::Stop);
@@ -84,8 +82,7 @@ pub(super) async fn end_of(store: &dyn Store, run: &Run) -> Result<Option<RunSta
     let said = |otherwise: &str| run.reason.clone().unwrap_or_else(|| otherwise.to_owned());
     Ok(Some(match run.state {
         RunState::Completed => {
-            let progress = RunProgress::of(store, run.id, has_process).await;
-            let progress = progress.map_err(|error| by_store(&error))?;
+            let progress = RunProgress::of(store, run.id, has_process).await?;
             let summary = progress.and_then(|progress| progress.result);
             RunStatus::Completed {
                 summary: summary.unwrap_or_else(|| "completed by another process".to_owned()),

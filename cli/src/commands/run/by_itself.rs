@@ -17,7 +17,6 @@ use crate::exit::{Exit, Failure, tell};
 use crate::installation::Local;
 use crate::keep::has_process;
 use crate::listing;
-use crate::refused::by_store;
 use crate::stage::Stage;
 use crate::time::instant;
 use crate::visible::visible_line;
@@ -123,8 +122,7 @@ async fn was_taken_back(local: &Local, rest: &Rest, since: Timestamp) -> Result<
         states: vec![State::Cancelled],
         ..Filter::default()
     };
-    let ended = listing::interrupts_in(store, &filter).await;
-    let ended = ended.map_err(|error| by_store(&error))?;
+    let ended = listing::interrupts_in(store, &filter).await?;
     let was = ended.iter().any(|it| {
         let is_late = it.ended_at.is_some_and(|at| at >= since);
         it.family() == Family::Stop && is_late && !it.is_asked_for()
@@ -222,8 +220,7 @@ async fn held_by(local: &Local, run: &Run) -> Result<String, Failure> {
             .collect(),
         ..Filter::default()
     };
-    let open = listing::interrupts_in(&*local.storage().store, &filter).await;
-    let open = open.map_err(|error| by_store(&error))?;
+    let open = listing::interrupts_in(&*local.storage().store, &filter).await?;
     let asked = open
         .iter()
         .rev()

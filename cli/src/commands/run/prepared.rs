@@ -22,7 +22,6 @@ use super::limits::OuterLimits;
 use crate::exit::{Exit, Failure, causes};
 use crate::keep::{Keeping, OwnedRun, not_taken};
 use crate::model::{ModelChoice, Rehearsal};
-use crate::refused::by_store;
 use crate::tooling::{OpenedTools, PreparedTools};
 use crate::workflows;
 
@@ -181,8 +180,7 @@ impl Prepared {
             observer,
             note,
         } = beside;
-        let used = RunUse::of(keeping.store(), kept.run.run()).await;
-        let used = used.map_err(|error| by_store(&error))?;
+        let used = RunUse::of(keeping.store(), kept.run.run()).await?;
         keeping
             .work_begins(kept, &self.order.workflow, self.limits.changed())
             .await?;

@@ -35,7 +35,6 @@ use crate::actor::actor;
 use crate::due::{Due, is_free, let_go_on};
 use crate::exit::{Exit, Failure};
 use crate::keep::{Keeping, OwnedRun, not_taken, refuse_said, refuse_unread};
-use crate::refused::by_store;
 
 pub(super) use share::RunShare;
 use turn::{Among, RunTurn};
@@ -272,8 +271,7 @@ impl Launcher {
         let Some(here) = claimed else {
             return self.goes_on_already(run, asked).await;
         };
-        let found = hindrance(self.0.store(), run).await;
-        let found = found.map_err(|error| by_store(&error))?;
+        let found = hindrance(self.0.store(), run).await?;
         if !word.overcomes(found) {
             return self.only_stop(run).await;
         }
@@ -320,8 +318,7 @@ impl Launcher {
         let Some(asked) = asked.filter(|asked| asked.input.is_some()) else {
             return Ok(());
         };
-        let kept = self.0.store().effect(asked.effect_in(run.id)).await;
-        let kept = kept.map_err(|error| by_store(&error))?;
+        let kept = self.0.store().effect(asked.effect_in(run.id)).await?;
         if kept.is_some_and(|entry| asked.is_kept_by(&entry)) {
             // It goes on because of the same request.
             return Ok(());
@@ -337,8 +334,7 @@ impl Launcher {
         if was_left_stopping || keeping.is_told_to_stop(run).await? {
             keeping.carry_out(run).await?;
         }
-        let left = self.0.store().run(run.id).await;
-        let left = left.map_err(|error| by_store(&error))?;
+        let left = self.0.store().run(run.id).await?;
         if left.is_some_and(|run| !is_live(&run)) {
             return Ok(());
         }
@@ -372,8 +368,7 @@ impl Launcher {
             if let Some(here) = self.claim(run)? {
                 return Ok(Some(here));
             }
-            let found = self.0.store().run(run).await;
-            let found = found.map_err(|error| by_store(&error))?;
+            let found = self.0.store().run(run).await?;
             let stands =
                 found.is_some_and(|row| matches!(row.state, RunState::Created | RunState::Paused));
             if !stands {
@@ -465,7 +460,7 @@ impl Launcher {
         let store = self.0.store();
         let mut told = None;
         loop {
-            let found = store.run(run).await.map_err(|error| by_store(&error))?;
+            let found = store.run(run).await?;
             // Of a run that works, the end is looked at.
             let Some(row) = found.filter(|row| is_live(row) && !self.is_executed(row)) else {
                 return Ok(());

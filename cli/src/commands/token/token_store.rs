@@ -11,7 +11,6 @@ use crate::address::{agent_in, find_agent, find_run};
 use crate::arguments::{RoleChoice, StoreArguments, TokenCreateArguments};
 use crate::exit::{Exit, Failure, causes};
 use crate::installation::{Installation, Local, Remote, Whereabouts, client_at};
-use crate::refused::by_store;
 use crate::storage::Storage;
 
 /// Where tokens are made.
@@ -72,8 +71,7 @@ impl TokenStore {
         match self {
             Self::There(client) => Ok(client.tokens().await?),
             Self::Beside(local) => {
-                let rows = local.storage().store.tokens().await;
-                let rows = rows.map_err(|error| by_store(&error))?;
+                let rows = local.storage().store.tokens().await?;
                 Ok(rows.iter().map(|row| line(row, &rows)).collect())
             }
         }
@@ -165,14 +163,12 @@ impl TokenStore {
             Self::There(client) => return Ok(client.revoke_token(id).await?),
             Self::Beside(local) => &local.storage().store,
         };
-        let rows = store.tokens().await;
-        let rows = rows.map_err(|error| by_store(&error))?;
+        let rows = store.tokens().await?;
         let gone = || Failure::new(Exit::NotFound, format!("there is no token `{id}`"));
         let row = rows.iter().find(|row| row.short_name() == id);
         let row = row.ok_or_else(gone)?;
         let by = actor().map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
-        let revoked = store.revoke_token(row.digest, Some(by)).await;
-        let revoked = revoked.map_err(|error| by_store(&error))?;
+        let revoked = store.revoke_token(row.digest, Some(by)).await?;
         Ok(TokenLine {
             holds: false,
             ..line(revoked.as_ref().unwrap_or(row), &[])

@@ -8,7 +8,6 @@ use journal::{Workflow, executed_by_worker};
 
 use crate::exit::{Exit, Failure};
 use crate::keep::{Keeping, has_process, workflow_of};
-use crate::refused::by_store;
 use crate::storage::Storage;
 
 /// Ends the run of a pause whose decision is that it shall not go on. Where a process has the run, that one ends it;
@@ -25,8 +24,7 @@ pub(super) async fn end(storage: &Storage, pause: &Interrupt) -> Result<(), Fail
     let (Some(reason), Some(decision)) = (given_up_because(pause), &pause.decision) else {
         return Ok(());
     };
-    let found = storage.store.run(pause.run).await;
-    let Some(run) = found.map_err(|error| by_store(&error))? else {
+    let Some(run) = storage.store.run(pause.run).await? else {
         return Ok(());
     };
     let is_left = !has_process(&run);

@@ -6,7 +6,7 @@ use interrupts::store::Run;
 
 use crate::exit::{Exit, Failure};
 use crate::keep::{Keeping, is_for_whoever_holds};
-use crate::refused::{by_store, no_interrupt};
+use crate::refused::no_interrupt;
 use crate::storage::Storage;
 
 /// Lets a stop take hold. `None` where its workflow has to run for that, or a process has come to own the run
@@ -32,7 +32,6 @@ pub(super) async fn take_hold(
     if !keeping.carry_out(run).await? {
         return Ok(None);
     }
-    let found = storage.store.interrupt(interrupt.id).await;
-    let now = found.map_err(|error| by_store(&error))?;
+    let now = storage.store.interrupt(interrupt.id).await?;
     now.map(Some).ok_or_else(|| no_interrupt(interrupt.id))
 }

@@ -13,7 +13,7 @@ use crate::body::FormFields;
 use crate::page::layout::time;
 use crate::page::visitor::Visitor;
 use crate::parameters::{Segments, wrong};
-use crate::problem::{Problem, of_store};
+use crate::problem::Problem;
 use crate::routes::unsent;
 use crate::visible::visible;
 
@@ -44,7 +44,7 @@ pub(super) async fn waiting(app: &App, run: &Run, may: bool) -> Result<Markup, P
 
 async fn unread(app: &App, run: &Run) -> Result<Vec<StoredMessage>, Problem> {
     let all = Pages::of(PAGE).rest(|page| app.store().messages(run.id, page));
-    let mut all = all.await.map_err(|error| of_store(&error))?;
+    let mut all = all.await?;
     all.retain(|it| it.state.is_waiting());
     Ok(all)
 }

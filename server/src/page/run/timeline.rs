@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::app::App;
 use crate::page::layout::{state, time_text};
 use crate::page::words;
-use crate::problem::{Problem, of_store};
+use crate::problem::Problem;
 use crate::visible::visible;
 
 /// How many events are shown.
@@ -26,8 +26,7 @@ pub(super) async fn lines(app: &App, run: &Run) -> Result<Markup, Problem> {
 
 /// The last events of a run, newest first.
 async fn last_events(app: &App, run: &Run) -> Result<Vec<Value>, Problem> {
-    let told = app.feed.last_of_run(run.id, SHOWN).await;
-    let told = told.map_err(|error| of_store(&error))?;
+    let told = app.feed.last_of_run(run.id, SHOWN).await?;
     let read = told.iter().map(|event| serde_json::from_str(&event.json));
     Ok(read.filter_map(Result::ok).collect())
 }

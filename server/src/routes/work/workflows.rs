@@ -17,7 +17,7 @@ use crate::acting;
 use crate::app::App;
 use crate::body::StrictJson;
 use crate::parameters::Segment;
-use crate::problem::{Problem, of_registration, of_store};
+use crate::problem::{Problem, of_registration};
 use crate::wire::{RegisteredView, WorkView, WorkflowView};
 
 /// A kind of agent.
@@ -101,8 +101,7 @@ pub(crate) async fn register(
     let protocol = protocol_named(&app, &caller, &name)?;
     let catalogue = WorkflowDraft::from(body).check(protocol.workflow);
     let catalogue = catalogue.map_err(|errors| of_registration(&errors))?;
-    let known = app.store().catalogue(catalogue.digest()).await;
-    let known = known.map_err(|error| of_store(&error))?;
+    let known = app.store().catalogue(catalogue.digest()).await?;
     let row = protocol.register(catalogue).await;
     let row = row.map_err(|error| refused(&app, &error))?;
     let status = match known {

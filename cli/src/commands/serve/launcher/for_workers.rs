@@ -10,7 +10,6 @@ use super::{Launcher, Word};
 use crate::commands::serve::predecessor::{Hindrance, hindrance};
 use crate::exit::{Exit, Failure};
 use crate::keep::{refuse_said, workflow_of};
-use crate::refused::by_store;
 
 impl Launcher {
     /// Sees to a run that a worker executes. A worker that has it is told by the store of what has come.
@@ -56,8 +55,7 @@ impl Launcher {
         if !stands {
             return Ok(());
         }
-        let found = hindrance(self.0.store(), run).await;
-        let found = found.map_err(|error| by_store(&error))?;
+        let found = hindrance(self.0.store(), run).await?;
         if !word.overcomes(found) {
             let text = format!("{} is paused", run.id);
             let hint = format!("irq resume {} lets its worker go on", run.id);
@@ -68,13 +66,12 @@ impl Launcher {
 
     /// A run that stopped for a stop which was withdrawn meanwhile is paused by no person: it goes on.
     async fn goes_on_unless_held(&self, run: RunId) -> Result<(), Failure> {
-        let found = self.0.store().run(run).await;
-        let row = found.map_err(|error| by_store(&error))?;
+        let row = self.0.store().run(run).await?;
         let Some(row) = row.filter(|row| row.state == RunState::Paused) else {
             return Ok(());
         };
         let found = hindrance(self.0.store(), &row).await;
-        match found.map_err(|error| by_store(&error))? {
+        match found? {
             Hindrance::None => self.0.keeping.let_worker_go_on(&row, None, None).await,
             Hindrance::Shutdown | Hindrance::Branched | Hindrance::Paused => Ok(()),
         }

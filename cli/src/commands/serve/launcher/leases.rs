@@ -9,7 +9,6 @@ use routing_core::RunId;
 
 use super::{Delay, Launcher, is_launched};
 use crate::exit::Failure;
-use crate::refused::by_store;
 
 /// How often it is looked whether a run that stands still was let go: nobody rings for that.
 const PACE: Duration = Duration::from_millis(500);
@@ -55,8 +54,7 @@ impl Launcher {
     async fn left(&self, run: RunId, delay: &Delay) -> Result<Option<Run>, Failure> {
         let mut first = None;
         loop {
-            let found = self.0.store().run(run).await;
-            let Some(row) = found.map_err(|error| by_store(&error))? else {
+            let Some(row) = self.0.store().run(run).await? else {
                 return Ok(None);
             };
             let stands = self.stands(&row);
