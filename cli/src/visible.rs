@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use unicode_general_category::{GeneralCategory, get_general_category};
+use control::{acts_unseen, push_visible};
 
 /// The text on one line: line breaks and runs of spaces become one space, whatever cannot be seen is
 /// written out as `\u{…}`.
@@ -70,50 +70,8 @@ pub(crate) fn visible_json(json: &str) -> String {
 
 fn write_visible(shown: &mut String, text: &str) {
     for character in text.chars() {
-        if acts_unseen(character) {
-            // Writing to a string cannot fail.
-            let _ = write!(shown, "\\u{{{:x}}}", u32::from(character));
-        } else {
-            shown.push(character);
-        }
+        push_visible(shown, character);
     }
-}
-
-/// Whether a character moves the cursor, starts an escape code, changes the direction of text, joins
-/// or hides other characters, or shows nothing at all.
-fn acts_unseen(character: char) -> bool {
-    if character.is_ascii_graphic() || character == ' ' {
-        return false;
-    }
-    let acts = matches!(
-        get_general_category(character),
-        GeneralCategory::Control
-            | GeneralCategory::Format
-            | GeneralCategory::LineSeparator
-            | GeneralCategory::ParagraphSeparator
-            | GeneralCategory::Surrogate
-            | GeneralCategory::PrivateUse
-            | GeneralCategory::Unassigned
-    );
-    acts || is_blank_letter(character)
-}
-
-/// Characters that are letters or marks by their category and yet are never seen.
-fn is_blank_letter(character: char) -> bool {
-    matches!(
-        character,
-        '\u{34f}'
-            | '\u{115f}'
-            | '\u{1160}'
-            | '\u{17b4}'
-            | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}'
-            | '\u{2800}'
-            | '\u{3164}'
-            | '\u{fe00}'..='\u{fe0e}'
-            | '\u{ffa0}'
-            | '\u{e0100}'..='\u{e01ef}'
-    )
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! What people and programs ask of runs: stops, reroute events and decisions; what an interrupt asks of them; and how far a
-//! run has come.
+//! What people and programs ask of runs: stops, reroute events and decisions; what an interrupt asks of them; how far a
+//! run has come; and how the text of others is shown.
 //!
 //! Each rule of what can be asked stands here once, for REST, the socket, the page, and the program beside the store.
 
@@ -10,6 +10,7 @@ mod event;
 mod progress;
 mod question;
 mod stop;
+mod unseen;
 
 pub use asked::{NotAsked, StopRequester, Target};
 pub use checkpoint::{check_checkpoint, ends_at};
@@ -21,3 +22,4 @@ pub use question::{
     target_of,
 };
 pub use stop::StopOrder;
+pub use unseen::{acts_unseen, push_visible};
