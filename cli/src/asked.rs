@@ -1,6 +1,6 @@
 //! The question that a stored interrupt asks, made from its content.
 
-use control::{DecisionContent, DecisionParts, QuestionContent, UnfitDecision, target_of};
+use control::{DecisionContent, DecisionParts, InvalidDecision, QuestionContent, target_of};
 use interrupts::life::{Family, Interrupt};
 use journal::tool::ToolMatter;
 use routing_core::review::{Question, QuestionKind};
@@ -133,11 +133,11 @@ fn details(interrupt: &Interrupt) -> InterruptDetails {
 ///
 /// # Errors
 ///
-/// [`UnfitDecision`].
+/// [`InvalidDecision`].
 pub(crate) fn content(
     interrupt: &Interrupt,
     parts: &DecisionParts,
-) -> Result<DecisionContent, UnfitDecision> {
+) -> Result<DecisionContent, InvalidDecision> {
     parts.content(interrupt, workflows::of_interrupt(interrupt).as_deref())
 }
 

@@ -1,6 +1,6 @@
 //! What a store refuses, as failures with an exit code and a way out.
 
-mod unfit;
+mod invalid;
 
 use control::NotAsked;
 use interrupts::life::AdmissionError;
@@ -16,7 +16,7 @@ use crate::stands::stands;
 use crate::time::{ago, instant};
 use crate::visible::visible_line;
 
-pub(crate) use unfit::by_unfit;
+pub(crate) use invalid::by_invalid;
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {

@@ -1,6 +1,6 @@
 //! What somebody decides about an interrupt, checked against what was asked before it reaches the store.
 
-mod unfit;
+mod invalid;
 
 use interrupts::RouteName;
 use interrupts::catalogue::Catalogue;
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::question::{OfferedChoices, request_misfits};
 
-pub use unfit::UnfitDecision;
+pub use invalid::InvalidDecision;
 
 /// A decision in the parts in which it was written.
 #[derive(Debug, Clone)]
@@ -53,8 +53,8 @@ impl DecisionParts {
     ///
     /// # Errors
     ///
-    /// [`UnfitDecision::Unreadable`] where it cannot be written as JSON.
-    pub fn with_answer(verdict: Verdict, answer: &Answer) -> Result<Self, UnfitDecision> {
+    /// [`InvalidDecision::Unreadable`] where it cannot be written as JSON.
+    pub fn with_answer(verdict: Verdict, answer: &Answer) -> Result<Self, InvalidDecision> {
         let payload = serde_json::to_value(answer).map_err(unreadable)?;
         Ok(Self {
             payload: Some(payload),
@@ -67,14 +67,14 @@ impl DecisionParts {
     ///
     /// # Errors
     ///
-    /// [`UnfitDecision`] names the first part that does not fit.
+    /// [`InvalidDecision`] names the first part that does not fit.
     pub fn content(
         &self,
         interrupt: &Interrupt,
         catalogue: Option<&Catalogue>,
-    ) -> Result<DecisionContent, UnfitDecision> {
+    ) -> Result<DecisionContent, InvalidDecision> {
         if !interrupt.verdicts().any(|allowed| allowed == self.verdict) {
-            return Err(UnfitDecision::NotAllowed {
+            return Err(InvalidDecision::NotAllowed {
                 verdict: self.verdict,
                 allowed: interrupt.verdicts().collect(),
             });
@@ -101,14 +101,14 @@ impl DecisionParts {
     ///
     /// # Errors
     ///
-    /// [`UnfitDecision`] where its payload is none, or says in other words what its message says.
-    pub fn revision(&self) -> Result<PlanRevision, UnfitDecision> {
+    /// [`InvalidDecision`] where its payload is none, or says in other words what its message says.
+    pub fn revision(&self) -> Result<PlanRevision, InvalidDecision> {
         let mut revision: PlanRevision = self.read()?;
         self.add_message("input", &mut revision.input)?;
         Ok(revision)
     }
 
-    fn target(&self, interrupt: &Interrupt) -> Result<Option<RouteName>, UnfitDecision> {
+    fn target(&self, interrupt: &Interrupt) -> Result<Option<RouteName>, InvalidDecision> {
         let routes = || interrupt.routes.clone();
         let in_payload = self
             .payload
@@ -116,23 +116,23 @@ impl DecisionParts {
             .and_then(|payload| payload.get("rerouteTo")?.as_str());
         let Some(given) = self.reroute_to.as_deref().or(in_payload) else {
             return if self.verdict == Verdict::Reroute {
-                Err(UnfitDecision::NoTarget { routes: routes() })
+                Err(InvalidDecision::NoTarget { routes: routes() })
             } else {
                 Ok(None)
             };
         };
         if self.verdict != Verdict::Reroute {
-            return Err(UnfitDecision::NoReroute { routes: routes() });
+            return Err(InvalidDecision::NoReroute { routes: routes() });
         }
         let mut known = interrupt.routes.iter();
         let Some(route) = known.find(|route| route.as_str() == given) else {
-            return Err(UnfitDecision::UnknownTarget {
+            return Err(InvalidDecision::UnknownTarget {
                 given: given.to_owned(),
                 routes: routes(),
             });
         };
         if in_payload.is_some_and(|of| of != given) {
-            return Err(UnfitDecision::TwoTargets {
+            return Err(InvalidDecision::TwoTargets {
                 given: given.to_owned(),
                 routes: routes(),
             });
@@ -146,49 +146,49 @@ impl DecisionParts {
         interrupt: &Interrupt,
         catalogue: Option<&Catalogue>,
         target: Option<&RouteName>,
-    ) -> Result<String, UnfitDecision> {
+    ) -> Result<String, InvalidDecision> {
         let mut answer: Answer = self.read()?;
         self.add_message("text", &mut answer.text)?;
         answer.reroute_to = target.map(|target| target.as_str().to_owned());
         check_choices(interrupt, &answer)?;
         let says_nothing = !says_something(&answer);
         if says_nothing && self.verdict == Verdict::ModifyPlan {
-            return Err(UnfitDecision::NoChange);
+            return Err(InvalidDecision::NoChange);
         }
         if says_nothing && self.verdict == Verdict::Respond {
-            return Err(UnfitDecision::NothingSaid);
+            return Err(InvalidDecision::NothingSaid);
         }
         let takes_request = matches!(self.verdict, Verdict::Edit | Verdict::Reroute);
         match &answer.edited_request {
-            Some(_) if !takes_request => return Err(UnfitDecision::NoEdit),
+            Some(_) if !takes_request => return Err(InvalidDecision::NoEdit),
             Some(request) => {
                 let misfits = request_misfits(interrupt, catalogue, target, request);
                 if !misfits.is_empty() {
-                    return Err(UnfitDecision::Request { misfits });
+                    return Err(InvalidDecision::Request { misfits });
                 }
             }
-            None if self.verdict == Verdict::Edit => return Err(UnfitDecision::NoRequest),
+            None if self.verdict == Verdict::Edit => return Err(InvalidDecision::NoRequest),
             None => {}
         }
         written(&answer)
     }
 
     /// What a stopped agent goes on with.
-    fn input(&self) -> Result<String, UnfitDecision> {
+    fn input(&self) -> Result<String, InvalidDecision> {
         let mut resume: Resume = self.read()?;
         self.add_message("input", &mut resume.input)?;
         let input = resume.input.as_deref().unwrap_or_default();
         if self.verdict == Verdict::ModifyPlan && input.trim().is_empty() {
-            return Err(UnfitDecision::NoChange);
+            return Err(InvalidDecision::NoChange);
         }
         written(&resume)
     }
 
-    fn read<T: DeserializeOwned + Default>(&self) -> Result<T, UnfitDecision> {
+    fn read<T: DeserializeOwned + Default>(&self) -> Result<T, InvalidDecision> {
         match &self.payload {
             None => Ok(T::default()),
             Some(payload @ Value::Object(_)) => T::deserialize(payload).map_err(unreadable),
-            Some(_) => Err(UnfitDecision::Unreadable {
+            Some(_) => Err(InvalidDecision::Unreadable {
                 problem: "this is no object".to_owned(),
             }),
         }
@@ -199,12 +199,12 @@ impl DecisionParts {
         &self,
         field: &'static str,
         words: &mut Option<String>,
-    ) -> Result<(), UnfitDecision> {
+    ) -> Result<(), InvalidDecision> {
         let Some(message) = &self.message else {
             return Ok(());
         };
         if words.is_some() {
-            return Err(UnfitDecision::SaidTwice { field });
+            return Err(InvalidDecision::SaidTwice { field });
         }
         *words = Some(message.clone());
         Ok(())
@@ -219,7 +219,7 @@ fn says_something(answer: &Answer) -> bool {
         || !answer.confirmations.is_empty()
 }
 
-fn check_choices(interrupt: &Interrupt, answer: &Answer) -> Result<(), UnfitDecision> {
+fn check_choices(interrupt: &Interrupt, answer: &Answer) -> Result<(), InvalidDecision> {
     // Most answers choose nothing: what was offered is not read for them.
     if answer.selected_choices.is_empty() && answer.confirmations.is_empty() {
         return Ok(());
@@ -238,15 +238,15 @@ fn check_choices(interrupt: &Interrupt, answer: &Answer) -> Result<(), UnfitDeci
     for (place, given) in answer.selected_choices.iter().enumerate() {
         let given = given.clone();
         if answer.selected_choices[..place].contains(&given) {
-            return Err(UnfitDecision::ChosenTwice { given });
+            return Err(InvalidDecision::ChosenTwice { given });
         }
         if !offered.contains(&given) {
-            return Err(UnfitDecision::NotOffered { given, offered });
+            return Err(InvalidDecision::NotOffered { given, offered });
         }
     }
     for given in answer.confirmations.keys() {
         if !confirmation_items.iter().any(|item| item.id == *given) {
-            return Err(UnfitDecision::UnknownItem {
+            return Err(InvalidDecision::UnknownItem {
                 given: given.clone(),
                 items: confirmation_items.into_iter().map(|item| item.id).collect(),
             });
@@ -255,13 +255,13 @@ fn check_choices(interrupt: &Interrupt, answer: &Answer) -> Result<(), UnfitDeci
     Ok(())
 }
 
-fn written(value: &impl Serialize) -> Result<String, UnfitDecision> {
+fn written(value: &impl Serialize) -> Result<String, InvalidDecision> {
     serde_json::to_string(value).map_err(unreadable)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
-fn unreadable(error: serde_json::Error) -> UnfitDecision {
-    UnfitDecision::Unreadable {
+fn unreadable(error: serde_json::Error) -> InvalidDecision {
+    InvalidDecision::Unreadable {
         problem: error.to_string(),
     }
 }

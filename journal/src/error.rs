@@ -11,6 +11,7 @@ use routing_core::{InterruptId, RunId};
 
 /// Why a run could not be kept. What was recorded before stands, and the run can be resumed from there.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum KeepError {
     #[error("the run cannot be recorded")]
     Run(#[from] RunError),

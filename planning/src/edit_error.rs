@@ -103,7 +103,8 @@ impl From<KeepError> for PlanEditError {
             | KeepError::NotOpenYet { .. }
             | KeepError::DeadLettered { .. }
             | KeepError::Launched { .. }
-            | KeepError::NotOpen) => Self::Unrecorded(Box::new(other)),
+            | KeepError::NotOpen
+            | _) => Self::Unrecorded(Box::new(other)),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Problem documents: every refusal says what is wrong, by a code, and what to do next.
 
+mod invalid;
 mod kind;
 mod planned;
 mod refused;
-mod unfit;
 mod worked;
 
 use axum::http::{HeaderName, HeaderValue, Uri, header};
@@ -12,13 +12,13 @@ use problem_details::{JsonProblemDetails, ProblemDetails};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+pub(crate) use invalid::{misfit, of_invalid};
 pub(crate) use kind::Kind;
 pub(crate) use planned::{absent_plan, of_plan_order, of_plan_read, other_workflow};
 pub(crate) use refused::{
     decider, in_time, no_interrupt, no_rule, not_decided, of_change, of_launch, of_refusal,
     of_rule, of_store, of_verify,
 };
-pub(crate) use unfit::{misfit, of_unfit};
 pub(crate) use worked::{of_registration, of_work};
 
 /// Why a request was not carried out.

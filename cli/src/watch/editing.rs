@@ -2,7 +2,7 @@
 
 use std::io;
 
-use control::{DecisionParts, UnfitDecision};
+use control::{DecisionParts, InvalidDecision};
 use interrupts::life::{Interrupt, Review, Verdict};
 use journal::tool::ToolQuestionKind;
 use routing_core::InterruptId;
@@ -13,7 +13,7 @@ use super::state::ScreenState;
 use crate::asked;
 use crate::exit::{Exit, Failure};
 use crate::palette::Palette;
-use crate::refused::by_unfit;
+use crate::refused::by_invalid;
 use crate::reviewer::{Alone, StandardInput};
 
 /// The decision with the request that the person wrote; `None` where they went back.
@@ -41,7 +41,7 @@ pub(super) fn edit(state: &ScreenState, id: InterruptId) -> Result<Option<Action
         ..Answer::default()
     };
     check(interrupt, Verdict::Edit, &answer)
-        .map_err(|error| by_unfit(interrupt, Verdict::Edit, &error))?;
+        .map_err(|error| by_invalid(interrupt, Verdict::Edit, &error))?;
     Ok(Some(decided(interrupt, review, Verdict::Edit, answer)))
 }
 
@@ -76,7 +76,7 @@ const fn verdict_of(answer: &Answer) -> Verdict {
     }
 }
 
-fn check(interrupt: &Interrupt, verdict: Verdict, answer: &Answer) -> Result<(), UnfitDecision> {
+fn check(interrupt: &Interrupt, verdict: Verdict, answer: &Answer) -> Result<(), InvalidDecision> {
     let parts = DecisionParts::with_answer(verdict, answer)?;
     asked::content(interrupt, &parts).map(drop)
 }

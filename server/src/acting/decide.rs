@@ -12,7 +12,7 @@ use super::rule::RememberOrder;
 use crate::access::{Caller, Right};
 use crate::app::App;
 use crate::metrics::Way;
-use crate::problem::{Kind, Problem, not_decided, of_change, of_unfit};
+use crate::problem::{Kind, Problem, not_decided, of_change, of_invalid};
 
 /// A decision that somebody wants to make.
 #[derive(Debug, Clone)]
@@ -276,7 +276,7 @@ pub(super) async fn choosing(
 ) -> Result<Choosing, Problem> {
     let catalogue = app.catalogue_of(interrupt).await?;
     let fits = order.parts.content(interrupt, catalogue.as_deref());
-    let DecisionContent { content, target } = fits.map_err(|error| of_unfit(&error))?;
+    let DecisionContent { content, target } = fits.map_err(|error| of_invalid(&error))?;
     Ok(Choosing {
         id,
         verdict: order.parts.verdict,

@@ -5,7 +5,7 @@ use interrupts::life::Interrupt;
 use planning::{PlanPreview, PlanRevision, StoredPlan, Unfit, is_plan};
 
 use crate::app::App;
-use crate::problem::{Kind, Problem, misfit, of_unfit};
+use crate::problem::{Kind, Problem, misfit, of_invalid};
 
 /// The plan of the interrupt's run, where it carries out one and has saved it.
 pub(crate) async fn plan_of(
@@ -35,7 +35,7 @@ pub(super) async fn check_plan(
     if !parts.revises_plan() {
         return Ok(());
     }
-    let revision = parts.revision().map_err(|error| of_unfit(&error))?;
+    let revision = parts.revision().map_err(|error| of_invalid(&error))?;
     let Some(plan) = plan_of(app, interrupt).await? else {
         return Err(misfit(
             "/payload/plan",

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use control::{DecisionContent, DecisionParts, UnfitDecision};
+use control::{DecisionContent, DecisionParts, InvalidDecision};
 use interrupts::RouteName;
 use interrupts::life::{Family, Interrupt, Verdict};
 use routing_core::review::Answer;
@@ -13,7 +13,7 @@ use crate::arguments::ReviewArguments;
 use crate::asked;
 use crate::exit::{Exit, Failure};
 use crate::keyboard::DraftAnswer;
-use crate::refused::by_unfit;
+use crate::refused::by_invalid;
 use crate::reviewer::{Alone, Reply, Typed};
 
 /// The most bytes of an answer.
@@ -36,7 +36,7 @@ impl Chosen {
     /// # Errors
     ///
     /// As [`of_parts`].
-    fn of(interrupt: &Interrupt, parts: &DecisionParts) -> Result<Self, UnfitDecision> {
+    fn of(interrupt: &Interrupt, parts: &DecisionParts) -> Result<Self, InvalidDecision> {
         let DecisionContent { content, target } = asked::content(interrupt, parts)?;
         Ok(Self {
             verdict: parts.verdict,
@@ -96,7 +96,7 @@ pub(super) fn of_parts(interrupt: &Interrupt, parts: &DecisionParts) -> Result<C
     if interrupt.review.is_none() || interrupt.state.is_final() {
         return Err(not_open(interrupt));
     }
-    Chosen::of(interrupt, parts).map_err(|error| by_unfit(interrupt, parts.verdict, &error))
+    Chosen::of(interrupt, parts).map_err(|error| by_invalid(interrupt, parts.verdict, &error))
 }
 
 /// What an answer chooses that somebody typed.
@@ -203,6 +203,6 @@ pub(super) fn of_editor(interrupt: &Interrupt, alone: Alone) -> anyhow::Result<O
         ..Answer::default()
     };
     let parts = DecisionParts::with_answer(Verdict::Edit, &answer);
-    let parts = parts.map_err(|error| by_unfit(interrupt, Verdict::Edit, &error))?;
+    let parts = parts.map_err(|error| by_invalid(interrupt, Verdict::Edit, &error))?;
     Ok(Some(of_parts(interrupt, &parts)?))
 }

@@ -6,7 +6,7 @@ use interrupts::{Misfit, RouteName};
 /// Why a decision does not fit its interrupt. Nothing was decided.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum UnfitDecision {
+pub enum InvalidDecision {
     /// Its verdict is not allowed.
     #[error("`{}` cannot be decided here", verdict.name())]
     NotAllowed {
@@ -102,7 +102,7 @@ pub enum UnfitDecision {
     },
 }
 
-impl UnfitDecision {
+impl InvalidDecision {
     /// The part that does not fit, as a JSON pointer into the body of a decision in the REST interface.
     pub const fn pointer(&self) -> &'static str {
         match self {

@@ -1,6 +1,6 @@
 //! A decision that does not fit its interrupt, with the arguments of the command line that would.
 
-use control::UnfitDecision;
+use control::InvalidDecision;
 use interrupts::RouteName;
 use interrupts::life::{Family, Interrupt, Verdict};
 
@@ -11,41 +11,47 @@ use crate::exit::{Exit, Failure};
 const CHANGED_PLAN: &str = "write {\"plan\":[\"one step\",\"another\"]}, or --message TEXT";
 
 /// A decision that does not fit. Nothing was decided.
-pub(crate) fn by_unfit(interrupt: &Interrupt, verdict: Verdict, error: &UnfitDecision) -> Failure {
+pub(crate) fn by_invalid(
+    interrupt: &Interrupt,
+    verdict: Verdict,
+    error: &InvalidDecision,
+) -> Failure {
     let usage = |text: &str| Failure::new(Exit::Usage, text);
     match error {
-        UnfitDecision::NotAllowed { verdict, allowed } => {
+        InvalidDecision::NotAllowed { verdict, allowed } => {
             by_verdict(interrupt.id, *verdict, allowed)
         }
-        UnfitDecision::NoTarget { routes } => {
+        InvalidDecision::NoTarget { routes } => {
             usage("a reroute needs --to AGENT_TYPE").hint(ways(routes))
         }
-        UnfitDecision::NoReroute { .. } => {
+        InvalidDecision::NoReroute { .. } => {
             usage("only a reroute goes elsewhere: --decision reroute")
         }
-        UnfitDecision::UnknownTarget { given, routes } => {
+        InvalidDecision::UnknownTarget { given, routes } => {
             usage(&format!("--to: `{given}` is no route of it")).hint(ways(routes))
         }
-        UnfitDecision::TwoTargets { routes, .. } => usage(&error.to_string()).hint(ways(routes)),
-        UnfitDecision::Unreadable { problem } => unreadable(interrupt, verdict, problem),
-        UnfitDecision::SaidTwice { .. } => {
+        InvalidDecision::TwoTargets { routes, .. } => usage(&error.to_string()).hint(ways(routes)),
+        InvalidDecision::Unreadable { problem } => unreadable(interrupt, verdict, problem),
+        InvalidDecision::SaidTwice { .. } => {
             usage(&error.to_string()).hint("say it once: leave --message out, or that field")
         }
-        UnfitDecision::NothingSaid => {
+        InvalidDecision::NothingSaid => {
             usage("a response needs --message TEXT, or --payload '{\"selectedChoices\":[…]}'")
                 .hint("--decision ignore lets the agent go on without an answer")
         }
-        UnfitDecision::NoChange => {
+        InvalidDecision::NoChange => {
             usage("neither steps nor words change the plan").hint(CHANGED_PLAN)
         }
-        UnfitDecision::NoRequest => usage(
+        InvalidDecision::NoRequest => usage(
             "an edit needs the target's request: --payload '{\"editedRequest\":{…}}', or --edit",
         ),
-        UnfitDecision::NoEdit => usage("an edited request comes with --decision edit, or reroute"),
-        UnfitDecision::ChosenTwice { .. }
-        | UnfitDecision::NotOffered { .. }
-        | UnfitDecision::UnknownItem { .. }
-        | UnfitDecision::Request { .. }
+        InvalidDecision::NoEdit => {
+            usage("an edited request comes with --decision edit, or reroute")
+        }
+        InvalidDecision::ChosenTwice { .. }
+        | InvalidDecision::NotOffered { .. }
+        | InvalidDecision::UnknownItem { .. }
+        | InvalidDecision::Request { .. }
         | _ => usage(&error.to_string()),
     }
 }

@@ -1,16 +1,16 @@
 //! From a decision that does not fit its interrupt to the problem that callers read.
 
-use control::UnfitDecision;
+use control::InvalidDecision;
 use interrupts::life::Verdict;
 use interrupts::{Misfit, RouteName};
 use serde_json::{Value, json};
 
 use super::{Kind, Problem};
 
-/// The problem that an unfit decision is.
-pub(crate) fn of_unfit(error: &UnfitDecision) -> Problem {
+/// The problem that an invalid decision is.
+pub(crate) fn of_invalid(error: &InvalidDecision) -> Problem {
     match error {
-        UnfitDecision::NotAllowed { verdict, allowed } => {
+        InvalidDecision::NotAllowed { verdict, allowed } => {
             // Of a stop: it has no answer that could go elsewhere.
             let is_stops = *verdict == Verdict::Reroute && allowed.contains(&Verdict::Resume);
             let hint = if is_stops {
@@ -22,10 +22,10 @@ pub(crate) fn of_unfit(error: &UnfitDecision) -> Problem {
             Problem::new(Kind::DecisionNotAllowed, error.to_string(), hint)
                 .with("allowed_decisions", allowed.collect::<Vec<_>>())
         }
-        UnfitDecision::NoTarget { routes }
-        | UnfitDecision::NoReroute { routes }
-        | UnfitDecision::UnknownTarget { routes, .. }
-        | UnfitDecision::TwoTargets { routes, .. } => {
+        InvalidDecision::NoTarget { routes }
+        | InvalidDecision::NoReroute { routes }
+        | InvalidDecision::UnknownTarget { routes, .. }
+        | InvalidDecision::TwoTargets { routes, .. } => {
             let routes = routes.iter().map(RouteName::as_str).map(Value::from);
             Problem::new(
                 Kind::RouteNotAllowed,
@@ -34,7 +34,7 @@ pub(crate) fn of_unfit(error: &UnfitDecision) -> Problem {
             )
             .with("routes", routes.collect::<Vec<_>>())
         }
-        UnfitDecision::Request { misfits } => {
+        InvalidDecision::Request { misfits } => {
             let told = |misfit: &Misfit| {
                 json!({
                     "pointer": format!("{}{}", error.pointer(), misfit.pointer),
@@ -42,20 +42,20 @@ pub(crate) fn of_unfit(error: &UnfitDecision) -> Problem {
                 })
             };
             let errors: Vec<Value> = misfits.iter().map(told).collect();
-            unfit_answer(
+            invalid_answer(
                 "the edited request does not fit the schema of its target",
                 errors,
             )
         }
-        UnfitDecision::Unreadable { .. }
-        | UnfitDecision::SaidTwice { .. }
-        | UnfitDecision::NothingSaid
-        | UnfitDecision::NoChange
-        | UnfitDecision::ChosenTwice { .. }
-        | UnfitDecision::NotOffered { .. }
-        | UnfitDecision::UnknownItem { .. }
-        | UnfitDecision::NoRequest
-        | UnfitDecision::NoEdit
+        InvalidDecision::Unreadable { .. }
+        | InvalidDecision::SaidTwice { .. }
+        | InvalidDecision::NothingSaid
+        | InvalidDecision::NoChange
+        | InvalidDecision::ChosenTwice { .. }
+        | InvalidDecision::NotOffered { .. }
+        | InvalidDecision::UnknownItem { .. }
+        | InvalidDecision::NoRequest
+        | InvalidDecision::NoEdit
         | _ => misfit(error.pointer(), &error.to_string()),
     }
 }
@@ -63,10 +63,10 @@ pub(crate) fn of_unfit(error: &UnfitDecision) -> Problem {
 /// A part of an answer that does not fit.
 pub(crate) fn misfit(pointer: &str, message: &str) -> Problem {
     let errors = vec![json!({"pointer": pointer, "message": message})];
-    unfit_answer(format!("{pointer}: {message}"), errors)
+    invalid_answer(format!("{pointer}: {message}"), errors)
 }
 
-fn unfit_answer(detail: impl Into<String>, errors: Vec<Value>) -> Problem {
+fn invalid_answer(detail: impl Into<String>, errors: Vec<Value>) -> Problem {
     Problem::new(
         Kind::ResponseSchema,
         detail,
