@@ -6,12 +6,13 @@ use interrupts::life::{Actor, Role};
 use interrupts::{ActorName, NameError};
 use rustix::process::getuid;
 
-/// The user, by the name that the operating system knows, or by `IRQ_USER` where the environment sets it. Whoever can write the store's file can do anything with it, so there is
-/// no role below operator to pretend; who decides over the network is told by other means.
+/// The user, by the name that the operating system knows, or by `IRQ_USER` if the environment sets it. Anyone who can
+/// write the store's file can do anything with it, so a role below operator would be a pretence; users who decide over
+/// the network are identified by other means.
 ///
 /// # Errors
 ///
-/// [`NameError`] where the user's name has control characters or is too long.
+/// [`NameError`] if the user's name has control characters or is too long.
 pub(crate) fn actor() -> Result<Actor, NameError> {
     let name = set_name().unwrap_or_else(system_name);
     Ok(Actor {
@@ -27,8 +28,7 @@ pub(crate) fn set_name() -> Option<String> {
         .filter(|name| !name.is_empty())
 }
 
-/// The name that the operating system has for the user of this process. `USER` and `LOGNAME` say anything, and are not
-/// asked.
+/// The operating system's name for the user of this process. `USER` and `LOGNAME` can say anything and are not used.
 fn system_name() -> String {
     let uid = getuid().as_raw();
     let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();

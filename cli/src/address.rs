@@ -1,7 +1,7 @@
 //! Where a command is sent: a run, an agent, an interrupt.
 //!
 //! An agent's id is unique in its run alone, so its full address is `RUN/AGENT`; the agent alone is enough
-//! where one live run has it. Of an id, any beginning is enough that no other id has.
+//! if one live run has it. Of an id, any beginning is enough that no other id has.
 
 use interrupts::life::{AskingId, Interrupt};
 use interrupts::store::{Filter, NodeRow, Run};
@@ -39,7 +39,7 @@ pub(crate) fn full(run: RunId, node: &NodeId) -> String {
 ///
 /// # Errors
 ///
-/// [`Exit::NotFound`] where there is nothing of that name, [`Exit::Usage`] where there are several.
+/// [`Exit::NotFound`] if there is nothing of that name, [`Exit::Usage`] if there are several.
 pub(crate) async fn find(from: &dyn Installation, text: &str) -> Result<Address, Failure> {
     if text.starts_with(INTERRUPT) {
         let interrupt = find_interrupt(from, text).await?;
@@ -135,7 +135,7 @@ pub(crate) async fn find_asking(
     Ok((interrupt, Some(asking.number)))
 }
 
-/// Finds an agent: `RUN/AGENT`, or the agent alone where one live run has it.
+/// Finds an agent: `RUN/AGENT`, or the agent alone if one live run has it.
 ///
 /// # Errors
 ///
@@ -172,7 +172,7 @@ pub(crate) async fn find_agent(
 ///
 /// # Errors
 ///
-/// [`Exit::NotFound`] where the run has none of that name.
+/// [`Exit::NotFound`] if the run has none of that name.
 pub(crate) async fn agent_in(
     from: &dyn Installation,
     run: Run,
@@ -196,7 +196,7 @@ fn no_agent(text: &str) -> Failure {
         .hint("`irq ps` lists the agents; one of a run that has ended is RUN/AGENT")
 }
 
-/// The only one, `None` where there is none.
+/// The only match; `None` if there is none.
 fn one_of<T>(
     mut found: Vec<T>,
     text: &str,

@@ -1,5 +1,5 @@
-//! Commands that people are told to type: they work where this process works, on the store or the server that its own
-//! command line named.
+//! Commands suggested to the user: they work where this process works, on the store or the server that its own command
+//! line named.
 
 use std::sync::OnceLock;
 
@@ -35,7 +35,7 @@ const ANYWHERE: [&str; 19] = [
     "doctor",
 ];
 
-/// Commands that are told beside a store alone.
+/// Commands that are suggested beside a store only.
 const BESIDE_A_STORE: [&str; 3] = ["serve", "token", "purge"];
 
 /// Remembers what this process was started with. Only what its command line alone says has to be typed again:
@@ -58,7 +58,7 @@ pub(crate) fn remember(arguments: &StoreArguments) {
         Ok(StoreLocation::Postgres(place)) => place.to_string(),
         Ok(StoreLocation::Memory | StoreLocation::File(_)) | Err(_) => store.to_owned(),
     });
-    // Nobody looks at it before it is there, and it is there once.
+    // Set once, and not read before that.
     let _ = OPTIONS.set(ShellOptions {
         program: workflows::program_name(),
         store: given(store.as_deref(), "store"),
@@ -75,10 +75,10 @@ pub(crate) fn advised(text: &str) -> String {
         .map_or_else(|| text.to_owned(), |options| options.put_into(text))
 }
 
-/// Options as a shell reads them, where the command line said them.
+/// The options of the command line, as a shell reads them.
 #[derive(Debug, Default)]
 struct ShellOptions {
-    /// What this program is called, where that is not `irq`.
+    /// What this program is called, if that is not `irq`.
     program: Option<String>,
     store: Option<String>,
     server: Option<String>,
@@ -115,7 +115,7 @@ impl ShellOptions {
                 .unwrap_or_default()
         };
         let is_anywhere = ANYWHERE.contains(&name);
-        // Without a goal, `irq run` is named and not told.
+        // Without a goal, the text mentions `irq run` and does not suggest it.
         let is_named = name == "run" && arguments.trim().is_empty();
         if !(is_anywhere || BESIDE_A_STORE.contains(&name)) || is_named || has("--store") {
             return String::new();
@@ -130,10 +130,10 @@ impl ShellOptions {
     }
 }
 
-/// How each command begins in the texts that are told.
+/// How each suggested command begins.
 const PROGRAM: &str = "irq ";
 
-/// What stands before the next command, with its `irq `, and what begins with the command's name.
+/// The text before the next command, including its `irq `, and the rest, which begins with the command's name.
 fn next_command(text: &str) -> Option<(&str, &str)> {
     let is_apart = |at: &usize| {
         let before = text[..*at].chars().next_back();
@@ -143,7 +143,7 @@ fn next_command(text: &str) -> Option<(&str, &str)> {
     Some(text.split_at(at + PROGRAM.len()))
 }
 
-/// What belongs to a command, of what stands behind its name.
+/// The part after a command's name that belongs to the command.
 fn of_this_command(text: &str) -> &str {
     let end = text.find(['`', '\n', ';']).unwrap_or(text.len());
     let text = &text[..end];

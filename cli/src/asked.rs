@@ -26,11 +26,11 @@ struct UnfilledKind {
     problem: String,
 }
 
-/// What a person is asked by a question.
+/// The question that an interrupt asks a person.
 ///
 /// # Errors
 ///
-/// Where the interrupt stops rather than asks, or is of a workflow that this program does not know.
+/// If the interrupt stops rather than asks, or is of a workflow that this program does not know.
 pub(crate) fn question(interrupt: &Interrupt) -> Result<Question, Failure> {
     if interrupt.family() == Family::Stop {
         let stop = format!("{} stops, it asks nothing", interrupt.id);
@@ -83,12 +83,12 @@ pub(crate) fn question(interrupt: &Interrupt) -> Result<Question, Failure> {
     })
 }
 
-/// What the interrupt asks about a tool, where it does.
+/// What the interrupt asks about a tool, if it does.
 pub(crate) fn matter(interrupt: &Interrupt) -> Option<ToolMatter> {
     ToolMatter::of(&interrupt.content)
 }
 
-/// The question of an agent without routes, such as one of a plan: its answer goes back to who asks.
+/// The question of an agent without routes, such as one of a plan: its answer goes back to the agent that asks.
 fn back(interrupt: &Interrupt) -> Question {
     let kind = lasting(interrupt.kind.as_str());
     let payload = kept_json(&interrupt.content);
@@ -129,7 +129,7 @@ fn details(interrupt: &Interrupt) -> InterruptDetails {
     }
 }
 
-/// The content of a decision, where each part of it fits what is asked.
+/// The content of a decision, if each part of it fits what is asked.
 ///
 /// # Errors
 ///
@@ -141,7 +141,7 @@ pub(crate) fn content(
     parts.content(interrupt, workflows::of_interrupt(interrupt).as_deref())
 }
 
-/// Why it is asked, in the words of whoever asks; where there are none, as the interrupt was admitted.
+/// Why it is asked, in the asker's words; if there are none, as the interrupt was admitted.
 pub(crate) fn reason(interrupt: &Interrupt) -> String {
     let asked = QuestionContent::of(interrupt).reason;
     asked.unwrap_or_else(|| interrupt.reason.clone())

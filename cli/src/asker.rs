@@ -23,7 +23,7 @@ pub(crate) use question::{ProgramQuestion, QuestionWait};
 pub(crate) use refusal::by_work;
 pub(crate) use store::AskerStore;
 
-/// How long a run stays this process's without being renewed.
+/// How long this process owns a run without renewing its lease.
 const LEASE: SignedDuration = SignedDuration::from_secs(30);
 
 /// How often a lease is renewed.
@@ -46,7 +46,7 @@ struct AskerRun {
 }
 
 impl Asker {
-    /// An asker that has no run yet: its first question begins one, or goes on with the one that its name left open.
+    /// An asker that has no run yet: its first question begins one, or continues the one that its name left open.
     pub(crate) fn new(store: Arc<AskerStore>, name: String) -> Self {
         let held = Mutex::new(AskerRun::default());
         Self { store, name, held }
@@ -56,17 +56,17 @@ impl Asker {
     ///
     /// # Errors
     ///
-    /// Where a person has paused or stopped the run, another process has it, or the store fails.
+    /// If a person has paused or stopped the run, another process has it, or the store fails.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, the run may be owned; the next call goes on with it.
+    /// Dropped, the run may be owned; the next call continues it.
     async fn owned(&self) -> Result<Owned<'_>, Failure> {
         let mut held = self.held.lock().await;
         if let (Some(run), Some(epoch)) = (held.run, held.epoch) {
             match self.store.protocol().owned(run, epoch).await {
                 Ok(owned) => return Ok(owned),
-                // The machine slept, or a person stopped the run: look what has become of it.
+                // The machine slept, or a person stopped the run: check its state.
                 Err(WorkError::LeaseLost { .. }) => held.epoch = None,
                 Err(error) => return Err(by_work(&error)),
             }
@@ -83,11 +83,11 @@ impl Asker {
         Ok(owned)
     }
 
-    /// Lets the run go: it is completed where nothing is left to answer, else the same session goes on with it.
+    /// Releases the run: completes it if nothing is left to answer; otherwise the same session can continue it.
     ///
     /// # Errors
     ///
-    /// Where the store fails; the lease runs out then.
+    /// If the store fails; the lease runs out then.
     ///
     /// # Cancel safety
     ///

@@ -5,7 +5,7 @@ use interrupts::life::{Asking, Interrupt};
 use crate::time::instant;
 use crate::visible::visible_line;
 
-/// One line for each asking where there are several to tell apart, or one was taken back; none otherwise.
+/// One line for each asking if there are several to tell apart, or one was taken back; none otherwise.
 pub(crate) fn lines(interrupt: &Interrupt) -> Vec<String> {
     let askings = interrupt.askings();
     if let [only] = &*askings
@@ -33,7 +33,7 @@ fn line(interrupt: &Interrupt, asking: &Asking) -> String {
     )
 }
 
-/// Who asks, what he is, and how hard.
+/// Who asks, in which role, and how hard.
 fn who(asking: &Asking) -> String {
     use routing_core::{StopMode, StopSource};
     let source = match asking.source {
@@ -48,7 +48,7 @@ fn who(asking: &Asking) -> String {
     format!("{} ({source}{mode})", asking.by.name)
 }
 
-/// Who still asks for a stop, in one line: `None` where nobody does.
+/// Who still asks for a stop, in one line: `None` if no one does.
 pub(crate) fn still(interrupt: &Interrupt) -> Option<String> {
     let askings = interrupt.askings();
     let names: Vec<&str> = askings

@@ -1,4 +1,4 @@
-//! A row of the audit in words. Read from its JSON, so that a row of a newer program can be told too.
+//! A row of the audit in words. Read from its JSON, so that rows of a newer program can be shown too.
 
 use interrupts::store::AuditRow;
 use jiff::Timestamp;
@@ -95,14 +95,14 @@ impl AuditLine {
 }
 
 impl AuditLine {
-    /// Who did it, for a table: what no person and no program from outside did, `irq` did.
+    /// Who did it, for a table: `irq`, unless a person or an external program did it.
     pub(crate) fn by(&self) -> &str {
         let named = self.who.as_deref().filter(|who| !is_process(who));
         named.unwrap_or("irq")
     }
 }
 
-/// What is said beside a step: of the process that has the interrupt, what a person can find it by.
+/// The detail of a step; for the process that has the interrupt, what a person can find it by.
 fn plain_detail(detail: &str) -> String {
     match detail.strip_prefix("delivered to ") {
         Some(owner) => format!("to {}", owner_words(owner)),
@@ -146,7 +146,7 @@ fn text_of(value: &Value, name: &str) -> Option<String> {
     value.get(name).and_then(Value::as_str).map(str::to_owned)
 }
 
-/// What happened to an interrupt, as one would say it; an event that is not known here by its name.
+/// What happened to an interrupt, in plain words; an unknown event by its name.
 fn step(entry: &Value) -> String {
     let event = text_of(entry, "event").unwrap_or_default();
     let to = text_of(entry, "to").unwrap_or_default();

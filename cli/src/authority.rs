@@ -8,7 +8,7 @@ use crate::exit::{Exit, Failure};
 ///
 /// # Errors
 ///
-/// [`Exit::NotFound`] where it cannot be read.
+/// [`Exit::NotFound`] if it cannot be read.
 pub(crate) fn read(file: &Path) -> Result<Vec<u8>, Failure> {
     std::fs::read(file).map_err(|error| {
         let text = format!("--ca-certificate: cannot read {}: {error}", file.display());
@@ -16,7 +16,7 @@ pub(crate) fn read(file: &Path) -> Result<Vec<u8>, Failure> {
     })
 }
 
-/// The failure that a file without an authority is.
+/// The failure for a file without an authority.
 pub(crate) fn none_in(file: &Path, problem: &str) -> Failure {
     let text = format!("--ca-certificate: {}: {problem}", file.display());
     Failure::new(Exit::Usage, text).hint("give a file that begins with -----BEGIN CERTIFICATE-----")

@@ -15,11 +15,11 @@ const PAGE: u32 = 500;
 /// The kind of the journal's entries that say that a process has begun to work on a run.
 const WORK: &str = "work";
 
-/// Whether a run stands where a BRANCH has left it, and nobody has said since that it shall go on.
+/// Whether a run is as a BRANCH has left it, and no one has asked it to continue since.
 ///
 /// # Errors
 ///
-/// Where the store cannot be read.
+/// If the store cannot be read.
 ///
 /// # Cancel safety
 ///
@@ -27,7 +27,7 @@ const WORK: &str = "work";
 pub(crate) async fn is_left_by_branch(store: &dyn Store, run: &Run) -> Result<bool, StoreError> {
     match run.state {
         RunState::Created => is_forked_off(store, run).await,
-        // It waits where a pause that came after the BRANCH was given up.
+        // It waits if a pause that came after the BRANCH was given up.
         RunState::Stopping | RunState::Paused | RunState::Waiting => {
             is_stopped_for_branch(store, run).await
         }
@@ -37,7 +37,7 @@ pub(crate) async fn is_left_by_branch(store: &dyn Store, run: &Run) -> Result<bo
     }
 }
 
-/// A fork that somebody has ordered has an order of its own; what a BRANCH forks off has that of the run it leaves.
+/// A fork that a user has ordered has an order of its own; what a BRANCH forks off has that of the run it leaves.
 async fn is_forked_off(store: &dyn Store, run: &Run) -> Result<bool, StoreError> {
     let Some(from) = run.forked_from else {
         return Ok(false);
@@ -46,8 +46,8 @@ async fn is_forked_off(store: &dyn Store, run: &Run) -> Result<bool, StoreError>
     Ok(left.is_none_or(|left| left.content == run.content))
 }
 
-/// Whether the last word on a run was a BRANCH: nobody has worked on it since, and no pause was decided. The journal
-/// says in which order that was; clocks may jump.
+/// Whether a BRANCH came last in a run: no process has worked on it since, and no pause was decided. The journal gives
+/// that order; clocks may jump.
 async fn is_stopped_for_branch(store: &dyn Store, run: &Run) -> Result<bool, StoreError> {
     let filter = Filter {
         run: Some(run.id),
@@ -73,7 +73,7 @@ async fn is_stopped_for_branch(store: &dyn Store, run: &Run) -> Result<bool, Sto
     Ok(is_left)
 }
 
-/// One that an agent asks for is a question: its run goes on with the answer.
+/// One that an agent asks for is a question: its run continues with the answer.
 fn is_applied_branch(interrupt: &Interrupt) -> bool {
     let decision = interrupt.decision.as_ref();
     interrupt.interrupt_type == InterruptType::Branch

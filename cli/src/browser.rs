@@ -4,11 +4,11 @@ use std::ffi::OsStr;
 use std::io;
 use std::process::{Command, Stdio};
 
-/// Opens an address or a file in the browser. It is not waited for.
+/// Opens an address or a file in the browser, without waiting for it.
 ///
 /// # Errors
 ///
-/// Where there is no program that does it.
+/// If there is no program that does it.
 pub(crate) fn open_in_browser(target: impl AsRef<OsStr>) -> io::Result<()> {
     let program = if cfg!(target_os = "macos") {
         "open"
@@ -21,7 +21,7 @@ pub(crate) fn open_in_browser(target: impl AsRef<OsStr>) -> io::Result<()> {
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()?;
-    // It ends by itself; somebody has to bury it.
+    // It ends by itself; this thread reaps it.
     std::thread::spawn(move || child.wait());
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! A run that outlives its terminal: from then on it reads nothing, and what it tells goes to a file.
+//! A run that outlives its terminal: from then on it reads nothing, and its output goes to a file.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, IsTerminal};
@@ -15,7 +15,7 @@ use crate::keyboard::give_back;
 /// The folder of the files, beside the store that is usual.
 const FOLDER: &str = "logs";
 
-/// Where a run tells once its terminal is gone.
+/// Where a run writes once its terminal is gone.
 #[derive(Debug)]
 pub(crate) struct Detached {
     path: PathBuf,
@@ -26,7 +26,7 @@ impl Detached {
     ///
     /// # Errors
     ///
-    /// Where nothing says where that is.
+    /// If that folder is not known.
     pub(crate) fn of(run: RunId) -> Result<Self, Failure> {
         let usual = StoreLocation::usual().map_err(|error| {
             Failure::new(Exit::Usage, format!("--on-hangup detach: {error}"))
@@ -44,12 +44,12 @@ impl Detached {
         &self.path
     }
 
-    /// Lets go of the terminal: the file takes its place for both outputs, and nothing is read any more. What is
-    /// no terminal stays.
+    /// Lets go of the terminal: the file takes its place for both outputs, and nothing is read any more. Streams that
+    /// are no terminal stay.
     ///
     /// # Errors
     ///
-    /// Where the file cannot be opened.
+    /// If the file cannot be opened.
     pub(crate) fn let_go(&self) -> io::Result<()> {
         let file = self.opened()?;
         give_back();

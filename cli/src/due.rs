@@ -17,10 +17,10 @@ use crate::keep::{Keeping, OwnedRun, not_taken};
 use crate::listing;
 use crate::refused::by_change;
 
-/// The shortest time between a pause and its end: what fails at once again must not become a load.
+/// The shortest time between a pause and its end: a pause that fails again at once must not become a load.
 const SHORTEST: SignedDuration = SignedDuration::from_secs(1);
 
-/// All that a run waits for, where the policy ends each of it.
+/// All that a run waits for, if the policy ends each of them.
 pub(crate) struct Due {
     pauses: Vec<DuePause>,
     /// When the last of them ends.
@@ -35,12 +35,12 @@ struct DuePause {
 }
 
 impl Due {
-    /// What the policy ends of a run; `None` where anything else is open in it, or nothing is, and where a BRANCH has
-    /// left the run.
+    /// What the policy ends of a run; `None` if anything else is open in it, if nothing is, or if a BRANCH has left the
+    /// run.
     ///
     /// # Errors
     ///
-    /// Where the store cannot be read.
+    /// If the store cannot be read.
     ///
     /// # Cancel safety
     ///
@@ -62,7 +62,7 @@ impl Due {
         Ok((!is_left).then_some(Self { pauses, at }))
     }
 
-    /// Decides all of them as the policy says, or none where somebody else has decided one. Whether it did.
+    /// Decides all of them as the policy says, or none if someone else has decided one. Returns whether it did.
     async fn decide(self, store: &dyn Store) -> Result<bool, Failure> {
         let pauses = self.pauses.into_iter();
         let decisions = pauses.map(|due| deciding(due.pause, due.choosing));
@@ -76,12 +76,12 @@ impl Due {
     }
 }
 
-/// Whether nothing holds a run that stands still: what it waited for has been decided or withdrawn, and nobody has gone
-/// on with it. Where a BRANCH has left it, somebody has to say so.
+/// Whether nothing holds up a paused or waiting run: what it waited for has been decided or withdrawn, and no process
+/// has continued it. If a BRANCH has left it, a person has to ask for it to continue.
 ///
 /// # Errors
 ///
-/// Where the store cannot be read.
+/// If the store cannot be read.
 ///
 /// # Cancel safety
 ///
@@ -95,7 +95,7 @@ pub(crate) async fn is_free(store: &dyn Store, run: &Run) -> Result<bool, Failur
     Ok(!is_left?)
 }
 
-/// The interrupts of a run that have not ended, and that nobody has to try again.
+/// The interrupts of a run that have not ended, and that no one has to try again.
 async fn open_in(store: &dyn Store, run: &Run) -> Result<Vec<Interrupt>, Failure> {
     let filter = Filter {
         run: Some(run.id),
@@ -111,13 +111,13 @@ async fn open_in(store: &dyn Store, run: &Run) -> Result<Vec<Interrupt>, Failure
     Ok(open?)
 }
 
-/// Lets a run go on that this process has taken for that: all that it waits for is ended as the policy says, where nobody
-/// has ended it before. Where anything else holds it by now, nothing is ended, and the run is given back. What is asked of it from now on is asked
-/// of whoever has it, so nothing comes between the look and the end.
+/// Continues a run that this process has taken for that: ends all that it waits for as the policy says, unless someone
+/// has ended it before. If anything else holds up the run by now, nothing is ended, and the run is given back. From now
+/// on, requests go to the run's owner, so nothing comes between the check and the end.
 ///
 /// # Errors
 ///
-/// Where the store cannot be read or written; the lease of the run runs out then.
+/// If the store cannot be read or written; the lease of the run runs out then.
 ///
 /// # Cancel safety
 ///
@@ -138,7 +138,7 @@ pub(crate) async fn let_go_on(
         None => false,
     };
     if may_go_on {
-        // The run was found with them: they hold it no more.
+        // The run was found with these pauses: they no longer hold it up.
         let lifted = kept.run.goes_on(&actor()?).await;
         lifted.map_err(|error| not_taken(kept.run.run(), &error))?;
         return Ok(Some(kept));
@@ -153,13 +153,13 @@ pub(crate) async fn let_go_on(
     Ok(None)
 }
 
-/// Answers what is open in a run, that this process goes on with, as the policy's rules say: questions that were raised
-/// when no such rule held. What somebody has claimed, or what something goes before, is left to people; so is whether
-/// a tool may be called, which has rules of its own.
+/// Answers what is open in a run that this process continues, as the policy's rules say: questions that were raised
+/// before such a rule applied. Questions that someone has claimed, or that something goes before, are left to people;
+/// so is whether a tool may be called, which has rules of its own.
 ///
 /// # Errors
 ///
-/// Where the store cannot be read or written.
+/// If the store cannot be read or written.
 ///
 /// # Cancel safety
 ///
@@ -189,7 +189,7 @@ pub(crate) async fn answer_open(
             ..
         } = answer;
         match store.decide(interrupt, judge, choosing).await {
-            // Whoever was faster has decided, or has it in hand.
+            // Someone else was faster and has decided it, or has it in hand.
             Ok(_) | Err(ChangeError::Refused(_)) => {}
             Err(error) => return Err(by_change(interrupt, &error)),
         }
@@ -197,7 +197,7 @@ pub(crate) async fn answer_open(
     Ok(())
 }
 
-/// How the policy answers a question, where it does.
+/// How the policy answers a question, if it does.
 fn answered(policy: &Policy, question: Interrupt) -> Result<Option<Deciding>, Failure> {
     let review = question.review.as_ref();
     let is_assigned = review.is_some_and(|review| review.assignee.is_some());
@@ -212,10 +212,10 @@ fn answered(policy: &Policy, question: Interrupt) -> Result<Option<Deciding>, Fa
     }
 }
 
-/// When and how the policy ends an interrupt, where it does.
+/// When and how the policy ends an interrupt, if it does.
 fn due(policy: &Policy, pause: Interrupt) -> Option<DuePause> {
     if pause.interrupt_type != InterruptType::Pause {
-        // A question that a rule answers is decided when it is raised, and when somebody resumes its run.
+        // A question that a rule answers is decided when it is raised, and when its run is resumed.
         return None;
     }
     // An interrupt has one decision at most, so its own bits name it.
@@ -236,8 +236,8 @@ fn due(policy: &Policy, pause: Interrupt) -> Option<DuePause> {
     }
 }
 
-/// Whether waiting can help: a limit that was reached stays reached, and a process that was told to end ends, whoever
-/// else asks for the pause.
+/// Whether waiting can help: a limit that was reached stays reached, and a process that was asked to end ends, no
+/// matter who else asks for the pause.
 fn may_end(pause: &Interrupt) -> bool {
     let passes = |note: &StopNote| match note.cause {
         StopCause::Budget | StopCause::Timeout | StopCause::Resource | StopCause::Shutdown => false,

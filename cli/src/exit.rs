@@ -24,13 +24,13 @@ pub(crate) enum Exit {
     Usage,
     /// What was named is not there, or cannot be read: a workspace, a script, a run, an interrupt.
     NotFound,
-    /// What was asked for does not fit how things stand: decided already, changed since, ended.
+    /// The request does not fit the current state: decided already, changed since, ended.
     Conflict,
-    /// The run stopped to ask, or somebody elsewhere has paused it.
+    /// The run stopped to ask, or someone elsewhere has paused it.
     Asking,
     /// The run was cancelled: by a STOP interrupt, a collector's decision, or a pause that was decided so.
     Stopped,
-    /// What was waited for did not come in time.
+    /// The wait timed out.
     TimedOut,
     /// The run has used what it may use.
     LimitHit,
@@ -226,7 +226,7 @@ pub(crate) fn tell(text: impl Display) {
     let _unread = std::io::stderr().write_all(line.as_bytes());
 }
 
-/// An error with its causes, from the outermost to the innermost; what was said already is left out.
+/// An error with its causes, from the outermost to the innermost; a cause that the text already contains is left out.
 pub(crate) fn causes(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut next = error.source();

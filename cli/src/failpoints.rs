@@ -22,7 +22,7 @@ use store::MortalStore;
 ///
 /// # Errors
 ///
-/// [`Exit::Usage`] where that cannot be understood.
+/// [`Exit::Usage`] if that cannot be understood.
 pub(crate) fn over(store: Arc<dyn Store>) -> Result<Arc<dyn Store>, Failure> {
     let said = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
     let unknown = |name: &str| Failure::new(Exit::Usage, format!("{name} cannot be understood"));

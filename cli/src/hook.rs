@@ -1,7 +1,7 @@
 //! `irq hook`: a permission question of a coding agent becomes a question here, and its decision the agent's.
 //!
-//! What goes wrong is a refusal, never an allowance: the agent hears "deny", or where even that cannot be said, the
-//! exit code with which it blocks.
+//! An error is a refusal, never an allowance: the agent reads "deny" or, if even that cannot be written, the exit code
+//! with which it blocks.
 
 mod asking;
 mod event;
@@ -60,7 +60,7 @@ impl CodingAgent {
 ///
 /// # Errors
 ///
-/// [`Exit::Usage`], whose exit code 2 blocks the agent's tool, where the event cannot be read.
+/// [`Exit::Usage`], whose exit code 2 blocks the agent's tool, if the event cannot be read.
 pub(crate) fn answer(
     agent: CodingAgent,
     timeout: SignedDuration,

@@ -1,8 +1,8 @@
 //! Hooks that a policy names: programs that are started before and after stops.
 //!
 //! A program reads what it is about as one JSON object from its standard input. Its time is the policy's
-//! `handler_limit`; when that is over, it and all of its process group are killed. Whatever it does, the stop goes
-//! on beside it. What went wrong with it is said, and nothing more follows from it.
+//! `handler_limit`; when that is over, it and all of its process group are killed. The stop proceeds in any case.
+//! Its errors are reported and have no other effect.
 
 use std::io;
 use std::process::{ExitStatus, Stdio};
@@ -22,7 +22,7 @@ use tokio::process::{Child, Command};
 use crate::visible::visible_line;
 use crate::workflows;
 
-/// How much of what a failed program said is told.
+/// How much of a failed program's output is shown.
 const MOST_SAID: u64 = 2_000;
 
 /// The variable that tells a program, and what it starts, that it is a hook: a stop that such a program asks for
@@ -37,7 +37,7 @@ pub(crate) fn is_of_hook() -> bool {
 /// Starts the programs that a policy names.
 pub(crate) struct CommandHook {
     policy: Arc<Policy>,
-    /// The only run of this process, where it has but one.
+    /// The only run of this process, if it has just one.
     run: Option<RunId>,
     tell: Box<dyn Fn(String) + Send + Sync>,
 }
@@ -52,7 +52,7 @@ struct HookCall<'moment> {
 }
 
 impl CommandHook {
-    /// The hooks of a policy; `None` where it names none. What goes wrong with them is told.
+    /// The hooks of a policy; `None` if it names none. Their errors are reported.
     pub(crate) fn of(
         policy: &Arc<Policy>,
         tell: impl Fn(String) + Send + Sync + 'static,
@@ -64,7 +64,7 @@ impl CommandHook {
         })
     }
 
-    /// The same in a process that has this run and no other: whoever stops everything there stops it.
+    /// The same in a process that has only this run: a stop of everything there stops it.
     #[must_use]
     pub(crate) fn of_run(self, run: RunId) -> Self {
         Self {
@@ -165,7 +165,7 @@ impl Hook for CommandHook {
     }
 }
 
-/// Why a program did not do what it does.
+/// Why a program did not do its work.
 #[derive(Debug, thiserror::Error)]
 enum Failed {
     #[error("{program} cannot be started: {source}")]
@@ -212,14 +212,14 @@ async fn started(call: &HookCall<'_>, limit: Duration) -> Result<(), Failed> {
     }
 }
 
-/// Hands over what it is about, and hears how it ended and what it complained of.
+/// Sends the program its input, and returns how it ended and its error output.
 async fn talked(child: &mut Child, about: &[u8]) -> io::Result<(ExitStatus, String)> {
     let mut said = Vec::new();
     let input = child.stdin.take();
     let errors = child.stderr.take();
     let hand_over = async {
         if let Some(mut input) = input {
-            // A program need not read what it is told.
+            // A program need not read its input.
             let _not_read = input.write_all(about).await;
         }
     };

@@ -1,8 +1,8 @@
 //! `--debug-http`: what is sent to models' servers and what they answer, as it goes over the connection, with keys
 //! blanked.
 //!
-//! The HTTP client tells each read and each write of a connection by the facade `log`, where it is asked to; nothing else
-//! of what is told there is kept.
+//! The HTTP client reports each read and each write of a connection through the facade `log`, if it is asked to; all
+//! other records there are dropped.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
@@ -16,7 +16,7 @@ use log::{LevelFilter, Log, Metadata, Record};
 
 use crate::exit::{Exit, Failure};
 
-/// What the client calls the place where it tells of connections.
+/// The client's name for the place that reports on connections.
 const CONNECTIONS: &str = "reqwest::connect::verbose";
 
 /// Headers whose value is never shown.
@@ -32,7 +32,7 @@ const SECRET_HEADERS: [&str; 6] = [
 /// What names of environment variables have in them whose value is never shown.
 const SECRET_NAMES: [&str; 4] = ["KEY", "TOKEN", "SECRET", "PASSWORD"];
 
-/// The shortest value that is looked for: shorter ones stand in other words too.
+/// The shortest value that is looked for: shorter ones occur in other words too.
 const SHORTEST_SECRET: usize = 8;
 
 /// Set once, when writing begins.
@@ -41,11 +41,11 @@ static IS_ON: AtomicBool = AtomicBool::new(false);
 /// In place of what is not shown.
 const BLANK: &str = "[blanked]";
 
-/// Begins to write what goes over the connections to models into a file, behind what it has.
+/// Begins to append what goes over the connections to models to a file.
 ///
 /// # Errors
 ///
-/// Where the file cannot be opened.
+/// If the file cannot be opened.
 pub(crate) fn begin(path: &Path) -> Result<(), Failure> {
     let opened = OpenOptions::new()
         .create(true)
@@ -80,7 +80,7 @@ pub(crate) fn is_on() -> bool {
 
 struct HttpLog {
     file: Mutex<File>,
-    /// What is blanked wherever it stands.
+    /// Text that is blanked wherever it occurs.
     secrets: Vec<String>,
 }
 
@@ -97,7 +97,7 @@ impl HttpLog {
 
 impl Log for HttpLog {
     fn enabled(&self, _metadata: &Metadata<'_>) -> bool {
-        // The client asks for its module as a whole; what is written is looked at below.
+        // The client asks for its module as a whole; `log` below selects what is written.
         true
     }
 
@@ -125,7 +125,7 @@ fn entry(told: &str, secrets: &[String]) -> Option<String> {
     Some(format!("{connection} {direction} {}", lines.join("\n  ")))
 }
 
-/// The line, without the value of a header that holds a key.
+/// The line, without the value of a header that contains a key.
 fn blanked(line: &str) -> String {
     let lower = line.to_ascii_lowercase();
     let header = SECRET_HEADERS.iter().find(|name| lower.starts_with(**name));

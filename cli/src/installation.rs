@@ -32,10 +32,10 @@ pub(crate) use local::{Local, me};
 pub(crate) use remote::{Remote, client_at};
 pub(crate) use whereabouts::{ServerPlace, Whereabouts};
 
-/// Decisions that were refused, each with its place among those that were wanted.
+/// Decisions that were refused, each with its index among those that were requested.
 pub(crate) type RefusedDecisions = Vec<(usize, Failure)>;
 
-/// A message that somebody wants to send.
+/// A message to send.
 #[derive(Debug, Clone)]
 pub(crate) struct NewText {
     /// The run.
@@ -60,13 +60,13 @@ pub(crate) struct SentText {
 /// An interrupt that was asked for.
 #[derive(Debug, Clone)]
 pub(crate) struct Requested {
-    /// It, as it stands now.
+    /// The interrupt in its current state.
     pub(crate) interrupt: Interrupt,
     /// Whether the same was asked for before.
     pub(crate) already: bool,
 }
 
-/// What the whole audit turned out to be.
+/// The result of verifying the whole audit.
 #[derive(Debug, Clone)]
 pub(crate) enum Verified {
     /// It is whole, and so is all that it vouches for.
@@ -80,22 +80,22 @@ pub(crate) enum Verified {
 /// Reading changes nothing. What changes something says how it may be repeated.
 #[async_trait(?Send)]
 pub(crate) trait Installation: Send + Sync {
-    /// How often it is reasonable to look again while something is waited for.
+    /// How often to look again while waiting for something.
     fn pace(&self) -> Duration;
 
-    /// The address of the page for people, where there is one.
+    /// The address of the page for people, if there is one.
     fn page(&self) -> Option<String>;
 
-    /// Whether it was not there when it was opened, and is there now: it has to be opened again then.
+    /// Whether it did not exist when it was opened, and does now: then it has to be opened again.
     fn has_appeared(&self) -> bool;
 
-    /// Ends what has waited too long, where nobody else does.
+    /// Ends what has waited too long, unless a server does.
     async fn sweep(&self) -> Result<(), Failure>;
 
     /// A run.
     async fn run(&self, id: RunId) -> Result<Option<Run>, Failure>;
 
-    /// The run that a client calls so.
+    /// The run with this alias.
     async fn run_of(&self, alias: &str) -> Result<Option<Run>, Failure>;
 
     /// Runs in these states, or all of them, in the order of their creation, with their places.
@@ -126,7 +126,7 @@ pub(crate) trait Installation: Send + Sync {
     /// The messages to the agents of a run.
     async fn messages(&self, run: RunId, page: Page) -> Result<Vec<StoredMessage>, Failure>;
 
-    /// Where a run can go on from.
+    /// The checkpoints that a run can continue from.
     async fn checkpoints(&self, run: RunId, page: Page) -> Result<Vec<Checkpoint>, Failure>;
 
     /// The audit.
@@ -138,10 +138,10 @@ pub(crate) trait Installation: Send + Sync {
     /// How far a run has come.
     async fn progress(&self, run: RunId) -> Result<Option<RunProgress>, Failure>;
 
-    /// The plan of a run that carries out one, with all that is told of it; nothing where it has saved none yet.
+    /// The plan of a run that carries out one, with all its details; `None` if it has saved none yet.
     async fn plan(&self, run: &Run) -> Result<Option<PlanReading>, Failure>;
 
-    /// Changes a plan that stands still. The run stays as it is. Dropped, it was changed or not: look to see.
+    /// Changes a plan that is halted. The run stays as it is. Dropped, it was changed or not: look to see.
     async fn change_plan(
         &self,
         run: &Run,
@@ -155,11 +155,11 @@ pub(crate) trait Installation: Send + Sync {
     /// Revokes a rule. What it decided stays decided. Safe to repeat.
     async fn revoke_rule(&self, id: RuleId) -> Result<StandingRule, Failure>;
 
-    /// Decides. Of several who try one wins, and the others are told who and what. Dropped, it was decided or
-    /// not: look to see.
+    /// Decides. If several callers try, one wins, and the others learn who and what. Dropped, it was decided or not:
+    /// look to see.
     async fn decide(&self, decision: NewDecision) -> Result<Interrupt, Failure>;
 
-    /// Decides all of these in one transaction, or none; then says why not of each that was refused. Dropped, all
+    /// Decides all of these in one transaction, or none; then returns why each refused one was refused. Dropped, all
     /// were decided or none: look to see.
     async fn decide_together(
         &self,
@@ -172,13 +172,13 @@ pub(crate) trait Installation: Send + Sync {
     /// Asks for a stop. While the same one is under way, that one is returned, as hard as the hardest request.
     async fn stop(&self, to: &Addressee, stop: &StopOrder) -> Result<Requested, Failure>;
 
-    /// Lets a stop take hold whose run nobody has any more, where nobody else sees to that. Safe to repeat.
+    /// Carries out a stop of a run that no process owns any more, unless a server does that. Safe to repeat.
     async fn see_to(&self, stop: &Interrupt) -> Result<(), Failure>;
 
     /// Makes a stop that is under way immediate.
     async fn harden(&self, id: InterruptId) -> Result<(), Failure>;
 
-    /// Publishes an event that asks an agent to interrupt itself. `known` is its interrupt where it was published
+    /// Publishes an event that asks an agent to interrupt itself. `known` is its interrupt if it was published
     /// before.
     async fn publish(
         &self,
@@ -190,13 +190,13 @@ pub(crate) trait Installation: Send + Sync {
     /// Sends a message. Safe to repeat with the same key.
     async fn send(&self, message: NewText) -> Result<SentText, Failure>;
 
-    /// Takes a message back that nobody has read. Safe to repeat.
+    /// Takes back a message that no agent has read. Safe to repeat.
     async fn take_back(&self, message: &StoredMessage) -> Result<(), Failure>;
 
-    /// Whose name stands beside what is done here.
+    /// The name that is recorded for what is done here.
     async fn my_name(&self) -> Result<String, Failure>;
 
-    /// Gives an interrupt up; of a stop what is asked here, or the asking with a number.
+    /// Withdraws an interrupt; of a stop, what was asked here, or the asking with this number.
     async fn withdraw(&self, id: InterruptId, asking: Option<u32>) -> Result<Interrupt, Failure>;
 
     /// Lets an interrupt that could not be delivered be tried again.
@@ -207,7 +207,7 @@ pub(crate) trait Installation: Send + Sync {
 ///
 /// # Errors
 ///
-/// Where the store cannot be opened, or the server's address or token cannot be read. A server is not asked yet.
+/// If the store cannot be opened, or the server's address or token cannot be read. A server is not asked yet.
 ///
 /// # Cancel safety
 ///
@@ -219,8 +219,8 @@ pub(crate) async fn open(arguments: &StoreArguments) -> Result<Arc<dyn Installat
     }
 }
 
-/// Whether a server that was asked goes on by itself with a run that it launched and left, now that this was decided.
-/// A run that somebody paused goes on only where its pause is decided.
+/// Whether a server by itself continues a run that it launched and left, now that this was decided. A run that a person
+/// paused continues only if its pause is decided.
 pub(crate) fn goes_on_there(at: &dyn Installation, run: &Run, decided: &Interrupt) -> bool {
     let is_held = run.state == RunState::Paused;
     let is_pause = Family::of(decided.interrupt_type) == Family::Stop;

@@ -55,18 +55,18 @@ pub(crate) use untaken::not_taken;
 use whole_run::{first_node, goes_on_without, leaves_agents_out};
 pub(crate) use whole_run::{is_for_whoever_holds, workflow_of};
 
-/// How long a run that stands still is waited for that another process has: as a rule it lets a stop take hold, or
-/// changes a plan, and lets go.
+/// How long to wait for a halted run that another process owns: usually that process carries out a stop or changes a
+/// plan, and releases it.
 const WHILE_IT_STANDS: Duration = Duration::from_secs(3);
 
-/// How long a run is waited for that another process seems to work on. One that died at work may have been taken only
-/// to let a stop of it take hold.
+/// How long to wait for a run that another process seems to execute. A run whose process died may have been taken only
+/// to carry out a stop.
 const WHILE_IT_WORKS: Duration = Duration::from_secs(1);
 
-/// How often it is tried again meanwhile.
+/// How often to try again meanwhile.
 const PACE: Duration = Duration::from_millis(20);
 
-/// How much longer than its own time a hook is waited for.
+/// How much longer than its own time limit a hook is waited for.
 const AFTER_ITS_TIME: Duration = Duration::from_secs(2);
 
 /// The manager of this process, over a store.
@@ -87,21 +87,21 @@ pub(crate) struct OwnedRun {
 }
 
 impl Keeping {
-    /// A manager over a store, with a bell of its own, and with time for the hooks of a policy.
+    /// A manager over a store, with a notifier of its own, and with time for the hooks of a policy.
     ///
     /// # Errors
     ///
-    /// [`NameError`] where this process can be given no name.
+    /// [`NameError`] if this process can be given no name.
     pub(crate) fn over(storage: Storage, policy: &Policy) -> Result<Self, NameError> {
         Self::with_times(storage, times_for(policy))
     }
 
-    /// A manager over a store, with this much time for its runs to stop when the process shuts down, and as much
-    /// again once they are told to stop at once; with time for the hooks of a policy.
+    /// A manager over a store, with this much time for its runs to stop when the process shuts down, and as much again
+    /// once they have to stop at once; with time for the hooks of a policy.
     ///
     /// # Errors
     ///
-    /// [`NameError`] where this process can be given no name.
+    /// [`NameError`] if this process can be given no name.
     pub(crate) fn with_grace(
         storage: Storage,
         policy: &Policy,
@@ -114,11 +114,12 @@ impl Keeping {
         Self::with_times(storage, times)
     }
 
-    /// A manager of a process that hears its own bell by itself: this one hears none, and leaves that one in its place.
+    /// A manager of a process that listens to its own notifier: this one listens to none, and leaves that one in its
+    /// place.
     ///
     /// # Errors
     ///
-    /// [`NameError`] where this process can be given no name.
+    /// [`NameError`] if this process can be given no name.
     pub(crate) fn beside(storage: Storage) -> Result<Self, NameError> {
         Self::with_bell(storage, Times::default(), Arc::new(NoBell))
     }
@@ -146,7 +147,7 @@ impl Keeping {
         })
     }
 
-    /// Where is kept what tools of a run have changed.
+    /// Where the changes of a run's tools are kept.
     pub(crate) fn edits_of(&self, run: RunId) -> Option<PathBuf> {
         self.storage.edits_of(run)
     }
@@ -161,21 +162,21 @@ impl Keeping {
         &*self.storage.store
     }
 
-    /// The same, to be kept by somebody else too.
+    /// The same, as a shared reference.
     pub(crate) const fn shared_store(&self) -> &Arc<dyn Store> {
         &self.storage.store
     }
 
-    /// Lets the stops of a run that nobody executes take hold, and says whether it could: not where somebody
-    /// executes it, who does so, or where it has ended.
+    /// Carries out the stops of a run that no process executes. Returns whether it could: not if a process executes the
+    /// run, which then does so, or if the run has ended.
     ///
     /// # Errors
     ///
-    /// Where the store cannot be written; the requests stand.
+    /// If the store cannot be written; the requests stay.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, the run may be owned for some seconds more; whoever owns it next goes on with its stops.
+    /// Dropped, the run may be owned for some seconds more; its next owner completes its stops.
     pub(crate) async fn carry_out(&self, run: &Run) -> Result<bool, Failure> {
         let workflow = workflow_of(run);
         let (node, leaves_out) = (first_node(&workflow)?, goes_on_without(run));
@@ -188,12 +189,12 @@ impl Keeping {
         could_be_taken(run, carried)
     }
 
-    /// Ends a run that nobody executes and somebody has given up, and says whether it could: not where somebody
-    /// executes it, who ends it, or where it has ended.
+    /// Ends a cancelled run that no process executes. Returns whether it could: not if a process executes the run,
+    /// which then ends it, or if the run has ended.
     ///
     /// # Errors
     ///
-    /// Where the store cannot be written; the decision stands, and whoever resumes the run ends it.
+    /// If the store cannot be written; the decision stays, and the process that resumes the run ends it.
     ///
     /// # Cancel safety
     ///
@@ -209,11 +210,11 @@ impl Keeping {
         could_be_taken(run, given_up)
     }
 
-    /// Lets a run go as it stands, for another process to execute.
+    /// Releases a run in its current state, for another process to execute.
     ///
     /// # Errors
     ///
-    /// Where the store cannot be written; the lease runs out then.
+    /// If the store cannot be written; the lease runs out then.
     ///
     /// # Cancel safety
     ///
@@ -230,12 +231,12 @@ impl Keeping {
         Ok(())
     }
 
-    /// Lets a worker go on with a run that is paused: the run works again, and whichever worker wants it takes it. A
-    /// person who resumes it lifts its pauses, and what he says is kept for the worker.
+    /// Lets a worker continue a paused run: the run works again, and any worker can take it. A person who resumes it
+    /// lifts its pauses, and the message is kept for the worker.
     ///
     /// # Errors
     ///
-    /// Where a process has the run, it has ended, or the store cannot be written.
+    /// If a process owns the run, it has ended, or the store cannot be written.
     ///
     /// # Cancel safety
     ///
@@ -260,16 +261,16 @@ impl Keeping {
         self.let_go(kept).await
     }
 
-    /// A run that this process had is let go.
+    /// Forgets a run that this process has released.
     pub(crate) fn forget(&self, run: RunId) {
         self.facings.forget(run);
     }
 
-    /// Lets the stops take hold that came between the last look of a run's owner and its release.
+    /// Carries out the stops that came between the last look of a run's owner and its release.
     ///
     /// # Errors
     ///
-    /// Where the store cannot be read or written; the requests stand.
+    /// If the store cannot be read or written; the requests stay.
     ///
     /// # Cancel safety
     ///
@@ -288,11 +289,11 @@ impl Keeping {
         Ok(())
     }
 
-    /// Whether a stop of a run waits for somebody who lets it take hold.
+    /// Whether a stop of a run waits for a process to carry it out.
     ///
     /// # Errors
     ///
-    /// Where the store cannot be read.
+    /// If the store cannot be read.
     ///
     /// # Cancel safety
     ///
@@ -308,7 +309,7 @@ impl Keeping {
         Ok(stops.any(|stop| is_for_whoever_holds(stop, run)))
     }
 
-    /// Hears signals while what it returns is held.
+    /// Listens to signals as long as the returned value is alive.
     pub(crate) fn listen(
         &self,
         signals: OsSignals,
@@ -322,7 +323,7 @@ impl Keeping {
     ///
     /// # Errors
     ///
-    /// Where the order cannot be written, or the store.
+    /// If the order cannot be written, or the store.
     ///
     /// # Cancel safety
     ///
@@ -342,7 +343,7 @@ impl Keeping {
     ///
     /// # Errors
     ///
-    /// [`Exit::Conflict`] while another process has it, or where it has ended.
+    /// [`Exit::Conflict`] while another process owns it, or if it has ended.
     ///
     /// # Cancel safety
     ///
@@ -352,12 +353,12 @@ impl Keeping {
         taken.map_err(|error| not_taken(run, &error))
     }
 
-    /// Makes this process the owner of a run, once another one has let go that has it for a moment. `told` hears once
-    /// that it is waited for.
+    /// Makes this process the owner of a run, waiting for another process that owns it for a moment. `told` is called
+    /// once when the wait begins.
     ///
     /// # Errors
     ///
-    /// [`Exit::Conflict`] where another process keeps it, or where it has ended.
+    /// [`Exit::Conflict`] if another process keeps it, or if it has ended.
     ///
     /// # Cancel safety
     ///
@@ -371,7 +372,7 @@ impl Keeping {
         let began = Instant::now();
         let mut told = Some(told);
         let lapsed = self.storage.store.run(run).await?;
-        // It is waited for a beat of its owner, which the clock alone says has let go.
+        // Wait for a heartbeat of its owner, which only by the clock has lost the lease.
         if let Some(lease) = lapsed.and_then(|run| self.lapsed(&run))
             && let Some(told) = told.take()
         {
@@ -408,7 +409,7 @@ impl Keeping {
         run: RunId,
         workflow: &Workflow,
     ) -> Result<Result<OwnedRun, KeepError>, Failure> {
-        // What has waited too long is over before the run looks at it.
+        // Interrupts that have waited too long end before the run looks at them.
         self.storage.sweep().await?;
         let inbox = Arc::new(match workflow {
             Workflow::Agents | Workflow::Embedded(_) => LateInbox::closed_yet(),
@@ -439,12 +440,11 @@ impl Keeping {
         }))
     }
 
-    /// Records that this process begins to work on a run, and what the run may use from now on, where that is
-    /// changed.
+    /// Records that this process begins to work on a run, and what the run may use from now on, if that changes.
     ///
     /// # Errors
     ///
-    /// Where the store cannot be written.
+    /// If the store cannot be written.
     ///
     /// # Cancel safety
     ///
@@ -463,7 +463,7 @@ impl Keeping {
         Ok(())
     }
 
-    /// Where the run's own parts keep it.
+    /// The store as the run's own parts use it.
     pub(crate) fn run_store(&self, kept: &OwnedRun, policy: Arc<Policy>) -> RunStore {
         let mut store = RunStore::new(
             Arc::clone(&self.storage.store),
@@ -480,7 +480,7 @@ impl Keeping {
     }
 }
 
-/// How long things take where a policy names hooks.
+/// The time limits if a policy names hooks.
 fn times_for(policy: &Policy) -> Times {
     Times {
         // Each hook keeps to its own time; this is for one that does not.
@@ -489,7 +489,7 @@ fn times_for(policy: &Policy) -> Times {
     }
 }
 
-/// Whether a run could be taken for something that whoever has it does otherwise.
+/// Whether a run could be taken for something that its owner does otherwise.
 fn could_be_taken<T>(run: &Run, done: Result<T, KeepError>) -> Result<bool, Failure> {
     match done {
         Ok(_done) => Ok(true),

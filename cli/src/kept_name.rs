@@ -7,14 +7,14 @@ use std::sync::{Mutex, PoisonError};
 const LONGEST: usize = 200;
 const MOST: usize = 4_096;
 
-/// What stands for names that are too many or too long.
+/// The replacement for names that are too many or too long.
 const OTHER: &str = "...";
 
 static KEPT: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
 
-/// A name that stays, as those of workflows in this program do. The same name is kept once.
+/// A name with a static lifetime, like those of workflows in this program. The same name is kept once.
 pub(crate) fn kept_name(name: &str) -> &'static str {
-    // Whole names are put in, so a panic elsewhere leaves it whole.
+    // Only whole names are inserted, so a panic elsewhere leaves it intact.
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     let kept = kept.get_or_insert_default();
     if let Some(known) = kept.get(name) {

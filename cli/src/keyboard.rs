@@ -1,7 +1,7 @@
-//! The keyboard of a run that is shown on a terminal: lines where something is asked, and Esc at any time.
+//! The keyboard of a run that is shown on a terminal: lines when something is asked, and Esc at any time.
 //!
-//! One thread reads the terminal, and only while somebody wants what is typed: what is typed for an editor, for the
-//! screens, or for the next program is left to them. Nothing that was typed before a question was seen answers it.
+//! One thread reads the terminal, and only while someone wants input: what is typed for an editor, for the screens, or
+//! for the next program is left to them. Nothing that was typed before a question was shown answers it.
 
 mod leaving;
 mod modes;
@@ -24,21 +24,21 @@ use reader::TerminalReader;
 
 pub(crate) use modes::give_back;
 
-/// What a keyboard is told.
+/// A command to the keyboard.
 enum KeyboardCommand {
-    /// Esc is listened for from now on, or not any more.
+    /// Starts or stops listening for Esc.
     Listen(bool),
-    /// Somebody asks; told when the terminal is theirs.
+    /// A prompt begins; notified when it has the terminal.
     Ask(oneshot::Sender<()>),
-    /// What was typed so far is to be forgotten; told when it is.
+    /// What was typed so far is to be forgotten; notified when it is.
     Forget(oneshot::Sender<()>),
-    /// What is asked now was answered elsewhere: no line of it is waited for any more.
+    /// The current question was answered elsewhere: its line is no longer waited for.
     Withdraw,
-    /// Nobody asks any more.
+    /// A prompt has ended.
     Asked,
     /// A line is wanted.
     Line(oneshot::Sender<Result<String, NoLine>>),
-    /// Whoever had the terminal after Esc has left it.
+    /// The caller that had the terminal after Esc has left it.
     Back,
 }
 
@@ -62,11 +62,11 @@ pub(crate) struct Keyboard {
 }
 
 impl Keyboard {
-    /// The keyboard of standard input; `None` where that is no terminal.
+    /// The keyboard of standard input; `None` if that is no terminal.
     ///
     /// # Errors
     ///
-    /// Where the system gives no thread, or does not tell how the terminal is set.
+    /// If the system gives no thread, or does not say how the terminal is set.
     pub(crate) fn of_terminal() -> io::Result<Option<Self>> {
         if !io::stdin().is_terminal() {
             return Ok(None);
@@ -89,7 +89,7 @@ impl Keyboard {
         }))
     }
 
-    /// Whether a key alone can be told from a line on this terminal, and what comes of it can be shown.
+    /// Whether this terminal reports single keys, and can show what comes of them.
     pub(crate) fn tells_keys() -> bool {
         io::stdin().is_terminal()
             && io::stdout().is_terminal()
@@ -97,17 +97,17 @@ impl Keyboard {
             && !is_dumb()
     }
 
-    /// Listens for Esc, or does not any more.
+    /// Starts or stops listening for Esc.
     pub(crate) fn listen(&self, listens: bool) {
         self.tell(KeyboardCommand::Listen(listens));
     }
 
-    /// Waits for Esc. The terminal is as it was found then, and is nobody's but the caller's until
-    /// [`Keyboard::back`] is called.
+    /// Waits for Esc. The terminal is then as it was found, and is the caller's alone until [`Keyboard::back`] is
+    /// called.
     ///
     /// # Cancel safety
     ///
-    /// Safe: an Esc that comes after the future was dropped is told the next time.
+    /// Safe: an Esc that comes after the future was dropped is reported the next time.
     pub(crate) async fn escape(&self) {
         if self.escapes.lock().await.recv().await.is_none() {
             // The terminal is gone.
@@ -115,27 +115,26 @@ impl Keyboard {
         }
     }
 
-    /// Whether Esc was pressed and nobody has heard of it. Then the caller has the terminal, as after
-    /// [`Keyboard::escape`].
+    /// Whether Esc was pressed and not reported yet. Then the caller has the terminal, as after [`Keyboard::escape`].
     ///
     /// # Cancel safety
     ///
-    /// Safe: dropped, nothing is heard of.
+    /// Safe: dropped, it reports nothing.
     pub(crate) async fn was_escaped(&self) -> bool {
         self.escapes.lock().await.try_recv().is_ok()
     }
 
-    /// Whoever has heard Esc is done with the terminal.
+    /// The caller that has heard Esc is done with the terminal.
     pub(crate) fn back(&self) {
         self.tell(KeyboardCommand::Back);
     }
 
-    /// Somebody asks, and lines are read, while the guard lives. What was typed before is thrown away. Waits while
-    /// somebody has the terminal after Esc.
+    /// Opens a prompt: lines are read while the guard lives. What was typed before is discarded. Waits while another
+    /// caller has the terminal after Esc.
     ///
     /// # Cancel safety
     ///
-    /// Safe: dropped, nobody asks.
+    /// Safe: dropped, no prompt is open.
     pub(crate) async fn ask(self: &Arc<Self>) -> PromptSession {
         let asking = PromptSession {
             keyboard: Arc::clone(self),
@@ -147,13 +146,13 @@ impl Keyboard {
         asking
     }
 
-    /// Takes back what is asked now: whoever waits for its line is told [`NoLine::Withdrawn`], and what was typed of it is
-    /// thrown away. Nothing happens where nobody asks.
+    /// Withdraws the current question: the caller that waits for its line gets [`NoLine::Withdrawn`], and what was
+    /// typed of it is discarded. Does nothing without a prompt.
     pub(crate) fn withdraw(&self) {
         self.tell(KeyboardCommand::Withdraw);
     }
 
-    /// Keeps what was begun as the answer to a question, if anything was, for when it is asked again.
+    /// Keeps a begun answer to a question, if there is any, for when it is asked again.
     pub(crate) fn keep(&self, question: InterruptId, begun: DraftAnswer) {
         if begun.words.trim().is_empty() {
             return;
@@ -162,14 +161,14 @@ impl Keyboard {
         kept.insert(question, begun);
     }
 
-    /// What was begun as the answer to a question, once.
+    /// Takes out the begun answer to a question.
     pub(crate) fn kept(&self, question: InterruptId) -> Option<DraftAnswer> {
         let mut kept = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
         kept.remove(&question)
     }
 
     fn tell(&self, order: KeyboardCommand) {
-        // A reader that has ended reads nothing more; whoever asks is told so by its end.
+        // A reader that has ended reads nothing more; callers learn that from its end.
         let _ = self.orders.send(order);
         self.nudge();
     }
@@ -184,23 +183,23 @@ impl Drop for Keyboard {
     fn drop(&mut self) {
         self.modes.end();
         let (last, _) = mpsc::channel();
-        // The reader ends once nobody can tell it anything.
+        // The reader ends once no one can send it commands.
         self.orders = last;
         self.nudge();
     }
 }
 
-/// Somebody asks at the terminal. Dropping it ends that.
+/// A prompt at the terminal. Dropping it ends it.
 pub(crate) struct PromptSession {
     keyboard: Arc<Keyboard>,
 }
 
 impl PromptSession {
-    /// Throws away what was typed so far: it was typed before what is asked next could be seen.
+    /// Discards what was typed so far: it was typed before the next question could be seen.
     ///
     /// # Cancel safety
     ///
-    /// Safe: dropped, it is thrown away or not.
+    /// Safe: dropped, it is discarded or not.
     pub(crate) async fn forget(&self) {
         let (forgotten, is_forgotten) = oneshot::channel();
         self.keyboard.tell(KeyboardCommand::Forget(forgotten));
@@ -218,11 +217,11 @@ impl PromptSession {
     ///
     /// # Errors
     ///
-    /// [`NoLine`]; [`NoLine::Escape`] where Esc was pressed instead: whoever waits for it has the terminal then.
+    /// [`NoLine`]; [`NoLine::Escape`] if Esc was pressed instead: the caller has the terminal then.
     ///
     /// # Cancel safety
     ///
-    /// Safe: what was typed of a line that nobody waits for any more is thrown away.
+    /// Safe: what was typed of a line that is no longer waited for is discarded.
     pub(crate) async fn line(&self) -> Result<String, NoLine> {
         let _wakes = Nudge(&self.keyboard);
         self.wish().await.unwrap_or(Err(NoLine::End))
@@ -249,7 +248,7 @@ impl Drop for PromptSession {
     }
 }
 
-/// Wakes the reader when it is dropped: nobody may wait for its line any more.
+/// Wakes the reader when it is dropped: its line may no longer be waited for.
 struct Nudge<'keyboard>(&'keyboard Keyboard);
 
 impl Drop for Nudge<'_> {

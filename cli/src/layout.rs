@@ -9,7 +9,7 @@ const NARROWEST: usize = 40;
 /// The widest line of running text; wider is hard to read.
 const WIDEST_TEXT: usize = 100;
 
-/// The size of the terminal behind standard error, in columns and rows; 80 by 24 where there is none.
+/// The size of the terminal behind standard error, in columns and rows; 80 by 24 if there is none.
 pub(crate) fn screen_size() -> (usize, usize) {
     match terminal_size::terminal_size_of(std::io::stderr()) {
         Some((terminal_size::Width(columns), terminal_size::Height(rows))) => (
@@ -25,11 +25,11 @@ pub(crate) fn columns_of(text: &str) -> usize {
     UnicodeWidthStr::width(text)
 }
 
-/// The least room in which a text that is cut says how long it is; less is for names.
+/// The least room in which a cut text shows its length; less is for names.
 const ROOM_FOR_LENGTH: usize = 36;
 
-/// The text, cut to so many columns, with an ellipsis where something is missing; where there is room, with the length
-/// of all of it.
+/// The text, cut to so many columns, with an ellipsis if something is missing; if there is room, with the length of all
+/// of it.
 pub(crate) fn cut(text: &str, columns: usize) -> String {
     if columns_of(text) <= columns {
         return text.to_owned();

@@ -92,7 +92,7 @@ fn run_command_line() -> ExitCode {
         Ok(parsed) => parsed,
         Err(NoCommand::Refused(failure)) => return fail(failure.into(), Global::default()).into(),
         Err(NoCommand::Told(error)) => {
-            // Help that nobody reads to its end is no failure.
+            // Help that is not read to its end is no failure.
             let _ = error.print();
             return match error.exit_code() {
                 0 => Exit::Success.into(),
@@ -129,12 +129,12 @@ fn run_command_line() -> ExitCode {
     };
     drop(span);
     telemetry.end(global);
-    // A disk that does not answer holds nobody here: all of it is durable already.
+    // Do not wait for a disk that does not answer: everything is durable already.
     store::until_closed(CLOSING);
     exit.into()
 }
 
-/// Refuses a server for what cannot be done through one.
+/// Refuses a server for commands that cannot work through one.
 fn demand_store(command: &Command, store: &StoreArguments) -> Result<(), Failure> {
     let (name, instead) = match command {
         Command::Serve(_) => ("serve", "leave --server out: this is the server"),
@@ -235,7 +235,7 @@ enum NoCommand {
     Refused(Failure),
 }
 
-/// The arguments, with what files say where the command line does not, and the name of the command.
+/// The arguments, completed by the files of settings, and the name of the command.
 fn parse() -> Result<(Arguments, String), NoCommand> {
     // Clap writes help and errors before it has told us whether colours are refused.
     let refused = std::env::args_os().any(|argument| argument == "--no-color");
@@ -253,7 +253,7 @@ fn parse() -> Result<(Arguments, String), NoCommand> {
     let program = settings.applied(program);
     let matches = program.try_get_matches().map_err(NoCommand::Told)?;
     let name = matches.subcommand_name().unwrap_or_default().to_owned();
-    // These tell what is wrong, or do nothing that a setting could change.
+    // These report what is wrong, or do nothing that a setting could change.
     if !["config", "completions", "man"].contains(&name.as_str()) {
         let usable = refusal.map_or_else(|| settings.demand_files(), Err);
         usable.map_err(NoCommand::Refused)?;
@@ -271,7 +271,7 @@ fn fail(error: anyhow::Error, global: Global) -> Exit {
         .filter_map(|cause| cause.downcast_ref::<io::Error>())
         .any(|cause| cause.kind() == ErrorKind::BrokenPipe);
     if is_broken_pipe {
-        // Whoever read has read enough.
+        // The reader has read enough.
         return Exit::Success;
     }
     let failure = error.downcast_ref::<Failure>();
@@ -285,12 +285,12 @@ fn fail(error: anyhow::Error, global: Global) -> Exit {
     if let Some(hint) = failure.and_then(Failure::advice) {
         text.push_str(&labelled(palette, Tone::Strong, "hint", &advised(hint)));
     }
-    // Where even this cannot be written, the exit code still says it.
+    // If even this cannot be written, the exit code still says it.
     let _ = io::stderr().write_all(text.as_bytes());
     failure.map_or(Exit::Failure, |failure| failure.exit)
 }
 
-/// What a server or a store answers is a failure with its exit code and hint, whatever it came through.
+/// An error of a server or a store as a failure with its exit code and hint, however deep it is.
 fn told_as_failure(error: anyhow::Error) -> anyhow::Error {
     let error = match error.downcast::<client::ClientError>() {
         Ok(error) => return Failure::from(error).into(),

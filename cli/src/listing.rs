@@ -20,7 +20,7 @@ const LIVE: [RunState; 5] = [
     RunState::Waiting,
 ];
 
-/// What of a list is not what was written. The rest is shown, and this is said at the end.
+/// The damaged rows of a list. The rest is shown, and these are reported at the end.
 #[derive(Debug, Default)]
 pub(crate) struct Damaged(Vec<Failure>);
 
@@ -36,7 +36,7 @@ impl Damaged {
     ///
     /// # Errors
     ///
-    /// Where anything is damaged: names all of it.
+    /// If anything is damaged: names all of it.
     pub(crate) fn end(self) -> Result<Exit, Failure> {
         let Some(first) = self.0.first() else {
             return Ok(Exit::Success);
@@ -50,7 +50,7 @@ impl Damaged {
     }
 }
 
-/// Reads all pages, and leaves out the rows that are not what was written.
+/// Reads all pages, and leaves out damaged rows.
 async fn readable<T>(
     read: impl AsyncFn(Page) -> Result<Vec<(u64, T)>, Failure>,
     damaged: &mut Damaged,
@@ -81,7 +81,7 @@ async fn readable<T>(
     }
 }
 
-/// The position of the damaged row that follows a position: the first one after which it is not read any more.
+/// The position of the damaged row that follows a position: the first one after which the same failure no longer comes.
 async fn position_of<T>(
     failure: &Failure,
     read: &impl AsyncFn(Page) -> Result<Vec<(u64, T)>, Failure>,

@@ -8,7 +8,7 @@ use tools::{LoginGuide, LoginPage, McpError};
 use crate::browser::open_in_browser;
 use crate::exit::{causes, tell};
 
-/// The folder that keeps logins, below the user's data; `None` where there is no home.
+/// The folder that keeps logins, below the user's data; `None` if there is no home.
 pub(crate) fn folder() -> Option<PathBuf> {
     folder_in(|name| std::env::var_os(name).map(PathBuf::from))
 }
@@ -45,7 +45,7 @@ impl LoginGuide for Guide {
     }
 }
 
-/// Why a server cannot be used, with the command that helps where a person has to log in.
+/// Why a server cannot be used, with the command that helps if a person has to log in.
 pub(crate) fn why(error: &McpError, file: &Path) -> String {
     // The library does not know the name of the file.
     let file = file.display();

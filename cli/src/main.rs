@@ -2,8 +2,9 @@
 
 use std::process::ExitCode;
 
-/// A run that goes on makes and forgets millions of small texts: the system's allocator gives their memory back and
-/// asks for it again all the time, which takes a quarter of the way (`cargo bench -p interrupt-router-agents --bench resuming`).
+/// A resumed run makes and drops millions of small texts: the system's allocator gives their memory back and asks for
+/// it again all the time, which takes a quarter of the time
+/// (`cargo bench -p interrupt-router-agents --bench resuming`).
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -28,25 +28,25 @@ use sessions::Sessions;
 /// The workflow of the runs in which the questions are.
 const WORKFLOW: &str = "mcp";
 
-/// What an MCP server is asked to be.
+/// The settings of an MCP server.
 pub(crate) struct McpOrder {
-    /// Where it listens; standard input and output where it does not.
+    /// The address that it listens at; standard input and output if absent.
     pub(crate) listen: Option<SocketAddr>,
     /// The name of the client's session.
     pub(crate) name: Option<String>,
-    /// How long a tool waits where its caller says nothing.
+    /// How long a tool waits if its caller does not say.
     pub(crate) wait: Duration,
 }
 
-/// Serves MCP until the client has gone, or the process is told to end.
+/// Serves MCP until the client has gone, or the process is asked to end.
 ///
 /// # Errors
 ///
-/// Where the store cannot be opened, or the address cannot be listened at.
+/// If the store cannot be opened, or the address cannot be listened at.
 ///
 /// # Cancel safety
 ///
-/// Dropped, runs of sessions stay this process's until it ends.
+/// Dropped, this process owns the runs of sessions until it ends.
 pub(crate) async fn serve(order: McpOrder, store: &StoreArguments) -> Result<(), Failure> {
     let store = AskerStore::open(store, WORKFLOW).await?;
     let closing = CancellationToken::new();
@@ -76,7 +76,7 @@ pub(crate) async fn serve(order: McpOrder, store: &StoreArguments) -> Result<(),
     served
 }
 
-/// Returns once a signal tells the process to end.
+/// Returns once a signal asks the process to end.
 async fn told_to_end() {
     let (Ok(mut interrupted), Ok(mut terminated)) = (
         signal(SignalKind::interrupt()),

@@ -31,7 +31,7 @@ pub(crate) enum ModelChoice {
     Provider {
         /// Which.
         id: ModelId,
-        /// What is said of it.
+        /// Its profile.
         profile: Box<ModelProfile>,
     },
 }
@@ -41,7 +41,7 @@ pub(crate) enum ModelChoice {
 pub(crate) struct Rehearsal {
     /// What its choices start from.
     pub(crate) seed: u64,
-    /// How fast it speaks.
+    /// How fast it generates.
     pub(crate) pace: Pace,
     /// What it speaks of.
     pub(crate) material: Vec<String>,
@@ -95,7 +95,7 @@ impl ModelChoice {
             base_url,
             ..ModelProfile::default()
         };
-        // What has a colon names a provider; profiles have names without one.
+        // A name with a colon is a provider's; names of profiles have none.
         let kept = if text.contains(':') {
             None
         } else {
@@ -125,7 +125,7 @@ impl ModelChoice {
     ///
     /// # Errors
     ///
-    /// A failure where a key is missing or the base URL is none.
+    /// A failure if a key is missing or the base URL is no URL.
     pub(crate) fn provider(&self) -> Result<Option<ProviderModel>, Failure> {
         match self {
             Self::Rehearsal => Ok(None),
@@ -133,7 +133,7 @@ impl ModelChoice {
         }
     }
 
-    /// The same model with another profile, where it has one.
+    /// The same model with another profile, if it has one.
     pub(crate) fn changed(mut self, change: impl FnOnce(&mut ModelProfile)) -> Self {
         if let Self::Provider { profile, .. } = &mut self {
             change(profile);
@@ -145,7 +145,7 @@ impl ModelChoice {
     ///
     /// # Errors
     ///
-    /// A failure where a key is missing or the base URL is none.
+    /// A failure if a key is missing or the base URL is no URL.
     pub(crate) fn open(self, rehearsal: Rehearsal) -> Result<Arc<dyn LanguageModel>, Failure> {
         match self {
             Self::Rehearsal => Ok(Arc::new(RehearsalModel::new(RehearsalConfig {
@@ -165,7 +165,7 @@ impl ModelChoice {
     ///
     /// # Errors
     ///
-    /// A failure where a key is missing or the base URL is none.
+    /// A failure if a key is missing or the base URL is no URL.
     pub(crate) fn open_chat(
         self,
         seed: u64,
@@ -174,7 +174,7 @@ impl ModelChoice {
         manner: &Manner,
     ) -> Result<Arc<dyn ChatModel>, Failure> {
         match self {
-            // It costs nobody anything.
+            // It costs nothing.
             Self::Rehearsal => Ok(Arc::new(RehearsalModel::new(RehearsalConfig {
                 seed,
                 pace,

@@ -1,9 +1,9 @@
-//! What somebody may have meant.
+//! What a mistyped name may have meant.
 
 /// How alike two names must be to suggest one for the other, from 0 (nothing alike) to 1 (the same).
 const ALIKE: f64 = 0.75;
 
-/// The known name that is most like the given one, where one is alike enough.
+/// The known name that is most like the given one, if one is alike enough.
 pub(crate) fn nearest<'n>(given: &str, known: &[&'n str]) -> Option<&'n str> {
     known
         .iter()

@@ -7,7 +7,7 @@ use std::str::FromStr;
 ///
 /// # Errors
 ///
-/// In words, where the text is none.
+/// In words, if the text is none.
 pub(crate) fn parse_number<T: FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_wrong| {
         if is_whole(text) {
@@ -22,7 +22,7 @@ pub(crate) fn parse_number<T: FromStr>(text: &str) -> Result<T, String> {
 ///
 /// # Errors
 ///
-/// In words, where the text is no such number.
+/// In words, if the text is no such number.
 pub(crate) fn parse_count(text: &str) -> Result<NonZeroU32, String> {
     NonZeroU32::new(parse_number(text)?)
         .ok_or_else(|| format!("`{text}` is too small; write a whole number from 1 on"))

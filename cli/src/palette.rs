@@ -1,4 +1,4 @@
-//! Colours, where they are wanted.
+//! Colours, if they are wanted.
 
 use std::io::IsTerminal;
 
@@ -17,11 +17,11 @@ pub(crate) enum Tone {
     Good,
     /// Something went wrong.
     Bad,
-    /// Somebody is waited for.
+    /// Waits for a person.
     Waiting,
     /// Something is under way.
     Active,
-    /// A way that something takes: a route, a reroute.
+    /// A path that something takes: a route, a reroute.
     Route,
 }
 
@@ -35,7 +35,7 @@ impl Palette {
     /// Without colours.
     pub(crate) const PLAIN: Self = Self { coloured: false };
 
-    /// Colours only on a terminal that knows them, and only where nobody asked for none.
+    /// Colours only on a terminal that knows them, and only if the user did not refuse them.
     pub(crate) fn for_stream(stream: &impl IsTerminal, refused: bool) -> Self {
         let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         Self {

@@ -34,11 +34,11 @@ pub(crate) use view::{preview_json, record};
 /// The fewest characters of a digest.
 const FEWEST: usize = 8;
 
-/// A run that carries out a plan, or why there is none to look at.
+/// Refuses a run that does not carry out a plan.
 ///
 /// # Errors
 ///
-/// [`Exit::Usage`] where the run is of another workflow.
+/// [`Exit::Usage`] if the run is of another workflow.
 pub(crate) fn refuse_other_workflow(run: &Run) -> Result<(), Failure> {
     if is_plan(run) {
         return Ok(());
@@ -54,7 +54,7 @@ pub(crate) fn refuse_other_workflow(run: &Run) -> Result<(), Failure> {
 ///
 /// # Errors
 ///
-/// Where the installation cannot be read, or it is not there any more.
+/// If the installation cannot be read, or the run is not there any more.
 ///
 /// # Cancel safety
 ///
@@ -64,11 +64,11 @@ pub(crate) async fn again(at: &dyn Installation, run: &Run) -> Result<Run, Failu
     found.ok_or_else(|| Failure::new(Exit::NotFound, format!("there is no {}", run.id)))
 }
 
-/// The plan of a run, as it was saved last; `None` where it has saved none yet.
+/// The plan of a run, as it was saved last; `None` if it has saved none yet.
 ///
 /// # Errors
 ///
-/// Where the installation cannot be read, or holds no plan there.
+/// If the installation cannot be read, or has no plan there.
 ///
 /// # Cancel safety
 ///
@@ -80,7 +80,7 @@ pub(crate) async fn saved(at: &dyn Installation, run: &Run) -> Result<Option<Sto
     }
 }
 
-/// The plan that a checkpoint holds.
+/// The plan in a checkpoint.
 ///
 /// # Errors
 ///
@@ -103,11 +103,11 @@ pub(crate) async fn saved_at(
     plan.map_err(|error| unreadable(&error))
 }
 
-/// The plan of a run with all that is told of it.
+/// The plan of a run with all its details.
 ///
 /// # Errors
 ///
-/// [`Exit::Conflict`] where the run has none yet.
+/// [`Exit::Conflict`] if the run has none yet.
 ///
 /// # Cancel safety
 ///
@@ -117,14 +117,14 @@ pub(crate) async fn read(at: &dyn Installation, run: &Run) -> Result<PlanReading
     reading.ok_or_else(|| no_plan(run.id))
 }
 
-/// The run has no plan that could be looked at.
+/// The failure of a run that has no plan to look at.
 pub(crate) fn no_plan(run: routing_core::RunId) -> Failure {
     Failure::new(Exit::Conflict, format!("{run} has no plan yet")).hint(format!(
         "its planner makes it first; `irq ps {run}` shows how far it is"
     ))
 }
 
-/// What is stored cannot be read as a plan.
+/// The failure of a stored plan that cannot be read.
 pub(crate) fn unreadable(error: &PlanReadError) -> Failure {
     match error {
         PlanReadError::Store(error) => by_store(error),
@@ -134,11 +134,11 @@ pub(crate) fn unreadable(error: &PlanReadError) -> Failure {
     }
 }
 
-/// Where a plan is changed in this process.
+/// What changes a plan in this process.
 ///
 /// # Errors
 ///
-/// Where this process cannot be named.
+/// If this process cannot be named.
 pub(crate) fn bench(
     store: &Arc<dyn Store>,
     run: &Run,
@@ -161,7 +161,7 @@ pub(crate) fn bench(
 ///
 /// # Errors
 ///
-/// Where the run's model cannot be had.
+/// If the run's model cannot be opened.
 pub(crate) fn wanted(run: &Run, wish: PlanWish) -> Result<PlanChange, Failure> {
     Ok(match wish {
         PlanWish::Propose { tasks } => PlanChange::Propose { tasks },
@@ -175,11 +175,11 @@ pub(crate) fn wanted(run: &Run, wish: PlanWish) -> Result<PlanChange, Failure> {
     })
 }
 
-/// A change that a model thinks of, by its words.
+/// A change that a model proposes for these words.
 ///
 /// # Errors
 ///
-/// [`Exit::Usage`] where it has none.
+/// [`Exit::Usage`] if there are none.
 pub(crate) fn suggestion(request: &str) -> Result<PlanWish, Failure> {
     if request.trim().is_empty() {
         let text = "the request says nothing";
@@ -255,13 +255,13 @@ pub(crate) fn unchanged(run: &Run, error: &PlanEditError) -> Failure {
 ///
 /// # Errors
 ///
-/// Where it makes no plan any more.
+/// If it does not make a plan any more.
 pub(crate) fn proposal_of(plan: &StoredPlan) -> Result<Option<PlanPreview>, Failure> {
     let proposal = plan.proposal();
     proposal.map_err(|refused| Failure::new(Exit::Failure, refused.to_string()))
 }
 
-/// Nothing is proposed that could be applied.
+/// The failure if no change is proposed that could be applied.
 pub(crate) fn none_proposed(run: &Run) -> Failure {
     let text = format!("no change of the plan of {} is proposed", run.id);
     Failure::new(Exit::Conflict, text).hint(format!(
@@ -270,12 +270,12 @@ pub(crate) fn none_proposed(run: &Run) -> Failure {
     ))
 }
 
-/// Decides the interrupt on which a plan stands still with the change that was previewed, by its digest or the
-/// beginning of it.
+/// Decides the interrupt that a plan waits for, with the change that was previewed, by its digest or the beginning of
+/// it.
 ///
 /// # Errors
 ///
-/// [`Exit::Conflict`] where another change is proposed by now, or the plan has changed; nothing is decided then.
+/// [`Exit::Conflict`] if another change is proposed by now, or the plan has changed; nothing is decided then.
 ///
 /// # Cancel safety
 ///
@@ -290,8 +290,8 @@ pub(crate) async fn apply(
             format!("--apply: `{digest}` is too short; {FEWEST} characters tell changes apart");
         return Err(Failure::new(Exit::Usage, text));
     }
-    // The interrupt is read before the plan. Whatever changes the plan after that changes its version too, so a
-    // decision about an older proposal is refused.
+    // The interrupt is read before the plan. Any change of the plan after that changes its version too, so a decision
+    // about an older proposal is refused.
     let reading = read(at, run).await?;
     let Some(escape) = &reading.escape else {
         return Err(not_held(run));
@@ -326,18 +326,18 @@ pub(crate) async fn apply(
     Ok((decided, preview))
 }
 
-/// A plan that nobody has stopped cannot be changed.
+/// A plan that was not stopped for a person cannot be changed.
 pub(crate) fn not_held(run: &Run) -> Failure {
     let text = format!("{} does not stand still for a person", run.id);
     Failure::new(Exit::Conflict, text).hint(format!("`irq plan {}` shows the plan", run.id))
 }
 
-/// What a decision would do to the steps of a plan, and the content of the decision, bound to just that change.
-/// `None` where it says nothing of steps.
+/// What a decision would do to the steps of a plan, and the content of the decision, bound to just that change. `None`
+/// if it does not concern steps.
 ///
 /// # Errors
 ///
-/// [`Exit::Usage`] where the steps make no plan, [`Exit::Conflict`] where another change was previewed.
+/// [`Exit::Usage`] if the steps make no plan, [`Exit::Conflict`] if another change was previewed.
 ///
 /// # Cancel safety
 ///
@@ -379,7 +379,7 @@ pub(crate) async fn checked(
 ///
 /// # Errors
 ///
-/// Where it cannot be written as JSON.
+/// If it cannot be written as JSON.
 pub(crate) fn revision_of(preview: &PlanPreview, input: Option<String>) -> Result<String, Failure> {
     let revision = PlanRevision {
         plan: Some(preview.plan.clone()),

@@ -1,4 +1,4 @@
-//! Policy files: reading them, and which one holds.
+//! Policy files: reading them, and which one applies.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ const VARIABLE: &str = "IRQ_POLICY";
 ///
 /// # Errors
 ///
-/// [`Exit::NotFound`] where the file cannot be read, [`Exit::Usage`] where it is no policy.
+/// [`Exit::NotFound`] if the file cannot be read, [`Exit::Usage`] if it is no policy.
 pub(crate) fn read(file: &Path) -> Result<Policy, Failure> {
     let text = std::fs::read_to_string(file).map_err(|error| {
         let text = format!("cannot read the policy {}: {error}", file.display());
@@ -33,7 +33,7 @@ pub(crate) fn read(file: &Path) -> Result<Policy, Failure> {
     })
 }
 
-/// The policy of a file, or what is built in where none is named.
+/// The policy of a file, or the built-in one if none is named.
 ///
 /// # Errors
 ///

@@ -21,17 +21,17 @@ pub fn program() -> Program {
 }
 
 impl Program {
-    /// The same, with a workflow of one's own. The first of them is what `run` executes where `--workflow` names none.
+    /// The same, with a workflow of one's own. The first of them is what `run` executes if `--workflow` names none.
     pub fn workflow(mut self, workflow: impl Workflow) -> Self {
         self.embedded.push(Arc::new(workflow));
         self
     }
 
     /// Does what the command line says, and returns what the process is to end with: call it once, as all that `main`
-    /// does. It begins a Tokio runtime of its own, hears the signals of the process, and where the process is one that
-    /// keeps tools it does that alone.
+    /// does. It starts a Tokio runtime of its own and listens to the signals of the process; in a process that
+    /// supervises tools, it does only that.
     pub fn main(self) -> ExitCode {
-        // A program is its own keeper of tools.
+        // A program is its own supervisor of tools.
         if let Some(code) = tools::main_if_keeper() {
             return code;
         }

@@ -23,11 +23,11 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Reads it; `None` where the run was forgotten meanwhile.
+    /// Reads it; `None` if the run was forgotten meanwhile.
     ///
     /// # Errors
     ///
-    /// Where the store cannot be read.
+    /// If the store cannot be read.
     ///
     /// # Cancel safety
     ///

@@ -57,7 +57,7 @@ pub(crate) fn by_store(error: &StoreError) -> Failure {
     }
 }
 
-/// A checkpoint that nobody can go on from; those before it are none the worse.
+/// A checkpoint that no run can continue from; those before it are unaffected.
 fn damaged(checkpoint: CheckpointId, error: &StoreError) -> Failure {
     let run = checkpoint.run;
     Failure::new(Exit::Conflict, error.to_string()).hint(format!(
@@ -200,7 +200,7 @@ pub(crate) fn by_life(interrupt: InterruptId, refusal: &Refusal) -> Failure {
 /// A verdict that an interrupt does not take.
 fn by_verdict(interrupt: InterruptId, verdict: Verdict, allowed: &[Verdict]) -> Failure {
     let text = format!("{interrupt} does not take `{}`", verdict.name());
-    // Of a stop: it has no answer that could go elsewhere.
+    // A stop has no answer that could go elsewhere.
     if verdict == Verdict::Reroute && allowed.contains(&Verdict::Resume) {
         let text = format!("{text}: it is a stop, and its agent goes on where it was");
         return Failure::new(Exit::Usage, text).hint(

@@ -51,16 +51,16 @@ impl Palettes {
     };
 }
 
-/// A run that has ended, or stands still.
+/// A run that has ended, or is halted.
 #[derive(Debug, Clone)]
 pub(crate) struct Finished {
     /// What became of it.
     pub(crate) report: RunReport,
-    /// The interrupts that wait for somebody.
+    /// The interrupts that wait for a person.
     pub(crate) open: Vec<InterruptId>,
     /// How many interrupts it has had: the stops of people and of limits are some, too.
     pub(crate) interrupts: usize,
-    /// The options that raise the limits which it has hit, each with what it has to be above.
+    /// The options that raise the limits which it has hit, each with the value that it must exceed.
     pub(crate) raised: Vec<String>,
     /// Whether it stopped to ask: the exit code says so, and a program may take the interrupts' ids.
     pub(crate) asks: bool,
@@ -68,10 +68,10 @@ pub(crate) struct Finished {
     pub(crate) kept: KeptIn,
 }
 
-/// Where a run is that has ended, or stands still.
+/// Where a run is that has ended, or is halted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeptIn {
-    /// In a store: others can go on with it.
+    /// In a store: others can continue it.
     Store,
     /// In memory alone: it ends with this process.
     Memory,
@@ -79,9 +79,9 @@ pub(crate) enum KeptIn {
     Nowhere,
 }
 
-/// One form of telling what happens. Called by one thread, in order.
+/// One way to report what happens. Called by one thread, in order.
 pub(crate) trait Report: Send {
-    /// Whether occurrences have to wait while somebody types at a prompt.
+    /// Whether occurrences have to wait while the user types at a prompt.
     fn shares_the_prompt(&self) -> bool;
 
     /// Something happened.
@@ -96,21 +96,21 @@ pub(crate) trait Report: Send {
     /// Writes a piece of a conversation; the cursor stays behind it.
     fn ask(&mut self, text: &str) -> io::Result<()>;
 
-    /// Takes away what moves: somebody else writes there.
+    /// Removes what moves: others are about to write there.
     fn clear(&mut self) -> io::Result<()>;
 
     /// Time has passed.
     fn tick(&mut self) -> io::Result<()>;
 
-    /// The same, told from now on in a file that stands in the place of both outputs.
+    /// The same, continued in a file that replaces both outputs.
     fn into_file(self: Box<Self>) -> Box<dyn Report>;
 
     /// The run has ended.
     fn finish(&mut self, finished: &Finished) -> io::Result<()>;
 }
 
-/// Writes how a run ended: the result of one that is done to standard output; of one that stopped to ask
-/// the ids of its open interrupts there, so that a program can take them; all else to standard error.
+/// Writes how a run ended: to standard output the result of a completed run, or the ids of the open interrupts of one
+/// that stopped to ask, so that a program can take them; all else to standard error.
 fn write_result(
     output: &mut dyn Write,
     error_output: &mut dyn Write,
@@ -137,7 +137,7 @@ fn write_result(
         output.write_all(summary(palettes.output).as_bytes())?;
         return output.flush();
     }
-    // What nobody can read any more is no reason to fail.
+    // Output without a reader is no reason to fail.
     let _ = error_output
         .write_all(b"\n")
         .and_then(|()| error_output.write_all(summary(palettes.error_output).as_bytes()))

@@ -40,11 +40,11 @@ impl Addressee {
         }
     }
 
-    /// The first agent of a run, which stands for all of them.
+    /// The first agent of a run, which represents all of them.
     ///
     /// # Errors
     ///
-    /// Where the installation cannot be read.
+    /// If the installation cannot be read.
     pub(crate) async fn whole(from: &dyn Installation, run: Run) -> Result<Self, Failure> {
         let nodes = listing::nodes(from, run.id).await?;
         if let Some(first) = nodes.iter().find(|row| row.node.parent().is_none()) {
@@ -64,7 +64,7 @@ impl Addressee {
 }
 
 impl Addressee {
-    /// It as the one who is asked something.
+    /// The addressee as the target of a request.
     fn target<'a>(&'a self, catalogue: Option<&'a Catalogue>) -> Target<'a> {
         Target {
             run: &self.run,
@@ -83,7 +83,7 @@ fn name<T>(made: Result<T, interrupts::NameError>) -> Result<T, Failure> {
 ///
 /// # Errors
 ///
-/// Where it cannot be asked.
+/// If the request is not possible.
 pub(crate) fn stop(
     to: &Addressee,
     stop: &StopOrder,
@@ -140,26 +140,26 @@ fn unasked(to: &Addressee) -> Failure {
     ))
 }
 
-/// What an agent shall ask, and where its answer goes.
+/// What an agent has to ask, and where its answer goes.
 #[derive(Debug, Clone)]
 pub(crate) struct Wish {
-    /// The id of the event; a new one where it is absent.
+    /// The id of the event; a new one if absent.
     pub(crate) event: Option<String>,
     /// When it was published.
     pub(crate) at: Timestamp,
     /// Who answers.
     pub(crate) interrupt_type: InterruptType,
-    /// Where the answer goes; back to the agent's origin where it is absent.
+    /// Where the answer goes; back to the agent's origin if absent.
     pub(crate) to: Option<RouteName>,
     /// Why.
     pub(crate) reason: String,
 }
 
-/// The event that says a wish.
+/// The event that carries a wish.
 ///
 /// # Errors
 ///
-/// Where the agent's kind is none of this program's, or the event's id is none.
+/// If the agent's kind is not one of this program's, or the event's id is no id.
 pub(crate) fn wished(to: &Addressee, wish: &Wish) -> Result<(NamedEvent, RouteName), Failure> {
     let usage = |text: String| Failure::new(Exit::Usage, text);
     let catalogue = workflows::of_run(&to.run).ok_or_else(|| unasked(to))?;

@@ -1,4 +1,4 @@
-//! Who answers questions: the script, a person at the terminal, or nobody.
+//! Who answers questions: the script, a person at the terminal, or no one.
 
 mod alone;
 mod begun;

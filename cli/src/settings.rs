@@ -1,6 +1,6 @@
 //! What files and variables say of how `irq` works here: options of the command line under their own names.
 //!
-//! A flag wins over a variable, a variable over the folder's file, and that over the user's. What a file says becomes the
+//! A flag wins over a variable, a variable over the folder's file, and that over the user's. A file's value becomes the
 //! default of an option, so that it is read and checked as if it had been typed.
 
 mod file;
@@ -24,23 +24,22 @@ pub(crate) use place::{CONFIG_VARIABLE, user_file};
 pub(crate) use profiles::Profiles;
 pub(crate) use trust::trust_folder;
 
-/// What is said, by the strongest file first.
+/// The settings, with the strongest file first.
 #[derive(Debug, Default)]
 pub(crate) struct Settings {
     files: Vec<SettingsFile>,
-    /// The folder's file, where its user has not said that he trusts it.
+    /// The folder's file, if its user has not trusted it.
     untrusted: Option<PathBuf>,
-    /// The file that the environment names, where it is not there.
+    /// The file that the environment names, if it does not exist.
     absent: Option<PathBuf>,
 }
 
 impl Settings {
-    /// Reads and checks all files that count here, for this command line.
+    /// Reads and checks all files that apply to this command line.
     ///
     /// # Errors
     ///
-    /// [`Exit::Usage`] where one of them says what cannot be said, with its line; [`Exit::NotFound`] where one cannot be
-    /// read.
+    /// [`Exit::Usage`] if one of them has an invalid setting, with its line; [`Exit::NotFound`] if one cannot be read.
     pub(crate) fn read(program: &Command) -> Result<Self, Failure> {
         let mut settings = Self::default();
         if let Some(folder) = place::folder_file()
@@ -65,8 +64,8 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Refuses to work without the file that the environment names: what it would say, such as which store, would not hold.
-    /// And refuses to work in a folder whose file says how, before its user has said that he trusts it: it could name
+    /// Refuses to work without the file that the environment names: its settings, such as which store, would be
+    /// missing. And refuses to work in a folder with a file of settings until its user has trusted it: it could name
     /// another store, another policy, programs to start.
     ///
     /// # Errors
@@ -93,7 +92,7 @@ impl Settings {
         )))
     }
 
-    /// The command line with these as its defaults, and with the variables that say the same.
+    /// The command line with these as its defaults, and with the variables of the same options.
     pub(crate) fn applied(&self, program: Command) -> Command {
         let program = key::EVERYWHERE.iter().fold(program, |program, name| {
             program.mut_arg(name, |option| self.option(option, None))
@@ -120,7 +119,8 @@ impl Settings {
         key::applied(option, values)
     }
 
-    /// What holds for an option: what the strongest file says of it, before that of all commands what is for this one.
+    /// The value that applies to an option: from the strongest file, and there a value for this command before one for
+    /// all commands.
     fn said(&self, key: &str, command: Option<&str>) -> Option<(&SettingsFile, &Entry)> {
         self.files.iter().find_map(|file| {
             let own = command.and_then(|_named| file.entry(key, command));
@@ -128,7 +128,7 @@ impl Settings {
         })
     }
 
-    /// All that files say and that holds: what a stronger one says of the same is left out.
+    /// All settings that apply: those that a stronger file overrides are left out.
     pub(crate) fn holding(&self) -> impl Iterator<Item = (Origin, &Entry)> {
         self.files.iter().enumerate().flat_map(move |(at, file)| {
             let is_hidden = move |entry: &Entry| {

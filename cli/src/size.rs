@@ -15,7 +15,7 @@ const UNITS: [(&str, u64); 7] = [
 ///
 /// # Errors
 ///
-/// In words, where the text is none, or is nothing.
+/// In words, if the text is none, or is nothing.
 pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
     let wrong = || format!("`{text}` is no amount of memory; write 512MiB or 2GiB");
     let (number, unit) = UNITS

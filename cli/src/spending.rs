@@ -18,11 +18,11 @@ pub(crate) struct Spending {
 }
 
 impl Spending {
-    /// As the command line says; `None` where it sets no limit.
+    /// As the command line says; `None` if it sets no limit.
     ///
     /// # Errors
     ///
-    /// A usage failure where the prices or the amount cannot be read.
+    /// A usage failure if the prices or the amount cannot be read.
     pub(crate) fn of(arguments: &BudgetArguments) -> Result<Option<Self>, Failure> {
         match order(arguments, None)? {
             Some(order) => Self::ordered(&order).map(Some),
@@ -43,11 +43,11 @@ impl Spending {
     }
 }
 
-/// What the command line says of the money, as a run keeps it: without prices of its own, those that the run has.
+/// The command line's budget, as a run keeps it: without prices of its own, those that the run has.
 ///
 /// # Errors
 ///
-/// A usage failure where the prices cannot be read.
+/// A usage failure if the prices cannot be read.
 pub(crate) fn order(
     arguments: &BudgetArguments,
     kept: Option<&BudgetOrder>,
@@ -67,8 +67,8 @@ pub(crate) fn order(
     Ok(Some(BudgetOrder { limit, prices }))
 }
 
-/// What the calls of a run have cost by now. Where the provider did not say, it is an estimate; where nobody knows,
-/// for the process died or the connection broke, it is the most that the call may have cost.
+/// What the calls of a run have cost by now. If the provider did not say, it is an estimate; if that is unknown, for
+/// the process died or the connection broke, it is the most that the call may have cost.
 pub(crate) fn spent(calls: &[CallUse], price: &ModelPrice, bound: CallBound) -> Money {
     let cost = |call: &CallUse| {
         let Prompt { messages, bytes } = call.prompt;
@@ -88,7 +88,7 @@ pub(crate) fn spent(calls: &[CallUse], price: &ModelPrice, bound: CallBound) -> 
     calls.iter().map(cost).fold(Money::ZERO, Money::plus)
 }
 
-/// What to say where a model has no price.
+/// The failure if a model has no price.
 pub(crate) fn no_price(error: &interrupts::money::NoPrice) -> Failure {
     Failure::new(Exit::Usage, format!("--budget-usd: {error}"))
         .hint("give its price with --prices FILE; docs/policies.md shows one")
@@ -98,7 +98,7 @@ pub(crate) fn no_price(error: &interrupts::money::NoPrice) -> Failure {
 ///
 /// # Errors
 ///
-/// A usage failure where it is none.
+/// A usage failure if it is none.
 pub(crate) fn amount(text: &str) -> Result<Money, Failure> {
     text.parse().map_err(|error| {
         Failure::new(Exit::Usage, format!("--budget-usd: {error}"))
@@ -106,11 +106,11 @@ pub(crate) fn amount(text: &str) -> Result<Money, Failure> {
     })
 }
 
-/// What the command line says of the prices; the rehearsal is free where they say nothing of it.
+/// The prices that the command line names; the rehearsal is free if they do not list it.
 ///
 /// # Errors
 ///
-/// Where they cannot be read.
+/// If they cannot be read.
 pub(crate) fn prices(arguments: &BudgetArguments) -> Result<PriceTable, Failure> {
     read_prices(&prices_text(arguments)?.unwrap_or_default())
 }
@@ -134,7 +134,7 @@ fn read_prices(text: &str) -> Result<PriceTable, Failure> {
             Failure::new(Exit::Usage, format!("the prices cannot be used: {error}"))
         })?
     };
-    // The rehearsal costs nobody anything, unless somebody rehearses a budget.
+    // The rehearsal is free, unless the user rehearses a budget.
     Ok(match table.price("rehearsal") {
         Ok(_priced) => table,
         Err(_free) => table.with("rehearsal", ModelPrice::FREE),

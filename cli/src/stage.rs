@@ -1,5 +1,5 @@
-//! The one place that writes: a thread that owns the outputs, so that nothing is torn and nobody who
-//! works waits for a slow reader.
+//! The one place that writes: a thread that owns the outputs, so that nothing is torn and no work waits for a slow
+//! reader.
 
 use std::collections::VecDeque;
 use std::io;
@@ -33,23 +33,23 @@ enum Cue {
         text: String,
         shown: oneshot::Sender<()>,
     },
-    /// A line was typed; it has to be shown where no terminal has done so.
+    /// A line was typed; it has to be shown if no terminal has done so.
     Typed(Option<String>),
     Released,
-    /// The screen is somebody else's; told when nothing is written there any more.
+    /// Another part of the program has the screen; notified when nothing is written there any more.
     Aside(oneshot::Sender<()>),
     Back,
-    /// The terminal is gone, and what is told goes to a file; told whether it does.
+    /// The terminal is gone, and output goes to a file; informed whether it does.
     Detached(Sender<bool>),
     Finish(Box<Finished>),
-    /// It goes on under another stage.
+    /// It continues under another stage.
     Leave,
 }
 
-/// The stage that has the terminal now, where one has.
+/// The stage that has the terminal now, if any.
 static CURRENT: Mutex<Option<Stage>> = Mutex::new(None);
 
-/// Says something on the stage that has the terminal, where one has; whether one has.
+/// Shows a message on the stage that has the terminal, if any; returns whether one has.
 pub(crate) fn notice_on_current(text: &str) -> bool {
     let current = CURRENT.lock().unwrap_or_else(PoisonError::into_inner);
     match &*current {
@@ -74,12 +74,12 @@ pub(crate) struct StageThread {
 }
 
 impl Stage {
-    /// Starts the thread. `when_broken` is called once with the reason, when standard output cannot be written any more;
-    /// not where the terminal is gone and `detached` takes its place.
+    /// Starts the thread. `when_broken` is called once with the reason, when standard output cannot be written any
+    /// more; but not if the terminal is gone and `detached` takes its place.
     ///
     /// # Errors
     ///
-    /// Where the system gives no thread.
+    /// If the system gives no thread.
     pub(crate) fn open(
         report: Box<dyn Report>,
         detached: Option<Arc<Detached>>,
@@ -114,12 +114,12 @@ impl Stage {
         self.tell(Cue::Unanswered(Box::new(call)));
     }
 
-    /// Says something to people at once.
+    /// Shows people a message at once.
     pub(crate) fn notice(&self, text: impl Into<String>) {
         self.tell(Cue::Notice(text.into()));
     }
 
-    /// The terminal is gone: what is told goes to a file from now on. Waits at most so long; whether it does.
+    /// The terminal is gone: output goes to a file from now on. Waits at most so long; returns whether it does.
     pub(crate) fn leaves_terminal(&self, limit: Duration) -> bool {
         let (left, is_left) = mpsc::channel();
         self.tell(Cue::Detached(left));
@@ -133,7 +133,8 @@ impl Stage {
         }
     }
 
-    /// Leaves the whole screen to somebody else. What happens meanwhile is shown when the guard is dropped.
+    /// Leaves the whole screen to another part of the program. What happens meanwhile is shown when the guard is
+    /// dropped.
     ///
     /// # Cancel safety
     ///
@@ -150,7 +151,7 @@ impl Stage {
     }
 
     fn tell(&self, cue: Cue) {
-        // A stage that has closed shows nothing more; whoever tells it something goes on regardless.
+        // A stage that has closed shows nothing more; its callers continue regardless.
         let _ = self.cues.send(cue);
     }
 }
@@ -161,17 +162,17 @@ impl RunObserver for Stage {
     }
 }
 
-/// A conversation with whoever types. Dropping it gives the screen back.
+/// A conversation with the user who types. Dropping it gives the screen back.
 pub(crate) struct TerminalConversation {
     stage: Stage,
 }
 
 impl TerminalConversation {
-    /// Puts a question on the screen, after all that was told before; the cursor stays behind it.
+    /// Puts a question on the screen, after all earlier output; the cursor stays behind it.
     ///
     /// # Cancel safety
     ///
-    /// Safe: the question stands on the screen, and the conversation can be dropped.
+    /// Safe: the question is on the screen, and the conversation can be dropped.
     pub(crate) async fn ask(&self, text: String) {
         let (shown, seen) = oneshot::channel();
         self.stage.tell(Cue::Ask { text, shown });
@@ -179,7 +180,7 @@ impl TerminalConversation {
         let _ = seen.await;
     }
 
-    /// A line was typed. `echo` is the line where no terminal has shown it.
+    /// A line was typed. `echo` is the line if no terminal has shown it.
     pub(crate) fn typed(&self, echo: Option<String>) {
         self.stage.tell(Cue::Typed(echo));
     }
@@ -191,7 +192,7 @@ impl Drop for TerminalConversation {
     }
 }
 
-/// Somebody else has the screen. Dropping it gives it back to the stage.
+/// Another part of the program has the screen. Dropping it gives it back to the stage.
 pub(crate) struct Aside {
     stage: Stage,
 }
@@ -212,16 +213,16 @@ impl StageThread {
     ///
     /// # Errors
     ///
-    /// Where standard output could not be written.
+    /// If standard output could not be written.
     pub(crate) fn finish(self, finished: Finished) -> io::Result<()> {
         self.end(Cue::Finish(Box::new(finished)))
     }
 
-    /// Takes away what moves, and says nothing of an end: the run goes on at once. Waits until all is written.
+    /// Removes what moves, and reports no end: the run continues at once. Waits until all is written.
     ///
     /// # Errors
     ///
-    /// Where standard output could not be written.
+    /// If standard output could not be written.
     pub(crate) fn leave(self) -> io::Result<()> {
         self.end(Cue::Leave)
     }
@@ -240,21 +241,21 @@ impl StageThread {
 
 struct Play {
     report: Box<dyn Report>,
-    /// What takes the place of a terminal that is gone, where something does.
+    /// What takes the place of a terminal that is gone, if anything does.
     detached: Option<Arc<Detached>>,
     /// Whether it has.
     is_in_file: bool,
-    /// What happened while somebody was typing.
+    /// What happened while the user was typing.
     waiting: VecDeque<Cue>,
     prompting: bool,
-    /// Whether the cursor stands behind a question.
+    /// Whether the cursor is behind a question.
     at_prompt: bool,
-    /// Whether the screen is somebody else's.
+    /// Whether another part of the program has the screen.
     is_aside: bool,
 }
 
 impl Play {
-    /// Shows it to its end, in a file where the terminal goes on the way.
+    /// Shows everything to the end, in a file if the terminal goes in between.
     fn through(&mut self, cues: &Receiver<Cue>) -> io::Result<()> {
         loop {
             match self.run(cues) {
@@ -264,12 +265,12 @@ impl Play {
         }
     }
 
-    /// What is told goes to a file from now on, where there is one in the place of the terminal.
+    /// Sends output to a file from now on, if there is one in the place of the terminal.
     fn goes_to_file(&mut self) -> bool {
         let Some(detached) = self.detached.take() else {
             return self.is_in_file;
         };
-        // A picture that moves is of the terminal.
+        // A picture that moves belongs to the terminal.
         let _gone = self.report.clear();
         if let Err(error) = detached.let_go() {
             let path = detached.path().display();
@@ -320,7 +321,7 @@ impl Play {
         match cue {
             Cue::Back => self.come_back(),
             Cue::Detached(left) => {
-                // Whoever wanted it may have gone.
+                // The caller may have gone.
                 let _ = left.send(self.goes_to_file());
                 Ok(())
             }
@@ -328,7 +329,7 @@ impl Play {
                 self.leave_prompt()?;
                 self.report.clear()?;
                 self.is_aside = true;
-                // Whoever wanted the screen may have gone, and says so.
+                // The caller that wanted the screen may have gone, and says so.
                 let _ = cleared.send(());
                 Ok(())
             }
@@ -341,7 +342,7 @@ impl Play {
                 self.prompting = true;
                 self.at_prompt = true;
                 self.report.ask(&text)?;
-                // Whoever asked may have gone.
+                // The caller may have gone.
                 let _ = shown.send(());
                 Ok(())
             }
@@ -379,7 +380,7 @@ impl Play {
         }
     }
 
-    /// The screen is the stage's own again: what happened meanwhile is shown.
+    /// The stage has the screen again: what happened meanwhile is shown.
     fn come_back(&mut self) -> io::Result<()> {
         self.is_aside = false;
         for cue in std::mem::take(&mut self.waiting) {
@@ -388,7 +389,7 @@ impl Play {
         Ok(())
     }
 
-    /// Ends the line of a question that nothing was typed behind.
+    /// Ends the line of a question after which nothing was typed.
     fn leave_prompt(&mut self) -> io::Result<()> {
         if std::mem::take(&mut self.at_prompt) {
             self.report.ask("\n")?;

@@ -1,8 +1,8 @@
-//! Where an interrupt stands, in words for people. Programs get the names on the wire.
+//! The state of an interrupt, in words for people. Programs get the names on the wire.
 
 use interrupts::life::State;
 
-/// What it is: fits behind "is", and into a column.
+/// The state in words: fits behind "is", and into a column.
 pub(crate) const fn stands(state: State) -> &'static str {
     match state {
         State::Requested => "requested",
@@ -17,7 +17,7 @@ pub(crate) const fn stands(state: State) -> &'static str {
     }
 }
 
-/// The same of a name on the wire; one that is not known here as it is.
+/// The same for a name on the wire; an unknown one is returned as it is.
 pub(crate) fn stands_by_name(name: &str) -> &str {
     match name.parse() {
         Ok(state) => stands(state),

@@ -1,4 +1,4 @@
-//! The store that a command works on, and the bell of whoever owns its runs.
+//! The store that a command works on, and the notifiers of the processes that own its runs.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,19 +23,19 @@ pub(crate) struct Storage {
     /// What is kept.
     pub(crate) store: Arc<dyn Store>,
     location: StoreLocation,
-    /// Whether nothing was there yet: what is shown is empty until somebody makes the file.
+    /// Whether there was no store yet: it is empty until a process creates the file.
     is_stand_in: bool,
     standing: StoreStatus,
-    /// What an operator should know of it.
+    /// What an operator should know about it.
     notice: Option<&'static str>,
 }
 
-/// Where the store is, and who said so.
+/// Where the store is, and whether the user named it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StoreChoice {
-    /// Where.
+    /// The location.
     pub(crate) location: StoreLocation,
-    /// Whether nobody named it.
+    /// Whether it is the default one.
     pub(crate) is_usual: bool,
 }
 
@@ -44,7 +44,7 @@ impl StoreChoice {
     ///
     /// # Errors
     ///
-    /// [`Exit::Usage`] where that names no store.
+    /// [`Exit::Usage`] if that names no store.
     pub(crate) fn of(arguments: &StoreArguments) -> Result<Self, Failure> {
         let named = arguments.store.as_deref().filter(|url| !url.is_empty());
         let location = match named {
@@ -60,11 +60,11 @@ impl StoreChoice {
 }
 
 impl Storage {
-    /// Opens the store. Nothing is created: where nothing was kept yet at the usual place, it is an empty one.
+    /// Opens the store. Nothing is created: if there is none yet at the usual place, it is an empty one.
     ///
     /// # Errors
     ///
-    /// [`Exit::NotFound`] where a store was named that is not there; otherwise as opening it.
+    /// [`Exit::NotFound`] if a store was named that does not exist; otherwise as opening it.
     ///
     /// # Cancel safety
     ///
@@ -114,12 +114,12 @@ impl Storage {
         })
     }
 
-    /// Whether the file that was not there when this was opened is there now.
+    /// Whether the file that did not exist when this was opened exists now.
     pub(crate) fn has_appeared(&self) -> bool {
         self.is_stand_in && self.location.path().is_some_and(Path::exists)
     }
 
-    /// Opens the store for a run that is to be kept in it. A file that is not there is made.
+    /// Opens the store for a run that is to be kept in it. A missing file is created.
     ///
     /// # Errors
     ///
@@ -170,32 +170,32 @@ impl Storage {
         })
     }
 
-    /// What an operator should know of it.
+    /// What an operator should know about it.
     pub(crate) const fn notice(&self) -> Option<&'static str> {
         self.notice
     }
 
-    /// Says what an operator should know of it.
+    /// Prints what an operator should know about it.
     pub(crate) fn say_notice(&self) {
         if let Some(notice) = self.notice {
             tell(format_args!("irq: {notice}."));
         }
     }
 
-    /// Where it is.
+    /// The store's location.
     pub(crate) const fn location(&self) -> &StoreLocation {
         &self.location
     }
 
-    /// Where is kept what tools of a run have changed, so that it can be taken back; none where nothing is kept.
+    /// Where the changes of a run's tools are kept, so that they can be undone; `None` if they are not kept.
     pub(crate) fn edits_of(&self, run: RunId) -> Option<PathBuf> {
         let beside = match &self.location {
             StoreLocation::Memory => return None,
-            // The same for whoever comes by a link.
+            // The same for a path through a link.
             StoreLocation::File(path) => {
                 std::fs::canonicalize(path).unwrap_or_else(|_not_there| path.clone())
             }
-            // The files are this machine's, and so is what they were.
+            // The files are this machine's, and so are their earlier versions.
             StoreLocation::Postgres(_) => StoreLocation::usual().ok()?.path()?.to_owned(),
         };
         let mut folder = beside.into_os_string();
@@ -203,12 +203,12 @@ impl Storage {
         Some(Path::new(&folder).join(run.to_string()))
     }
 
-    /// Ends what has waited too long, so that what is looked at next is as it should be. Where nothing has a
-    /// time limit, or the store is only read, nothing is written.
+    /// Ends what has waited too long, so that later reads see it as it should be. If nothing has a time limit, or the
+    /// store is only read, nothing is written.
     ///
     /// # Errors
     ///
-    /// Where the store cannot be written.
+    /// If the store cannot be written.
     ///
     /// # Cancel safety
     ///
@@ -225,13 +225,13 @@ impl Storage {
     ///
     /// # Cancel safety
     ///
-    /// Dropped, it may have rung or not.
+    /// Dropped, it may have notified or not.
     pub(crate) async fn ring(&self, run: &Run) {
         let Some(lease) = &run.lease else {
             return;
         };
         let name = format!("irq-{}-{}", std::process::id(), run.id);
-        // Who has no name to ring by is heard by the owner's next poll.
+        // Without a name to notify with, the owner's next poll finds the change.
         if let Ok(own) = OwnerName::new(name) {
             bell_at(&self.location, &own).ring(&lease.owner).await;
         }
@@ -255,7 +255,7 @@ fn unopened(location: &StoreLocation, error: &StoreError) -> Failure {
 ///
 /// # Errors
 ///
-/// What the command fails with, or where the system gives no runtime.
+/// What the command fails with, or if the system gives no runtime.
 pub(crate) fn complete<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -1,11 +1,11 @@
-//! Rows in columns that are as wide as what stands in them.
+//! Rows in columns that are as wide as their contents.
 
 use std::io::{self, IsTerminal};
 
 use crate::layout::{columns_of, cut, fit, screen_size};
 use crate::palette::{Palette, Tone};
 
-/// What stands between two columns.
+/// The text between two columns.
 const GAP: &str = "  ";
 
 /// A cell: what it is to the reader, and its text.
@@ -32,7 +32,7 @@ impl Table {
         self.rows.push(cells);
     }
 
-    /// The lines. Only where they go to a terminal, they are cut to its width.
+    /// The lines. They are cut to the terminal's width only if they go to one.
     pub(crate) fn text(&self, palette: Palette) -> String {
         let columns = io::stdout().is_terminal().then(|| screen_size().0);
         self.lines(palette, columns)

@@ -1,5 +1,5 @@
-//! What the program tells while it works: logs of a server to standard error, and spans and counts to a collector
-//! where the environment names one.
+//! What the program reports while it works: logs of a server to standard error, and spans and counts to a collector if
+//! the environment names one.
 
 #[cfg(feature = "otlp")]
 mod exporter;
@@ -18,30 +18,30 @@ use crate::arguments::Global;
 use crate::exit::tell;
 use crate::stage;
 
-/// Where it is said what is logged; the first that says something holds.
+/// The variables that say what is logged; the first that is set applies.
 const VARIABLES: [&str; 2] = ["IRQ_LOG", "RUST_LOG"];
 
-/// Says in which form it is logged: lines of text, or `json`, one object a line.
+/// The variable that sets the format of logs: lines of text, or `json`, one object a line.
 const FORM_VARIABLE: &str = "IRQ_LOG_FORMAT";
 
-/// What a server logs where nothing else is said.
+/// What a server logs by default.
 const USUAL_LOG: &str = "warn,irq=info,server=info";
 
-/// What is logged with `-v` where a run is shown: what an interrupt does to tools, and what goes wrong.
+/// What is logged with `-v` when a run is shown: what an interrupt does to tools, and what goes wrong.
 const OF_TOOLS: &str = "warn,tools=info";
 
-/// What a command logs where nothing else is said.
+/// What a command logs by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Logged {
     /// What a server does.
     OfServer,
-    /// With `-v`, when tools of a run that is shown were told to stop, and how long each took.
+    /// With `-v`, when tools of a shown run were asked to stop, and how long each took.
     OfRun,
     /// Nothing.
     Nothing,
 }
 
-/// What is logged to standard error: what the environment says, else what is usual for the command.
+/// What is logged to standard error: what the environment says, else the command's default.
 pub(crate) fn log_filter(global: Global, logged: Logged) -> Option<EnvFilter> {
     let said = VARIABLES
         .iter()
@@ -58,12 +58,12 @@ pub(crate) fn log_filter(global: Global, logged: Logged) -> Option<EnvFilter> {
         .or_else(|| usual.map(EnvFilter::new))
 }
 
-/// Whether it is logged as JSON.
+/// Whether logs are JSON.
 pub(crate) fn is_json() -> bool {
     std::env::var(FORM_VARIABLE).is_ok_and(|form| form == "json")
 }
 
-/// A line of the log: where a run is shown it goes to the stage, which draws around it.
+/// A line of the log: if a run is shown, it goes to the stage, which draws around it.
 struct LogLine;
 
 impl Write for LogLine {
@@ -80,21 +80,21 @@ impl Write for LogLine {
     }
 }
 
-/// What is told, until it is ended.
+/// Logs and exports, until it is ended.
 pub(crate) struct Telemetry {
     #[cfg(feature = "otlp")]
     exporter: Option<exporter::Exporter>,
 }
 
 impl Telemetry {
-    /// Begins to tell: logs to standard error where there is a filter for them, and everything to the collector where
-    /// the environment names one. A collector that cannot be used is a warning and nothing more.
+    /// Starts telemetry: logs to standard error if there is a filter for them, and everything to the collector if the
+    /// environment names one. A collector that cannot be used is a warning and nothing more.
     pub(crate) fn begin(logs: Option<EnvFilter>) -> Self {
         let logs = logs.map(|filter| {
             let lines = tracing_subscriber::fmt::layer()
                 .with_writer(|| LogLine)
                 .with_ansi(false)
-                // A terminal that is gone takes no logs, and no word about that either: it would be a panic.
+                // A terminal that is gone takes no logs, and no error about that either: it would be a panic.
                 .log_internal_errors(false);
             match is_json() {
                 true => lines.json().flatten_event(true).with_filter(filter).boxed(),
@@ -121,8 +121,7 @@ impl Telemetry {
         }
     }
 
-    /// Hands over what was not yet, as far as the collector takes it in time. The program ends then, whatever came of
-    /// it.
+    /// Exports what is left, as far as the collector takes it in time. The program then ends in any case.
     pub(crate) fn end(self, global: Global) {
         #[cfg(feature = "otlp")]
         if let Some(Err(reason)) = self.exporter.map(exporter::Exporter::end)

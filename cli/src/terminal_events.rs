@@ -1,5 +1,5 @@
-//! What a terminal tells: keys, pasted text, its size. It is read on a thread of its own, for whoever reads from a
-//! terminal that has gone, with crossterm 0.29, reads nothing for ever: the task that waits goes on and can end.
+//! The events of a terminal: keys, pasted text, its size. It is read on a thread of its own, because with crossterm
+//! 0.29, a read from a terminal that has gone never ends: the waiting task continues and can end.
 
 use std::io;
 use std::sync::mpsc as waiting;
@@ -12,11 +12,11 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-/// How long it is waited for that nothing is read any more, before the terminal is given to somebody else.
+/// How long to wait until reading has ended, before another program gets the terminal.
 const ENDING: Duration = Duration::from_millis(200);
 
-/// The events of the terminal. Each is read when it is asked for, so that what nobody has asked for stays there for
-/// whoever has the terminal next.
+/// The events of the terminal. Each is read when it is asked for, so that what was not asked for stays there for the
+/// terminal's next reader.
 pub(crate) struct TerminalEvents {
     wishes: mpsc::UnboundedSender<()>,
     events: mpsc::UnboundedReceiver<Option<io::Result<Event>>>,
@@ -36,7 +36,7 @@ impl TerminalEvents {
         let (runtime, stopped) = (Handle::current(), stop.clone());
         thread::spawn(move || {
             runtime.block_on(read(wished, told, stopped));
-            // Whoever listened may not wait for it.
+            // The listener may not wait for it.
             let _unheard = ends.send(());
         });
         Self {
@@ -48,11 +48,11 @@ impl TerminalEvents {
         }
     }
 
-    /// The next event; `None` where the terminal has gone.
+    /// The next event; `None` if the terminal has gone.
     ///
     /// # Cancel safety
     ///
-    /// Safe: what has come is told the next time.
+    /// Safe: what has come is returned the next time.
     pub(crate) async fn next(&mut self) -> Option<io::Result<Event>> {
         if !self.is_awaited {
             self.is_awaited = self.wishes.send(()).is_ok();
@@ -70,12 +70,12 @@ impl TerminalEvents {
 impl Drop for TerminalEvents {
     fn drop(&mut self) {
         self.stop.cancel();
-        // A thread that reads nothing for ever ends with the process.
+        // A thread whose read never ends ends with the process.
         let _late = self.ended.recv_timeout(ENDING);
     }
 }
 
-/// Reads an event for each wish, until it is stopped.
+/// Reads an event for each request, until it is stopped.
 async fn read(
     mut wished: mpsc::UnboundedReceiver<()>,
     told: mpsc::UnboundedSender<Option<io::Result<Event>>>,
@@ -98,7 +98,7 @@ async fn read(
 
 #[cfg(unix)]
 mod hangup {
-    //! The end of the terminal, which is told also to whoever ignores the signal of it.
+    //! The end of the terminal, which also reaches processes that ignore its signal.
 
     use std::fs::File;
     use std::io::{self, IsTerminal as _};
@@ -128,10 +128,10 @@ mod hangup {
         gone
     });
 
-    /// Waits until a terminal has gone, and says whether it has.
+    /// Waits until a terminal has gone, and returns whether it has.
     fn until_hung_up(terminal: &impl AsFd) -> bool {
         loop {
-            // Asked for nothing, it tells of the end alone.
+            // Without requested events, it reports the end alone.
             let mut waited = [PollFd::new(terminal, PollFlags::empty())];
             match poll(&mut waited, None) {
                 Ok(_) => return true,
@@ -148,7 +148,7 @@ mod hangup {
 
 #[cfg(not(unix))]
 mod hangup {
-    //! Elsewhere whoever reads is told of the end.
+    //! Elsewhere, reads report the end.
 
     pub(super) async fn comes() {
         std::future::pending().await

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp, Unit};
 ///
 /// # Errors
 ///
-/// In words, where the text is none, or is not positive.
+/// In words, if the text is none, or is not positive.
 pub(crate) fn parse_duration(text: &str) -> Result<SignedDuration, String> {
     let wrong = || format!("`{text}` is no length of time; write 90s, 15m, 2h or 30d");
     let span: Span = text.parse().map_err(|_invalid| wrong())?;
@@ -24,7 +24,7 @@ pub(crate) fn parse_duration(text: &str) -> Result<SignedDuration, String> {
 ///
 /// # Errors
 ///
-/// In words, where the text is neither.
+/// In words, if the text is neither.
 pub(crate) fn parse_since(text: &str) -> Result<Timestamp, String> {
     if let Ok(time) = text.parse::<Timestamp>() {
         return Ok(time);

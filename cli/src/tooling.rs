@@ -17,11 +17,11 @@ use crate::arguments::ToolArguments;
 use crate::exit::{Exit, Failure, causes};
 use crate::logins;
 
-/// What the command line orders; `None` where agents get no tools.
+/// What the command line orders; `None` if agents get no tools.
 ///
 /// # Errors
 ///
-/// [`Exit::NotFound`] where a file or the folder is not there, [`Exit::Usage`] where a file says what it cannot say.
+/// [`Exit::NotFound`] if a file or the folder does not exist, [`Exit::Usage`] if a file has invalid contents.
 pub(crate) fn order(arguments: &ToolArguments) -> Result<Option<ToolOrder>, Failure> {
     let Some(folder) = &arguments.tools else {
         return Ok(None);
@@ -38,7 +38,7 @@ pub(crate) fn order(arguments: &ToolArguments) -> Result<Option<ToolOrder>, Fail
     Ok(Some(order))
 }
 
-/// The path as another process finds it too, which may be resumed in another folder.
+/// The path in a form that another process, which may be resumed in another folder, finds too.
 fn absolute(path: &Path) -> String {
     let path = std::path::absolute(path).unwrap_or_else(|_no_place| path.to_owned());
     path.to_string_lossy().into_owned()
@@ -67,7 +67,7 @@ impl PreparedTools {
     ///
     /// # Errors
     ///
-    /// Where the folder cannot be opened, or what it orders cannot be used.
+    /// If the folder cannot be opened, or what it orders cannot be used.
     pub(crate) fn of(order: &ToolOrder) -> Result<Self, Failure> {
         let workspace = Workspace::open(&order.folder).map_err(|error| {
             let text = format!("the folder {} cannot be worked in: {error}", order.folder);
@@ -106,11 +106,11 @@ impl PreparedTools {
         self
     }
 
-    /// Connects the servers that there are. `note` is told what does not work: the run goes on without it.
+    /// Connects the available servers. `note` gets what does not work: the run continues without it.
     ///
     /// # Errors
     ///
-    /// Where two tools have one name.
+    /// If two tools have one name.
     ///
     /// # Cancel safety
     ///
@@ -137,7 +137,7 @@ impl PreparedTools {
             ..McpServersConfig::new(config, folder)
         };
         let servers = connected(servers, &file, &note).await;
-        // Whether their names fit is said before the run begins; what is offered is looked up each time.
+        // Conflicts of their names are reported before the run begins; what is offered is looked up each time.
         let mut all = tools.registry.clone();
         servers
             .put_into(&mut all)
@@ -152,7 +152,7 @@ impl PreparedTools {
     }
 }
 
-/// Says which tools the rules about paths do not reach, where there are such rules.
+/// Reports which tools the rules about paths do not reach, if there are such rules.
 fn note_beyond_paths(tools: &AgentTools, all: &ToolRegistry, note: impl Fn(String)) {
     let beyond = tools.policy.beyond_paths(all);
     if !beyond.is_empty() {
@@ -160,7 +160,7 @@ fn note_beyond_paths(tools: &AgentTools, all: &ToolRegistry, note: impl Fn(Strin
     }
 }
 
-/// What is said of tools that the rules about paths do not reach.
+/// The message about tools that the rules about paths do not reach.
 pub(crate) fn beyond_paths(tools: &[&str]) -> String {
     let mut names: Vec<String> = tools
         .iter()
@@ -181,7 +181,7 @@ pub(crate) fn beyond_paths(tools: &[&str]) -> String {
 ///
 /// # Errors
 ///
-/// [`Exit::Usage`] where it cannot be used.
+/// [`Exit::Usage`] if it cannot be used.
 pub(crate) fn read_servers(file: &Path) -> Result<McpConfig, Failure> {
     McpConfig::read(file).map_err(|error| {
         let exit = if file.exists() {
@@ -205,7 +205,7 @@ impl OpenedTools {
         self.tools.clone()
     }
 
-    /// Takes leave of the servers. `note` is told where something of one may still run.
+    /// Closes the servers. `note` gets a message if something of one may still run.
     ///
     /// # Cancel safety
     ///
@@ -218,7 +218,7 @@ impl OpenedTools {
     }
 }
 
-/// Connects the servers of a file. `note` is told what does not work: the others can be used.
+/// Connects the servers of a file. `note` gets what does not work: the others can be used.
 ///
 /// # Cancel safety
 ///
@@ -245,7 +245,7 @@ pub(crate) async fn connected(
     Arc::new(servers)
 }
 
-/// Takes leave of servers. `note` is told where something of one may still run.
+/// Closes servers. `note` gets a message if something of one may still run.
 ///
 /// # Cancel safety
 ///
@@ -260,13 +260,12 @@ pub(crate) async fn left(servers: &McpServers, note: impl Fn(String)) {
     }
 }
 
-/// What the line of an ended call says, and whether it is one that a person must see at once: what an interrupt has
-/// made of it.
+/// Whether a person must see the line of an ended call at once: whether an interrupt has affected it.
 pub(crate) fn is_interrupted(end: &CallEnd) -> bool {
     end.interrupt().is_some()
 }
 
-/// Remembers whether an interrupt has met a tool call.
+/// Remembers whether an interrupt has affected a tool call.
 #[derive(Debug, Default)]
 pub(crate) struct InterruptedTools(AtomicBool);
 

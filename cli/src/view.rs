@@ -16,7 +16,7 @@ pub(crate) fn json_line(value: &Value) -> String {
     format!("{}\n", visible_json(&value.to_string()))
 }
 
-/// The value where there is one; a field that says nothing is left out.
+/// The value if there is one; a field without a value is left out.
 fn put(object: &mut Map<String, Value>, name: &str, value: Option<Value>) {
     if let Some(value) = value {
         object.insert(name.to_owned(), value);
@@ -32,7 +32,7 @@ fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-/// JSON that was kept as text; the text itself where it is none.
+/// JSON that was kept as text; the text itself if it is no JSON.
 pub(crate) fn kept_json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_no_json| Value::from(text))
 }
@@ -75,7 +75,7 @@ pub(crate) fn interrupt(interrupt: &Interrupt) -> Value {
     Value::Object(view)
 }
 
-/// Who asks for a stop, each with the id with which he takes that back.
+/// Who asks for a stop, each with the id with which they take that back.
 fn askings(interrupt: &Interrupt) -> Vec<Value> {
     let askings = interrupt.askings();
     let views = askings.iter().map(|asking| {
@@ -191,7 +191,7 @@ pub(crate) fn run(run: &Run) -> Value {
     Value::Object(view)
 }
 
-/// What a run is to do, where its content says so.
+/// What a run is to do, if its content says so.
 pub(crate) fn goal(run: &Run) -> Option<String> {
     let content = kept_json(&run.content);
     content

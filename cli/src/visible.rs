@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use control::{acts_unseen, push_visible};
 
-/// The text on one line: line breaks and runs of spaces become one space, whatever cannot be seen is
-/// written out as `\u{…}`.
+/// The text on one line: line breaks and runs of spaces become one space, all that cannot be seen is written out as
+/// `\u{…}`.
 pub(crate) fn visible_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for word in text
@@ -20,7 +20,7 @@ pub(crate) fn visible_line(text: &str) -> String {
     line
 }
 
-/// The text in its own lines; tabs become spaces, whatever cannot be seen is written out as `\u{…}`.
+/// The text in its own lines; tabs become spaces, all that cannot be seen is written out as `\u{…}`.
 pub(crate) fn visible_lines(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = text
         .trim_end()
@@ -37,8 +37,8 @@ pub(crate) fn visible_lines(text: &str) -> Vec<String> {
     lines
 }
 
-/// A piece of a longer text, with its line breaks: tabs become spaces, whatever cannot be seen is written
-/// out as `\u{…}`.
+/// A piece of a longer text, with its line breaks: tabs become spaces, all that cannot be seen is written out as
+/// `\u{…}`.
 pub(crate) fn visible_piece(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for (index, line) in text.replace("\r\n", "\n").split('\n').enumerate() {
@@ -50,8 +50,7 @@ pub(crate) fn visible_piece(text: &str) -> String {
     shown
 }
 
-/// JSON whose invisible characters are escapes. They stand only inside strings, where an escape
-/// means the same.
+/// JSON whose invisible characters are escapes. They occur only inside strings, where an escape means the same.
 pub(crate) fn visible_json(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len());
     for character in json.chars() {

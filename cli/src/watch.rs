@@ -60,14 +60,14 @@ pub(crate) use visit::{Left, Visit};
 
 /// How often ages and times on the screen are brought up to date.
 const TICK: Duration = Duration::from_millis(250);
-/// How long whoever leaves is kept by what he has asked for.
+/// How long leaving waits for what was asked for.
 const LEAVING: Duration = Duration::from_secs(5);
 
 /// Shows the screens until the person leaves.
 ///
 /// # Errors
 ///
-/// Where there is no terminal, or the installation cannot be read.
+/// If there is no terminal, or the installation cannot be read.
 pub(crate) fn watch(
     arguments: &WatchArguments,
     store: &StoreArguments,
@@ -102,14 +102,14 @@ pub(crate) fn watch(
 struct WatchTasks {
     installation: Arc<dyn Installation>,
     done: mpsc::UnboundedSender<Done>,
-    /// Who goes on with what was decided.
+    /// Who continues a run once its pause was decided.
     follower: Follower,
     /// How many actions have not come to their end.
     under_way: Cell<usize>,
 }
 
 impl WatchTasks {
-    /// Does what the terminal can do, and begins the rest; whether the screens stay.
+    /// Does what the terminal can do, and begins the rest; returns whether the screens stay.
     fn carry_out(&self, action: Action, terminal: &mut impl Write) -> io::Result<bool> {
         match action {
             Action::Quit => return Ok(false),
@@ -133,7 +133,7 @@ impl WatchTasks {
         Ok(true)
     }
 
-    /// Opens a part of the server's page, where a server is watched.
+    /// Opens a part of the server's page, if a server is watched.
     fn open(&self, path: &str) {
         let told = match self.installation.page() {
             Some(page) => match open_in_browser(format!("{page}{path}")) {
@@ -144,7 +144,7 @@ impl WatchTasks {
                 Done::Refused("no page: `irq serve` has one; watch it with --server".to_owned())
             }
         };
-        // Nobody waits for it where the screens were left.
+        // No one waits for it if the screens were left.
         let _ = self.done.send(told);
     }
 
@@ -154,14 +154,14 @@ impl WatchTasks {
         BackgroundReading::of(Arc::clone(&self.installation), None)
     }
 
-    /// Begins an action; what becomes of it is told later.
+    /// Begins an action; its outcome is reported later.
     fn begin(&self, action: Action) {
         let (installation, done) = (Arc::clone(&self.installation), self.done.clone());
         let follower = self.follower;
         self.under_way.set(self.under_way.get() + 1);
         tokio::task::spawn_local(async move {
             let became = tasks::perform(&*installation, action, follower).await;
-            // Nobody waits for it where the screens were left.
+            // No one waits for it if the screens were left.
             let _ = done.send(became);
         });
     }
@@ -215,7 +215,7 @@ impl Screens<'_> {
 
     /// Takes the terminal until the person leaves.
     async fn show(mut self, state: &mut ScreenState) -> anyhow::Result<Exit> {
-        // From here on no signal ends the process by itself: the terminal is given back first.
+        // From here on no signal ends the process by itself: the terminal is restored first.
         let mut ends = Ends::listen()?;
         let mut taken = TakenScreen::take()?;
         let mut keys = TerminalEvents::listen();
@@ -274,7 +274,8 @@ impl Screens<'_> {
         }
     }
 
-    /// Waits for what was asked for and is not recorded yet: whoever leaves a moment after Esc has interrupted the run.
+    /// Waits for what was asked for and is not recorded yet: a user who leaves a moment after Esc has interrupted the
+    /// run.
     async fn see_through(&mut self) {
         let waits = tokio::time::sleep(LEAVING);
         tokio::pin!(waits);
@@ -288,8 +289,8 @@ impl Screens<'_> {
         }
     }
 
-    /// The store that was not there when the screens were opened, once somebody has made it. Who makes it may not be
-    /// done: then it is tried again.
+    /// The store that did not exist when the screens were opened, once a process has created it. That process may not
+    /// be done: then it is tried again.
     async fn appeared(&self) -> Option<Arc<dyn Installation>> {
         let store = self
             .store
@@ -310,7 +311,7 @@ fn lend<T>(
     Ok((TakenScreen::take()?, TerminalEvents::listen(), done))
 }
 
-/// What a terminal's event asks for; where there are no more, it is gone.
+/// What a terminal's event asks for; if there are no more, it is gone.
 fn typed(
     state: &mut ScreenState,
     taken: &mut TakenScreen,
@@ -320,7 +321,7 @@ fn typed(
         return Ok(vec![Action::Quit]);
     };
     if let Event::Resize(..) = event {
-        // What it showed may be gone, also where it has its old size again by now.
+        // What it showed may be gone, even if it has its old size again by now.
         taken.forget()?;
     }
     state.tick(Timestamp::now());
@@ -335,7 +336,7 @@ const fn first_screen(arguments: &WatchArguments) -> Screen {
     }
 }
 
-/// The edited answer, while the terminal was somebody else's.
+/// The edited answer, after another program had the terminal.
 fn after_editing(
     state: &mut ScreenState,
     edited: Result<Option<Action>, Failure>,
@@ -348,7 +349,7 @@ fn after_editing(
     None
 }
 
-/// What was read; an installation that cannot be read is told of, and tried again.
+/// Takes in what was read; if the installation could not be read, that is shown, and it is tried again.
 fn refreshed(state: &mut ScreenState, read: Result<Snapshot, Failure>) -> Vec<Action> {
     match read {
         Ok(snapshot) => state.refresh(snapshot),
@@ -359,7 +360,7 @@ fn refreshed(state: &mut ScreenState, read: Result<Snapshot, Failure>) -> Vec<Ac
     }
 }
 
-/// The terminal's bell: somebody is waited for.
+/// Rings the terminal's bell: something waits for a person.
 fn ring(state: &mut ScreenState, terminal: &mut impl Write) -> io::Result<()> {
     if std::mem::take(&mut state.rings) {
         terminal.write_all(b"\x07")?;

@@ -1,5 +1,5 @@
-//! What a withdrawn interrupt leaves behind. A process that was told to stop stops, and goes on then: only a stop that
-//! had not reached it is as if it had never been asked for.
+//! What a withdrawn interrupt leaves behind. A process that received a stop stops, and then continues: only a stop that
+//! had not reached it is as if it had never been requested.
 
 use interrupts::life::{Family, Interrupt, State};
 
@@ -7,11 +7,11 @@ use crate::exit::Failure;
 use crate::installation::Installation;
 use crate::keep::has_process;
 
-/// What a stop does though it was withdrawn; `None` where it does nothing.
+/// What a stop does though it was withdrawn; `None` if it does nothing.
 ///
 /// # Errors
 ///
-/// Where the installation cannot be read.
+/// If the installation cannot be read.
 ///
 /// # Cancel safety
 ///

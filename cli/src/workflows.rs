@@ -33,11 +33,11 @@ fn all_embedded() -> &'static [Embedded] {
     EMBEDDED.get().map_or(&[], Vec::as_slice)
 }
 
-/// Gives this program workflows of its own, before anything else is done.
+/// Gives this program workflows of its own, before anything else happens.
 ///
 /// # Errors
 ///
-/// [`Exit::Usage`] where one cannot be described, or two have one name.
+/// [`Exit::Usage`] if one cannot be described, or two have one name.
 pub(crate) fn embed(workflows: Vec<Arc<dyn ErasedWorkflow>>) -> Result<(), Failure> {
     let mut all: Vec<Embedded> = Vec::new();
     for workflow in workflows {
@@ -69,7 +69,7 @@ pub(crate) fn own() -> impl Iterator<Item = &'static Catalogue> {
     all_embedded().iter().map(|it| &*it.catalogue)
 }
 
-/// What this program is called, where it has workflows of its own: another one called `irq` has them not.
+/// What this program is called, if it has workflows of its own: another one called `irq` does not have them.
 pub(crate) fn program_name() -> Option<String> {
     all_embedded().first()?;
     let called = std::env::args_os().next()?;
@@ -86,7 +86,7 @@ pub(crate) fn named(name: &WorkflowName) -> Option<SharedCatalogue> {
 ///
 /// # Errors
 ///
-/// [`Exit::NotFound`] where it has none such: another program does.
+/// [`Exit::NotFound`] if it has none such: another program does.
 pub(crate) fn embedded(name: &WorkflowName) -> Result<Arc<dyn ErasedWorkflow>, Failure> {
     let mut all = all_embedded().iter();
     let found = all.find(|it| it.catalogue.name() == name);
@@ -96,7 +96,7 @@ pub(crate) fn embedded(name: &WorkflowName) -> Result<Arc<dyn ErasedWorkflow>, F
     })
 }
 
-/// What `run` executes where nothing is said.
+/// What `run` executes by default.
 pub(crate) fn usual() -> Workflow {
     let own = all_embedded().first();
     own.map_or_else(Workflow::default, |it| {
@@ -113,7 +113,7 @@ pub(crate) fn parse_workflow(text: &str) -> Result<Workflow, String> {
     Err(format!("there are {}", all.join(", ")))
 }
 
-/// The input of an embedded workflow that these words are; the others have a goal alone.
+/// The input of an embedded workflow that these words are; the others have only a goal.
 ///
 /// # Errors
 ///
@@ -134,7 +134,7 @@ pub(crate) fn input_of(workflow: &Workflow, words: &str) -> Result<Option<Value>
     })
 }
 
-/// The agent with which a run of a workflow begins, where this program has that workflow.
+/// The agent with which a run of a workflow begins, if this program has that workflow.
 pub(crate) fn root_of(workflow: &Workflow) -> Option<RootNode> {
     match workflow {
         Workflow::Embedded(name) => embedded(name).ok()?.root().ok(),
@@ -142,7 +142,7 @@ pub(crate) fn root_of(workflow: &Workflow) -> Option<RootNode> {
     }
 }
 
-/// All that is at hand.
+/// All known catalogues.
 pub(crate) fn book() -> &'static CatalogueBook {
     &BOOK
 }
@@ -166,14 +166,14 @@ pub(crate) fn with_shown_kind(kind: &str) -> Option<&'static Catalogue> {
         .or_else(|| with_kind(kind))
 }
 
-/// The kind of agent that stands for a run of which nothing else is known.
+/// The kind of agent that represents a run of which nothing else is known.
 pub(crate) fn leading() -> Option<KindName> {
     let first = built_in().first()?.kinds().first()?;
     Some(first.name.clone())
 }
 
-/// The catalogue that an interrupt was raised under: whoever reads it from an installation has it at hand. One that names
-/// none is older, and of this program's workflows.
+/// The catalogue that an interrupt was raised under: it is known once the interrupt was read from an installation. An
+/// interrupt that names none is older, and of this program's workflows.
 pub(crate) fn of_interrupt(interrupt: &Interrupt) -> Option<SharedCatalogue> {
     match interrupt.catalogue {
         Some(digest) => BOOK.at_hand(digest),
@@ -185,7 +185,7 @@ pub(crate) fn of_interrupt(interrupt: &Interrupt) -> Option<SharedCatalogue> {
     }
 }
 
-/// The catalogue that a run goes on under, as of an interrupt.
+/// The catalogue that a run continues under, as of an interrupt.
 pub(crate) fn of_run(run: &Run) -> Option<SharedCatalogue> {
     match run.catalogue {
         Some(digest) => BOOK.at_hand(digest),

@@ -1,4 +1,4 @@
-//! Who asks what of whom, and why it cannot be asked.
+//! Who makes a request of whom, and why a request is refused.
 
 use interrupts::NameError;
 use interrupts::catalogue::{Catalogue, EventError};
@@ -13,13 +13,13 @@ use routing_core::{InterruptType, NodeId, StopSource};
 pub struct StopRequester {
     /// By name and role.
     pub actor: Actor,
-    /// What is behind it.
+    /// What kind of source it comes from.
     pub source: StopSource,
-    /// By what it was caused.
+    /// What caused it.
     pub cause: StopCause,
 }
 
-/// The agent that is asked; of a whole run, its first one.
+/// The agent that the request concerns; for a whole run, its first agent.
 #[derive(Debug, Clone, Copy)]
 pub struct Target<'a> {
     /// Its run.
@@ -28,12 +28,12 @@ pub struct Target<'a> {
     pub node: &'a NodeId,
     /// Its kind.
     pub kind: &'a KindName,
-    /// The catalogue of its run, where that is known.
+    /// The catalogue of its run, if that is known.
     pub catalogue: Option<&'a Catalogue>,
 }
 
 impl Target<'_> {
-    /// Where its answers go, and where they may go. Those of a kind that the catalogue does not have only come back.
+    /// Where its answers go, and where they may go. For a kind missing from the catalogue, answers can only come back.
     pub fn facing(&self) -> Facing {
         let known = self.catalogue.and_then(|it| it.facing(Some(self.kind)));
         known.unwrap_or_else(|| Facing::alone(self.kind))

@@ -1,14 +1,15 @@
-//! Whether a run can go on from a checkpoint, and whether it had ended there: each workflow's form of one.
+//! Whether a run can go on from a checkpoint, and whether it had already ended there; each workflow has its own
+//! checkpoint format.
 
 use interrupts::store::Checkpoint;
 use journal::{NodeSnapshot, NodeState, RunSnapshot, UnreadCheckpoint, Workflow};
 use planning::{Phase, PlanEnd, PlanStanding};
 
-/// Looks whether a run can go on from a checkpoint, before anything is begun or forked there.
+/// Checks that a run can go on from a checkpoint, before anything is begun or forked there.
 ///
 /// # Errors
 ///
-/// [`UnreadCheckpoint`] where this program does not read all of it.
+/// [`UnreadCheckpoint`] if this program does not read all of it.
 pub fn check_checkpoint(
     workflow: &Workflow,
     checkpoint: &Checkpoint,
@@ -26,12 +27,12 @@ pub fn check_checkpoint(
     Ok(())
 }
 
-/// Whether a run had been ended from within when this was saved: by its agent, or as a plan that was given up. Whoever
-/// goes on from there ends it again, unless there is something new to read.
+/// Whether a run had been ended from within when this was saved: by its agent, or as a plan that was given up. A
+/// process that goes on from there ends it again, unless there is something new to read.
 ///
 /// # Errors
 ///
-/// [`UnreadCheckpoint`] where this program does not read all of it.
+/// [`UnreadCheckpoint`] if this program does not read all of it.
 pub fn ends_at(workflow: &Workflow, checkpoint: &Checkpoint) -> Result<bool, UnreadCheckpoint> {
     Ok(match workflow {
         Workflow::Agents => {

@@ -1,4 +1,4 @@
-//! What somebody decides about an interrupt, checked against what was asked before it reaches the store.
+//! A decision about an interrupt, checked against what was asked before it reaches the store.
 
 mod invalid;
 
@@ -23,7 +23,7 @@ pub struct DecisionParts {
     pub verdict: Verdict,
     /// The answer: to a question an [`Answer`], to a stop a [`Resume`], about the steps of a plan a [`PlanRevision`].
     pub payload: Option<Value>,
-    /// Words for the agent, where the payload has none.
+    /// Words for the agent, if the payload has none.
     pub message: Option<String>,
     /// The route to go to instead, with [`Verdict::Reroute`].
     pub reroute_to: Option<String>,
@@ -53,7 +53,7 @@ impl DecisionParts {
     ///
     /// # Errors
     ///
-    /// [`InvalidDecision::Unreadable`] where it cannot be written as JSON.
+    /// [`InvalidDecision::Unreadable`] if it cannot be written as JSON.
     pub fn with_answer(verdict: Verdict, answer: &Answer) -> Result<Self, InvalidDecision> {
         let payload = serde_json::to_value(answer).map_err(unreadable)?;
         Ok(Self {
@@ -62,7 +62,7 @@ impl DecisionParts {
         })
     }
 
-    /// The content for the store, where each part fits what was asked. Without the catalogue of the interrupt an edited
+    /// The content for the store, if each part fits what was asked. Without the interrupt's catalogue, an edited
     /// request is taken as it is.
     ///
     /// # Errors
@@ -101,7 +101,7 @@ impl DecisionParts {
     ///
     /// # Errors
     ///
-    /// [`InvalidDecision`] where its payload is none, or says in other words what its message says.
+    /// [`InvalidDecision`] if its payload is none, or says in other words what its message says.
     pub fn revision(&self) -> Result<PlanRevision, InvalidDecision> {
         let mut revision: PlanRevision = self.read()?;
         self.add_message("input", &mut revision.input)?;
@@ -173,7 +173,7 @@ impl DecisionParts {
         written(&answer)
     }
 
-    /// What a stopped agent goes on with.
+    /// The input with which a stopped agent goes on.
     fn input(&self) -> Result<String, InvalidDecision> {
         let mut resume: Resume = self.read()?;
         self.add_message("input", &mut resume.input)?;
@@ -194,7 +194,7 @@ impl DecisionParts {
         }
     }
 
-    /// Puts the message where the payload has its words, unless it has some.
+    /// Puts the message into the payload's text field, which must be empty.
     fn add_message(
         &self,
         field: &'static str,

@@ -12,7 +12,7 @@ use crate::asked::{NotAsked, StopRequester, Target};
 ///
 /// # Errors
 ///
-/// [`NotAsked`] where it does not fit its agent.
+/// [`NotAsked`] if it does not fit its agent.
 pub fn event_admission(
     event: &NamedEvent,
     to: &Target<'_>,
@@ -55,8 +55,8 @@ pub fn event_admission(
     })
 }
 
-/// In the store an event is a question, whatever it asks for: nothing is stopped by it before the agent has said so
-/// itself, in the request that it raises.
+/// In the store an event is always a question, no matter which type it asks for: it stops nothing until the agent
+/// itself raises the request.
 const fn asked_type(wanted: InterruptType) -> InterruptType {
     match wanted {
         InterruptType::AgentReview => InterruptType::AgentReview,

@@ -1,7 +1,7 @@
 //! What people and programs ask of runs: stops, reroute events and decisions; what an interrupt asks of them; how far a
 //! run has come; and how the text of others is shown.
 //!
-//! Each rule of what can be asked stands here once, for REST, the socket, the page, and the program beside the store.
+//! REST, the socket, the page, and the program beside the store all share these rules of what can be asked.
 
 mod asked;
 mod checkpoint;

@@ -1,4 +1,4 @@
-//! How far a run has come, read from its store by anybody, in any process and after any restart.
+//! How far a run has come, read from its store: by any process, also after restarts.
 
 use interrupts::KindName;
 use interrupts::life::{Interrupt, RunState, State};
@@ -18,14 +18,14 @@ const PAGE: u32 = 500;
 pub struct RunProgress {
     /// The run.
     pub run: RunId,
-    /// Where it stands.
+    /// Its state.
     pub state: RunState,
     /// Its steps.
     pub steps: Steps,
     /// Its current plan: the agents that were given work, each below the one that gave it, in the order in which
     /// they came to be.
     pub plan: Vec<PlannedNode>,
-    /// The interrupt that it waits for, the one that goes first; where it waits for none, the last one it had.
+    /// The interrupt that it waits for, the one that goes first; if it waits for none, its last one.
     pub interrupt: Option<LastInterrupt>,
     /// What came of it, once its work is done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,13 +63,13 @@ pub struct LastInterrupt {
     pub reason: String,
     /// When it was requested.
     pub at: Timestamp,
-    /// Where it stands.
+    /// Its state.
     pub state: State,
 }
 
 impl RunProgress {
-    /// Reads how far a run has come; `None` where there is no such run. Whether a process executes it is for the caller
-    /// to say: the agents of one that was left at its work do nothing.
+    /// Reads how far a run has come; `None` if there is no such run. The caller says whether a process executes it: the
+    /// agents of an abandoned run do nothing.
     ///
     /// # Errors
     ///
@@ -103,7 +103,7 @@ impl RunProgress {
         }))
     }
 
-    /// What came of a run that is completed, as its last checkpoint says. One of another program's workflow says nothing.
+    /// The result of a completed run, from its last checkpoint. Runs of another program's workflow have none there.
     ///
     /// # Errors
     ///

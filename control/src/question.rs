@@ -1,4 +1,4 @@
-//! What an interrupt asks, read from its content whatever form that has.
+//! What an interrupt asks, read from its content in any of its forms.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 /// Reasons with fewer bytes are kept whole in their row.
 const KEPT_REASON: usize = (16 << 10) - 4;
 
-/// Where the shared part of a question may stand in its content.
+/// The places in its content where the shared part of a question may be.
 const PLACES: [&str; 8] = [
     "",
     "/request",
@@ -43,13 +43,13 @@ const SHARED_FIELDS: [&str; 11] = [
 /// What an interrupt asks.
 #[derive(Debug, Clone, Default)]
 pub struct QuestionContent {
-    /// Why it is asked, in the words of whoever asks.
+    /// Why it is asked, in the asker's words.
     pub reason: Option<String>,
     /// The answers to choose from.
     pub choices: Vec<Choice>,
     /// What must be confirmed.
     pub confirmation_items: Vec<ConfirmationItem>,
-    /// What one needs to know to decide.
+    /// What the reviewer needs to know to decide.
     pub context_for_decision: String,
     /// The agent's own fields, beside the shared ones.
     pub own_fields: Map<String, Value>,
@@ -134,14 +134,14 @@ fn field<T: DeserializeOwned + Default>(object: &Map<String, Value>, name: &str)
         .unwrap_or_default()
 }
 
-/// Where the answer of an interrupt goes unless somebody sends it elsewhere.
+/// Where the answer of an interrupt goes unless a decision sends it elsewhere.
 pub fn target_of(interrupt: &Interrupt) -> &RouteName {
     let decided = interrupt.decision.as_ref().map(|decision| &decision.target);
     let bound = interrupt.bound.as_ref().map(|bound| &bound.target);
     decided.or(bound).unwrap_or(&interrupt.origin)
 }
 
-/// The one route that an interrupt's answer may take; `None` where its catalogue has no such route.
+/// The one route that an interrupt's answer may take; `None` if its catalogue has no such route.
 pub fn route_of<'known>(
     interrupt: &Interrupt,
     catalogue: Option<&'known Catalogue>,
@@ -158,13 +158,13 @@ pub fn request_schema(
     reroute_to: Option<&RouteName>,
 ) -> Option<Value> {
     if let Some(matter) = ToolMatter::of(&interrupt.content) {
-        // What is edited is the call, wherever its agent's interrupts go.
+        // The edit concerns the call, no matter where its agent's interrupts go.
         return Some(matter.tool_call.schema);
     }
     route_of(interrupt, catalogue, reroute_to).map(RouteEntry::request_schema)
 }
 
-/// What of a request does not fit where it goes; nothing where it is not known what fits there.
+/// The parts of a request that do not fit its target; empty if the target's schema is unknown.
 pub fn request_misfits(
     interrupt: &Interrupt,
     catalogue: Option<&Catalogue>,

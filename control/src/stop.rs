@@ -25,7 +25,7 @@ pub struct StopOrder {
     pub message: Option<String>,
     /// After how many milliseconds a graceful stop becomes immediate.
     pub limit_ms: Option<u64>,
-    /// Whatever the caller wants to keep with it.
+    /// Data that the caller wants to keep with it.
     pub metadata: Option<Value>,
 }
 
@@ -48,8 +48,8 @@ impl StopOrder {
         }
     }
 
-    /// Whether a whole run ends with it: it is meant so, or concerns the agent that stands for the run, or one of a plan,
-    /// of which none can be left out.
+    /// Whether it ends a whole run: it is meant for the run, or concerns the agent that represents the run, or an agent
+    /// of a plan, none of which can be left out.
     pub fn ends_run(&self, of: &Target<'_>) -> bool {
         let ends = matches!(
             self.interrupt_type,

@@ -1,4 +1,4 @@
-//! Runs that this process keeps: stopped, sent to and answered by other processes while they are executed.
+//! Runs that this process owns: other processes stop them, send to them and answer them while they are executed.
 
 mod control;
 mod inbox;

@@ -1,4 +1,4 @@
-//! Durable runs of agents: what makes the interrupts of any orchestrator survive whatever becomes of its process.
+//! Durable runs of agents: lets the interrupts of any orchestrator survive the death of its process.
 
 #[doc(hidden)]
 pub mod durable;

@@ -1,7 +1,7 @@
-//! One execution of a run: its store and journal, its nodes, its model and its tools, whatever its workflow.
+//! One execution of a run, of any workflow: its store and journal, its nodes, its model and its tools.
 //!
-//! What is hidden here is what workflows are made of that are no ordinary code: the fourteen agents, and plans. Nothing is
-//! promised of it.
+//! The hidden items serve the workflows that are not ordinary code: the fourteen agents, and plans. Nothing about them
+//! is promised.
 
 mod ending;
 pub mod event;

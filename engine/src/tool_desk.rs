@@ -1,4 +1,4 @@
-//! Runs the tools of a conversation: the executor of tools behind the port that conversations have.
+//! Runs the tools of a conversation: the tool executor behind the conversations' port.
 
 mod relay;
 
@@ -19,8 +19,8 @@ use relay::{Places, Relay};
 
 /// A conversation's tools, run by an executor under its controller.
 ///
-/// An immediate stop of the conversation becomes an interrupt of the controller: whatever runs is stopped,
-/// and what cannot be interrupted is waited for. The controller may be shared with others.
+/// An immediate stop of the conversation becomes an interrupt of the controller: running calls are stopped, except
+/// those that cannot be interrupted, which are waited for. The controller may be shared with others.
 #[derive(Clone)]
 pub struct ExecutorDesk {
     config: ExecutorConfig,
@@ -34,7 +34,7 @@ impl ExecutorDesk {
         Self { config, servers }
     }
 
-    /// The desk with the tools of these servers too, as they are listed at the time.
+    /// The desk with the tools of these servers too, as the servers list them at the time.
     pub fn with_servers(self, servers: Arc<McpServers>) -> Self {
         let servers = Some(servers);
         Self { servers, ..self }
@@ -88,7 +88,7 @@ impl ToolDesk for ExecutorDesk {
         progress: &dyn ToolProgress,
     ) -> Vec<ToolResult> {
         let controller = self.controller();
-        // An interrupt that nobody took note of would make the next one a repetition.
+        // An interrupt that was not consumed would make the next one a repetition.
         let _before = controller.consume_interrupts();
         let (told, mut heard) = mpsc::unbounded_channel();
         let mut config = self.config.clone();

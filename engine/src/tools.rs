@@ -1,11 +1,11 @@
-//! Tools in the hands of the run's agents: which agent may use which, the rounds in which a model uses them, their
-//! calls in the run's journal, and the questions that they put to people.
+//! Tools for the run's agents: which agent may use which, the rounds in which a model uses them, their calls in the
+//! run's journal, and the questions that they put to people.
 //!
-//! A model that asks for tools gets what came of them and is asked again, until it answers. Each of its answers and
-//! each call stands in the journal, intent before result, so a run that is resumed reads what was done and does the
-//! rest. Where nobody knows what came of a call, a person is asked, unless the call may be made again.
+//! A model that asks for tools gets their results and is asked again, until it answers. Each of its answers and each
+//! call is in the journal, intent before result, so a resumed run reads what was done and does the rest. If the outcome
+//! of a call is unknown, a person is asked, unless the call may be made again.
 //!
-//! Owns the loop and its record. Knows nothing of processes, which are the business of the crate of tools.
+//! Owns the loop and its record. Knows nothing of processes, which belong to the crate of tools.
 
 mod access;
 mod approver;

@@ -1,10 +1,10 @@
-//! An orchestrator of one's own: who its agents are, where their interrupts go, and what a run of it does.
+//! Your own orchestrator: its agents, where their interrupts go, and what its run does.
 //!
-//! A [`Workflow`] is ordinary code. Whatever it does through its [`Agent`]s is recorded in the run's journal under the
-//! place where it was done: an answer of a model, an effect, an interrupt and its decision, a message. A run that is
-//! resumed executes the code again from its start, and each of these is read instead of done again. So the code between
-//! them has to do the same each time: what changes from one time to the other, the clock, chance, another system,
-//! belongs into an [`Agent::effect`].
+//! A [`Workflow`] is ordinary code. Everything it does through its [`Agent`]s is recorded in the run's journal under
+//! the place where it was done: an answer of a model, an effect, an interrupt and its decision, a message. A resumed
+//! run executes the code again from its start, and reads each of these instead of doing it again. So the code between
+//! them has to do the same each time: what may change between executions, the clock, chance, another system, belongs
+//! into an [`Agent::effect`].
 
 mod agent;
 mod decided;
@@ -32,7 +32,7 @@ pub use erased::ErasedWorkflow;
 pub use executing::{Executed, Execution, RunSettings, WorkflowMistake, catalogue_of};
 pub use exit::Exit;
 
-/// An orchestrator: who its agents are, where their interrupts go, and what a run of it does.
+/// An orchestrator: its agents, where their interrupts go, and what its run does.
 #[async_trait]
 pub trait Workflow: Sized + Send + Sync + 'static {
     /// Its name, under which its runs are kept. A run is resumed by the workflow of its name and no other.
@@ -61,8 +61,8 @@ pub trait Workflow: Sized + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// An [`Exit`] that a method of an agent has returned is passed on with `?`: the run stands still, or was stopped.
-    /// An error of the workflow's own is made one by [`Exit::failed`] or [`Exit::paused_by`].
+    /// An [`Exit`] that a method of an agent has returned is passed on with `?`: the run is waiting, or was stopped. An
+    /// error of the workflow's own becomes one by [`Exit::failed`] or [`Exit::paused_by`].
     ///
     /// # Cancel safety
     ///
@@ -107,12 +107,12 @@ impl<W: Workflow> Run<W> {
         Arc::clone(&self.shared.live.nodes)
     }
 
-    /// The way of what comes from outside to the run's agents, for whoever takes it from the store.
+    /// Delivers to the run's agents, for code that takes deliveries from the store.
     pub fn inbox(&self) -> RunInbox {
         RunInbox::of(Arc::clone(&self.shared.live))
     }
 
-    /// Stops an agent, and all below it, where somebody asks for that.
+    /// The scope that stops an agent, and all below it, on request.
     pub fn scope_of(&self, agent: &NodeId) -> StopScope {
         self.shared.live.scope_of(agent)
     }

@@ -1,19 +1,20 @@
-//! What a run may use in all, in whatever processes it is executed.
+//! What a run may use in total, across all processes that execute it.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// The kind of the journal's entries that change what a run may use: the last one holds, whoever resumed the run.
+/// The kind of the journal's entries that change what a run may use. The last one counts, no matter who resumed the
+/// run.
 pub const ALLOWANCE: &str = "allowance";
 
-/// What a run may use in all, in whatever processes it is executed. `None` is without limit.
+/// What a run may use in total, across all processes that execute it. `None` means no limit.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Allowance {
-    /// How many steps it may take; where it is absent, the order's limit holds.
+    /// How many steps it may take; if absent, the order's limit applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_steps: Option<u32>,
-    /// How long it may be worked on, in milliseconds. While nobody executes it, no time passes.
+    /// How long it may be worked on, in milliseconds. Time passes only while a process executes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_limit_ms: Option<u64>,
     /// What its models may cost.
@@ -26,7 +27,7 @@ pub struct Allowance {
 pub struct BudgetOrder {
     /// The amount, as a decimal number.
     pub limit: String,
-    /// The table of prices, as TOML; empty where none was given.
+    /// The table of prices, as TOML; empty if none was given.
     #[serde(default)]
     pub prices: String,
 }
@@ -37,12 +38,12 @@ impl Allowance {
         *self == Self::default()
     }
 
-    /// The content of an order, with this in the place of what it allowed. Whatever else another version or a
-    /// server has put into it stays.
+    /// The content of an order with its allowance replaced by this one. Fields that another version or a server added
+    /// are kept.
     ///
     /// # Errors
     ///
-    /// Where it is no order.
+    /// If it is no order.
     pub fn written_into(&self, order: &str) -> Result<String, serde_json::Error> {
         let mut order: serde_json::Map<String, serde_json::Value> = serde_json::from_str(order)?;
         order.insert("allowance".to_owned(), serde_json::to_value(self)?);
@@ -54,7 +55,7 @@ impl Allowance {
         self.time_limit_ms.map(Duration::from_millis)
     }
 
-    /// This one, and what it leaves open as `before` said.
+    /// This allowance, with its open fields filled in from `before`.
     #[must_use]
     pub fn over(self, before: Self) -> Self {
         Self {

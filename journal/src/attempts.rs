@@ -1,10 +1,9 @@
 //! The tries of model calls: those that gave no whole answer are recorded with what had arrived, and with what is
 //! known of their cost.
 //!
-//! The intent of a call is that of its first try. A try that ended without an answer has an entry of its own, and
-//! so has every try after it, from its beginning on. So a call that nothing disturbs has no entry more than
-//! before; and a try that has neither an answer nor an end when a run is taken died with its process, and what it
-//! cost is unknown.
+//! The intent of a call also serves as that of its first try. A try that ended without an answer has an entry of its
+//! own, and so has every try after it, from its beginning on. So an undisturbed call adds no entries; and a try that
+//! has neither an answer nor an end when a process takes the run died with its own process, and its cost is unknown.
 
 use std::collections::HashMap;
 
@@ -32,7 +31,7 @@ pub struct AttemptIntent {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "ended", rename_all = "snake_case")]
 pub enum AttemptEnd {
-    /// With the answer, which stands at the place of the call.
+    /// With the answer, which is at the place of the call.
     Answered,
     /// It was interrupted.
     CutShort {
@@ -48,7 +47,7 @@ pub enum AttemptEnd {
         /// Whether anything of it may have been billed.
         may_cost: bool,
     },
-    /// Its process died: nobody knows what had arrived, or what it cost.
+    /// Its process died: what had arrived and what it cost are unknown.
     Unknown,
 }
 
@@ -82,7 +81,7 @@ pub struct Tries {
     pub is_open: bool,
 }
 
-/// What the journal of a run holds of tries when the run is taken.
+/// What a run's journal says about tries when a process takes the run.
 #[derive(Debug, Default)]
 pub struct PastTries {
     calls: Vec<PastCall>,
@@ -104,7 +103,7 @@ struct PastAttempts {
     is_open: bool,
 }
 
-/// A try whose end is to be recorded, for its process cannot do it any more.
+/// A try whose end must be recorded now, because its process no longer can.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Unended {
     pub node: NodeId,

@@ -1,4 +1,4 @@
-//! What the journal holds of a run, as JSON: only what is stable, and all that a replay needs.
+//! What the journal records of a run, as JSON: only what is stable, and all that a replay needs.
 
 use interrupts::Digest;
 use routing_core::ask::is_rejected_early;
@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use crate::letter::Letter;
 
-/// Where in its flow something happened: flows count their turns, and a worker's flow knows where the
-/// run's own flow stood when it began.
+/// Where in its flow something happened: flows count their turns, and a worker's flow knows which turn the run's own
+/// flow was in when the worker's began.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlowPlace {
     /// The first node of a worker's flow; absent for the run's own.
@@ -32,7 +32,7 @@ pub struct TurnStart {
     pub place: FlowPlace,
     /// Whether the node takes this turn because something came after its last answer.
     pub again: bool,
-    /// The supervisor's words that it was told once more, where it had ignored them.
+    /// The supervisor's words, repeated to it because it had ignored them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reminder: Option<String>,
     /// What it read at its start.
@@ -81,7 +81,7 @@ pub struct CallResult {
     pub tool_requests: Vec<ToolRequest>,
     pub usage: TokenUsage,
     pub cut_off: bool,
-    /// It was wrong before it had arrived whole: the text is what there was of it by then.
+    /// It was rejected before it had arrived whole: the text is what had arrived by then.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rejected: bool,
 }
@@ -98,7 +98,7 @@ impl From<CallResult> for ModelReply {
 }
 
 impl CallResult {
-    /// What is recorded of a call that came to this: `None` where it has no answer, and is made again.
+    /// What is recorded of a call with this outcome; `None` if it has no answer and is made again.
     pub fn of(outcome: &Outcome<ModelReply, PartialReply>) -> Option<Self> {
         let (reply, rejected) = match outcome {
             Outcome::Completed(reply) => (reply.clone(), false),
@@ -116,11 +116,11 @@ impl CallResult {
         })
     }
 
-    /// What is recorded of a call; `None` where its agent was left out before it had an answer.
+    /// What is recorded of a call; `None` if its agent was left out before it had an answer.
     ///
     /// # Errors
     ///
-    /// Where it is neither.
+    /// If it is neither.
     pub fn read(content: &str) -> serde_json::Result<Option<Self>> {
         match serde_json::from_str(content) {
             Ok(answer) => Ok(Some(answer)),
@@ -132,7 +132,7 @@ impl CallResult {
     }
 }
 
-/// What was begun for an agent is not gone on with: it was left out before.
+/// Something that was begun for an agent is not continued: the agent was left out first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
     /// Why.
@@ -215,7 +215,7 @@ pub struct CutOff {
 mod tests {
     use super::{CallIntent, CallResult, LeftOut};
 
-    /// As journals hold them that were written before agents had tools.
+    /// From journals written before agents had tools.
     const INTENT: &str = r#"{"purpose":"step","turn":1,"correction":0,"schema":"OrchestratorRouting","digest":"126b4eeb011ae604c43b2d3596ec80fba06958cfee3dd7f90cbf948e8f57eb36"}"#;
     const RESULT: &str = r#"{"text":"{}","usage":{"input":3,"output":4},"cut_off":false}"#;
 

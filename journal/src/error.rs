@@ -9,7 +9,7 @@ use interrupts::store::{
 };
 use routing_core::{InterruptId, RunId};
 
-/// Why a run could not be kept. What was recorded before stands, and the run can be resumed from there.
+/// Why a run could not be kept. What was recorded before remains valid, and the run can be resumed from there.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeepError {
@@ -19,7 +19,7 @@ pub enum KeepError {
     Journal(#[from] JournalError),
     #[error("no checkpoint can be saved")]
     Checkpoint(#[from] CheckpointError),
-    /// The workflow says something else of itself than when the run was begun.
+    /// The workflow describes itself differently than when the run was begun.
     #[error(transparent)]
     OtherCatalogue(#[from] CatalogueChange),
     #[error("an interrupt cannot be recorded")]
@@ -44,7 +44,7 @@ pub enum KeepError {
         "the answer that the journal holds at {place} was given for another version of `{schema}` and does not fit this one; resume the run with the version that began it"
     )]
     OtherSchema { place: String, schema: String },
-    /// The code goes another way than the one that was recorded.
+    /// The code takes another path than the recorded one.
     #[error(
         "the journal holds another {what} at {place}; resume the run with the version that began it"
     )]
@@ -70,7 +70,7 @@ pub enum KeepError {
         interrupt: InterruptId,
         state: State,
     },
-    /// A question was given up, and nobody can decide it before somebody has it tried again.
+    /// A question was given up, and no one can decide it until it is redriven.
     #[error("{interrupt} is dead-lettered: it was tried too often, and nobody can decide it")]
     DeadLettered { interrupt: InterruptId },
     /// A part of the program asked for the journal before it was loaded.

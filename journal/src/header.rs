@@ -1,4 +1,4 @@
-//! What every order says of its run, in whatever form: its workflow, and how far it may go.
+//! What every order says of its run, in any form: its workflow, and how far it may go.
 
 use std::fmt;
 
@@ -38,7 +38,7 @@ impl Workflow {
     ///
     /// # Errors
     ///
-    /// [`NameError`] where no workflow has such a name.
+    /// [`NameError`] if no workflow has such a name.
     pub fn named(name: &str) -> Result<Self, NameError> {
         let mut built_in = [Self::Agents, Self::PlanExecute].into_iter();
         match built_in.find(|it| it.name() == name) {
@@ -57,7 +57,7 @@ impl Workflow {
         }
     }
 
-    /// Whether it is what orders were of before they named one.
+    /// Whether it is the workflow that orders meant before they named one.
     pub const fn is_agents(&self) -> bool {
         matches!(self, Self::Agents)
     }
@@ -100,7 +100,7 @@ pub enum OrderError {
     },
 }
 
-/// What an order says of its run, whatever else it holds.
+/// The part of an order that describes its run; other fields are ignored.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct RunHeader {
     /// The version of the order's form.
@@ -124,7 +124,7 @@ impl RunHeader {
     ///
     /// # Errors
     ///
-    /// [`OrderError`] where it is no order, or one of a newer version.
+    /// [`OrderError`] if it is no order, or one of a newer version.
     pub fn from_content(content: &str) -> Result<Self, OrderError> {
         #[derive(Deserialize)]
         struct HeaderVersion {
@@ -159,7 +159,7 @@ impl Workflow {
     }
 }
 
-/// The field of an order that holds the labels which its run needs of whatever worker executes it.
+/// The field of an order with the labels that a worker needs to execute its run.
 pub const NEEDS: &str = "needs";
 
 /// The labels that the order of a run asks for.

@@ -1,6 +1,6 @@
-//! What is said to a run that goes on: kept in its journal, so that it outlives whatever happens before it is read. It
-//! has a place there that no other words have, in whatever run: so a fork takes it over that begins before it was read,
-//! and knows it again where it was.
+//! Input for a run that goes on. It is kept in the run's journal, so it survives a crash before it is read. No other
+//! input has its place, in any run: a fork that begins before it was read takes it over, and recognizes it by that
+//! place.
 
 use interrupts::store::{Intent, JournalEntry, Repeating, Store};
 use interrupts::{EffectId, KindName};
@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::error::KeepError;
 use crate::letter::{Letter, Origin};
 
-/// The kind of the journal's entries that hold it.
+/// The kind of the journal's entries with input.
 pub const INPUT: &str = "input";
 
 /// The content of such an entry.
@@ -28,7 +28,7 @@ struct Content {
 pub struct GivenInput {
     /// Its entry, which no other run has.
     pub effect: EffectId,
-    /// Its place, which it keeps in forks; `None` where an earlier version kept it.
+    /// Its place, which it keeps in forks; `None` if an earlier version kept it.
     pub place: Option<String>,
     /// What it says.
     pub text: String,
@@ -37,7 +37,7 @@ pub struct GivenInput {
 }
 
 impl GivenInput {
-    /// Reads an entry of the journal; `None` where it holds something else.
+    /// Reads an entry of the journal; `None` if it is something else.
     pub fn of(entry: &JournalEntry) -> Option<Self> {
         if entry.intent.kind.as_str() != INPUT {
             return None;
@@ -51,7 +51,7 @@ impl GivenInput {
         })
     }
 
-    /// What its reader is told.
+    /// The letter for its reader.
     pub fn letter(&self) -> Letter {
         let origin = match &self.place {
             Some(place) => Origin::Said {
@@ -71,7 +71,7 @@ impl GivenInput {
     }
 }
 
-/// The content of an entry that holds these words.
+/// The content of an entry with these words.
 pub fn content_of(text: &str) -> Result<String, KeepError> {
     Ok(serde_json::to_string(&Content {
         input: text.to_owned(),
@@ -79,8 +79,8 @@ pub fn content_of(text: &str) -> Result<String, KeepError> {
     })?)
 }
 
-/// The content of an entry that holds what a decision says; `None` where that is nothing. The words alone, or all of it
-/// for a plan.
+/// The content of an entry with the words of a decision; `None` if it has none. The words alone, or all of it for a
+/// plan.
 pub fn content_of_decision(said: &Value, is_plan: bool) -> Option<String> {
     let input = said.get("input").and_then(Value::as_str);
     let content = if is_plan {

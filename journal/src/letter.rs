@@ -1,4 +1,4 @@
-//! What is put into the box of a node, and where it came from.
+//! The letters in a node's box, and where they came from.
 
 use interrupts::EffectId;
 use routing_core::model::Message;
@@ -24,19 +24,19 @@ pub enum Origin {
         /// The interrupt that had paused it.
         interrupt: InterruptId,
     },
-    /// Whoever resumed the run gave it along, and an earlier version kept it only here.
+    /// Given along when the run was resumed; an earlier version kept it only here.
     Given {
         /// The epoch of the run that began then.
         epoch: u64,
     },
-    /// Whoever resumed the run gave it along, and an earlier version kept it without a place.
+    /// Given along when the run was resumed; an earlier version kept it without a place.
     Input {
-        /// The entry of the journal that holds it.
+        /// Its entry in the journal.
         effect: EffectId,
     },
-    /// Whoever resumed the run gave it along.
+    /// Given along when the run was resumed.
     Said {
-        /// Its place in the journal, in whatever run.
+        /// Its place in the journal, the same in every run.
         place: String,
     },
 }
@@ -50,12 +50,12 @@ pub struct Letter {
 }
 
 impl Letter {
-    /// What the node is told.
+    /// The message for the node.
     pub fn message(&self) -> Message {
         Message::user(self.text.clone())
     }
 
-    /// The place among all messages of the one that it brings, where it brings one.
+    /// The place among all messages of the one that it brings, if it brings one.
     pub const fn message_place(&self) -> Option<u64> {
         match self.origin {
             Origin::Message { position } => Some(position),

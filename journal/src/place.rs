@@ -76,7 +76,7 @@ pub fn attempt(call: &str, attempt: u32) -> String {
     format!("{call}/attempt/{attempt}")
 }
 
-/// The step that a model's call is of, of which there is one in each turn of a node; `None` where it is of none:
+/// The step that a model's call is of, of which there is one in each turn of a node; `None` if it is of none:
 /// a review, or the filling in of a request.
 pub fn step_of(place: &str) -> Option<&str> {
     let (call, _correction) = place.rsplit_once('/')?;

@@ -1,5 +1,5 @@
-//! What somebody asks of a run that stands still: that it goes on, and what he says to it. It is kept in the journal, so
-//! that the same request is known again in whatever process.
+//! A request that a stopped run goes on, with input for it. It is kept in the journal, so every process recognizes a
+//! repeated request.
 
 use interrupts::store::{Intent, JournalEntry, KnownEffect, Repeating, Store};
 use interrupts::{EffectId, KindName};
@@ -9,10 +9,10 @@ use uuid::Uuid;
 use crate::error::KeepError;
 use crate::input::{self, INPUT};
 
-/// The kind of the journal's entries of requests with which nothing was said.
+/// The kind of the journal's entries for requests without input.
 pub const RESUMED: &str = "resumed";
 
-/// A request that a run goes on which stands still though no pause of it is to be decided.
+/// A request to continue a stopped run that has no pause to decide.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResumeRequest {
     /// What makes it the same request when it comes again.
@@ -36,12 +36,12 @@ impl ResumeRequest {
         self.kept().is_ok_and(is_it)
     }
 
-    /// Keeps it in the journal of a run that this process owns in this epoch, before that goes on: what it says is read
-    /// once, by the next turn of the run's own flow, whichever process takes that.
+    /// Keeps it in the journal of a run that this process owns in this epoch, before the run goes on. The next turn of
+    /// the run's own flow reads its input once, in whichever process takes that turn.
     ///
     /// # Errors
     ///
-    /// Where it cannot be recorded, or another request has its id.
+    /// If it cannot be recorded, or another request has its id.
     ///
     /// # Cancel safety
     ///
@@ -61,7 +61,7 @@ impl ResumeRequest {
             kind: KindName::new(kind)?,
             repeating: Repeating::Idempotent,
             content,
-            // Forks take over what was said, and not who asked what of another run.
+            // Forks take over input, but not the record of who asked what of another run.
             place: self.input.is_some().then(|| self.place_in(run)),
         };
         store.begin(epoch, intent).await?;
@@ -86,7 +86,7 @@ impl ResumeRequest {
 ///
 /// # Errors
 ///
-/// Where it cannot be put into words.
+/// If it cannot be written as JSON.
 pub fn said_to_fork(fork: RunId, node: &NodeId, text: &str) -> Result<KnownEffect, KeepError> {
     Ok(KnownEffect {
         node: node.clone(),

@@ -1,4 +1,4 @@
-//! Where a run stood when a checkpoint of it was saved.
+//! The state of a run when a checkpoint of it was saved.
 
 use interrupts::store::{Checkpoint, StoreError};
 use interrupts::{KindName, NameError};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::KeepError;
 
-/// Where a run stood when a checkpoint of it was saved.
+/// The state of a run when a checkpoint of it was saved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunSnapshot {
     /// Why it was saved.
@@ -46,7 +46,7 @@ pub enum NodeState {
     Running,
     /// Its interrupt waits for a decision.
     WaitingReview,
-    /// It is paused and waits for somebody to resume it.
+    /// It is paused and waits to be resumed.
     WaitingInput,
     /// It has done its work.
     Completed,
@@ -77,7 +77,7 @@ impl NodeSnapshot {
     ///
     /// # Errors
     ///
-    /// [`NameError`] where no store keeps such a kind.
+    /// [`NameError`] if no store keeps such a kind.
     pub fn new(node: NodeId, kind: &str, state: NodeState) -> Result<Self, NameError> {
         let kind = KindName::new(kind)?;
         Ok(Self { node, kind, state })
@@ -88,11 +88,11 @@ impl RunSnapshot {
     /// The version of the form that this program writes, and the newest one that it reads.
     pub const FORM: u32 = 1;
 
-    /// Reads what a checkpoint holds.
+    /// Reads the content of a checkpoint.
     ///
     /// # Errors
     ///
-    /// [`KeepError`] where it is of another form, or damaged.
+    /// [`KeepError`] if it is of another form, or damaged.
     pub fn of(checkpoint: &Checkpoint) -> Result<Self, KeepError> {
         if checkpoint.form != Self::FORM {
             return Err(KeepError::OtherForm {

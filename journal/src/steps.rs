@@ -22,12 +22,12 @@ pub struct Steps {
     pub completed: u32,
     /// How many have begun, the completed ones included.
     pub total: u32,
-    /// How many it may take at most, as it was ordered or as the last resume has changed that; `None` where
-    /// its order cannot be read.
+    /// How many it may take at most, by its order or as the last resume changed that; `None` if its order cannot be
+    /// read.
     pub most: Option<u32>,
 }
 
-/// The steps of a run, in all processes that had it; `most` where a resume has changed it.
+/// The steps of a run, across all processes that had it; `most` only if a resume has changed it.
 ///
 /// # Errors
 ///

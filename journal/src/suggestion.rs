@@ -1,5 +1,5 @@
-//! What a reviewing model would have said that was not sure enough: its answer stands in the run's journal, for
-//! whoever decides in its place, in any process and after any restart.
+//! The answer of a reviewing model that was not sure enough: it is in the run's journal, for the reviewer who decides
+//! instead, in any process and after any restart.
 
 use interrupts::life::{Decider, Interrupt};
 use interrupts::store::{JournalEntry, Pages, Store, StoreError};
@@ -23,8 +23,8 @@ pub struct Suggestion {
 }
 
 impl Suggestion {
-    /// What the reviewing model has suggested for an interrupt; `None` where none was asked, where it gave no
-    /// answer that could be used, and where its answer is the decision.
+    /// What the reviewing model has suggested for an interrupt; `None` if none was asked, if it gave no
+    /// answer that could be used, or if its answer is the decision.
     ///
     /// # Errors
     ///
@@ -67,8 +67,8 @@ fn may_have(interrupt: &Interrupt) -> bool {
         && !decision.is_some_and(|decision| is_models(&decision.by))
 }
 
-/// What was read so far. The interrupt's own entry names its place; the calls of its review stand beside it, and
-/// come later.
+/// What was read so far. The interrupt's own entry names its place; the calls of its review are beside it, and come
+/// later.
 struct SuggestionReading {
     interrupt: InterruptId,
     reviews: Option<String>,

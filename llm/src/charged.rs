@@ -13,8 +13,8 @@ use crate::port::{Chat, Ended, Language, Port, Speaks, not_sent};
 /// What pays for calls. An implementation knows prices and limits.
 #[async_trait]
 pub trait Charge: Send + Sync {
-    /// Reserves for a call of the model of this name that reads about so many tokens. Waits while other
-    /// calls hold what may come back.
+    /// Reserves for a call of the named model that reads about so many tokens. Waits while other calls have reserved
+    /// what may be freed again.
     ///
     /// # Errors
     ///
@@ -27,8 +27,8 @@ pub trait Charge: Send + Sync {
     async fn reserve(&self, model: &str, input: u64) -> Result<Box<dyn Reserved>, StopReason>;
 }
 
-/// What was reserved for a call. Dropped without being settled, as with the future of its call, it must
-/// be charged whole, for nobody knows better.
+/// What was reserved for a call. Dropped without being settled, as with the future of its call, it must be charged
+/// whole, because its real cost is unknown.
 pub trait Reserved: Send {
     /// Charges what the call used, and frees the rest.
     fn settle(self: Box<Self>, usage: ChatUsage);
@@ -77,7 +77,7 @@ pub(crate) const fn may_have_cost(error: &ModelError) -> bool {
     !error.is_free() || matches!(error, ModelError::ProviderFailed { .. })
 }
 
-/// What a failed call used: nothing where no provider took it, else it is not known.
+/// What a failed call used: nothing if no provider took it, else it is not known.
 fn usage_of_failure(error: &ModelError) -> ChatUsage {
     if may_have_cost(error) {
         ChatUsage::default()

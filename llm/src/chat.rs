@@ -34,7 +34,7 @@ pub struct ChatCall {
 }
 
 impl ChatCall {
-    /// A call of which nobody wants to see the pieces.
+    /// A call whose pieces no one wants to see.
     pub fn new(messages: Vec<Message>) -> Self {
         Self {
             messages,
@@ -61,8 +61,8 @@ pub trait ChatModel: Send + Sync {
 
     /// Runs one call; ends early, with what has arrived, when `scope` is stopped immediately.
     ///
-    /// The text of a partial answer is exactly what the call's sink was told since it was last told to
-    /// start again. Once this returns, nothing of the call goes on and no further request leaves.
+    /// The text of a partial answer is exactly what the call's sink received since its last restart. Once this returns,
+    /// nothing of the call continues and no further request leaves.
     ///
     /// # Errors
     ///

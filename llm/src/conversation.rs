@@ -43,16 +43,15 @@ pub struct ConversationConfig {
     pub system: Option<String>,
     /// Runs the tools that the model asks for; where it is left out, none is offered.
     pub tools: Option<Arc<dyn ToolDesk>>,
-    /// How often tools run in a row, without a message of the user in between, before the conversation is
-    /// paused. The next run goes on with what was asked for.
+    /// How often tools run in a row, without a message of the user in between, before the conversation is paused. The
+    /// next run continues with the tools that were asked for.
     pub tool_rounds: u32,
     /// How long a pause may wait for the answer or the tools under way before it becomes an interrupt; for
     /// ever where it is left out.
     pub grace: Option<Duration>,
-    /// Stops whatever run is under way, and every later one. To stop one run alone, ask the
-    /// conversation.
+    /// Stops the run under way, and every later one. To stop one run alone, ask the conversation.
     pub scope: StopScope,
-    /// Says when a stop was asked for that nobody asked for from outside.
+    /// Gives the time of stops that the conversation itself asks for.
     pub clock: Arc<dyn Clock>,
 }
 
@@ -134,7 +133,7 @@ impl Conversation {
         Ok(())
     }
 
-    /// Answers whatever is unanswered. Each step answers all messages that wait for it.
+    /// Answers everything that is unanswered. Each step answers all messages that wait for it.
     ///
     /// The run has begun when this returns, before its future is polled for the first time: an interrupt
     /// from then on ends it.
@@ -165,7 +164,7 @@ impl Conversation {
         })
     }
 
-    /// Ends whatever is under way at once, and pauses until the next run. What had arrived of the answer
+    /// Ends everything under way at once, and pauses until the next run. What had arrived of the answer
     /// is kept and marked; tools are stopped, and what came of each is in the history before the run ends.
     /// A repetition changes nothing.
     pub fn interrupt(&self, reason: StopReason) -> StopOutcome {
@@ -228,7 +227,7 @@ impl Conversation {
         self.shared.change(|state| state.model = model);
     }
 
-    /// What happens from now on, in order, none left out. Whoever stops listening drops the receiver.
+    /// What happens from now on, in order, none left out. To stop listening, drop the receiver.
     pub fn events(&self) -> mpsc::UnboundedReceiver<ConversationEvent> {
         let (listener, events) = mpsc::unbounded_channel();
         self.shared.change(|state| state.listeners.push(listener));

@@ -19,8 +19,8 @@ use crate::retrying::RestartingSink;
 /// Asks one model after the other until one answers. An interrupt ends the chain whole: no later model
 /// is asked. The error of the last model is that of the chain.
 ///
-/// Where a model broke off in the midst of its answer, the sink is told by [`ChunkSink::restarted`] before
-/// the first piece of the next one.
+/// If a model broke off in the midst of its answer, the sink gets [`ChunkSink::restarted`] before the first piece of
+/// the next one.
 pub struct Fallback<M: ?Sized = dyn ChatModel> {
     first: Arc<M>,
     others: Vec<Arc<M>>,

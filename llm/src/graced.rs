@@ -13,8 +13,8 @@ use routing_core::{Clock, Outcome, StopMode, StopReason, StopScope, StopSource};
 use crate::chat::{ChatCall, ChatModel, ChatOutcome};
 use crate::port::{Chat, Ended, Language, Port, Speaks};
 
-/// A model whose calls a graceful stop may wait for only so long: one that is under way then is
-/// interrupted, as by an immediate stop.
+/// A model whose calls delay a graceful stop for only so long: a call still under way then is interrupted, as by an
+/// immediate stop.
 #[derive(Clone)]
 pub struct Graced<M> {
     inner: M,

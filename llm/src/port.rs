@@ -28,7 +28,7 @@ pub(crate) trait Port: 'static {
     /// Of a call of which nothing was sent.
     fn nothing_sent() -> Self::Partial;
 
-    /// Of a call whose tries have failed, with the pieces that stand.
+    /// Of a call whose tries have failed, with the pieces that count.
     fn between_tries(text: String) -> Self::Partial;
 
     /// The text of a partial answer.
@@ -105,7 +105,7 @@ impl Port for Chat {
     }
 
     fn between_tries(text: String) -> ChatPartial {
-        // What the failed tries cost, nobody said.
+        // No provider said what the failed tries cost.
         ChatPartial {
             text,
             ..ChatPartial::default()

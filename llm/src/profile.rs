@@ -44,7 +44,7 @@ pub struct ModelProfile {
     /// How many tokens it can read and write together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<u64>,
-    /// How much is left to chance: 0 is nothing.
+    /// The sampling temperature: 0 leaves nothing to chance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
     /// The longest time until a connection is made, in seconds.
@@ -122,7 +122,7 @@ impl ModelProfile {
         }
     }
 
-    /// What is usual for a model that its server holds to a grammar: small ones choose a route better by itself, and none
+    /// What is usual for a model whose server enforces a grammar: small ones choose a route better by itself, and none
     /// may write for ever.
     pub fn of_grammar() -> Self {
         Self {

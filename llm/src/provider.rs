@@ -1,7 +1,7 @@
 //! Models of real providers, through the client library `genai`.
 //!
-//! Every call is streamed, whether or not anybody listens to the pieces: a server that can stop
-//! generating does so when the stream's connection is closed, which is what an interrupt does.
+//! Every call is streamed, even if no one listens to the pieces: a server that can stop generating does so when the
+//! stream's connection is closed, which is what an interrupt does.
 //!
 //! The schema goes out as the call has it, byte for byte, in the field in which the provider takes
 //! it. What bounds an answer: its length by [`CallLimits::answer`], the time by the other limits. The
@@ -140,14 +140,14 @@ pub struct ProviderModel {
     limits: CallLimits,
     /// What was said of it.
     profile: ModelProfile,
-    /// What holds where neither that nor its server says anything.
+    /// What applies if neither that nor its server says anything.
     built_in: ModelProfile,
     transport: Transport,
     http: reqwest::Client,
     client: Client,
     io_thread: IoThread,
     background: Option<Background>,
-    /// What its server is, once it was asked, where it is to be asked at all.
+    /// What its server is, once it was asked; `None` if it is never asked.
     probe: Option<Arc<OnceLock<ServerFacts>>>,
 }
 
@@ -276,8 +276,8 @@ impl ProviderModel {
         })
     }
 
-    /// Trusts servers that these authorities vouch for, beside those that the system trusts: a gateway of a
-    /// company has a certificate of the company's own. `pem` may hold several certificates.
+    /// Trusts servers that these authorities vouch for, beside those that the system trusts: a company's gateway has a
+    /// certificate of the company's own. `pem` may contain several certificates.
     ///
     /// # Errors
     ///
@@ -329,7 +329,7 @@ impl ProviderModel {
             .or_else(|| part(&self.built_in))
     }
 
-    /// Its profile as it holds: what was said, what its server says of itself, and what is built in.
+    /// Its effective profile: what was said, what its server says of itself, and what is built in.
     pub fn profile(&self) -> ModelProfile {
         let found = self.facts().map(ServerFacts::profile).unwrap_or_default();
         self.profile.clone().or(found).or(self.built_in.clone())
@@ -346,7 +346,7 @@ impl ProviderModel {
     /// Responses API): they are stored there, outlive their connection, and are cancelled by request
     /// when a call ends before its answer does. Elsewhere nothing changes.
     ///
-    /// The observer is told what came of each cancellation. Use `Arc::new(())` where nobody asks.
+    /// The observer gets the outcome of each cancellation. Use `Arc::new(())` to ignore it.
     #[must_use]
     pub fn in_background(self, observer: Arc<dyn CancelObserver>) -> Self {
         let background = match self.provider.wire() {

@@ -25,11 +25,10 @@ pub use waits::RetryPolicy;
 
 /// A model whose transient failures are tried again.
 ///
-/// A wait that the provider asks for is kept to; where it is longer than the policy allows, the error
-/// is returned at once. The sink is told of each wait by [`ChunkSink::noted`]. An interruption is never retried, and ends a wait at once. A call is also
-/// tried again after pieces of its answer have been passed on: the sink is told by
-/// [`ChunkSink::restarted`] before the first piece of the new try, and only the whole answer of the
-/// last try is returned.
+/// A wait that the provider asks for is kept to; if it is longer than the policy allows, the error is returned at once.
+/// [`ChunkSink::noted`] reports each wait. An interruption is never retried, and ends a wait at once. A call is also
+/// retried after pieces of its answer have been passed on: the sink gets [`ChunkSink::restarted`] before the first
+/// piece of the new try, and only the whole answer of the last try is returned.
 #[derive(Debug, Clone)]
 pub struct Retrying<M> {
     inner: M,

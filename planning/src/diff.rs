@@ -26,7 +26,7 @@ pub enum DiffLine {
         /// What was to be done.
         task: String,
     },
-    /// It stays, at another place: this one.
+    /// It stays, but moves to this place.
     Moved {
         /// What is to be done.
         task: String,
@@ -78,7 +78,7 @@ impl PlanDiff {
     }
 }
 
-/// A step that goes at one place and comes at another one has moved.
+/// A step that disappears at one place and appears at another has moved.
 fn with_moves(mut lines: Vec<DiffLine>, before: &[String]) -> Vec<DiffLine> {
     // The places of the steps that go, by their order in the plan before.
     let mut gone: Vec<(String, usize)> = Vec::new();

@@ -24,12 +24,12 @@ pub enum PlanEditError {
         /// The run.
         run: RunId,
     },
-    /// It does not stand still for a person.
+    /// It is not stopped for a person.
     #[error("{run} is {state}, and does not stand still for a person")]
     NotHeld {
         /// The run.
         run: RunId,
-        /// How it stands.
+        /// Its state.
         state: RunState,
     },
     /// Another process has the run.
@@ -49,13 +49,13 @@ pub enum PlanEditError {
     /// The interrupt could not be claimed.
     #[error("{interrupt} cannot be claimed")]
     Unclaimed {
-        /// The interrupt on which the plan stands still.
+        /// The interrupt that the plan waits on.
         interrupt: routing_core::InterruptId,
         /// Why not.
         #[source]
         source: ChangeError,
     },
-    /// Something was decided that only the run can carry out, and it has not gone on since.
+    /// A decision that only the run can carry out is still pending: the run has not gone on since.
     #[error("what was decided about the plan of {run} is not carried out yet")]
     NotCarriedOut {
         /// The run.

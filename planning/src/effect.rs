@@ -1,4 +1,4 @@
-//! What a workflow wants done, and what its observer is told.
+//! What a workflow wants done, and the facts for its observer.
 
 use std::time::Duration;
 
@@ -33,12 +33,12 @@ pub enum PlanningCall {
 pub enum PersonAsked {
     /// How to go on, after an interrupt or a failure.
     HowToGoOn {
-        /// Why the workflow stands still.
+        /// Why the workflow has stopped.
         cause: Cause,
     },
     /// An agent's question.
     Question {
-        /// The step of the agent, where it carries out one.
+        /// The step of the agent, if it carries out one.
         step: Option<StepId>,
         /// What it asks.
         question: InterruptDetails,
@@ -48,7 +48,7 @@ pub enum PersonAsked {
 /// What a workflow wants done, in this order. It waits for one thing at a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlanEffect {
-    /// The observer is told.
+    /// Notifies the observer.
     Record(Fact),
     /// The state is saved. What follows happens only when that is durable.
     Checkpoint {
@@ -75,7 +75,7 @@ pub enum PlanEffect {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FactKind {
-    /// A person's interrupt took hold.
+    /// A person's interrupt took effect.
     UserEscape,
     /// An agent asks.
     HumanInput,

@@ -30,7 +30,7 @@ pub enum PlanEvent {
         step: StepId,
         /// What came of it.
         result: String,
-        /// Whether the plan still holds.
+        /// Whether the plan is still valid.
         outcome: StepOutcome,
     },
     /// The replanner says that the goal is reached.
@@ -54,9 +54,9 @@ pub enum PlanEvent {
     Failed(Failure),
     /// The wait before another try is over.
     RetryDue,
-    /// A person interrupts. It may come at any time, and takes hold before the next step.
+    /// A person interrupts. It may come at any time, and takes effect before the next step.
     Interrupt {
-        /// Why, where it is said.
+        /// Why, if it is said.
         reason: Option<String>,
     },
     /// The person wants the plan changed, and says how.
@@ -69,19 +69,19 @@ pub enum PlanEvent {
         /// In words.
         request: String,
     },
-    /// A change was written, and shall be looked at before it is applied.
+    /// A change was written, to be looked at before it is applied.
     Propose {
         /// The tasks that would be left.
         tasks: Vec<String>,
     },
-    /// A change was thought of.
+    /// A model suggested a change.
     Suggested {
         /// The tasks that would be left.
         tasks: Vec<String>,
     },
     /// The suggestion is applied.
     ApplySuggestion,
-    /// The person writes the steps that are left himself.
+    /// The person writes the remaining steps directly.
     Edit {
         /// The tasks.
         tasks: Vec<String>,
@@ -90,17 +90,17 @@ pub enum PlanEvent {
     Undo,
     /// The change that was taken back last is made again.
     Redo,
-    /// The person lets the workflow go on. Where he has changed nothing, nothing is changed.
+    /// The person lets the workflow go on. Without changes by the person, nothing is changed.
     Resume,
-    /// Messages came for the plan. They are read where something is about to begin and has not begun, or where it was
-    /// over and a fork goes on with it.
+    /// Messages came for the plan. They are read before something begins, or when a fork continues a plan that was
+    /// over.
     Told {
         /// What they say, in their order.
         messages: Vec<String>,
     },
     /// The person cancels the workflow. Nothing is undone and nothing more is done.
     Cancel {
-        /// Why, where it is said.
+        /// Why, if it is said.
         reason: Option<String>,
     },
 }
@@ -134,16 +134,16 @@ impl PlanEvent {
     }
 }
 
-/// Why an event was refused. The workflow stands as it stood.
+/// Why an event was refused. The workflow is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refused {
-    /// It does not fit where the workflow stands.
+    /// It does not fit the workflow's phase.
     #[error("{event} does not fit: the workflow is {phase}")]
     OutOfPlace {
         /// The event.
         event: &'static str,
-        /// Where it stands.
+        /// The phase.
         phase: &'static str,
     },
     /// It is about another step than the one under way.

@@ -7,8 +7,8 @@ use crate::plan::{Plan, PlanStep};
 /// The most changes that can be undone.
 const MOST_UNDONE: usize = 50;
 
-/// The plans that changes have left behind, the newest last. The oldest is that there was none: nobody takes a plan back
-/// to that.
+/// The plans that changes have left behind, the newest last. The oldest is the absence of a plan: an undo never goes
+/// back to that.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PlanHistory {

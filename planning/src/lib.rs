@@ -3,10 +3,10 @@
 //! [`PlanExecute`] is a workflow as a synchronous value: a [`PlanEvent`] and a time go in, the next state and its
 //! [`PlanEffect`]s come out. It can be written down at any moment and read again. The driver performs the effects.
 //!
-//! What a person may do: interrupt at any time, which takes hold before the next step; then change the plan in
-//! words, which forces a replan that sees the request, the plan and the finished steps; or edit it himself,
-//! look at the difference first, undo and redo it; or go on unchanged; or cancel. An agent's question is no
-//! reason to change a plan. Where the two meet, the person goes first and the question is held.
+//! A person may interrupt at any time, which takes effect before the next step. Then the person may change the plan in
+//! words, which forces a replan that sees the request, the plan and the finished steps; or edit it, look at the
+//! difference first, undo and redo it; or go on unchanged; or cancel. An agent's question is no reason to change a
+//! plan. If the two meet, the person goes first and the question is held.
 
 mod diff;
 mod edit_error;

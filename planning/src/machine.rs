@@ -12,13 +12,13 @@ use crate::state::{Activity, Cause, Held, Phase, PlanEnd, PlanExecute};
 /// What an event did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanTurn {
-    /// The workflow as it stands now.
+    /// The workflow's new state.
     pub state: PlanExecute,
     /// What it wants done, in this order.
     pub effects: Vec<PlanEffect>,
 }
 
-/// The state while an event is worked out.
+/// The state while an event is processed.
 struct StateDraft {
     state: PlanExecute,
     effects: Vec<PlanEffect>,
@@ -30,7 +30,7 @@ impl PlanExecute {
     ///
     /// # Errors
     ///
-    /// [`Refused`] where the event does not fit.
+    /// [`Refused`] if the event does not fit.
     pub fn after(&self, event: &PlanEvent, now: Timestamp) -> Result<PlanTurn, Refused> {
         let mut draft = StateDraft {
             state: self.clone(),
@@ -66,8 +66,8 @@ impl PlanExecute {
         })
     }
 
-    /// What to do to go on from a state that was read again: what was under way is begun again, what was asked
-    /// is asked again. Nothing changes by it.
+    /// What to do to go on from a state that was read again: what was under way is begun again, what was asked is asked
+    /// again. The state does not change.
     pub fn pick_up(&self, now: Timestamp) -> Vec<PlanEffect> {
         let mut draft = StateDraft {
             state: self.clone(),
@@ -130,11 +130,11 @@ impl StateDraft {
         self.effects.push(PlanEffect::AskPerson(asked));
     }
 
-    /// Notes a person's interrupt. It takes hold where nothing is under way, else before the next step.
+    /// Notes a person's interrupt. It takes effect if nothing is under way, else before the next step.
     fn interrupt(&mut self, event: &PlanEvent, reason: Option<&str>) -> Result<(), Refused> {
         match self.state.phase.clone() {
             Phase::Ended(_) => Err(self.out_of_place(event)),
-            // It stands still for a person already.
+            // It has already stopped for a person.
             Phase::Held(_) => Ok(()),
             Phase::Created | Phase::Working { .. } => {
                 self.note_interrupt(reason);
@@ -157,14 +157,14 @@ impl StateDraft {
 
     fn note_interrupt(&mut self, reason: Option<&str>) {
         let flags = &mut self.state.flags;
-        // The first reason stands: a second press of a key says nothing new.
+        // The first reason is kept: pressing a key twice adds nothing.
         if !flags.user_interrupted || flags.interrupt_reason.is_none() {
             flags.interrupt_reason = reason.map(str::to_owned);
         }
         flags.user_interrupted = true;
     }
 
-    /// A person's interrupt takes hold.
+    /// A person's interrupt takes effect.
     fn escape(&mut self, then: Activity, question: Option<routing_core::InterruptDetails>) {
         let reason = self.state.flags.interrupt_reason.clone();
         self.record(FactKind::UserEscape, reason.as_deref());

@@ -1,4 +1,4 @@
-//! What the observer was told of a plan, read again from its checkpoints: in any process, also after restarts.
+//! The facts that the observer got about a plan, read again from its checkpoints: in any process, also after restarts.
 
 use interrupts::store::{Checkpoint, Checkpoints, Pages, StoreError};
 use routing_core::RunId;
@@ -28,7 +28,7 @@ pub enum PlanReadError {
         /// Its form.
         found: u32,
     },
-    /// It holds no plan.
+    /// It contains no plan.
     #[error("checkpoint {number} holds no plan")]
     Unreadable {
         /// Its number.
@@ -40,11 +40,11 @@ pub enum PlanReadError {
 }
 
 impl PlanStanding {
-    /// Reads what a checkpoint of a plan holds.
+    /// Reads the content of a plan's checkpoint.
     ///
     /// # Errors
     ///
-    /// [`PlanReadError`] where it is of another form, or of another workflow.
+    /// [`PlanReadError`] if it is of another form, or of another workflow.
     pub fn of(checkpoint: &Checkpoint) -> Result<Self, PlanReadError> {
         let number = checkpoint.id.number;
         if checkpoint.form != PlanExecute::FORM {
@@ -60,7 +60,7 @@ impl PlanStanding {
     }
 }
 
-/// What the observer of a run was told, in order: kind, reason, time, the plan, and how much of it was done.
+/// The facts that the observer of a run got, in order: kind, reason, time, the plan, and how much of it was done.
 ///
 /// # Errors
 ///
@@ -77,11 +77,11 @@ pub async fn told_facts(store: &dyn Checkpoints, run: RunId) -> Result<Vec<Fact>
     Ok(facts)
 }
 
-/// What the observer was told of a plan between these checkpoints.
+/// The facts that the observer of a plan got in these checkpoints.
 ///
 /// # Errors
 ///
-/// [`PlanReadError`] where one of them is of another form, or of another workflow.
+/// [`PlanReadError`] if one of them is of another form, or of another workflow.
 pub fn facts_in(checkpoints: &[Checkpoint]) -> Result<Vec<Fact>, PlanReadError> {
     let mut facts = Vec::new();
     for checkpoint in checkpoints {

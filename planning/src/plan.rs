@@ -102,7 +102,7 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// [`PlanError`] where a task says nothing, or there are too many.
+    /// [`PlanError`] if a task says nothing, or there are too many.
     pub fn revised(&self, tasks: &[String]) -> Result<Self, PlanError> {
         if tasks.len() > MOST_STEPS {
             return Err(PlanError::TooMany { given: tasks.len() });

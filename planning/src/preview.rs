@@ -1,4 +1,4 @@
-//! What a change of the plan would do, found out by letting a copy of the workflow do it.
+//! What a change of the plan would do: a copy of the workflow tries it.
 
 use interrupts::Digest;
 use jiff::Timestamp;
@@ -16,14 +16,14 @@ use crate::state::{Phase, PlanExecute};
 pub enum QuestionFate {
     /// It is shown again when the workflow goes on.
     ShownAgain,
-    /// Its step is not next any more, so nobody needs its answer.
+    /// Its step is not next any more, so its answer is not needed.
     Withdrawn,
 }
 
-/// A change of the plan that nobody has applied.
+/// A change of the plan that has not been applied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PlanPreview {
-    /// Names this change of this plan, and no other: whoever applies it says which one he means.
+    /// Names exactly this change of this plan: a request to apply it states which change it means.
     pub digest: Digest,
     /// How many steps are done. A change keeps them.
     pub completed_steps: usize,
@@ -31,9 +31,9 @@ pub struct PlanPreview {
     pub plan: Vec<String>,
     /// What would happen to the steps that are left now.
     pub diff: PlanDiff,
-    /// The step that would be carried out next; where there is none, it is asked whether the goal is reached.
+    /// The step that would be carried out next; if there is none, the replanner is asked whether the goal is reached.
     pub next: Option<PlanStep>,
-    /// What would become of the question that waits, where one does.
+    /// What would become of the question that waits, if there is one.
     pub question: Option<QuestionFate>,
 }
 
@@ -42,7 +42,7 @@ impl PlanPreview {
     ///
     /// # Errors
     ///
-    /// [`Refused`] where the tasks make no plan, or the workflow has ended.
+    /// [`Refused`] if the tasks make no plan, or the workflow has ended.
     pub fn of(state: &PlanExecute, tasks: &[String]) -> Result<Self, Refused> {
         let mut copy = stood_still(state)?;
         let before = copy.plan().clone();
@@ -63,7 +63,7 @@ impl PlanPreview {
     }
 }
 
-/// The workflow as it stands once a person's interrupt has taken hold.
+/// The workflow once a person's interrupt has taken effect.
 pub(super) fn stood_still(state: &PlanExecute) -> Result<PlanExecute, Refused> {
     let mut state = state.clone();
     for event in [
@@ -116,7 +116,7 @@ fn digest(before: &Plan, after: &Plan) -> Digest {
     Digest::of_parts(std::iter::once(base.bytes().as_slice()).chain(tasks))
 }
 
-/// The digest of a plan as it stands: two plans have the same one where the same steps are done and left.
+/// The digest of a plan in its current state: two plans share it if the same steps are done and left.
 pub(super) fn base_of(plan: &Plan) -> Digest {
     let done = plan.finished().iter().map(|done| &done.step);
     let parts: Vec<[Vec<u8>; 3]> = done
@@ -134,7 +134,7 @@ pub(super) fn base_of(plan: &Plan) -> Digest {
 }
 
 impl PlanExecute {
-    /// The digest of the plan as it stands.
+    /// The digest of the plan in its current state.
     pub fn plan_digest(&self) -> Digest {
         base_of(&self.plan)
     }

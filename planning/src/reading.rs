@@ -1,4 +1,4 @@
-//! A plan with all that is told of it, read together: what a person looks at before he changes it.
+//! A plan and its history, read together: what a person looks at before changing it.
 
 use interrupts::life::Interrupt;
 use interrupts::store::{Run, Store};
@@ -9,17 +9,17 @@ use crate::stored::{
     PlanVersion, StoredPlan, decided_escape, escape_taking_hold, plan_versions, unread_messages,
 };
 
-/// A plan, and what is told of it.
+/// A plan, its versions, its interrupts, and how many messages it has not read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanReading {
     /// The plan as it was saved last.
     pub plan: StoredPlan,
     /// Its versions, the first one first.
     pub versions: Vec<PlanVersion>,
-    /// The interrupt on which it stands still, and whose decision may change it.
+    /// The interrupt that it waits on, and whose decision may change it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub escape: Option<Interrupt>,
-    /// The pause that somebody has decided and that is carried out when the run goes on.
+    /// The pause that has been decided; the decision is carried out when the run goes on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decided: Option<Interrupt>,
     /// How many messages have come for it that it has not read yet.
@@ -27,11 +27,11 @@ pub struct PlanReading {
 }
 
 impl PlanReading {
-    /// Reads the plan of a run; `None` where the run has saved none yet. A pause that has just taken hold is waited
-    /// for until it can be decided, some seconds at most.
+    /// Reads the plan of a run; `None` if the run has saved none yet. Waits some seconds at most for a pause that has
+    /// just taken effect, until it can be decided.
     ///
-    /// The interrupt is read before the plan: whatever changes the plan after that changes its version too, so that
-    /// a decision about an older plan is refused.
+    /// The interrupt is read before the plan: any later change of the plan changes its version too, so a decision about
+    /// an older plan is refused.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! What a decision says about a plan that stands still.
+//! What a decision says about a stopped plan.
 
 use interrupts::Digest;
 use serde::{Deserialize, Serialize};
@@ -14,10 +14,10 @@ pub struct PlanRevision {
     /// The steps that are to be left, in their order.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan: Option<Vec<String>>,
-    /// What else is wanted, in words: the plan is made anew with it.
+    /// Other wishes, in words: the plan is made anew with them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
-    /// The change as it was previewed, by its digest. Where the plan has changed since, nothing is decided.
+    /// The digest of the change as it was previewed. If the plan has changed since, nothing is decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub previewed: Option<Digest>,
 }
@@ -41,11 +41,11 @@ pub enum Unfit {
 }
 
 impl PlanRevision {
-    /// What it would do to the steps, where it says which are to be left.
+    /// What it would do to the steps, if it names those that are to be left.
     ///
     /// # Errors
     ///
-    /// [`Unfit`] where it does not fit the plan as it stands.
+    /// [`Unfit`] if it does not fit the current plan.
     pub fn check(&self, state: &PlanExecute) -> Result<Option<PlanPreview>, Unfit> {
         let Some(tasks) = &self.plan else {
             let says_something = self.input.as_ref().is_some_and(|it| !it.trim().is_empty());

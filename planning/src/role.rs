@@ -1,8 +1,8 @@
-//! The agents of the workflow, and the node that stands for all of it.
+//! The agents of the workflow, and the node that represents all of it.
 
 use serde::{Deserialize, Serialize};
 
-/// The kind of the node that stands for the whole plan.
+/// The kind of the node that represents the whole plan.
 pub const PLAN_EXECUTE: &str = "PLAN_EXECUTE";
 
 /// The agents of the workflow.
@@ -40,7 +40,7 @@ impl PlanRole {
     }
 }
 
-/// The kinds of a plan's nodes, of which a store knows the names alone.
+/// The kinds of a plan's nodes by name: a store knows only their names.
 pub fn plan_kind(name: &str) -> Option<&'static str> {
     let roles = PlanRole::ALL.into_iter().map(PlanRole::name);
     roles.chain([PLAN_EXECUTE]).find(|kind| *kind == name)

@@ -1,4 +1,4 @@
-//! Where a plan stands, as its checkpoints hold it.
+//! The state of a plan, as its checkpoints keep it.
 
 use interrupts::EffectId;
 use interrupts::store::CheckpointId;
@@ -30,10 +30,10 @@ pub struct Unfinished {
     pub step: PlanStep,
 }
 
-/// What of what was said and decided a plan has taken in.
+/// Which inputs and decisions a plan has taken in.
 #[derive(Debug, Default)]
 pub struct Taken {
-    /// What was said with resumings.
+    /// The inputs that came with resumes.
     pub inputs: Vec<EffectId>,
     /// The interrupts whose decisions were carried out.
     pub applied: Vec<InterruptId>,
@@ -41,7 +41,7 @@ pub struct Taken {
     pub dispatched: Vec<EffectId>,
 }
 
-/// Where a plan stands: the content of its checkpoints, in the form [`PlanExecute::FORM`].
+/// The state of a plan: the content of its checkpoints, in the form [`PlanExecute::FORM`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanStanding {
     /// Why it was saved.
@@ -56,18 +56,18 @@ pub struct PlanStanding {
     /// The question that is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<OpenQuestion>,
-    /// What the observer was told since the checkpoint before.
+    /// The facts that the observer got since the checkpoint before.
     pub facts: Vec<Fact>,
-    /// The step that was stopped among its tools: carried on, it reads what they had done.
+    /// The step that was stopped among its tools: when it continues, it reads what they had done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<Unfinished>,
     /// The person's interrupts whose decisions have been carried out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub applied: Vec<InterruptId>,
-    /// The inputs that came with resumings and were taken in.
+    /// The inputs that came with resumes and were taken in.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<EffectId>,
-    /// The decisions that are carried out by what this holds.
+    /// The decisions that this checkpoint carries out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dispatched: Vec<EffectId>,
     /// The place of the last message that was read, among all messages of the store.
@@ -84,7 +84,7 @@ const fn is_none_read(read: &u64) -> bool {
 }
 
 impl PlanStanding {
-    /// Of a workflow that has asked for nothing.
+    /// For a workflow that has asked for nothing.
     pub const fn new(state: PlanExecute) -> Self {
         Self {
             reason: String::new(),
@@ -101,18 +101,18 @@ impl PlanStanding {
         }
     }
 
-    /// The next checkpoint says that this was taken in.
+    /// Notes what was taken in, for the next checkpoint.
     pub fn has_taken(&mut self, taken: Taken) {
         self.inputs.extend(taken.inputs);
         self.applied.extend(taken.applied);
         self.dispatched.extend(taken.dispatched);
     }
 
-    /// Reads what a checkpoint holds.
+    /// Reads the content of a checkpoint.
     ///
     /// # Errors
     ///
-    /// [`KeepError`] where it is of another form.
+    /// [`KeepError`] if it is of another form.
     pub fn read(checkpoint: CheckpointId, form: u32, content: &str) -> Result<Self, KeepError> {
         if form != PlanExecute::FORM {
             return Err(KeepError::OtherForm {
@@ -139,7 +139,7 @@ impl PlanStanding {
         }
     }
 
-    /// What a checkpoint is to hold.
+    /// The content for a checkpoint.
     pub fn snapshot(&self) -> Self {
         let question = self.question.as_ref().map(|question| question.interrupt);
         Self {
@@ -148,7 +148,7 @@ impl PlanStanding {
         }
     }
 
-    /// Why it is saved where it rests on a question.
+    /// The reason for saving it when it rests on a question.
     pub const fn rests_because(&self) -> &'static str {
         match self.state.phase() {
             Phase::Held(_) => "held",

@@ -1,4 +1,4 @@
-//! Where a workflow stands. It can be written down and read again at any moment.
+//! The state of a workflow. It can be written down and read again at any moment.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use crate::history::PlanHistory;
 use crate::plan::{Plan, PlanError, PlanStep, StepId};
 
-/// What a person has said, until it is carried out.
+/// What a person has asked for, until it is carried out.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Flags {
-    /// A person has interrupted; it takes hold before the next step.
+    /// A person has interrupted; it takes effect before the next step.
     pub user_interrupted: bool,
     /// Why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -54,7 +54,7 @@ pub enum Cause {
         /// Why, as far as it was said.
         reason: Option<String>,
     },
-    /// Something failed that does not mend itself.
+    /// Something failed that does not recover by itself.
     SystemError {
         /// What.
         error: String,
@@ -69,7 +69,8 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// Whether the workflow itself asks how to go on. After a person's interrupt, the person says so unasked.
+    /// Whether the workflow itself asks how to go on. After a person's interrupt, the person says so without being
+    /// asked.
     pub const fn is_question(&self) -> bool {
         match self {
             Self::UserEscape { .. } => false,
@@ -78,7 +79,7 @@ impl Cause {
     }
 }
 
-/// The workflow stands still for a person.
+/// The workflow is stopped for a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Held {
@@ -92,10 +93,10 @@ pub struct Held {
     /// The agent's question that waits behind it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question: Option<InterruptDetails>,
-    /// A change of the plan that was thought of and is not applied: the tasks that would be left.
+    /// A change of the plan that was suggested and is not applied: the tasks that would be left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<Vec<String>>,
-    /// A suggestion is being thought of.
+    /// A suggestion is being made.
     pub is_suggesting: bool,
 }
 
@@ -115,7 +116,7 @@ pub enum PlanEnd {
     },
 }
 
-/// Where a workflow stands.
+/// The phase of a workflow.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "phase", rename_all = "snake_case")]
 pub enum Phase {
@@ -145,7 +146,7 @@ pub enum Phase {
         /// With what, the last time.
         error: String,
     },
-    /// It stands still for a person.
+    /// It is stopped for a person.
     Held(Box<Held>),
     /// It is over.
     Ended(PlanEnd),
@@ -165,8 +166,8 @@ impl Phase {
     }
 }
 
-/// How often what failed is tried again, and after which time. There is no chance in it: the same failures
-/// give the same waits.
+/// How often a failed activity is tried again, and after which time. Nothing is random: the same failures give the same
+/// waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RetryPolicy {
     /// How often something is tried again before a person is asked.
@@ -241,12 +242,12 @@ impl PlanExecute {
         &self.plan
     }
 
-    /// What a person has said and is not carried out yet.
+    /// What a person has asked for and is not carried out yet.
     pub const fn flags(&self) -> &Flags {
         &self.flags
     }
 
-    /// Where it stands.
+    /// Its phase.
     pub const fn phase(&self) -> &Phase {
         &self.phase
     }
@@ -265,7 +266,7 @@ impl PlanExecute {
     ///
     /// # Errors
     ///
-    /// [`PlanError`] where the tasks make no plan.
+    /// [`PlanError`] if the tasks make no plan.
     pub fn preview(&self, tasks: &[String]) -> Result<super::diff::PlanDiff, PlanError> {
         let revised = self.plan.revised(tasks)?;
         Ok(super::diff::PlanDiff::between(&self.plan, &revised))

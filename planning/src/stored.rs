@@ -1,4 +1,4 @@
-//! A plan as the store keeps it, for whoever looks at it: in any process, also after restarts.
+//! A plan as the store keeps it, for viewers in any process, also after restarts.
 
 use std::time::Duration;
 
@@ -25,21 +25,21 @@ use crate::state::{Activity, Phase, PlanExecute};
 /// How many rows are read together.
 const PAGE: u32 = 500;
 
-/// How long a pause that has taken hold may need until it can be decided, and how often that is looked at.
+/// How long a pause that has taken effect may need until it can be decided, and how often the store is polled for that.
 const TAKING_HOLD: Duration = Duration::from_secs(3);
 const LOOK: Duration = Duration::from_millis(50);
 
-/// The most runs that a run is forked off in a row and still tells the versions of.
+/// The most ancestors, one fork after another, whose versions a forked run still includes.
 const MOST_ANCESTORS: usize = 64;
 
-/// A plan as its last checkpoint holds it.
+/// A plan as its last checkpoint has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredPlan {
     /// The checkpoint; of another run for a fork that has not gone on yet.
     pub checkpoint: CheckpointId,
     /// When it was saved.
     pub at: Timestamp,
-    /// Where the plan stands.
+    /// The state of the plan.
     pub standing: PlanStanding,
 }
 
@@ -52,7 +52,7 @@ pub struct PlanVersion {
     pub at: Timestamp,
     /// Whether the plan was changed, or a change taken back or made again.
     pub kind: FactKind,
-    /// What a person wanted, where it was said.
+    /// What a person wanted, if it was said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<String>,
     /// How many steps were done by then.
@@ -69,7 +69,7 @@ pub fn is_plan(run: &Run) -> bool {
 }
 
 impl StoredPlan {
-    /// Reads the plan of a run; `None` where the run has saved none yet.
+    /// Reads the plan of a run; `None` if the run has saved none yet.
     ///
     /// # Errors
     ///
@@ -88,11 +88,11 @@ impl StoredPlan {
         Self::of(&checkpoint).map(Some)
     }
 
-    /// The plan that a checkpoint holds.
+    /// The plan in a checkpoint.
     ///
     /// # Errors
     ///
-    /// [`PlanReadError`] where it is of another form, or of another workflow.
+    /// [`PlanReadError`] if it is of another form, or of another workflow.
     pub fn of(checkpoint: &Checkpoint) -> Result<Self, PlanReadError> {
         Ok(Self {
             checkpoint: checkpoint.id,
@@ -106,7 +106,7 @@ impl StoredPlan {
         &self.standing.state
     }
 
-    /// The step that is carried out, or would be when the workflow goes on as it stands.
+    /// The step that is carried out, or would be if the workflow went on unchanged.
     pub fn now(&self) -> Option<&PlanStep> {
         let state = self.state();
         let activity = match state.phase() {
@@ -129,7 +129,7 @@ impl StoredPlan {
     ///
     /// # Errors
     ///
-    /// [`Refused`] where it makes no plan any more.
+    /// [`Refused`] if it makes no plan any more.
     pub fn proposal(&self) -> Result<Option<PlanPreview>, Refused> {
         let Phase::Held(held) = self.state().phase() else {
             return Ok(None);
@@ -141,8 +141,8 @@ impl StoredPlan {
     }
 }
 
-/// The interrupt on which a plan stands still and whose decision may change it: a pause that has taken hold, or the
-/// question about what failed.
+/// The interrupt that a plan waits on and whose decision may change it: a pause that has taken effect, or the question
+/// about what failed.
 ///
 /// # Errors
 ///
@@ -175,7 +175,7 @@ pub async fn open_escape(store: &dyn Store, run: &Run) -> Result<Option<Interrup
     Ok(failure)
 }
 
-/// As [`open_escape`]; a pause that has just taken hold is waited for until it can be decided, some seconds at most.
+/// As [`open_escape`]; waits some seconds at most for a pause that has just taken effect, until it can be decided.
 ///
 /// # Errors
 ///
@@ -213,7 +213,7 @@ pub async fn escape_taking_hold(
     }
 }
 
-/// The pause that somebody has decided and the plan has not carried out yet: it does when its run goes on.
+/// The pause that has been decided and not carried out yet: the plan does that when its run goes on.
 ///
 /// # Errors
 ///
@@ -247,7 +247,7 @@ pub async fn decided_escape(
     Ok(decided)
 }
 
-/// How many messages have come for a plan that it has not read yet.
+/// How many messages for a plan it has not read yet.
 ///
 /// # Errors
 ///
@@ -270,7 +270,7 @@ pub async fn unread_messages(
     Ok(count)
 }
 
-/// The versions of a plan, the first one first, those of the runs included that it was forked off.
+/// The versions of a plan, the first one first, including those of the runs that it was forked off.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! A change of a plan that is asked for.
+//! A requested change of a plan.
 
 /// A change of a plan, in words that need no model yet.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

@@ -1,4 +1,4 @@
-//! Who may come in, and what he may do.
+//! Who may come in, and what a caller may do.
 
 mod caller;
 mod crowd;

@@ -36,7 +36,7 @@ pub(crate) async fn interrupt_named(app: &App, text: &str) -> Result<Interrupt, 
     interrupt.ok_or_else(|| no_interrupt(text))
 }
 
-/// The interrupt that a text names, and what of it shall be withdrawn: an asking, where the text is the id of one.
+/// The interrupt that a text names, and what of it to withdraw: a request for it, if the text is the id of one.
 pub(crate) async fn to_withdraw(
     app: &App,
     caller: &Caller,
@@ -52,7 +52,7 @@ pub(crate) async fn to_withdraw(
     Ok((interrupt, WithdrawCause::Asking { number }))
 }
 
-/// The key that a caller gave to a request, checked.
+/// The key that a caller gave to a request, validated.
 pub(crate) fn checked_key(key: Option<&str>) -> Result<Option<String>, Problem> {
     match key {
         None => Ok(None),
@@ -70,9 +70,9 @@ pub(crate) fn checked_key(key: Option<&str>) -> Result<Option<String>, Problem> 
     }
 }
 
-/// The 128 bits that a caller's key stands for: the same for the same caller, purpose and key, and for no other.
+/// The 128 bits derived from a caller's key: the same for the same caller, purpose and key, and for no other.
 fn keyed(caller: &Caller, purpose: &str, key: &str) -> Uuid {
-    // Tokens of one name that are bound to different runs know nothing of each other.
+    // Tokens of one name that are bound to different runs do not share keys.
     let bound = caller.bound_run().map(|run| run.to_string());
     let parts = [purpose, caller.actor.name.as_str(), key];
     let digest = Digest::of_parts(parts.into_iter().chain(bound.as_deref()).map(str::as_bytes));
@@ -95,7 +95,7 @@ fn request_key(
         .map_err(|error| crate::parameters::wrong("Idempotency-Key", error.to_string()))
 }
 
-/// The id of a run that a caller starts: of his key, so that it is the same when it is sent again.
+/// The id of a run that a caller starts: derived from the caller's key, so that a repeated request has the same.
 pub(crate) fn run_id(caller: &Caller, key: Option<&str>) -> RunId {
     match key {
         Some(key) => RunId::from_uuid(keyed(caller, "run", key)),

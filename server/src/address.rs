@@ -1,4 +1,4 @@
-//! Addresses of agents: `RUN/NODE`, or the node's id alone where one live run has it.
+//! Addresses of agents: `RUN/NODE`, or only the node's id if one live run has it.
 
 use std::fmt::{self, Display};
 
@@ -52,7 +52,7 @@ impl Found {
         }
     }
 
-    /// It as the one who is asked something, with the catalogue of its run.
+    /// The agent as the target of a request, with the catalogue of its run.
     pub(crate) fn target<'a>(&'a self, catalogue: Option<&'a Catalogue>) -> Target<'a> {
         Target {
             run: &self.run,
@@ -106,7 +106,7 @@ pub(crate) async fn in_run(
         .ok_or_else(|| nobody(text))
 }
 
-/// The first agent of a run, which all others come from.
+/// The first agent of a run, from which all others come.
 pub(crate) async fn first_of(app: &App, run: Run) -> Result<Found, Problem> {
     let page = Page { after: 0, limit: 1 };
     let nodes = app.store().nodes(Some(run.id), page).await?;
@@ -137,7 +137,7 @@ async fn everywhere(app: &App, node: &NodeId) -> Result<Vec<Found>, Problem> {
     Ok(found)
 }
 
-/// The problem that there is no such agent.
+/// The problem for an unknown agent.
 pub(crate) fn nobody(text: &str) -> Problem {
     Problem::new(
         Kind::AgentNotFound,

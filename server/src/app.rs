@@ -40,7 +40,7 @@ pub(crate) struct AppState {
     pub(crate) hosts: HostNames,
     pub(crate) session: SessionCookie,
     pub(crate) staying: Staying,
-    /// Cancelled when the server is told to stop.
+    /// Cancelled when the server is asked to stop.
     pub(crate) draining: CancellationToken,
     /// The sockets and the changes of plans that outlive their request.
     pub(crate) outliving: TaskTracker,
@@ -114,7 +114,7 @@ impl App {
         self.config.launcher.holder(run, self.now()) != Holder::Nobody
     }
 
-    /// Whether no process executes a run, and whichever server executes runs goes on with it.
+    /// Whether no process executes a run, and the next server that executes runs continues it.
     pub(crate) fn waits_for_server(&self, run: &Run) -> bool {
         !self.is_executed(run) && self.config.launcher.is_taken_up(run)
     }
@@ -134,16 +134,16 @@ impl App {
         run.ok_or_else(|| no_run(text))
     }
 
-    /// Tells whoever executes a run that there is something for it, and readers of the feed that there is news.
-    /// Where nobody executes a run that could go on, this process begins to. What is to be done is stored: neither is
-    /// waited for, and neither depends on whether the client stays for the answer.
+    /// Notifies the process that executes a run that there is something for it, and readers of the feed that there is
+    /// news. If no process executes a run that could go on, this process begins to. The task is stored: neither is
+    /// waited for, and neither depends on whether the client stays for the response.
     pub(crate) fn wake(&self, run: &Run) {
         self.feed.nudge();
         let (app, run) = (self.clone(), run.clone());
         self.outliving.spawn(async move { app.call(&run).await });
     }
 
-    /// As [`App::wake`], of a run that only has a name so far.
+    /// As [`App::wake`], for a run that only has a name so far.
     pub(crate) fn wake_run(&self, id: RunId) {
         self.feed.nudge();
         let app = self.clone();
@@ -167,7 +167,7 @@ impl App {
                 self.config.bell.ring(&lease.owner).await;
             }
             (Holder::Here | Holder::Elsewhere, None) | (Holder::Nobody, _) => {
-                // A run that cannot go on here goes on where somebody resumes it.
+                // A run that cannot go on here continues where a person resumes it.
                 if let Err(error) = launcher.wake(run.id).await {
                     tracing::info!(run = %run.id, %error, "nobody executes the run");
                 }
@@ -176,7 +176,7 @@ impl App {
     }
 }
 
-/// The problem that there is no such run.
+/// The problem for an unknown run.
 pub(crate) fn no_run(given: &str) -> Problem {
     Problem::new(
         Kind::RunNotFound,

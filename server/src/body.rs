@@ -17,8 +17,8 @@ use integral::{has_whole_floats, with_integers};
 pub(crate) use guard::{GuardError, check_json};
 pub(crate) use integral::from_value;
 
-/// A JSON body: no field that is not known, no doubled key, no array for an object, no integer that would lose
-/// digits. An empty body counts as an object without fields.
+/// A JSON body: no unknown fields, no duplicate keys, no array for an object, no integer that would lose digits. An
+/// empty body counts as an object without fields.
 #[derive(Debug)]
 pub(crate) struct StrictJson<T>(pub(crate) T);
 
@@ -81,7 +81,7 @@ impl FromRequest<App> for FormFields {
 }
 
 impl FormFields {
-    /// The first value of a field, where it is not blank.
+    /// The first value of a field, if it is not blank.
     pub(crate) fn first(&self, name: &str) -> Option<&str> {
         self.0
             .iter()
@@ -109,7 +109,7 @@ pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8], depth: usize) -> Result<T
         Ok(read) => return Ok(read),
         Err(error) => error,
     };
-    // An integer may be written as a float; what else is wrong is wrong then, too.
+    // An integer may be written as a float; any other error occurs again then.
     match read_strictly::<Value>(bytes) {
         Ok(value) if has_whole_floats(&value) => {
             let again = with_integers(value).to_string();
@@ -132,7 +132,7 @@ pub(crate) async fn read(request: Request, app: &App) -> Result<Bytes, Problem> 
     let body = axum::body::to_bytes(request.into_body(), limits.body_bytes);
     match tokio::time::timeout(limits.body_time, body).await {
         Ok(Ok(bytes)) => Ok(bytes),
-        // Besides its length, what can be wrong with a body is that its connection broke: nobody reads this then.
+        // Besides its length, a body can only fail because its connection broke: no one reads this then.
         Ok(Err(_error)) => Err(too_large(limits.body_bytes)),
         Err(_elapsed) => Err(Problem::new(
             Kind::Slow,
@@ -170,7 +170,7 @@ fn unguarded(error: GuardError) -> Problem {
     )
 }
 
-/// The problem that an unreadable body is.
+/// The problem for an unreadable body.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the rest of these errors, which may become more, is told in the same way"

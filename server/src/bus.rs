@@ -1,7 +1,7 @@
-//! The bus: what the feed tells is published there, and what supervisors publish there is carried out as over REST.
+//! The bus: events of the feed are published there, and what supervisors publish there is carried out as over REST.
 //!
-//! The store is the truth. The feed is published from a cursor in it, which moves when the broker has acknowledged; while
-//! the broker is away events wait in the store, and nothing else of the server waits with them.
+//! The store is the truth. The feed is published from a cursor in it, which moves when the broker has acknowledged;
+//! while the broker is unavailable events wait in the store, and the rest of the server does not wait.
 
 mod commands;
 mod relay;
@@ -64,7 +64,7 @@ impl Publishing {
         self.through.fetch_max(position, Ordering::Relaxed);
     }
 
-    /// What came of the last attempt. Each change is logged once, however many attempts fail in between.
+    /// Notes the result of the last attempt. Each change is logged once, however many attempts fail in between.
     fn note(&self, failure: Option<&BusError>) {
         let was_away = self.is_away.swap(failure.is_some(), Ordering::Relaxed);
         let place = self.broker.place();

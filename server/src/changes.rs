@@ -1,7 +1,7 @@
 //! Changes of plans that outlive the request which began them.
 //!
-//! A model may think longer than an answer may take. Whoever sends the same request again, with its key, waits for
-//! the same change, and is told what came of it: it is never made twice while this process lives.
+//! A model may think longer than a response may take. A caller who sends the same request again, with its key, waits
+//! for the same change and gets its result: it is never made twice while this process lives.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,12 +17,12 @@ use uuid::Uuid;
 
 use crate::problem::{Kind, Problem};
 
-/// How long what came of a change is told again.
+/// How long the result of a change is kept for repeated requests.
 const KEPT: Duration = Duration::from_mins(15);
-/// The most changes that are known at a time.
+/// The most changes that are remembered at a time.
 const MOST: usize = 256;
 
-/// What came of a change.
+/// The result of a change.
 type Outcome = Result<Arc<StoredPlan>, Problem>;
 
 /// The changes that are under way, or have just ended, by the key of their request.
@@ -30,7 +30,7 @@ type Outcome = Result<Arc<StoredPlan>, Problem>;
 pub(crate) struct PlanChanges(Mutex<HashMap<Uuid, KnownChange>>);
 
 struct KnownChange {
-    /// What was asked for: the same key with something else is refused.
+    /// What was requested: the same key with another request is refused.
     asked: Digest,
     begun: Instant,
     outcome: Shared<BoxFuture<'static, Outcome>>,
@@ -58,7 +58,7 @@ impl PlanChanges {
         (key, asked): (Uuid, Digest),
         change: impl Future<Output = Result<StoredPlan, Problem>> + Send + 'static,
     ) -> Result<Shared<BoxFuture<'static, Outcome>>, Problem> {
-        // A whole value is put in or out, so a panic elsewhere leaves it whole.
+        // A whole value is put in or out, so a panic elsewhere leaves the map consistent.
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|_key, known| known.begun.elapsed() < KEPT);
         if let Some(known) = known.get(&key) {

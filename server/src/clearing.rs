@@ -1,4 +1,4 @@
-//! What must be done now and then: what is past its deadline expires, what nobody uses is forgotten.
+//! Periodic work: expiring what is past its deadline, and forgetting what is no longer used.
 
 use std::time::Duration;
 
@@ -7,14 +7,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
 
-/// How often it is looked for.
+/// How often it looks.
 const EVERY: Duration = Duration::from_secs(1);
 /// The most interrupts that one look ends.
 const AT_ONCE: u32 = 200;
 /// After how many looks idle callers are forgotten.
 const LOOKS: u32 = 60;
 
-/// Clears up until it is told to stop.
+/// Clears up until `stop` is cancelled.
 pub(crate) async fn clear_up(app: App, stop: CancellationToken) {
     let mut ticks = tokio::time::interval(EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);

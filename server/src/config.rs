@@ -38,7 +38,7 @@ impl Remote {
         }
     }
 
-    /// What speaks TLS with whoever connects, where the server does that.
+    /// What accepts TLS connections, if the server does that itself.
     pub(crate) fn acceptor(&self) -> Option<TlsAcceptor> {
         match self {
             Self::Refused | Self::BehindProxy => None,
@@ -47,7 +47,7 @@ impl Remote {
     }
 }
 
-/// What a server takes of one caller, and how long it waits.
+/// What a server accepts of one caller, and how long it waits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerLimits {
     /// The most bytes of a request's body.
@@ -62,7 +62,7 @@ pub struct ServerLimits {
     pub body_time: Duration,
     /// How long an answer may take to begin.
     pub answer_time: Duration,
-    /// How long a client may take nothing of what is written for it.
+    /// How long a client may leave everything that is written for it unread.
     pub write_time: Duration,
     /// The most open connections.
     pub connections: usize,
@@ -72,22 +72,22 @@ pub struct ServerLimits {
     pub requests_per_second: NonZeroU32,
     /// The most requests at once, for each caller.
     pub request_burst: NonZeroU32,
-    /// The most attempts in a minute to come in with something that is no token, for each address.
+    /// The most failed login attempts in a minute, for each address.
     pub failures_per_minute: NonZeroU32,
     /// The most bytes of a message over a WebSocket.
     pub message_bytes: usize,
     /// The most subscriptions of a WebSocket.
     pub subscriptions: usize,
-    /// How far a reader of the feed that has kept up may fall behind before it is told of a gap, in events. Whoever
-    /// comes back with a position of his own reads all that is kept after it.
+    /// How far a reader of the feed that has kept up may fall behind before it gets a gap, in events. A reader that
+    /// comes back with a position of its own reads everything that is kept after it.
     pub feed_lag: u64,
-    /// How often a quiet feed shows that it lives.
+    /// How often a quiet feed sends a sign of life.
     pub heartbeat: Duration,
-    /// How often the feed looks into the store when nobody rings.
+    /// How often the feed checks the store without a notification.
     pub feed_poll: Duration,
-    /// How long a claim holds where the caller does not say.
+    /// How long a claim lasts if the caller does not say.
     pub claim: SignedDuration,
-    /// How long a session of the page holds.
+    /// How long a session of the page lasts.
     pub session: SignedDuration,
 }
 
@@ -120,34 +120,34 @@ impl Default for ServerLimits {
 /// What a server is given.
 #[derive(Clone)]
 pub struct ServerConfig {
-    /// Where everything is kept.
+    /// The store for everything.
     pub store: Arc<dyn Store>,
-    /// What an operator should know of the store, as it was when it was opened.
+    /// What an operator should know about the store, as it was when it was opened.
     pub store_notice: Option<String>,
-    /// How long its writes take: whoever opens the store counts that there.
+    /// How long its writes take: the code that opens the store records that there.
     pub store_times: Arc<StoreTimes>,
-    /// Rings for the processes that execute runs.
+    /// Notifies the processes that execute runs.
     pub bell: Arc<dyn Bell>,
     /// The broker that events are published to and commands come from.
     pub bus: Option<Arc<dyn Bus>>,
-    /// What the workflows say of themselves that this program has; first the one of runs that do not say which workflow
-    /// they are of. The store has those of all others.
+    /// The catalogues of this program's workflows; the first is for runs that name no workflow. The store has the
+    /// catalogues of all others.
     pub catalogues: Vec<SharedCatalogue>,
-    /// What holds for the questions of workers: how long one waits, and which ones no person is asked.
+    /// The policy for questions of workers: how long one waits, and which ones are decided without a person.
     pub policy: Arc<Policy>,
     /// Executes runs in this process.
     pub launcher: Arc<dyn RunLauncher>,
-    /// Where the time comes from. What has a deadline is judged by the store's own clock.
+    /// The source of the time. Deadlines are judged by the store's own clock.
     pub clock: Arc<dyn Clock>,
-    /// The name of this installation in the events that it tells.
+    /// The name of this installation in its events.
     pub instance: String,
-    /// Names under which browsers may reach it, beside `localhost` and addresses.
+    /// Names under which browsers may reach it, besides `localhost` and addresses.
     pub hosts: Vec<String>,
     /// Whether other machines may reach it.
     pub remote: Remote,
-    /// How long requests and streams may take to end when it is told to stop.
+    /// How long requests and streams may take to end when the server is asked to stop.
     pub drain_time: Duration,
-    /// What it takes of one caller.
+    /// What it accepts of one caller.
     pub limits: ServerLimits,
 }
 

@@ -26,10 +26,10 @@ use crate::access::Peer;
 use crate::config::ServerLimits;
 use patience::Patient;
 
-/// How much of a connection is read and kept at once: a head that is larger is refused.
+/// How much of a connection is read and buffered at once: a larger head is refused.
 const READ_AT_ONCE: usize = 64 << 10;
 
-/// Accepts connections until it is told to stop.
+/// Accepts connections until it is asked to stop.
 pub(crate) struct Connections {
     router: Router,
     limits: ServerLimits,
@@ -64,7 +64,7 @@ impl Connections {
     /// Accepts until the drain begins.
     pub(crate) async fn accept(&self, listener: TcpListener) {
         loop {
-            // A connection that finds no slot waits in the listener's queue, not in memory.
+            // A connection without a slot waits in the listener's queue, not in memory.
             let slot = tokio::select! {
                 () = self.draining.cancelled() => break,
                 slot = Arc::clone(&self.slots).acquire_owned() => slot,
@@ -132,7 +132,7 @@ impl Connections {
     }
 }
 
-/// Answers what is asked over a connection, until it ends or the server is told to stop.
+/// Serves a connection, until it ends or the server is asked to stop.
 async fn exchange<S, H>(stream: S, service: H, head_time: Duration, draining: CancellationToken)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,

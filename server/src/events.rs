@@ -1,7 +1,7 @@
-//! What a store tells, as CloudEvents: one form for the live feed, for the broker, and for `irq run --json`.
+//! Events of a store, as CloudEvents: one form for the live feed, for the broker, and for `irq run --json`.
 //!
-//! An event says what a row of the outbox says, and of the records that the row names what never changes. So each process
-//! makes the same bytes of it, at any time.
+//! An event contains what a row of the outbox says, and the immutable parts of the records that the row names. So each
+//! process renders the same bytes for it, at any time.
 
 mod content;
 mod envelope;
@@ -23,7 +23,7 @@ pub(crate) use told::TOLD;
 
 use known::KnownInterrupts;
 
-/// Makes events of what a store tells.
+/// Renders the events of a store.
 pub(crate) struct EventRenderer {
     store: Arc<dyn Store>,
     instance: String,
@@ -31,7 +31,7 @@ pub(crate) struct EventRenderer {
 }
 
 impl EventRenderer {
-    /// For what this store tells, with the name of this server in the sources of events.
+    /// For events of this store, with the name of this server in their sources.
     pub(crate) fn new(store: Arc<dyn Store>, instance: String) -> Self {
         Self {
             store,

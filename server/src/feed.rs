@@ -1,6 +1,6 @@
-//! The live feed: what the store tells, in its order, for as many readers as there are.
+//! The live feed: the events of the store, in order, for as many readers as there are.
 //!
-//! A reader has a position and nothing else, so none is lost between two processes or two connections. One task
+//! A reader has a position and nothing else, so no event is lost between two processes or two connections. One task
 //! follows the store; readers that keep up share what it has rendered, those that are behind read the store.
 
 mod news;
@@ -33,11 +33,11 @@ pub(crate) use socket::{FrameType, open_socket};
 pub(crate) use sse::{FeedOrder, open_stream};
 pub(crate) use topics::Filter;
 
-/// How many rows are read from the store at once.
+/// How many rows are read from the store at a time.
 const CHUNK: u32 = 256;
 /// How many rendered events are kept for readers that keep up.
 const KEPT: usize = 8_192;
-/// How often an idle feed looks, where nobody reads it.
+/// How often a feed without readers checks the store.
 const IDLE_POLL: Duration = Duration::from_millis(500);
 
 /// The live feed.
@@ -49,9 +49,9 @@ pub(crate) struct Feed {
     heartbeat: Duration,
     metrics: Arc<Metrics>,
     rung: Notify,
-    /// How often somebody has asked for what the store has told by then.
+    /// How often a caller has asked to catch up with the store.
     asked: AtomicU64,
-    /// Up to which of those askings all is known.
+    /// Up to which of those requests it has caught up.
     answered: watch::Sender<u64>,
     latest: watch::Sender<u64>,
     waiting: Waiting,
@@ -91,8 +91,7 @@ impl Feed {
         *self.latest.borrow()
     }
 
-    /// The position of the last event that is known, as it changes. While it is held the feed is looked after as one that
-    /// is read.
+    /// The position of the last known event, as it changes. While a receiver exists the feed counts as read.
     pub(crate) fn follows(&self) -> watch::Receiver<u64> {
         self.latest.subscribe()
     }
@@ -102,18 +101,18 @@ impl Feed {
         &self.candidates
     }
 
-    /// Says that a worker has let a run go, of which the store tells nothing.
+    /// Notes that a worker has released a run, which the store does not report.
     pub(crate) fn frees(&self, run: RunId) {
         self.candidates.note(run);
         self.waiting.wake_idle();
     }
 
-    /// Says that there may be news.
+    /// Notifies the feed that there may be news.
     pub(crate) fn nudge(&self) {
         self.rung.notify_one();
     }
 
-    /// Waits until all is known that the store has told by now, or cannot be read. All who wait are served together.
+    /// Waits until the feed has read everything in the store by now, or could not. All callers that wait are served together.
     ///
     /// Cancel safe: it only waits. It ends with the feed.
     pub(crate) async fn catches_up(&self) {
@@ -124,14 +123,14 @@ impl Feed {
         let _known = answered.wait_for(|answered| *answered >= asking).await;
     }
 
-    /// How often a quiet feed shows that it lives.
+    /// How often a quiet feed sends a sign of life.
     pub(crate) fn heartbeat(&self) -> Duration {
         self.heartbeat
     }
 
-    /// Follows the store until it is told to stop.
+    /// Follows the store until `stop` is cancelled.
     pub(crate) async fn follow(self: Arc<Self>, stop: CancellationToken) {
-        // Whoever waits is let go when this ends, whatever ends it.
+        // All waiting callers are released when this ends, for any reason.
         let _last = LetsGo(&self.answered);
         loop {
             let asked = self.asked.load(Ordering::SeqCst);
@@ -151,8 +150,8 @@ impl Feed {
         }
     }
 
-    /// Waits until there may be news that somebody waits for. What nobody reads is told in parts, now and then: it
-    /// must not stand in the way of those who change something.
+    /// Waits until there may be news that a reader waits for. Without readers, events are read in batches, now and
+    /// then: reading must not get in the way of writers.
     async fn nudged(&self) {
         loop {
             self.rung.notified().await;
@@ -163,7 +162,7 @@ impl Feed {
         }
     }
 
-    /// Whether anything waits for what it tells.
+    /// Whether anyone waits for its events.
     fn is_read(&self) -> bool {
         self.latest.receiver_count() > 0 || !self.waiting.is_empty()
     }
@@ -200,7 +199,7 @@ impl Feed {
         self.store.outbox(page).await
     }
 
-    /// Events after a position, in their order: some, or none where there are none yet.
+    /// Events after a position, in order: some, or none if there are none yet.
     pub(crate) async fn after(&self, position: u64) -> Result<Vec<Arc<FeedEvent>>, StoreError> {
         if let Some(events) = self.kept_after(position) {
             return Ok(events);
@@ -209,7 +208,7 @@ impl Feed {
         Ok(self.renderer.events_of(&rows).await)
     }
 
-    /// Events of one run after a position, in their order, however many of others are between.
+    /// Events of one run after a position, in order, however many of others are between.
     pub(crate) async fn of_run(
         &self,
         run: RunId,
@@ -230,7 +229,7 @@ impl Feed {
         Ok(self.renderer.events_of(&rows.await?).await)
     }
 
-    /// Whether what follows a position is at hand, without a look into the store.
+    /// Whether the events after a position are in memory, without reading the store.
     fn is_at_hand(&self, position: u64) -> bool {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.front()
@@ -242,13 +241,13 @@ impl Feed {
         next_after(&*self.store, position).await
     }
 
-    /// Whether the store has told an event with this position.
+    /// Whether the store has an event with this position.
     pub(crate) async fn exists(&self, position: u64) -> Result<bool, StoreError> {
         let found = next_after(&*self.store, position.saturating_sub(1)).await?;
         Ok(found.is_some())
     }
 
-    /// Rendered events after a position, where all of them are kept.
+    /// Rendered events after a position, if all of them are in memory.
     fn kept_after(&self, position: u64) -> Option<Vec<Arc<FeedEvent>>> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let (first, last) = (kept.front()?.position, kept.back()?.position);
@@ -289,7 +288,7 @@ impl Feed {
     }
 }
 
-/// Lets everybody go who waits, once and for all.
+/// Releases all waiting callers, once and for all.
 struct LetsGo<'feed>(&'feed watch::Sender<u64>);
 
 impl Drop for LetsGo<'_> {
@@ -298,7 +297,7 @@ impl Drop for LetsGo<'_> {
     }
 }
 
-/// The position of the last row: rows have no gaps but before the first one, so halving finds it.
+/// The position of the last row: rows have no gaps except before the first one, so bisection finds it.
 async fn last_position(store: &dyn Store) -> Result<u64, StoreError> {
     let (mut low, mut step) = (0_u64, 1_u64);
     while let Some(found) = next_after(store, low.saturating_add(step)).await? {

@@ -1,4 +1,4 @@
-//! The port behind which runs are executed.
+//! The port for executing runs.
 
 use async_trait::async_trait;
 use interrupts::Digest;
@@ -15,22 +15,22 @@ use serde_json::{Map, Value, json};
 pub struct LaunchOrder {
     /// Its id.
     pub id: RunId,
-    /// What it shall reach, in words.
+    /// Its goal, in words.
     pub goal: String,
     /// The client's own name for the run.
     pub alias: Option<String>,
-    /// Whatever else the launcher understands: a workflow, a model, limits.
+    /// Anything else that the launcher understands: a workflow, a model, limits.
     pub options: Map<String, Value>,
     /// Who asks for it.
     pub by: Actor,
 }
 
 impl LaunchOrder {
-    /// The digest of what is asked for, whoever asks and under whatever id. A launcher keeps it with the run, so that
-    /// the same order is known when it comes again.
+    /// The digest of the request, whatever its caller and its id. A launcher stores it with the run, so that
+    /// it recognises the same order when it comes again.
     pub fn asked(&self) -> Digest {
         let mut asked = json!([self.goal, self.alias, self.options]);
-        // In whatever order a client names them.
+        // Independent of the order in which a client names them.
         asked.sort_all_objects();
         Digest::of(asked.to_string().as_bytes())
     }
@@ -43,7 +43,7 @@ pub enum LaunchError {
     /// This process executes no runs.
     #[error("this server executes no runs")]
     Unsupported,
-    /// The order cannot be carried out as it stands.
+    /// The order cannot be carried out as it is.
     #[error("{field}: {reason}")]
     Order {
         /// Which part of the order.
@@ -74,14 +74,14 @@ pub enum LaunchError {
     },
 }
 
-/// A plan that shall be changed while it stands still.
+/// A change of a plan that is on hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanOrder {
     /// Its run.
     pub run: RunId,
     /// How.
     pub wish: PlanWish,
-    /// The version of the plan that was looked at; any where it is absent.
+    /// The version of the plan that the caller saw; any if absent.
     pub if_version: Option<usize>,
     /// Who asks for it.
     pub by: Actor,
@@ -104,17 +104,17 @@ pub enum PlanOrderError {
 pub enum Holder {
     /// This process.
     Here,
-    /// Another one, unless it is gone and nobody here can know.
+    /// Another process, unless it is gone and this one cannot know.
     Elsewhere,
-    /// Nobody.
+    /// No process.
     Nobody,
 }
 
-/// Executes runs in this process. The server asks it; whoever embeds the server provides it.
+/// Executes runs in this process. The server calls it; the program that embeds the server provides it.
 #[async_trait]
 pub trait RunLauncher: Send + Sync {
-    /// Creates a run, begins to execute it, and returns before it ends. Where it was created before by the same order,
-    /// it is that one, whatever became of it.
+    /// Creates a run, begins to execute it, and returns before it ends. If the same order created it before, returns
+    /// that run, whatever became of it.
     ///
     /// # Errors
     ///
@@ -125,7 +125,7 @@ pub trait RunLauncher: Send + Sync {
     /// Dropped, the run was started or not: start it again with the same id to be sure.
     async fn start(&self, order: LaunchOrder) -> Result<RunId, LaunchError>;
 
-    /// How many results of tools came after their calls had been given up, in the runs that it has executed. They were
+    /// How many results of tools came after their calls had been abandoned, in the runs that it has executed. They were
     /// dropped.
     fn late_results(&self) -> u64 {
         0
@@ -136,7 +136,7 @@ pub trait RunLauncher: Send + Sync {
         0
     }
 
-    /// Who executes a run at a time. A lease holds for a while after its process has died: a launcher that knows more
+    /// Who executes a run at a time. A lease lasts for a while after its process has died: a launcher that knows more
     /// than the lease says so.
     fn holder(&self, run: &Run, now: Timestamp) -> Holder {
         if run.is_owned(now) {
@@ -146,51 +146,51 @@ pub trait RunLauncher: Send + Sync {
         }
     }
 
-    /// Whether a run that nobody executes goes on without anybody's word, as soon as a server looks that executes runs.
+    /// Whether a run without a process continues without a person, as soon as a server that executes runs looks.
     fn is_taken_up(&self, _run: &Run) -> bool {
         false
     }
 
-    /// Something has come for a run that another process has, and it was told: where it turns out to be gone, as its
-    /// lease is not renewed, or lets the run go that stands still, the run is seen to as with [`RunLauncher::wake`].
+    /// Something has come for a run that another process owns, and that process was notified. If it turns out to be gone, as its
+    /// lease is not renewed, or releases a run that is at rest, the run is handled as by [`RunLauncher::wake`].
     fn watch(&self, _run: &Run) {}
 
-    /// Sees to a run that nobody executes, for which something has come: a decision, a stop, a message. It goes on
-    /// where that lets it; a run that only a person begins or resumes stays where it is, and what is to be read by it
+    /// Handles a run that no process executes and for which something has come: a decision, a stop, a message. The run
+    /// continues if that lets it; a run that only a person starts or resumes stays where it is, and what it is to read
     /// stays in the store.
     ///
     /// # Errors
     ///
-    /// [`LaunchError`], also where the run stays where it is.
+    /// [`LaunchError`], also if the run stays where it is.
     ///
     /// # Cancel safety
     ///
     /// Safe to repeat.
     async fn wake(&self, run: RunId) -> Result<(), LaunchError>;
 
-    /// Goes on with a run that nobody executes, since a person says so, and returns before it ends; that it goes on is
-    /// recorded by then. Where somebody executes it already, that is no error. The request is kept with the run before
-    /// it goes on, as [`ResumeRequest::keep`] does, and what it says is read once, however often the request comes.
+    /// Continues a run that no process executes, because a person says so, and returns before it ends; by then it is recorded
+    /// that it continues. If a process already executes it, that is no error. The request is kept with the run before it
+    /// continues, as [`ResumeRequest::keep`] does, and its input is read once, however often the request comes.
     ///
     /// # Errors
     ///
-    /// [`LaunchError`]; also where somebody executes the run already and there is input which is not kept and nobody
-    /// would read. The run stands where it stood.
+    /// [`LaunchError`]; also if a process already executes the run and there is input which is not kept and no one
+    /// would read. The run stays as it was.
     ///
     /// # Cancel safety
     ///
     /// Safe to repeat.
     async fn resume(&self, run: RunId, request: ResumeRequest) -> Result<(), LaunchError>;
 
-    /// Creates a run with this id that goes on from a checkpoint of another one, and begins to execute it. Where it
-    /// was created before, from the same checkpoint with the same input, it is that one. The input is created with it,
-    /// so it never goes on without.
+    /// Creates a run with this id that continues from a checkpoint of another run, and begins to execute it. If it was
+    /// created before, from the same checkpoint with the same input, returns that run. The input is created with it, so
+    /// it never continues without.
     ///
     /// # Errors
     ///
-    /// [`LaunchError`]. With [`LaunchError::Refused`], [`LaunchError::Store`] and [`LaunchError::Unavailable`] the run may
-    /// have been created and not begun: fork it again with the same id, and that one begins. With all others none
-    /// was created by this request.
+    /// [`LaunchError`]. With [`LaunchError::Refused`], [`LaunchError::Store`] and [`LaunchError::Unavailable`] the run
+    /// may have been created and not started: fork it again with the same id, and that one starts. With all others this
+    /// request created none.
     ///
     /// # Cancel safety
     ///
@@ -215,15 +215,15 @@ pub trait RunLauncher: Send + Sync {
     /// Safe to repeat.
     async fn accept_catalogue(&self, run: RunId, by: Actor) -> Result<(), LaunchError>;
 
-    /// Changes a plan that stands still, with the run's own model where one is needed. The run stays as it is.
+    /// Changes a plan that is on hold, with the run's own model if one is needed. The run stays as it is.
     ///
     /// # Errors
     ///
-    /// [`PlanOrderError`]. The plan stands as it stood then.
+    /// [`PlanOrderError`]. The plan is unchanged then.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, it was changed or not; its interrupt may be claimed for some minutes. Let it come to its end instead.
+    /// Dropped, it was changed or not; its interrupt may stay claimed for some minutes. Let it finish instead.
     async fn change_plan(&self, order: PlanOrder) -> Result<StoredPlan, PlanOrderError>;
 }
 

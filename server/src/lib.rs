@@ -1,11 +1,11 @@
 //! Interrupts over the network: REST, a live feed, and a page for people.
 //!
-//! [`serve`] takes a listening socket and a store. What it answers is what the store says; what it accepts is in
-//! the store before it is answered. Other processes share the same store, so the server holds no state of its own
-//! but caches, and may be killed at any moment.
+//! [`serve`] takes a listening socket and a store. Its responses come from the store; what it accepts is in the store
+//! before it responds. Other processes share the same store, so the server has no state of its own but caches, and may
+//! be killed at any moment.
 //!
-//! Owns everything that speaks HTTP: who may come in, how large and how often, the wire forms, problem
-//! documents. Knows nothing of how a run is executed: see [`RunLauncher`].
+//! Owns everything that speaks HTTP: who may come in, how large and how often, the wire forms, problem documents. Knows
+//! nothing of how a run is executed: see [`RunLauncher`].
 
 mod access;
 mod acting;

@@ -33,7 +33,7 @@ use crate::wire::kind_of;
 /// The type of the text that monitoring reads.
 pub(crate) const METRICS_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// By which way a decision came.
+/// How a decision was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EncodeLabelValue)]
 pub(crate) enum Way {
     /// A request.
@@ -50,7 +50,7 @@ pub(crate) enum Way {
     Event,
 }
 
-/// By which transport somebody reads the feed.
+/// The transport of a reader of the feed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EncodeLabelValue)]
 pub(crate) enum Transport {
     /// Server-sent events.
@@ -94,7 +94,7 @@ struct ResponseLabels {
     status: u16,
 }
 
-/// What is counted since this process began.
+/// What is counted since this process started.
 pub(crate) struct Metrics {
     registry: Registry,
     interrupts: Metric<InterruptLabels, Counter>,
@@ -111,7 +111,7 @@ pub(crate) struct Metrics {
     bus: BusMetrics,
 }
 
-/// What is counted of the bus.
+/// What is counted for the bus.
 #[derive(Default)]
 struct BusMetrics {
     is_there: Gauge<i64, AtomicI64>,
@@ -140,7 +140,7 @@ impl BusMetrics {
 }
 
 impl Metrics {
-    /// What is counted, with or without a bus; and how long the writes of the store take.
+    /// The metrics, with or without a bus; and how long the writes of the store take.
     pub(crate) fn new(bus: Option<&Arc<dyn Bus>>, store_times: &StoreTimes) -> Self {
         let mut registry = Registry::default();
         store_times.register(&mut registry);
@@ -217,7 +217,7 @@ impl Metrics {
         );
     }
 
-    /// An interrupt was asked for.
+    /// An interrupt was requested.
     pub(crate) fn asked(&self, interrupt: &Interrupt) {
         let labels = InterruptLabels {
             source: interrupt.source.name(),
@@ -227,7 +227,7 @@ impl Metrics {
         self.interrupts.get_or_create(&labels).inc();
     }
 
-    /// What an event of an interrupt says of its phases.
+    /// Records what an event of an interrupt says of its phases.
     pub(crate) fn went_on(&self, interrupt: &Interrupt, notice: &Notice, at: Timestamp) {
         match notice {
             Notice::Admitted => self.phases.asked(interrupt),
@@ -259,7 +259,7 @@ impl Metrics {
         self.decisions.get_or_create(&labels).inc();
     }
 
-    /// A decided interrupt had waited so long.
+    /// Records how long a decided interrupt had waited.
     pub(crate) fn waited(&self, interrupt: &Interrupt) {
         if let Some(decision) = &interrupt.decision {
             let waited = decision.at.duration_since(interrupt.requested_at);
@@ -267,14 +267,14 @@ impl Metrics {
         }
     }
 
-    /// Somebody begins to read the feed. He counts until what is returned is dropped.
+    /// A reader begins to read the feed. It counts until what is returned is dropped.
     pub(crate) fn reader(&self, transport: Transport) -> CountedReader {
         let gauge = self.feed_clients.get_or_create(&Over { transport }).clone();
         gauge.inc();
         CountedReader(gauge)
     }
 
-    /// A reader of the feed was told of a gap.
+    /// A reader of the feed got a gap.
     pub(crate) fn gap(&self) {
         self.feed_gaps.inc();
     }
@@ -288,7 +288,7 @@ impl Metrics {
         self.tool_interrupts.get_or_create(&labels).inc();
     }
 
-    /// How far what was told up to a position is published.
+    /// Records how far the events up to a position are published.
     pub(crate) fn publishing(&self, bus: &Publishing, latest: u64) {
         self.bus.is_there.set(i64::from(!bus.is_away()));
         let waiting = latest.saturating_sub(bus.through());
@@ -311,12 +311,12 @@ impl Metrics {
         self.requests.get_or_create(&labels).inc();
     }
 
-    /// An event of the store was read that was told at a time.
+    /// An event that was recorded at this time was read from the store.
     pub(crate) fn read(&self, told: Timestamp) {
         self.flow.read(told);
     }
 
-    /// The text that monitoring reads, with what stands now.
+    /// The text that monitoring reads, with the current state.
     pub(crate) fn text(
         &self,
         open: &[Interrupt],

@@ -1,7 +1,7 @@
 //! The page for people: made here, so that it works reloaded at any moment and without scripts.
 //!
-//! What a script adds is convenience: lists that follow the feed, keys, notices. Text of models and of other
-//! people goes through [`crate::visible`] and is escaped; there is no markup but our own.
+//! What a script adds is convenience: lists that follow the feed, keys, notices. Text of models and of other people
+//! goes through [`crate::visible`] and is escaped; the only markup is our own.
 
 mod agents;
 mod assets;
@@ -28,7 +28,7 @@ use crate::app::App;
 
 pub(crate) use refusal::tell_people;
 
-/// A form that was refused stands at the address that it was sent to. Whoever opens that again is where it was.
+/// A refused form is shown at the address that it was sent to. A reader who opens that address again is sent to the inbox.
 async fn to_inbox() -> Redirect {
     Redirect::to("/")
 }
@@ -37,7 +37,7 @@ async fn to_settings() -> Redirect {
     Redirect::to("/settings")
 }
 
-/// The addresses of the page. They are for people, and stand in no description.
+/// The addresses of the page. They are for people, and not part of any description.
 pub(crate) fn router() -> Router<App> {
     Router::new()
         .route("/", get(inbox::show))

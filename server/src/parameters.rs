@@ -1,4 +1,4 @@
-//! Parameters of addresses and queries, refused by problems that name them.
+//! Parameters of addresses and queries; problems name the invalid ones.
 
 use axum::extract::{FromRequestParts, Path, Query};
 use axum::http::request::Parts;
@@ -24,7 +24,7 @@ impl<T: DeserializeOwned> FromRequestParts<App> for Parameters<T> {
     }
 }
 
-/// What is wrong with a query, by the name of the parameter where it is one that is.
+/// The problem of a query, with the name of the parameter if there is such a parameter.
 fn wrong_query(text: &str) -> Problem {
     let text = text
         .strip_prefix("Failed to deserialize query string: ")
@@ -69,7 +69,7 @@ impl FromRequestParts<App> for Segments {
     }
 }
 
-/// The problem that a wrong parameter is.
+/// The problem for an invalid parameter.
 pub(crate) fn wrong(name: &str, reason: impl Into<String>) -> Problem {
     Problem::new(
         Kind::Parameter,
@@ -79,7 +79,7 @@ pub(crate) fn wrong(name: &str, reason: impl Into<String>) -> Problem {
     .with("parameter", name)
 }
 
-/// Whether a parameter names one of these; what means nothing would leave nothing, and look as if there were nothing.
+/// Checks that a parameter names one of these; an unknown value would match nothing, and look as if there were nothing.
 pub(crate) fn one_of(name: &str, given: Option<&str>, possible: &[&str]) -> Result<(), Problem> {
     match given {
         Some(given) if !possible.contains(&given) => Err(Problem::new(
@@ -105,10 +105,10 @@ pub(crate) fn naming(names: impl IntoIterator<Item = &'static str>) -> Object {
 
 /// The most entries of a page.
 pub(crate) const LONGEST_PAGE: u32 = 500;
-/// The entries of a page where the caller does not say.
+/// The entries of a page if the caller does not say.
 const USUAL_PAGE: u32 = 100;
 
-/// The page that a caller asks for: after a cursor, so many entries.
+/// The page that a caller asks for: this many entries after a cursor.
 pub(crate) fn page(cursor: Option<&str>, limit: Option<u32>) -> Result<Page, Problem> {
     let after = match cursor {
         None => 0,

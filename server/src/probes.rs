@@ -1,4 +1,4 @@
-//! The port of a process that executes runs and serves nobody: whether it lives, is ready, and what it counted.
+//! The port of a process that executes runs and serves no callers: whether it lives, is ready, and what it counted.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
@@ -22,7 +22,7 @@ use crate::connections::Connections;
 use crate::metrics::{METRICS_TYPE, StoreTimes, register_build};
 use crate::problem::{Problem, in_time};
 
-/// How a worker stands, and what it has counted since it began.
+/// The state of a worker, and what it has counted since it began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkerFigures {
     /// How many runs it executes at once.
@@ -33,25 +33,25 @@ pub struct WorkerFigures {
     pub takeovers: u64,
     /// Runs that it handed over to workers with more room.
     pub handed_over: u64,
-    /// Results of tools that came after their calls had been given up.
+    /// Results of tools that came after their calls had been abandoned.
     pub late_results: u64,
 }
 
-/// What the port of a worker tells of.
+/// What the port of a worker reports about.
 #[derive(Clone)]
 pub struct Probed {
-    /// Where the runs are.
+    /// The store with the runs.
     pub store: Arc<dyn Store>,
     /// How long its writes take.
     pub store_times: Arc<StoreTimes>,
-    /// How the worker stands.
+    /// The state of the worker.
     pub figures: Arc<dyn Fn() -> WorkerFigures + Send + Sync>,
     /// Cancelled when it takes no more runs.
     pub stop: CancellationToken,
 }
 
-/// Serves `/livez`, `/readyz` and `/metrics` as long as it is polled: also while the worker stops, when it is not ready. It
-/// asks for no token: what it tells are numbers.
+/// Serves `/livez`, `/readyz` and `/metrics` as long as it is polled: also while the worker stops, when it is not
+/// ready. It needs no token: it reports only numbers.
 ///
 /// # Cancel safety
 ///
@@ -75,8 +75,8 @@ async fn ready(State(probed): State<Probed>) -> Result<&'static str, Problem> {
     Ok("ready\n")
 }
 
-/// Whether the store takes changes: one is tried of a run that does not exist, which changes nothing. A store that can only
-/// be read is of no use to who wants something done.
+/// Checks that the store accepts changes: it tries one on a run that does not exist, which changes nothing. A store
+/// that can only be read is of no use to a caller who wants something done.
 pub(crate) async fn takes_changes(store: &dyn Store) -> Result<(), Problem> {
     match in_time(store.release_run(RunId::generate(), 0)).await? {
         Err(RunError::Store(error)) => Err(error.into()),

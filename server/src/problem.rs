@@ -35,7 +35,7 @@ struct Parts {
     headers: Vec<(HeaderName, HeaderValue)>,
 }
 
-/// What stands beside the members of the standard.
+/// The members beside those of the standard.
 #[derive(Debug, Clone, Serialize)]
 struct Extensions {
     code: &'static str,
@@ -57,13 +57,13 @@ impl Problem {
         }))
     }
 
-    /// The server is being stopped; the next one is there in a moment.
+    /// The server is stopping; the next one will be there in a moment.
     pub(crate) fn draining(hint: &str) -> Self {
         Self::new(Kind::Draining, "the server is being stopped", hint)
             .header(header::RETRY_AFTER, HeaderValue::from_static("2"))
     }
 
-    /// What was counted could not be written down.
+    /// The metrics could not be written.
     pub(crate) fn unwritten_metrics() -> Self {
         Self::new(
             Kind::Internal,

@@ -73,10 +73,10 @@ use crate::wire::InboxName;
         license(name = "MIT", identifier = "MIT")
     ),
     components(schemas(InboxName))
-)] // Only a query names it, and what queries name is not collected.
+)] // Only a query names it, and names in queries are not collected.
 struct Frame;
 
-/// Scripts and styles from here alone, no frames, and forms that go nowhere else.
+/// Scripts and styles only from here, no frames, and forms that go nowhere else.
 const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
      connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
@@ -123,7 +123,7 @@ fn resources() -> OpenApiRouter<App> {
         .routes(routes!(health::metrics))
 }
 
-/// The rows of the store for `irq` of the same version: served, and no interface that others could rely on.
+/// The rows of the store for `irq` of the same version: served, but not an interface that others could rely on.
 fn records() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .routes(routes!(records::runs))
@@ -165,7 +165,7 @@ fn described(mut api: utoipa::openapi::OpenApi) -> Value {
     api
 }
 
-/// Adds what holds for every operation: who may ask, and which problems it may answer with.
+/// Adds what applies to every operation: who may call it, and which problems it may return.
 fn complete(api: &mut Value) {
     let codes: Vec<&str> = Kind::ALL.iter().map(|kind| kind.code()).collect();
     api["components"]["schemas"]["Problem"] = json!({
@@ -232,7 +232,7 @@ fn operation_id(method: &str, path: &str) -> String {
         .join("_")
 }
 
-/// How many events of a batch are possible.
+/// Limits how many events a batch may have.
 fn bound_batches(api: &mut Value) {
     let content = &mut api["paths"]["/v1/events"]["post"]["requestBody"];
     content["required"] = true.into();
@@ -241,7 +241,7 @@ fn bound_batches(api: &mut Value) {
     batch["maxItems"] = cloud_events::MOST.into();
 }
 
-/// Says of each response what it is, and of each parameter with a form which one.
+/// Describes each response, and the form of each parameter that has one.
 fn describe(operation: &mut Value) {
     let summary = operation.get("summary").cloned().unwrap_or_default();
     let responses = operation.get_mut("responses");
@@ -318,7 +318,7 @@ pub(crate) fn router(app: App) -> Router {
     router.with_state(app)
 }
 
-/// A description. It needs no token, so it is written once and not for each request.
+/// A description. It needs no token, so it is rendered once and not for each request.
 fn specification(described: &Value) -> MethodRouter<App> {
     let text = Bytes::from(described.to_string());
     axum::routing::get(move || {
@@ -331,7 +331,7 @@ fn fixed_header(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer
     SetResponseHeaderLayer::overriding(name, HeaderValue::from_static(value))
 }
 
-/// An answer begins in time, or the caller is told that it did not. Every answer is counted.
+/// If a response does not begin in time, the caller gets a timeout. Every response is counted.
 async fn answer_in_time(State(app): State<App>, request: Request, next: Next) -> Response {
     let route = request
         .extensions()
@@ -349,7 +349,7 @@ async fn answer_in_time(State(app): State<App>, request: Request, next: Next) ->
         .into_response(),
     };
     let (status, took) = (response.status().as_u16(), began.elapsed());
-    // Nothing of what was asked or answered, and no address of one who asks: a route is told as it is written here.
+    // Nothing of the request or the response, and no address of the caller: only the route's pattern is logged.
     tracing::info!(target: "access", %method, route, status, ms = took.as_secs_f64() * 1_000.0, "answered");
     app.metrics.answered(&route, status, took);
     response
@@ -371,7 +371,7 @@ async fn no_such_method() -> Problem {
     )
 }
 
-/// What was being handled is lost; the others go on. What the panic says stands in the log alone.
+/// Only this request is lost; the others continue. The panic's message is only in the log.
 fn panicked(_panic: Box<dyn std::any::Any + Send + 'static>) -> Response {
     tracing::error!("a handler panicked");
     Problem::new(

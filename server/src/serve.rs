@@ -27,7 +27,7 @@ pub enum ServeError {
     /// The socket cannot be used.
     #[error("the socket cannot be used")]
     Socket(#[source] std::io::Error),
-    /// The socket can be reached from other machines, and what they send could be read on the way.
+    /// Other machines can reach the socket, and what they send could be read on the way.
     #[error(
         "{address} can be reached from other machines, and neither TLS nor a proxy that speaks it was named"
     )]
@@ -35,7 +35,7 @@ pub enum ServeError {
         /// Its address.
         address: SocketAddr,
     },
-    /// The server would be open to other machines, and nobody has a token yet.
+    /// The server would be open to other machines, and there is no token yet.
     #[error("no token exists; make one before other machines may reach the server")]
     NoTokens,
     /// The store failed.
@@ -46,12 +46,12 @@ pub enum ServeError {
 /// How a server ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Drained {
-    /// Connections that were still open when the time was over, and were cut.
+    /// Connections that were still open when the time was over, and were closed.
     pub cut: usize,
 }
 
-/// Serves until `stop` is cancelled, then drains: no new connections, requests that were begun are finished,
-/// streams and sockets are told.
+/// Serves until `stop` is cancelled, then drains: no new connections; requests that were begun are finished; streams
+/// and sockets get a notice.
 ///
 /// # Errors
 ///
@@ -98,7 +98,7 @@ pub async fn serve(
     Ok(Drained { cut })
 }
 
-/// Ends what is open by tokens that hold no more.
+/// Closes streams and sockets whose tokens are no longer valid.
 async fn watch_tokens(app: App, stop: CancellationToken) {
     app.staying.watch(app.store(), stop).await;
 }
@@ -134,13 +134,13 @@ async fn app_of(
     }))
 }
 
-/// Whether a server may be reached by whoever can reach its socket. [`serve`] looks by itself; whoever does something
-/// before that, such as to print the address, looks first.
+/// Checks that a server may be reached by everyone who can reach its socket. [`serve`] checks it by itself; a caller
+/// that does something before that, such as printing the address, checks first.
 ///
 /// # Errors
 ///
-/// [`ServeError::Remote`] where other machines can reach it without TLS; [`ServeError::NoTokens`] where they reach it
-/// with it, and nobody has a token that lasts.
+/// [`ServeError::Remote`] if other machines can reach it without TLS; [`ServeError::NoTokens`] if they reach it with
+/// TLS, and there is no token that lasts.
 ///
 /// # Cancel safety
 ///
@@ -155,7 +155,7 @@ pub async fn check_reach(listener: &TcpListener, config: &ServerConfig) -> Resul
         Remote::BehindProxy | Remote::OverTls(_) => {
             let now = config.clock.now();
             let tokens = config.store.tokens().await?;
-            // What lets nobody in but once is no protection, only a way to begin.
+            // A one-time token is no protection, only a way to begin.
             let any = tokens
                 .iter()
                 .any(|token| token.holds_at(now) && !token.once);

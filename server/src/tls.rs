@@ -34,15 +34,15 @@ pub enum TlsError {
         #[source]
         source: std::io::Error,
     },
-    /// A file is no PEM, or not of what was wanted.
+    /// A file is not PEM, or does not contain what was wanted.
     #[error("{} holds no {wanted} as PEM", file.display())]
     Missing {
         /// The file.
         file: PathBuf,
-        /// What it should hold.
+        /// What it should contain.
         wanted: &'static str,
     },
-    /// The key is of another certificate.
+    /// The key belongs to another certificate.
     #[error("the key in {} is not that of the certificate in {}", key.display(), certificate.display())]
     Mismatch {
         /// The file of the certificate.
@@ -62,7 +62,7 @@ pub enum TlsError {
 }
 
 impl TlsIdentity {
-    /// Reads a certificate, with those between it and its authority behind it, and its key: both as PEM.
+    /// Reads a certificate, followed by those between it and its authority, and its key: both as PEM.
     ///
     /// # Errors
     ///
@@ -97,7 +97,7 @@ impl TlsIdentity {
         Ok(Self(Arc::new(config)))
     }
 
-    /// Speaks TLS with whoever connects.
+    /// Accepts TLS connections.
     pub(crate) fn acceptor(&self) -> TlsAcceptor {
         TlsAcceptor::from(Arc::clone(&self.0))
     }

@@ -1,8 +1,8 @@
-//! Text of others on a page: what cannot be seen, or turns the direction of reading, is written out.
+//! Text of others on a page: invisible characters, and those that turn the direction of reading, are written out.
 
 use control::push_visible;
 
-/// The text in its own lines, with `\u{…}` for every character that acts without being seen.
+/// The text in its own lines, with `\u{…}` for every character that has an effect but cannot be seen.
 pub(crate) fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.replace("\r\n", "\n").chars() {

@@ -1,4 +1,4 @@
-//! The wire forms: twins of what the store keeps, converted by hand.
+//! The wire forms: counterparts of what the store keeps, converted by hand.
 
 mod agent;
 mod checkpoint;

@@ -24,7 +24,7 @@ use crate::operation::Operation;
 use crate::query::Backend;
 use crate::tables::Rules;
 
-/// What a store is told when it is opened.
+/// Settings that a store is opened with.
 #[derive(Clone)]
 pub struct StoreSettings {
     /// The clock by which deadlines and leases are judged, where it is not the store's own: that of this machine for a
@@ -34,11 +34,12 @@ pub struct StoreSettings {
     pub limits: Limits,
     /// How long reroutes wait.
     pub reroutes: RerouteLimits,
-    /// Told of each write that has ended.
+    /// Called for each write that has ended.
     pub written: Option<Written>,
 }
 
-/// Hears which operation was written to a file or a server, and how long it took from its asking to its commit or its refusal.
+/// Receives which operation was written to a file or a server, and how long it took from its request to its commit or its
+/// refusal.
 pub type Written = Arc<dyn Fn(&'static str, Duration) + Send + Sync>;
 
 impl Default for StoreSettings {
@@ -92,7 +93,7 @@ impl StoreSettings {
 #[derive(Debug)]
 pub struct Adapter<B> {
     pub(crate) backend: B,
-    /// When it was begun last to look for orphans.
+    /// When the last look for orphans began.
     orphans_looked_for: Mutex<Option<Instant>>,
 }
 
@@ -119,8 +120,8 @@ impl<B> Adapter<B> {
         self.backend
     }
 
-    /// Whether a sweep is to look for orphans. Those that come while it does are not: where very many interrupts are
-    /// open, the answer takes so long that whoever waits for it gives up, and must not ask anew at once.
+    /// Whether a sweep is to look for orphans. Those that come while it does are not: if very many interrupts are open,
+    /// the answer takes so long that the caller gives up waiting, and must not ask anew at once.
     pub(crate) fn begins_to_look_for_orphans(&self) -> bool {
         let looked = self.orphans_looked_for.lock();
         let mut looked = looked.unwrap_or_else(PoisonError::into_inner);
@@ -131,7 +132,7 @@ impl<B> Adapter<B> {
         is_due
     }
 
-    /// Not all orphans were found: the next sweep goes on.
+    /// Not all orphans were found: the next sweep continues.
     pub(crate) fn looks_for_orphans_again(&self) {
         let looked = self.orphans_looked_for.lock();
         *looked.unwrap_or_else(PoisonError::into_inner) = None;

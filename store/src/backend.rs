@@ -19,10 +19,10 @@
 //! # What a backend owes
 //!
 //! - One transaction at a time, over all processes that have the store: positions have no gaps, and what an operation has read
-//!   still holds when it writes. It takes the lock in [`Transactions::begin`], before the first row is read.
+//!   is still true when it writes. It takes the lock in [`Transactions::begin`], before the first row is read.
 //! - What was committed is durable: [`Transactions::commit`] returns after the flush, not before.
 //! - [`Transactions::roll_back`] leaves nothing of a transaction, also after half of it was written.
-//! - Whoever reads sees whole transactions, and each that was acknowledged before the question was asked.
+//! - Readers see whole transactions, and each that was acknowledged before the question was asked.
 //! - A commit whose answer was lost is found out. Where that is impossible, it fails, and [`Transactions::can_try_again`] is
 //!   false: nothing is done twice.
 //! - A text or number is read as it was written: each row has a seal over its bytes, and a row that does not fit is refused.

@@ -16,9 +16,9 @@ use crate::postgres::PostgresBell;
 #[cfg(unix)]
 pub use local::{BellError, LocalBell};
 
-/// The bell of a process that uses the store at a location, under the name by which others ring it. Where there
-/// can be none, it is [`NoBell`], and polling has to do: nobody else uses a store in memory, and some file
-/// systems have no sockets.
+/// The bell of a process that uses the store at a location, under the name by which others ring it. If there can be
+/// none, it is [`NoBell`], and polling has to do: no other process uses a store in memory, and some file systems have
+/// no sockets.
 ///
 /// Must be called within a Tokio runtime.
 pub fn bell_at(location: &StoreLocation, owner: &OwnerName) -> Arc<dyn Bell> {

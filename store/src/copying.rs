@@ -59,7 +59,7 @@ pub enum CopyError {
 }
 
 /// Copies all that is in a store into an empty one: a file into PostgreSQL, or the other way. Nothing else writes to either
-/// meanwhile. Both are verified, and the audit of the copy goes on where that of the store ends.
+/// meanwhile. Both are verified, and the audit of the copy continues where that of the store ends.
 ///
 /// # Errors
 ///

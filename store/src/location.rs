@@ -47,7 +47,7 @@ pub enum LocationError {
          `postgres://USER@HOST/DATABASE` (a file whose name has a colon as `./NAME`)"
     )]
     UnknownKind {
-        /// What stands before the colon.
+        /// What comes before the colon.
         scheme: String,
     },
     /// It gives the memory a name.
@@ -164,7 +164,7 @@ impl StoreLocation {
 pub struct Opened {
     /// The store.
     pub store: Arc<dyn Store>,
-    /// How it stands.
+    /// Its status.
     pub standing: StoreStatus,
     /// What an operator should know of it, in words.
     pub notice: Option<&'static str>,
@@ -241,7 +241,7 @@ impl Display for StoreLocation {
     }
 }
 
-/// What stands before the first colon, where it looks like the beginning of a URL. One letter is a drive.
+/// What comes before the first colon, if it looks like the beginning of a URL. One letter is a drive.
 fn scheme_of(text: &str) -> Option<(&str, &str)> {
     let (scheme, rest) = text.split_once(':')?;
     let is_scheme = scheme.len() > 1

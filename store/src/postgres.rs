@@ -2,8 +2,8 @@
 //!
 //! One thread of each process writes, as with a file: it takes the operations that are waiting, runs them in one
 //! transaction, and answers each after the commit. A lock in the database lets one transaction of a store run at a time,
-//! so that its lists have no gaps and what an operation has read still holds when it writes. Whoever waits for news is
-//! told by `NOTIFY` with the commit.
+//! so that its lists have no gaps and what an operation has read is still true when it writes. A `NOTIFY` with the
+//! commit wakes the processes that wait for news.
 
 mod bell;
 mod dialect;
@@ -136,7 +136,7 @@ impl PostgresStore {
     ///
     /// # Cancel safety
     ///
-    /// Dropped, the store closes all the same, without anybody waiting for it.
+    /// Dropped, the store closes all the same, but no one waits for it.
     pub async fn close(self) -> Result<(), StoreError> {
         let Postgres {
             readers, writer, ..

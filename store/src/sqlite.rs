@@ -48,7 +48,7 @@ pub struct Sqlite {
     /// Where there is none, every operation is refused.
     writer: Option<Writer>,
     standing: StoreStatus,
-    /// Goes last.
+    /// Dropped last.
     owned: Owned,
 }
 
@@ -59,7 +59,7 @@ impl Debug for Sqlite {
 }
 
 impl SqliteStore {
-    /// How it stood when it was opened.
+    /// Its status when it was opened.
     pub const fn standing(&self) -> &StoreStatus {
         &self.backend.standing
     }
@@ -72,7 +72,7 @@ impl SqliteStore {
     ///
     /// # Cancel safety
     ///
-    /// Dropped, the store closes all the same, without anybody waiting for it.
+    /// Dropped, the store closes all the same, but no one waits for it.
     pub async fn close(self) -> Result<(), StoreError> {
         let Sqlite {
             writer,

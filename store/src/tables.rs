@@ -29,7 +29,7 @@ pub(crate) use row::{
 };
 pub(crate) use table::{Absent, Table};
 
-/// What the operations of a store are told when it is opened.
+/// Settings for the operations of a store, given when it is opened.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rules {
     pub(crate) limits: Limits,

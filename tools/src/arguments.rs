@@ -42,7 +42,7 @@ pub fn check_arguments(schema: &Value, arguments: &Value) -> Result<(), String> 
 }
 
 /// Reads what a model wrote. Nothing at all is an object without members, as some models mean it; a member that is
-/// given twice is refused, for nobody could say which of the two a person has approved.
+/// given twice is refused, because it is unclear which of the two a person has approved.
 pub(crate) fn read(text: &str) -> Result<Value, ArgumentsError> {
     if text.trim().is_empty() {
         return Ok(Value::Object(Map::new()));

@@ -53,8 +53,8 @@ fn path_of(call: &ToolCall) -> Option<String> {
     Some(path.unwrap_or(".").to_owned())
 }
 
-/// Does short work that blocks, off the threads that everything else runs on. It is not cut in half by a stop: what is
-/// long looks at the scope by itself.
+/// Does short work that blocks, off the threads that everything else runs on. A stop does not cut it in half: long work
+/// checks the scope by itself.
 async fn blocking(
     context: &ToolContext,
     work: impl FnOnce(&ToolContext) -> Result<Outcome<ToolOutput, PartialOutput>, ToolError>

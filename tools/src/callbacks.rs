@@ -1,4 +1,4 @@
-//! Those who want to know what becomes of calls, while they run.
+//! Observers of what becomes of calls, while they run.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use crate::tool::{ProgressSink, ToolCall, ToolOutput};
 use journal::tool::{CallEnd, ToolMessage};
 
-/// Is told of each call. Nothing that it does changes how a call ended.
+/// Observes each call. Nothing that it does changes how a call ended.
 #[async_trait]
 pub trait ToolCallbacks: Send + Sync {
     /// Before a call starts; an output given here is its result, and the tool is not run.
@@ -25,7 +25,7 @@ pub trait ToolCallbacks: Send + Sync {
         let _unused = call;
     }
 
-    /// Who is told what the call tells while it runs, instead of the executor's own sink.
+    /// Receives the call's progress while it runs, instead of the executor's own sink.
     fn progress_of(&self, call: &ToolCall) -> Option<Arc<dyn ProgressSink>> {
         let _unused = call;
         None
@@ -47,13 +47,13 @@ pub trait ToolCallbacks: Send + Sync {
     }
 }
 
-/// Tells nobody.
+/// Ignores everything.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoCallbacks;
 
 impl ToolCallbacks for NoCallbacks {}
 
-/// Tells of an end what fits it.
+/// Calls the callback for an end.
 pub(crate) fn tell(callbacks: &dyn ToolCallbacks, message: &ToolMessage) {
     match message.end {
         CallEnd::Finished { .. } | CallEnd::FinishedAnyway { .. } => {

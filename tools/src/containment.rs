@@ -23,7 +23,7 @@ use crate::keeper::WantedMechanism;
 pub struct ContainmentConfig {
     /// The program that is started as the keeper: one that calls [`main_if_keeper`](crate::main_if_keeper).
     pub keeper: PathBuf,
-    /// What holds the processes together.
+    /// The mechanism that keeps track of the processes.
     pub wanted: WantedMechanism,
     /// Between asking the processes to end and killing them.
     pub grace: Duration,

@@ -1,4 +1,4 @@
-//! The controller of running calls: who runs, who is told to stop, and when all have.
+//! The controller of running calls: which run, which have to stop, and when all have.
 //!
 //! A loop asks it for a turn and starts its calls in that turn. An interrupt stops the turns that there are, for
 //! good; what comes after gets a new one. Tokens are never cleared: a call that looks late still sees the stop.
@@ -27,24 +27,24 @@ pub use section::NonInterruptible;
 
 use state::ControllerState;
 
-/// What is done to clean up after a call when it is told to stop, beside its scope: runs at once with the tool.
+/// What is done to clean up after a call when it has to stop, beside its scope: runs at once with the tool.
 pub type Cleanup = Box<dyn FnOnce() -> Pin<Box<dyn Future<Output = ()> + Send>> + Send>;
 
 /// What a controller is made of.
 #[derive(Clone)]
 pub struct ControllerConfig {
-    /// Whoever this stops immediately, it stops all calls too. No section holds that up.
+    /// An immediate stop of this scope stops all calls too. No section delays that.
     pub scope: StopScope,
-    /// How long a call may take to end once it was told to. Longer than the containment's grace.
+    /// How long a call may take to end once it was asked to. Longer than the containment's grace.
     pub limit: Duration,
-    /// Says when a stop was asked for that nobody asked for from outside.
+    /// Gives the time of stops that were not asked for from outside.
     pub clock: Arc<dyn Clock>,
     /// Counts interrupted calls and late results.
     pub counter: Arc<dyn ToolCounter>,
 }
 
 impl Default for ControllerConfig {
-    /// A scope of its own, ten seconds, and counts that nobody reads.
+    /// A scope of its own, ten seconds, and counts that no one reads.
     fn default() -> Self {
         Self {
             scope: StopScope::new(),
@@ -70,7 +70,7 @@ impl Debug for ControllerConfig {
 pub enum Requested {
     /// It stops so many calls that run, and keeps all others of their turns from starting.
     Stops(usize),
-    /// The same as a request that is under way or that nobody has taken note of yet.
+    /// The same as a request that is under way or that no one has taken note of yet.
     Repeated,
     /// It waits until the section that must not be interrupted has ended.
     Deferred,
@@ -114,7 +114,7 @@ pub struct Registration {
     pub interruption: Interruption,
     /// Its time limit.
     pub limit: CallLimit,
-    /// What else is to be done when it is told to stop.
+    /// What else is to be done when it has to stop.
     pub cleanup: Option<Cleanup>,
 }
 
@@ -166,8 +166,8 @@ impl InterruptController {
         RunningCall::begin(&self.shared, turn, call)
     }
 
-    /// Interrupts: all running calls are told to stop before this returns, and nothing more starts in their turns.
-    /// May be called from any thread. The mode does not matter: a tool is stopped, or not at all.
+    /// Interrupts: all running calls are asked to stop before this returns, and nothing more starts in their turns. May
+    /// be called from any thread. The mode does not matter: a tool is stopped, or not at all.
     pub fn request(&self, reason: StopReason) -> Requested {
         self.shared.request(reason)
     }
@@ -177,7 +177,7 @@ impl InterruptController {
     ///
     /// # Cancel safety
     ///
-    /// Safe: dropped, the calls are still stopped; nobody has waited for them.
+    /// Safe: dropped, the calls are still stopped, but not waited for.
     pub async fn cancel(&self, reason: StopReason) -> Cancellation {
         let mut finished = self.shared.finished.subscribe();
         let before = *finished.borrow_and_update();
@@ -185,14 +185,14 @@ impl InterruptController {
             return Cancellation::deferred(reason);
         }
         // The sender lives in `self`. Each call ends within its limit or is given up, so this comes to an end.
-        // What it returns is a lock that whoever counts the next one needs.
+        // `wait_for` returns a lock that the next count needs.
         drop(finished.wait_for(|finished| *finished > before).await);
         let last = self.shared.change(|state| state.last_cancellation());
         last.unwrap_or_else(|| Cancellation::of(reason))
     }
 
-    /// Takes note of the interrupt since the last time, if there was one: whoever gets it tells the agent or the
-    /// person what the choices are.
+    /// Takes note of the interrupt since the last time, if there was one: the caller that gets it tells the agent or
+    /// the person what the choices are.
     pub fn consume_interrupts(&self) -> Option<StopReason> {
         self.shared.change(ControllerState::consume)
     }
@@ -214,7 +214,7 @@ impl InterruptController {
     /// Safe.
     pub async fn interruptible(&self) {
         let mut sections = self.shared.sections.subscribe();
-        // The sender lives in `self`. What it returns is a lock that whoever ends a section needs.
+        // The sender lives in `self`. `wait_for` returns a lock that the end of a section needs.
         drop(sections.wait_for(|sections| *sections == 0).await);
     }
 
@@ -239,7 +239,7 @@ impl ControllerInner {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let result = change(&mut state);
         let (finished, sections) = (state.finished(), state.sections());
-        // Told under the lock, so that nobody hears an older number after a newer one.
+        // Sent under the lock, so that no receiver sees an older number after a newer one.
         self.finished
             .send_if_modified(|known| std::mem::replace(known, finished) != finished);
         self.sections

@@ -23,7 +23,7 @@ pub const fn reason_label(source: StopSource) -> &'static str {
     }
 }
 
-/// What the events that are counted go by: a layer of metrics over `tracing` makes counters of them.
+/// The target of the events that are counted: a layer of metrics over `tracing` makes counters of them.
 const METRICS: &str = "tools::metrics";
 
 /// Counts a call that met an interrupt.

@@ -41,11 +41,11 @@ pub struct ExecutorConfig {
     pub policy: PermissionPolicy,
     /// Who is asked where the policy says so.
     pub approver: Arc<dyn Approver>,
-    /// Who is told what becomes of calls.
+    /// Observes what becomes of calls.
     pub callbacks: Arc<dyn ToolCallbacks>,
     /// The record of calls.
     pub ledger: Arc<dyn CallLedger>,
-    /// Is told what running tools tell.
+    /// Receives the progress of running tools.
     pub progress: Arc<dyn ProgressSink>,
     /// Counts the calls that interrupts stopped.
     pub counter: Arc<dyn ToolCounter>,
@@ -56,8 +56,8 @@ pub struct ExecutorConfig {
 }
 
 impl ExecutorConfig {
-    /// Without tools, for a folder: eight calls at once, ten minutes each, a policy that asks about everything, and
-    /// nobody to ask.
+    /// Without tools, for a folder: eight calls at once, ten minutes each, a policy that asks about everything, and no
+    /// one to ask.
     pub fn new(workspace: Workspace) -> Self {
         let counter = Arc::new(ToolCounts::new());
         Self {
@@ -108,7 +108,7 @@ pub struct Executor {
 }
 
 impl Executor {
-    /// An executor of this configuration. What the policy says of paths holds for the workspace.
+    /// An executor of this configuration. The policy's rules about paths apply to the workspace.
     pub fn new(mut config: ExecutorConfig) -> Self {
         config.workspace = config.workspace.under(config.policy.paths());
         Self {
@@ -131,8 +131,8 @@ impl Executor {
     ///
     /// # Cancel safety
     ///
-    /// Not cancel safe: dropping the future drops all calls, and nobody learns how they ended. Interrupt the
-    /// controller instead.
+    /// Not cancel safe: dropping the future drops all calls, and how they ended is lost. Interrupt the controller
+    /// instead.
     pub async fn execute(&self, calls: Vec<RequestedCall>) -> Result<TurnEnd, LedgerError> {
         let turn = self.config.controller.begin_turn();
         let slots = Semaphore::new(self.config.at_once.get());

@@ -1,8 +1,8 @@
-//! The keeper: a process between ours and a tool's, which holds all of the tool's processes together.
+//! The keeper: a process between ours and a tool's, which keeps track of all of the tool's processes.
 //!
-//! It is this very program, started again with an argument of its own; [`main_if_keeper`] is what tells the two
-//! apart. What is process-wide, the adoption of orphans and the handling of signals, is so in a process that does
-//! nothing else. When its socket closes, because whoever started it died, it ends the tool too.
+//! It is this very program, started again with an argument of its own; [`main_if_keeper`] is what tells the two apart.
+//! What is process-wide, the adoption of orphans and the handling of signals, is so in a process that does nothing
+//! else. When its socket closes, because the process that started it died, it ends the tool too.
 //!
 //! `order` is what is said over the socket, `launch` starts the tool, `watch` decides when what is killed;
 //! `cgroup` and `process` are the two ways of finding what to kill.
@@ -97,7 +97,7 @@ fn keep() -> io::Result<()> {
         },
         group: group.as_ref().map(|group| group.folder().to_owned()),
     };
-    // Whoever started us may be gone; the tool is ended then, by the reader below.
+    // The process that started us may be gone; the reader below ends the tool then.
     let _heard = say(&mut control, &started);
     read_orders(lines, events.clone());
     collect_the_dead(events);
@@ -106,7 +106,7 @@ fn keep() -> io::Result<()> {
     let survived = !end.verified;
     let _heard = say(&mut control, &FromKeeper::Ended(end));
     if survived {
-        // Ours alone is the place where they are adopted, so somebody has to stay until they are gone.
+        // Orphans are adopted by this process alone, so it has to stay until they are gone.
         drop(control);
         watch.until_empty();
     }
@@ -164,7 +164,7 @@ fn watch_signals(events: Sender<KeeperEvent>) -> io::Result<()> {
     Ok(())
 }
 
-/// The socket's end is the end of whoever started us.
+/// The socket's end means that the process that started us has ended.
 fn read_orders(mut lines: BufReader<UnixStream>, events: Sender<KeeperEvent>) {
     thread::spawn(move || {
         let mut line = String::new();

@@ -43,7 +43,7 @@ impl CallPlace {
     }
 }
 
-/// Why a ledger did not take or tell something.
+/// Why a ledger could not record or read something.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the record of a tool call failed: {reason}")]
 pub struct LedgerError {
@@ -63,7 +63,7 @@ pub struct BegunCall {
 /// Keeps what became of calls, so that a run that is resumed reads it.
 #[async_trait]
 pub trait CallLedger: Send + Sync {
-    /// What was recorded of the call at this place, if it had begun, was to leave something behind, and has not ended. Where
+    /// What was recorded of the call at this place, if it had begun, was to leave something behind, and has not ended. If
     /// that is there, the call counts as made; else [`CallLedger::known`] judges.
     ///
     /// # Errors
@@ -98,7 +98,7 @@ pub trait CallLedger: Send + Sync {
         call: &RequestedCall,
     ) -> Result<Option<ToolMessage>, LedgerError>;
 
-    /// The call is about to start. `leaves` is what it will leave behind, where that can be told: see
+    /// The call is about to start. `leaves` is what it will leave behind, if that is known: see
     /// [`Tool::leaves`](crate::Tool::leaves).
     ///
     /// # Errors

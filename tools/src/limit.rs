@@ -1,4 +1,4 @@
-//! The time limit of a call: it stands still while a person is asked.
+//! The time limit of a call: it is paused while a person is asked.
 
 use std::collections::BTreeMap;
 use std::future;
@@ -46,19 +46,19 @@ pub struct CallLimit {
 struct LimitState {
     limit: Option<Duration>,
     clock: Mutex<RunClock>,
-    /// Says that the clock began to run or to stand.
+    /// Notifies of each start and pause of the clock.
     changed: watch::Sender<()>,
 }
 
 #[derive(Debug)]
 struct RunClock {
     ran: Duration,
-    /// Since when it runs; it stands while this is absent.
+    /// Since when it runs; absent while it is paused.
     since: Option<Instant>,
     pauses: usize,
 }
 
-/// The limit stands still until this is dropped.
+/// Pauses the limit until this is dropped.
 #[derive(Debug)]
 #[must_use = "the limit runs again as soon as this is dropped"]
 pub struct LimitPause {
@@ -96,7 +96,7 @@ impl CallLimit {
         self.shared.limit
     }
 
-    /// Lets it stand still, for as long as what is returned lives; pauses may overlap.
+    /// Pauses it, for as long as what is returned lives; pauses may overlap.
     pub fn pause(&self) -> LimitPause {
         self.shared.change(|clock, now| {
             clock.pauses += 1;
@@ -113,7 +113,7 @@ impl CallLimit {
     ///
     /// # Cancel safety
     ///
-    /// Safe: the time goes on.
+    /// Safe: the time runs on.
     pub async fn over(&self) {
         let Some(limit) = self.shared.limit else {
             return future::pending().await;

@@ -1,10 +1,10 @@
 //! Servers of the Model Context Protocol, and their tools as [`Tool`](crate::Tool)s.
 //!
 //! `config` reads which servers there are, `server` keeps each of them connected, `connection` is one life of a server,
-//! `tool` is one of its tools, `cancel` tells a server to stop a call and finds out whether it did. `watched` stands
-//! between the protocol library and the wire: there it is seen what comes of a call that nobody waits for any more.
+//! `tool` is one of its tools, `cancel` tells a server to stop a call and finds out whether it did. `watched` sits
+//! between the protocol library and the wire: it sees what comes of a call that no one waits for any more.
 //!
-//! What a server says of itself and of its tools is its word, and nobody has checked it.
+//! What a server says of itself and of its tools is unverified.
 
 mod book;
 mod call;

@@ -80,7 +80,7 @@ impl ToolRegistry {
         Ok(())
     }
 
-    /// Removes a tool; calls of it that run go on. Whether there was one.
+    /// Removes a tool; its running calls continue. Whether there was one.
     pub fn remove(&mut self, name: &str) -> bool {
         self.tools.remove(name).is_some()
     }

@@ -1,4 +1,4 @@
-//! The tool port: what a tool is to whoever lets agents use it.
+//! The tool port: what a tool is to the code that lets agents use it.
 
 mod context;
 mod error;
@@ -35,7 +35,7 @@ pub trait Tool: Send + Sync {
         None
     }
 
-    /// What the call would leave behind, where that can be told before it is made and looked for after its process has
+    /// What the call would leave behind, if that is known before it is made and can be looked for after its process has
     /// died: of a file, the digest of its whole text.
     ///
     /// # Cancel safety
@@ -62,14 +62,14 @@ pub trait Tool: Send + Sync {
         None
     }
 
-    /// The path in the workspace that the call is about, as it names it. Where a rule denies it, the call does not start,
-    /// and nobody is asked about it. `None` where it is about none.
+    /// The path in the workspace that the call is about, as it names it. If a rule denies it, the call does not start,
+    /// and no person is asked about it. `None` if it is about none.
     fn path(&self, call: &ToolCall, workspace: &Workspace) -> Option<String> {
         let _unused = (call, workspace);
         None
     }
 
-    /// Whether the tool opens files through the workspace alone, so that rules about paths hold for it.
+    /// Whether the tool opens files through the workspace alone, so that rules about paths apply to it.
     fn keeps_to_paths(&self) -> bool {
         false
     }
@@ -84,7 +84,7 @@ pub trait Tool: Send + Sync {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future ends the call as far as the tool can; nobody learns how. Stop the scope instead.
+    /// Dropping the future ends the call as far as the tool can, and how it ended is lost. Stop the scope instead.
     async fn call(
         &self,
         call: &ToolCall,

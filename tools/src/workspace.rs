@@ -101,7 +101,7 @@ impl Workspace {
         self
     }
 
-    /// What file tools have changed in it. Held while one of them changes something.
+    /// What file tools have changed in it. Locked while one of them changes something.
     pub(crate) fn history(&self) -> MutexGuard<'_, EditHistory> {
         self.history.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -229,7 +229,7 @@ impl Workspace {
         }
     }
 
-    /// Replaces the text that was read of a file, atomically; if the file holds something else by then, nothing is
+    /// Replaces the text that was read of a file, atomically; if the file contains something else by then, nothing is
     /// written. Creates missing folders; follows links.
     pub(crate) fn replace_text(
         &self,
@@ -268,7 +268,7 @@ impl Workspace {
         })
     }
 
-    /// Removes a file, unless it holds something else than was read of it.
+    /// Removes a file, unless it contains something else than was read of it.
     pub(crate) fn remove_file(
         &self,
         path: &str,

@@ -1,4 +1,4 @@
-//! The agents of a run, as their worker tells of them.
+//! The agents of a run, as reported by their worker.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use crate::error::WorkError;
 use crate::owned::Owned;
 use crate::question::known_kind;
 
-/// How many agents are read together.
+/// How many agents are read at a time.
 const PAGE: u32 = 1_000;
 
 /// What an agent does.
@@ -23,19 +23,19 @@ pub struct AgentReport {
     pub kind: String,
     /// What it does.
     pub activity: NodeActivity,
-    /// The step of the run that it took last; what was told before where it is absent.
+    /// The last step of the run that it took; the last reported value if absent.
     pub step: Option<u32>,
-    /// The tokens that its model calls have read and written; what was told before where it is absent.
+    /// The tokens that its model calls have read and written; the last reported value if absent.
     pub tokens: Option<u64>,
 }
 
 impl Owned<'_> {
-    /// Tells what agents do, and says how each of them stands then. One that was not there is from now on. One that has
-    /// ended stays so, whatever is told: code that runs again passes over what it did before.
+    /// Reports what agents do, and returns the state of each afterwards. An unknown agent is created. An agent that has
+    /// ended stays ended, whatever is reported: code that runs again passes over what it did before.
     ///
     /// # Errors
     ///
-    /// [`WorkError::UnknownKind`], [`WorkError::OtherKind`]; [`WorkError::Field`] where an agent is named twice;
+    /// [`WorkError::UnknownKind`], [`WorkError::OtherKind`]; [`WorkError::Field`] if an agent is named twice;
     /// [`WorkError::LeaseLost`].
     ///
     /// # Cancel safety
@@ -152,7 +152,7 @@ fn told_again(known: NodeRow, agent: &AgentReport) -> Result<NodeRow, WorkError>
     })
 }
 
-/// How an agent stands that has come to an end.
+/// The row of an agent that has ended.
 pub(crate) fn ended(row: NodeRow, activity: NodeActivity) -> NodeRow {
     NodeRow {
         activity,

@@ -13,38 +13,38 @@ use routing_core::RunId;
 
 use crate::lease::Taking;
 
-/// How many runs are read together.
+/// How many runs are read at a time.
 const PAGE: u32 = 200;
 
-/// How many runs are noted at most while no worker asks. With more, all are read anew once one does.
+/// How many runs are noted at most while no worker asks. Beyond that, all runs are read again when a worker asks.
 const MOST: usize = 100_000;
 
-/// How long what was read of a lease counts: another server tells nobody that its worker has let a run go.
+/// How long a lease that was read counts: another server does not report that its worker has released a run.
 const LEASE_COUNTS: SignedDuration = SignedDuration::from_secs(30);
 
-/// The runs that workers may be able to take. A server reads all of them once, and afterwards only those that the outbox
-/// mentions, and those that have an owner once in half a minute: so an idle worker costs what happens, and not what is there.
+/// The runs that workers may be able to take. A server reads all of them once. Afterwards it reads only the runs that the outbox
+/// mentions, and every half minute those that have an owner, so an idle worker costs only as much as happens.
 #[derive(Debug, Default)]
 pub struct Candidates {
     noted: Mutex<Noted>,
-    /// Held while any are read, so that every caller sees the result and none reads the same.
+    /// Held while runs are read, so that every caller sees the result and no caller reads the same again.
     looking: Turn<()>,
 }
 
 #[derive(Debug, Default)]
 struct Noted {
-    /// Whether notes are taken: from the start of the first look.
+    /// Whether mentions are noted: from the start of the first look.
     notes: bool,
-    /// Whether that was carried through.
+    /// Whether that first look was completed.
     is_whole: bool,
     count: u64,
-    /// The runs that were mentioned and not read since.
+    /// The runs that were mentioned and have not been read since.
     mentioned: HashMap<RunId, u64>,
     /// What was read of the others, each with the number of its last mention.
     known: HashMap<RunId, (u64, KnownRun)>,
 }
 
-/// What is known of a run that workers execute and that is not over.
+/// What is known of an unfinished run that workers execute.
 #[derive(Debug, Clone)]
 struct KnownRun {
     workflow: WorkflowName,
@@ -56,7 +56,7 @@ struct KnownRun {
 }
 
 impl KnownRun {
-    /// `None` of a run that no worker can take before something else is told of it.
+    /// `None` for a run that no worker can take until the outbox mentions it again.
     fn of(run: &Run, now: Timestamp) -> Option<Self> {
         let Workflow::Embedded(workflow) = Workflow::in_content(&run.content) else {
             return None;
@@ -84,7 +84,7 @@ impl KnownRun {
         self.workflow == *workflow && taking.labels.cover(&self.needs)
     }
 
-    /// Until when another try keeps it, as far as is known.
+    /// Until when another try owns it, as far as is known.
     fn kept_until(&self, taking: &Taking, now: Timestamp) -> Option<Timestamp> {
         let is_others = self.lease.as_ref().is_some_and(|it| !taking.has(it));
         (is_others && now < self.kept_until).then_some(self.kept_until)
@@ -92,7 +92,7 @@ impl KnownRun {
 }
 
 impl Candidates {
-    /// Notes that the outbox mentions a run, or that a worker has let it go.
+    /// Notes that the outbox mentions a run, or that a worker has released it.
     pub fn note(&self, run: RunId) {
         let mut noted = self.noted();
         if noted.mentioned.len() >= MOST {
@@ -109,7 +109,7 @@ impl Candidates {
         }
     }
 
-    /// Reads what is to be read: all runs the first time, and then those that were mentioned.
+    /// Reads what is due: all runs the first time, then those that were mentioned.
     ///
     /// # Errors
     ///
@@ -133,14 +133,14 @@ impl Candidates {
     }
 
     async fn look_at_all(&self, store: &dyn Store, now: Timestamp) -> Result<(), StoreError> {
-        // Notes are taken from here on, so nothing is missed between the pages.
+        // Mentions are noted from here on, so none is missed between the pages.
         self.noted().notes = true;
         let states = [RunState::Created, RunState::Running, RunState::Waiting];
         let mut pages = Pages::of(PAGE);
         while let Some(runs) = pages.next(|page| store.runs(&states, page)).await? {
             let mut noted = self.noted();
             for (_position, run) in runs {
-                // One that was mentioned meanwhile is read again.
+                // A run that was mentioned meanwhile is read again.
                 if let Some(known) = KnownRun::of(&run, now)
                     && !noted.mentioned.contains_key(&run.id)
                 {
@@ -149,7 +149,7 @@ impl Candidates {
             }
         }
         let mut noted = self.noted();
-        // Where there were too many notes meanwhile, some are lost.
+        // If there were too many mentions meanwhile, some are lost.
         noted.is_whole = noted.notes;
         Ok(())
     }
@@ -174,7 +174,7 @@ impl Candidates {
             .collect()
     }
 
-    /// When a run that another worker has is to be looked at: one that died releases nothing, and no event tells of it.
+    /// When to check a run that another worker owns: if that worker died, it releases nothing, and no event reports it.
     pub(crate) fn first_end(
         &self,
         workflow: &WorkflowName,
@@ -187,8 +187,8 @@ impl Candidates {
         own.filter_map(|known| known.kept_until(taking, now)).min()
     }
 
-    /// What was read of a run, which was mentioned last with this number. One that cannot go on is dropped, until it is
-    /// mentioned again.
+    /// Records what was read of a run whose last mention had this number. A run that cannot go on is dropped until it
+    /// is mentioned again.
     fn learn(&self, run: RunId, number: u64, known: Option<KnownRun>) {
         let mut noted = self.noted();
         let known_as = noted.known.get(&run).map(|(number, _known)| *number);
@@ -261,7 +261,7 @@ mod tests {
         json!({"owner": owner, "until": at(until)})
     }
 
-    /// What a server knows that has just read these.
+    /// What a server knows after reading these runs.
     fn knowing(runs: &[&Run]) -> Candidates {
         let candidates = Candidates::default();
         candidates.noted().notes = true;

@@ -1,4 +1,4 @@
-//! Checkpoints: any state of a worker, beside what everybody reads of its run.
+//! Checkpoints: any state of a worker, beside what every reader sees of its run.
 
 use interrupts::store::{Checkpoint, CheckpointDraft, NodeActivity, NodeRow, Run};
 use jiff::Timestamp;
@@ -27,7 +27,7 @@ pub struct WorkerCheckpoint {
     pub state: Value,
 }
 
-/// What is kept of it: the same as of any run, and the worker's state.
+/// What is stored: the same as for any run, and the worker's state.
 #[derive(Serialize, Deserialize)]
 struct Kept {
     #[serde(flatten)]
@@ -41,7 +41,7 @@ impl Owned<'_> {
     ///
     /// # Errors
     ///
-    /// [`WorkError::Field`] where it, or the reason, is too large; [`WorkError::LeaseLost`].
+    /// [`WorkError::Field`] if it, or the reason, is too large; [`WorkError::LeaseLost`].
     ///
     /// # Cancel safety
     ///
@@ -123,7 +123,7 @@ impl Protocol<'_> {
         }))
     }
 
-    /// What came of a run that is completed.
+    /// The result of a completed run.
     pub(crate) async fn result_of(&self, run: &Run) -> Result<Option<Value>, WorkError> {
         let Some(saved) = self.store.last_checkpoint(run.id).await? else {
             return Ok(None);

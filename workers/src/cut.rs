@@ -11,8 +11,8 @@ use crate::error::WorkError;
 use crate::owned::Owned;
 
 impl Owned<'_> {
-    /// An agent, with all below it, has ended because a stop cuts it off: that stop has taken hold, and any other one
-    /// of it is withdrawn.
+    /// An agent, with all below it, has ended because a stop cuts it off: that stop is applied, and all other stops of
+    /// the agent are withdrawn.
     ///
     /// # Errors
     ///
@@ -51,7 +51,7 @@ impl Owned<'_> {
         self.has_ended(node).await
     }
 
-    /// An agent, with all below it, has ended: what it asked and what was asked of it alone is withdrawn.
+    /// An agent, with all below it, has ended: its questions, and requests to it alone, are withdrawn.
     pub(crate) async fn has_ended(&self, node: &NodeId) -> Result<(), WorkError> {
         let is_of_run = |it: &Interrupt| it.family() == Family::Stop && it.scope == Scope::Run;
         let live = self.protocol.live(self.run.id).await?;
@@ -63,7 +63,7 @@ impl Owned<'_> {
         Ok(())
     }
 
-    /// Cuts off all agents that stops of theirs cut off: the whole run stops, and with it they have.
+    /// Cuts off all agents that have such a stop of their own: the whole run stops, and those agents end with it.
     ///
     /// # Errors
     ///
@@ -97,7 +97,7 @@ impl Owned<'_> {
             return Ok(());
         };
         let choosing = Choosing {
-            // An interrupt has one decision at most, so its own bits name it.
+            // An interrupt has at most one decision, so the decision's id is made of the interrupt's bits.
             id: DecisionId::from_uuid(id.uuid()),
             verdict: Verdict::Applied,
             target: None,
@@ -129,7 +129,7 @@ pub(crate) fn cuts_off(stop: &Interrupt) -> bool {
     leaves_nothing && stop.scope == Scope::Agent && stop.node.parent().is_some()
 }
 
-/// What was refused has moved on meanwhile.
+/// A refused change means that the interrupt has moved on meanwhile.
 fn not_refused(changed: Result<Interrupt, ChangeError>) -> Result<Option<Interrupt>, WorkError> {
     match changed {
         Ok(changed) => Ok(Some(changed)),

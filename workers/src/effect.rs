@@ -10,15 +10,15 @@ use crate::error::WorkError;
 use crate::key::WorkKey;
 use crate::owned::Owned;
 
-/// The kind of the journal's entries that hold the effects of workers.
+/// The kind of the journal's entries for effects of workers.
 const EFFECT: &str = "effect";
 
-/// How an effect stands.
+/// The state of an effect.
 #[derive(Debug, Clone, PartialEq)]
 pub enum EffectState {
-    /// It was begun now: the worker does it.
+    /// It was begun now: the worker executes it.
     Begun,
-    /// It is done, and came to this: it is not done again.
+    /// It is done, with this result: it is not executed again.
     Finished(Value),
     /// It was begun before, and it is not known whether it happened.
     Unknown,
@@ -31,11 +31,11 @@ pub struct Beginning {
     pub node: NodeId,
     /// Whether it may happen twice.
     pub repeatable: bool,
-    /// Names this try to begin it: sent again because its answer was lost, it is the same try.
+    /// Names this try to begin it: a request that is sent again because its answer was lost is the same try.
     pub attempt: Option<String>,
 }
 
-/// What is kept of an effect that was begun.
+/// What is stored of an effect that was begun.
 #[derive(Serialize, Deserialize)]
 struct Kept {
     key: String,
@@ -44,17 +44,17 @@ struct Kept {
 }
 
 impl Owned<'_> {
-    /// Begins an effect of an agent, or says what became of it. One that is repeatable is begun again where it is not
-    /// known whether it happened.
+    /// Begins an effect of an agent, or returns its outcome. A repeatable effect is begun again if it is not known
+    /// whether it happened.
     ///
     /// # Errors
     ///
-    /// [`WorkError::OtherEffect`] where the key was used for another one; [`WorkError::UnknownAgent`];
+    /// [`WorkError::OtherEffect`] if the key was used for another effect; [`WorkError::UnknownAgent`];
     /// [`WorkError::LeaseLost`].
     ///
     /// # Cancel safety
     ///
-    /// Dropped, the effect was begun or not: begun again it is [`EffectState::Unknown`] where it is not repeatable.
+    /// Dropped, the effect was begun or not: begun again it is [`EffectState::Unknown`] if it is not repeatable.
     pub async fn begin(
         &self,
         key: &WorkKey,
@@ -95,7 +95,7 @@ impl Owned<'_> {
         standing(&entry, beginning)
     }
 
-    /// Finishes an effect. Finished again with the same result, it is what it was.
+    /// Finishes an effect. Finishing it again with the same result changes nothing.
     ///
     /// # Errors
     ///

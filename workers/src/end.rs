@@ -1,4 +1,4 @@
-//! The end of a run, as its worker says it.
+//! The end of a run, as its worker reports it.
 
 use interrupts::life::RunState;
 use interrupts::store::{NodeActivity, Pages};
@@ -13,30 +13,30 @@ use crate::owned::Owned;
 use crate::request::{left_out, outcome_of};
 use crate::run::Work;
 
-/// How many entries of the journal are read together.
+/// How many entries of the journal are read at a time.
 const PAGE: u32 = 200;
 
-/// Why what was begun is not gone on with.
+/// Why what was begun is abandoned.
 const RUN_HAS_ENDED: &str = "its run has ended";
 
 /// How a run ends.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RunResult {
-    /// Its work is done, and came to this.
+    /// Its work is done, with this result.
     Completed(Value),
     /// It cannot go on.
     Failed,
-    /// It was given up.
+    /// It was cancelled.
     Cancelled,
 }
 
 impl Owned<'_> {
-    /// Ends the run. What it had begun is not gone on with, and its agents end with it.
+    /// Ends the run. What it had begun is abandoned, and its agents end with it.
     ///
     /// # Errors
     ///
-    /// [`WorkError::Ended`], also where it is ended for the second time; [`WorkError::Field`] where the reason is too
-    /// long; [`WorkError::LeaseLost`].
+    /// [`WorkError::Ended`], also if it is ended for the second time; [`WorkError::Field`] if the reason is too long;
+    /// [`WorkError::LeaseLost`].
     ///
     /// # Cancel safety
     ///
@@ -66,7 +66,7 @@ impl Owned<'_> {
         self.protocol.with_input(run).await
     }
 
-    /// Says in the journal of all that was begun what came of it, or that it is not gone on with.
+    /// Records in the journal the outcome of everything that was begun, or that it is abandoned.
     async fn leave_out(&self) -> Result<(), WorkError> {
         let mut pages = Pages::of(PAGE);
         while let Some(open) = pages
@@ -77,7 +77,7 @@ impl Owned<'_> {
                 let content = match entry.intent.kind.as_str() {
                     INTERRUPT => self.outcome(entry.intent.place.as_deref()).await?,
                     DISPATCH => left_out(RUN_HAS_ENDED)?,
-                    // Whether it happened is not known, and is not claimed.
+                    // It is not known whether it happened, so nothing is recorded.
                     _ => continue,
                 };
                 self.finished(entry.intent.effect, content).await?;

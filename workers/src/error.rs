@@ -13,7 +13,7 @@ use crate::key::WorkKey;
 /// The most bytes of a reason.
 pub(crate) const LONGEST_REASON: usize = 16 << 10;
 
-/// Why a worker's request was not carried out. What it would have recorded first may be there: send it again.
+/// Why a worker's request was not carried out. It may have been recorded in part: send it again.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkError {
@@ -29,7 +29,7 @@ pub enum WorkError {
         /// The run.
         run: RunId,
     },
-    /// The name of a run belongs to another one.
+    /// The name of a run belongs to another run.
     #[error("the name belongs to {run}")]
     Taken {
         /// That run.
@@ -43,7 +43,7 @@ pub enum WorkError {
         /// How it ended.
         state: RunState,
     },
-    /// The run is paused, and a person resumes it.
+    /// The run is paused, and only a person resumes it.
     #[error("{run} is paused")]
     Paused {
         /// The run.
@@ -55,7 +55,7 @@ pub enum WorkError {
         /// Who, and until when.
         lease: Lease,
     },
-    /// The worker has the run no longer.
+    /// The worker no longer owns the run.
     #[error(
         "the run was taken in epoch {current}, let go, or stopped: epoch {given} writes nothing"
     )]
@@ -95,7 +95,7 @@ pub enum WorkError {
         /// The agent.
         node: NodeId,
     },
-    /// Nothing was asked with this key.
+    /// No question was asked with this key.
     #[error("nothing was asked with the key `{key}`")]
     UnknownQuestion {
         /// The key.
@@ -109,7 +109,7 @@ pub enum WorkError {
         /// The agent that asked.
         node: NodeId,
     },
-    /// What is asked does not fit the schema of its kind.
+    /// The question does not fit the schema of its kind.
     #[error("the question does not fit the schema of its kind")]
     QuestionMisfits(Vec<Misfit>),
     /// The question is still open.
@@ -138,7 +138,7 @@ pub enum WorkError {
         /// How many more answers are read before a person is asked.
         left: u32,
     },
-    /// Nothing was begun with this key.
+    /// No effect was begun with this key.
     #[error("no effect was begun with the key `{key}`")]
     UnknownEffect {
         /// The key.
@@ -156,7 +156,7 @@ pub enum WorkError {
         /// The key.
         key: WorkKey,
     },
-    /// A value of the request cannot be kept.
+    /// A value of the request cannot be stored.
     #[error("{pointer}: {reason}")]
     Field {
         /// Where in the body, as a JSON pointer.
@@ -164,10 +164,10 @@ pub enum WorkError {
         /// What is wrong with it.
         reason: String,
     },
-    /// The run cannot be changed so: what it had begun is not as this protocol leaves it.
+    /// The run cannot be changed so: its journal is not in a state that this protocol produces.
     #[error("{0}")]
     Unexpected(String),
-    /// What the store keeps of the run cannot be read.
+    /// The stored data of the run cannot be read.
     #[error("what is kept of the run cannot be read: {0}")]
     Unreadable(#[from] serde_json::Error),
     /// The interrupt was not changed.
@@ -182,7 +182,7 @@ pub enum WorkError {
 }
 
 impl WorkError {
-    /// A field of the request cannot be kept.
+    /// A field of the request cannot be stored.
     pub(crate) fn field(pointer: &'static str, reason: impl std::fmt::Display) -> Self {
         Self::Field {
             pointer,
@@ -190,13 +190,13 @@ impl WorkError {
         }
     }
 
-    /// A name of the request is none.
+    /// A name in the request is invalid.
     pub(crate) fn name(pointer: &'static str) -> impl FnOnce(NameError) -> Self {
         move |error| Self::field(pointer, error)
     }
 }
 
-/// A reason that is kept as it is given.
+/// A reason that is stored as it is given.
 pub(crate) fn check_reason(reason: &str) -> Result<(), WorkError> {
     if reason.len() <= LONGEST_REASON {
         return Ok(());

@@ -12,11 +12,11 @@ const LONGEST: usize = 150;
 /// The ending of a key of a question that asks for a request.
 const REQUEST: &str = ":request";
 
-/// Names a place in a worker's code: the same whenever that is executed again.
+/// Names a place in a worker's code: the same whenever that code is executed again.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WorkKey(String);
 
-/// A text that is no key.
+/// A text that is not a valid key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a key has 1 to {LONGEST} letters, digits, `-`, `_`, `.`, `:` and `~`")]
 pub struct ParseWorkKeyError;
@@ -43,7 +43,7 @@ impl WorkKey {
         format!("question/{self}")
     }
 
-    /// The key of the question that stands at a place of the journal.
+    /// The key of the question at a place of the journal.
     pub(crate) fn of_question(place: &str) -> Option<Self> {
         place.strip_prefix("question/")?.parse().ok()
     }

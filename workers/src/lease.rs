@@ -1,4 +1,4 @@
-//! Taking runs, keeping them, and letting them go.
+//! Taking, renewing and releasing runs.
 
 use interrupts::life::{Family, Lease, RunState};
 use interrupts::store::{Delivery, FollowError, Run, RunError};
@@ -17,20 +17,20 @@ const TRY: usize = 12;
 /// Who takes a run, and for how long.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Taking {
-    /// The worker, and its try where that has a name.
+    /// The worker, and its try if that has a name.
     pub owner: OwnerName,
-    /// How long its lease holds unless it is renewed, by the store's clock.
+    /// How long its lease lasts unless it is renewed, by the store's clock.
     pub lease: SignedDuration,
-    /// An owner that is known to be gone: its lease does not hold any more.
+    /// An owner that is known to be gone: its lease no longer counts.
     pub lost: Option<OwnerName>,
-    /// Whether the name is that of one try: sent again because its answer was lost, it is the same one.
+    /// Whether the name is that of one try: a request that is sent again because its answer was lost is the same try.
     pub names_try: bool,
-    /// What the worker has that runs may need.
+    /// The worker's labels, for runs that need some.
     pub labels: Labels,
 }
 
 impl Taking {
-    /// Whether this very try has taken the run before.
+    /// Whether this very try took the run before.
     pub(crate) fn has(&self, lease: &Lease) -> bool {
         self.names_try && lease.owner == self.owner
     }
@@ -42,12 +42,12 @@ impl Taking {
 }
 
 impl<'a> Protocol<'a> {
-    /// Who takes a run, by a name that no other worker of the workflow has. `attempt` names the try: one that is sent
-    /// again because its answer was lost has the run that it took.
+    /// Who takes a run, by a name that no other worker of the workflow has. `attempt` names the try: a request that is
+    /// sent again because its answer was lost gets the run that it took.
     ///
     /// # Errors
     ///
-    /// [`NameError`] where the names are too long together.
+    /// [`NameError`] if the names are too long together.
     pub fn taking(
         &self,
         worker: &str,
@@ -68,8 +68,8 @@ impl<'a> Protocol<'a> {
         })
     }
 
-    /// The worker of the workflow that owns a run so; `None` for a server, which has one for a moment at most, while it
-    /// lets something take hold.
+    /// The worker of the workflow behind this owner; `None` for a server, which owns a run only for a moment, while it
+    /// applies something to it.
     pub fn worker_of<'o>(&self, owner: &'o OwnerName) -> Option<&'o str> {
         let name = owner.as_str().strip_prefix(self.workflow.as_str())?;
         let name = name.strip_prefix('/')?;
@@ -83,12 +83,12 @@ impl<'a> Protocol<'a> {
     ///
     /// # Errors
     ///
-    /// [`WorkError::Owned`] while a lease holds that another try has taken, [`WorkError::Paused`], [`WorkError::Ended`];
-    /// [`WorkError::Field`] where the worker lacks a label that the run needs.
+    /// [`WorkError::Owned`] while the lease of another try lasts, [`WorkError::Paused`], [`WorkError::Ended`];
+    /// [`WorkError::Field`] if the worker lacks a label that the run needs.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, the run may be owned in an epoch that is known to no worker: repeat the same try, or wait for the lease to
+    /// Dropped, the run may be owned in an epoch that no worker knows: repeat the same try, or wait for the lease to
     /// run out.
     pub async fn take(&self, run: RunId, taking: &Taking) -> Result<Owned<'a>, WorkError> {
         let row = self.row(run).await?;
@@ -108,7 +108,7 @@ impl<'a> Protocol<'a> {
         match taken.await {
             Ok(owned) => Ok(owned),
             Err(error) => {
-                // What hinders this worker may not hinder the next one.
+                // What blocks this worker need not block the next one.
                 self.store.release_run(run, owned.epoch).await?;
                 Err(error)
             }
@@ -130,7 +130,7 @@ impl<'a> Protocol<'a> {
         }
     }
 
-    /// What follows once a run is taken: it goes on under the newest version of its workflow that agrees with what has
+    /// After a run is taken: it goes on under the newest version of its workflow that is compatible with what has
     /// begun, and works.
     async fn taken(&self, run: &Run) -> Result<Run, WorkError> {
         check_goes_on(run)?;
@@ -146,7 +146,7 @@ impl<'a> Protocol<'a> {
             Err(FollowError::Changed(_)) => run.clone(),
             Err(error) => return Err(error.into()),
         };
-        // The last worker was told to stop and died before it had: the stop is told again.
+        // The last worker got a stop and died before it stopped: the stop is delivered again.
         if followed.state == RunState::Stopping && self.is_told_to_stop(run.id).await? {
             return Ok(followed);
         }
@@ -158,8 +158,8 @@ impl<'a> Protocol<'a> {
         Ok(self.store.change_run(run.id, epoch, running, None).await?)
     }
 
-    /// The first agent of a run works as soon as the run does. One that has ended stays so: its worker died while it
-    /// ended the run.
+    /// The first agent of a run works as soon as the run does. An agent that has ended stays ended: its worker died
+    /// while it ended the run.
     async fn first_works(&self, owned: &Owned<'_>) -> Result<(), WorkError> {
         let Some(root) = owned.run.root.clone() else {
             return Ok(());
@@ -191,7 +191,7 @@ fn check_goes_on(run: &Run) -> Result<(), WorkError> {
 }
 
 impl Owned<'_> {
-    /// Whether the run, or an agent of it, was told to stop and has not.
+    /// Whether the run, or an agent of it, has a stop that is not applied yet.
     ///
     /// # Errors
     ///
@@ -204,7 +204,7 @@ impl Owned<'_> {
         self.protocol.is_told_to_stop(self.run.id).await
     }
 
-    /// Makes the lease hold longer, never shorter.
+    /// Extends the lease; never shortens it.
     ///
     /// # Errors
     ///
@@ -218,8 +218,8 @@ impl Owned<'_> {
         Ok(renewed.await?)
     }
 
-    /// Nothing of the run works any more: what stops of single agents cut off has ended, and the run is let go. A server
-    /// lets its stops take hold before any worker takes it.
+    /// Nothing of the run works any more: agents that stops cut off have ended, and the run is released. A server
+    /// applies its stops before any worker takes it.
     ///
     /// # Errors
     ///
@@ -237,16 +237,16 @@ impl Owned<'_> {
         self.release(false).await
     }
 
-    /// Lets the run go, so that another worker may take it at once. One that `waits` is taken again once one of its
+    /// Releases the run, so that another worker may take it at once. A run that `waits` is taken again when one of its
     /// questions is over, or a stop or an event comes for it.
     ///
     /// # Errors
     ///
-    /// [`WorkError::LeaseLost`], also where it was let go before.
+    /// [`WorkError::LeaseLost`], also if it was released before.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, it was let go, or its lease runs out.
+    /// Dropped, it was released, or its lease runs out.
     pub async fn release(self, waits: bool) -> Result<Run, WorkError> {
         if waits {
             let reason = "it waits for an answer".to_owned();

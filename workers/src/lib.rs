@@ -1,8 +1,8 @@
 //! The worker protocol: what an orchestrator in any language does with its workflow and its runs, over a store.
 //!
 //! A worker executes its own code and owns its runs, each in an epoch. What must outlive it is here: questions and
-//! their decisions, the one route of an answer, stops, messages, effects and checkpoints. Nothing is kept between two
-//! operations but in the store, so any server over that store answers any of them. A server only remembers which waiting
+//! their decisions, the one route of an answer, stops, messages, effects and checkpoints. Between two operations
+//! everything is in the store, so any server over that store answers any of them. A server only remembers which waiting
 //! runs need no check.
 
 mod agents;

@@ -11,16 +11,16 @@ use crate::lease::Taking;
 use crate::owned::Owned;
 use crate::protocol::Protocol;
 
-/// How many runs are read together.
+/// How many runs are read at a time.
 const PAGE: u32 = 200;
 
-/// What taking the next run came to.
+/// The result of taking the next run.
 pub enum NextRun<'a> {
     /// It is owned.
     Taken(Box<Owned<'a>>),
     /// None can go on now.
     NoneYet {
-        /// When to look again, whatever happens until then.
+        /// When to look again, even without news.
         until: Option<Timestamp>,
     },
 }
@@ -52,7 +52,7 @@ impl<'a> Protocol<'a> {
                 if let Some(owned) = self.take_if_free(id, taking).await? {
                     return Ok(NextRun::Taken(Box::new(owned)));
                 }
-                // Another worker was faster, or a person.
+                // Another worker, or a person, was faster.
                 if let Some(run) = self.store.run(id).await? {
                     candidates.is_kept(&run, number, now);
                 }
@@ -67,7 +67,7 @@ impl<'a> Protocol<'a> {
         })
     }
 
-    /// Takes the run that this very try has taken before: sent again because its answer was lost, it has no other.
+    /// Takes the run that this very try took before: a request that is sent again because its answer was lost gets no other.
     ///
     /// # Errors
     ///
@@ -99,7 +99,7 @@ impl<'a> Protocol<'a> {
         }
     }
 
-    /// The run that a try has: sent again because its answer was lost, it has no other.
+    /// The run that a try owns: a request that is sent again because its answer was lost gets no other.
     async fn taken_before(&self, taking: &Taking) -> Result<Option<Run>, WorkError> {
         if !taking.names_try {
             return Ok(None);

@@ -25,7 +25,7 @@ impl<'a> Protocol<'a> {
     ///
     /// # Errors
     ///
-    /// [`WorkError::LeaseLost`] where it was taken since, let go, or stopped.
+    /// [`WorkError::LeaseLost`] if it was taken since, released, or stopped.
     ///
     /// # Cancel safety
     ///
@@ -36,7 +36,7 @@ impl<'a> Protocol<'a> {
             let state = row.state;
             return Err(WorkError::Ended { run, state });
         }
-        // A lease that has run out holds until another worker takes the run: its own may be late.
+        // A lease that has run out counts until another worker takes the run: its own worker may be late.
         let lease = row.lease.clone().filter(|_lease| row.epoch == epoch);
         let Some(lease) = lease else {
             let (given, current) = (epoch, row.epoch);
@@ -59,7 +59,7 @@ impl<'a> Owned<'a> {
         self.protocol.store
     }
 
-    /// The epoch in which the worker has it.
+    /// The epoch in which the worker owns it.
     pub const fn epoch(&self) -> u64 {
         self.run.epoch
     }
@@ -78,8 +78,8 @@ impl<'a> Owned<'a> {
         })
     }
 
-    /// How an interrupt of the run is given to its worker. The run is the worker's, so the worker that had the
-    /// interrupt has it no more.
+    /// How an interrupt of the run is delivered to its worker. This worker owns the run, so the worker that held the
+    /// interrupt before has lost it.
     pub(crate) fn delivery(&self, holder: Option<&Lease>) -> Delivery {
         Delivery {
             owner: self.worker.clone(),
@@ -88,7 +88,7 @@ impl<'a> Owned<'a> {
         }
     }
 
-    /// Changes the state of the run. One that has ended meanwhile is said to have.
+    /// Changes the state of the run. If the run has ended meanwhile, that is the error.
     pub(crate) async fn turn(
         &self,
         state: RunState,
@@ -105,7 +105,7 @@ impl<'a> Owned<'a> {
         }
     }
 
-    /// What its workflow says of itself, in the version that it goes on under.
+    /// The catalogue of its workflow, in the version that the run goes on under.
     pub(crate) async fn catalogue(&self) -> Result<SharedCatalogue, WorkError> {
         let protocol = &self.protocol;
         let found = protocol.catalogues.of_run(protocol.store, &self.run);
@@ -120,5 +120,5 @@ impl<'a> Owned<'a> {
     }
 }
 
-/// For how long an interrupt is a worker's, who is told of it anew each time that it asks.
+/// How long an interrupt is leased to a worker; each request of the worker delivers it anew.
 const LEASE: SignedDuration = SignedDuration::from_secs(60);

@@ -14,9 +14,9 @@ pub struct Protocol<'a> {
     pub store: &'a dyn Store,
     /// What workflows say of themselves.
     pub catalogues: &'a CatalogueBook,
-    /// What holds for questions: how long one waits, and which ones no person is asked.
+    /// The policy for questions: how long one waits, and which ones are decided without a person.
     pub policy: &'a Policy,
-    /// The workflow that the worker speaks for.
+    /// The workflow that the worker belongs to.
     pub workflow: &'a WorkflowName,
 }
 
@@ -25,7 +25,7 @@ impl Protocol<'_> {
     ///
     /// # Errors
     ///
-    /// [`WorkError::UnknownWorkflow`] where it was never registered.
+    /// [`WorkError::UnknownWorkflow`] if it was never registered.
     ///
     /// # Cancel safety
     ///

@@ -17,7 +17,7 @@ use crate::standing::QuestionStanding;
 /// The most bytes of a question.
 const LARGEST: usize = 256 << 10;
 
-/// Fields that say of a question that it is one of another sort: about a tool's call, or for a request.
+/// Fields that mark a question of another sort: about a tool's call, or for a request.
 const RESERVED: [&str; 4] = ["toolCall", "fills", "request", "rerouteToAgentType"];
 
 /// What an agent asks.
@@ -29,7 +29,7 @@ pub struct Asking {
     pub kind: String,
     /// Why it asks.
     pub reason: String,
-    /// What one needs to know to decide.
+    /// What a reviewer needs to know to decide.
     pub context: String,
     /// The answers to choose from.
     pub choices: Vec<Choice>,
@@ -37,17 +37,17 @@ pub struct Asking {
     pub confirmations: Vec<ConfirmationItem>,
     /// The agent's own fields.
     pub fields: Map<String, Value>,
-    /// How long it waits; for ever, or as long as the policy says, where it is absent.
+    /// How long it waits; if absent, as long as the policy says, or for ever.
     pub patience: Option<SignedDuration>,
 }
 
 impl Owned<'_> {
-    /// Asks a person, once: with a key that was used before it is the question that is there, and what became of it. A
-    /// reroute of a supervisor that waits for the agent is bound to it: the answer goes where that says.
+    /// Asks a person, once: a key that was used before returns the existing question and its outcome. A supervisor's
+    /// reroute that waits for the agent is bound to the question: the answer goes to the target of the reroute.
     ///
     /// # Errors
     ///
-    /// [`WorkError::OtherQuestion`] where the key was used by another agent; [`WorkError::UnknownKind`],
+    /// [`WorkError::OtherQuestion`] if the key was used by another agent; [`WorkError::UnknownKind`],
     /// [`WorkError::QuestionMisfits`]; [`WorkError::LeaseLost`].
     ///
     /// # Cancel safety
@@ -98,7 +98,7 @@ impl Owned<'_> {
         Ok((self.protocol.question(&self.run, key).await?, true))
     }
 
-    /// Withdraws a question that is not wanted any more. One that is decided stays decided.
+    /// Withdraws a question that is no longer wanted. A decided question stays decided.
     ///
     /// # Errors
     ///
@@ -136,7 +136,7 @@ pub(crate) fn known_kind<'a>(
     })
 }
 
-/// What is asked, in the form that all questions have.
+/// The question's content, in the form that all questions have.
 fn content_of(asking: &Asking, kind: &KindEntry) -> Result<Value, WorkError> {
     let details = InterruptDetails {
         r#type: InterruptType::HumanReview,

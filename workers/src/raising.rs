@@ -1,4 +1,4 @@
-//! Raising a question: first the intent, which names its interrupt, then that. Any worker goes on after a death in between.
+//! Raising a question: first the intent that names its interrupt, then the interrupt. After a crash in between any worker goes on.
 
 use interrupts::life::{
     Actor, Admission, Choosing, ExpiryOutcome, Interrupt, Judge, Recurrence, Refusal, Scope, State,
@@ -33,8 +33,8 @@ pub(crate) struct Raise {
 }
 
 impl Owned<'_> {
-    /// Raises a question under a key, together with the intent that names its interrupt. What was recorded first stands,
-    /// whatever a worker says later. A reroute that waits for the agent is bound to it by the store.
+    /// Raises a question under a key, together with the intent that names its interrupt. What was recorded first wins,
+    /// whatever a worker says later. The store binds a reroute that waits for the agent to the question.
     pub(crate) async fn raise(&self, key: &WorkKey, raise: Raise) -> Result<(), WorkError> {
         let effect = EffectId::in_run(self.run.id, &key.question());
         let intent = match self.store().effect(effect).await? {
@@ -51,7 +51,7 @@ impl Owned<'_> {
         let question = self.question(key, intent, &raise)?;
         let raised = match self.store().put_question(question).await {
             Ok(raised) => raised,
-            // The same was asked at the same moment, perhaps with other words: those stand.
+            // The same question was asked concurrently, perhaps in other words: those win.
             Err(
                 PutQuestionError::Journal(JournalError::OtherIntent { .. })
                 | PutQuestionError::Admit(AdmitError::OtherContent { .. }),
@@ -135,7 +135,7 @@ impl Owned<'_> {
         })
     }
 
-    /// An event whose reroute has gone to another question asks for nothing any more.
+    /// Withdraws the event whose reroute was bound to another question.
     async fn supersede(&self, raised: &Interrupt) -> Result<(), WorkError> {
         let Some(bound) = &raised.bound else {
             return Ok(());
@@ -153,15 +153,15 @@ impl Owned<'_> {
         }
     }
 
-    /// What follows once a question is raised: the event whose reroute it has asks for nothing any more, and a standing
-    /// rule or the policy decides it; else a person is asked.
+    /// The steps after a question is raised: the event whose reroute it took is withdrawn, and a standing rule or the
+    /// policy decides the question; else a reviewer is asked.
     pub(crate) async fn put_to_people(&self, raised: Interrupt) -> Result<(), WorkError> {
         if raised.state != State::Acknowledged {
             return Ok(());
         }
         self.supersede(&raised).await?;
         let mut row = raised;
-        // It may have been taken by a worker before this one.
+        // Another worker may have taken it before.
         if self.run.lease.as_ref().map(|it| &it.owner) != row.lease.as_ref().map(|it| &it.owner) {
             let delivery = self.delivery(row.lease.as_ref());
             row = self.store().deliver(row.id, delivery).await?;
@@ -188,7 +188,7 @@ impl Owned<'_> {
         if *policy == Policy::default() {
             return Ok(false);
         }
-        // An interrupt has one decision at most, so its own bits name it.
+        // An interrupt has at most one decision, so the decision's id is made of the interrupt's bits.
         let Automatic::Decide { choosing, after } =
             policy.decide(row, DecisionId::from_uuid(row.id.uuid()))
         else {

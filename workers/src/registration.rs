@@ -1,4 +1,4 @@
-//! A workflow as a worker says it: what the compiler promises for types in Rust is checked here of schemas that are data.
+//! A workflow as a worker describes it: what the compiler guarantees for Rust types is checked here on schemas that are data.
 
 mod schema;
 
@@ -29,16 +29,16 @@ const BUILT_IN: [&str; 2] = ["agents", "plan-execute"];
 pub struct KindDraft {
     /// Its name.
     pub name: String,
-    /// The route that its answers take unless they are sent elsewhere; its own name where there is no such route and
-    /// they only come back. Its own name where it is absent.
+    /// The route that its answers take unless they are sent elsewhere; the kind's own name if there is no such route
+    /// and they only come back. Its own name if absent.
     #[serde(default)]
     pub origin: Option<String>,
-    /// The JSON Schema of what it asks: of the question's own fields, where it has some.
+    /// The JSON Schema of the question's own fields, if it has some.
     #[serde(default)]
     pub fields: Option<Value>,
 }
 
-/// A place where answers may go.
+/// A target for answers.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RouteDraft {
@@ -46,7 +46,7 @@ pub struct RouteDraft {
     pub name: String,
     /// The property in which a model gives the request.
     pub field: String,
-    /// The name of the request; that of the field where it is absent.
+    /// The name of the request; that of the field if absent.
     #[serde(default)]
     pub request: Option<String>,
     /// What a model reads about it.
@@ -62,7 +62,7 @@ pub struct RouteDraft {
 pub struct WorkflowDraft {
     /// The kinds of agents; the first one leads a run.
     pub kinds: Vec<KindDraft>,
-    /// Where answers may go.
+    /// The routes that answers may take.
     #[serde(default)]
     pub routes: Vec<RouteDraft>,
 }
@@ -91,7 +91,7 @@ impl RegistrationError {
 
 impl From<CatalogueError> for RegistrationError {
     fn from(error: CatalogueError) -> Self {
-        // What the catalogue has around a request, the worker did not write.
+        // The worker did not write what the catalogue puts around a request.
         let pointer = match error.pointer.split_once("/schema/properties/") {
             Some((route, _field)) => format!("{route}/field"),
             None => error.pointer,
@@ -101,7 +101,7 @@ impl From<CatalogueError> for RegistrationError {
 }
 
 impl WorkflowDraft {
-    /// The catalogue of it, or all that is wrong with it.
+    /// Its catalogue, or everything that is wrong with it.
     ///
     /// # Errors
     ///
@@ -196,7 +196,7 @@ fn check_field(field: &str, at: &str) -> Result<(), Vec<RegistrationError>> {
     )])
 }
 
-/// The schema of the record with this field alone.
+/// The schema of the record with only this field.
 fn record_around(field: &str, mut request: Value) -> Value {
     let definitions = request
         .as_object_mut()
@@ -216,7 +216,7 @@ fn record_around(field: &str, mut request: Value) -> Value {
 }
 
 impl Protocol<'_> {
-    /// Registers a workflow. The same content again is the same version; other content is a new one.
+    /// Registers a workflow. The same content is the same version; other content is a new one.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The request of the one route: what a model may say, and what becomes of what it said.
+//! The request of the one route: what a model may answer, and what becomes of its answer.
 
 use futures_util::future::try_join;
 use interrupts::catalogue::{RouteEntry, misfits};
@@ -17,13 +17,13 @@ use crate::owned::Owned;
 use crate::raising::Raise;
 use crate::standing::{ANSWERS, AskedState, QuestionStanding, Route, without_record};
 
-/// The kind of the journal's entries that hold answers which were rejected.
+/// The kind of the journal's entries for rejected answers.
 const REJECTED: &str = "rejected_answer";
 
-/// How many misfits of an answer are told.
+/// How many misfits of an answer are reported.
 const MOST_TOLD: usize = 20;
 
-/// What came of an answer.
+/// The result of an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Submitted {
     /// It is the request of the route.
@@ -33,17 +33,17 @@ pub enum Submitted {
 }
 
 impl Owned<'_> {
-    /// Submits what a model said of the one route: the record with its field, or the text of it. `attempt` names this
-    /// try: one that is sent again because its answer was lost counts once.
+    /// Submits a model's answer for the one route: the record with its field, or its text. `attempt` names this try:
+    /// one that is sent again because its answer was lost counts once.
     ///
     /// # Errors
     ///
-    /// [`WorkError::Rejected`] says what does not fit and how many more answers are read; [`WorkError::NotDecided`],
-    /// [`WorkError::Withdrawn`], [`WorkError::NoRoute`]; [`WorkError::LeaseLost`].
+    /// [`WorkError::Rejected`] says what does not fit and how many more answers are read;
+    /// [`WorkError::NotDecided`], [`WorkError::Withdrawn`], [`WorkError::NoRoute`]; [`WorkError::LeaseLost`].
     ///
     /// # Cancel safety
     ///
-    /// Dropped, it was taken, counted as rejected, or neither. An answer that was taken stands: read the question.
+    /// Dropped, it was taken, counted as rejected, or neither. An answer that was taken stays taken: read the question.
     pub async fn submit(
         &self,
         key: &WorkKey,
@@ -67,7 +67,7 @@ impl Owned<'_> {
                     ..standing
                 };
                 self.settled(filled).await?;
-                // Of two answers at once the first one stands: it is read again.
+                // Of two concurrent answers the first one wins: it is read again.
                 let now = self.protocol.question(&self.run, key).await?;
                 Ok(Submitted::Taken(Box::new(now)))
             }
@@ -106,7 +106,7 @@ impl Owned<'_> {
             place: Some(place),
         };
         match self.store().begin(self.epoch(), intent).await {
-            // Two answers at once count once.
+            // Two concurrent answers count once.
             Ok(_) | Err(JournalError::OtherIntent { .. }) => {}
             Err(error) => return Err(error.into()),
         }
@@ -127,7 +127,7 @@ impl Owned<'_> {
         Ok(Submitted::Asked(Box::new(now)))
     }
 
-    /// Whether this very try is the one that was rejected last.
+    /// Whether this very try was the last one rejected.
     async fn is_counted(
         &self,
         standing: &QuestionStanding,
@@ -145,7 +145,7 @@ impl Owned<'_> {
         Ok(kept["attempt"] == attempt)
     }
 
-    /// A request that no model could fill in: a question of the system to a person.
+    /// Asks a person for a request that no model could fill in: the system is the asker.
     async fn ask_for_request(
         &self,
         standing: &QuestionStanding,
@@ -178,7 +178,7 @@ impl Owned<'_> {
         self.raise(&standing.key.for_request(), raise).await
     }
 
-    /// Records what came of a question, and that its decision is carried out, where nothing more comes of it.
+    /// Records the outcome of a question, and that its decision is carried out, if nothing more comes of it.
     ///
     /// # Errors
     ///
@@ -216,7 +216,7 @@ impl Owned<'_> {
         })
     }
 
-    /// What was recorded first stands.
+    /// What was recorded first wins.
     pub(crate) async fn finished(
         &self,
         effect: EffectId,
@@ -231,13 +231,13 @@ impl Owned<'_> {
     }
 }
 
-/// The result of an effect that is not gone on with, for this reason.
+/// The result of an abandoned effect, with this reason.
 pub(crate) fn left_out(reason: &str) -> Result<String, WorkError> {
     let left_out = reason.to_owned();
     Ok(serde_json::to_string(&LeftOut { left_out })?)
 }
 
-/// What came of a question, as the journal has it.
+/// The outcome of a question, in the journal's form.
 pub(crate) fn outcome_of(standing: &QuestionStanding) -> InterruptOutcome {
     let interrupt = &standing.interrupt;
     let requested = interrupt.bound.is_some();
@@ -280,7 +280,7 @@ pub(crate) fn outcome_of(standing: &QuestionStanding) -> InterruptOutcome {
     }
 }
 
-/// The request in what a model said, or what does not fit.
+/// The request in a model's answer, or what does not fit.
 fn read(answer: &Value, route: &RouteEntry) -> Result<Value, Vec<Misfit>> {
     let answer = match answer.as_str() {
         Some(text) => parsed(text)?,
@@ -290,7 +290,7 @@ fn read(answer: &Value, route: &RouteEntry) -> Result<Value, Vec<Misfit>> {
     if found.is_empty() {
         return Ok(without_record(answer[&route.field].clone(), route));
     }
-    // Some providers demand every property, and take null for one that is left out.
+    // Some providers demand every property, and accept null for an omitted one.
     let stripped = without_nulls(answer);
     if misfits(&route.schema, &stripped).is_empty() {
         return Ok(stripped[&route.field].clone());

@@ -14,13 +14,13 @@ use crate::lease::Taking;
 use crate::protocol::Protocol;
 use crate::standing::QuestionStanding;
 
-/// The version of the form in which a run's order is kept.
+/// The version of the form in which a run's order is stored.
 const VERSION: u32 = 4;
 
 /// The most bytes of a run's input.
 const LARGEST_INPUT: usize = 1 << 20;
 
-/// The most characters of the goal that is shown of an input.
+/// The most characters of an input that are shown as the goal.
 const LONGEST_GOAL: usize = 200;
 
 /// A run that is to be created.
@@ -36,14 +36,14 @@ pub struct NewWork {
     pub needs: Labels,
 }
 
-/// A run of a worker as it stands.
+/// A run of a worker, as it is now.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Work {
     /// Its row.
     pub run: Run,
     /// What it works on.
     pub input: Value,
-    /// What came of it, once it is completed.
+    /// Its result, once it is completed.
     pub result: Option<Value>,
 }
 
@@ -60,11 +60,11 @@ struct Order<'a> {
 }
 
 impl Protocol<'_> {
-    /// Creates a run. Created again with the same id or alias, the same input and needs, it is the one that is there.
+    /// Creates a run. Creating it again with the same id or alias, input and needs returns the existing run.
     ///
     /// # Errors
     ///
-    /// [`WorkError::Taken`] where its id or alias belongs to another one; [`WorkError::UnknownWorkflow`].
+    /// [`WorkError::Taken`] if its id or alias belongs to another run; [`WorkError::UnknownWorkflow`].
     ///
     /// # Cancel safety
     ///
@@ -100,7 +100,7 @@ impl Protocol<'_> {
         }
     }
 
-    /// The run that an order was carried out with before.
+    /// The run that the same order created before.
     async fn known(&self, new: &NewWork, content: &str) -> Result<Option<Run>, WorkError> {
         let mut known = self.store.run(new.id).await?;
         if let (None, Some(alias)) = (&known, &new.alias) {
@@ -136,7 +136,7 @@ impl Protocol<'_> {
     ///
     /// # Errors
     ///
-    /// [`WorkError::UnknownRun`], also where it is of another workflow.
+    /// [`WorkError::UnknownRun`], also if it is of another workflow.
     ///
     /// # Cancel safety
     ///
@@ -192,17 +192,17 @@ impl Protocol<'_> {
         }
         match run.state {
             RunState::Created | RunState::Running => Ok(true),
-            // A server lets its stops take hold, for no worker has it.
+            // No worker owns the run, so a server applies its stops.
             RunState::Stopping | RunState::Paused => Ok(false),
             RunState::Waiting => self.has_news(run).await,
             RunState::Completed | RunState::Failed | RunState::Cancelled => Ok(false),
         }
     }
 
-    /// Whether a run that waits has something to do: a question of it is over, a stop or an event has come for it, or it
+    /// Whether a waiting run has something to do: a question of it is over, a stop or an event has come for it, or it
     /// waits for nothing.
     async fn has_news(&self, run: &Run) -> Result<bool, WorkError> {
-        // An event that a worker was told of is no news: it is taken by the next question of its agent.
+        // An event that was delivered to a worker is no news: the next question of its agent takes it.
         let is_news = |it: &Interrupt| it.family() == Family::Stop || it.state == State::Requested;
         if self.under_way(run.id).await?.iter().any(is_news) {
             return Ok(true);

@@ -14,7 +14,7 @@ use crate::owned::Owned;
 use crate::protocol::Protocol;
 use crate::standing::QuestionStanding;
 
-/// How many rows are read together.
+/// How many rows are read at a time.
 const PAGE: u32 = 200;
 
 /// An agent that a supervisor wants to interrupt itself.
@@ -26,7 +26,7 @@ pub struct AskedAgent {
     pub node: NodeId,
     /// Why.
     pub reason: String,
-    /// Where the answer shall go.
+    /// Where the answer is to go.
     pub reroute_to: Option<String>,
 }
 
@@ -53,16 +53,16 @@ pub struct WorkerMessage {
 /// What has come for a run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Signals {
-    /// Stops that are to take hold.
+    /// Stops that are to be applied.
     pub stops: Vec<Interrupt>,
     /// Agents that are to interrupt themselves.
     pub asked: Vec<AskedAgent>,
-    /// Messages that were not read.
+    /// Messages that have not been read.
     pub messages: Vec<WorkerMessage>,
-    /// The keys of questions that are over, decided or not, and whose outcome the worker has not taken. A decided one
-    /// whose route wants a request stays here until that is there.
+    /// The keys of questions that are over, decided or not, and whose outcome the worker has not taken. If the route of
+    /// a decided one wants a request, its key stays here until the request is there.
     pub decided: Vec<WorkKey>,
-    /// What has come up to here is in it: see [`Owned::news`].
+    /// Everything up to here is included: see [`Owned::news`].
     pub cursor: u64,
 }
 
@@ -81,13 +81,13 @@ impl Signals {
 pub enum News {
     /// Nothing that concerns it.
     Nothing,
-    /// A question of it is over; it may know that already.
+    /// One of its questions is over; it may know that already.
     QuestionOver,
     /// A stop, an event or a message came for it, or is settled.
     ForTheRun,
 }
 
-/// Whether the worker of its run has asked it: its key is at a place of the run.
+/// Whether the worker of the run asked it: its key is at a place of the run.
 pub fn is_own_question(interrupt: &Interrupt) -> bool {
     let place = interrupt
         .key
@@ -97,7 +97,7 @@ pub fn is_own_question(interrupt: &Interrupt) -> bool {
 }
 
 impl Protocol<'_> {
-    /// The stops and events of a run that are under way and have not taken hold.
+    /// The stops and events of a run that are under way and not applied yet.
     pub(crate) async fn under_way(&self, run: RunId) -> Result<Vec<Interrupt>, WorkError> {
         self.in_states(run, vec![State::Requested, State::Delivered])
             .await
@@ -121,7 +121,7 @@ impl Protocol<'_> {
 }
 
 impl Protocol<'_> {
-    /// The questions of a run that its worker has not taken the outcome of, in the order in which they were asked.
+    /// The questions of a run whose outcome its worker has not taken, in the order in which they were asked.
     ///
     /// # Errors
     ///
@@ -151,7 +151,7 @@ impl Protocol<'_> {
 }
 
 impl Owned<'_> {
-    /// What has come for the run. What is told is delivered to its worker.
+    /// What has come for the run. What is returned counts as delivered to its worker.
     ///
     /// # Errors
     ///
@@ -159,7 +159,7 @@ impl Owned<'_> {
     ///
     /// # Cancel safety
     ///
-    /// Safe to repeat: what was delivered and has not taken hold is told again.
+    /// Safe to repeat: what was delivered and is not applied is returned again.
     pub async fn signals(&self) -> Result<Signals, WorkError> {
         // Before the rest is read: what comes meanwhile is news.
         let mut signals = Signals {
@@ -239,7 +239,7 @@ impl Owned<'_> {
         };
         let row = self.store().interrupt(interrupt).await?;
         Ok(match row {
-            // The worker has asked it, and waits for its end alone.
+            // The worker asked it, and waits only for its end.
             Some(row) if is_own_question(&row) => match state.is_live() {
                 true => News::Nothing,
                 false => News::QuestionOver,
@@ -248,7 +248,7 @@ impl Owned<'_> {
         })
     }
 
-    /// An interrupt that the worker has; `None` where it ended meanwhile.
+    /// Delivers an interrupt to the worker; `None` if it ended meanwhile.
     async fn delivered(&self, interrupt: Interrupt) -> Result<Option<Interrupt>, WorkError> {
         let holder = interrupt.lease.as_ref();
         let owner = self.run.lease.as_ref().map(|lease| &lease.owner);
@@ -258,7 +258,7 @@ impl Owned<'_> {
         let delivery = self.delivery(holder);
         let taken = match self.store().deliver(interrupt.id, delivery).await {
             Ok(taken) => Some(taken),
-            // Another request of the worker was faster, or it has ended.
+            // Another request of the worker was faster, or the interrupt has ended.
             Err(ChangeError::Refused(_)) => self.store().interrupt(interrupt.id).await?,
             Err(error) => return Err(error.into()),
         };

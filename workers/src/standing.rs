@@ -1,4 +1,4 @@
-//! How a question of a worker stands: asked, decided, and where its answer goes.
+//! The state of a worker's question: asked, decided, and where its answer goes.
 
 use interrupts::catalogue::{RouteEntry, misfits};
 use interrupts::life::{Decider, Interrupt, State, Verdict};
@@ -74,9 +74,9 @@ pub struct Decided {
 /// The one route that the answer takes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Route {
-    /// What the workflow says of it.
+    /// How the workflow describes it.
     pub entry: RouteEntry,
-    /// Whether it is another one than that of the kind.
+    /// Whether it differs from the route of the kind.
     pub rerouted: bool,
 }
 
@@ -89,7 +89,7 @@ pub struct AskedForRequest {
     pub state: AskedState,
 }
 
-/// How a question stands.
+/// The state of a question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QuestionStanding {
     /// Its key.
@@ -100,13 +100,13 @@ pub struct QuestionStanding {
     pub state: AskedState,
     /// What was decided.
     pub decided: Option<Decided>,
-    /// Where the answer goes; `None` before the decision, and where the kind has no routes.
+    /// Where the answer goes; `None` before the decision, and if the kind has no routes.
     pub route: Option<Route>,
     /// The request of that route, once it is filled in.
     pub request: Option<Value>,
     /// How many answers of a model were rejected.
     pub rejected: u32,
-    /// The question that asks a person for the request, where one does.
+    /// The question that asks a person for the request, if there is one.
     pub asked: Option<AskedForRequest>,
     /// Whether its outcome is recorded in the journal.
     pub(crate) is_recorded: bool,
@@ -118,18 +118,18 @@ impl QuestionStanding {
         ANSWERS.saturating_sub(self.rejected.max(1))
     }
 
-    /// Whether its worker has taken what came of it: [`Owned::settled`](crate::Owned::settled) has recorded it.
+    /// Whether its worker has taken the outcome: [`Owned::settled`](crate::Owned::settled) has recorded it.
     pub const fn is_taken(&self) -> bool {
         self.is_recorded
     }
 
-    /// Whether no person is waited for any more: neither for the decision nor for the request.
+    /// Whether no person needs to answer any more: neither for the decision nor for the request.
     pub fn is_over(&self) -> bool {
         let is_open = |asked: &AskedForRequest| asked.state == AskedState::Open;
         self.state != AskedState::Open && !self.asked.as_ref().is_some_and(is_open)
     }
 
-    /// Whether nothing more comes of it: it is over, and the request is there, or none will be.
+    /// Whether nothing more comes of it: it is over, and the request is there, or there will be none.
     pub fn is_settled(&self) -> bool {
         let wants_request = match self.state {
             AskedState::Open | AskedState::Decided | AskedState::Expired => self.route.is_some(),
@@ -221,7 +221,7 @@ impl Protocol<'_> {
         }))
     }
 
-    /// The request that a person gave: with the decision, or asked for it after the model's answers were spent.
+    /// The request that a person gave: with the decision, or when asked for it after the model's answers were exhausted.
     async fn look_for_request(
         &self,
         run: &Run,
@@ -266,7 +266,7 @@ impl Protocol<'_> {
     }
 }
 
-/// The request that the journal holds, once it was filled in.
+/// The request in the journal's entry, once it is filled in.
 fn routed_to(entry: &JournalEntry, route: Option<&Route>) -> Result<Option<Value>, WorkError> {
     let (Some(result), Some(route)) = (&entry.result, route) else {
         return Ok(None);
@@ -304,7 +304,7 @@ fn decided(interrupt: &Interrupt) -> Result<Option<Decided>, WorkError> {
         None => Value::Null,
     };
     if let Some(fields) = content.as_object_mut() {
-        // How sure a reviewing model was is no part of the answer.
+        // The confidence of a reviewing model is not part of the answer.
         fields.shift_remove("confidence");
     }
     let answer = match content.is_object() {

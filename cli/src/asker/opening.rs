@@ -13,14 +13,14 @@ use workers::{NewWork, Owned, Taking, WorkError};
 use super::{Asker, LEASE};
 use crate::keep::is_gone;
 
-/// How long a run is waited for that another process has: the client before this one may just be ending.
+/// How long to wait for a run that another process owns: the previous client may just be ending.
 const WHILE_IT_ENDS: Duration = Duration::from_secs(1);
 
-/// How often it is tried again meanwhile.
+/// How often to try again meanwhile.
 const PACE: Duration = Duration::from_millis(25);
 
 impl Asker {
-    /// The run that this name left open, or a new one. Of several clients with one name at once, each has a run.
+    /// The run that this name left open, or a new one. If several clients use one name at once, each has its own run.
     pub(super) async fn begin(&self) -> Result<Owned<'_>, WorkError> {
         let mut number = 1_u64;
         loop {
@@ -73,12 +73,12 @@ impl Asker {
         }
     }
 
-    /// Takes a run, and hears first whether it was told to stop while no process had it.
+    /// Takes a run, and first carries out a stop that was requested while no process owned it.
     pub(super) async fn take(&self, run: RunId) -> Result<Owned<'_>, WorkError> {
         let owned = self.take_now(run).await?;
         if owned.is_told_to_stop().await? {
             self.stop(owned).await?;
-            // It says now what the stop has made of it.
+            // The run now says what the stop has made of it.
             return self.take_now(run).await;
         }
         Ok(owned)

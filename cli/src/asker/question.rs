@@ -15,10 +15,10 @@ use super::store::KIND;
 use super::{Asker, by_work};
 use crate::exit::Failure;
 
-/// How often a question is looked at where no ring is heard.
+/// How often to check a question without a notification.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// How often deadlines are looked at.
+/// How often to check deadlines.
 const SWEEP: Duration = Duration::from_secs(1);
 
 /// How many digits of a digest tell questions apart.
@@ -37,11 +37,11 @@ pub(crate) struct ProgramQuestion {
     pub(crate) choices: Vec<String>,
     /// What else is shown.
     pub(crate) fields: Map<String, Value>,
-    /// How long it may wait, whether its program is there or not; as long as the policy says where it is absent.
+    /// How long it may wait, whether its program is connected or not; `None` leaves that to the policy.
     pub(crate) deadline: Option<SignedDuration>,
 }
 
-/// How long waiting took.
+/// How a wait ended.
 pub(crate) enum QuestionWait {
     /// It is over: decided, expired or withdrawn.
     Over(QuestionStanding),
@@ -91,12 +91,12 @@ pub(super) fn is_withdrawn(standing: &QuestionStanding) -> bool {
 }
 
 impl Asker {
-    /// Asks. While the same words were asked before in this session and their answer was not handed over, it is the
-    /// same question; afterwards they are asked anew.
+    /// Asks. Until their answer is handed over, the same words in this session are the same question; afterwards they
+    /// are asked anew.
     ///
     /// # Errors
     ///
-    /// Where a person has paused or stopped the run, the question is too long, or the store fails.
+    /// If a person has paused or stopped the run, the question is too long, or the store fails.
     ///
     /// # Cancel safety
     ///
@@ -111,7 +111,7 @@ impl Asker {
         asked.await.map_err(|error| by_work(&error))
     }
 
-    /// The key under which words are asked: the one that they have as long as their answer was not handed over.
+    /// The key under which words are asked: it stays the same until their answer is handed over.
     async fn next_key(&self, run: &Run, stem: &str) -> Result<WorkKey, WorkError> {
         // Their keys have no gaps, so the last one is found by halving.
         let (mut last, mut missing) = (0, 1);
@@ -149,11 +149,11 @@ impl Asker {
         }
     }
 
-    /// Waits until a question is over, but not longer than until then.
+    /// Waits until a question is over, but at most until the given time.
     ///
     /// # Errors
     ///
-    /// Where a person has paused or stopped the run, there is no such question, or the store fails.
+    /// If a person has paused or stopped the run, there is no such question, or the store fails.
     ///
     /// # Cancel safety
     ///
@@ -202,11 +202,11 @@ impl Asker {
         protocol.question(&row, key).await
     }
 
-    /// Records that what came of a question is handed over. Do so right before it is.
+    /// Records that the result of a question is handed over. Call it right before doing so.
     ///
     /// # Errors
     ///
-    /// Where the run is not this process's any more, or the store fails: nothing may be handed over then.
+    /// If this process no longer owns the run, or the store fails: nothing may be handed over then.
     ///
     /// # Cancel safety
     ///
@@ -233,7 +233,7 @@ impl Asker {
         let owned = self.owned().await?;
         let withdrawn = async {
             let standing = owned.withdraw(key).await?;
-            // What was decided meanwhile is still there to be handed over.
+            // A decision that came meanwhile can still be handed over.
             if !is_withdrawn(&standing) {
                 return Ok(standing);
             }

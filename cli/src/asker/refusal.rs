@@ -1,4 +1,4 @@
-//! What a program is told that could not ask.
+//! What a program reads if it could not ask.
 
 use interrupts::life::RunState;
 use workers::WorkError;
@@ -7,7 +7,7 @@ use crate::exit::{Exit, Failure};
 use crate::keep::owner_words;
 use crate::refused::by_store;
 
-/// The failure that a refusal of the worker protocol is, with what helps.
+/// A refusal of the worker protocol as a failure, with a hint.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the rest, which may become more, has no other remedy than its own words"

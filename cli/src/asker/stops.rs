@@ -11,18 +11,18 @@ use workers::{Owned, WorkError};
 use super::{Asker, LEASE, RENEWAL};
 use crate::exit::Failure;
 
-/// How often it is looked for stops where no ring is heard.
+/// How often to look for stops without a notification.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// How many interrupts are read together.
 const PAGE: u32 = 200;
 
 impl Asker {
-    /// Keeps the run of this asker, and lets stops of it take hold, for as long as it is polled.
+    /// Keeps the run of this asker and carries out its stops, for as long as it is polled.
     ///
     /// # Cancel safety
     ///
-    /// Safe: a stop that was begun is gone on with by the next owner of the run.
+    /// Safe: the next owner of the run completes a stop that was begun.
     pub(crate) async fn tend(&self) {
         let mut news = self.store.news();
         let mut renewed = Instant::now();
@@ -61,7 +61,7 @@ impl Asker {
         Ok(())
     }
 
-    /// Lets the stops of a run take hold. Nothing of it works: its client only waits for people.
+    /// Carries out the stops of a run. None of its agents works: its client only waits for people.
     pub(super) async fn stop(&self, owned: Owned<'_>) -> Result<(), WorkError> {
         let run = owned.run.id;
         owned.signals().await?;
@@ -71,7 +71,7 @@ impl Asker {
         carried_out.map_err(unexpected)
     }
 
-    /// Whether nothing holds a run that is paused: what had paused it was decided or withdrawn.
+    /// Whether nothing keeps a paused run paused: what had paused it was decided or withdrawn.
     pub(super) async fn was_let_go(&self, run: RunId) -> Result<bool, WorkError> {
         let filter = Filter {
             run: Some(run),
@@ -99,7 +99,7 @@ impl Asker {
         Ok(true)
     }
 
-    /// Lets a run go on that nothing holds any more.
+    /// Resumes a run that nothing keeps paused any more.
     pub(super) async fn lift(&self, run: &Run) -> Result<(), WorkError> {
         let lifted = self.store.keeping.let_worker_go_on(run, None, None).await;
         lifted.map_err(unexpected)

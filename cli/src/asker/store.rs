@@ -24,19 +24,19 @@ pub(crate) struct AskerStore {
     pub(super) storage: Storage,
     workflow: WorkflowName,
     policy: Policy,
-    /// This process, as the owner of runs: whether it lives can be seen by its name.
+    /// This process, as the owner of runs: its name shows whether it is alive.
     pub(super) owner: OwnerName,
-    /// Lets stops take hold once nothing of a run works any more.
+    /// Carries out stops once nothing of a run works any more.
     pub(super) keeping: Keeping,
     news: watch::Sender<u64>,
 }
 
 impl AskerStore {
-    /// Opens the store, which is made where it is not there, and registers the workflow in it.
+    /// Opens the store, creating it if it does not exist, and registers the workflow in it.
     ///
     /// # Errors
     ///
-    /// Where the store cannot be opened, or no other process could see it.
+    /// If the store cannot be opened, or no other process could see it.
     ///
     /// # Cancel safety
     ///
@@ -65,7 +65,7 @@ impl AskerStore {
         Ok(opened)
     }
 
-    /// One kind, whose answers only come back to it.
+    /// Registers one kind, whose answers only go back to it.
     async fn register(&self) -> Result<(), Failure> {
         let draft = WorkflowDraft {
             kinds: vec![KindDraft {
@@ -93,11 +93,11 @@ impl AskerStore {
         }
     }
 
-    /// Hears other processes, for as long as it is polled: each ring wakes all that wait here.
+    /// Listens for other processes, for as long as it is polled: each notification wakes all tasks that wait here.
     ///
     /// # Cancel safety
     ///
-    /// Safe: what waits looks by itself, a little later.
+    /// Safe: waiting tasks look by themselves, a little later.
     pub(crate) async fn hear(&self) {
         let bell = bell_at(self.storage.location(), &self.owner);
         loop {
@@ -106,7 +106,7 @@ impl AskerStore {
         }
     }
 
-    /// Something may have changed: whatever waits looks now.
+    /// Something may have changed: wakes all waiting tasks.
     pub(super) fn changed(&self) {
         self.news
             .send_modify(|count| *count = count.wrapping_add(1));

@@ -35,10 +35,10 @@ use crate::view::json_line;
 use counted::{Counted, Tally};
 use unattended::Unattended;
 
-/// How many steps a run may take. The way through the fourteen nodes has about twenty.
+/// How many steps a run may take; the path through the fourteen nodes has about twenty.
 const MOST_STEPS: u32 = 80;
 
-/// What a form came to.
+/// The result of one form.
 struct Measured {
     form: BenchForm,
     runs: u32,
@@ -55,11 +55,11 @@ struct Measured {
     took: Duration,
 }
 
-/// Runs the workflow in each form, and prints what came of it.
+/// Runs the workflow in each form and prints the results.
 ///
 /// # Errors
 ///
-/// Where the model or the folder cannot be had, or the output is closed.
+/// If the model or the folder cannot be opened, or the output is closed.
 pub(crate) fn bench_model(arguments: &BenchModelArguments, global: Global) -> anyhow::Result<Exit> {
     let usage = |text: String| Failure::new(Exit::Usage, text);
     let goal = Goal::new(arguments.goal.clone()).map_err(|error| usage(error.to_string()))?;
@@ -98,7 +98,7 @@ pub(crate) fn bench_model(arguments: &BenchModelArguments, global: Global) -> an
     })
 }
 
-/// The model as it is asked in a form.
+/// The model, asked in this form.
 fn in_form(choice: ModelChoice, form: BenchForm) -> ModelChoice {
     choice.changed(|profile| {
         let (turn, dialect) = match form {
@@ -158,7 +158,7 @@ impl Measured {
         }
     }
 
-    /// One run, added up; how it ended where it did not complete.
+    /// Executes one run and adds up its counts; returns how it ended if it did not complete.
     async fn run(
         &mut self,
         model: &Arc<dyn LanguageModel>,
@@ -217,7 +217,7 @@ fn store() -> Result<RunStore, Failure> {
     Ok(RunStore::new(Arc::new(store), owner, "{}"))
 }
 
-/// What ends whatever of a run is still under way.
+/// Stops everything of a run that is still under way.
 fn over() -> StopReason {
     StopReason {
         source: StopSource::Programmatic,
@@ -263,7 +263,7 @@ fn name(form: BenchForm) -> &'static str {
     }
 }
 
-/// So much for each step.
+/// The mean for each step.
 fn each(sum: f64, steps: u32) -> f64 {
     if steps == 0 {
         0.0

@@ -34,15 +34,15 @@ use tools::ToolControls;
 /// The most characters of a tool's arguments that are shown while it runs.
 const LONGEST_ARGUMENTS: usize = 200;
 
-/// How fast the rehearsal speaks where somebody watches, in tokens a second.
+/// How fast the rehearsal speaks when a person watches, in tokens a second.
 const WATCHED_PACE: u32 = 40;
 
 /// Talks with a model.
 ///
 /// # Errors
 ///
-/// Where something is wrong with the model's name or its server; nothing was sent then. On a terminal an
-/// answer that fails is shown and the conversation goes on; elsewhere it is an error.
+/// If the model's name or its server is wrong; nothing was sent then. On a terminal an answer that fails is shown and the
+/// conversation goes on; elsewhere it is an error.
 pub(crate) fn chat(
     arguments: &ChatArguments,
     store: &StoreArguments,
@@ -83,7 +83,7 @@ pub(crate) fn chat(
     // A thread that reads the terminal cannot be joined.
     runtime.shutdown_background();
     match ended {
-        // Nobody reads it any more, nor that.
+        // The terminal is closed, so the error could not be read either.
         Err(error) if is_unread(&error) => Ok(Exit::HungUp),
         ended => ended,
     }
@@ -155,7 +155,7 @@ fn tool_line(request: &ToolRequest) -> String {
     format!("tool {}: {arguments}{more}", request.name)
 }
 
-/// How a tool has ended, on one line: in the standard words after an interrupt.
+/// The result of a tool on one line, in the standard words after an interrupt.
 fn ended_line(request: &ToolRequest, result: &ToolResult, was_stopped: bool) -> String {
     if was_stopped {
         return format!("{} ({}): {}", request.name, request.id, result.summary);

@@ -1,4 +1,4 @@
-//! `irq checkpoints`: where a run can go on from.
+//! `irq checkpoints`: the points from which a run can go on.
 
 use std::io;
 
@@ -22,7 +22,7 @@ use crate::visible::visible_line;
 ///
 /// # Errors
 ///
-/// Where there is no such run, or the store cannot be read.
+/// If there is no such run, or the store cannot be read.
 pub(crate) fn checkpoints(
     arguments: &CheckpointsArguments,
     store: &StoreArguments,

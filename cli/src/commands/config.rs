@@ -1,4 +1,4 @@
-//! `irq config`: the settings that hold, where each comes from, and whether the folder's are trusted.
+//! `irq config`: the effective settings, where each comes from, and whether the folder's are trusted.
 
 use std::io;
 
@@ -31,7 +31,7 @@ struct Setting {
 ///
 /// # Errors
 ///
-/// Where one of them cannot hold.
+/// If one of them is invalid.
 pub(crate) fn config(
     arguments: &ConfigArguments,
     store: &StoreArguments,
@@ -108,7 +108,7 @@ fn settings(
     Ok(settings)
 }
 
-/// What variables and files say of the options of commands.
+/// The options of commands that variables and files set.
 fn said_of_commands(read: &Settings) -> Vec<Setting> {
     let by_variable = OF_COMMANDS.iter().filter_map(|key| {
         let name = variable_of(key);
@@ -128,7 +128,7 @@ fn said_of_commands(read: &Settings) -> Vec<Setting> {
     by_variable.chain(by_file).collect()
 }
 
-/// A value without a password that it may have.
+/// A value without its password, if it has one.
 fn shown(key: &str, value: &str) -> String {
     match (key, value.split_once('@')) {
         ("bus", Some((_credentials, place))) => format!("nats://…@{place}"),

@@ -1,4 +1,4 @@
-//! `irq doctor`: what is wrong with this installation, and how to mend it.
+//! `irq doctor`: what is wrong with this installation, and how to fix it.
 
 mod finding;
 mod machine;
@@ -21,11 +21,11 @@ use crate::visible::visible_line;
 
 use finding::{Finding, Health};
 
-/// Looks at everything that the program needs.
+/// Checks everything that the program needs.
 ///
 /// # Errors
 ///
-/// Where what was found cannot be written. A problem that was found is an exit code, not an error.
+/// If what was found cannot be written. A problem that was found is an exit code, not an error.
 pub(crate) fn doctor(
     arguments: &DoctorArguments,
     store: &StoreArguments,

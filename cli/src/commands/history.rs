@@ -51,7 +51,7 @@ impl HistoryFilter {
 ///
 /// # Errors
 ///
-/// Where the store cannot be read, or its audit is not what it was when it was written.
+/// If the store cannot be read, or its audit has changed since it was written.
 pub(crate) fn history(
     arguments: &HistoryArguments,
     store: &StoreArguments,
@@ -212,8 +212,7 @@ fn line(cells: &[String; 3], last: &str) -> String {
     line + last
 }
 
-/// One record. Quoting is the library's; texts stay what they are, so a spreadsheet has to be told that they
-/// are text.
+/// One record. The library does the quoting; texts are not changed, so a spreadsheet has to be told that they are text.
 fn csv_line(fields: &[&str]) -> anyhow::Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(fields)?;
@@ -223,7 +222,7 @@ fn csv_line(fields: &[&str]) -> anyhow::Result<String> {
     Ok(String::from_utf8(bytes)?)
 }
 
-/// A head of the audit that is kept elsewhere.
+/// A head of the audit that is saved elsewhere.
 #[derive(Debug, Serialize, Deserialize)]
 struct KeptHead {
     store: Option<String>,
@@ -287,7 +286,7 @@ fn in_words(found: &Verification, against: Option<&Path>) -> String {
     text
 }
 
-/// Why the audit does not go on from a head that was kept; nothing where it does.
+/// Why the audit does not continue a saved head; `None` if it does.
 async fn does_not_go_on(
     from: &dyn Installation,
     found: &Verification,

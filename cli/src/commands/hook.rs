@@ -16,7 +16,7 @@ use crate::visible::visible_lines;
 ///
 /// # Errors
 ///
-/// [`Exit::Usage`], which blocks the agent, where its event cannot be read; where settings cannot be changed.
+/// [`Exit::Usage`], which blocks the agent, if its event cannot be read; if settings cannot be changed.
 pub(crate) fn hook(arguments: &HookArguments, store: &StoreArguments) -> anyhow::Result<Exit> {
     let (agent, timeout) = match &arguments.command {
         HookCommand::ClaudeCode(run) => (CodingAgent::ClaudeCode, run.timeout),
@@ -26,7 +26,7 @@ pub(crate) fn hook(arguments: &HookArguments, store: &StoreArguments) -> anyhow:
         HookCommand::Remove(remove) => return removed(remove),
     };
     let text = answer(agent, timeout, store)?;
-    // A decision that the agent does not hear is no allowance: this exit code blocks.
+    // If the agent does not receive the decision, it must not go on: this exit code blocks.
     print(&text).map_err(|error| {
         Failure::new(
             Exit::Usage,
@@ -90,7 +90,7 @@ fn changed(change: &Change, yes: bool, nothing: &str) -> anyhow::Result<Exit> {
     Ok(Exit::Success)
 }
 
-/// This program as an agent finds it: by its name where the search path leads here, else by its path.
+/// This program as an agent finds it: by its name if the search path leads here, else by its path.
 fn program() -> anyhow::Result<String> {
     let own = std::env::current_exe()?;
     let real = std::fs::canonicalize(&own).unwrap_or_else(|_gone| own.clone());
@@ -105,7 +105,7 @@ fn program() -> anyhow::Result<String> {
     Ok(own.display().to_string())
 }
 
-/// The store of the command line goes with the hook; that of the environment is there when it runs.
+/// The hook gets the store of the command line as an option; the one of the environment is there when it runs.
 fn options(store: &StoreArguments) -> Vec<String> {
     let of_environment = std::env::var("IRQ_STORE").ok();
     match &store.store {

@@ -38,7 +38,7 @@ struct PlannedStop {
 /// One request after it was made.
 struct Made {
     interrupt: Interrupt,
-    /// Whether the same was asked for before.
+    /// Whether the same was requested before.
     already: bool,
     affected: Vec<String>,
     run: Run,
@@ -48,7 +48,7 @@ struct Made {
 ///
 /// # Errors
 ///
-/// Where there is nothing of that name, it has ended, or what was waited for did not come.
+/// If there is nothing of that name, it has ended, or waiting for it timed out.
 pub(crate) fn interrupt(
     arguments: &InterruptArguments,
     store: &StoreArguments,
@@ -77,8 +77,8 @@ pub(crate) fn interrupt(
     })
 }
 
-/// Makes each request, and then waits for all of them together: what stops slowly must not keep another run from being
-/// asked. Where there are several, one that fails does not keep the others.
+/// Makes each request, and then waits for all of them together, so that a slow stop does not delay the request to another
+/// run. If one of several fails, the others are still made.
 async fn carry_out(
     installation: &dyn Installation,
     arguments: &InterruptArguments,
@@ -119,7 +119,7 @@ async fn carry_out(
     }
 }
 
-/// Waits for what was asked, where that is wanted, and says how it stands.
+/// Waits for the requested state if that is wanted, and reports the result.
 async fn waited(
     installation: &dyn Installation,
     arguments: &InterruptArguments,
@@ -143,7 +143,7 @@ async fn waited(
         }
         None => Ok(()),
     };
-    // Whoever had it may have gone since it was looked up.
+    // The process that owned the run may have gone since it was looked up.
     if let Some(run) = installation.run(made.run.id).await? {
         made.run = run;
     }
@@ -238,7 +238,7 @@ pub(super) fn refuse_ended_agent(row: &NodeRow) -> Result<(), Failure> {
     Err(Failure::new(Exit::Conflict, text).hint("`irq ps` lists the agents that are not"))
 }
 
-/// Only an agent can be asked, or cut off.
+/// Only an agent can be questioned or pruned.
 fn refuse_whole_runs(interrupt_type: InterruptType) -> Result<(), Failure> {
     match interrupt_type {
         InterruptType::Pause | InterruptType::Stop | InterruptType::Branch => Ok(()),
@@ -250,7 +250,7 @@ fn refuse_whole_runs(interrupt_type: InterruptType) -> Result<(), Failure> {
     }
 }
 
-/// Refuses to fork a run where it stands still, where nobody can read what it would be forked from.
+/// Refuses to fork a paused or waiting run if the checkpoint that it would be forked from cannot be read.
 async fn refuse_damaged(from: &dyn Installation, run: &Run) -> Result<(), Failure> {
     let Some(place) = run.goes_on_from() else {
         return Ok(());
@@ -267,7 +267,7 @@ async fn refuse_damaged(from: &dyn Installation, run: &Run) -> Result<(), Failur
     }
 }
 
-/// Makes the request, or finds it where it was made before and is under way.
+/// Makes the request, or finds it if it was made before and is under way.
 async fn make(
     installation: &dyn Installation,
     arguments: &InterruptArguments,
@@ -429,14 +429,14 @@ fn told(made: &Made, arguments: &InterruptArguments) -> String {
     text
 }
 
-/// Whether an agent stops only when its step has ended. One with one step alone has no other to stop before.
+/// Whether an agent stops only when its step has ended. An agent with a single step has no later step to stop before.
 fn waits_for_a_step(interrupt: &Interrupt) -> bool {
     interrupt.family() == Family::Stop
         && interrupt.scope == Scope::Agent
         && interrupt.mode == StopMode::Graceful
 }
 
-/// The run that a BRANCH has left.
+/// The run that a BRANCH has left behind.
 fn branch_of(interrupt: &Interrupt) -> Option<RunId> {
     let content = interrupt.decision.as_ref()?.content.as_deref()?;
     let left: Value = serde_json::from_str(content).ok()?;

@@ -13,7 +13,7 @@ use crate::nearest::nearest;
 ///
 /// # Errors
 ///
-/// Where nobody reads the output.
+/// If the output is closed.
 pub(crate) fn completions(arguments: &CompletionsArguments) -> anyhow::Result<Exit> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut command_line(), "irq", &mut script);
@@ -25,7 +25,7 @@ pub(crate) fn completions(arguments: &CompletionsArguments) -> anyhow::Result<Ex
 ///
 /// # Errors
 ///
-/// Where there is no such command, or a page cannot be written.
+/// If there is no such command, or a page cannot be written.
 pub(crate) fn man(arguments: &ManArguments) -> anyhow::Result<Exit> {
     if let Some(folder) = &arguments.dir {
         write_all(folder)?;

@@ -1,4 +1,4 @@
-//! `irq mcp`: people, for any MCP client.
+//! `irq mcp`: lets any MCP client ask people.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::mcp::{McpOrder, serve};
 ///
 /// # Errors
 ///
-/// Where the store cannot be opened, the address cannot be listened at, or the client speaks something else.
+/// If the store cannot be opened, the address cannot be listened at, or the client speaks something else.
 pub(crate) fn mcp(arguments: &McpArguments, store: &StoreArguments) -> anyhow::Result<Exit> {
     let order = McpOrder {
         listen: arguments.listen,
@@ -21,7 +21,7 @@ pub(crate) fn mcp(arguments: &McpArguments, store: &StoreArguments) -> anyhow::R
     };
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let served = runtime.block_on(serve(order, store));
-    // Where standard input is no pipe, a thread reads it that cannot be ended.
+    // If standard input is no pipe, the thread that reads it cannot be ended.
     runtime.shutdown_background();
     served?;
     Ok(Exit::Success)

@@ -15,8 +15,8 @@ use crate::tooling::read_servers;
 ///
 /// # Errors
 ///
-/// [`Exit::NotFound`] where the file does not name the server, [`Exit::NotAuthorised`] where the login fails,
-/// [`Exit::Unreachable`] where the server cannot be reached.
+/// [`Exit::NotFound`] if the file does not name the server, [`Exit::NotAuthorised`] if the login fails,
+/// [`Exit::Unreachable`] if the server cannot be reached.
 pub(crate) fn mcp_login(arguments: &McpLoginArguments) -> anyhow::Result<Exit> {
     let (name, config) = one_server(arguments)?;
     let folder = logins::folder().ok_or_else(|| {
@@ -58,7 +58,7 @@ pub(crate) fn mcp_login(arguments: &McpLoginArguments) -> anyhow::Result<Exit> {
     })
 }
 
-/// The server that is meant, and a configuration that has no other.
+/// The chosen server, and a configuration with no other.
 fn one_server(arguments: &McpLoginArguments) -> Result<(ServerName, McpConfig), Failure> {
     let mut config = read_servers(&arguments.mcp)?;
     let names: Vec<&str> = config.servers.keys().map(ServerName::as_str).collect();

@@ -1,4 +1,4 @@
-//! `irq plan`: the plan of a run, and its change while it stands still.
+//! `irq plan`: the plan of a run, and its change while it waits for a person.
 
 mod given;
 
@@ -30,7 +30,7 @@ use crate::view::{self, json_line};
 ///
 /// # Errors
 ///
-/// Where the run carries out no plan, does not stand still, or the change is not the one that was previewed.
+/// If the run has no plan, does not wait for a person, or the change is not the one that was previewed.
 pub(crate) fn plan(
     arguments: &PlanArguments,
     store: &StoreArguments,
@@ -119,7 +119,7 @@ impl PlanInvocation<'_> {
         Ok(Exit::Success)
     }
 
-    /// What steps that somebody wrote would do. They are kept to be applied where the plan stands still.
+    /// Previews steps that a person wrote. They are kept to be applied if the plan waits for a person.
     async fn preview(&self, tasks: Vec<String>) -> anyhow::Result<Exit> {
         let reading = read(self.at, &self.run).await?;
         if reading.escape.is_some() {
@@ -172,7 +172,7 @@ impl PlanInvocation<'_> {
         print(&text)
     }
 
-    /// Decides the interrupt on which the plan stands still with the change that was previewed.
+    /// Decides the interrupt that holds the plan, with the change that was previewed.
     async fn apply(&self, digest: Option<&str>) -> anyhow::Result<Exit> {
         let digest = match digest {
             Some(digest) => digest.to_owned(),
@@ -200,7 +200,7 @@ impl PlanInvocation<'_> {
         Ok(Exit::Success)
     }
 
-    /// Shows the change and asks, where there is somebody to ask; the digest of what was confirmed.
+    /// Shows the change and asks, if there is a person to ask; returns the digest of what was confirmed.
     async fn confirmed(&self) -> anyhow::Result<Option<String>> {
         let reading = read(self.at, &self.run).await?;
         if reading.escape.is_none() {

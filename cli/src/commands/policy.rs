@@ -20,7 +20,7 @@ use crate::visible::visible_lines;
 ///
 /// # Errors
 ///
-/// Where the file cannot be read or says something wrong, or there is no such interrupt.
+/// If the file cannot be read or is invalid, or there is no such interrupt.
 pub(crate) fn policy(arguments: &PolicyArguments, store: &StoreArguments) -> anyhow::Result<Exit> {
     match &arguments.command {
         PolicyCommand::Check(arguments) => check(arguments),

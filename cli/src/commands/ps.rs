@@ -35,12 +35,12 @@ struct ListedRun {
     run: Run,
     nodes: Vec<NodeRow>,
     open: Vec<Interrupt>,
-    /// How far it has come, where that is asked for.
+    /// How far it has come, if that is asked for.
     progress: Option<RunProgress>,
 }
 
 impl ListedRun {
-    /// Whether it stopped to ask, and nobody has gone on with it though nothing waits for an answer any more.
+    /// Whether it stopped to ask, and no process has continued it though nothing waits for an answer any more.
     fn can_go_on(&self) -> bool {
         let is_asked = |interrupt: &Interrupt| interrupt.state == State::AwaitingReview;
         self.run.state == RunState::Waiting
@@ -53,7 +53,7 @@ impl ListedRun {
 ///
 /// # Errors
 ///
-/// Where the installation cannot be read or there is no such run.
+/// If the installation cannot be read or there is no such run.
 pub(crate) fn ps(
     arguments: &PsArguments,
     store: &StoreArguments,
@@ -223,7 +223,7 @@ impl RunsLayout {
             total,
             most,
         } = progress.steps;
-        // Whoever resumed it has allowed more.
+        // The person who resumed it may have allowed more steps.
         let most = most.filter(|most| *most >= total);
         let most = most.map_or_else(String::new, |most| format!(", at most {most}"));
         let mut lines = vec![format!("  {completed} of {total} steps completed{most}")];
@@ -310,7 +310,7 @@ impl RunsLayout {
         self.palette.paint(Tone::Waiting, &format!("{lead}{asks}"))
     }
 
-    /// An agent that has ended is listed where somebody below it has not, or all are wanted.
+    /// Whether an agent is listed: one that has ended only if an agent below it has not, or if all are wanted.
     fn is_listed(&self, row: &NodeRow, nodes: &[NodeRow]) -> bool {
         self.ended_agents
             || nodes
@@ -319,7 +319,7 @@ impl RunsLayout {
     }
 }
 
-/// Which process a run waits for: one with the labels that it needs, where it needs any.
+/// Which process a run waits for: one with the labels that it needs, if it needs any.
 fn waiting_for(process: &str, run: &Run) -> String {
     let needs = needs_in(&run.content);
     if needs.is_empty() {
@@ -329,7 +329,7 @@ fn waiting_for(process: &str, run: &Run) -> String {
     }
 }
 
-/// What a run that no process executes waits for, or that it does not.
+/// What a run that no process executes waits for; `None` if it does not wait.
 fn waits(run: &Run) -> Option<String> {
     if run.state.is_final() || has_process(run) {
         None
@@ -353,7 +353,7 @@ fn order<'n>(listed: &[&'n NodeRow], above: Option<&NodeId>, ordered: &mut Vec<&
     }
 }
 
-/// The nearest agent above that is listed.
+/// The nearest listed agent above.
 fn parent_in(row: &NodeRow, listed: &[&NodeRow]) -> Option<NodeId> {
     let mut above = row.node.parent();
     while let Some(node) = above {
@@ -365,7 +365,7 @@ fn parent_in(row: &NodeRow, listed: &[&NodeRow]) -> Option<NodeId> {
     None
 }
 
-/// What stands before each agent: one step for each listed agent above it.
+/// The indentation of each agent: one step for each listed agent above it.
 fn leads(listed: &[&NodeRow]) -> HashMap<NodeId, String> {
     listed
         .iter()

@@ -17,7 +17,7 @@ use crate::view::json_line;
 ///
 /// # Errors
 ///
-/// Where it was not confirmed, or the store cannot be written.
+/// If it was not confirmed, or the store cannot be written.
 pub(crate) fn purge(
     arguments: &PurgeArguments,
     store: &StoreArguments,
@@ -41,7 +41,7 @@ pub(crate) fn purge(
     })
 }
 
-/// What tools of the runs have changed can be taken back no more.
+/// Deletes the saved edits: changes that the runs' tools made can no longer be undone.
 fn forget_edits(storage: &Storage, removed: &Purged) {
     let folders = removed.runs.iter().filter_map(|run| storage.edits_of(*run));
     for folder in folders.filter(|folder| folder.exists()) {

@@ -33,17 +33,17 @@ const WIDEST_RESULT: usize = 100;
 struct ReplayEvent {
     at: Timestamp,
     tone: Tone,
-    /// The agent, where it is of one.
+    /// The agent, if it belongs to one.
     node: Option<NodeId>,
     text: String,
     record: Value,
 }
 
-/// Tells what happened in a run.
+/// Prints what happened in a run.
 ///
 /// # Errors
 ///
-/// Where there is no such run, or the store cannot be read.
+/// If there is no such run, or the store cannot be read.
 pub(crate) fn replay(
     arguments: &ReplayArguments,
     store: &StoreArguments,
@@ -125,12 +125,12 @@ async fn moments(from: &dyn Installation, run: &Run) -> Result<Vec<ReplayEvent>,
         });
     }
     moments.extend(of_plan(from, run).await?);
-    // What happened at the same time stays in the order in which it was written.
+    // Events of the same time keep the order in which they were written.
     moments.sort_by_key(|moment| moment.at);
     Ok(moments)
 }
 
-/// What the observer of a plan was told, as its checkpoints keep it.
+/// What the observer of a plan saw, as its checkpoints record it.
 async fn of_plan(from: &dyn Installation, run: &Run) -> Result<Vec<ReplayEvent>, Failure> {
     let is_plan = RunOrder::from_content(&run.content)
         .is_ok_and(|order| order.workflow == Workflow::PlanExecute);
@@ -166,7 +166,7 @@ async fn of_audit(from: &dyn Installation, run: &Run) -> Result<Vec<ReplayEvent>
     while let Some(rows) = pages.next(|page| from.audit(page)).await? {
         for told in rows.iter().map(AuditLine::of) {
             let is_message = told.what == "message";
-            // Messages are told with their words.
+            // Messages are shown with their text.
             if told.run.as_deref() == Some(&id) && !is_message {
                 moments.extend(audited(told, &nodes));
             }
@@ -249,7 +249,7 @@ fn begun(entry: &JournalEntry, has_ended: bool) -> ReplayEvent {
             visible_line(&arguments)
         ));
     }
-    // What a process that died has worked is read from what else it recorded; no work is done again for it.
+    // The work of a process that died is read from its other records; none of it is repeated.
     if entry.result.is_none() && intent.kind.as_str() != "work" {
         text.push_str(match intent.repeating {
             _ if has_ended => " · no result: its run has ended",
@@ -306,7 +306,7 @@ fn finished(entry: &JournalEntry) -> Option<ReplayEvent> {
     })
 }
 
-/// The tool and the arguments of a tool call, where it is one.
+/// The tool and the arguments of a tool call, if it is one.
 fn tool_call(content: &Value) -> Option<(&str, String)> {
     let call = content.get("call")?;
     let given = call.get("arguments").and_then(Value::as_str);
@@ -317,7 +317,7 @@ fn tool_call(content: &Value) -> Option<(&str, String)> {
     Some((call.get("tool")?.as_str()?, arguments))
 }
 
-/// The part of a result that says most: its text where it has one; of a tool call, what came of it.
+/// The part of a result that says most: its text if it has one; of a tool call, its outcome.
 fn gist(content: &Value) -> String {
     if let Ok(message) = serde_json::from_value::<tools::ToolMessage>(content.clone()) {
         return format!("{}: {}", message.end.word(), message.text());
@@ -327,7 +327,7 @@ fn gist(content: &Value) -> String {
         .find_map(|name| content.get(name).and_then(Value::as_str))
         .filter(|text| !text.is_empty());
     match text.map(serde_json::from_str::<Value>) {
-        // What a model answers is one object.
+        // A model's answer is one object.
         Some(Ok(answer @ Value::Object(_))) => in_words(&answer),
         Some(Ok(_) | Err(_)) => text.unwrap_or_default().to_owned(),
         None => in_words(content),

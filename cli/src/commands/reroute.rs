@@ -1,4 +1,4 @@
-//! `irq reroute`: sends an agent's answer elsewhere, or decides an open interrupt so.
+//! `irq reroute`: sends an agent's answer elsewhere, or decides an open interrupt that way.
 
 use interrupts::IdempotencyKey;
 use interrupts::life::{Interrupt, Verdict};
@@ -24,7 +24,7 @@ use crate::workflows::check_target;
 ///
 /// # Errors
 ///
-/// Where there is nothing of that name, it has ended, or the target is not allowed.
+/// If there is nothing of that name, it has ended, or the target is not allowed.
 pub(crate) fn reroute(
     arguments: &RerouteArguments,
     store: &StoreArguments,
@@ -95,7 +95,7 @@ async fn publish(
     }
     let wish = Wish {
         event: arguments.event_id.clone(),
-        // The same event again is the same with its time too.
+        // The same event, published again, also has the same time.
         at: known
             .as_ref()
             .and_then(published_at)

@@ -1,4 +1,4 @@
-//! `irq resume` and `irq fork`: going on with a run, in this process.
+//! `irq resume` and `irq fork`: continuing a run in this process.
 
 mod for_worker;
 
@@ -25,7 +25,7 @@ pub(crate) use for_worker::refuse_work;
 ///
 /// # Errors
 ///
-/// Where there is no such run, it has ended, another process has it, or it fails.
+/// If there is no such run, it has ended, another process owns it, or it fails.
 pub(crate) fn resume(
     arguments: &ResumeArguments,
     store: &StoreArguments,
@@ -68,11 +68,11 @@ pub(crate) fn resume(
     })
 }
 
-/// Begins a run that goes on from a checkpoint of another one.
+/// Begins a run that continues from a checkpoint of another one.
 ///
 /// # Errors
 ///
-/// Where there is no such checkpoint, or the new run fails.
+/// If there is no such checkpoint, or the new run fails.
 pub(crate) fn fork(
     arguments: &ForkArguments,
     store: &StoreArguments,
@@ -104,10 +104,10 @@ pub(crate) fn fork(
             root: None,
             id,
             alias: None,
-            // What its limits are by now are those of the new run.
+            // The new run gets the limits as they are now.
             content: order.allowance.written_into(&from.content)?,
         };
-        // What is said to it is created with it: it never goes on without, however soon this process dies.
+        // The input is created with the run: even if this process dies at once, the run never goes on without it.
         let (left, fork) = ((&from, checkpoint), (id, &order.workflow));
         let input = arguments.message.as_deref();
         let known = known_to_fork(&*storage.store, left, fork, input).await?;
@@ -126,7 +126,7 @@ pub(crate) fn fork(
     })
 }
 
-/// Refuses a limit that a server would not hear of: it goes on with a run as that was ordered.
+/// Refuses limits that a server ignores: it continues a run with the limits of its order.
 fn refuse_limits(limits: &LimitArguments, command: &str) -> Result<(), Failure> {
     let flag = if limits.max_steps.is_some() {
         "--max-steps"
@@ -150,7 +150,7 @@ fn refuse_limits(limits: &LimitArguments, command: &str) -> Result<(), Failure> 
     Err(Failure::new(Exit::Usage, text).hint(beside))
 }
 
-/// Words that say nothing are no input: whoever gave them meant others.
+/// Refuses an empty message: the caller surely meant to say something.
 fn refuse_empty(message: Option<&str>) -> Result<(), Failure> {
     match message {
         Some(text) if text.trim().is_empty() => {
@@ -172,11 +172,11 @@ fn refuse_ended(run: &Run) -> Result<(), Failure> {
     )))
 }
 
-/// What a stored run needs to go on: its order, with the limits that hold by now, and the work.
+/// What a stored run needs to go on: its order with the current limits, and the work.
 ///
 /// # Errors
 ///
-/// Where it is none that `irq run` began, or what it needs cannot be had.
+/// If `irq run` did not begin it, or what it needs is missing.
 ///
 /// # Cancel safety
 ///

@@ -1,4 +1,4 @@
-//! `irq review`: what waits for a person, and deciding it.
+//! `irq review`: lists and decides what waits for a person.
 
 mod batch;
 mod chosen;
@@ -36,7 +36,7 @@ pub(super) use deciding::{Aftermath, decide, told};
 ///
 /// # Errors
 ///
-/// Where there is no such interrupt, it is decided already, or the answer does not belong to it.
+/// If there is no such interrupt, it is decided already, or the answer does not belong to it.
 pub(crate) fn review(
     arguments: &ReviewArguments,
     store: &StoreArguments,
@@ -101,7 +101,7 @@ pub(crate) fn review(
     })
 }
 
-/// What a reviewing model would have said, where it was not sure enough.
+/// What a reviewing model would have decided, if it was not sure enough.
 async fn suggestion_for(
     installation: &dyn Installation,
     interrupt: &Interrupt,
@@ -113,7 +113,7 @@ async fn suggestion_for(
     Ok(Suggestion::among(&journal, interrupt))
 }
 
-/// That the decision holds for the same question when it is asked again, where the command line says so.
+/// That the decision also applies when the same question is asked again, if the command line says so.
 fn remembered(arguments: &ReviewArguments) -> Option<Remember> {
     arguments.remember.map(|reach| Remember {
         id: RuleId::generate(),
@@ -123,8 +123,8 @@ fn remembered(arguments: &ReviewArguments) -> Option<Remember> {
     })
 }
 
-/// The interrupts that the command line names: with `--next` the first one that waits, and those that are shown
-/// together with it. Nothing, where all are to be listed.
+/// The interrupts that the command line names: with `--next` the first one that waits, and those that are shown together
+/// with it. Empty if all are to be listed.
 async fn chosen_interrupts(
     installation: &dyn Installation,
     arguments: &ReviewArguments,
@@ -144,9 +144,9 @@ async fn chosen_interrupts(
     }
     let mut damaged = Damaged::default();
     let open = open(installation, arguments, &mut damaged).await?;
-    // Which is the next is not known where one cannot be read.
+    // If one cannot be read, it is not known which is the next.
     damaged.end()?;
-    // What is held waits for another one, and stands behind all others.
+    // A held interrupt waits for another one, and comes after all others.
     let next = open
         .into_iter()
         .next()
@@ -157,7 +157,7 @@ async fn chosen_interrupts(
     }
 }
 
-/// Where the command line names the run too, the interrupt is one of that run.
+/// If the command line also names the run, the interrupt must belong to it.
 async fn refuse_of_another_run(
     installation: &dyn Installation,
     interrupt: &Interrupt,
@@ -218,7 +218,7 @@ async fn list_all(
     Ok(damaged.end()?)
 }
 
-/// An interrupt, and what the reviewing model would have said, where it was not sure enough.
+/// An interrupt, and what the reviewing model would have decided, if it was not sure enough.
 fn with_suggestion(interrupt: &Interrupt, suggestion: Option<&Suggestion>) -> Value {
     let mut view = view::interrupt(interrupt);
     if let (Some(fields), Some(suggestion)) = (view.as_object_mut(), suggestion) {
@@ -227,7 +227,7 @@ fn with_suggestion(interrupt: &Interrupt, suggestion: Option<&Suggestion>) -> Va
     view
 }
 
-/// An interrupt, and the number of the batch in which it is shown, where that has more than one.
+/// An interrupt, and the number of the batch in which it is shown, if that has more than one.
 fn in_batch(interrupt: &Interrupt, number: Option<u64>) -> Value {
     let mut view = view::interrupt(interrupt);
     if let (Some(fields), Some(number)) = (view.as_object_mut(), number) {
@@ -236,15 +236,15 @@ fn in_batch(interrupt: &Interrupt, number: Option<u64>) -> Value {
     view
 }
 
-/// Whether there is somebody to ask, and something.
+/// Whether there is a question and a person to ask.
 fn may_ask(interrupt: &Interrupt, arguments: &ReviewArguments) -> bool {
     let is_open = interrupt.state == State::AwaitingReview;
     let is_talked = io::stdin().is_terminal() && io::stderr().is_terminal();
     is_open && is_talked && !arguments.no_input && !arguments.json
 }
 
-/// Asks about each, and decides all of them when the last one is answered. Whoever leaves in between has decided
-/// those that were answered.
+/// Asks about each, and decides all of them when the last one is answered. If the person leaves in between, those that were
+/// answered are decided.
 async fn converse(
     installation: &dyn Installation,
     interrupts: &[Interrupt],
@@ -274,7 +274,7 @@ async fn converse(
     Ok(Exit::Success)
 }
 
-/// What a decision will do to the steps of a plan, before it is decided.
+/// Shows what a decision would do to the steps of a plan.
 async fn show_change(
     installation: &dyn Installation,
     interrupt: &Interrupt,
@@ -293,7 +293,7 @@ async fn show_change(
     Ok(())
 }
 
-/// Says what was decided, and who goes on.
+/// Says what was decided, and who continues the run.
 async fn told_decided(
     installation: &dyn Installation,
     decided: &Interrupt,

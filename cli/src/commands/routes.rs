@@ -1,4 +1,4 @@
-//! `irq routes`: where each agent's interrupt may go, and which ways there are.
+//! `irq routes`: where each agent's interrupt may go, and which routes there are.
 
 use std::io;
 
@@ -19,7 +19,7 @@ use crate::workflows;
 ///
 /// # Errors
 ///
-/// Where nobody reads the output.
+/// If the output is closed.
 pub(crate) fn routes(arguments: &RoutesArguments, global: Global) -> anyhow::Result<Exit> {
     let agents = agents::catalogue::of_workflow(&Workflow::Agents);
     let agents =

@@ -1,4 +1,4 @@
-//! `irq rules`: decisions that were remembered, and taking them back.
+//! `irq rules`: remembered decisions, and revoking them.
 
 use std::io;
 
@@ -30,7 +30,7 @@ const PAGE: u32 = 500;
 ///
 /// # Errors
 ///
-/// Where the installation cannot be used, there is no such rule, or it is somebody else's to revoke.
+/// If the installation cannot be used, there is no such rule, or only another user may revoke it.
 pub(crate) fn rules(
     arguments: &RulesArguments,
     store: &StoreArguments,

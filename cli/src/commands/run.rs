@@ -55,8 +55,7 @@ const USUAL_MODEL: &str = "rehearsal";
 ///
 /// # Errors
 ///
-/// Where something is wrong with what the run needs; nothing was started then. A run that fails is an
-/// error too.
+/// If something that the run needs is wrong; nothing was started then. A run that fails is an error too.
 pub(crate) fn run(
     arguments: &RunArguments,
     store: &StoreArguments,
@@ -85,7 +84,7 @@ pub(crate) fn run(
         input_is_free,
         ..Talk::of(&arguments.talk)
     };
-    // Whatever is wrong with the order is said before a store is touched.
+    // Errors in the order are reported before a store is touched.
     let work = PreparedRun::prepare(order, limits, &talk)?;
     complete(async {
         let storage = Storage::create(store).await?;
@@ -98,7 +97,7 @@ pub(crate) fn run(
     })
 }
 
-/// How a run is executed, and gone on with.
+/// How a run is executed and continued.
 pub(super) struct ExecutionOptions<'arguments> {
     pub(super) limits: &'arguments LimitArguments,
     pub(super) talk: Talk,
@@ -106,7 +105,7 @@ pub(super) struct ExecutionOptions<'arguments> {
 }
 
 impl ExecutionOptions<'_> {
-    /// The events of a run from now on, where programs are told.
+    /// The events of a run from now on, if programs read them.
     async fn events(&self, run: RunId, storage: &Storage) -> Result<Option<SharedEvents>, Failure> {
         if !self.talk.json {
             return Ok(None);
@@ -115,7 +114,7 @@ impl ExecutionOptions<'_> {
         Ok(Some(Arc::new(Mutex::new(events))))
     }
 
-    /// Executes a run, and goes on with it as long as a policy ends its pauses.
+    /// Executes a run, and continues it as long as a policy ends its pauses.
     ///
     /// # Errors
     ///
@@ -132,7 +131,7 @@ impl ExecutionOptions<'_> {
         storage: Storage,
     ) -> anyhow::Result<Exit> {
         let policy = work.policy();
-        // Heard from the beginning: a signal between two processes of work is not lost.
+        // Listens from the beginning, so that a signal between two executions is not lost.
         let mut signals = OsSignals::listen()?;
         if self.talk.on_hangup == HangupChoice::Detach {
             signals.ignore_hangups();
@@ -152,7 +151,7 @@ impl ExecutionOptions<'_> {
         loop {
             let heard = OsSignals::listen()?;
             if let Some(signal) = signals.next().now_or_never().flatten() {
-                // It came when no process of work heard it.
+                // The signal came when nothing was executing that could hear it.
                 if begin != Begin::New {
                     let way = format!("It rests, and can go on: irq resume {run}");
                     tell(advised(&way));
@@ -182,13 +181,13 @@ impl ExecutionOptions<'_> {
             };
             let row = find_run(&local, &run.to_string()).await?;
             (_, work) = to_go_on(&storage, &row, self.limits, &self.talk).await?;
-            // They were said when this process began.
+            // They were printed when this process began.
             work.forget_notes();
         }
     }
 }
 
-/// Why nothing can be left behind without a server.
+/// Why a run cannot be detached without a server.
 pub(super) fn nobody_executes() -> Failure {
     Failure::new(
         Exit::Usage,
@@ -208,7 +207,7 @@ pub(super) fn complete(work: impl Future<Output = anyhow::Result<Exit>>) -> anyh
     ended
 }
 
-/// What the command line orders, the cheapest checks first.
+/// The run that the command line requests, the cheapest checks first.
 fn order(arguments: &RunArguments, source: GoalSource) -> Result<RunOrder, Failure> {
     let model = arguments.model.as_deref().unwrap_or(USUAL_MODEL);
     crate::model::ModelChoice::parse(model, arguments.base_url.clone())?;

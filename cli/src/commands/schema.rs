@@ -25,7 +25,7 @@ const USUAL: &str = "InterruptRouting";
 ///
 /// # Errors
 ///
-/// Where there is no such record, the situation means nothing to it, or nobody reads the output.
+/// If there is no such record, the situation does not apply to it, or the output is closed.
 pub(crate) fn schema(arguments: &SchemaArguments) -> anyhow::Result<Exit> {
     if arguments.list {
         let own = workflows::own().map(Catalogue::record);
@@ -112,7 +112,7 @@ fn typed<T: FromStr<Err: Display>>(name: Option<&RouteName>) -> Result<Option<T>
     read.map_err(|error| Failure::new(Exit::Usage, error.to_string()))
 }
 
-/// How a turn with the record is asked: in the form that the model is asked in, or in both where none is named.
+/// The schema of a turn with the record: in the form that the model is asked in, or in both if none is named.
 fn turn(
     arguments: &SchemaArguments,
     record: &str,

@@ -1,4 +1,4 @@
-//! `irq send`: a message to a running agent; and what it has not read, taken back.
+//! `irq send`: sends a message to a running agent, and takes back what it has not read.
 
 use std::io::Read;
 
@@ -27,7 +27,7 @@ const LONGEST: u64 = 2 << 20;
 ///
 /// # Errors
 ///
-/// Where there is no such agent, it has ended, or the store cannot be written.
+/// If there is no such agent, it has ended, or the store cannot be written.
 pub(crate) fn send(arguments: &SendArguments, store: &StoreArguments) -> anyhow::Result<Exit> {
     if let Some(number) = arguments.take_back {
         return take_back(arguments, number, store);

@@ -1,4 +1,4 @@
-//! `irq serve`: the page, the interface and the runs of one process, until it is told to stop.
+//! `irq serve`: the page, the interface and the runs of one process, until it is stopped.
 
 mod awaiting;
 mod broker;
@@ -45,12 +45,11 @@ use stopping::Stopping;
 use welcome::Welcome;
 pub(crate) use worker::worker;
 
-/// Serves until it is told to stop.
+/// Serves until the process is stopped.
 ///
 /// # Errors
 ///
-/// Where it cannot listen or the store cannot be used; nothing was served then. Where it could not be drained
-/// to its end.
+/// If it cannot listen or the store cannot be used; nothing was served then. If it could not be drained to its end.
 pub(crate) fn serve(
     arguments: &ServeArguments,
     store: &StoreArguments,
@@ -113,7 +112,7 @@ async fn until_stopped(
     let opened = arguments.open.then(|| welcome.open());
     let served = tokio::select! {
         served = serve_http(listener, config, stop.clone()) => served,
-        // What is still open is cut with the runtime.
+        // The runtime closes what is still open.
         () = hurry.cancelled() => Ok(Drained { cut: 0 }),
     };
     drop(opened);
@@ -121,7 +120,7 @@ async fn until_stopped(
     if let Some(watching) = watching {
         watching.abort();
     }
-    // A server that never began has runs to stop all the same.
+    // A server that never began may still have runs to stop.
     stop.cancel();
     let rest = stopping.ended(drain).await;
     let page = Page { after: 0, limit: 1 };
@@ -142,7 +141,7 @@ fn keeping(storage: Storage, defaults: &Defaults, drain: Duration) -> anyhow::Re
     Ok(keeping)
 }
 
-/// Other machines reach it over TLS, or not at all.
+/// Refuses other machines without TLS.
 fn refuse_strangers(remote: &Remote, address: SocketAddr) -> Result<(), Failure> {
     if matches!(remote, Remote::Refused) && !address.ip().is_loopback() {
         return Err(not_served(&ServeError::Remote { address }));
@@ -171,7 +170,7 @@ fn config(
     remote: Remote,
     storage: &Storage,
 ) -> anyhow::Result<ServerConfig> {
-    // The manager hears under the owner's name; this one only rings, and hears what is rung for the feed.
+    // The manager listens under the owner's name; this one notifies, and listens for the feed.
     let name = interrupts::OwnerName::new(format!("{}-http", own_name()?))?;
     let bell = bell_at(storage.location(), &name);
     let mut config = ServerConfig::new(Arc::clone(&storage.store), bell);
@@ -179,7 +178,7 @@ fn config(
     config.catalogues = workflows::built_in().to_vec();
     config.hosts.clone_from(&arguments.host);
     if let StoreLocation::Postgres(_) = storage.location() {
-        // Whoever commits rings: this is for what was not heard.
+        // Every commit notifies: this poll is for lost notifications.
         config.limits.feed_poll = RARE_POLL;
     }
     config.limits.requests_per_second = arguments.requests_per_second;
@@ -192,7 +191,7 @@ fn config(
 
 /// How other machines reach it.
 fn remote(arguments: &ServeArguments) -> Result<Remote, Failure> {
-    // Of what a file or a variable says, the command line does not see to that.
+    // The command line does not check this if a file or a variable sets it.
     let unfit = |text: &str| {
         Err(Failure::new(Exit::Usage, text).hint("irq config show --origin says who says which"))
     };
@@ -222,7 +221,7 @@ fn not_served(error: &ServeError) -> Failure {
     }
 }
 
-/// What the end means to whoever started the server.
+/// The exit code for the end of the server.
 fn ended(drained: Drained, rest: Result<(), Failure>) -> anyhow::Result<Exit> {
     rest?;
     if drained.cut == 0 {
@@ -237,11 +236,11 @@ fn ended(drained: Drained, rest: Result<(), Failure>) -> anyhow::Result<Exit> {
         .into())
 }
 
-/// How often the feed looks by itself where every commit rings.
+/// How often the feed polls by itself when every commit notifies.
 const RARE_POLL: Duration = Duration::from_millis(500);
 
 /// How much faster a short burst of requests may be.
 const TWICE: NonZeroU32 = NonZeroU32::MIN.saturating_add(1);
 
-/// How long a moment of clearing up may take.
+/// How long a step of the cleanup may take.
 const MOMENT: Duration = Duration::from_secs(2);

@@ -23,7 +23,7 @@ use crate::table::Table;
 use crate::view::json_line;
 use crate::visible::visible_line;
 
-/// Of how many runs it is told how far they have come: the newest ones.
+/// The progress of at most this many runs is shown: the newest ones.
 const MOST_RUNS: usize = 50;
 
 /// How much of a run's interrupt a line shows.
@@ -33,7 +33,7 @@ const WIDEST_INTERRUPT: usize = 80;
 ///
 /// # Errors
 ///
-/// Where the store cannot be read or there is no such run.
+/// If the store cannot be read or there is no such run.
 pub(crate) fn stats(
     arguments: &StatsArguments,
     store: &StoreArguments,
@@ -124,7 +124,7 @@ struct OfAgent {
     until_ended: WaitTimes,
 }
 
-/// Lengths of waiting.
+/// Waiting times.
 #[derive(Debug, Default)]
 struct WaitTimes(Vec<SignedDuration>);
 
@@ -264,13 +264,13 @@ fn count(tally: &mut Tally, name: &str) {
 
 impl WaitTimes {
     fn add(&mut self, waited: SignedDuration) {
-        // A clock that was set back makes no negative wait.
+        // A clock that was set back must not make a negative wait.
         let waited = waited.max(SignedDuration::ZERO);
         let place = self.0.partition_point(|other| *other <= waited);
         self.0.insert(place, waited);
     }
 
-    /// The wait that so many of a hundred did not exceed: the nearest rank.
+    /// The wait that this percentage did not exceed: the nearest rank.
     fn at(&self, percent: usize) -> Option<SignedDuration> {
         let rank = (self.0.len() * percent).div_ceil(100);
         self.0.get(rank.checked_sub(1)?).copied()

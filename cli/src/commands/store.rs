@@ -9,11 +9,11 @@ use crate::keep::has_process;
 use crate::listing;
 use crate::refused::by_store;
 
-/// Does what was asked for.
+/// Executes the subcommand.
 ///
 /// # Errors
 ///
-/// Where a store cannot be used, or is in use.
+/// If a store cannot be used, or is in use.
 pub(crate) fn store(arguments: &WholeStoreArguments) -> anyhow::Result<Exit> {
     match &arguments.command {
         StoreCommand::Copy(places) => complete(async { copied(places).await }),
@@ -38,7 +38,7 @@ fn place(name: &str, text: &str) -> Result<StoreLocation, Failure> {
         .map_err(|error| Failure::new(Exit::Usage, format!("{name}: {error}")))
 }
 
-/// Whoever executes a run would go on writing to the store that is left.
+/// Refuses a store in use: a process that executes a run would keep writing to the old store.
 async fn refuse_executed(from: &StoreLocation) -> Result<(), Failure> {
     let is_there = from.exists().await?;
     if !is_there {

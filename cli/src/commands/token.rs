@@ -1,4 +1,4 @@
-//! `irq token`: who may come into a server that uses this store.
+//! `irq token`: who may access a server that uses this store.
 
 mod token_store;
 
@@ -26,7 +26,7 @@ use token_store::{Makes, TokenStore};
 ///
 /// # Errors
 ///
-/// Where the store or the server cannot be used, or there is no such token.
+/// If the store or the server cannot be used, or there is no such token.
 pub(crate) fn token(
     arguments: &TokenArguments,
     store: &StoreArguments,
@@ -106,7 +106,7 @@ async fn revoke(arguments: &TokenRevokeArguments, store: &StoreArguments) -> any
     let token_store = TokenStore::open(store, Makes::Nothing).await?;
     let tokens = token_store.tokens().await?;
     let given = &arguments.token;
-    // Whoever has a longer part of the digest than is told may give that, too.
+    // The user may also give a longer part of the digest than the list shows.
     let mut named = tokens.iter().filter(|token| {
         token.id.starts_with(given.as_str()) || given.starts_with(token.id.as_str())
     });

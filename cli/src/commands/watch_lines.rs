@@ -1,4 +1,4 @@
-//! `irq watch` in lines: the events of a server, for people who have no use for screens, and for programs.
+//! `irq watch` in lines: the events of a server, for people who want no screens, and for programs.
 
 use std::io::{self, Write};
 
@@ -14,11 +14,11 @@ use crate::report::Detail;
 use crate::storage::complete;
 use crate::visible::visible_json;
 
-/// Writes events as they come: of one run until it has ended, of all until the process is ended.
+/// Writes events as they come: of one run until it has ended, of all until the process ends.
 ///
 /// # Errors
 ///
-/// Where no server is named, or it stays away.
+/// If no server is named, or it stays unreachable.
 pub(crate) fn watch_lines(
     arguments: &WatchArguments,
     store: &StoreArguments,
@@ -65,7 +65,7 @@ async fn follow(
         };
         if let Some(line) = line {
             writeln!(output, "{line}")?;
-            // Each line is whole when it is read: whoever reads may answer to it.
+            // Each line is complete when it is read, so that the reader can answer it.
             output.flush()?;
         }
     }

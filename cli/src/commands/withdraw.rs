@@ -1,4 +1,4 @@
-//! `irq withdraw` and `irq redrive`: giving an interrupt up, and trying one again.
+//! `irq withdraw` and `irq redrive`: cancels an interrupt, or tries one again.
 
 use interrupts::life::Interrupt;
 
@@ -13,11 +13,11 @@ use crate::storage::complete;
 use crate::view::{self, json_line};
 use crate::withdrawal;
 
-/// Withdraws an interrupt, or one asking of a stop.
+/// Withdraws an interrupt, or one request of a stop.
 ///
 /// # Errors
 ///
-/// Where there is no such interrupt, or it has ended.
+/// If there is no such interrupt, or it has ended.
 pub(crate) fn withdraw(
     arguments: &WithdrawArguments,
     store: &StoreArguments,
@@ -38,7 +38,7 @@ pub(crate) fn withdraw(
 ///
 /// # Errors
 ///
-/// Where there is no such interrupt, or it is not dead-lettered.
+/// If there is no such interrupt, or it is not dead-lettered.
 pub(crate) fn redrive(
     arguments: &RedriveArguments,
     store: &StoreArguments,
@@ -67,7 +67,7 @@ fn tell(before: &Interrupt, after: &Interrupt, json: bool) -> anyhow::Result<Exi
     Ok(Exit::Success)
 }
 
-/// What was taken back of a stop that stands, and who asks for it now.
+/// Which requests of a live stop were withdrawn, and who still requests it.
 fn taken_back(before: &Interrupt, after: &Interrupt) -> String {
     let stood = before.askings();
     let gone = after.askings();

@@ -9,7 +9,7 @@ use rustix::process::{Signal, getpid, kill_process};
 pub(super) enum Side {
     /// Nothing was asked of the store.
     Before,
-    /// The store has answered, and nobody has heard it.
+    /// The store has answered, and the process has not heard it.
     After,
 }
 
@@ -40,7 +40,7 @@ impl Point {
         })
     }
 
-    /// The process is there: it dies where it shall.
+    /// The process has reached an operation: it dies if this is the moment.
     pub(super) fn reached(&self, operation: &str, side: Side) {
         if self.operation != operation || self.side != side {
             return;
@@ -48,7 +48,7 @@ impl Point {
         if self.left.fetch_sub(1, Ordering::SeqCst) != 1 {
             return;
         }
-        // Nothing is left to be done where it fails: the proof sees that nobody died.
+        // If it fails, nothing is left to do: the proof sees that the process did not die.
         let _ = kill_process(getpid(), Signal::KILL);
         loop {
             std::thread::park();

@@ -20,7 +20,7 @@ use crate::exit::Failure;
 ///
 /// # Errors
 ///
-/// Where the question cannot be asked, or a person has stopped its run: the agent is refused then.
+/// If the question cannot be asked, or a person has stopped its run: the agent is refused then.
 ///
 /// # Cancel safety
 ///
@@ -47,7 +47,7 @@ pub(super) async fn ask(
     let answer = answered
         .await
         .map(|answer| answer.unwrap_or_else(|| refused(timeout)));
-    // What was decided holds, whatever becomes of the run.
+    // The decision is valid whether or not the run can be ended.
     if let Err(error) = asker.close().await {
         tracing::warn!(%error, "the run of the hook could not be ended");
     }
@@ -75,7 +75,7 @@ async fn answered(
     Ok(of_question(&over))
 }
 
-/// The answer that a question which is over gives; none where no person gave one.
+/// The answer of a question that is over; `None` if no person gave one.
 fn of_question(over: &QuestionStanding) -> Option<HookAnswer> {
     if over.state != AskedState::Decided {
         return None;

@@ -80,7 +80,7 @@ impl HookEvent {
     /// What is printed for an answer.
     pub(crate) fn output(&self, agent: CodingAgent, answer: &HookAnswer) -> String {
         match (agent, self.name, answer) {
-            // Its plugin allows nothing that is not said, and speaks in the words of opencode.
+            // Its plugin allows only what is said explicitly, and uses the words of opencode.
             (CodingAgent::Opencode, name, answer) => of_plugin(name, answer),
             // Codex takes only a refusal before a tool is used. It would take an `ask` for a mistake, and use the tool.
             (CodingAgent::Codex, EventName::PreToolUse, HookAnswer::Allow(_)) => String::new(),
@@ -121,7 +121,7 @@ fn of_plugin(name: EventName, answer: &HookAnswer) -> String {
         (_, HookAnswer::Allow(reason)) => ("allow", reason.clone()),
         (_, HookAnswer::Deny(reason)) => ("deny", reason.clone()),
         (EventName::PermissionRequest, HookAnswer::Ask(reason)) => ("ask", reason.clone()),
-        // Its own rules would hold, which may allow it.
+        // Otherwise its own rules would apply, which may allow it.
         (EventName::PreToolUse, HookAnswer::Ask(reason)) => (
             "deny",
             format!("{reason}, and opencode cannot ask you here"),

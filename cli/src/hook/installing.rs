@@ -56,9 +56,9 @@ impl HookSpec {
 pub(crate) struct Change {
     /// The file.
     pub(crate) path: PathBuf,
-    /// What is in it; nothing where it is not there.
+    /// What is in it; empty if it does not exist.
     pub(crate) before: String,
-    /// What will be; nothing where the file goes.
+    /// What will be in it; empty if the file is removed.
     pub(crate) after: String,
 }
 
@@ -67,7 +67,7 @@ impl CodingAgent {
     ///
     /// # Errors
     ///
-    /// [`Exit::Usage`] where nothing says where this user's are.
+    /// [`Exit::Usage`] if the location of this user's settings is not known.
     fn settings(self, scope: Scope) -> Result<PathBuf, Failure> {
         let folder = match (self, scope) {
             (Self::ClaudeCode, Scope::Project) => PathBuf::from(".claude"),
@@ -104,7 +104,7 @@ impl Change {
     ///
     /// # Errors
     ///
-    /// Where the settings cannot be read, or are not as the agent documents them.
+    /// If the settings cannot be read, or are not as the agent documents them.
     pub(crate) fn install(
         agent: CodingAgent,
         scope: Scope,
@@ -155,7 +155,7 @@ impl Change {
     ///
     /// # Errors
     ///
-    /// [`Exit::Conflict`] where it was; [`Exit::Failure`] where it cannot be written.
+    /// [`Exit::Conflict`] if it was; [`Exit::Failure`] if it cannot be written.
     pub(crate) fn write(&self) -> Result<(), Failure> {
         let path = self.path.display();
         if read(&self.path)? != self.before {

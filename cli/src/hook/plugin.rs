@@ -19,7 +19,7 @@ const SETTINGS: &str = "SETTINGS";
 ///
 /// # Errors
 ///
-/// [`Exit::Conflict`] where another file is in its place.
+/// [`Exit::Conflict`] if another file is in its place.
 pub(super) fn with(wanted: &HookSpec, before: &str, path: &Path) -> Result<String, Failure> {
     check_own(before, path)?;
     let settings = json!({
@@ -41,7 +41,7 @@ pub(super) fn without(before: &str, path: &Path) -> Result<String, Failure> {
     Ok(String::new())
 }
 
-/// Says whether a file may be replaced: where there is none, or one that was written here.
+/// Checks that a file may be replaced: there is none, or it was written here.
 fn check_own(before: &str, path: &Path) -> Result<(), Failure> {
     let first = PLUGIN.lines().next();
     if before.is_empty() || before.lines().next() == first {

@@ -14,7 +14,7 @@ use crate::exit::{Exit, Failure};
 ///
 /// # Errors
 ///
-/// [`Exit::Usage`] where they are not as the agent documents them.
+/// [`Exit::Usage`] if they are not as the agent documents them.
 pub(super) fn with_hook(
     agent: CodingAgent,
     wanted: &HookSpec,
@@ -54,7 +54,7 @@ impl CodingAgent {
             "command": command,
             "timeout": wanted.patience(),
         });
-        // Older versions let a tool through whose hook was killed; those that know this do not.
+        // Older versions allow a tool whose hook was killed; versions that know this option do not.
         if self == Self::ClaudeCode {
             hook["onFailure"] = json!("block");
         }

@@ -34,10 +34,10 @@ use crate::workflows;
 mod given_up;
 mod unowned;
 
-/// How often the store is looked at while something is waited for.
+/// How often to look at the store while waiting for something.
 const PACE: Duration = Duration::from_millis(50);
 
-/// The store of this machine, with the bells of those who own its runs.
+/// The store of this machine, with the notifiers of the processes that own its runs.
 pub(crate) struct Local {
     storage: Storage,
 }
@@ -99,7 +99,7 @@ impl Local {
         &*self.storage.store
     }
 
-    /// Wakes whoever owns the run of an interrupt that was changed.
+    /// Wakes the process that owns the changed interrupt's run.
     async fn woken(&self, interrupt: Interrupt) -> Result<Interrupt, Failure> {
         self.ring(interrupt.run).await?;
         Ok(interrupt)
@@ -325,7 +325,7 @@ impl Installation for Local {
 
     async fn stop(&self, to: &Addressee, stop: &StopOrder) -> Result<Requested, Failure> {
         let mut made = self.admit(to, stop).await?;
-        // Its owner may have left it since it was looked up: one that leaves later looks once more.
+        // Its owner may have released it since it was looked up: one that releases it later looks once more.
         let run = self.store().run(to.run.id).await?;
         let run = run.unwrap_or_else(|| to.run.clone());
         self.storage.ring(&run).await;
@@ -351,7 +351,7 @@ impl Installation for Local {
     async fn harden(&self, id: InterruptId) -> Result<(), Failure> {
         let known = self.interrupt(id).await?.ok_or_else(|| no_interrupt(id))?;
         if known.state == State::AwaitingReview {
-            // It has stopped already: whoever looks at it shall find it as it was shown.
+            // It has stopped already: its readers must find it as it was shown.
             return Ok(());
         }
         let harder = NewAsking {
@@ -424,7 +424,7 @@ impl Installation for Local {
         if changed.state != State::Delivered || changed.is_asked_for() {
             return Ok(changed);
         }
-        // It takes hold first; where no process does that, this one does.
+        // The stop takes effect first; if no process does that, this one does.
         self.see_to(&changed).await?;
         let now = self.interrupt(id).await?;
         Ok(now.unwrap_or(changed))

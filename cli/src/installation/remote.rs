@@ -30,14 +30,14 @@ use crate::workflows;
 
 use failure::{of_address, of_authorities, of_problem, of_token};
 
-/// How often a server is looked at while something is waited for.
+/// How often to ask a server while waiting for something.
 const PACE: Duration = Duration::from_millis(250);
 
 /// A client of the server at a place. Nothing is sent yet.
 ///
 /// # Errors
 ///
-/// Where the address, the token's file or that of the authorities cannot be read.
+/// If the address, the token's file or that of the authorities cannot be read.
 pub(crate) fn client_at(place: &ServerPlace) -> Result<Client, Failure> {
     let address = client::Address::parse(&place.url).map_err(|error| of_address(&error))?;
     let mut settings = ClientSettings::new(address);
@@ -64,7 +64,7 @@ impl Remote {
     ///
     /// # Errors
     ///
-    /// Where the address or the token's file cannot be read.
+    /// If the address or the token's file cannot be read.
     pub(crate) fn at(place: &ServerPlace) -> Result<Self, Failure> {
         client_at(place).map(Self::over)
     }
@@ -74,7 +74,7 @@ impl Remote {
         Self { client }
     }
 
-    /// Has the catalogue at hand that something names: the server says which it is.
+    /// Learns the catalogue that something names, unless it is known already: the server has it.
     async fn learn(&self, of: CatalogueOf<'_>, catalogue: Option<Digest>) -> Result<(), Failure> {
         let book = workflows::book();
         let is_new = catalogue.is_some_and(|digest| book.at_hand(digest).is_none());
@@ -92,7 +92,7 @@ impl Remote {
         self.learn(of, interrupt.catalogue).await
     }
 
-    /// An interrupt that was just changed, as it stands now.
+    /// An interrupt that was just changed, in its current state.
     async fn now(&self, id: InterruptId) -> Result<Interrupt, Failure> {
         self.interrupt(id).await?.ok_or_else(|| no_interrupt(id))
     }
@@ -187,7 +187,7 @@ impl Installation for Remote {
     async fn verify_audit(&self) -> Result<Verified, Failure> {
         match self.client.verify_audit().await.map_err(Failure::from) {
             Ok(found) => Ok(Verified::Whole(found)),
-            // The one refusal of a request without parameters: the audit does not hold together.
+            // The one refusal of a request without parameters: the audit is broken.
             Err(failure) if failure.exit == Exit::Conflict => {
                 Ok(Verified::Broken(failure.to_string()))
             }

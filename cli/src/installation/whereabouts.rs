@@ -1,4 +1,4 @@
-//! Whether a command works on a server or on the store of this machine, and who said so.
+//! Whether a command works on a server or on the store of this machine, and who named it.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use crate::arguments::StoreArguments;
 use crate::exit::{Exit, Failure};
 use crate::settings::{Origin, origin_of};
 
-/// Where a server is, as somebody wrote it.
+/// Where a server is, as it was configured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ServerPlace {
     /// Its address.
@@ -29,12 +29,12 @@ pub(crate) enum Whereabouts {
 }
 
 impl Whereabouts {
-    /// What is named. Of a server and a store, the one that is named more strongly; where both are by the environment, or
-    /// by one file, the server.
+    /// What is named. Of a server and a store, the one that is named more strongly; if the environment or one file
+    /// names both, the server.
     ///
     /// # Errors
     ///
-    /// [`Exit::Usage`] where flags name both.
+    /// [`Exit::Usage`] if flags name both.
     pub(crate) fn of(arguments: &StoreArguments) -> Result<Self, Failure> {
         let server = arguments.server.as_deref().filter(|url| !url.is_empty());
         let store = arguments.store.as_deref().filter(|url| !url.is_empty());

@@ -1,4 +1,4 @@
-//! What runs had begun that end while nobody works on them.
+//! The unfinished work of runs that end while no process executes them.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use interrupts::store::{JournalError, Store};
 use interrupts::{EffectId, OwnerName};
 use routing_core::RunId;
 
-/// What the agents of a run had begun is left out with them.
+/// Abandons what the agents of a run had begun.
 pub(super) struct AbandonedWork;
 
 #[async_trait]

@@ -1,4 +1,4 @@
-//! Checkpoints that runs go on from: what this program does not read all of is refused before anything is begun.
+//! Checkpoints that runs continue from: one that this program cannot read completely is refused before anything starts.
 
 use agents::run::{ended_by_worker, is_said};
 use control::{check_checkpoint, ends_at};
@@ -11,7 +11,7 @@ use crate::exit::{Exit, Failure, causes};
 ///
 /// # Errors
 ///
-/// [`Exit::Conflict`] with the reason; where the store cannot be read.
+/// [`Exit::Conflict`] with the reason; if the store cannot be read.
 ///
 /// # Cancel safety
 ///
@@ -23,7 +23,7 @@ pub(crate) async fn refuse_unread(
 ) -> Result<(), Failure> {
     let Some(place) = place else { return Ok(()) };
     let found = store.checkpoint(place).await;
-    // Whether it is there is for whoever goes on from it to say.
+    // Whether it exists is for the caller that continues from it to report.
     let Some(found) = found? else {
         return Ok(());
     };
@@ -36,12 +36,12 @@ pub(crate) async fn refuse_unread(
     })
 }
 
-/// Refuses a fork that would end at once: its run was ended from within at that checkpoint, and nothing goes with it
-/// that somebody could read, or nobody is left who could.
+/// Refuses a fork that would end at once: its run was ended from within at that checkpoint, and the fork has no message
+/// to read, or no agent left to read one.
 ///
 /// # Errors
 ///
-/// [`Exit::Conflict`] with the ways that lead on; where the store cannot be read.
+/// [`Exit::Conflict`] with the alternatives; if the store cannot be read.
 ///
 /// # Cancel safety
 ///
@@ -56,7 +56,7 @@ pub(crate) async fn refuse_over(
     let Some(found) = store.checkpoint(from).await? else {
         return Ok(());
     };
-    // What is not read whole was refused before.
+    // A checkpoint that cannot be read completely was refused before.
     let is_over = ends_at(workflow, &found).unwrap_or(false);
     if !says && !is_over {
         return Ok(());

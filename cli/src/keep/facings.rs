@@ -1,4 +1,4 @@
-//! The agents of the workflows, as the interrupts that stop them name them.
+//! Maps agent kinds to the routes recorded in a stop.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -14,7 +14,7 @@ use crate::workflows;
 /// Knows the kinds of agents of this program's workflows, which are those of the runs that it executes, and where their
 /// answers may go.
 pub(super) struct AgentFacings {
-    /// Of an agent that nobody knows.
+    /// For an unknown agent.
     first: Facing,
     /// The catalogues of the runs of embedded workflows: their kinds may have names that others have, too.
     embedded: Mutex<HashMap<RunId, SharedCatalogue>>,
@@ -25,7 +25,7 @@ impl AgentFacings {
     ///
     /// # Errors
     ///
-    /// [`NameError`] where a name of the workflow is none of the store's.
+    /// [`NameError`] if a name of the workflow is not valid in the store.
     pub(super) fn new() -> Result<Self, NameError> {
         let first = workflows::built_in().first();
         let first = first.and_then(|it| it.facing(None));
@@ -38,7 +38,7 @@ impl AgentFacings {
         })
     }
 
-    /// A run is one of this workflow.
+    /// Registers a run of this workflow.
     pub(super) fn know(&self, run: RunId, workflow: &Workflow) {
         let Workflow::Embedded(name) = workflow else {
             return;
@@ -48,13 +48,13 @@ impl AgentFacings {
         }
     }
 
-    /// A run is let go.
+    /// Forgets a released run.
     pub(super) fn forget(&self, run: RunId) {
         self.embedded().remove(&run);
     }
 
     fn embedded(&self) -> std::sync::MutexGuard<'_, HashMap<RunId, SharedCatalogue>> {
-        // A whole value is put in, so a panic elsewhere leaves it whole.
+        // Only whole values are inserted, so a panic elsewhere leaves it intact.
         self.embedded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! What is said to a run that this process goes on with, or forks off.
+//! Messages to a run that this process continues or forks off.
 
 use agents::run::handed_on;
 use async_trait::async_trait;
@@ -18,7 +18,7 @@ impl Keeping {
     ///
     /// # Errors
     ///
-    /// Where the store cannot be written.
+    /// If the store cannot be written.
     ///
     /// # Cancel safety
     ///
@@ -35,11 +35,11 @@ impl Keeping {
         given.map_err(|error| Failure::new(Exit::Failure, causes(&error)))
     }
 
-    /// Keeps a request that a run goes on, with what it says, so that both outlive this process.
+    /// Keeps a request to continue a run, with its message, so that both outlive this process.
     ///
     /// # Errors
     ///
-    /// Where the store cannot be written.
+    /// If the store cannot be written.
     ///
     /// # Cancel safety
     ///
@@ -61,7 +61,7 @@ impl Keeping {
 ///
 /// # Errors
 ///
-/// [`Exit::Usage`] with the way to say them.
+/// [`Exit::Usage`] with the way to send one.
 pub(crate) fn refuse_said(workflow: &Workflow, words: Option<&str>) -> Result<(), Failure> {
     match (workflow, words) {
         (Workflow::Embedded(name), Some(_)) => {
@@ -73,7 +73,7 @@ pub(crate) fn refuse_said(workflow: &Workflow, words: Option<&str>) -> Result<()
     }
 }
 
-/// Refuses a fork where code would have to be executed from the middle.
+/// Refuses a fork if code would have to be executed from the middle.
 ///
 /// # Errors
 ///
@@ -88,7 +88,7 @@ pub(crate) fn refuse_fork(workflow: &Workflow) -> Result<(), Failure> {
     }
 }
 
-/// What a run has been told and has not read: it goes with the run that a BRANCH of it forks off.
+/// The unread messages of a run: they go with the run that a BRANCH of it forks off.
 pub(super) struct Unread;
 
 #[async_trait]
@@ -103,12 +103,11 @@ impl Heritage for Unread {
     }
 }
 
-/// What a fork has in its journal from its beginning: what the run has not read where it stands, and what is said to the
-/// fork itself.
+/// The first entries of a fork's journal: what the run has not read at this point, and the message to the fork itself.
 ///
 /// # Errors
 ///
-/// Where the store cannot be read, or it cannot be put into words.
+/// If the store cannot be read, or an entry cannot be serialised.
 ///
 /// # Cancel safety
 ///

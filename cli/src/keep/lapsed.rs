@@ -1,4 +1,4 @@
-//! Who has a run: leases that hold, that have run out, and whose owner is known to be gone.
+//! Who owns a run: leases that are valid, that have run out, and whose owner is known to be gone.
 
 use std::collections::HashMap;
 use std::sync::{MutexGuard, PoisonError};
@@ -15,7 +15,7 @@ use super::{Keeping, gone_owner, has_process_at, is_gone};
 const KEPT_FOR: SignedDuration = SignedDuration::from_mins(5);
 
 impl Keeping {
-    /// The lease of another process that has run out by the store's clock, where the process is not known to be gone.
+    /// The lease of another process that has run out by the store's clock, unless the process is known to be gone.
     pub(crate) fn lapsed(&self, run: &Run) -> Option<Lease> {
         let lease = run.lease.clone()?;
         if lease.until > self.store().now() {
@@ -24,11 +24,11 @@ impl Keeping {
         (lease.owner != self.owner && !is_gone(&lease.owner)).then_some(lease)
     }
 
-    /// A lease was watched for [`time_to_outlast`] after it had run out, and was not renewed: the run is taken without
-    /// another watch.
+    /// Remembers that a lease was watched for [`time_to_outlast`] after it had run out, and was not renewed: the run is
+    /// taken without another watch.
     pub(crate) fn has_outlasted(&self, run: RunId, lease: Lease) {
         let (mut outlasted, now) = (self.outlasted(), self.store().now());
-        // What was not used by then was of a run that another process has taken.
+        // An entry that was not used by then is of a run that another process has taken.
         outlasted.retain(|_run, lease| now.duration_since(lease.until) < KEPT_FOR);
         outlasted.insert(run, lease);
     }
@@ -47,8 +47,8 @@ impl Keeping {
             && run.lease.as_ref().is_some_and(|it| it.owner != self.owner)
     }
 
-    /// The owner of a run that is known to have it no more: it is gone, or it is this process, which has lost it. What had
-    /// renewed its lease came through late then: the store was away.
+    /// The owner that is known to have lost a run: it is gone, or it is this process. Its renewal came through late
+    /// then, because the store was unavailable.
     pub(super) fn lost_owner(&self, run: &Run) -> Option<OwnerName> {
         let of_this_process = || {
             let owner = &run.lease.as_ref()?.owner;

@@ -1,4 +1,4 @@
-//! What is said to a person who presses Ctrl+C, and the way out at the third time.
+//! Messages to a user who presses Ctrl+C, and the exit at the third time.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, mpsc};
@@ -17,17 +17,17 @@ use crate::stage::Stage;
 const FIRST_WORDS: &str =
     "Received interrupt. Finishing the current steps... (press Ctrl+C again to stop now)";
 
-/// What follows the standard first words where tools may run.
+/// What follows the standard first words if tools may run.
 const AGAIN: &str = "(press Ctrl+C again to stop now)";
 
-/// What a first SIGTERM says where tools may run, which no stop waits for.
+/// What a first SIGTERM says if tools may run, which no stop waits for.
 const TERMINATED_WITH_TOOLS: &str =
     "Received SIGTERM. Cancelling all running tools and finishing the current steps...";
 
 /// What the second one says.
 const SECOND_WORDS: &str = "Stopping now. (press Ctrl+C again to leave without clean-up)";
 
-/// What is said to a signal that asks for a stop of this mode.
+/// The message for a signal that asks for a stop of this mode.
 pub(crate) const fn words(signal: Signal, mode: StopMode) -> &'static str {
     match (mode, signal) {
         (StopMode::Graceful, Signal::Interrupt) => FIRST_WORDS,
@@ -47,7 +47,7 @@ const LAST_WORDS: Duration = Duration::from_millis(200);
 /// How long it may take to let go of a terminal.
 const LETTING_GO: Duration = Duration::from_secs(2);
 
-/// Which signal has ended a run, where one has: the first one counts.
+/// The signal that has ended a run, if any: the first one counts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SeenSignal(Arc<AtomicU8>);
 
@@ -60,7 +60,7 @@ impl SeenSignal {
             .find(|exit| exit.code() == code)
     }
 
-    /// A signal asks for it, or what says the same.
+    /// A signal, or something equivalent, asks for this exit code.
     pub(crate) fn remember(&self, exit: Exit) {
         // A later signal changes nothing: the run was stopped by the first.
         let _ = self
@@ -75,7 +75,7 @@ pub(crate) struct Spoken {
     seen: SeenSignal,
     /// Whether tools may run, which every stop ends.
     has_tools: bool,
-    /// Whether the run goes on where its terminal is closed.
+    /// Whether the run continues after its terminal is closed.
     outlives: bool,
 }
 
@@ -121,7 +121,7 @@ impl SignalListener for Spoken {
     fn leave(&mut self, leaving: Leaving) {
         let exit = Exit::by(leaving.signal);
         let (written, is_written) = mpsc::channel();
-        // Written beside: an output that nobody reads may be what hangs.
+        // Written in another thread: an output without a reader may be what hangs.
         std::thread::spawn(move || {
             tell(skipped(&leaving));
             let _ = written.send(());

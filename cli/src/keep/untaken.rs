@@ -1,4 +1,4 @@
-//! What is said where a run cannot be taken, kept or given back.
+//! The failures of a run that cannot be taken, kept or given back.
 
 use interrupts::life::Refusal;
 use interrupts::manager::KeepError;
@@ -10,7 +10,7 @@ use crate::exit::{Exit, Failure};
 use crate::refused::{by_run, by_store};
 use crate::time::instant;
 
-/// What the program says of a run that this process could not take, or not give back.
+/// The failure of a run that this process could not take, or could not give back.
 pub(crate) fn not_taken(run: RunId, error: &KeepError) -> Failure {
     match error {
         KeepError::Run(RunError::Owned { lease }) => Failure::new(

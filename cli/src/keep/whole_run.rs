@@ -1,4 +1,4 @@
-//! What stands for a whole run, and which of its stops take hold while no process executes it.
+//! The node that represents a whole run, and which of the run's stops take effect while no process executes it.
 
 use interrupts::life::{Interrupt, RunState, Scope};
 use interrupts::store::Run;
@@ -7,10 +7,10 @@ use routing_core::{InterruptType, NodeId};
 
 use crate::exit::{Exit, Failure};
 
-/// The node that stands for a whole run of the reference workflow.
+/// The node that represents a whole run of the reference workflow.
 const FIRST_NODE: &str = "orchestrator";
 
-/// The node that stands for a whole run of a workflow.
+/// The node that represents a whole run of a workflow.
 pub(super) fn first_node(workflow: &Workflow) -> Result<NodeId, Failure> {
     match workflow {
         Workflow::Agents => {
@@ -20,7 +20,7 @@ pub(super) fn first_node(workflow: &Workflow) -> Result<NodeId, Failure> {
     }
 }
 
-/// Whether a workflow goes on without an agent that is stopped for good. The agents of a plan work one after the
+/// Whether a workflow continues without an agent that is stopped for good. The agents of a plan work one after the
 /// other on one thing.
 pub(super) const fn leaves_agents_out(workflow: &Workflow) -> bool {
     match workflow {
@@ -29,7 +29,7 @@ pub(super) const fn leaves_agents_out(workflow: &Workflow) -> bool {
     }
 }
 
-/// Whether a run goes on without an agent that is stopped for good: a worker cuts its agents off by itself.
+/// Whether a run continues without an agent that is stopped for good: a worker cancels its agents by itself.
 pub(super) fn goes_on_without(run: &Run) -> bool {
     leaves_agents_out(&workflow_of(run)) || executed_by_worker(&run.content)
 }
@@ -39,9 +39,8 @@ pub(crate) fn workflow_of(run: &Run) -> Workflow {
     Workflow::in_content(&run.content)
 }
 
-/// Whether whoever holds a run that nobody executes can let a stop of it take hold. An agent is cut off by its
-/// workflow alone, which goes on without it; and a run without a checkpoint has nothing to be forked from, but for one
-/// of which is saved first where it stands.
+/// Whether the owner of a run that no process executes can carry out a stop. Only its workflow can cancel an agent and
+/// continue without it; and a run without a checkpoint cannot be forked, unless its present state is saved first.
 pub(crate) fn is_for_whoever_holds(stop: &Interrupt, run: &Run) -> bool {
     let is_whole = || {
         let workflow = workflow_of(run);

@@ -1,5 +1,5 @@
-//! Ctrl+Z, which stops a process by itself: the terminal is given back before it does. Signals that end a run are heard
-//! by whoever executes it, and the terminal is given back when it ends.
+//! Ctrl+Z, which stops a process by itself: the terminal is restored before it does. The code that executes a run hears
+//! the signals that end it, and the terminal is restored when the run ends.
 
 use std::io;
 use std::sync::{Arc, Weak};
@@ -10,11 +10,11 @@ use signal_hook::low_level::emulate_default_handler;
 
 use super::modes::Modes;
 
-/// From now on Ctrl+Z does what it always does, once the terminal is as it was found. The screens put themselves aside.
+/// From now on Ctrl+Z does what it always does, after the terminal was restored. The screens suspend themselves.
 ///
 /// # Errors
 ///
-/// Where the system lets nobody hear of signals, or gives no thread.
+/// If signals cannot be listened for, or the system gives no thread.
 pub(super) fn give_back_first(modes: &Arc<Modes>) -> io::Result<()> {
     let mut signals = Signals::new([SIGTSTP])?;
     let modes = Arc::downgrade(modes);

@@ -12,15 +12,15 @@ use rustix::termios::{
 /// The byte of the key Esc.
 pub(super) const ESCAPE: u8 = 0x1b;
 
-/// Of the terminal that this process has set, where it has.
+/// The modes of the terminal that this process has set, if it has.
 static SET: Mutex<Weak<Modes>> = Mutex::new(Weak::new());
 
 /// What the terminal is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// As it was found: somebody else's, or nobody's.
+    /// As it was found: another program's, or no one's.
     Found,
-    /// Each key is told at once and not shown; Ctrl+C is a signal all the same.
+    /// Each key is read at once and not shown; Ctrl+C is a signal all the same.
     Keys,
     /// Whole lines; Esc ends one too.
     Line,
@@ -36,11 +36,11 @@ struct KeyboardState {
     mode: Mode,
     /// Whether it was given back for good.
     has_ended: bool,
-    /// Whether somebody has it after Esc.
+    /// Whether a caller has it after Esc.
     is_lent: bool,
 }
 
-/// Gives the terminal back, where this process has set it and is about to leave.
+/// Restores the terminal, if this process has set it and is about to leave.
 pub(crate) fn give_back() {
     let set = SET.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
     if let Some(modes) = set {
@@ -63,8 +63,8 @@ impl Modes {
         Ok(modes)
     }
 
-    /// Sets it. What was typed so far is kept, or with `forgets` thrown away. Nothing is done in the background, where a
-    /// terminal stops whoever sets it; the next time is soon enough.
+    /// Sets the mode. What was typed so far is kept, or with `forgets` discarded. Does nothing in the background, where
+    /// a terminal stops a process that sets it; the next time is soon enough.
     pub(super) fn set(&self, mode: Mode, forgets: bool) {
         let mut state = self.state();
         if state.has_ended || (mode == state.mode && !forgets && self.stands(mode)) {
@@ -80,17 +80,17 @@ impl Modes {
         self.found.local_modes.contains(LocalModes::ECHO)
     }
 
-    /// Somebody has it after Esc, or has left it.
+    /// A caller takes it after Esc, or has left it.
     pub(super) fn lend(&self, is_lent: bool) {
         self.state().is_lent = is_lent;
     }
 
-    /// Whether somebody has it after Esc.
+    /// Whether a caller has it after Esc.
     pub(super) fn is_lent(&self) -> bool {
         self.state().is_lent
     }
 
-    /// Does something while the terminal is as it was found; it is set anew afterwards where it has to be.
+    /// Does something while the terminal is as it was found; afterwards it is set again if needed.
     pub(super) fn given_back(&self, act: impl FnOnce()) {
         let mut state = self.state();
         if !state.has_ended && state.mode != Mode::Found && self.apply(Mode::Found, false) {
@@ -103,7 +103,7 @@ impl Modes {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives it back for good. What was typed of a line that nobody has read is no line for the next program.
+    /// Restores it for good. An unread line must not reach the next program.
     pub(super) fn end(&self) {
         let mut state = self.state();
         if !state.has_ended && state.mode != Mode::Found {
@@ -112,14 +112,14 @@ impl Modes {
         state.has_ended = true;
     }
 
-    /// Whether the terminal is still set so: a shell sets it anew for a job that comes back to the foreground.
+    /// Whether the terminal is still in this mode: a shell sets it anew for a job that comes back to the foreground.
     fn stands(&self, mode: Mode) -> bool {
         mode == Mode::Found
             || tcgetattr(io::stdin()).is_ok_and(|now| now.local_modes == self.of(mode).local_modes)
     }
 
     fn apply(&self, mode: Mode, forgets: bool) -> bool {
-        // Never one that waits for the output: a terminal that takes nothing must not hold up whoever leaves.
+        // Never wait for the output: a terminal that takes nothing must not hold up a process that leaves.
         let is_set = is_in_foreground()
             && tcsetattr(io::stdin(), OptionalActions::Now, &self.of(mode)).is_ok();
         if is_set && forgets {
@@ -150,6 +150,6 @@ impl Modes {
 
 /// Whether this process may read the terminal: one in the background would be stopped for it.
 pub(super) fn is_in_foreground() -> bool {
-    // A terminal that is not this session's own stops nobody.
+    // A terminal that is not this session's own stops no process.
     tcgetpgrp(io::stdin()).map_or(true, |group| group == getpgrp())
 }

@@ -14,31 +14,31 @@ use super::KeyboardCommand;
 use super::modes::{ESCAPE, Mode, Modes, is_in_foreground};
 use crate::reviewer::{LONGEST_LINE, NoLine, line_of};
 
-/// How often is looked how the terminal stands, where nothing happens.
+/// How often to check the terminal's mode when nothing happens.
 const LOOK: Duration = Duration::from_millis(500);
 /// How long the rest of a key's sequence may take: Esc alone is followed by nothing.
 const REST: Duration = Duration::from_millis(50);
 
-/// Who waits for a line.
+/// The caller that waits for a line.
 type Wish = oneshot::Sender<Result<String, NoLine>>;
 
-/// Reads the terminal as it is told.
+/// Reads the terminal as commanded.
 pub(super) struct TerminalReader {
     orders: Receiver<KeyboardCommand>,
     woken: PipeReader,
     heard: UnboundedSender<()>,
     modes: Arc<Modes>,
     listens: bool,
-    /// How many ask.
+    /// How many prompts are open.
     asking: usize,
-    /// Whether what is asked was answered elsewhere.
+    /// Whether the current question was answered elsewhere.
     is_withdrawn: bool,
-    /// Who waits until they may ask.
+    /// The callers that wait until they may ask.
     waiting: Vec<oneshot::Sender<()>>,
     wish: Option<Wish>,
     /// What was read of a line.
     begun: Vec<u8>,
-    /// Whether somebody else has the terminal, after Esc.
+    /// Whether another caller has the terminal, after Esc.
     is_lent: bool,
     /// Whether the terminal is gone.
     is_gone: bool,
@@ -67,7 +67,7 @@ impl TerminalReader {
         }
     }
 
-    /// Reads until nobody can tell it anything any more.
+    /// Reads until no one can send it commands any more.
     pub(super) fn run(mut self) {
         loop {
             loop {
@@ -120,7 +120,7 @@ impl TerminalReader {
             }
             KeyboardCommand::Forget(forgotten) => {
                 self.modes.set(Mode::Found, true);
-                // Whoever wanted it may have gone.
+                // The caller may have gone.
                 let _ = forgotten.send(());
             }
             KeyboardCommand::Withdraw => self.withdraw(),
@@ -144,7 +144,7 @@ impl TerminalReader {
         }
     }
 
-    /// What is asked was answered elsewhere. What was typed of an answer is nothing that the next program may read.
+    /// The question was answered elsewhere. A partly typed answer must not reach the next program.
     fn withdraw(&mut self) {
         if self.asking == 0 {
             return;
@@ -157,14 +157,14 @@ impl TerminalReader {
         }
     }
 
-    /// Lets somebody ask. What was typed so far was typed before the question could be seen.
+    /// Lets a caller ask. What was typed so far was typed before the question could be seen.
     fn begin(&self, ready: oneshot::Sender<()>) {
         self.modes.set(Mode::Found, true);
-        // Whoever wanted to ask may have gone.
+        // The caller may have gone.
         let _ = ready.send(());
     }
 
-    /// Waits until there is something to read, or to do; whether there is something to read.
+    /// Waits until there is something to read, or to do; returns whether there is something to read.
     fn wait(&mut self, reads: bool) -> bool {
         let input = io::stdin();
         let mut waited = vec![PollFd::new(&self.woken, PollFlags::IN)];
@@ -223,7 +223,7 @@ impl TerminalReader {
 
     /// The line ended with Esc, alone or as the beginning of another key's sequence.
     fn escape_in_line(&mut self) {
-        // The rest of a sequence is only told where no whole lines are waited for.
+        // The rest of a sequence is delivered only while the terminal does not wait for whole lines.
         self.modes.set(Mode::Keys, false);
         let rest = rest_of_key();
         if rest.is_empty() && self.listens {
@@ -244,16 +244,16 @@ impl TerminalReader {
         }
     }
 
-    /// Gives the line to whoever waits for it.
+    /// Gives the line to the caller that waits for it.
     fn answer(&mut self, line: Result<String, NoLine>) {
         self.begun.clear();
         if let Some(wish) = self.wish.take() {
-            // Whoever wanted it may have gone.
+            // The caller may have gone.
             let _ = wish.send(line);
         }
     }
 
-    /// The terminal is for whoever has waited for Esc.
+    /// Gives the terminal to the caller that has waited for Esc.
     fn escape(&mut self) {
         self.modes.set(Mode::Found, false);
         self.modes.lend(true);
@@ -262,16 +262,16 @@ impl TerminalReader {
     }
 }
 
-/// Takes away what the terminal has shown of Esc, before anybody else writes there.
+/// Removes what the terminal has shown of Esc, before anything else is written there.
 fn erase_echo() {
     let mut screen = io::stderr().lock();
-    // Where it cannot be taken away, it stays.
+    // If it cannot be removed, it stays.
     let _ = screen
         .write_all(b"\x08\x08  \x08\x08")
         .and_then(|()| screen.flush());
 }
 
-/// What was typed; nothing where the input has ended.
+/// What was typed; empty if the input has ended.
 fn read() -> io::Result<Vec<u8>> {
     let mut keys = vec![0; 4096];
     loop {

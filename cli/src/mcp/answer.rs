@@ -9,7 +9,7 @@ use workers::{AskedState, Decided, QuestionStanding};
 use super::tools::ToolName;
 use crate::exit::Failure;
 
-/// How a question stands, as its program reads it.
+/// The state of a question, as its program reads it.
 #[derive(Debug, Serialize)]
 struct QuestionState<'a> {
     state: &'static str,
@@ -20,7 +20,7 @@ struct QuestionState<'a> {
     ticket: &'a str,
 }
 
-/// The result that a question is.
+/// A question as a result.
 pub(super) fn of_question(standing: &QuestionStanding) -> CallToolResult {
     let decided = standing.decided.as_ref();
     let answer = QuestionState {
@@ -34,7 +34,7 @@ pub(super) fn of_question(standing: &QuestionStanding) -> CallToolResult {
     told(sentence(standing), json!(answer))
 }
 
-/// The result that a list of questions is.
+/// A list of questions as a result.
 pub(super) fn of_list(questions: &[QuestionStanding]) -> CallToolResult {
     let listed = questions.iter().map(|it| {
         json!({
@@ -57,7 +57,7 @@ pub(super) fn of_list(questions: &[QuestionStanding]) -> CallToolResult {
     told(text, json!({"questions": listed}))
 }
 
-/// The result that a failure is, with the ticket of the question that it is about.
+/// A failure as a result, with the ticket of the question that it is about.
 pub(super) fn of_failure(failure: &Failure) -> CallToolResult {
     let mut text = failure.to_string();
     if let Some(hint) = failure.advice() {

@@ -22,7 +22,7 @@ pub(super) const MOST_CHOICES: usize = 50;
 pub(super) enum AskRequest {
     /// To ask, and wait for so long.
     Ask(ProgramQuestion, Option<Duration>),
-    /// To go on waiting.
+    /// To continue waiting.
     Await(WorkKey, Option<Duration>),
     /// To take a question back.
     Withdraw(WorkKey),
@@ -75,7 +75,7 @@ impl AskRequest {
     ///
     /// # Errors
     ///
-    /// [`Exit::Usage`] where the arguments do not fit the tool.
+    /// [`Exit::Usage`] if the arguments do not fit the tool.
     pub(super) fn of(tool: ToolName, arguments: Map<String, Value>) -> Result<Self, Failure> {
         match tool {
             ToolName::AskHuman => {

@@ -22,11 +22,11 @@ const PATH: &str = "/mcp";
 /// The header of a session that outlives its connections.
 const SESSION_HEADER: &str = "mcp-session-id";
 
-/// Listens until the process is told to end.
+/// Listens until the process is asked to end.
 ///
 /// # Errors
 ///
-/// [`Exit::Usage`] where other machines could reach the address; [`Exit::Failure`] where it cannot be listened at.
+/// [`Exit::Usage`] if other machines could reach the address; [`Exit::Failure`] if it cannot be listened at.
 ///
 /// # Cancel safety
 ///
@@ -47,7 +47,8 @@ pub(super) async fn serve(address: SocketAddr, sessions: &Arc<Sessions>) -> Resu
     let for_client = Arc::clone(sessions);
     let config = StreamableHttpServerConfig::default()
         .with_cancellation_token(sessions.closing.child_token())
-        // Pages in a browser are no clients, and none has this origin: programs that name one name their server's.
+        // Pages in a browser are no clients, and none has this origin: programs that send an origin send their
+        // server's.
         .with_allowed_origins([
             format!("http://{own}"),
             format!("http://localhost:{}", own.port()),
@@ -65,7 +66,7 @@ pub(super) async fn serve(address: SocketAddr, sessions: &Arc<Sessions>) -> Resu
             () = sessions.closing.cancelled() => return Ok(()),
         };
         let Ok((stream, _peer)) = accepted else {
-            // Too many connections at once: those that are there go first.
+            // Too many connections at once: the existing ones go first.
             tokio::time::sleep(std::time::Duration::from_millis(50)).await;
             continue;
         };
@@ -91,7 +92,7 @@ pub(super) fn session_of(extensions: &Extensions) -> Option<String> {
     Some(value.into_owned()).filter(|name| !name.trim().is_empty())
 }
 
-/// Whether a request has no session that outlives its connection: who closes it then cancels the request.
+/// Whether a request has no session that outlives its connection: then closing the connection cancels the request.
 pub(super) fn ends_with_its_connection(extensions: &Extensions) -> bool {
     let request = extensions.get::<http::request::Parts>();
     request.is_some_and(|request| !request.headers.contains_key(SESSION_HEADER))

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 /// How often progress is reported: well below the 60 seconds after which clients give up.
 const EVERY: Duration = Duration::from_secs(5);
 
-/// Reports progress for as long as it is polled, where the caller wants to hear of it.
+/// Reports progress for as long as it is polled, if the caller wants to hear of it.
 ///
 /// # Cancel safety
 ///

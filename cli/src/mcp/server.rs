@@ -23,12 +23,12 @@ use super::{answer, listener, progress};
 use crate::asker::{Asker, QuestionWait};
 use crate::exit::{Exit, Failure};
 
-/// What a client is told about the server as a whole.
+/// What a client reads about the server as a whole.
 const INSTRUCTIONS: &str = "Asks people. Use ask_human for a question, and request_approval before you do what cannot be \
     undone. People may take minutes or days: where `state` is `open`, do other work and call await_answer with the \
     ticket. After a restart, list_open lists what is still open. Never go on as if an answer had come.";
 
-/// What a client that names itself nowhere is called.
+/// The name of a client that gives none.
 const NO_NAME: &str = "client";
 
 /// The server of one client.
@@ -118,7 +118,7 @@ enum WaitEnd {
     Closed,
 }
 
-/// The result that goes to the client. What became of the question counts as read from here on.
+/// The result that goes to the client. The question's outcome counts as read from here on.
 async fn handed_over(asker: &Asker, ending: WaitEnd) -> Result<CallToolResult, Failure> {
     match ending {
         WaitEnd::Open(standing) => Ok(answer::of_question(&standing)),
@@ -177,7 +177,7 @@ impl ServerHandler for AskServer {
             .into())
     }
 
-    // What is not declared is not there; the library would answer these with nothing in a list.
+    // Undeclared features do not exist; by default, the library would answer these with empty lists.
 
     async fn list_prompts(
         &self,

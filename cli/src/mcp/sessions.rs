@@ -23,9 +23,9 @@ const DIGITS: usize = 8;
 /// The sessions of this process.
 pub(crate) struct Sessions {
     store: Arc<AskerStore>,
-    /// The name of all sessions, where one was given.
+    /// The name of all sessions, if one was given.
     named: Option<String>,
-    /// How long a tool waits where its caller says nothing.
+    /// How long a tool waits if its caller does not say.
     pub(super) wait: Duration,
     /// Cancelled once no answer reaches a client any more.
     pub(super) closing: CancellationToken,
@@ -70,7 +70,7 @@ impl Sessions {
         asker
     }
 
-    /// Lets all runs go.
+    /// Releases all runs.
     pub(super) async fn close(&self) {
         let mut open = self.open.lock().await;
         open.tending.shutdown().await;

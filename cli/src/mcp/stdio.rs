@@ -18,7 +18,7 @@ use crate::exit::{Exit, Failure};
 ///
 /// # Errors
 ///
-/// Where the client speaks something else than MCP.
+/// If the client speaks something else than MCP.
 ///
 /// # Cancel safety
 ///
@@ -44,7 +44,7 @@ pub(super) async fn serve(sessions: &Arc<Sessions>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Standard input, which says when it has ended: whatever waits for people gives up then, and its question stays open.
+/// Standard input, which reports its end: calls that wait for people then give up, and their questions stay open.
 struct WatchedInput<R> {
     input: R,
     closing: CancellationToken,

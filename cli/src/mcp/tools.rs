@@ -12,7 +12,7 @@ pub(super) enum ToolName {
     AskHuman,
     /// Asks whether something may be done.
     RequestApproval,
-    /// Goes on waiting.
+    /// Continues waiting.
     AwaitAnswer,
     /// Takes a question back.
     Withdraw,
@@ -29,7 +29,7 @@ impl ToolName {
         Self::ListOpen,
     ];
 
-    /// The tool that a client calls so.
+    /// The tool that has this name.
     pub(super) fn of(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|tool| tool.name() == name)
     }

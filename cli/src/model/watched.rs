@@ -1,4 +1,4 @@
-//! A model whose calls are told, and whose trouble is remembered for the exit code.
+//! A model whose calls are reported, and whose trouble is remembered for the exit code.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -47,7 +47,7 @@ pub(crate) enum ModelTrouble {
 }
 
 impl ModelTrouble {
-    /// The trouble of a failed call, where it has an exit code of its own.
+    /// The trouble of a failed call, if it has an exit code of its own.
     pub(crate) const fn of(error: &ModelError) -> Option<Self> {
         if let ModelError::Unreachable { .. } = error {
             Some(Self::Unreachable)
@@ -60,7 +60,7 @@ impl ModelTrouble {
         }
     }
 
-    /// How the program ends by it.
+    /// The exit code that it leads to.
     pub(crate) const fn exit(self) -> Exit {
         match self {
             Self::Unreachable => Exit::Unreachable,
@@ -69,8 +69,8 @@ impl ModelTrouble {
     }
 }
 
-/// Watches another model. That a call has no answer is told once that is recorded: nothing is told that its store does not
-/// have.
+/// Watches another model. A call without an answer is reported only once that is recorded: no report goes beyond the
+/// store.
 pub(crate) struct WatchedModel {
     inner: Arc<dyn LanguageModel>,
     stage: Stage,
@@ -80,7 +80,7 @@ pub(crate) struct WatchedModel {
 }
 
 impl WatchedModel {
-    /// Tells the stage of each call.
+    /// Reports each call to the stage.
     pub(crate) fn new(inner: Arc<dyn LanguageModel>, stage: Stage) -> Self {
         Self {
             inner,
@@ -90,7 +90,7 @@ impl WatchedModel {
         }
     }
 
-    /// The trouble of the last call that ended, where it had some.
+    /// The trouble of the last call that ended, if it had any.
     pub(crate) fn trouble(&self) -> Option<ModelTrouble> {
         *self.trouble.lock().unwrap_or_else(PoisonError::into_inner)
     }

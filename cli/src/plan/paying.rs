@@ -14,7 +14,7 @@ use routing_core::model::LanguageModel;
 use crate::exit::{Exit, Failure, causes};
 use crate::spending::{Spending, no_price, spent};
 
-/// The call that is refused says so; the run stands still already, and nothing else has to stop.
+/// The refused call reports it; the run is halted already, and nothing else has to stop.
 struct PlanStopSink;
 
 impl StopSink for PlanStopSink {
@@ -23,12 +23,12 @@ impl StopSink for PlanStopSink {
     }
 }
 
-/// The change; where a model thinks of it, its calls are paid from what the run may spend in all, and from what a
-/// server `allows` it. What the run has used before counts.
+/// The change; if a model proposes it, its calls are paid from what the run may spend in all, and from what a server
+/// `allows` it. What the run has used before counts.
 ///
 /// # Errors
 ///
-/// Where no call can be paid, the model has no price, or what the run has used cannot be read.
+/// If no call can be paid, the model has no price, or what the run has used cannot be read.
 ///
 /// # Cancel safety
 ///
@@ -88,7 +88,7 @@ async fn paying(
     Ok(Arc::new(paid.map_err(|error| no_price(&error))?))
 }
 
-/// The money of a run does not reach for a suggestion.
+/// The failure if the budget of a run does not cover a suggestion.
 fn too_dear(run: &Run, reached: &str) -> Failure {
     let text = format!("the model was not asked: {reached}");
     Failure::new(Exit::Failure, text).hint(format!(

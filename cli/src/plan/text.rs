@@ -18,7 +18,7 @@ use crate::time::ago;
 use crate::view::goal;
 use crate::visible::visible_line;
 
-/// How many versions are told where not all are asked for.
+/// How many versions are shown if not all are asked for.
 const LAST_VERSIONS: usize = 5;
 
 /// The longest line of what came of a step, in columns.
@@ -46,7 +46,7 @@ fn diff_lines(diff: &PlanDiff, palette: Palette) -> String {
     lines.collect()
 }
 
-/// A change that nobody has applied: what it would do.
+/// A change that is not applied: what it would do.
 pub(crate) fn preview_text(preview: &PlanPreview, palette: Palette) -> String {
     let mut text = match preview.completed_steps {
         0 => String::new(),
@@ -114,7 +114,7 @@ fn version_line(version: &PlanVersion) -> String {
     line
 }
 
-/// Everything that is told of a plan.
+/// All that is shown of a plan.
 pub(crate) struct PlanPage<'a> {
     /// The run.
     pub(crate) run: &'a Run,
@@ -122,15 +122,15 @@ pub(crate) struct PlanPage<'a> {
     pub(crate) plan: &'a StoredPlan,
     /// The versions of it.
     pub(crate) versions: &'a [PlanVersion],
-    /// The interrupt on which it stands still.
+    /// The interrupt that it waits for.
     pub(crate) escape: Option<&'a Interrupt>,
     /// The change that is proposed.
     pub(crate) proposal: Option<&'a PlanPreview>,
-    /// The decision that is carried out when the run goes on.
+    /// The decision that is carried out when the run continues.
     pub(crate) decided: Option<&'a Interrupt>,
     /// How many messages are not read yet.
     pub(crate) unread: usize,
-    /// Whether all versions are told with what they changed.
+    /// Whether all versions are shown with what they changed.
     pub(crate) all_versions: bool,
 }
 
@@ -164,7 +164,7 @@ impl PlanPage<'_> {
         text + &self.how()
     }
 
-    /// What happens as soon as the run goes on.
+    /// What happens as soon as the run continues.
     fn waiting_to_go_on(&self, palette: Palette) -> String {
         let mut text = String::new();
         if let Some(decided) = self.decided.and_then(|it| it.decision.as_ref()) {
@@ -225,7 +225,7 @@ impl PlanPage<'_> {
         text
     }
 
-    /// The question that goes before all else, where there is one.
+    /// The question that has to be answered before all else, if there is one.
     fn to_answer(&self) -> String {
         let question = self.plan.standing.question.as_ref();
         match (self.plan.state().phase(), question) {
@@ -236,7 +236,7 @@ impl PlanPage<'_> {
         }
     }
 
-    /// Whether nobody works on the run, so that nothing of it is under way.
+    /// Whether no process works on the run, so that nothing of it is under way.
     fn stands(&self) -> bool {
         matches!(self.run.state, RunState::Paused | RunState::Waiting) || !has_process(self.run)
     }

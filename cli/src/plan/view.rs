@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::view::{decision, goal};
 
-/// A change that nobody has applied.
+/// A change that is not applied.
 pub(crate) fn preview_json(preview: &PlanPreview) -> Value {
     json!({
         "digest": preview.digest,
@@ -22,7 +22,7 @@ fn step(step: &PlanStep) -> Value {
     json!({"id": step.id, "task": step.task})
 }
 
-/// Everything that is told of a plan.
+/// All that is shown of a plan.
 pub(crate) fn record(run: &Run, reading: &PlanReading, proposal: Option<&PlanPreview>) -> Value {
     let (plan, versions) = (&reading.plan, &reading.versions);
     let decided = reading.decided.as_ref();

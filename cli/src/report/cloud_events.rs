@@ -1,4 +1,5 @@
-//! One CloudEvent (version 1.0) a line, for programs: those that a server's feed has of the run, and between them what passes.
+//! One CloudEvent (version 1.0) a line, for programs: those of a server's feed of the run, and between them transient
+//! ones.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +14,7 @@ use super::{Finished, Report};
 use crate::model::UnansweredCall;
 use crate::visible::visible_json;
 
-/// The events of a run, of which each is written once, on however many stages one after the other.
+/// The events of a run, of which each is written once, even if several stages follow each other.
 pub(crate) type SharedEvents = Arc<Mutex<RunEvents>>;
 
 /// Writes each event of a run as a CloudEvent to standard output, and words for people to standard error.
@@ -21,7 +22,7 @@ pub(crate) struct CloudEvents {
     output: Box<dyn Write + Send>,
     error_output: Box<dyn Write + Send>,
     events: SharedEvents,
-    /// Reads the store: the thread that writes is none of the runtime's own.
+    /// Reads the store: the thread that writes does not belong to the runtime.
     runtime: Handle,
 }
 
@@ -36,11 +37,11 @@ impl CloudEvents {
         }
     }
 
-    /// Writes what the store has told by now.
+    /// Writes the events that the store has by now.
     fn catch_up(&mut self) -> io::Result<()> {
         loop {
             let lines = {
-                // A whole position is put in, so a panic elsewhere leaves it whole.
+                // Only whole positions are stored, so a panic elsewhere leaves it intact.
                 let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
                 self.runtime.block_on(events.next())
             };
@@ -59,12 +60,12 @@ impl CloudEvents {
     fn write(&mut self, json: &str) -> io::Result<()> {
         self.output.write_all(visible_json(json).as_bytes())?;
         self.output.write_all(b"\n")?;
-        // Each line is whole when it is read: whoever reads may answer to it.
+        // Each line must be complete when it is read: its reader may answer to it.
         self.output.flush()
     }
 
     fn say(&mut self, text: &str) {
-        // Words that nobody can read any more are no reason to end the work.
+        // Messages without a reader are no reason to end the work.
         let _ = self
             .error_output
             .write_all(text.as_bytes())
@@ -72,7 +73,7 @@ impl CloudEvents {
     }
 }
 
-/// What passes: no store has it. Its name, its agent and its data.
+/// A transient event, which no store has. Its name, its agent and its data.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "all else is in the store, and told from there"
@@ -91,7 +92,7 @@ fn transient(event: &RunEvent) -> Option<(&'static str, Option<&NodeId>, Value)>
             let data = json!({"correction": correction, "path": path, "reason": reason});
             ("llm.answer_refused", Some(node), data)
         }
-        // Followers of a server's runs do not get these: they may be long, and hold what tools have read.
+        // Followers of a server's runs do not get these: they may be long, and contain what tools have read.
         RunEvent::ToolStarted {
             node,
             call,
@@ -137,7 +138,7 @@ impl Report for CloudEvents {
             return Ok(());
         }
         self.catch_up()?;
-        // What is replayed was told by the process that did it.
+        // Replayed events were reported by the process that caused them.
         let passing = transient(&occurrence.event).filter(|_passing| !occurrence.replayed);
         let Some((name, node, data)) = passing else {
             return Ok(());

@@ -88,7 +88,7 @@ fn new_picture() -> ProgressBar {
 
 fn write_error(text: &str) {
     let mut output = io::stderr().lock();
-    // Progress that nobody can read any more is no reason to end the work.
+    // Progress without a reader is no reason to end the work.
     let _ = output
         .write_all(text.as_bytes())
         .and_then(|()| output.flush());
@@ -102,7 +102,7 @@ impl Report for Live {
     fn occurrence(&mut self, occurrence: &RunOccurrence) -> io::Result<()> {
         let (columns, _rows) = screen_size();
         let lines = self.story.tell(occurrence, Some(columns - 1));
-        // What is replayed was told by the process that did it; it only makes the tree here.
+        // Replayed events were reported by the process that caused them; they only make the tree here.
         if !lines.is_empty() && !occurrence.replayed {
             self.print(&format!("{}\n", lines.join("\n")));
         }

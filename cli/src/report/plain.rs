@@ -27,7 +27,7 @@ impl Plain {
         }
     }
 
-    /// Goes on with a story in a file, without colours.
+    /// Continues a story in a file, without colours.
     pub(super) fn in_file(story: Story) -> Self {
         Self {
             story: story.in_file(),
@@ -36,7 +36,7 @@ impl Plain {
     }
 
     fn say(&mut self, text: &str) {
-        // Progress that nobody can read any more is no reason to end the work.
+        // Progress without a reader is no reason to end the work.
         let _ = self
             .error_output
             .write_all(text.as_bytes())
@@ -55,7 +55,7 @@ impl Report for Plain {
             text.push_str(&line);
             text.push('\n');
         }
-        // What is replayed was told by the process that did it; it is only counted here.
+        // Replayed events were reported by the process that caused them; they are only counted here.
         if !text.is_empty() && !occurrence.replayed {
             self.say(&text);
         }

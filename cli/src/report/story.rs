@@ -18,15 +18,15 @@ pub(crate) use moment::{answer_words, plan_words};
 /// How many lines of a screen one thing that happens may take, about; `-v` shows all of it.
 const MOST_LINES: usize = 3;
 
-/// The longest line where there is no screen, in columns.
+/// The longest line if there is no screen, in columns.
 const LONGEST_LINE: usize = 1_000;
 
-/// Whether the steps of agents are told, or seen elsewhere.
+/// Whether the steps of agents are printed, or shown elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Steps {
-    /// Told line by line.
+    /// Printed line by line.
     Told,
-    /// Seen in the tree.
+    /// Shown in the tree.
     Seen,
 }
 
@@ -50,7 +50,7 @@ impl Story {
         }
     }
 
-    /// The same, told line by line in a file.
+    /// The same, printed line by line in a file.
     pub(crate) fn in_file(self) -> Self {
         Self {
             palette: Palette::PLAIN,
@@ -69,8 +69,7 @@ impl Story {
         self.palette
     }
 
-    /// Takes in what happened, and says it in lines of at most `columns`; in one line each where
-    /// `columns` is `None`.
+    /// Takes in what happened, and renders it in lines of at most `columns`; in one line each if `columns` is `None`.
     pub(crate) fn tell(
         &mut self,
         occurrence: &RunOccurrence,
@@ -163,7 +162,7 @@ impl Story {
         lines
     }
 
-    /// What is said, cut where it would push everything else off the screen.
+    /// The text, cut if it would push everything else off the screen.
     fn bounded(&self, what: &str, columns: Option<usize>) -> String {
         if self.detail == Detail::Much {
             return what.to_owned();

@@ -39,7 +39,7 @@ impl Summary<'_> {
         let outcome = match &report.status {
             RunStatus::Completed { summary } => Some(summary),
             RunStatus::Paused { reason } | RunStatus::Cancelled { reason, .. } => Some(reason),
-            // Why it failed stands in the error message, what is asked in the questions.
+            // The error message says why it failed, the questions say what is asked.
             RunStatus::Failed { .. } | RunStatus::Waiting { .. } => None,
         };
         for line in outcome.iter().flat_map(|text| visible_lines(text)) {
@@ -200,7 +200,7 @@ impl InterruptTable {
     }
 }
 
-/// How a run that has not ended goes on.
+/// How a run that has not ended can continue.
 fn way_on(report: &RunReport, raised: &[String]) -> Vec<String> {
     let run = report.run;
     let command = match &report.status {
@@ -234,7 +234,7 @@ fn way_on(report: &RunReport, raised: &[String]) -> Vec<String> {
     lines
 }
 
-/// What is said of a run that has not ended and was kept nowhere.
+/// The lines for a run that has not ended and was kept nowhere.
 fn lost(report: &RunReport) -> Vec<String> {
     if way_on(report, &[]).is_empty() {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! A person at a terminal where no run is shown: one question, asked on standard error.
+//! A person at a terminal that shows no run: one question, asked on standard error.
 
 use std::io::{self, Write};
 
@@ -13,9 +13,9 @@ use crate::layout::{screen_size, wrap};
 use crate::palette::{Palette, Tone};
 use crate::visible::visible_line;
 
-/// Where a person types who is asked.
+/// Where the person who is asked types.
 pub(crate) trait Typed {
-    /// Throws away what was typed so far: it was typed before what is asked next could be seen.
+    /// Discards what was typed so far: it was typed before the next question could be seen.
     fn forget(&self);
 
     /// The next line, without its end. Blocks.
@@ -26,7 +26,7 @@ pub(crate) trait Typed {
     fn line(&self) -> Result<String, NoLine>;
 }
 
-/// The terminal of this process, where nobody listens for keys.
+/// The terminal of this process, if its keys are not listened for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct StandardInput;
 
@@ -40,16 +40,16 @@ impl Typed for StandardInput {
     }
 }
 
-/// What a person does who is asked.
+/// What the person who is asked does.
 #[derive(Debug)]
 pub(crate) enum Reply<T> {
     /// Answers.
     Given(T),
     /// Leaves it open.
     Left,
-    /// Presses Esc: the terminal is somebody else's for a while.
+    /// Presses Esc: another part of the program has the terminal for a while.
     Escaped(DraftAnswer),
-    /// Does nothing: what was asked was answered elsewhere.
+    /// Does nothing: the question was answered elsewhere.
     Withdrawn,
 }
 
@@ -84,7 +84,7 @@ impl Alone {
     ///
     /// # Errors
     ///
-    /// Where the terminal cannot be read or written.
+    /// If the terminal cannot be read or written.
     pub(crate) fn answer(
         self,
         question: &Question,
@@ -105,7 +105,7 @@ impl Alone {
         }
     }
 
-    /// Asks for one line; `None` where the person leaves. Blocks.
+    /// Asks for one line; `None` if the person leaves. Blocks.
     ///
     /// # Errors
     ///
@@ -177,11 +177,11 @@ impl Alone {
         }
     }
 
-    /// Lets the person write the target's request; `None` where it was left as it was. Blocks.
+    /// Lets the person write the target's request; `None` if it was left as it was. Blocks.
     ///
     /// # Errors
     ///
-    /// Where there is no editor, or what was written is no JSON.
+    /// If there is no editor, or what was written is no JSON.
     pub(crate) fn request(self, question: &Question) -> io::Result<Option<serde_json::Value>> {
         let begun = editor::draft(question.target, &question.request_schema, None);
         let text = editor::edit(&begun)?;

@@ -5,7 +5,7 @@ use crate::layout::{screen_size, wrap};
 use crate::visible::visible_line;
 
 impl DraftAnswer {
-    /// What to tell whoever is asked again.
+    /// The text for a person who is asked again.
     pub(super) fn text(&self) -> String {
         let (columns, _rows) = screen_size();
         let how = if self.is_answer {
@@ -18,7 +18,7 @@ impl DraftAnswer {
         format!("\n{}\n", lines.join("\n"))
     }
 
-    /// The line that is meant: where it says nothing and is the answer, what was begun is.
+    /// The line that is meant: an empty answer means what was begun.
     pub(super) fn meant(begun: Option<&Self>, line: String, is_answer: bool) -> String {
         match begun {
             Some(begun) if begun.is_answer && is_answer && line.trim().is_empty() => {
@@ -28,7 +28,7 @@ impl DraftAnswer {
         }
     }
 
-    /// What is kept for the next time: what was begun now, or what was before where nothing was.
+    /// What is kept for the next time: what was begun now, or else what was begun before.
     pub(super) fn or(self, before: Option<Self>) -> Self {
         match before {
             Some(before) if self.words.trim().is_empty() => before,

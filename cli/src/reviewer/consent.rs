@@ -1,4 +1,4 @@
-//! What is typed where it is asked whether something may be done. The same words mean the same wherever it is asked.
+//! What a person types when asked for consent. The same words mean the same everywhere.
 
 use std::fmt::{self, Display};
 
@@ -7,7 +7,7 @@ use std::fmt::{self, Display};
 pub(crate) enum Consent<'line> {
     /// It may be made, once, as it is shown.
     Allow,
-    /// It may not; why, where that is said.
+    /// It may not; why, if that was typed.
     Deny(Option<&'line str>),
     /// It may be made with other arguments: with these, or with what is written next.
     Edit(Option<&'line str>),
@@ -53,7 +53,7 @@ pub(crate) const CONSENTS: [(&str, &str); 6] = [
     ("s", "show all of it (also: show, v, view)"),
 ];
 
-/// What is said to a line that is no answer.
+/// The reply to a line that is no answer.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NoAnswer;
 
@@ -63,7 +63,7 @@ impl Display for NoAnswer {
     }
 }
 
-/// What a line says that is to be a yes or a no.
+/// Reads a line that has to be a yes or a no.
 pub(crate) fn yes_or_no(line: &str) -> Option<bool> {
     match line.trim().to_lowercase().as_str() {
         "y" | "yes" => Some(true),

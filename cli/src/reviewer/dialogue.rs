@@ -84,7 +84,7 @@ impl<'q> Dialogue<'q> {
         }
     }
 
-    /// Takes the request as it was edited; `None` where it was left as it was.
+    /// Takes the request as it was edited; `None` if it was left as it was.
     pub(super) fn edited(&mut self, request: Option<Value>) -> DialogueStep {
         match request {
             Some(request) => {
@@ -258,8 +258,8 @@ impl<'q> Dialogue<'q> {
         self.confirm_from(0)
     }
 
-    /// The values of the choices that a list of numbers, or a choice's own value, names; `None` where it
-    /// is no list of choices at all, the number where there is no such choice.
+    /// The values of the choices that a list of numbers, or a choice's own value, names; `None` if it is no list of
+    /// choices at all, the number if there is no such choice.
     fn choices(&self, list: &str) -> Option<Result<Vec<String>, String>> {
         let choices = &self.question.details.choices;
         if choices.is_empty() {
@@ -315,7 +315,7 @@ impl<'q> Dialogue<'q> {
         }
     }
 
-    /// Whether what stands behind `r` is a route or a mistyped one, and no sentence that begins with `r`.
+    /// Whether the text after `r` is a route or a mistyped one, and no sentence that begins with `r`.
     fn means_a_route(&self, text: &str) -> bool {
         let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         let name = text.to_uppercase().replace('-', "_");

@@ -15,7 +15,7 @@ const COMMENT: &str = "//";
 /// How deep a draft is filled in; a schema may refer to itself.
 const DEEPEST: usize = 8;
 
-/// The text that is put before the person: what the request has to be, and a start to fill in.
+/// The text that the person edits: what the request has to be, and a start to fill in.
 pub(super) fn draft(target: &str, schema: &Value, begun: Option<&str>) -> String {
     if let Some(begun) = begun {
         return begun.to_owned();
@@ -43,7 +43,7 @@ pub(super) fn draft(target: &str, schema: &Value, begun: Option<&str>) -> String
     text
 }
 
-/// Reads a draft; `None` where nothing is left of it.
+/// Reads a draft; `None` if nothing is left of it.
 pub(super) fn read_draft(text: &str) -> Result<Option<Value>, serde_json::Error> {
     let json: Vec<&str> = text
         .lines()
@@ -87,7 +87,7 @@ fn editor() -> io::Result<OsString> {
 }
 
 fn run_editor(editor: &OsString, path: &Path) -> io::Result<()> {
-    // The shell splits the variable, which may hold arguments; the path is never split.
+    // The shell splits the variable, which may contain arguments; the path is never split.
     let mut script = editor.clone();
     script.push(" \"$1\"");
     let status = Command::new("sh")
@@ -141,7 +141,7 @@ fn skeleton(schema: &Value, root: &Value, depth: usize) -> Value {
     }
 }
 
-/// The schema's type, the one that is not null where there are two.
+/// The schema's type, the one that is not null if there are two.
 fn kind_of(schema: &Value) -> Option<&str> {
     match schema.get("type") {
         Some(Value::String(kind)) => Some(kind),

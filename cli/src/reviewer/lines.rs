@@ -10,7 +10,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 /// The longest line, in bytes.
 pub(crate) const LONGEST_LINE: u64 = 1_000_000;
 
-/// Why a line is not taken that holds a key which a terminal does not take for itself: `1` after it is no 1.
+/// Why a line is refused that contains a key which a terminal does not take for itself: `1` after it is no 1.
 const NO_TEXT: &str =
     "that line holds a key that is no text, such as Esc or an arrow; nothing was taken";
 
@@ -23,22 +23,21 @@ pub(crate) enum NoLine {
     /// The input cannot be read.
     #[error("cannot read the input")]
     Unreadable(#[source] io::Error),
-    /// The line is too long, no UTF-8, or holds keys that are no text; the next one may be fine.
+    /// The line is too long, no UTF-8, or contains keys that are no text; the next one may be fine.
     #[error("{0}")]
     Unusable(&'static str),
-    /// Esc was pressed instead of the end of this line: somebody else has the terminal now.
+    /// Esc was pressed instead of the end of this line: another part of the program has the terminal now.
     #[error("Esc was pressed")]
     Escape(String),
-    /// What was asked was answered elsewhere.
+    /// The question was answered elsewhere.
     #[error("it was answered elsewhere")]
     Withdrawn,
 }
 
-/// Reads one line when one is asked for and never ahead, so that an editor can have the terminal in
-/// between.
+/// Reads one line when one is asked for and never ahead, so that an editor can have the terminal in between.
 ///
-/// Reading blocks a thread of its own: a read of a terminal cannot be taken back. A line that was asked
-/// for by somebody who has gone is given to the next who asks.
+/// Reading blocks a thread of its own: a read of a terminal cannot be taken back. A line whose caller has gone is given
+/// to the next caller.
 #[derive(Debug)]
 pub(crate) struct Lines {
     channel: Mutex<Channel>,
@@ -56,7 +55,7 @@ impl Lines {
     ///
     /// # Errors
     ///
-    /// Where the system gives no thread.
+    /// If the system gives no thread.
     pub(crate) fn of_standard_input() -> io::Result<Self> {
         let (wishes, wished) = mpsc::channel();
         let (send, lines) = unbounded_channel();
@@ -96,8 +95,8 @@ impl Lines {
     }
 }
 
-/// Throws away what was typed on a terminal before anybody asked for it, so that it does not answer a
-/// question that nobody has seen. What comes through a pipe is kept: its sender means it.
+/// Discards what was typed on a terminal before it was asked for, so that it does not answer an unseen question. What
+/// comes through a pipe is kept: its sender means it.
 pub(super) fn forget_typed_ahead() {
     let input = io::stdin();
     if input.is_terminal() {

@@ -1,4 +1,4 @@
-//! A script answers what it names, somebody else the rest.
+//! A script answers what it names, another reviewer the rest.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -34,7 +34,7 @@ pub(crate) struct Terminal {
 enum Silence {
     Stopped(StopReason),
     NobodyThere,
-    /// Esc was pressed after these words: the terminal is somebody else's for a while.
+    /// Esc was pressed after these words: another part of the program has the terminal for a while.
     Escaped(String),
     Broken(String),
 }
@@ -70,7 +70,7 @@ impl Terminal {
             turn.forget().await;
             conversation.ask(shown).await;
             let line = tokio::select! {
-                biased; // Who stops the run wants no more answers.
+                biased; // A stopped run wants no more answers.
                 reason = scope.stopping() => return Err(Silence::Stopped(reason)),
                 line = turn.line() => line,
             };
@@ -93,10 +93,10 @@ impl Terminal {
         }
     }
 
-    /// Waits until the terminal is free for a question, which is asked anew where Esc has taken it away.
+    /// Waits until the terminal is free for a question, which is asked anew if Esc has taken it away.
     async fn begin(&self, scope: &StopScope) -> Result<Turn<'_>, Silence> {
         tokio::select! {
-            biased; // Who stops the run wants no more answers.
+            biased; // A stopped run wants no more answers.
             reason = scope.stopping() => Err(Silence::Stopped(reason)),
             turn = self.typing.begin() => Ok(turn),
         }
@@ -145,7 +145,7 @@ impl Terminal {
         self.typing.keyboard()?.kept(question)
     }
 
-    /// Keeps what was begun, or what was kept before where nothing was.
+    /// Keeps what was begun, or else what was kept before.
     fn keep(&self, question: InterruptId, begun: DraftAnswer, before: Option<DraftAnswer>) {
         if let Some(keyboard) = self.typing.keyboard() {
             keyboard.keep(question, begun.or(before));
@@ -226,7 +226,7 @@ impl Reviewer for Terminal {
                 name: actor.name.to_string(),
                 kind: AnswererKind::Person,
             },
-            // Whose name cannot be written down was told so before the run began.
+            // A user whose name cannot be recorded was informed before the run began.
             Err(_nameless) => Answerer::default(),
         }
     }

@@ -1,4 +1,4 @@
-//! Where the answers of whoever is asked come from.
+//! Where a reviewer's answers come from.
 
 use std::io;
 use std::sync::Arc;
@@ -15,11 +15,11 @@ pub(crate) enum Typing {
 }
 
 impl Typing {
-    /// Standard input, with the keyboard of this process where it is a terminal.
+    /// Standard input, with the keyboard of this process if it is a terminal.
     ///
     /// # Errors
     ///
-    /// Where the system gives no thread.
+    /// If the system gives no thread.
     pub(crate) fn of(keyboard: Option<Arc<Keyboard>>) -> io::Result<Self> {
         Ok(match keyboard {
             Some(keyboard) => Self::Keyboard(keyboard),
@@ -27,7 +27,7 @@ impl Typing {
         })
     }
 
-    /// The keyboard, where a person types.
+    /// The keyboard, if a person types.
     pub(super) fn keyboard(&self) -> Option<&Keyboard> {
         match self {
             Self::Keyboard(keyboard) => Some(keyboard),
@@ -35,11 +35,11 @@ impl Typing {
         }
     }
 
-    /// Somebody asks, while this is held.
+    /// Begins a prompt, which lasts while the returned value is alive.
     ///
     /// # Cancel safety
     ///
-    /// Safe: dropped, nobody asks.
+    /// Safe: dropped, no prompt is open.
     pub(super) async fn begin(&self) -> Turn<'_> {
         match self {
             Self::Keyboard(keyboard) => Turn::Keyboard(keyboard.ask().await),
@@ -48,7 +48,7 @@ impl Typing {
     }
 }
 
-/// Somebody asks.
+/// A prompt that is open.
 pub(super) enum Turn<'t> {
     Keyboard(PromptSession),
     Lines(&'t Lines),
@@ -60,7 +60,7 @@ impl Turn<'_> {
     ///
     /// # Cancel safety
     ///
-    /// Safe: dropped, it is forgotten or not.
+    /// Safe: dropped, it is discarded or not.
     pub(super) async fn forget(&self) {
         if let Self::Keyboard(asking) = self {
             asking.forget().await;

@@ -17,18 +17,18 @@ use crate::nearest::nearest;
 /// The table of the profiles of models, which the user's file may have.
 pub(super) const PROFILES: &str = "models";
 
-/// One thing that a file says.
+/// One setting of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
-    /// The command that it is said of; none where it is said of all that have the option.
+    /// The command that it is for; `None` if it is for all that have the option.
     pub(crate) command: Option<&'static str>,
     /// The option.
     pub(crate) key: &'static str,
-    /// What is said, as it would be typed; several values where it is a list.
+    /// The value, as it would be typed; several if it is a list.
     pub(crate) values: Vec<String>,
 }
 
-/// One file, whose entries are known to be right.
+/// One file, whose entries were checked.
 #[derive(Debug)]
 pub(super) struct SettingsFile {
     place: PathBuf,
@@ -41,8 +41,8 @@ impl SettingsFile {
     ///
     /// # Errors
     ///
-    /// [`Exit::Usage`] with the line where it says what cannot be said. Profiles of models cannot: they say where keys are
-    /// sent.
+    /// [`Exit::Usage`] with the line that has an invalid setting. Profiles of models are invalid there: they say where
+    /// keys are sent.
     pub(super) fn of_folder(
         place: PathBuf,
         text: &str,
@@ -72,13 +72,13 @@ impl SettingsFile {
         })
     }
 
-    /// What it says of an option, of one command or of all.
+    /// Its setting of an option, for one command or for all.
     pub(super) fn entry(&self, key: &str, command: Option<&str>) -> Option<&Entry> {
         let mut entries = self.entries.iter();
         entries.find(|entry| entry.key == key && entry.command == command)
     }
 
-    /// Who says what it says.
+    /// The origin of its settings.
     pub(super) fn origin(&self) -> Origin {
         match self.is_of_folder {
             true => Origin::Folder(self.place.clone()),
@@ -103,7 +103,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// What the file says, but for tables that are read elsewhere.
+    /// The file's settings, without tables that are read elsewhere.
     fn entries(&self, elsewhere: &[&'static str]) -> Result<Vec<Entry>, Failure> {
         let parsed = DeTable::parse(self.text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start);
@@ -209,7 +209,7 @@ impl<'a> Reading<'a> {
         })
     }
 
-    /// A value that the option takes; a path counts from the folder of the file.
+    /// A value that the option takes; a path is relative to the folder of the file.
     fn checked(&self, option: &Arg, value: &str) -> Result<String, String> {
         let parser = option.get_value_parser();
         let is_path = parser.type_id() == TypeId::of::<PathBuf>();

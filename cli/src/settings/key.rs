@@ -1,4 +1,4 @@
-//! Which options files and variables may say.
+//! Which options files and variables may set.
 
 use clap::builder::BoolishValueParser;
 use clap::{Arg, ArgAction};
@@ -6,12 +6,12 @@ use clap::{Arg, ArgAction};
 /// The options of every command.
 pub(super) const EVERYWHERE: [&str; 4] = ["store", "server", "token_file", "ca_certificate"];
 
-/// The commands with options that may be said.
+/// The commands with options that may be set.
 pub(super) const COMMANDS: [&str; 7] =
     ["run", "resume", "fork", "chat", "serve", "worker", "policy"];
 
-/// The options of these commands that may be said: how an installation is set up and what it may spend, never what a single
-/// command is to do.
+/// The options of these commands that may be set: how an installation is set up and what it may spend, never what a
+/// single command is to do.
 pub(crate) const OF_COMMANDS: [&str; 31] = [
     "base_url",
     "behind_proxy",
@@ -46,7 +46,7 @@ pub(crate) const OF_COMMANDS: [&str; 31] = [
     "workspace",
 ];
 
-/// The variable that says the same as a key.
+/// The variable for a key.
 pub(crate) fn variable_of(key: &str) -> String {
     format!("IRQ_{}", key.to_ascii_uppercase())
 }
@@ -56,11 +56,11 @@ pub(super) fn flag_of(key: &str) -> String {
     format!("--{}", key.replace('_', "-"))
 }
 
-/// An option that its variable says too, with these values where neither does.
+/// An option that its variable sets too, with these default values.
 pub(super) fn applied(option: Arg, values: Option<Vec<String>>) -> Arg {
     let variable = variable_of(option.get_id().as_str());
     let is_flag = matches!(option.get_action(), ArgAction::SetTrue);
-    // A list has no variable: what would stand between its items?
+    // A list has no variable: what would separate its items?
     let is_list = matches!(option.get_action(), ArgAction::Append);
     let option = match (is_list, is_flag) {
         (true, _) => option,

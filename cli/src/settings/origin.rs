@@ -1,4 +1,4 @@
-//! Who has said what holds.
+//! Where settings come from.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
@@ -11,13 +11,13 @@ use clap::parser::ValueSource;
 use super::Settings;
 use super::key::{EVERYWHERE, OF_COMMANDS, flag_of, variable_of};
 
-/// Who has said of each option of this process what holds, once its command line is read.
+/// Where the value of each option of this process comes from, once its command line is read.
 static ORIGINS: OnceLock<BTreeMap<&'static str, Origin>> = OnceLock::new();
 
-/// Who has said what holds; the later ones are stronger.
+/// Where a value comes from; the later ones are stronger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// It is as always.
+    /// The default.
     Usual,
     /// The user's file.
     User(PathBuf),
@@ -52,7 +52,7 @@ impl Display for Origin {
     }
 }
 
-/// Remembers who has said what, of a command line that was read with these settings.
+/// Remembers where the values of a command line come from that was read with these settings.
 pub(crate) fn remember(settings: &Settings, matches: &ArgMatches) {
     let name = matches.subcommand_name();
     let mut deepest = matches;
@@ -82,13 +82,13 @@ pub(crate) fn remember(settings: &Settings, matches: &ArgMatches) {
     let _ = ORIGINS.set(origins);
 }
 
-/// Who has said what holds of an option.
+/// Where the value of an option comes from.
 pub(crate) fn origin_of(key: &str) -> Origin {
     let said = ORIGINS.get().and_then(|origins| origins.get(key));
     said.cloned().unwrap_or(Origin::Usual)
 }
 
-/// Whether the command line itself says it.
+/// Whether the command line itself sets it.
 pub(crate) fn is_typed(key: &str) -> bool {
     matches!(origin_of(key), Origin::Typed(_))
 }

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use crate::exit::{Exit, Failure};
 
-/// Names the one file that counts, in place of the usual two.
+/// Names the one file that is used, in place of the usual two.
 pub(crate) const CONFIG_VARIABLE: &str = "IRQ_CONFIG";
 
-/// The file of a folder that is worked in.
+/// The file of a folder that `irq` works in.
 const FOLDER_FILE: &str = "irq.toml";
 
 fn variable(name: &str) -> Option<PathBuf> {
@@ -16,7 +16,7 @@ fn variable(name: &str) -> Option<PathBuf> {
     value.map(PathBuf::from)
 }
 
-/// The file that the environment names, whether it is there or not.
+/// The file that the environment names, whether it exists or not.
 pub(super) fn named_file() -> Option<PathBuf> {
     variable(CONFIG_VARIABLE)
 }
@@ -31,7 +31,7 @@ pub(crate) fn user_file() -> Option<PathBuf> {
     Some(folder.join("irq").join("config.toml"))
 }
 
-/// The file of this folder, whether it is there or not; none where the environment names the one that counts.
+/// The file of this folder, whether it exists or not; `None` if the environment names the one that is used.
 pub(super) fn folder_file() -> Option<PathBuf> {
     match named_file() {
         Some(_named) => None,
@@ -39,11 +39,11 @@ pub(super) fn folder_file() -> Option<PathBuf> {
     }
 }
 
-/// What a file says; none where there is none.
+/// The text of a file; `None` if it does not exist.
 ///
 /// # Errors
 ///
-/// [`Exit::NotFound`] where it cannot be read.
+/// [`Exit::NotFound`] if it cannot be read.
 pub(super) fn read(file: &Path) -> Result<Option<String>, Failure> {
     match std::fs::read_to_string(file) {
         Ok(text) => Ok(Some(text)),
@@ -59,7 +59,7 @@ pub(super) fn read(file: &Path) -> Result<Option<String>, Failure> {
 ///
 /// # Errors
 ///
-/// Where it cannot be written.
+/// If it cannot be written.
 pub(super) fn write(file: &Path, text: &str) -> std::io::Result<()> {
     let folder = file.parent().filter(|it| !it.as_os_str().is_empty());
     if let Some(folder) = folder {

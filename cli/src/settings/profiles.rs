@@ -1,6 +1,6 @@
 //! The profiles of models in the user's file, under names of one's own.
 //!
-//! The file of a folder that is worked on has none: a profile says where keys are sent.
+//! The file of a folder has none: a profile says where keys are sent.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::place::{CONFIG_VARIABLE, read, user_file, write};
 use crate::exit::{Exit, Failure};
 
-/// What the file says of models.
+/// What the file says about models.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Profiles {
@@ -22,11 +22,11 @@ pub(crate) struct Profiles {
 }
 
 impl Profiles {
-    /// Reads the file; where there is none, nothing is said.
+    /// Reads the file; if it does not exist, there are no profiles.
     ///
     /// # Errors
     ///
-    /// Where it cannot be read or understood.
+    /// If it cannot be read or understood.
     pub(crate) fn read() -> Result<Self, Failure> {
         let Some(path) = user_file() else {
             return Ok(Self::default());
@@ -38,11 +38,11 @@ impl Profiles {
         })
     }
 
-    /// Keeps a profile under a name, in place of one that has it; says where.
+    /// Keeps a profile under a name, in place of one that has it; returns the file.
     ///
     /// # Errors
     ///
-    /// Where the file cannot be written, or nothing says where it is.
+    /// If the file cannot be written, or its location is not known.
     pub(crate) fn keep(name: &str, profile: &ModelProfile) -> Result<PathBuf, Failure> {
         let refused = |text: String| Failure::new(Exit::Failure, text);
         let path = user_file()

@@ -1,4 +1,4 @@
-//! Which folders' files their user trusts, each as it was when that was said.
+//! Which folders' files their user trusts, each with the text that it had then.
 
 use std::path::{Path, PathBuf};
 
@@ -29,12 +29,12 @@ pub(super) fn is_trusted(file: &Path, text: &str) -> bool {
     trusted.is_some_and(|trusted| trusted.lines().any(|known| known == line))
 }
 
-/// Trusts the file of this folder as it is now, once it is one that can be understood. Says which it is.
+/// Trusts the file of this folder as it is now, if it can be understood. Returns its path.
 ///
 /// # Errors
 ///
-/// [`Exit::NotFound`] where there is none; [`Exit::Usage`] where it says what cannot be said; otherwise where the list
-/// cannot be written.
+/// [`Exit::NotFound`] if there is none; [`Exit::Usage`] if it has an invalid setting; otherwise if the list cannot be
+/// written.
 pub(crate) fn trust_folder(program: &Command) -> Result<PathBuf, Failure> {
     let none = |text: String| Failure::new(Exit::NotFound, text);
     let file = place::folder_file().ok_or_else(|| {

@@ -1,5 +1,5 @@
-//! Spans and counts, exported by OTLP over HTTP. All of it happens in threads of its own: what works never waits for a
-//! collector, and a stop does not either.
+//! Spans and counts, exported by OTLP over HTTP. All of it happens in threads of its own: neither work nor a stop ever
+//! waits for a collector.
 
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
@@ -30,7 +30,7 @@ const ENDPOINTS: [&str; 3] = [
 /// How long the collector may take for what is left at the end.
 const FLUSHED_WITHIN: Duration = Duration::from_secs(2);
 
-/// Our own spans, and none of those that libraries make on the way to a server.
+/// Our own spans, without those that libraries make on the path to a server.
 const TRACED: [&str; 9] = [
     "agents",
     "engine",
@@ -56,7 +56,7 @@ pub(super) struct Exporter {
 /// Why the collector did not take spans the last time, if so.
 type Refused = Arc<Mutex<Option<String>>>;
 
-/// Notes whether spans are taken: their batches report to nobody.
+/// Notes whether spans are taken: their batches report that to no one.
 #[derive(Debug)]
 struct Noting {
     inner: SpanExporter,
@@ -129,7 +129,7 @@ impl Exporter {
         }
     }
 
-    /// Takes up what is told.
+    /// Collects spans and counts.
     pub(super) fn layer<S>(&self) -> impl Layer<S> + Send + Sync + use<S>
     where
         S: Subscriber + for<'span> LookupSpan<'span> + Send + Sync,
@@ -145,11 +145,11 @@ impl Exporter {
         spans.and_then(counts)
     }
 
-    /// Hands over what is left, and says why where it was not taken in time.
+    /// Exports what is left, and returns why if it was not taken in time.
     pub(super) fn end(self) -> Result<(), String> {
         let (done, waiting) = mpsc::channel();
         let refused = Arc::clone(&self.refused);
-        // Left behind where the collector takes nothing: the program's end is its end.
+        // Left behind if the collector takes nothing: it ends with the program.
         thread::spawn(move || {
             let spans = self.spans.shutdown_with_timeout(FLUSHED_WITHIN);
             let counts = self.counts.shutdown_with_timeout(FLUSHED_WITHIN);

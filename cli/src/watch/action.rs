@@ -13,13 +13,13 @@ pub(super) enum Action {
     /// Asks agents to pause.
     Interrupt {
         run: RunId,
-        /// The agent; all of the run where it is absent.
+        /// The agent; all of the run if absent.
         node: Option<NodeId>,
         mode: StopMode,
     },
-    /// A pause that is under way shall be harder.
+    /// Makes a pause that is under way harder.
     Harden { interrupt: InterruptId },
-    /// Lets a paused run go on, with new input where there is some.
+    /// Continues a paused run, with new input if there is some.
     Resume {
         interrupt: InterruptId,
         input: Option<String>,
@@ -42,7 +42,7 @@ pub(super) enum Action {
         /// The pause of the agent.
         interrupt: InterruptId,
     },
-    /// Asks a paused agent to interrupt itself when it goes on, and sends the answer elsewhere; lets it go on.
+    /// Asks a paused agent to interrupt itself when it continues, and sends the answer elsewhere; continues it.
     RerouteAgent {
         run: RunId,
         node: NodeId,
@@ -50,7 +50,7 @@ pub(super) enum Action {
         interrupt: InterruptId,
         target: RouteName,
     },
-    /// Takes a pause back that has not taken hold yet.
+    /// Takes back a pause that has not taken effect yet.
     Withdraw { interrupt: InterruptId },
     /// Ends a run for good.
     Stop { run: RunId, scope: Scope },
@@ -77,7 +77,7 @@ pub(super) enum Action {
         node: NodeId,
         text: String,
     },
-    /// Takes messages back that their agents have not read.
+    /// Takes back messages that their agents have not read.
     TakeBack { messages: Vec<StoredMessage> },
     /// Puts a text on the clipboard of the terminal.
     Copy(String),
@@ -90,7 +90,7 @@ pub(super) enum Action {
 }
 
 impl Action {
-    /// What was written for an agent, where that is all that this would bring to it.
+    /// The words written for an agent, if they are all that this would bring to it.
     pub(super) fn words(&self) -> Option<&str> {
         match self {
             Self::Send { text, .. } => Some(text),
@@ -119,7 +119,7 @@ impl Action {
 pub(super) enum Done {
     /// A pause was accepted.
     Interrupted { interrupt: InterruptId },
-    /// A pause cannot be taken back any more: the process was told to stop.
+    /// A pause cannot be taken back any more: the process has received it.
     StopsFirst { run: RunId, interrupt: InterruptId },
     /// A change of a plan is proposed: it can be looked at.
     Proposed {
@@ -134,7 +134,7 @@ pub(super) enum Done {
         left: Vec<u64>,
         refused: Option<String>,
     },
-    /// It was done; what to tell.
+    /// It was done; what to show.
     Told(String),
     /// It was refused; why, and what may help.
     Refused(String),

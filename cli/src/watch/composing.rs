@@ -1,4 +1,4 @@
-//! The line in which a message is written. It is for the agent for which it was begun, whatever is marked meanwhile.
+//! The line in which a message is written. It is for the agent for which it was begun, even if something else is marked meanwhile.
 
 #![expect(
     clippy::wildcard_enum_match_arm,
@@ -15,7 +15,7 @@ use super::state::ScreenState;
 use crate::address::full;
 
 impl ScreenState {
-    /// A message is written from now on, for what is marked.
+    /// Begins a message, for what is marked.
     pub(super) fn begin_message(&mut self) {
         self.is_composing = true;
         self.addressee = self.focused().filter(|_marked| self.mark_is_seen());
@@ -30,19 +30,19 @@ impl ScreenState {
         }
     }
 
-    /// Whether an agent takes nothing any more: it has ended, or its run has.
+    /// Whether an agent takes no messages any more: it has ended, or its run has.
     pub(super) fn is_over(&self, run: RunId, node: &NodeId) -> bool {
         match self.snapshot.run(run) {
             Some(view) => {
                 let row = view.nodes.iter().find(|row| row.node == *node);
                 row.is_some_and(|row| row.activity.is_final())
             }
-            // A question may be of a run that the lists are too short for.
+            // A question may be of a run that is missing in the lists, which are limited.
             None => !self.snapshot.interrupts.iter().any(|it| it.run == run),
         }
     }
 
-    /// The agent for which the message was begun reads nothing any more: the words stay for another one.
+    /// The agent of the message reads nothing any more: the words are kept for another one.
     fn keeps_the_words(&mut self, run: RunId, node: &NodeId) {
         let gone = full(run, node);
         self.warn(format!(
@@ -59,7 +59,7 @@ pub(super) fn in_composer(state: &mut ScreenState, key: KeyEvent) -> Vec<Action>
             Vec::new()
         }
         KeyCode::Up => state.edit_queue(),
-        // Terminals that cannot tell the first can tell the second.
+        // Terminals that cannot report the first can report the second.
         KeyCode::Enter
             if key
                 .modifiers
@@ -92,7 +92,7 @@ fn send(state: &mut ScreenState) -> Vec<Action> {
     vec![Action::Send { run, node, text }]
 }
 
-/// Interrupts the agent, and lets it go on with what is written.
+/// Interrupts the agent, and continues it with what is written.
 fn interrupt_and_send(state: &mut ScreenState) -> Vec<Action> {
     if state.composer.value().trim().is_empty() {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Whether somebody goes on with a run whose pause was decided.
+//! Whether a process continues a run whose pause was decided.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ use crate::exit::Failure;
 use crate::installation::{Installation, is_left_there};
 use crate::keep::has_process;
 
-/// How often is looked.
+/// How often to look.
 const LOOK: Duration = Duration::from_millis(100);
-/// How long a run may seem to work whose process is about to rest: its pause is recorded before its state.
+/// How long a run may seem to work when its process is about to rest: its pause is recorded before its state.
 const ABOUT_TO_REST: Duration = Duration::from_millis(1_500);
-/// How long a server may take to go on with a run that rests.
+/// How long a server may take to continue a run that rests.
 const TAKEN_UP: Duration = Duration::from_secs(1);
 /// How long a process may take to end.
 const LONGEST: Duration = Duration::from_secs(10);
@@ -28,9 +28,9 @@ pub(super) enum RunContinuation {
     GoesOn,
     /// No process has it.
     Alone,
-    /// No process has it, and the server that launched it goes on with it.
+    /// No process has it, and the server that launched it continues it.
     Server,
-    /// Its process has not given it up yet, and does not work on it.
+    /// Its process has not released it yet, and does not work on it.
     Ending,
     /// It has ended, or is gone.
     Over,
@@ -41,7 +41,7 @@ impl RunContinuation {
     ///
     /// # Errors
     ///
-    /// Where the installation cannot be read.
+    /// If the installation cannot be read.
     ///
     /// # Cancel safety
     ///

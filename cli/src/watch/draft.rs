@@ -26,7 +26,7 @@ impl AnswerDraft {
         }
     }
 
-    /// Takes the last change back; whether there was one.
+    /// Takes the last change back; returns whether there was one.
     pub(super) fn undo(&mut self) -> bool {
         match self.before.pop() {
             Some(before) => {

@@ -48,7 +48,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &ScreenState, look: Look) {
 }
 
 fn draw_head(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: Look) {
-    // In a review digits choose, so they are not offered as the way to another screen.
+    // In a review digits choose, so they are not offered as keys to another screen.
     let digit = |digit: &str| match state.screen {
         Screen::Review(_) => String::new(),
         Screen::Agents | Screen::Run(_) | Screen::Inbox | Screen::History | Screen::Help => {
@@ -107,7 +107,7 @@ fn draw_composer(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: L
         look.faint()
     };
     let width = label.chars().count();
-    // Of a long message that part is shown in which somebody writes.
+    // Of a long message, the part around the cursor is shown.
     let room = usize::from(area.width).saturating_sub(width + 1);
     let scroll = state.composer.visual_scroll(room);
     let part: String = text.chars().skip(scroll).take(room).collect();
@@ -165,7 +165,7 @@ fn draw_status(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: Loo
     frame.render_widget(Paragraph::new(Span::styled(text, style)), area);
 }
 
-/// Things that stay whole, beside each other as far as there is room, in as many lines as they need.
+/// Things that stay whole, next to each other if there is room, in as many lines as they need.
 fn packed(
     things: impl IntoIterator<Item = Vec<Span<'static>>>,
     width: usize,

@@ -16,11 +16,11 @@ use crate::palette::Palette;
 use crate::refused::by_invalid;
 use crate::reviewer::{Alone, StandardInput};
 
-/// The decision with the request that the person wrote; `None` where they went back.
+/// The decision with the request that the person wrote; `None` if they went back.
 ///
 /// # Errors
 ///
-/// Where there is no editor, the interrupt has ended, or what was written does not fit.
+/// If there is no editor, the interrupt has ended, or what was written does not fit.
 pub(super) fn edit(state: &ScreenState, id: InterruptId) -> Result<Option<Action>, Failure> {
     let gone = || Failure::new(Exit::Conflict, "it does not wait for a person any more");
     let interrupt = state.snapshot.interrupt(id).ok_or_else(gone)?;

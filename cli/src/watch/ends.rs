@@ -1,4 +1,4 @@
-//! What takes the terminal from the screens from outside: signals, and the end of the terminal.
+//! What ends or suspends the screens from outside: signals, and the end of the terminal.
 
 use std::io;
 
@@ -6,7 +6,7 @@ use interrupts::signals::{OsSignals, SignalSource};
 
 use crate::exit::Exit;
 
-/// Hears of them. None of them acts by itself: the terminal is given back first.
+/// Listens for these. None of them acts by itself: the terminal is restored first.
 pub(super) struct Ends {
     signals: OsSignals,
     terminal: OfTerminal,
@@ -16,16 +16,16 @@ pub(super) struct Ends {
 pub(super) enum End {
     /// The program ends, so.
     Leave(Exit),
-    /// The program is put aside, as by Ctrl+Z, until somebody brings it back.
+    /// The program is suspended, as by Ctrl+Z, until it is resumed.
     Aside,
 }
 
 impl Ends {
-    /// From now on they are heard.
+    /// Starts to listen.
     ///
     /// # Errors
     ///
-    /// Where the system lets nobody hear of signals.
+    /// If signals cannot be listened for.
     pub(super) fn listen() -> io::Result<Self> {
         Ok(Self {
             signals: OsSignals::listen()?,
@@ -37,7 +37,7 @@ impl Ends {
     ///
     /// # Cancel safety
     ///
-    /// Safe: what came is told the next time.
+    /// Safe: what came is returned the next time.
     pub(super) async fn next(&mut self) -> End {
         tokio::select! {
             Some(signal) = self.signals.next() => End::Leave(Exit::by(signal)),
@@ -70,14 +70,14 @@ impl OfTerminal {
     }
 }
 
-/// Stops this process until it is brought back.
+/// Stops this process until it is resumed.
 #[cfg(unix)]
 pub(super) fn stand_aside() {
     // It cannot fail for this one, and a process that stays goes on as before.
     let _ = signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGTSTP);
 }
 
-/// Elsewhere nobody is put aside so.
+/// Elsewhere no process is suspended so.
 #[cfg(not(unix))]
 pub(super) fn stand_aside() {}
 

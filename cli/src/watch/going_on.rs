@@ -1,5 +1,5 @@
-//! What was chosen about agents that have not stopped yet. It is carried out when they have, also where its window
-//! was closed meanwhile; whoever leaves before that is told what stays undone.
+//! What was chosen about agents that have not stopped yet. It is carried out when they have, even if its window was
+//! closed meanwhile; a user who leaves before that learns what stays undone.
 
 use routing_core::InterruptId;
 use tui_input::Input;
@@ -24,14 +24,14 @@ impl GoingOn {
 }
 
 impl ScreenState {
-    /// Closes a window in which the interrupt was taken back after its agent had been told.
+    /// Closes a window whose interrupt was taken back after its agent had received it.
     pub(super) fn goes_on_later(&mut self, modal: Modal) {
         self.keep_words(&modal.text);
         self.going_on.closed.push(modal);
         self.tell("It stops first, and goes on unchanged as soon as it has stopped.");
     }
 
-    /// What a choice asks for as its interrupt stands; `None` while it has to wait.
+    /// What a choice asks for in the present state of its interrupt; `None` while it has to wait.
     pub(super) fn wanted(&self, modal: &Modal) -> Option<Action> {
         let interrupt = self.snapshot.interrupt(modal.interrupt?)?;
         let view = self.snapshot.run(modal.run);
@@ -46,7 +46,7 @@ impl ScreenState {
             match self.wanted(&modal) {
                 Some(action) => actions.push(action),
                 None if !has_ended => self.going_on.closed.push(modal),
-                // Somebody else was first.
+                // Someone else was first.
                 None if modal.chosen == Some(Chosen::ResumeUnchanged) => {}
                 None => self.keep_words(&modal.text),
             }
@@ -69,7 +69,7 @@ impl ScreenState {
         self.overlay.as_mut().and_then(Overlay::modal_mut)
     }
 
-    /// What was written in a window that is closed stays, to be sent or written on, behind what was written before.
+    /// The words of a closed window are kept, to be sent or edited, after the words that were there before.
     pub(super) fn keep_words(&mut self, words: &Input) {
         let draft = self.composer.value().trim_end();
         if words.value().trim().is_empty() {
@@ -82,7 +82,7 @@ impl ScreenState {
         };
     }
 
-    /// Leaves; not without a question where what was chosen would stay undone.
+    /// Leaves; asks first if what was chosen would stay undone.
     pub(super) fn quit(&mut self) -> Vec<Action> {
         let mut over = self.overlay.take().and_then(Overlay::into_modal);
         if let Some(modal) =

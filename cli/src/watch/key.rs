@@ -1,4 +1,4 @@
-//! What each key does, where.
+//! What each key does on each screen.
 
 #![expect(
     clippy::wildcard_enum_match_arm,
@@ -133,7 +133,7 @@ fn press(state: &mut ScreenState, key: KeyEvent) -> Vec<Action> {
     }
 }
 
-/// Ctrl+C: a draft is put aside; a pause that is under way becomes immediate; else it leaves at the second press.
+/// Ctrl+C: puts a draft aside; makes a pause that is under way immediate; otherwise leaves at the second press.
 fn control_c(state: &mut ScreenState) -> Vec<Action> {
     if let Some(Overlay::Modal(modal)) = &mut state.overlay
         && let Some(interrupt) = modal.interrupt
@@ -158,7 +158,7 @@ const fn is_prompt(overlay: &mut Overlay) -> bool {
     matches!(overlay, Overlay::Prompt { .. })
 }
 
-/// What is written in a line of text that is closed is there when it is opened again.
+/// The words of a line that is closed are there when it is opened again.
 fn keep(state: &mut ScreenState, purpose: Purpose, text: &Input) {
     match purpose {
         Purpose::Respond(id) => state.draft(id).words = text.clone(),
@@ -167,8 +167,8 @@ fn keep(state: &mut ScreenState, purpose: Purpose, text: &Input) {
     }
 }
 
-/// Esc with nothing open: the focused agent is interrupted, and its window opens at once. A review and the help are
-/// left with it.
+/// Esc with nothing open: interrupts the focused agent, and opens its window at once. In a review or the help, it
+/// leaves that.
 pub(super) fn escape(state: &mut ScreenState) -> Vec<Action> {
     match state.screen {
         Screen::Help => {
@@ -198,13 +198,13 @@ pub(super) fn escape(state: &mut ScreenState) -> Vec<Action> {
         }
         return Vec::new();
     };
-    // What the agent has not read is written on, or sent when it goes on.
+    // What the agent has not read can be edited, or sent when it continues.
     let mut actions = state.empty_queue(run, node.as_ref());
     actions.splice(0..0, interrupt(state, run, node, None));
     actions
 }
 
-/// Asks for a pause and opens its window; with words, they are what it goes on with.
+/// Asks for a pause and opens its window; words, if any, are what it continues with.
 pub(super) fn interrupt(
     state: &mut ScreenState,
     run: RunId,
@@ -301,7 +301,7 @@ fn in_prompt(
             Vec::new()
         }
         KeyCode::Enter => {
-            // Where it is refused, it can be written on.
+            // If it is refused, it can be edited.
             keep(state, purpose, &text);
             submit(state, text.value().trim(), purpose)
         }
@@ -350,7 +350,7 @@ fn on_screen(state: &mut ScreenState, key: KeyEvent) -> Vec<Action> {
         return actions;
     }
     let last = state.rows().saturating_sub(1);
-    // In a review digits choose, whatever there is to choose.
+    // In a review digits choose, even if there is nothing to choose.
     let goes_to_tabs = !matches!(state.screen, Screen::Review(_));
     match key.code {
         KeyCode::Char('j') | KeyCode::Down => state.at = (state.at + 1).min(last),

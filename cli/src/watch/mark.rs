@@ -1,6 +1,6 @@
-//! What is marked. The mark is on a run, an agent, an interrupt or a line, and goes where that goes, whatever comes
-//! above it; where that is there no more, a neighbour of it is marked, and nothing acts on the neighbour before a
-//! person can have seen that.
+//! What is marked. The mark is on a run, an agent, an interrupt or a line, and goes where that goes, even if other rows
+//! appear above it; if that is gone, a neighbour of it is marked, and nothing acts on the neighbour before a person can
+//! have seen that.
 
 use interrupts::life::RunState;
 use interrupts::store::NodeRow;
@@ -10,7 +10,7 @@ use super::seen::DecisionSubject;
 use super::state::{Screen, ScreenState, TreeRow};
 use crate::keep::has_process;
 
-/// What stands in a row.
+/// The contents of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Mark {
     Run(RunId),
@@ -20,19 +20,19 @@ pub(super) enum Mark {
     Line(u64),
 }
 
-/// What is marked, and what stands around it.
+/// What is marked, and the rows around it.
 #[derive(Debug, Default)]
 pub(super) struct Marked {
-    /// What is marked; nothing where there are no rows.
+    /// What is marked; `None` if there are no rows.
     on: Option<Mark>,
-    /// The rows in which it stood.
+    /// The rows that it was in.
     rows: Vec<Mark>,
-    /// What was marked has gone, and nobody has marked this instead of it.
+    /// What was marked has gone, and no one has marked this instead of it.
     pub(super) has_slipped: bool,
 }
 
 impl ScreenState {
-    /// What stands in the rows of the screen.
+    /// The contents of the screen's rows.
     fn marks(&self) -> Vec<Mark> {
         match self.screen {
             Screen::Agents | Screen::Run(_) => {
@@ -55,11 +55,11 @@ impl ScreenState {
         }
     }
 
-    /// The rows have changed: what is marked stays so, wherever it stands now.
+    /// The rows have changed: the mark follows what is marked.
     pub(super) fn follow_mark(&mut self) {
         let rows = self.marks();
         let place = |mark: &Mark| rows.iter().position(|row| row == mark);
-        // Whoever looks at the newest line of the history looks at the newest.
+        // A user who looks at the newest line of the history keeps looking at the newest.
         let stays = self.screen == Screen::History && self.at == 0;
         if let Some(on) = self.marked.on.as_ref().filter(|_on| !stays) {
             let was = self.marked.rows.iter().position(|row| row == on);
@@ -73,8 +73,8 @@ impl ScreenState {
         self.marked.rows = rows;
     }
 
-    /// A key was pressed: what stands in the row that is marked now is meant. Who moved before he could see that what
-    /// he had marked was gone has not chosen what he came to.
+    /// A key was pressed: the row that is marked now is meant. A user who moved before they could see that what they
+    /// had marked was gone has not chosen the row that they came to.
     pub(super) fn mark(&mut self, on: Screen, was_seen: bool) {
         let rows = self.marks();
         self.marked.on = rows.get(self.at).cloned();
@@ -82,7 +82,7 @@ impl ScreenState {
         self.marked.has_slipped &= self.screen == on && !was_seen;
     }
 
-    /// What is marked, where nobody has marked it.
+    /// What is marked, if no one has marked it.
     pub(super) fn slipped(&self) -> Option<Mark> {
         let on = self.marked.on.clone();
         on.filter(|_on| self.marked.has_slipped && self.screen != Screen::History)
@@ -119,8 +119,8 @@ impl ScreenState {
         self.interruptible(run, node)
     }
 
-    /// What an interrupt of this would stop: the agent; the whole run where that agent has ended, or no process works
-    /// on the run; nothing where nothing of the run works and that is known already.
+    /// What an interrupt of this would stop: the agent; the whole run if that agent has ended, or no process works on
+    /// the run; nothing if nothing of the run works and that is known already.
     pub(super) fn interruptible(
         &self,
         run: RunId,

@@ -42,7 +42,7 @@ impl Button {
     ];
     const OF_A_RUN: [Self; 3] = [Self::Submit, Self::ResumeUnchanged, Self::StopRun];
 
-    /// What stands on it. Of a plan, a change is shown before it is applied.
+    /// The text on the button. For a plan, a change is shown before it is applied.
     pub(super) const fn label(self, change: &PlanChange) -> &'static str {
         match self {
             Self::Submit => match change {
@@ -58,7 +58,7 @@ impl Button {
     }
 }
 
-/// What was chosen before the pause had taken hold.
+/// What was chosen before the pause took effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Chosen {
     Submit(String),
@@ -69,14 +69,14 @@ pub(super) enum Chosen {
     ResumeUnchanged,
 }
 
-/// How far a change of the plan has come, where the run carries out one.
+/// How far a change of the plan has come, if the run carries out one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum PlanChange {
-    /// The run has no plan of steps: what is said goes to its agent.
+    /// The run has no plan of steps: the text goes to its agent.
     Unneeded,
     /// Nothing is shown yet.
     Unseen,
-    /// The model thinks of one.
+    /// The model is preparing one.
     Asked,
     /// It is shown, and can be applied.
     Shown(Box<PlanPreview>),
@@ -93,7 +93,7 @@ pub(super) struct Modal {
     pub(super) interrupt: Option<InterruptId>,
     pub(super) text: Input,
     pub(super) focus: Focus,
-    /// Carried out as soon as the pause has taken hold.
+    /// Carried out as soon as the pause has taken effect.
     pub(super) chosen: Option<Chosen>,
     /// Whether immediate was asked for.
     pub(super) hardened: bool,
@@ -143,7 +143,7 @@ impl Modal {
         }
     }
 
-    /// What can be done: an agent may be sent elsewhere, and its pause made one of the whole run.
+    /// What can be done: an agent can be sent elsewhere, and its pause made one of the whole run.
     pub(super) fn buttons(&self) -> &'static [Button] {
         if self.node.is_some() {
             &Button::OF_AN_AGENT
@@ -165,8 +165,8 @@ impl Modal {
         self.focus = order[(at + step) % order.len()];
     }
 
-    /// What the choice means now that the interrupt stands like this; `None` while it has to wait. A process that
-    /// was told to stop stops, so what it was told cannot be taken back: it goes on once it has stopped.
+    /// What the choice means in this state of the interrupt; `None` while it has to wait. A process that received a
+    /// stop stops, so the stop cannot be taken back: the run continues once it has stopped.
     pub(super) fn carry_out(&self, interrupt: &Interrupt, has_process: bool) -> Option<Action> {
         let id = interrupt.id;
         match (self.chosen.as_ref()?, interrupt.state) {
@@ -236,7 +236,7 @@ pub(super) fn phases(
     } else if !interrupt.state.is_live() {
         line.push_str(&format!(" → {}", end_of(interrupt)));
     }
-    // A request for what is under way joins it, and with it somebody else's reason.
+    // A request for what is under way joins it, and thereby another requester's reason.
     let by = interrupt.requested_by.name.as_str();
     if interrupt.state.is_live() && me.is_some_and(|me| me != by) {
         line.push_str(&format!(
@@ -247,7 +247,7 @@ pub(super) fn phases(
     line
 }
 
-/// How an interrupt has ended, and who decided it so.
+/// How an interrupt has ended, and who decided that.
 pub(super) fn end_of(interrupt: &Interrupt) -> String {
     match &interrupt.decision {
         Some(decision) => format!("{}: {}", interrupt.state, decided(decision)),

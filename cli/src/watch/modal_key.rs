@@ -66,7 +66,7 @@ pub(super) fn in_modal(
     Vec::new()
 }
 
-/// The routes that the paused agent's answer may be sent along, once it has stopped.
+/// The routes that the paused agent's answer can take, once it has stopped.
 fn pick_route(state: &mut ScreenState, modal: Box<Modal>) -> Vec<Action> {
     let pause = modal
         .interrupt

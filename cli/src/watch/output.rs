@@ -1,7 +1,7 @@
 //! What is drawn, on its way to the terminal.
 //!
-//! A thread writes it, so that a link that takes little at a time slows no key. Nothing is drawn while something is
-//! on its way: what has changed meanwhile is drawn once, as it stands then.
+//! A thread writes it, so that a link that takes little at a time slows no key. Nothing is drawn while something is on
+//! its way: what has changed meanwhile is drawn once, in its latest state.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -22,7 +22,7 @@ pub(super) struct Output(Arc<OutputState>);
 #[derive(Default)]
 struct OutputState {
     way: Mutex<OutputBuffer>,
-    /// For the thread that writes, and for whoever waits until it has written.
+    /// For the thread that writes, and for callers that wait until it has written.
     changed: Condvar,
     /// For the loop of the screens.
     drained: Notify,
@@ -40,7 +40,7 @@ struct OutputBuffer {
 
 impl OutputState {
     fn way(&self) -> MutexGuard<'_, OutputBuffer> {
-        // Whole values are put in or out, so a panic elsewhere leaves it whole.
+        // Only whole values are put in or taken out, so a panic elsewhere leaves it intact.
         self.way.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -97,7 +97,7 @@ impl Output {
     ///
     /// # Errors
     ///
-    /// Where the terminal cannot be had, or there can be no thread.
+    /// If the terminal cannot be opened, or there can be no thread.
     pub(super) fn begin() -> io::Result<Self> {
         let terminal = own_terminal()?;
         let shared = Arc::<OutputState>::default();
@@ -142,7 +142,7 @@ impl Output {
         }
     }
 
-    /// Waits so long until all that was sent is written, and then writes no more. Whether it was all.
+    /// Waits so long until all that was sent is written, and then writes no more. Returns whether it was all.
     pub(super) fn end(&self, patience: Duration) -> bool {
         let is_whole = self.waits(patience);
         self.0.way().is_given_up = true;
@@ -178,8 +178,8 @@ impl Write for Output {
     }
 }
 
-/// The terminal, opened anew and so that a write never waits: a write that waits has the terminal's own lock, and
-/// whoever gives the terminal back would wait for it. Where it cannot be opened, it is as it was given.
+/// The terminal, opened anew and so that a write never waits: a write that waits has the terminal's own lock, and the
+/// code that restores the terminal would wait for it. If it cannot be opened, it is used as it was given.
 #[cfg(unix)]
 fn own_terminal() -> io::Result<std::fs::File> {
     use rustix::fs::{Mode, OFlags, open};
@@ -200,12 +200,12 @@ fn own_terminal() -> io::Result<io::Stdout> {
     Ok(io::stdout())
 }
 
-/// Throws away what the terminal has not taken yet.
+/// Discards what the terminal has not taken yet.
 pub(super) fn discard() {
     #[cfg(unix)]
     {
         use rustix::termios::{QueueSelector, tcflush};
-        // There is nobody left to tell of a failure.
+        // A failure can be reported to no one any more.
         let _ = tcflush(io::stdout(), QueueSelector::OFlush);
     }
 }

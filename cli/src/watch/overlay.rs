@@ -1,4 +1,4 @@
-//! What lies over the screen and has the keys.
+//! What is drawn over the screen and has the keys.
 
 use interrupts::RouteName;
 use routing_core::InterruptId;
@@ -16,7 +16,7 @@ pub(super) enum Purpose {
     Palette,
 }
 
-/// What lies over the screen.
+/// What is drawn over the screen.
 #[derive(Debug, Clone)]
 pub(super) enum Overlay {
     /// An agent was interrupted.
@@ -25,7 +25,7 @@ pub(super) enum Overlay {
     Confirm {
         question: String,
         actions: Vec<Action>,
-        /// The window that it was asked from, which is there again where the answer is no.
+        /// The window that it was asked from, which is there again if the answer is no.
         over: Option<Box<Modal>>,
     },
     /// The targets that an answer may be sent to.
@@ -65,7 +65,7 @@ impl Overlay {
         }
     }
 
-    /// The same, without what lies over the screen.
+    /// The same, without what is drawn over the screen.
     pub(super) fn into_modal(self) -> Option<Box<Modal>> {
         match self {
             Self::Modal(modal)

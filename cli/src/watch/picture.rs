@@ -11,7 +11,7 @@ use super::state::ScreenState;
 
 /// The picture of the state.
 pub(super) struct Picture {
-    /// What is on the screen is not what there is.
+    /// Whether the screen is out of date.
     is_stale: bool,
     /// What was drawn, and is not known to be on the terminal.
     drawn: Option<Option<DecisionSubject>>,
@@ -35,11 +35,11 @@ impl Picture {
         self.is_stale || self.drawn.is_some()
     }
 
-    /// Draws it anew where it has changed, once the terminal has taken what was drawn before.
+    /// Draws it anew if it has changed, once the terminal has taken what was drawn before.
     ///
     /// # Errors
     ///
-    /// Where the terminal is gone.
+    /// If the terminal is gone.
     pub(super) fn draw(
         &mut self,
         taken: &mut TakenScreen,

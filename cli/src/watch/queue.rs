@@ -1,4 +1,4 @@
-//! What waits to be read by an agent: messages that were sent and can still be taken back.
+//! Messages that an agent has not read yet: they were sent and can still be taken back.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +13,7 @@ use crate::installation::Installation;
 /// How many messages are read together.
 const PAGE: u32 = 500;
 
-/// The messages of runs that nobody has read, read on from the first of them each time.
+/// The unread messages of runs, read on from the first of them each time.
 #[derive(Debug, Default)]
 pub(super) struct Queues {
     /// For each run, after which message its first unread one can come.
@@ -25,7 +25,7 @@ impl Queues {
     ///
     /// # Errors
     ///
-    /// Where the installation cannot be read.
+    /// If the installation cannot be read.
     pub(super) async fn of(
         &mut self,
         from: &dyn Installation,
@@ -50,21 +50,21 @@ impl Queues {
     }
 }
 
-/// The messages that were taken back from here. One is taken back once, however late the screens learn of it.
+/// The messages that were taken back from here. Each is taken back once, however late the screens learn of it.
 #[derive(Debug, Default)]
 pub(super) struct TakenBack {
     messages: HashSet<u64>,
 }
 
 impl TakenBack {
-    /// These could not be taken back: those that nobody has read are shown again, and can be tried again.
+    /// These could not be taken back: those that are still unread are shown again, and can be tried again.
     pub(super) fn leave(&mut self, messages: &[u64]) {
         self.messages.retain(|message| !messages.contains(message));
     }
 }
 
 impl ScreenState {
-    /// What waits for an agent; for all agents of its run where none is named.
+    /// What waits for an agent; for all agents of its run if none is named.
     fn waiting_for(&self, run: RunId, node: Option<&NodeId>) -> Vec<&StoredMessage> {
         let view = self.snapshot.run(run);
         let waiting = view.map_or(&[][..], |view| &view.queue);
@@ -75,7 +75,7 @@ impl ScreenState {
         waiting.iter().filter(is_for).collect()
     }
 
-    /// What waits for the agent that is written to, or marked.
+    /// What waits for the addressed or marked agent.
     pub(super) fn queue(&self) -> Vec<&StoredMessage> {
         match self.addressee() {
             Some((run, Some(node))) => self.waiting_for(run, Some(&node)),
@@ -83,12 +83,12 @@ impl ScreenState {
         }
     }
 
-    /// Whether a message was sent by whoever sits here.
+    /// Whether the user at this terminal sent a message.
     pub(super) fn is_mine(&self, message: &StoredMessage) -> bool {
         self.snapshot.me.as_deref() == Some(message.message.from.name.as_str())
     }
 
-    /// Takes the newest of one's own messages to that agent back, to be written on.
+    /// Takes back the user's newest message to that agent, to be edited.
     pub(super) fn edit_queue(&mut self) -> Vec<Action> {
         let queue = self.queue();
         let newest = queue.into_iter().rev().find(|it| self.is_mine(it)).cloned();
@@ -101,7 +101,7 @@ impl ScreenState {
         }
     }
 
-    /// Takes all of one's own messages back that an interrupted agent has not read.
+    /// Takes back all of the user's messages that an interrupted agent has not read.
     pub(super) fn empty_queue(&mut self, run: RunId, node: Option<&NodeId>) -> Vec<Action> {
         let waiting = self.waiting_for(run, node).into_iter();
         let mine = waiting.filter(|it| self.is_mine(it)).cloned().collect();

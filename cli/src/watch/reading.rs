@@ -1,4 +1,4 @@
-//! Looks at the installation again and again, beside the screens.
+//! Reads the installation again and again, beside the screens.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use super::snapshot::{Snapshot, SnapshotReader, SnapshotRequest};
 use crate::exit::{Exit, Failure};
 use crate::installation::Installation;
 
-/// How much slower the screens look than somebody who waits for one thing.
+/// How much slower the screens poll than a command that waits for one thing.
 const SLOWER: u32 = 4;
 
-/// What is read, while this is held. It needs a [`tokio::task::LocalSet`].
+/// Reads as long as it is alive. It needs a [`tokio::task::LocalSet`].
 pub(super) struct BackgroundReading {
     snapshots: mpsc::Receiver<Result<Snapshot, Failure>>,
     wanted: watch::Sender<SnapshotRequest>,
@@ -57,7 +57,7 @@ impl BackgroundReading {
     ///
     /// # Errors
     ///
-    /// Where the installation cannot be read; the next time it may.
+    /// If the installation cannot be read; the next time it may.
     ///
     /// # Cancel safety
     ///

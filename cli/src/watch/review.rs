@@ -54,7 +54,7 @@ pub(super) fn key(state: &mut ScreenState, id: InterruptId, key: KeyEvent) -> Op
     })
 }
 
-/// What it means to let an interrupt go on as it is.
+/// The verdict that lets an interrupt continue as it is.
 fn approval(interrupt: &Interrupt) -> Verdict {
     match interrupt.family() {
         Family::Question => Verdict::Approve,
@@ -147,7 +147,7 @@ fn choose(state: &mut ScreenState, interrupt: &Interrupt, digit: char) {
     }
 }
 
-/// The decision about what is shown, as an action; nothing where it cannot be decided so.
+/// The decision about what is shown, as an action; nothing if that decision is not possible.
 pub(super) fn decide(
     state: &mut ScreenState,
     id: InterruptId,
@@ -193,7 +193,7 @@ fn decide_to(
         state.warn("It has ended.");
         return Vec::new();
     };
-    // Of a stop it is no decision: its agent is asked to interrupt itself, and goes on.
+    // For a stop it is no decision: its agent is asked to interrupt itself, and continues.
     let is_published = interrupt.family() == Family::Stop && target.is_some();
     if !is_published && !interrupt.allowed.contains(&verdict) {
         state.warn(format!("It does not take `{}`.", verdict.name()));

@@ -1,4 +1,4 @@
-//! The terminal while the screens are shown. It is given back on every way out, a panic included.
+//! The terminal while the screens are shown. It is restored on every way out, a panic included.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -34,7 +34,7 @@ impl TakenScreen {
     ///
     /// # Errors
     ///
-    /// Where it is no terminal.
+    /// If it is no terminal.
     pub(super) fn take() -> io::Result<Self> {
         // Asked before the screen changes: some terminals answer late.
         let tells_keys_apart = terminal::supports_keyboard_enhancement().unwrap_or(false);
@@ -72,7 +72,7 @@ impl TakenScreen {
     ///
     /// # Errors
     ///
-    /// Where the terminal is gone.
+    /// If the terminal is gone.
     pub(super) fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
         self.terminal.draw(draw)?;
         self.output.send()
@@ -82,7 +82,7 @@ impl TakenScreen {
     ///
     /// # Errors
     ///
-    /// Where the terminal is gone.
+    /// If the terminal is gone.
     pub(super) fn forget(&mut self) -> io::Result<()> {
         // `clear` would ask the terminal where its cursor is.
         let size = self.terminal.size()?;
@@ -96,7 +96,7 @@ impl TakenScreen {
 }
 
 impl TakenScreen {
-    /// Writes what makes the terminal what it was.
+    /// Writes what restores the terminal.
     fn give_back(&self, to: &mut impl Write) -> io::Result<()> {
         if self.tells_keys_apart {
             queue!(to, PopKeyboardEnhancementFlags)?;
@@ -107,7 +107,7 @@ impl TakenScreen {
 
 impl Drop for TakenScreen {
     fn drop(&mut self) {
-        // There is nobody left to tell of a failure.
+        // A failure can be reported to no one any more.
         let mut output = self.output.clone();
         let _ = self.give_back(&mut output);
         let _ = output.send();

@@ -9,7 +9,7 @@ use super::mark::Mark;
 use super::overlay::Overlay;
 use super::state::{Screen, ScreenState};
 
-/// Nobody has read a question sooner, and keys that were typed blind arrive sooner.
+/// No person reads a question sooner, and keys that were typed blind arrive sooner.
 const LOOK: SignedDuration = SignedDuration::from_millis(300);
 
 /// What a key would decide about.
@@ -19,14 +19,14 @@ pub(super) enum DecisionSubject {
     Review(InterruptId, Digest),
     /// A question that is answered with yes or no.
     Confirm(String),
-    /// Where an answer shall go instead.
+    /// The choice of another target for an answer.
     Routes(InterruptId),
     /// What is marked instead of what was marked before, which has gone.
     Marked(Mark),
 }
 
 impl DecisionSubject {
-    /// What is decided about on these screens, as they are now.
+    /// The subject of a decision on these screens, as they are now.
     pub(super) fn of(state: &ScreenState) -> Option<Self> {
         match (&state.overlay, state.screen) {
             (Some(Overlay::Confirm { question, .. }), _) => Some(Self::Confirm(question.clone())),
@@ -41,7 +41,7 @@ impl DecisionSubject {
         }
     }
 
-    /// What is said of a key that came too soon.
+    /// The message for a key that came too soon.
     pub(super) const fn unread(&self) -> &'static str {
         match self {
             Self::Review(..) | Self::Confirm(_) | Self::Routes(_) => {
@@ -53,7 +53,8 @@ impl DecisionSubject {
         }
     }
 
-    /// Whether a key is for whoever has read it. The others look around, lead away, or are part of a message.
+    /// Whether a key is meant for a person who has read it. The others look around, lead away, or are part of a
+    /// message.
     pub(super) const fn is_to_be_read_before(&self, key: KeyCode, is_composing: bool) -> bool {
         if let Self::Marked(_) = self {
             let acts = matches!(
@@ -93,7 +94,7 @@ pub(super) struct DisplayedSubject {
 }
 
 impl DisplayedSubject {
-    /// The terminal has taken a picture in which this is decided about.
+    /// The terminal has taken a picture that shows this subject.
     pub(super) fn is_on_terminal(&mut self, subject: Option<DecisionSubject>, now: Timestamp) {
         let before = self.shown.take();
         self.shown = subject.map(|subject| match before {

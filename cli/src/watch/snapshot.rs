@@ -1,4 +1,4 @@
-//! What the screens show, as it stood at one moment.
+//! What the screens show, at one moment.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -39,9 +39,9 @@ pub(super) struct RunView {
     /// What it shall do, in one line.
     pub(super) goal: String,
     pub(super) nodes: Vec<NodeRow>,
-    /// Its plan, where it carries out one and has saved it.
+    /// Its plan, if it carries out one and has saved it.
     pub(super) plan: Option<Arc<StoredPlan>>,
-    /// The messages to its agents that nobody has read.
+    /// The unread messages to its agents.
     pub(super) queue: Vec<StoredMessage>,
 }
 
@@ -59,7 +59,7 @@ pub(super) struct StreamLine {
 /// A line of the history.
 #[derive(Debug, Clone)]
 pub(super) struct HistoryLine {
-    /// Where it stands in the history.
+    /// Its position in the history.
     pub(super) position: u64,
     pub(super) at: Timestamp,
     pub(super) text: String,
@@ -80,7 +80,7 @@ pub(super) struct Snapshot {
     pub(super) ended: Vec<Interrupt>,
     /// Those that are followed and are not there any more.
     pub(super) gone: Vec<InterruptId>,
-    /// The name of whoever sits here, as it stands beside what he does.
+    /// The name of the user at this terminal, as it is recorded with their actions.
     pub(super) me: Option<String>,
 }
 
@@ -104,7 +104,7 @@ pub(super) struct SnapshotReader {
     queues: Queues,
     me: Option<String>,
     looked_at: Option<RunId>,
-    /// The only run that is shown, where it is one; nothing is read of others then, and no history.
+    /// The only run that is shown, if it is one; nothing is read of others then, and no history.
     only: Option<RunId>,
 }
 
@@ -151,7 +151,7 @@ impl SnapshotReader {
     ///
     /// # Errors
     ///
-    /// Where the installation cannot be read.
+    /// If the installation cannot be read.
     ///
     /// # Cancel safety
     ///
@@ -208,7 +208,7 @@ impl SnapshotReader {
         })
     }
 
-    /// The plan of a run, read again where it has saved another one.
+    /// The plan of a run, read again if it has saved another one.
     async fn plan_of(&mut self, run: &Run) -> Option<Arc<StoredPlan>> {
         if let Some((number, plan)) = self.plans.get(&run.id)
             && *number == run.checkpoint
@@ -216,7 +216,7 @@ impl SnapshotReader {
             return plan.clone();
         }
         let plan = if is_plan(run) {
-            // What cannot be read is told by `irq plan`; the screens show the run without it.
+            // `irq plan` reports what cannot be read; the screens show the run without it.
             let read = plan::saved(&*self.from, run).await;
             read.ok().flatten().map(Arc::new)
         } else {
@@ -368,7 +368,7 @@ fn line(entry: &JournalEntry) -> StreamLine {
     }
 }
 
-/// The text of a result in one line: what a model answered where it is one.
+/// The text of a result in one line: what a model answered, if it is an answer.
 fn gist(content: &str) -> String {
     let value: Value = serde_json::from_str(content).unwrap_or_default();
     let text = value.get("text").and_then(Value::as_str).unwrap_or(content);

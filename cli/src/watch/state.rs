@@ -64,7 +64,7 @@ pub(super) struct ScreenState {
     back: Vec<Screen>,
     /// The row that is looked at.
     pub(super) at: usize,
-    /// What stands in it.
+    /// What that row contains.
     pub(super) marked: Marked,
     pub(super) overlay: Option<Overlay>,
     /// A message that is being written.
@@ -81,7 +81,7 @@ pub(super) struct ScreenState {
     leaves_until: Option<Timestamp>,
     /// Ctrl+X was pressed.
     pub(super) chord: bool,
-    /// How far what is read on the screen can be moved up; told by whoever draws it.
+    /// How far what is read on the screen can be moved up; the drawing code sets it.
     pub(super) reach: Cell<usize>,
     /// How many questions were open when the bell rang last.
     rung: usize,
@@ -160,7 +160,7 @@ impl ScreenState {
         actions
     }
 
-    /// Carries out what was chosen in the modal, once the pause has taken hold.
+    /// Carries out what was chosen in the modal, once the pause has taken effect.
     fn follow_modal(&mut self) -> Vec<Action> {
         let Some(Overlay::Modal(modal)) = &self.overlay else {
             return Vec::new();
@@ -178,7 +178,7 @@ impl ScreenState {
         Vec::new()
     }
 
-    /// What was chosen in the modal is done. The modal stays where it shall show what comes of it.
+    /// Carries out what was chosen in the modal. The modal stays if it has to show the result.
     pub(super) fn carry_out(&mut self, mut modal: Box<Modal>, action: Action) -> Vec<Action> {
         self.overlay = None;
         if self.is_visit {
@@ -286,7 +286,7 @@ impl ScreenState {
         }
     }
 
-    /// Goes back to where one came from; whether there was such a place.
+    /// Goes back to the previous screen; returns whether there was one.
     pub(super) fn go_back(&mut self) -> bool {
         match self.back.pop() {
             Some(screen) => {
@@ -347,7 +347,7 @@ impl ScreenState {
         self.snapshot.run(run).map_or(0, |view| view.run.checkpoint)
     }
 
-    /// Puts the draft aside; whether there was one.
+    /// Puts the draft aside; returns whether there was one.
     pub(super) fn clear_draft(&mut self) -> bool {
         if self.composer.value().is_empty() {
             return false;

@@ -23,13 +23,13 @@ use crate::stands::stands;
 use crate::withdrawal;
 use control::StopOrder;
 
-/// What is said where this process goes on with what was decided.
+/// The message when this process continues what was decided.
 const GOES_ON: &str = "Decided; it goes on.";
 
-/// Who goes on with a run whose pause was decided.
+/// Who continues a run whose pause was decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Follower {
-    /// Somebody, or nobody: that is looked for, and told.
+    /// Another process, or none: that is looked up and shown.
     Somebody,
     /// The process that shows the screens, once they are left.
     ThisProcess,
@@ -71,7 +71,7 @@ pub(super) async fn perform(at: &dyn Installation, action: Action, follower: Fol
         } => claim(at, interrupt, version, take).await,
         Action::Send { run, node, text } => send(at, run, node, text).await,
         Action::TakeBack { messages } => return take_back(at, &messages).await,
-        // The terminal's own business.
+        // The screens do this themselves.
         Action::Copy(_) | Action::Open(_) | Action::Edit { .. } | Action::Quit => {
             Ok(Done::Told(String::new()))
         }
@@ -144,11 +144,11 @@ async fn harden(at: &dyn Installation, id: InterruptId) -> Result<Done, Failure>
     Ok(Done::Told("Stopping now.".to_owned()))
 }
 
-/// The whole run first, so that the agent has no moment to go on.
+/// The whole run first, so that the agent has no moment to continue.
 async fn widen(at: &dyn Installation, run: RunId, narrow: InterruptId) -> Result<Done, Failure> {
     let wide = interrupt(at, run, None, StopMode::Graceful).await?;
     if at.withdraw(narrow, None).await.is_err() {
-        // It has taken hold.
+        // It has taken effect.
         let _run = let_go_on(at, narrow, None).await?;
     }
     Ok(wide)
@@ -177,7 +177,7 @@ async fn reroute(
     )))
 }
 
-/// What the screen shows may be older than what the run was told meanwhile.
+/// The screen may be older than the stop that the run has received meanwhile.
 async fn withdraw(at: &dyn Installation, id: InterruptId) -> Result<Done, Failure> {
     let interrupt = at.interrupt(id).await?.ok_or_else(|| no_interrupt(id))?;
     let run = interrupt.run;
@@ -216,8 +216,8 @@ async fn resume(
     ))
 }
 
-/// Decides a pause, and says whose. What the same person asked of it just before may have changed it meanwhile: it is
-/// decided then as long as what was shown is the same.
+/// Decides a pause, and returns its run. The same person's request just before may have changed it meanwhile: it is
+/// still decided if what was shown is the same.
 async fn let_go_on(
     at: &dyn Installation,
     id: InterruptId,
@@ -238,7 +238,7 @@ async fn let_go_on(
     }
 }
 
-/// The decision that lets a run go on which has stopped, as the pause stands now.
+/// The decision that continues a stopped run, in the pause's present state.
 async fn lets_go_on(
     at: &dyn Installation,
     id: InterruptId,
@@ -266,7 +266,7 @@ async fn lets_go_on(
     })
 }
 
-/// What to say of a run that may go on now.
+/// The message about a run that may continue now.
 async fn told_to_go_on(at: &dyn Installation, decided: &Interrupt) -> Result<Done, Failure> {
     let run = decided.run;
     let standing = match at.run(run).await? {

@@ -1,4 +1,4 @@
-//! The window of one run, opened by Esc where the run is shown as lines. The screens go when the window is done with.
+//! The window of one run, opened by Esc while the run is shown as lines. The screens go when the window is done.
 
 use std::io;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub(crate) struct Visit {
     pub(crate) draft: String,
     /// Whether nothing is coloured.
     pub(crate) no_color: bool,
-    /// Whether this process goes on with the run.
+    /// Whether this process continues the run.
     pub(crate) goes_on_here: bool,
 }
 
@@ -33,16 +33,16 @@ pub(crate) struct Visit {
 pub(crate) struct Left {
     /// What was written and not sent.
     pub(crate) draft: String,
-    /// The last that was said.
+    /// The last message.
     pub(crate) said: Option<String>,
 }
 
 impl Visit {
-    /// Interrupts the run at once, and shows its window until it is done with. Blocks.
+    /// Interrupts the run at once, and shows its window until it is done. Blocks.
     ///
     /// # Errors
     ///
-    /// Where the installation cannot be opened or read, or the terminal is gone.
+    /// If the installation cannot be opened or read, or the terminal is gone.
     pub(crate) fn pay<Opened>(self, open: impl FnOnce() -> Opened + Send) -> anyhow::Result<Left>
     where
         Opened: Future<Output = Result<Arc<dyn Installation>, Failure>>,
@@ -72,7 +72,7 @@ impl Visit {
             followed: Vec::new(),
         });
         let _nothing_is_open = state.refresh(screens.reading.next().await?);
-        // The agents are told before the screen changes: some terminals answer late.
+        // The agents are notified before the screen changes: some terminals answer late.
         for action in escape(&mut state) {
             screens.desk.begin(action);
         }
@@ -91,12 +91,12 @@ impl Visit {
 }
 
 impl ScreenState {
-    /// Whether the window for which the screens were opened is done with.
+    /// Whether the window for which the screens were opened is done.
     pub(super) fn visit_is_over(&self) -> bool {
         self.is_visit && self.overlay.is_none() && self.going_on.is_empty()
     }
 
-    /// Something was refused. Where nothing was accepted, the window would wait for ever; its text goes back.
+    /// Something was refused. If nothing was accepted, the window would wait for ever; its text goes back.
     pub(super) fn refused(&mut self) {
         if let Some(modal) = self.modal_mut()
             && modal.interrupt.is_none()
@@ -109,7 +109,7 @@ impl ScreenState {
         }
     }
 
-    /// Closes a window whose interrupt is over: the run has ended, or somebody else was first. That is told.
+    /// Closes a window whose interrupt is over: the run has ended, or someone else was first. A note says so.
     pub(super) fn was_too_late(&mut self, modal: &Modal) {
         self.overlay = None;
         self.keep_words(&modal.text);
@@ -118,7 +118,7 @@ impl ScreenState {
         self.tell(format!("The pause is over ({how}); nothing more was done."));
     }
 
-    /// Opens the window of a visit again, where what was chosen in it was refused; whether there is one.
+    /// Opens the window of a visit again, if what was chosen in it was refused; returns whether there is one.
     pub(super) fn opens_again(&mut self) -> bool {
         let over = |modal: &Modal| modal.interrupt.is_none_or(|id| self.snapshot.has_ended(id));
         let Some(mut modal) = self.visited.take().filter(|modal| !over(modal)) else {
@@ -129,7 +129,7 @@ impl ScreenState {
         true
     }
 
-    /// What stands in a window that is left open.
+    /// Keeps the words of a window that is left open.
     fn keep_open_words(&mut self) {
         let words = self.modal_mut().map(|modal| modal.text.clone());
         if let Some(words) = words {

@@ -1,5 +1,5 @@
-//! The checkpoints of a run: small, for the journal holds what happened. Each says where the run stood, and
-//! pins what a fork of it takes over.
+//! The checkpoints of a run: small, because the journal records what happened. Each says where the run was, and pins
+//! what a fork of it takes over.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -1,4 +1,4 @@
-//! How a run is stopped from outside, as whoever keeps it sees it.
+//! How a run is stopped from outside, as its owner sees it.
 
 use async_trait::async_trait;
 use interrupts::life::Evidence;
@@ -13,21 +13,21 @@ pub enum RunStopOutcome {
     Paused,
     /// It is over.
     Cancelled,
-    /// Nobody has told it to stop.
+    /// No one has told it to stop.
     Unasked,
     /// Its process leaves it as it is to another one, which goes on with it.
     Left,
 }
 
-/// What ended the work of a run that can go on: its model failed for longer than was tried, or it took as many
-/// steps as it may.
+/// What ended the work of a run that can go on: its model kept failing for longer than it was retried, or the run
+/// reached its step limit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Trouble {
     /// The whole chain of causes, the outermost first.
     pub error: String,
     /// The same, one by one.
     pub causes: Vec<String>,
-    /// The node that was at work, where one was.
+    /// The node that was at work, if one was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
     /// What may help.
@@ -35,7 +35,7 @@ pub struct Trouble {
     pub hint: Option<String>,
     /// Whether the step limit was hit, and nothing has failed.
     pub limit_hit: bool,
-    /// The steps, where that is so.
+    /// The steps, if that is so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steps: Option<StepsTaken>,
 }
@@ -43,22 +43,22 @@ pub struct Trouble {
 /// The steps of a run that took as many as it may.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct StepsTaken {
-    /// How many it took, in whatever processes.
+    /// How many it took, across all processes.
     pub taken: u32,
     /// The limit of all of them.
     pub limit: u32,
 }
 
-/// The stops of a run: which of its nodes they reach, and what follows when they have taken hold.
+/// The stops of a run: which of its nodes they reach, and what follows when they have taken effect.
 ///
-/// Implemented by whoever keeps the run for its process; a run that nobody keeps is stopped by the scope
-/// that it is executed in, and paused.
+/// Implemented by the owner of the run in its process; a run without an owner is stopped by the scope that it is
+/// executed in, and paused.
 #[async_trait]
 pub trait RunControl: Send + Sync {
     /// The scope of a node, which stops with those of all nodes above it and of the run.
     fn scope_of(&self, node: &NodeId) -> StopScope;
 
-    /// Why a node is to be cut off, where it is. Its scope is stopped then.
+    /// Why a node is to be cut off, if it is. Its scope is stopped then.
     fn cut_off(&self, _node: &NodeId) -> Option<String> {
         None
     }
@@ -66,27 +66,28 @@ pub trait RunControl: Send + Sync {
     /// The node and all below it have ended, because it was cut off. Called once it is recorded.
     async fn was_cut_off(&self, _node: &NodeId) {}
 
-    /// The node and all below it have come to their end by themselves: no stop of them alone takes hold any more.
-    /// Called once the run's own table of nodes says so.
+    /// The node and all below it have ended by themselves: a stop of them alone has no effect any more. Called once the
+    /// run's own table of nodes says so.
     async fn has_ended(&self, _node: &NodeId) {}
 
-    /// Stops all scopes at once where its process may have lost the run, which another one may have taken while this one
-    /// stood still. Asked before something is done that must not be done twice.
+    /// Stops all scopes at once if its process may have lost the run, which another process may have taken while this
+    /// one was suspended. Called before something is done that must not be done twice.
     fn stops_where_lost(&self) {}
 
-    /// Whether its process leaves the run to others and nothing else stops it: it comes to its boundary, and stands as
-    /// if its process had died there.
+    /// Whether its process leaves the run to others and nothing else stops it: the run reaches its boundary, and is
+    /// left as if its process had died there.
     fn is_left(&self) -> bool {
         false
     }
 
-    /// Whether another process may have the run by now, because its lease could not be renewed: it is not paused by that.
+    /// Whether another process may have the run by now, because its lease could not be renewed: this does not pause the
+    /// run.
     fn is_lost(&self) -> bool {
         false
     }
 
-    /// All of the run has stopped, and that is recorded in the checkpoint: it was told to, or it waits for an answer.
-    /// Acknowledges the stops with the evidence, and says what becomes of the run.
+    /// All of the run has stopped, and that is recorded in the checkpoint: because of a stop, or because it waits for
+    /// an answer. Acknowledges the stops with the evidence, and says what becomes of the run.
     async fn stopped(
         &self,
         _checkpoint: Option<CheckpointId>,
@@ -95,7 +96,8 @@ pub trait RunControl: Send + Sync {
         RunStopOutcome::Unasked
     }
 
-    /// The run is about to be over: what is still to stand in its journal is recorded here, for nothing is once it is.
+    /// The run is about to end: entries still missing from its journal are recorded here, because afterwards none can
+    /// be.
     async fn concludes(&self) {}
 
     /// All of the run has ended because of trouble, and it can be resumed. Records the trouble as the stop that

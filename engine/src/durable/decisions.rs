@@ -1,4 +1,4 @@
-//! The core's decisions, over the store: whoever decides, in whatever process, one decision stands.
+//! The core's decisions, over the store: a question gets one decision, no matter who decides or in which process.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ impl From<KeepError> for DecisionErrorBox {
     }
 }
 
-/// Lets `?` turn what the store says into what the handler is told.
+/// Lets `?` turn a store error into the handler's error.
 struct DecisionErrorBox(DecisionError);
 
 impl From<DecisionError> for DecisionErrorBox {
@@ -46,7 +46,7 @@ impl From<DecisionError> for DecisionErrorBox {
 type Known<R> = Result<Option<StandingDecision<R>>, DecisionErrorBox>;
 
 impl StoreDecisions {
-    /// The interrupt in which a matter is decided: a request that nobody could fill in is a question of its own.
+    /// The interrupt in which a matter is decided: a request that no model could fill in is a question of its own.
     fn id_of(&self, interrupt: InterruptId, matter: Matter) -> InterruptId {
         match matter {
             Matter::Interrupt => interrupt,
@@ -104,7 +104,7 @@ impl StoreDecisions {
         Ok(())
     }
 
-    /// A person is shown a question. That for a request that no model could fill in is raised first.
+    /// Shows a person a question. The question for a request that no model could fill in is raised first.
     async fn needed(&self, asked: PersonPrompt<'_>) -> Result<(), KeepError> {
         match asked {
             PersonPrompt::Question(question) => {
@@ -117,7 +117,8 @@ impl StoreDecisions {
         }
     }
 
-    /// The question for a request that no model could fill in is there, and decided where that was done before.
+    /// Makes sure that the question for a request that no model could fill in exists, and is decided if it was decided
+    /// before.
     async fn raise_request(
         &self,
         question: &Question,
@@ -133,7 +134,7 @@ impl StoreDecisions {
         Ok(())
     }
 
-    /// Tries until one decision stands.
+    /// Tries until there is one final decision.
     async fn settle<R: AgentType>(
         &self,
         proposal: &Proposal<R>,
@@ -164,7 +165,7 @@ impl StoreDecisions {
                     | Refusal::ShownDiffers
                     | Refusal::Illegal { .. },
                 )) => {}
-                // Somebody else has it in hand, or goes first: what he does is waited for.
+                // Another reviewer has claimed it, or another interrupt goes first: wait for that.
                 Err(ChangeError::Refused(Refusal::Claimed { .. } | Refusal::Held { .. })) => {
                     self.desk.news().await;
                 }
@@ -277,8 +278,8 @@ fn content<R: AgentType>(row: &Interrupt, proposal: &Proposal<R>) -> Result<Stri
     Ok(content.to_string())
 }
 
-/// The decision of an interrupt that has ended. One that was given up gets none until somebody has it tried again,
-/// so nobody waits for it.
+/// The decision of an interrupt that has ended. An interrupt that was given up gets none until it is redriven, so
+/// nothing waits for it.
 fn standing<R: AgentType>(row: &Interrupt) -> Known<R> {
     if let Some(reason) = given_up_because(row) {
         let interrupt = row.id;
@@ -301,7 +302,7 @@ fn standing<R: AgentType>(row: &Interrupt) -> Known<R> {
     }
 }
 
-/// Who decided, as it is told. The policy decides with the confidence that a model had, where one was asked.
+/// Who decided, as reported. The policy decides with the model's confidence if a model was asked.
 pub fn decided_by(by: &Decider, confidence: Option<u8>) -> DecidedBy {
     match by {
         Decider::Person { .. } => DecidedBy::Person,
@@ -337,7 +338,7 @@ fn read<R: AgentType>(
     })
 }
 
-/// The answer that a decision holds, and how sure a reviewing model was of it.
+/// The answer in a decision, and how sure a reviewing model was of it.
 pub fn answer(content: Option<&str>) -> Result<(Answer, Option<u8>), serde_json::Error> {
     let Some(content) = content else {
         return Ok((Answer::default(), None));
@@ -362,7 +363,7 @@ pub fn answer(content: Option<&str>) -> Result<(Answer, Option<u8>), serde_json:
     Ok((serde_json::from_value(content)?, confidence))
 }
 
-/// What the agent is told of a verdict that is no answer.
+/// What the agent reads for a verdict that is not an answer.
 pub const fn words(decision: &Decision) -> Option<&'static str> {
     match (decision.verdict, &decision.by) {
         (_, Decider::Deadline) => Some("[no answer came in time; go on without one]"),

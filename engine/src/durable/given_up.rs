@@ -4,11 +4,11 @@ use interrupts::life::{Decider, Decision, Interrupt, Verdict};
 use routing_core::InterruptType;
 use serde_json::Value;
 
-/// Why a run ends that somebody gave up while it was paused, in words; `None` where the decision of the interrupt
-/// says nothing of the kind, or there is none.
+/// Why a run ends that was given up while it was paused, in words; `None` if the interrupt's decision does not give it
+/// up, or there is no decision.
 ///
-/// `cancel` gives up what an interrupt holds. A question holds one matter, which its agent then gives up; a pause
-/// holds the run.
+/// `cancel` gives up what waits for an interrupt. For a question that is one matter, which its agent then gives up; for
+/// a pause it is the run.
 pub fn given_up_because(interrupt: &Interrupt) -> Option<String> {
     if interrupt.interrupt_type != InterruptType::Pause {
         return None;
@@ -20,7 +20,7 @@ pub fn given_up_because(interrupt: &Interrupt) -> Option<String> {
     let who = match &decision.by {
         Decider::Person { name } | Decider::Rule { name, .. } => name.as_str(),
         Decider::Policy => "the policy",
-        // Nobody has decided, so nobody has given it up.
+        // No one has decided, so no one has given it up.
         Decider::Deadline => return None,
     };
     Some(match said(decision) {

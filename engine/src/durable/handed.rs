@@ -1,6 +1,6 @@
-//! Decisions that nobody had carried out in the run that this one was forked off: kept in its journal from its beginning,
-//! and made its own where the same question is asked at the same place. So nobody is asked again, and the decision over
-//! there stays that run's.
+//! Decisions that were not carried out in the run that this one was forked off. They are kept in this run's journal
+//! from its beginning, and become its own if the same question is asked at the same place. So no one is asked again,
+//! and the original decision stays with the other run.
 
 use interrupts::life::{Choosing, Decider, Family, Interrupt, Judge, Refusal, State, Verdict};
 use interrupts::store::{ChangeError, CheckpointId, KnownEffect};
@@ -14,7 +14,7 @@ use super::record::RunRecord;
 use super::run_interrupts::missing;
 use journal::error::KeepError;
 
-/// The kind of the journal's entries that hold it.
+/// The kind of the journal's entries with such a decision.
 pub const DECIDED: &str = "decided";
 
 /// The field of a question's content that names the interrupt whose request it asks for: another one in each run.
@@ -28,7 +28,7 @@ pub struct HandedDecision {
     /// The digest of what it asked: nothing else is answered by it.
     asked: Digest,
     verdict: Verdict,
-    /// Where the run goes on, where whoever decided has chosen that.
+    /// Where the run goes on, if the decision chose a route.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     target: Option<RouteName>,
     by: Decider,
@@ -37,8 +37,8 @@ pub struct HandedDecision {
 }
 
 impl HandedDecision {
-    /// The decision of a question, or of an agent's own pause, as it goes with a fork; `None` where it has none that
-    /// does: nobody else is given up because somebody gave this run up, or has waited because nobody answered here.
+    /// The decision of a question, or of an agent's own pause, as a fork inherits it; `None` if it is not inherited:
+    /// giving up this run does not give up its forks, and a deadline missed here does not count there.
     pub fn of(interrupt: &Interrupt) -> Option<Self> {
         let asks = interrupt.family() == Family::Question
             || interrupt.interrupt_type == InterruptType::Pause;
@@ -59,7 +59,7 @@ impl HandedDecision {
         })
     }
 
-    /// The entry of a run that is forked off at a checkpoint, where it asks the question at this place.
+    /// The entry for a run forked off at a checkpoint, if that run asks the question at this place.
     pub fn effect(
         &self,
         interrupt: &Interrupt,
@@ -76,13 +76,13 @@ impl HandedDecision {
     }
 }
 
-/// The place of a decision in a run that was forked off at this checkpoint. A fork of that run at one of its own has
-/// another one: what was decided before it counts there only where it goes with it again.
+/// The place of a decision in a run that was forked off at this checkpoint. A fork of that run, at one of its own
+/// checkpoints, has another place: an earlier decision counts there only if that fork inherits it again.
 pub fn place_in_fork(from: CheckpointId, asked_at: &str) -> String {
     format!("{}{asked_at}", before(from))
 }
 
-/// The question's place, where this is the place of a decision about it in a run that was forked off there.
+/// The question's place, if this is the place of a decision about it in a run forked off there.
 pub fn asked_at(from: CheckpointId, place: &str) -> Option<&str> {
     place.strip_prefix(&before(from))
 }
@@ -102,14 +102,14 @@ fn asked(content: &str) -> Digest {
     }
 }
 
-/// The interrupt whose request a question asks for, where it is one that no model could fill in.
+/// The interrupt whose request a question asks for, if it is one that no model could fill in.
 pub fn filled_by(question: &Interrupt) -> Option<InterruptId> {
     let content: Value = serde_json::from_str(&question.content).ok()?;
     content.get(FILLS)?.as_str()?.parse().ok()
 }
 
-/// Decides a question that the run's owner has acknowledged as the same one was decided in the run that this one was
-/// forked off, where nobody had carried that out. Whether it is decided by that.
+/// Decides an acknowledged question as the same question was decided in the run that this one was forked off, if that
+/// decision was not carried out there. Whether that decided it.
 pub async fn decide_as_before(
     record: &RunRecord,
     interrupt: InterruptId,

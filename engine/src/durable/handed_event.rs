@@ -13,7 +13,7 @@ use super::kinds::NamedEvent;
 use super::run_interrupts::{RunInterrupts, event_key, is_other_content, published};
 use journal::error::KeepError;
 
-/// The kind of the journal's entries that hold it.
+/// The kind of the journal's entries with such an event.
 pub const EVENT: &str = "event";
 
 /// An event of the run that this one was forked off.
@@ -21,14 +21,14 @@ pub const EVENT: &str = "event";
 pub struct HandedEvent {
     /// As it was published first.
     event: NamedEvent,
-    /// Its ids in the runs before: whoever has read it there has read it.
+    /// Its ids in the runs before: an agent that has read it there has read it.
     known_as: Vec<EventId>,
-    /// When it would have expired there; absent where a question had taken it, which does not let it expire.
+    /// When it would have expired there; absent if a question had taken it, which keeps it from expiring.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     until: Option<Timestamp>,
 }
 
-/// The id of an event in a run that it goes with: another one in each, and always the same one.
+/// The id of an event in a run that inherits it: different in each run, and always the same within one.
 fn id_in(run: RunId, original: &EventId) -> Option<EventId> {
     let plain = format!("{original}@{run}");
     let short = || format!("{}@{run}", Digest::of(original.as_str().as_bytes()));
@@ -60,7 +60,7 @@ impl HandedEvent {
         }))
     }
 
-    /// Reads what an entry of the journal holds.
+    /// Reads the content of an entry of the journal.
     pub fn read(content: &str) -> serde_json::Result<Self> {
         serde_json::from_str(content)
     }
@@ -117,8 +117,9 @@ fn before(from: CheckpointId) -> String {
 }
 
 impl RunInterrupts {
-    /// Publishes in this run what supervisors had asked of its agents before it was forked off. One that waits behind
-    /// one that an agent's question takes comes after it, as it did over there: it would replace it.
+    /// Publishes in this run what supervisors had asked of its agents before it was forked off. An event that waits
+    /// behind one that an agent's question takes is published after that, as in the other run: otherwise it would
+    /// replace it.
     pub async fn publish_handed(
         &self,
         events: &[HandedEvent],

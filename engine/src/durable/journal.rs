@@ -52,7 +52,7 @@ pub struct RunJournal {
     pending: Mutex<BTreeSet<EffectId>>,
     /// When the last result of each node was recorded.
     times: Mutex<HashMap<NodeId, Timestamp>>,
-    /// How the turns begin whose first call is about to be made.
+    /// The starts of the turns whose first call is about to be made.
     starts: Mutex<HashMap<NodeId, TurnStart>>,
     /// The tries of the calls that have had one without an answer, and of those that are under way.
     tries: Mutex<HashMap<String, Tries>>,
@@ -89,7 +89,8 @@ impl RunJournal {
         }
     }
 
-    /// In which form a turn was begun, where it was: it goes on in that, whatever the model would be asked in today.
+    /// The form in which a turn was begun, if it was: it goes on in that form, even if the model would be asked in
+    /// another one today.
     pub fn form_of(&self, caller: &ModelCaller) -> Result<Option<TurnForm>, KeepError> {
         let first = |purpose| {
             let caller = ModelCaller {
@@ -106,8 +107,8 @@ impl RunJournal {
         Ok(is_begun.then_some(TurnForm::OneStep))
     }
 
-    /// Whether what follows a call is recorded although its answer is not: earlier versions kept none of an answer that
-    /// they rejected before it had arrived whole.
+    /// Whether what follows a call is recorded although its answer is not: earlier versions recorded nothing of an
+    /// answer that they rejected before it had arrived whole.
     pub fn went_on_without(&self, caller: &ModelCaller) -> Result<bool, KeepError> {
         let mut corrected = caller.clone();
         corrected.correction += 1;
@@ -120,7 +121,7 @@ impl RunJournal {
                 || self.start_of(node, turn + 1).is_some()))
     }
 
-    /// What the models have used whose answers are recorded.
+    /// What the models of the recorded answers have used.
     pub fn usage(&self) -> TokenUsage {
         self.past
             .get()
@@ -144,7 +145,7 @@ impl RunJournal {
         self.past.get().map_or(&[], |past| &past.read)
     }
 
-    /// The input that was given along whenever the run was resumed.
+    /// The input that was given along each time the run was resumed.
     pub fn inputs(&self) -> &[GivenInput] {
         self.past.get().map_or(&[], |past| &past.inputs)
     }
@@ -159,7 +160,7 @@ impl RunJournal {
         self.past.get().map_or(&[], |past| &past.interrupts)
     }
 
-    /// When the last thing was recorded; `None` where nothing was.
+    /// When the last thing was recorded; `None` if nothing was.
     pub fn last(&self) -> Option<Timestamp> {
         self.past.get().and_then(|past| past.last)
     }
@@ -173,7 +174,7 @@ impl RunJournal {
         })
     }
 
-    /// How a turn began, where it did.
+    /// How a turn began, if it did.
     pub fn start_of(&self, node: &NodeId, turn: u32) -> Option<TurnStart> {
         let past = self.past.get()?;
         past.starts.get(&(node.clone(), turn)).cloned()
@@ -191,7 +192,7 @@ impl RunJournal {
             .is_some_and(|recorded| recorded.result.is_some()))
     }
 
-    /// What came of the effect at a place. The task's flow is where it was recorded then.
+    /// The result of the effect at a place. The task's flow is then at the point where it was recorded.
     pub fn result<T: DeserializeOwned>(
         &self,
         place: &str,
@@ -208,8 +209,8 @@ impl RunJournal {
         Ok(Some(result))
     }
 
-    /// The answer of the model that was called at a place. The task's flow is where it was recorded then. A run that is
-    /// only shown ends with a call that was left out because the run had ended.
+    /// The answer of the model that was called at a place. The task's flow is then at the point where it was recorded.
+    /// A run that is only shown ends at a call that was left out because the run had ended.
     pub fn answer(&self, place: &str, node: &NodeId) -> Result<Option<CallResult>, KeepError> {
         match self.came(place)? {
             Some((Came::Answer(answer), at)) => {
@@ -231,7 +232,7 @@ impl RunJournal {
         Ok(recorded.and_then(|recorded| recorded.result.as_ref()))
     }
 
-    /// What is recorded of this time was read for a node.
+    /// Notes that an entry recorded at this time was read for a node.
     fn was_read(&self, node: &NodeId, at: Timestamp) {
         self.keep_time(node, at);
         replay::read(at);
@@ -286,7 +287,7 @@ impl RunJournal {
         Ok(())
     }
 
-    /// Records what is about to be done at a place, and may be done again; nothing where it was recorded before.
+    /// Records what is about to be done at a place, and may be done again; does nothing if it was recorded before.
     pub async fn begin(
         &self,
         node: &NodeId,
@@ -298,8 +299,8 @@ impl RunJournal {
             .await
     }
 
-    /// Records what is about to be done at a place, and what may be done where nobody knows what came of it;
-    /// nothing where it was recorded before.
+    /// Records what is about to be done at a place, and what may be done if its outcome is unknown; does nothing if it
+    /// was recorded before.
     pub async fn begin_once(
         &self,
         node: &NodeId,
@@ -383,7 +384,7 @@ impl RunJournal {
         Ok(())
     }
 
-    /// Records that nobody goes on with an effect. One that has come to its end before keeps its result.
+    /// Records that an effect is not continued. An effect that already has a result keeps it.
     pub async fn leave_out(&self, effect: EffectId, content: String) -> Result<(), KeepError> {
         match self.finish_effect(effect, content).await {
             Ok(_) | Err(JournalError::OtherResult { .. }) => {}
@@ -423,19 +424,19 @@ impl RunJournal {
         self.starts().remove(node)
     }
 
-    /// The running task's flow does what was not done before.
+    /// The running task's flow goes live: it does what was not done before.
     pub fn go_live(&self) {
         replay::go_live();
         self.live
             .send_if_modified(|live| !std::mem::replace(live, true));
     }
 
-    /// Lets go whoever waits for the run to be where it stood, where it ends before it gets there.
+    /// Releases the tasks that wait for the run to catch up, if it ends before it does.
     pub fn close(&self) {
         self.live.send_replace(true);
     }
 
-    /// Waits until some flow is where it stood when the run was cut off.
+    /// Waits until some flow has caught up with where the run was cut off.
     pub async fn until_live(&self) {
         let mut live = self.live.subscribe();
         // An error says that the journal is gone, and the run with it.

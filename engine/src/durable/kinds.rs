@@ -40,8 +40,8 @@ impl Kinds {
         }
     }
 
-    /// The route to which the answer to an interrupt of this kind goes by itself: that of its own name where the kind
-    /// belongs to none.
+    /// The default route for the answer to an interrupt of this kind; the route of its own name if the kind belongs to
+    /// none.
     pub fn origin_of<'a>(&self, kind: &'a str) -> &'a str {
         let known = self.origins.iter().find(|(known, _origin)| *known == kind);
         known.map_or(kind, |(_known, origin)| origin)

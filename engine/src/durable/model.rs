@@ -27,7 +27,7 @@ use crate::run::recorder::Recorder;
 pub struct JournalledModel {
     pub inner: Arc<MeteredModel>,
     pub journal: Arc<RunJournal>,
-    /// Is told of each call once what came of it is recorded; nobody is where nobody watches the run.
+    /// Notified of each call once its outcome is recorded; `None` if no one watches the run.
     recorder: Option<Arc<Recorder>>,
 }
 
@@ -35,7 +35,7 @@ pub fn unrecorded(error: KeepError) -> ModelError {
     ModelError::Unrecorded(Box::new(error))
 }
 
-/// What ends a run that is only shown, where nothing more is recorded of it.
+/// Ends a run that is only shown, at the point where nothing more of it is recorded.
 pub fn end_of_what_was_recorded() -> StopReason {
     StopReason {
         source: StopSource::Programmatic,
@@ -54,7 +54,7 @@ impl JournalledModel {
         }
     }
 
-    /// The same, and this recorder is told of each call once what came of it is recorded.
+    /// The same, and this recorder is notified of each call once its outcome is recorded.
     #[must_use]
     pub fn told(self, recorder: &Arc<Recorder>) -> Self {
         Self {
@@ -63,8 +63,8 @@ impl JournalledModel {
         }
     }
 
-    /// Whether an answer that was given before was given for another version of the schema: it was taken
-    /// then, for nothing was asked after it, and it does not fit now.
+    /// Checks whether an earlier answer was given for another version of the schema: it was accepted then, since
+    /// nothing was asked after it, and it does not fit now.
     fn check_schema(&self, call: &ModelCall) -> Result<(), KeepError> {
         let Some(before) = call.caller.correction.checked_sub(1) else {
             return Ok(());
@@ -175,7 +175,7 @@ impl LanguageModel for JournalledModel {
     }
 
     fn turn_form(&self, caller: &ModelCaller) -> TurnForm {
-        // Where the journal cannot be read, the call itself says so.
+        // If the journal cannot be read, the call itself reports it.
         let begun = self.journal.form_of(caller).unwrap_or_default();
         begun.unwrap_or_else(|| self.inner.turn_form(caller))
     }
@@ -228,8 +228,8 @@ impl JournalledModel {
         begins.map_err(unrecorded)?;
         let outcome = self.inner.call(call.clone(), scope).await;
         if let Some(result) = outcome.as_ref().ok().and_then(CallResult::of) {
-            // Recorded before anything follows from it. An answer that a stop cut short is none: what there is of it
-            // is kept for its cost, and the call is made again when the run goes on.
+            // Recorded before anything follows from it. An answer that a stop cut short does not count: what has
+            // arrived is kept for its cost, and the call is made again when the run goes on.
             self.finish(&place, &call, &result)
                 .await
                 .map_err(unrecorded)?;

@@ -1,4 +1,4 @@
-//! The run in its store: who has it, in which epoch.
+//! The run in its store: which process owns it, in which epoch.
 
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -25,23 +25,23 @@ use journal::input;
 /// How many nodes are read together.
 const NODES: u32 = 1_000;
 
-/// Who holds the run.
+/// Who owns the run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Hold {
-    /// The run itself: it is created where it is not there yet, owned while it is executed, and given up
-    /// at its end, so that any process may resume it.
+    /// The run itself: it is created if it is not there yet, owned while it is executed, and released at its end, so
+    /// that any process may resume it.
     Own {
         /// What it is to do, as JSON, for a run that is not there yet.
         content: String,
-        /// An owner that is known to be gone, whose lease does not count any more.
+        /// An owner that is known to be gone, and whose lease no longer counts.
         lost: Option<OwnerName>,
     },
-    /// Whoever executes the run has made itself its owner, keeps it so, and gives it up afterwards.
+    /// The caller that executes the run has made itself its owner, stays its owner, and releases the run afterwards.
     Kept {
         /// The epoch that began then.
         epoch: u64,
     },
-    /// Nobody: what was recorded is shown, nothing is done, and nothing is written.
+    /// No one: what was recorded is shown, nothing is done, and nothing is written.
     Nobody,
 }
 
@@ -53,25 +53,25 @@ pub struct RunStore {
     pub store: Arc<dyn Store>,
     /// The process that executes it: a name that no other one has.
     pub owner: OwnerName,
-    /// Who holds it.
+    /// Who owns it.
     pub hold: Hold,
-    /// Heard where a decision of another process may have come.
+    /// Rings if another process may have recorded a decision.
     pub bell: Arc<dyn Bell>,
-    /// How long this process has what it took after it was last heard of.
+    /// How long this process keeps what it took after its last sign of life.
     pub lease: SignedDuration,
-    /// How often the store is looked at where the bell does not ring.
+    /// How often to poll the store if the bell does not ring.
     pub poll: Duration,
     /// Stops its nodes from outside; without it, only the scope that the run is executed in does.
     pub control: Option<Arc<dyn RunControl>>,
-    /// New input for a run that is resumed: a letter for the node that has the turn. It is recorded before the run
+    /// New input for a run that is resumed: a message for the node that has the turn. It is recorded before the run
     /// goes on, and read once, in this process or a later one.
     pub input: Option<String>,
-    /// What holds for the interrupts of its nodes: how long a question waits, and which ones nobody is asked.
+    /// The rules for the interrupts of its nodes: how long a question waits, and which ones are not asked.
     pub policy: Arc<Policy>,
 }
 
 impl RunStore {
-    /// A run that holds itself, with the usual times: a lease of 30 seconds, a look twice a second.
+    /// A run that owns itself, with the usual times: a lease of 30 seconds, a poll twice a second.
     pub fn new(store: Arc<dyn Store>, owner: OwnerName, content: impl Into<String>) -> Self {
         let content = content.into();
         Self {
@@ -97,12 +97,12 @@ pub struct RunRecord {
     pub kept: RunStore,
     /// The kinds of its agents.
     pub kinds: Kinds,
-    /// What its workflow says of itself: the run goes on under it.
+    /// What its workflow says of itself, under which the run goes on.
     catalogue: Option<SharedCatalogue>,
     epoch: OnceLock<u64>,
-    /// The checkpoint that it was forked off at, where it was.
+    /// The checkpoint that it was forked off at, if it was.
     forked_from: OnceLock<CheckpointId>,
-    /// Whether an event has reached one of its nodes: without one, there is no reroute to look after.
+    /// Whether an event has reached one of its nodes: without one, there are no reroutes to check.
     has_events: AtomicBool,
 }
 
@@ -126,12 +126,12 @@ impl RunRecord {
         }
     }
 
-    /// The run goes on under what its workflow says of itself.
+    /// Sets what its workflow says of itself, under which the run goes on.
     pub fn under(self, catalogue: Option<SharedCatalogue>) -> Self {
         Self { catalogue, ..self }
     }
 
-    /// A run that this process owns in this epoch and does not work on.
+    /// A run that this process owns in this epoch without working on it.
     pub fn owned(run: RunId, kept: RunStore, epoch: u64) -> Self {
         let record = Self::new(run, Kinds::default(), kept);
         let _first = record.epoch.set(epoch);
@@ -147,8 +147,7 @@ impl RunRecord {
         self.kept.hold == Hold::Nobody
     }
 
-    /// Keeps the input that came with the resuming, before anything goes on: in the journal it outlives this
-    /// process.
+    /// Keeps the input that came with the resume, before anything goes on: in the journal it outlives this process.
     pub async fn keep_input(&self) -> Result<(), KeepError> {
         let Some(text) = self.kept.input.as_deref() else {
             return Ok(());
@@ -160,8 +159,8 @@ impl RunRecord {
         input::record(store, self.run, self.epoch()?, &node, text).await
     }
 
-    /// Stops all of the run at once where its lease has run out, before something is begun that another process may have
-    /// done: this one may have stood still, and not have found out by itself yet.
+    /// Stops all of the run at once if its lease has run out, before something begins that another process may already
+    /// have done: this process may have been suspended without having noticed yet.
     pub fn stops_where_lost(&self) {
         if let Some(control) = &self.kept.control {
             control.stops_where_lost();
@@ -173,7 +172,7 @@ impl RunRecord {
         self.epoch.get().copied().ok_or(KeepError::NotOpen)
     }
 
-    /// What the store was told of the run's nodes, for whoever is about to tell it more.
+    /// The nodes of the run as the store last recorded them, for a caller that is about to update them.
     pub async fn told_nodes(&self) -> Result<Vec<NodeRow>, StoreError> {
         if self.is_watched_only() {
             return Ok(Vec::new());
@@ -245,7 +244,7 @@ impl RunRecord {
         Ok((standing, checkpoint))
     }
 
-    /// Refuses to go on from a checkpoint of which this program does not read all; it may be shown.
+    /// Refuses to go on from a checkpoint that this program cannot read completely; it may still be shown.
     pub async fn check(&self, checkpoint: CheckpointId) -> Result<(), KeepError> {
         if self.is_watched_only() {
             return Ok(());
@@ -256,16 +255,16 @@ impl RunRecord {
         Ok(())
     }
 
-    /// Says that the run works.
+    /// Marks the run as running.
     async fn works(&self, row: &RunRow) -> Result<(), KeepError> {
         let is_kept = matches!(self.kept.hold, Hold::Kept { .. });
         if row.state == RunState::Stopping && !is_kept {
-            // Whoever had it died before it had stopped; it has now.
+            // Its previous owner died before the run had stopped; it has stopped now.
             self.become_state(RunState::Paused, row.reason.clone())
                 .await?;
         }
         match self.become_state(RunState::Running, None).await {
-            // Whoever keeps it has begun it, and it was told to stop since: its scope says so.
+            // Its owner has begun it, and a stop was requested since: its scope says so.
             Err(KeepError::Run(RunError::Illegal {
                 from: RunState::Stopping,
                 ..
@@ -274,7 +273,7 @@ impl RunRecord {
         }
     }
 
-    /// Owns the run without going on with it, and says where it stands.
+    /// Takes the run without continuing it, and says where it is.
     pub async fn take(&self, lost: Option<OwnerName>) -> Result<Option<CheckpointId>, KeepError> {
         let (delivery, heartbeat) = (self.delivery(lost), Times::default().heartbeat);
         let row = own_run(self.store(), self.run, delivery, heartbeat).await?;
@@ -319,7 +318,7 @@ impl RunRecord {
         Ok(())
     }
 
-    /// Makes the lease hold longer, where the run holds itself.
+    /// Extends the lease, if the run owns itself.
     pub async fn renew(&self) -> Result<(), KeepError> {
         if let Hold::Own { .. } = self.kept.hold {
             let epoch = self.epoch()?;
@@ -330,7 +329,7 @@ impl RunRecord {
         Ok(())
     }
 
-    /// Gives the run up, where it holds itself.
+    /// Releases the run, if it owns itself.
     pub async fn release(&self) -> Result<(), KeepError> {
         if let Hold::Own { .. } = self.kept.hold {
             self.store().release_run(self.run, self.epoch()?).await?;
@@ -363,7 +362,7 @@ impl RunRecord {
     /// The key of something that happens at a place of the run.
     pub fn key(&self, place: &str) -> Result<IdempotencyKey, KeepError> {
         let plain = format!("{}/{place}", self.run);
-        // A key has an end, and the ids of nodes may be long.
+        // A key has a maximum length, and the ids of nodes may be long.
         Ok(IdempotencyKey::new(plain).or_else(|_too_long| {
             IdempotencyKey::new(format!("{}/{}", self.run, Digest::of(place.as_bytes())))
         })?)

@@ -1,4 +1,4 @@
-//! The run's model as far as its journal answers for it.
+//! The run's model, as far as its journal has the answers.
 
 use std::sync::Arc;
 
@@ -13,8 +13,7 @@ use super::model::{end_of_what_was_recorded, unrecorded};
 use crate::run::metered_model::MeteredModel;
 use journal::place;
 
-/// A model that gives the answers which were recorded, and is stopped where one is missing: nothing is asked, and no
-/// tool is used.
+/// A model that gives the recorded answers, and stops at the first missing one: it asks nothing and uses no tool.
 pub struct RecordedModel {
     pub inner: Arc<MeteredModel>,
     pub journal: Arc<RunJournal>,
@@ -47,7 +46,7 @@ impl LanguageModel for RecordedModel {
             let Some(result) = recorded else {
                 break;
             };
-            // What it asked for before it answered is done: the answer would not be there.
+            // The tool calls that it asked for first are done: otherwise the answer would not be there.
             if result.tool_requests.is_empty() || round == self.rounds {
                 return Ok(Outcome::Completed(ModelReply {
                     tool_requests: Vec::new(),

@@ -1,4 +1,4 @@
-//! Whether the task that runs is still where the run has been before.
+//! Whether the running task is still replaying what the run has done before.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,7 +19,7 @@ impl Replay {
         Self(Arc::new(Mutex::new(recorded)))
     }
 
-    /// The recorded time; `None` where the flow is live.
+    /// The recorded time; `None` if the flow is live.
     pub fn recorded(&self) -> Option<Timestamp> {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -34,18 +34,18 @@ impl Replay {
     }
 }
 
-/// When the running task's flow last read something recorded; `None` where it is live, or is no flow.
+/// When the running task's flow last read something recorded; `None` if it is live, or is no flow.
 pub fn recorded() -> Option<Timestamp> {
     CURRENT.try_with(Replay::recorded).ok().flatten()
 }
 
 /// The running task's flow has read something that was recorded at this time.
 pub fn read(at: Timestamp) {
-    // Where no flow runs there is nothing to know it.
+    // Without a flow there is nothing to note.
     let _no_flow = CURRENT.try_with(|replay| replay.set(Some(at)));
 }
 
-/// The running task's flow does something that was not done before.
+/// The running task's flow goes live: it does what was not done before.
 pub fn go_live() {
     let _no_flow = CURRENT.try_with(|replay| replay.set(None));
 }

@@ -36,7 +36,7 @@ fn known<K: AgentType>(event: NamedEvent) -> Result<InterruptRequestEvent<K>, St
 }
 
 impl StoreReroutes {
-    /// The event whose reroute was given up, where it is one of this run.
+    /// The event whose reroute was given up, if it is one of this run.
     fn given_up(&self, row: Option<RerouteRow>) -> Option<EventId> {
         row.filter(|row| row.run == self.desk.record.run)
             .map(|row| row.event)
@@ -50,7 +50,7 @@ impl StoreReroutes {
         }
     }
 
-    /// A turn of a node went by in which it ignored its event; the event, where it is given up by that.
+    /// A turn of a node went by in which it ignored its event; the event, if it is given up by that.
     pub async fn turn_ignored(
         &self,
         run: RunId,

@@ -30,18 +30,18 @@ pub use questions::{Heard, NewQuestion};
 /// How many interrupts a look at the deadlines ends at most.
 pub const MOST_AT_ONCE: u32 = 100;
 
-/// The most bytes of a reason; what is longer stands whole in the content.
+/// The most bytes of a reason; a longer one is kept whole in the content.
 const LONGEST_REASON: usize = 16 << 10;
 
 /// The interrupts of the run in its store.
 pub struct RunInterrupts {
     pub record: Arc<RunRecord>,
-    /// The events that came while this process had the run. What an event has become in the store is the
-    /// agent's request, once there is one.
+    /// The events that came while this process had the run. In the store, an event is replaced by the agent's request
+    /// once there is one.
     events: Mutex<HashMap<EventId, NamedEvent>>,
-    /// Where in the run the interrupts stand that this process has raised.
+    /// The places in the run of the interrupts that this process has raised.
     places: Mutex<HashMap<InterruptId, String>>,
-    /// What comes with a fork, and after an event that a question of its node takes first.
+    /// Events that came with a fork, and wait until a question of their node has taken an earlier event.
     put_off: Mutex<Vec<NamedEvent>>,
 }
 
@@ -104,7 +104,7 @@ impl RunInterrupts {
         own
     }
 
-    /// Takes an event's interrupt for its node; whether the node may be told of it.
+    /// Takes an event's interrupt for its node; returns whether the node may learn of it.
     pub async fn deliver(&self, interrupt: &Interrupt) -> Result<bool, KeepError> {
         if self.record.is_watched_only() {
             return Ok(false);
@@ -137,7 +137,7 @@ impl RunInterrupts {
         lease.is_some_and(|lease| lease.owner == self.record.kept.owner)
     }
 
-    /// Whoever had it has lost the run, and with it all that is delivered in it.
+    /// Its previous owner has lost the run, and with it everything delivered there.
     fn delivery_of(&self, interrupt: &Interrupt) -> Delivery {
         let holder = interrupt.lease.as_ref().map(|lease| lease.owner.clone());
         self.record.delivery(holder)
@@ -149,7 +149,7 @@ impl RunInterrupts {
     }
 
     /// The id that the interrupt of a node's turn gets: that of the event which asked for it, or one made
-    /// of its place and of when the answer was recorded that raised it. With the event, where there is one.
+    /// of its place and of when the answer was recorded that raised it. With the event, if there is one.
     pub async fn id_for(
         &self,
         node: &NodeId,
@@ -165,7 +165,7 @@ impl RunInterrupts {
         })
     }
 
-    /// Whether somebody has decided an interrupt.
+    /// Whether an interrupt has been decided.
     pub async fn is_decided(&self, interrupt: InterruptId) -> Result<bool, KeepError> {
         let row = self.record.store().interrupt(interrupt).await?;
         Ok(row.is_some_and(|row| matches!(row.state, State::Resolved | State::Rerouted)))
@@ -205,13 +205,13 @@ impl RunInterrupts {
         self.decide_by_policy(raising.interrupt).await
     }
 
-    /// Where in the run an interrupt stands that this process has raised.
+    /// The place in the run of an interrupt that this process has raised.
     pub fn place_of(&self, interrupt: InterruptId) -> Option<String> {
         self.places().get(&interrupt).cloned()
     }
 
-    /// Decides what a standing rule or the policy decides by itself, before anybody is asked. A rule goes first: it
-    /// is about this very question. Where neither does, or where the decision is refused, somebody is asked as usual.
+    /// Applies a standing rule or the policy before anyone is asked. A rule goes first: it is about this very question.
+    /// If neither decides, or the decision is refused, a person is asked as usual.
     pub async fn decide_by_policy(&self, interrupt: InterruptId) -> Result<(), KeepError> {
         let (store, row) = (self.record.store(), self.row(interrupt).await?);
         if row.state == State::Acknowledged && !decide_by_rule(store, &row).await? {
@@ -220,8 +220,7 @@ impl RunInterrupts {
         Ok(())
     }
 
-    /// Ends a pause that somebody is asked about, where the policy says that it ends by itself once it has been
-    /// waited for so long.
+    /// Ends a pause that a person is asked about, if the policy says that it ends by itself after this wait.
     pub async fn end_pause(
         &self,
         interrupt: InterruptId,
@@ -249,14 +248,14 @@ impl RunInterrupts {
             shown: review.shown,
         };
         match store.decide(row.id, judge, choosing).await {
-            // Whoever was faster has decided.
+            // If another caller was faster, its decision won.
             Ok(_) | Err(ChangeError::Refused(_)) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// The agent has said what it asks. Where the part of this process that looks after its owner's deliveries
-    /// takes the interrupt at the same moment, it is read again: it is ours all the same.
+    /// Records what the agent asks. If another part of this process, which handles its owner's deliveries, takes the
+    /// interrupt at the same moment, it is read again: it is ours all the same.
     async fn acknowledge(&self, interrupt: Interrupt, content: String) -> Result<(), KeepError> {
         let id = interrupt.id;
         let mut interrupt = interrupt;
@@ -275,12 +274,12 @@ impl RunInterrupts {
             State::Requested => self.take(&interrupt).await?,
             State::Delivered if self.is_mine(&interrupt) => interrupt,
             State::Delivered => self.take(&interrupt).await?,
-            // It took hold before this process had the run: whoever had it is fenced off.
+            // It was acknowledged before this process had the run: its previous owner is fenced off.
             State::Acknowledged if !self.is_mine(&interrupt) => {
                 self.take(&interrupt).await?;
                 return Ok(());
             }
-            // Whatever became of it is read by whoever looks for its decision.
+            // The code that looks for its decision reads its state.
             State::Acknowledged
             | State::AwaitingReview
             | State::Resolved
@@ -300,11 +299,11 @@ impl RunInterrupts {
         self.supersede(&acknowledged).await
     }
 
-    /// The interrupt as another part of this process has taken it, where that is why a change was refused.
+    /// The interrupt as another part of this process has taken it, if that is why a change was refused.
     ///
     /// # Errors
     ///
-    /// The refusal, where it has another reason.
+    /// The refusal, if it has another reason.
     pub async fn taken_by_us(
         &self,
         interrupt: InterruptId,
@@ -323,7 +322,7 @@ impl RunInterrupts {
 pub async fn decide_by_rule(store: &dyn Store, row: &Interrupt) -> Result<bool, KeepError> {
     match store.apply_rule(row.id, row.epoch).await {
         Ok(decided) => Ok(decided.is_some()),
-        // Somebody else has decided or taken it: whatever became of it is seen next.
+        // Another caller has decided or taken it: its new state is seen next.
         Err(ChangeError::Refused(_)) => Ok(false),
         Err(error) => Err(error.into()),
     }
@@ -341,7 +340,7 @@ pub async fn decide_by_policy(record: &RunRecord, row: &Interrupt) -> Result<boo
             let judge = Judge::Policy { epoch: row.epoch };
             match record.store().decide(row.id, judge, choosing).await {
                 Ok(_) => Ok(true),
-                // Somebody else has decided or taken it: whatever became of it is seen next.
+                // Another caller has decided or taken it: its new state is seen next.
                 Err(ChangeError::Refused(_)) => Ok(false),
                 Err(error) => Err(error.into()),
             }
@@ -354,8 +353,8 @@ pub async fn decide_by_policy(record: &RunRecord, row: &Interrupt) -> Result<boo
     }
 }
 
-/// Sets what the policy says of how long a question may wait. A request that was made before keeps what was said
-/// then, whatever the policy says by now: it is the same request.
+/// Sets the policy's terms for how long a question may wait. A request that was made before keeps the terms of that
+/// time, even if the policy has changed: it is the same request.
 pub async fn set_terms(record: &RunRecord, admission: &mut Admission) -> Result<(), KeepError> {
     match record.store().interrupt_of(&admission.key).await? {
         Some(first) => first.keep_terms(admission),
@@ -364,7 +363,7 @@ pub async fn set_terms(record: &RunRecord, admission: &mut Admission) -> Result<
     Ok(())
 }
 
-/// Ends what has waited too long, where this interrupt may be among it.
+/// Ends interrupts that have waited too long, if this one may be among them.
 pub async fn sweep_due(record: &RunRecord, interrupt: InterruptId) -> Result<(), KeepError> {
     let row = record.store().interrupt(interrupt).await?;
     if row.is_some_and(|row| row.state.is_live() && row.deadline.is_some()) {

@@ -23,7 +23,7 @@ pub struct Unread {
     pub letters: Vec<(NodeId, Letter)>,
     /// For the node of the run's own flow that has the turn.
     pub inputs: Vec<Letter>,
-    /// Why the run shall not go on, where somebody has given it up.
+    /// Why the run shall not go on, if it was given up.
     pub given_up: Option<String>,
 }
 
@@ -44,7 +44,7 @@ pub fn event_letter(event: &NamedEvent) -> Letter {
 }
 
 impl Unread {
-    /// Gathers it, and takes the events that nobody had taken yet.
+    /// Gathers it, and takes the events that were not taken yet.
     pub async fn gather(journal: &RunJournal, desk: &RunInterrupts) -> Result<Self, KeepError> {
         let read: HashSet<&Origin> = journal.read_letters().iter().collect();
         let mut unread = Self::default();
@@ -135,7 +135,7 @@ impl Unread {
             for stored in messages {
                 let letter = message_letter(stored.position, &stored.message.text);
                 if read.contains(&letter.origin) {
-                    // A version that knew of no states has read it.
+                    // An older version, without message states, has read it.
                     were_read.extend(stored.state.is_waiting().then_some(stored.position));
                 } else if !matches!(stored.state, MessageState::Withdrawn { .. }) {
                     self.letters.push((stored.message.node, letter));
@@ -169,8 +169,8 @@ pub fn message_letter(position: u64, text: &str) -> Letter {
     }
 }
 
-/// Whether it is a stop from outside on which somebody has decided. One that an agent raised is resumed by the
-/// handler, which reads its decision.
+/// Whether it is a stop from outside that has been decided. A stop that an agent raised is resumed by the handler,
+/// which reads its decision.
 fn is_decided_pause(journal: &RunJournal, interrupt: &Interrupt) -> bool {
     interrupt.interrupt_type == InterruptType::Pause
         && !journal.raised().contains(&interrupt.id)
@@ -179,8 +179,8 @@ fn is_decided_pause(journal: &RunJournal, interrupt: &Interrupt) -> bool {
         && matches!(interrupt.state, State::Resolved | State::Rerouted)
 }
 
-/// Why the run shall not go on, where that was decided and not carried out yet. An earlier version has passed it
-/// over and recorded that it was carried out: what went on then goes on.
+/// Why the run shall not go on, if that was decided and not carried out yet. An earlier version ignored such decisions
+/// and recorded them as carried out: a run that went on then still goes on.
 async fn given_up(
     journal: &RunJournal,
     interrupt: &Interrupt,
@@ -202,7 +202,7 @@ async fn given_up(
     Ok(None)
 }
 
-/// The input with which somebody resumed the run after a stop from outside, or the change that he wants.
+/// The input that resumed the run after a stop from outside, or the requested change.
 fn resume_input(journal: &RunJournal, interrupt: &Interrupt) -> Option<String> {
     if !is_decided_pause(journal, interrupt) {
         return None;

@@ -11,13 +11,13 @@ use interrupts::manager::{
 use interrupts::store::CheckpointId;
 use routing_core::{InterruptType, NodeId, RunId, StopMode, StopScope, StopSource};
 
-/// Reads a run's stops from the manager, and tells the manager when they have taken hold.
+/// Reads a run's stops from the manager, and reports to the manager when they have taken effect.
 pub struct Control {
     run: RunId,
-    // The run is given back once nothing else holds it, so this must not.
+    // Releasing the run needs its only strong reference, so this one must be weak.
     kept: Weak<KeptRun>,
     manager: InterruptManager,
-    /// As whom it stops the run where the system is in trouble.
+    /// The actor that stops the run on a system error.
     by: Actor,
     stopped: Mutex<Option<StoppedRun>>,
     /// The work of this process on the run, until it has ended.
@@ -61,13 +61,13 @@ impl Control {
             return;
         };
         if let Err(error) = working.end(&*self.manager.settings().store).await {
-            // Whoever takes the run next finds it out from what else was recorded.
+            // The next process that takes the run derives it from what else was recorded.
             let error: &dyn std::error::Error = &error;
             tracing::warn!(error, "how long the run took is not recorded");
         }
     }
 
-    /// What was recorded of the stop, where the run was told to stop.
+    /// What was recorded of the stop, if the run was told to stop.
     fn stopped_run(&self) -> Option<StoppedRun> {
         self.stopped
             .lock()
@@ -100,7 +100,7 @@ impl RunControl for Control {
     fn scope_of(&self, node: &NodeId) -> StopScope {
         match self.kept.upgrade() {
             Some(kept) => kept.node_scope(node),
-            // The run was let go: nothing of it may begin any more, and nothing asks.
+            // The run was released: nothing of it may begin any more, and nothing asks.
             None => StopScope::new(),
         }
     }
@@ -188,7 +188,7 @@ impl RunControl for Control {
             ..StopRequest::pause(target, self.by.clone(), trouble.error.clone())
         };
         if let Err(error) = kept.request(request).recorded().await {
-            // The run's state and its checkpoint say why it stopped, too.
+            // The run's state and its checkpoint also say why it stopped.
             tracing::warn!(%error, "the system error is not recorded as a stop");
         }
         self.stopped(checkpoint, Evidence::Cancelled).await
@@ -214,7 +214,7 @@ impl RunControl for Control {
             }
             Ok(None) if kept.is_left() => RunStopOutcome::Left,
             Ok(None) => RunStopOutcome::Unasked,
-            // This stop was not asked for: it came with the loss. The run stands as if this process had died.
+            // This stop was not requested: it came with the lost lease. The run is left as if this process had died.
             Err(error) if kept.is_lost() => {
                 tracing::warn!(%error, "the run is left to another process");
                 RunStopOutcome::Left

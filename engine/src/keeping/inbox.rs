@@ -1,4 +1,4 @@
-//! The way to the nodes of a run, which is there only once the run is.
+//! Delivers to the nodes of a run, which exist only once the run does.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,7 +9,7 @@ use interrupts::manager::{Deliveries, Undeliverable};
 use interrupts::store::StoredMessage;
 use routing_core::NodeId;
 
-/// Hands what comes for a run's nodes to the run, while it is executed.
+/// Passes deliveries for a run's nodes to the run while it is executed.
 pub struct LateInbox {
     door: Mutex<Door>,
 }
@@ -68,7 +68,7 @@ impl Deliveries for LateInbox {
                 .question(interrupt)
                 .await
                 .map_err(|_ended| Undeliverable::NodeEnded),
-            // Whoever asked is told that nobody will answer.
+            // The sender learns that no one will answer.
             Door::Unused => Err(Undeliverable::NodeEnded),
             Door::Closed => Err(Undeliverable::NotNow {
                 reason: "the run does not work any more".to_owned(),
@@ -79,8 +79,8 @@ impl Deliveries for LateInbox {
     fn has_ended(&self, node: &NodeId) -> bool {
         match self.door() {
             Door::Open(inbox) => inbox.has_ended(node),
-            // The agents of such a run stand until it is over; of a run that does not work, its end says what becomes of
-            // their stops.
+            // The agents of such a run exist until it is over; if a run is not being worked on, its end settles their
+            // stops.
             Door::NotYet | Door::Unused | Door::Closed => false,
         }
     }

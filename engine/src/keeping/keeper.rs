@@ -91,12 +91,12 @@ impl Facings for OfWorkflow {
 }
 
 impl Keeper {
-    /// A keeper over a store, for runs of a workflow. The bell rings for the owners of other runs, and hears its own ring:
-    /// `store::bell_at` makes that of a file.
+    /// A keeper over a store, for runs of a workflow. The bell rings for the owners of other runs, and hears its own
+    /// ring: `store::bell_at` makes the bell of a file.
     ///
     /// # Errors
     ///
-    /// [`WorkflowMistake`] where this process can be given no name, or the workflow cannot be described.
+    /// [`WorkflowMistake`] if this process can be given no name, or the workflow cannot be described.
     pub fn new<W: Workflow>(
         store: Arc<dyn Store>,
         bell: Arc<dyn Bell>,
@@ -108,7 +108,7 @@ impl Keeper {
     ///
     /// # Errors
     ///
-    /// [`WorkflowMistake`] where the workflow cannot be described.
+    /// [`WorkflowMistake`] if the workflow cannot be described.
     pub fn named<W: Workflow>(
         store: Arc<dyn Store>,
         bell: Arc<dyn Bell>,
@@ -129,21 +129,21 @@ impl Keeper {
         &self.manager
     }
 
-    /// This process, as somebody who acts.
+    /// This process, as an actor.
     pub fn actor(&self) -> Actor {
         self.manager.settings().actor()
     }
 
-    /// A run begins with this input, or goes on with the one that it began with, to its end or until it rests. What the
-    /// settings say of the store's holder, bell, and control is set here.
+    /// Begins a run with this input, or continues it with the input that it began with, to its end or until it rests.
+    /// This overrides the owner, bell and control of the store in the settings.
     ///
     /// # Errors
     ///
-    /// [`KeepRunError`] where the run cannot be created or taken. Nothing of it was executed then.
+    /// [`KeepRunError`] if the run cannot be created or taken. Nothing of it was executed then.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, all work of the run ends at once; what was recorded stands, and its lease runs out.
+    /// Dropped, all work of the run ends at once; what was recorded is kept, and its lease runs out.
     pub async fn begin<W: Workflow>(
         &self,
         workflow: Arc<W>,
@@ -156,12 +156,12 @@ impl Keeper {
         self.execute(workflow, settings, None).await
     }
 
-    /// A run that is in the store goes on because somebody says so: what has paused it, a person or anything else, ends
-    /// by that. Otherwise as [`Keeper::begin`], which lets a paused run stand.
+    /// Continues a run in the store on a caller's request, which lifts any pause, by a person or anything else.
+    /// Otherwise as [`Keeper::begin`], which leaves a paused run paused.
     ///
     /// # Errors
     ///
-    /// [`KeepRunError`] where the run is not there, or cannot be taken. Nothing of it was executed then.
+    /// [`KeepRunError`] if the run is not there, or cannot be taken. Nothing of it was executed then.
     ///
     /// # Cancel safety
     ///

@@ -1,9 +1,9 @@
 //! The name of this process as an owner, and whether the process behind another name is gone.
 //!
-//! A name holds what tells a process from all others of its machine: the boot and the namespace of processes, the
-//! process id, and when it began. Whoever reads it later can say whether the process is there, whatever the clock says of
-//! its lease; but not of one in another container, whose processes cannot be seen, nor of one that was stopped with
-//! Ctrl+Z, which renews nothing. Of those the lease says it, by the store's clock.
+//! A name says what distinguishes a process from all others of its machine: the boot and the namespace of processes,
+//! the process id, and when it began. A reader can later check whether the process exists, regardless of its lease's
+//! time; but not for a process in another container, which cannot be seen, nor for one stopped with Ctrl+Z, which
+//! renews nothing. For those the lease decides, by the store's clock.
 
 use std::fs;
 use std::path::Path;
@@ -17,27 +17,27 @@ use rustix::io::Errno;
 use rustix::process::{Pid, test_kill_process};
 use uuid::Uuid;
 
-/// The ticks of a second, in what the kernel tells of processes (proc(5)).
+/// The ticks of a second, in what the kernel reports of processes (proc(5)).
 const TICKS: i64 = 100;
 
 /// The name of this process.
 ///
 /// # Errors
 ///
-/// [`NameError`] where it cannot be a name.
+/// [`NameError`] if it cannot be a name.
 pub fn own_name() -> Result<OwnerName, NameError> {
     let process = std::process::id();
     match (boot(), OwnerProcess::of(process)) {
         (Some(boot), Some(OwnerProcess { began, .. })) => {
             OwnerName::new(format!("irq-{boot}-{process}-{began}"))
         }
-        // Without them nobody can say that it is gone, and its lease runs out.
+        // Without them no one can tell that the process is gone, so its lease runs out.
         (_, _) => OwnerName::new(format!("irq-{}", Uuid::now_v7().simple())),
     }
 }
 
-/// A process by its name as an owner, as a person would find it: its id, and when it was started. A name that holds
-/// neither is told as it is.
+/// A process by its name as an owner, in a form that helps a person find it: its id, and when it was started. A name
+/// with neither is returned as it is.
 pub fn in_words(owner: &str) -> String {
     let Some((of_boot, process, began)) = parts(owner) else {
         return owner.to_owned();
@@ -59,7 +59,7 @@ pub fn is_process(name: &str) -> bool {
     parts(name).is_some()
 }
 
-/// The boot, the process id and the beginning in a name; what a process is beside that may follow.
+/// The boot, the process id and the start time in a name; further details of the process may follow.
 fn parts(owner: &str) -> Option<(&str, &str, &str)> {
     let mut parts = owner.split('-');
     if parts.next() != Some("irq") {
@@ -70,7 +70,7 @@ fn parts(owner: &str) -> Option<(&str, &str, &str)> {
     (boot.contains('.') && is_number(process) && is_number(began)).then_some((boot, process, began))
 }
 
-/// When a process began, of which the ticks since the boot are known.
+/// When a process began, from the ticks since the boot.
 fn started_at(ticks: &str) -> Option<Timestamp> {
     let stat = fs::read_to_string("/proc/stat").ok()?;
     let booted = stat.lines().find_map(|line| line.strip_prefix("btime "))?;
@@ -78,14 +78,14 @@ fn started_at(ticks: &str) -> Option<Timestamp> {
     Timestamp::from_second(booted.trim().parse::<i64>().ok()? + seconds).ok()
 }
 
-/// The owner of a run, where its process is known to be gone.
+/// The owner of a run, if its process is known to be gone.
 pub fn gone_owner(run: &Run) -> Option<OwnerName> {
     let lease = run.lease.as_ref();
     lease.map(|lease| lease.owner.clone()).filter(is_gone)
 }
 
-/// Whether a process has a run, as far as can be known here, by the clock of this machine: to show it. Whoever may take
-/// the run asks [`has_process_at`].
+/// Whether a process has a run, as far as can be known here, by the clock of this machine: for display. A caller that
+/// may take the run uses [`has_process_at`].
 pub fn has_process(run: &Run) -> bool {
     has_process_at(run, Timestamp::now())
 }
@@ -95,8 +95,7 @@ pub fn has_process_at(run: &Run, now: Timestamp) -> bool {
     run.lease.as_ref().is_some_and(|lease| holds(lease, now))
 }
 
-/// Whether the owner of a lease has its run: on this machine where its process is there, and elsewhere until the lease
-/// runs out.
+/// Whether the owner of a lease has its run: on this machine if its process exists, elsewhere until the lease runs out.
 fn holds(lease: &Lease, now: Timestamp) -> bool {
     match seen(&lease.owner) {
         ProcessStatus::AtWork => true,
@@ -105,8 +104,8 @@ fn holds(lease: &Lease, now: Timestamp) -> bool {
     }
 }
 
-/// Whether the process behind a name is known to be gone: it was of this machine, since its last boot, among the
-/// processes that can be seen here, and it is not there any more.
+/// Whether the process behind a name is known to be gone: it ran on this machine since its last boot, among the
+/// processes that can be seen here, and it does not exist any more.
 pub fn is_gone(owner: &OwnerName) -> bool {
     seen(owner) == ProcessStatus::Gone
 }
@@ -118,7 +117,7 @@ enum ProcessStatus {
     AtWork,
     /// It is not there any more.
     Gone,
-    /// It is none that can be seen here, or was stopped.
+    /// It cannot be seen here, or was stopped.
     Unknown,
 }
 
@@ -150,8 +149,8 @@ fn seen(owner: &OwnerName) -> ProcessStatus {
     }
 }
 
-/// Whether there is a process of which nothing is told here: of another user, where `/proc` hides those (`hidepid`). One
-/// that only waits to be buried is told of.
+/// Whether a process exists whose details are hidden here: another user's, if `/proc` hides those (`hidepid`). A zombie
+/// is not hidden.
 fn is_hidden(process: u32, told_in: &Path) -> bool {
     if told_in.join(process.to_string()).join("stat").exists() {
         return false;
@@ -178,15 +177,15 @@ fn boot() -> Option<String> {
 struct OwnerProcess {
     /// When it began, in ticks since the boot.
     began: String,
-    /// Whether it does nothing until somebody lets it go on.
+    /// Whether it is stopped until it is continued.
     is_stopped: bool,
 }
 
 impl OwnerProcess {
-    /// `None` where it is not there, or only waits to be buried.
+    /// `None` if it does not exist, or is a zombie.
     fn of(process: u32) -> Option<Self> {
         let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-        // The name in brackets may hold anything, a bracket too.
+        // The name in brackets may contain anything, even a bracket.
         let (_name, rest) = stat.rsplit_once(')')?;
         let mut fields = rest.split_ascii_whitespace();
         let state = fields.next()?;

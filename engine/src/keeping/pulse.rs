@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use interrupts::{Bell, OwnerName};
 use tokio::sync::{Mutex, watch};
 
-/// Heard whenever something may have changed in the store. It rings for nobody.
+/// Heard whenever something may have changed in the store. Ringing it does nothing.
 pub struct PulseBell {
     pulse: Mutex<watch::Receiver<u64>>,
 }
@@ -24,7 +24,7 @@ impl Bell for PulseBell {
 
     async fn heard(&self) {
         if self.pulse.lock().await.changed().await.is_err() {
-            // The manager has ended: nothing is heard any more.
+            // The manager has ended: there will be no more news.
             std::future::pending::<()>().await;
         }
     }

@@ -1,4 +1,4 @@
-//! What becomes of a run at its end: recorded first, said then.
+//! The end of a run: recorded first, then reported.
 
 use interrupts::life::{Evidence, RunState};
 use interrupts::store::CheckpointId;
@@ -15,7 +15,7 @@ use crate::durable::control::{RunStopOutcome, Trouble};
 pub enum RunEnd {
     /// It is done.
     Completed(String),
-    /// An agent's STOP, or that somebody gave it up, ended it.
+    /// An agent's STOP ended it, or it was given up.
     Stopped(String),
     /// It was stopped from outside, and can go on.
     Interrupted(StopReason),
@@ -23,8 +23,8 @@ pub enum RunEnd {
     Waiting,
 }
 
-/// Records how the run ended, and says it. Where that cannot be recorded, that is what is said. A run that had come to
-/// rest and that a stop cancels is given up before that is recorded.
+/// Records how the run ended, and reports it. If recording fails, that is what is reported. A run that had come to rest
+/// and that a stop cancels is given up before its end is recorded.
 pub(super) async fn conclude(
     engine: &LiveRun,
     end: Result<RunEnd, RunError>,
@@ -48,7 +48,7 @@ pub(super) async fn conclude(
         RunOutcome::As(status) => record(engine, status, trouble.as_ref(), scope, give_up).await,
     };
     match (recorded, status) {
-        // A stop met the run while it stopped to ask.
+        // A stop reached the run while it stopped to ask.
         (Ok(RunStopOutcome::Paused), RunOutcome::As(RunStatus::Waiting { .. })) => {
             RunStatus::Paused {
                 reason: told(scope),
@@ -63,9 +63,9 @@ pub(super) async fn conclude(
         (_, RunOutcome::Unrecorded { status, reason }) => {
             let record = &engine.journal.record;
             let is_lost = engine.control().is_some_and(|control| control.is_lost());
-            // Another process goes on with one that is lost.
+            // If the run is lost, another process goes on with it.
             if !is_lost {
-                // Nothing is lost if this fails too: the run is found where it stood.
+                // Nothing is lost if this fails too: the run is left as it was.
                 let _best_effort = record.become_state(RunState::Paused, Some(reason)).await;
                 let _best_effort = record.release().await;
             }
@@ -155,7 +155,7 @@ async fn record(
     let state = match stopped {
         RunStopOutcome::Cancelled => RunState::Cancelled,
         RunStopOutcome::Paused => RunState::Paused,
-        // It goes on elsewhere as it is; what it waits for is waited for there, too.
+        // It goes on elsewhere as it is, and waits there for the same answer.
         RunStopOutcome::Left if state == RunState::Paused => {
             record.release().await?;
             return Ok(stopped);
@@ -172,7 +172,7 @@ async fn record(
         .await?;
     }
     if state.is_final() {
-        // What a process that died had begun, and nobody goes on with.
+        // Effects that a dead process had begun, and that no process continues.
         engine.leave_out(None, RUN_HAS_ENDED).await?;
         if let Some(control) = engine.control() {
             control.concludes().await;
@@ -185,7 +185,7 @@ async fn record(
     Ok(stopped)
 }
 
-/// Answers the stop that ended the run: with the proof that it stands, or with what kept it from it.
+/// Answers the stop that ended the run: with the evidence that it stopped, or with what prevented that.
 async fn answer_stop(
     engine: &LiveRun,
     status: &RunStatus,

@@ -1,4 +1,4 @@
-//! What happens in a run, told as it happens.
+//! The events of a run, as they happen.
 
 use crate::durable::kinds::NamedEvent;
 use jiff::Timestamp;
@@ -41,11 +41,11 @@ pub enum RunEvent {
         /// What it does now.
         status: NodeState,
     },
-    /// A node was told something: a supervisor's or a person's words.
+    /// A node got a message: from a supervisor or a person.
     MessageAdded {
         /// The node.
         node: NodeId,
-        /// What it was told.
+        /// The message.
         text: String,
     },
     /// A node asks its model.
@@ -71,14 +71,14 @@ pub enum RunEvent {
         /// On whose behalf it was made.
         caller: ModelCaller,
     },
-    /// Something is to be known of the call to a node's model that is under way: it waits for its next try, say.
+    /// News about the call to a node's model that is under way: it waits for its next try, say.
     ModelNoted {
         /// The node.
         node: NodeId,
         /// What.
         note: CallNote,
     },
-    /// A model's answer does not fit, and it is asked again where corrections are left.
+    /// A model's answer does not fit, and the model is asked again if corrections are left.
     AnswerCorrected {
         /// The node.
         node: NodeId,
@@ -100,7 +100,7 @@ pub enum RunEvent {
         /// The arguments that it runs with.
         arguments: Value,
     },
-    /// A running tool tells something. None of it is the result.
+    /// A running tool reports progress, which is not part of its result.
     ToolProgress {
         /// The node whose model asked for it.
         node: NodeId,
@@ -108,14 +108,14 @@ pub enum RunEvent {
         call: String,
         /// The tool's name.
         tool: String,
-        /// What it tells.
+        /// What it reports.
         progress: Progress,
     },
     /// A tool call has its one message, and that is recorded: it has ended, or never began.
     ToolEnded {
         /// The node whose model asked for it.
         node: NodeId,
-        /// What is said of it.
+        /// Its message.
         message: Box<ToolMessage>,
     },
     /// A stop waits for a call that must not be interrupted.
@@ -227,7 +227,7 @@ pub enum RunEvent {
     Resumed {
         /// The interrupt that had paused it.
         interrupt: InterruptId,
-        /// The new input, where there was one.
+        /// The new input, if there was one.
         input: Option<String>,
     },
     /// An interrupt leaves along one route.
@@ -270,7 +270,7 @@ pub enum RunEvent {
         /// Why.
         reason: String,
     },
-    /// An interrupt could not be carried out, and its node was told why.
+    /// An interrupt could not be carried out, and its node learned why.
     InterruptRefused {
         /// The interrupt.
         interrupt: InterruptId,
@@ -298,11 +298,11 @@ pub enum RunEvent {
     },
     /// Something that the workflow names itself.
     Told {
-        /// The node that it is about, where it is about one.
+        /// The node that it is about, if it is about one.
         node: Option<NodeId>,
-        /// Its name: the end of the type of the CloudEvent that tells of it, such as `run.plan_told`.
+        /// Its name: the end of the type of its CloudEvent, such as `run.plan_told`.
         name: &'static str,
-        /// What is to be known of it.
+        /// Its details.
         data: Value,
     },
     /// A checkpoint was saved.
@@ -345,20 +345,20 @@ pub struct RunOccurrence {
     pub sequence: u64,
     /// When it happened; of what is replayed, about when it was recorded.
     pub at: Timestamp,
-    /// Whether it had happened before this process took the run: it is told again so that whoever watches
-    /// can rebuild what they show.
+    /// Whether it had happened before this process took the run: it is reported again so that observers can rebuild
+    /// what they show.
     pub replayed: bool,
     /// What happened.
     pub event: RunEvent,
 }
 
-/// Told what happens in a run. Called in order, from one task at a time; must not block.
+/// Notified of what happens in a run. Called in order, from one task at a time; must not block.
 pub trait RunObserver: Send + Sync {
     /// Something happened.
     fn observe(&self, occurrence: &RunOccurrence);
 }
 
-/// Not told.
+/// Ignores all events.
 impl RunObserver for () {
     fn observe(&self, _occurrence: &RunOccurrence) {}
 }

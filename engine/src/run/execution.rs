@@ -1,4 +1,4 @@
-//! One execution of a run, whatever its workflow: taken, worked on to its end or until it rests, and its end recorded.
+//! One execution of a run, of any workflow: taken, worked on to its end or until it rests, and its end recorded.
 
 use std::sync::{Arc, PoisonError};
 
@@ -21,12 +21,13 @@ use journal::steps_of;
 
 impl LiveRun {
     /// Executes the run, and reports what became of it. Its workflow does the work, which begins once the run is taken
-    /// and what was recorded of it is read. All that was started has ended then, and what the report says is recorded.
+    /// and its records are read. By the time this returns, everything started has ended, and everything reported is
+    /// recorded.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future ends all work of the run at once, and nothing is reported; what was recorded stands, and the
-    /// run can be resumed. Stop `scope` instead.
+    /// Dropping the future ends all work of the run at once, and nothing is reported; what was recorded is kept, and
+    /// the run can be resumed. Stop `scope` instead.
     pub async fn execute<W>(&self, workflow: &'static str, scope: &StopScope, work: W) -> RunReport
     where
         W: AsyncFnOnce(RunStart) -> Result<RunEnd, RunError>,
@@ -36,7 +37,7 @@ impl LiveRun {
             .await
     }
 
-    /// As [`LiveRun::execute`], for a workflow that has something to record where a stop cancels the run after its work
+    /// As [`LiveRun::execute`], for a workflow that has something to record if a stop cancels the run after its work
     /// has come to rest, and before the run is over.
     ///
     /// # Cancel safety
@@ -72,7 +73,7 @@ impl LiveRun {
         let status = conclude(self, end, scope, give_up).await;
         self.spans.end(&status);
         self.recorder.record(status.last_event());
-        // What the journal says counts no call that a budget refused; where it cannot be read, what is known here does.
+        // The journal does not count calls that a budget refused; if it cannot be read, the count kept here is used.
         let steps = steps_of(self.journal.record.store(), self.run).await;
         let steps = steps.map(|steps| steps.total);
         RunReport {
@@ -86,7 +87,7 @@ impl LiveRun {
         }
     }
 
-    /// Takes the run, and reads what was recorded of it. Its scope stops it where nobody else does.
+    /// Takes the run, and reads its records. Its scope stops it if nothing else does.
     async fn open(&self, scope: &StopScope) -> Result<RunStart, KeepError> {
         let record = &self.journal.record;
         let control = match &record.kept.control {
@@ -111,7 +112,7 @@ impl LiveRun {
         Ok(start)
     }
 
-    /// Takes what had come for the agents of a run that goes on, and that nobody has read: events, messages, and input.
+    /// Takes what had come for the agents of a run that goes on, and was not read: events, messages, and input.
     pub async fn take_unread(&self, start: RunStart) -> Result<(), KeepError> {
         if start != RunStart::GoesOn || self.journal.record.is_watched_only() {
             return Ok(());
@@ -133,8 +134,8 @@ impl LiveRun {
         Ok(())
     }
 
-    /// Does the work, tells of stops meanwhile, and keeps the run this process's own. The work is a task of its own, so
-    /// that a panic in it is an error of the run and not of the caller.
+    /// Does the work, reports stops meanwhile, and keeps the run owned by this process. The work is a task of its own,
+    /// so that a panic in it is an error of the run and not of the caller.
     pub async fn work<T, F>(&self, work: F, scope: &StopScope) -> Result<T, RunError>
     where
         T: Send + 'static,

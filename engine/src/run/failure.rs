@@ -72,20 +72,20 @@ pub enum RunError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{}", at_limit(*taken, *limit))]
 pub struct StepLimitReached {
-    /// How many it took, in whatever processes.
+    /// How many it took, across all processes.
     pub taken: u32,
     /// The limit of all of them.
     pub limit: u32,
 }
 
-/// A failure that its workflow names itself.
+/// A failure that the workflow itself reports.
 #[derive(Debug)]
 pub struct WorkflowError {
     /// What is wrong.
     error: Box<dyn Error + Send + Sync + 'static>,
     /// What may help.
     hint: Option<&'static str>,
-    /// Whether nothing of the run itself is wrong, and it can go on from where it stands.
+    /// Whether the run itself is fine, and can go on from where it is.
     resumable: bool,
 }
 
@@ -111,7 +111,7 @@ impl RunError {
         }))
     }
 
-    /// A failure of the workflow's own after which its run can go on from where it stands, and what may help.
+    /// A failure of the workflow's own after which its run can go on from where it is, and what may help.
     pub fn resumable(source: impl Into<Box<dyn Error + Send + Sync>>, hint: &'static str) -> Self {
         Self::Workflow(Box::new(WorkflowError {
             error: source.into(),
@@ -136,8 +136,8 @@ impl RunError {
         chain
     }
 
-    /// Whether the run could not be recorded. What was recorded before stands, so it has not failed: it can
-    /// be resumed.
+    /// Whether the run could not be recorded. What was recorded before is kept, so the run has not failed: it can be
+    /// resumed.
     pub fn is_of_the_store(&self) -> bool {
         if self.dead_letter().is_some() {
             return false;
@@ -156,7 +156,7 @@ impl RunError {
             }
             cause = error.source();
         }
-        // A transparent error hides the one that it is made of from the chain.
+        // A transparent error hides its source from the chain.
         matches!(self, Self::Keep(_) | Self::Reroutes(_))
             || matches!(
                 self,
@@ -168,7 +168,7 @@ impl RunError {
             )
     }
 
-    /// Why a run stands still that could not be recorded.
+    /// Why a run that could not be recorded has stopped.
     pub fn stands_because(&self) -> String {
         if let Self::Keep(
             KeepError::OtherForm { .. }
@@ -183,8 +183,8 @@ impl RunError {
         "its store failed".to_owned()
     }
 
-    /// Whether the run can go on from where it stands: nothing of its own is wrong. A model's failure is not in
-    /// the journal, so the call is made again.
+    /// Whether the run can go on from where it is, because its own state is fine. A model's failure is not in the
+    /// journal, so the call is made again.
     pub fn is_resumable(&self) -> bool {
         self.is_of_the_store()
             || matches!(self, Self::StepLimit(_))
@@ -193,7 +193,7 @@ impl RunError {
             || self.model_error().is_some()
     }
 
-    /// The interrupt that nobody can decide before somebody has it tried again.
+    /// The interrupt that no one can decide until it is redriven.
     fn dead_letter(&self) -> Option<InterruptId> {
         match self {
             Self::Interrupt {
@@ -258,7 +258,7 @@ impl RunError {
         }
     }
 
-    /// What may help, where something is known to.
+    /// What may help, if anything is known to.
     pub fn hint(&self) -> Option<String> {
         if let Self::Keep(KeepError::OtherCatalogue(_)) = self {
             let hint = "what was recorded stands; `irq resume RUN --accept-catalogue` goes on with this version, and asks again what is open";
@@ -290,7 +290,7 @@ impl RunError {
         self.model_error().map(|error| llm::hint(error).to_owned())
     }
 
-    /// The model's own error, where one is the cause.
+    /// The model's own error, if one is the cause.
     fn model_error(&self) -> Option<&ModelError> {
         let mut cause: Option<&(dyn Error + 'static)> = Some(self);
         while let Some(error) = cause {
@@ -303,7 +303,7 @@ impl RunError {
     }
 }
 
-/// That a run took as many steps as it may, or more where the limit was lowered since.
+/// That a run took as many steps as it may, or more if the limit was lowered since.
 fn at_limit(taken: u32, limit: u32) -> String {
     if taken <= limit {
         return format!("the run has taken {taken} steps, which is its limit");
@@ -313,7 +313,7 @@ fn at_limit(taken: u32, limit: u32) -> String {
     )
 }
 
-/// What a task ended with that panicked, or that was cancelled.
+/// The error of a task that panicked, or was cancelled.
 pub fn broken_off(error: JoinError) -> RunError {
     match error.try_into_panic() {
         Ok(panic) => panicked(&*panic),
@@ -323,7 +323,7 @@ pub fn broken_off(error: JoinError) -> RunError {
     }
 }
 
-/// What a task ended with that panicked with this.
+/// The error of a task with this panic.
 pub fn panicked(panic: &(dyn Any + Send)) -> RunError {
     let detail = panic
         .downcast_ref::<&str>()

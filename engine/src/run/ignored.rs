@@ -1,5 +1,5 @@
-//! Turns in which a node did not raise the interrupt that an event asks for: each counts once, however often the
-//! run is resumed.
+//! Turns in which a node did not raise the interrupt that an event asks for: each counts once, even if the run is
+//! resumed many times.
 
 use routing_core::reroute::{CancelCause, RerouteState};
 use routing_core::{EventId, NodeId};
@@ -50,7 +50,7 @@ impl RerouteLog {
         let row = store.reroute(&ignored.event).await?;
         let given_up = match row {
             Some(row) if row.state == RerouteState::Pending => {
-                // Where the process died after it had counted, the count says so.
+                // If the process died after it had counted, the count says so.
                 if row.ignored_turns == ignored.before {
                     store.turn_ignored(self.desk.record.run, node).await?
                 } else {

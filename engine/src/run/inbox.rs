@@ -13,28 +13,28 @@ use super::event::RunEvent;
 use super::live::LiveRun;
 use crate::durable::unread::{event_letter, event_of, message_letter};
 
-/// The way of what comes from outside to the nodes of a run that is executed. Whoever keeps the run for its
-/// process takes it from the store and puts it in here.
+/// Delivers to the nodes of a run while it is executed. The owner of the run in this process takes deliveries from the
+/// store and puts them in here.
 #[derive(Clone)]
 pub struct RunInbox {
     engine: Arc<LiveRun>,
 }
 
 impl RunInbox {
-    /// The way to the nodes of a run.
+    /// The inbox for the nodes of a run.
     pub fn of(run: Arc<LiveRun>) -> Self {
         Self { engine: run }
     }
 
-    /// Tells a node of a supervisor's event that was delivered to this process. The same one may be told again.
+    /// Notifies a node of a supervisor's event that was delivered to this process. Repeating an event is allowed.
     ///
     /// # Errors
     ///
-    /// [`NodeEnded`] where nobody will read it, or where the interrupt is no event's.
+    /// [`NodeEnded`] if no one will read it, or if the interrupt is not an event's.
     ///
     /// # Cancel safety
     ///
-    /// Safe to repeat. It waits until a run that is resumed is where it stood.
+    /// Safe to repeat. It waits until a resumed run has caught up.
     pub async fn question(&self, interrupt: &Interrupt) -> Result<(), NodeEnded> {
         let engine = &self.engine;
         engine.journal.until_live().await;
@@ -48,7 +48,7 @@ impl RunInbox {
         Ok(())
     }
 
-    /// Whether a node has ended, so that a stop of it takes hold no more.
+    /// Whether a node has ended, so that a stop of it has no effect any more.
     pub fn has_ended(&self, node: &NodeId) -> bool {
         self.engine.nodes.has_ended(node)
     }
@@ -57,11 +57,11 @@ impl RunInbox {
     ///
     /// # Errors
     ///
-    /// [`NodeEnded`] where nobody will read it.
+    /// [`NodeEnded`] if no one will read it.
     ///
     /// # Cancel safety
     ///
-    /// Safe to repeat. It waits until a run that is resumed is where it stood.
+    /// Safe to repeat. It waits until a resumed run has caught up.
     pub async fn message(&self, message: &StoredMessage) -> Result<(), NodeEnded> {
         let engine = &self.engine;
         engine.journal.until_live().await;

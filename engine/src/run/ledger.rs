@@ -1,4 +1,4 @@
-//! The run's interrupts: each from its raising to its end, and what is told of it.
+//! The run's interrupts, each from its raising to its end, and the observer's events about them.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,7 +13,7 @@ use super::recorder::Recorder;
 use super::report::{InterruptRecord, InterruptResult};
 use journal::NodeState;
 
-/// Keeps the run's interrupts, and tells the observer what happens to them.
+/// Keeps the run's interrupts, and notifies the observer of what happens to them.
 pub struct Ledger {
     recorder: Arc<Recorder>,
     nodes: Arc<NodeDirectory>,
@@ -28,8 +28,8 @@ struct RecordedInterrupts {
     questions: Vec<Question>,
     /// The interrupts that a supervisor's event asked for.
     requested: Vec<InterruptId>,
-    /// Those that somebody is asked about, each with the id of the question. A node may have several: one for each of
-    /// its calls of tools.
+    /// The interrupts that people are being asked about, each with the id of the question. A node may have several: one
+    /// for each of its tool calls.
     asked: BTreeMap<InterruptId, InterruptId>,
 }
 
@@ -53,7 +53,7 @@ impl Ledger {
         kept.records.insert(at, record);
     }
 
-    /// It came to this end.
+    /// Records how it ended.
     pub fn ended(&self, interrupt: InterruptId, outcome: InterruptResult) {
         let mut kept = self.lock();
         if let Some(record) = kept
@@ -65,7 +65,7 @@ impl Ledger {
         }
     }
 
-    /// What the nodes below one, and itself, had raised and nobody has decided asks for nothing any more.
+    /// Closes the undecided interrupts of a node and those below it: they ask for nothing any more.
     pub fn refused_within(&self, node: &NodeId, reason: &str) {
         let mut kept = self.lock();
         for record in &mut kept.records {
@@ -105,7 +105,7 @@ impl Ledger {
             .collect()
     }
 
-    /// The id of the question that is asked about an interrupt: its own, but of a request that could not be filled in.
+    /// The id of the question that is asked about an interrupt: its own, unless its request could not be filled in.
     fn question_of(&self, interrupt: InterruptId) -> InterruptId {
         let kept = self.lock();
         kept.asked.get(&interrupt).copied().unwrap_or(interrupt)
@@ -134,14 +134,14 @@ impl Ledger {
         Some((record.node.clone(), record.origin))
     }
 
-    /// Nobody is asked any more, with or without an answer: its node goes on, unless it waits for another one too.
+    /// The question is closed, with or without an answer: its node goes on, unless it waits for another one too.
     pub fn goes_on(&self, interrupt: InterruptId) {
         if let Some(state) = self.state_without(interrupt) {
             self.state(interrupt, state);
         }
     }
 
-    /// What the node does once an interrupt of it is not asked about any more, where that changes anything.
+    /// The node's new state once the question about an interrupt is closed, if that changes anything.
     fn state_without(&self, interrupt: InterruptId) -> Option<NodeState> {
         let mut kept = self.lock();
         kept.asked.remove(&interrupt);
@@ -167,7 +167,7 @@ impl Ledger {
         }
     }
 
-    /// What the observer is told of a moment, where it is told.
+    /// The event that the observer gets for a moment, if any.
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "the other moments are told of by the function that is called for them"
@@ -202,7 +202,7 @@ impl Ledger {
         })
     }
 
-    /// What the observer is told of the moments that no person is part of.
+    /// The events for the moments that involve no person.
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "the list of moments may grow; what is not known here is not told"
@@ -246,7 +246,7 @@ impl Ledger {
                 node: self.raiser(interrupt)?.0,
                 reason: reason.to_owned(),
             },
-            // The run's own end tells of a stop; moments that are not known here are not told.
+            // The run's own end reports a stop; unknown moments are not reported.
             _ => return None,
         })
     }

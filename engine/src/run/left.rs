@@ -1,4 +1,4 @@
-//! What a run had begun that has come to its end while no process worked on it.
+//! Effects that a run had begun, if it ended while no process worked on it.
 
 use std::sync::Arc;
 
@@ -13,13 +13,14 @@ use crate::durable::journal::RunJournal;
 use crate::durable::record::RunRecord;
 use journal::error::KeepError;
 
-/// Says in the journal of a run that is about to be over of all that its processes had begun before they died that
-/// nobody goes on with it. Nobody learns what came of it any more. This process owns the run in an epoch, and nobody
-/// works on it. One effect may be left: the dispatch of the decision that ends the run. What cannot be read, as that of another version of the program, stays as it is.
+/// Marks in the journal of a run that is about to end all effects that its dead processes had begun as not continued:
+/// their outcomes stay unknown. This process owns the run in an epoch, and no process works on it. One effect may be
+/// exempt: the dispatch of the decision that ends the run. Entries that cannot be read, such as those of another
+/// version of the program, stay as they are.
 ///
 /// # Errors
 ///
-/// Where it cannot be recorded.
+/// If it cannot be recorded.
 ///
 /// # Cancel safety
 ///
@@ -47,9 +48,9 @@ pub async fn leave_out_of_ended(
 async fn left_out(record: RunRecord, but: Option<EffectId>) -> Result<(), KeepError> {
     end_work_of_the_dead(record.store(), record.run, record.epoch()?).await?;
     let journal = RunJournal::new(Arc::new(record));
-    // The tries of its models that were under way are ended by whoever reads them.
+    // Loading the journal ends the tries of its models that were under way.
     journal.load().await?;
-    // Who asked for an interrupt matters to its agent alone, and that has ended.
+    // Who asked for an interrupt matters only to its agent, and that has ended.
     let nobody_asked = |_interrupt| false;
     let begun = OpenEffects {
         but,

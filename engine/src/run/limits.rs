@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// How far a run may go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunLimits {
-    /// How many steps the run may take; the run fails where it needs more.
+    /// How many steps the run may take; it fails if it needs more.
     pub max_steps: u32,
     /// How many workers of a dispatch node work at the same time.
     pub parallel_workers: NonZeroUsize,

@@ -44,24 +44,25 @@ use journal::{NodeSnapshot, RunSnapshot};
 /// How many messages are looked at together.
 const MESSAGES: u32 = 500;
 
-/// What the checkpoints of a run hold.
+/// What the checkpoints of a run contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CheckpointContent {
-    /// How its agents stand. The journal holds all else, and whoever goes on with the run reads it from its start.
+    /// The states of its agents. The journal has everything else, and a process that continues the run reads it from
+    /// its start.
     Agents,
-    /// Where its workflow stands, which saves them itself and goes on from the last one.
+    /// The state of its workflow, which saves them itself and goes on from the last one.
     Workflow,
 }
 
-/// What a run is made of, whatever its workflow.
+/// What a run is made of, for any workflow.
 pub struct RunParts {
     /// Its id.
     pub run: RunId,
     /// The kinds of its agents.
     pub kinds: Kinds,
-    /// What its workflow says of itself, which is kept in the store for whoever shows the run.
+    /// What its workflow says of itself, kept in the store for viewers of the run.
     pub catalogue: Option<SharedCatalogue>,
-    /// What its checkpoints hold.
+    /// What its checkpoints contain.
     pub checkpoints: CheckpointContent,
     /// Plays the agents.
     pub model: Arc<dyn LanguageModel>,
@@ -69,13 +70,13 @@ pub struct RunParts {
     pub constraints: Arc<dyn ConstraintCheck>,
     /// Answers questions.
     pub reviewer: Arc<dyn Reviewer>,
-    /// Told what happens.
+    /// Gets its events.
     pub observer: Arc<dyn RunObserver>,
     /// How far it may go.
     pub limits: RunLimits,
     /// The time.
     pub clock: Arc<dyn Clock>,
-    /// The tools of its agents, where they have any.
+    /// The tools of its agents, if they have any.
     pub tools: Option<AgentTools>,
     /// Where it is kept.
     pub store: RunStore,
@@ -91,7 +92,7 @@ pub struct LiveRun {
     pub recorder: Arc<Recorder>,
     pub nodes: Arc<NodeDirectory>,
     pub ledger: Arc<Ledger>,
-    /// The tools of the agents, where they have any.
+    /// The tools of the agents, if they have any.
     pub tooling: Option<Arc<Tooling>>,
     pub journal: Arc<RunJournal>,
     pub desk: Arc<RunInterrupts>,
@@ -102,19 +103,19 @@ pub struct LiveRun {
     pub(super) checkpoint_content: CheckpointContent,
     pub spans: RunSpans,
     pub reviewer: Arc<dyn Reviewer>,
-    /// Held while the store is told of nodes, so that it hears of each change in its order.
+    /// Locked while the nodes are written to the store, so that it gets each change in order.
     telling: tokio::sync::Mutex<()>,
     pub(super) control: OnceLock<Arc<dyn RunControl>>,
     /// What was given along when the run was resumed.
     pub(super) inputs: Mutex<Vec<Letter>>,
-    /// Why the run does not go on from where it stood, where somebody has given it up.
+    /// Why the run does not go on from where it was, if it was given up.
     pub(super) given_up: OnceLock<String>,
     pub(super) steps: Mutex<u32>,
     /// Set once the run comes to an end for one flow: the others finish their step and end too.
     halting: AtomicBool,
 }
 
-/// The model with whose answers agents go on: it may use tools first, where there are any.
+/// The model whose answers agents continue with: it may use tools first, if there are any.
 pub fn with_tools(
     model: Arc<JournalledModel>,
     tooling: Option<&Arc<Tooling>>,
@@ -220,31 +221,31 @@ impl LiveRun {
             .map_or_else(StopScope::new, |control| control.scope_of(node))
     }
 
-    /// Why the run does not go on from where it stood, where somebody has given it up.
+    /// Why the run does not go on from where it was, if it was given up.
     pub fn given_up(&self) -> Option<&str> {
         self.given_up.get().map(String::as_str)
     }
 
-    /// New input for the node of the run's own flow that has the turn, where it came with the resuming.
+    /// New input for the node of the run's own flow that has the turn, if it came with the resume.
     pub fn take_inputs(&self) -> Vec<Letter> {
         std::mem::take(&mut *self.inputs.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Whether there is such input that nobody has read yet.
+    /// Whether there is such input that was not read yet.
     pub fn has_inputs(&self) -> bool {
         let inputs = self.inputs.lock().unwrap_or_else(PoisonError::into_inner);
         !inputs.is_empty()
     }
 
-    /// Takes messages out of a node's box that were taken back before anybody read them. The others can be taken
-    /// back no more: its next turn reads them.
+    /// Takes messages out of a node's box that were withdrawn before they were read. The others can no longer be
+    /// withdrawn: its next turn reads them.
     pub async fn drop_withdrawn(&self, node: &NodeId) -> Result<(), KeepError> {
         let withdrawn = self.withdrawn(self.nodes.messages_for(node)).await?;
         self.nodes.drop_messages(node, &withdrawn);
         Ok(())
     }
 
-    /// Leaves out of a turn's letters the messages that were taken back before anybody read them.
+    /// Leaves out of a turn's letters the messages that were withdrawn before they were read.
     pub async fn leave_out_withdrawn(&self, letters: &mut Vec<Letter>) -> Result<(), KeepError> {
         let messages = letters.iter().filter_map(Letter::message_place).collect();
         let withdrawn = self.withdrawn(messages).await?;
@@ -256,7 +257,7 @@ impl LiveRun {
         Ok(())
     }
 
-    /// The messages for a node that the store has accepted and nobody has read, which are read by this.
+    /// The messages for a node that the store has accepted and that were not read; this reads them.
     pub async fn messages_left_for(&self, node: &NodeId) -> Result<Vec<Letter>, KeepError> {
         let store = self.journal.record.store();
         let (mut left, mut pages) = (Vec::new(), Pages::of(MESSAGES));
@@ -280,7 +281,7 @@ impl LiveRun {
         Ok(messages)
     }
 
-    /// Tells the store how the nodes stand.
+    /// Writes the changed nodes to the store.
     pub async fn keep_nodes(&self) -> Result<(), KeepError> {
         let record = &self.journal.record;
         if record.is_watched_only() {
@@ -306,12 +307,12 @@ impl LiveRun {
         Ok(())
     }
 
-    /// Saves a checkpoint, and tells of it.
+    /// Saves a checkpoint, and reports it.
     pub async fn checkpoint(&self, reason: &str) -> Result<Option<CheckpointId>, KeepError> {
         self.checkpoint_with(reason, None).await
     }
 
-    /// As [`LiveRun::checkpoint`], with what came of the run.
+    /// As [`LiveRun::checkpoint`], with the result of the run.
     pub async fn checkpoint_with(
         &self,
         reason: &str,
@@ -338,7 +339,7 @@ impl LiveRun {
         Ok(Some(saved))
     }
 
-    /// Saves a checkpoint of any form, and tells of it.
+    /// Saves a checkpoint of any form, and reports it.
     pub async fn save(
         &self,
         reason: &str,
@@ -375,12 +376,12 @@ impl LiveRun {
         self.halting.store(true, Ordering::SeqCst);
     }
 
-    /// Whether the run comes to an end.
+    /// Whether the run is ending.
     pub fn is_halting(&self) -> bool {
         self.halting.load(Ordering::SeqCst)
     }
 
-    /// Tells the observer what became of events that no decision used. Returns it, for the bus.
+    /// Notifies the observer of the end of events that no decision used. Returns them, for the bus.
     pub async fn tell_ended(
         &self,
         events: Vec<EventId>,

@@ -1,4 +1,4 @@
-//! The run's model: counts what is used, and ends with the run's stop whatever the model does.
+//! The run's model: counts what is used, and ends with the run's stop no matter what the model does.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,8 +11,8 @@ use routing_core::model::{
 };
 use routing_core::{NodeId, Outcome, StopScope};
 
-/// How long a model may take to hand over its partial answer after an immediate stop. One that does
-/// not watch its scope is dropped then, which closes its connection.
+/// How long a model may take to hand over its partial answer after an immediate stop. A model that does not watch its
+/// scope is then dropped, which closes its connection.
 const GRACE: Duration = Duration::from_millis(250);
 
 /// A model whose use is added up.
@@ -27,7 +27,7 @@ struct Used {
     all: TokenUsage,
     /// The tokens of each node.
     tokens: HashMap<NodeId, u64>,
-    /// The nodes that have used tokens since somebody asked for them.
+    /// The nodes that have used tokens since they were last taken.
     touched: BTreeSet<NodeId>,
 }
 
@@ -44,7 +44,7 @@ impl MeteredModel {
         self.used().all
     }
 
-    /// Adds what was used before this process had the run: in all, and the tokens of each node.
+    /// Adds what was used before this process had the run: in total, and the tokens of each node.
     pub fn add(&self, all: TokenUsage, tokens: &HashMap<NodeId, u64>) {
         let mut used = self.used();
         used.all = used.all.plus(all);
@@ -59,7 +59,7 @@ impl MeteredModel {
         self.used().tokens.get(node).copied().unwrap_or(0)
     }
 
-    /// The nodes that have used tokens since this was asked last.
+    /// The nodes that have used tokens since the last call.
     pub fn take_touched(&self) -> BTreeSet<NodeId> {
         std::mem::take(&mut self.used().touched)
     }
@@ -73,7 +73,7 @@ impl MeteredModel {
     }
 
     fn used(&self) -> MutexGuard<'_, Used> {
-        // Each addition is whole before the lock is let go.
+        // Each addition is complete before the lock is released.
         self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! The nodes of a run as others see them: who is there, what each does, and its box for messages.
+//! The nodes of a run as others see them: which there are, what each does, and its box for messages.
 
 mod letters;
 
@@ -14,7 +14,7 @@ use routing_core::{AgentType, NodeId, RunId};
 use journal::NodeState;
 use journal::letter::{Letter, Origin};
 
-/// A node as it stands.
+/// The current state of a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NodeView {
@@ -47,13 +47,13 @@ struct Nodes {
     entries: HashMap<NodeId, NodeEntry>,
     /// The letters that were put into boxes, or read before this process had the run.
     seen: HashSet<Origin>,
-    /// What came for nodes before this process had the run, until they are where they stood then.
+    /// What came for nodes before this process had the run, kept until they have caught up.
     waiting: HashMap<NodeId, Vec<Letter>>,
-    /// The places of the nodes that have changed since the store was told of them.
+    /// The places of the nodes that have changed since they were last written to the store.
     changed: BTreeSet<usize>,
-    /// How many nodes stand at the same place of the tree, by the id of the first of them.
+    /// How many nodes share a place in the tree, by the id of the first of them.
     numbers: HashMap<NodeId, u32>,
-    /// What the store was told of each node last, by whatever process.
+    /// The row that was last written to the store for each node, by any process.
     told: HashMap<NodeId, NodeRow>,
 }
 
@@ -117,7 +117,7 @@ impl NodeDirectory {
         true
     }
 
-    /// Adds a node with its last turn and step, where the store was told of it before this process had the run.
+    /// Adds a node with its last turn and step, if the store knew it before this process had the run.
     pub fn add_told(&self, id: &NodeId, kind: &'static str) {
         let told = self.lock().told.get(id).map(|row| (row.turn, row.step));
         if let Some((turn, step)) = told {
@@ -162,7 +162,7 @@ impl NodeDirectory {
         .unwrap_or(false)
     }
 
-    /// Changes a node, whose row the store is told of then.
+    /// Changes a node, and marks its row to be written to the store.
     fn change<T>(&self, id: &NodeId, change: impl FnOnce(&mut NodeEntry) -> T) -> Option<T> {
         let mut nodes = self.lock();
         let entry = nodes.entries.get_mut(id)?;
@@ -179,19 +179,19 @@ impl NodeDirectory {
         });
     }
 
-    /// The store is told of the node once more.
+    /// Marks the node to be written to the store once more.
     pub fn touch(&self, id: &NodeId) {
         self.change(id, |_entry| ());
     }
 
-    /// What the store was told before this process had the run. A node that stands so again is no news.
+    /// The rows in the store before this process had the run. A node with the same row again is no news.
     pub fn were_told(&self, rows: impl IntoIterator<Item = NodeRow>) {
         let told = rows.into_iter().map(|row| (row.node.clone(), row));
         self.lock().told.extend(told);
     }
 
-    /// The rows of the nodes that stand otherwise than the store was told last. `now` stands for the time where the
-    /// store sets none; `tokens` says how many a node has used, and `waits` what the call of one that runs waits for.
+    /// The rows of the nodes that differ from those in the store. `now` is the time for rows whose time the store does
+    /// not set; `tokens` says how many a node has used, and `waits` what the call of a running node waits for.
     pub fn changed_rows(
         &self,
         now: Timestamp,
@@ -251,7 +251,7 @@ impl NodeDirectory {
         })
     }
 
-    /// Ends a node, whatever is in its box; whether it had not ended before.
+    /// Ends a node, no matter what is in its box; returns whether it had not ended before.
     pub fn end(&self, id: &NodeId, state: NodeState) -> bool {
         self.change(id, |entry| {
             entry.letters = Letters::Closed;
@@ -276,17 +276,17 @@ impl NodeDirectory {
     }
 
     fn lock(&self) -> MutexGuard<'_, Nodes> {
-        // Each change is whole before the lock is let go, so a panic elsewhere leaves the table whole.
+        // Each change is complete before the lock is released, so a panic elsewhere leaves the table whole.
         self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What a node does, in words, for whoever tried to reach it.
+/// What a node does, in words, for a caller that tried to reach it.
 fn words(state: NodeState) -> &'static str {
     match state {
         NodeState::Pending => "pending",
         NodeState::Ready => "ready",
-        // Only asked where the box is closed: the nodes below it have the work.
+        // Only asked if the box is closed: the nodes below it have the work.
         NodeState::Running => "waiting for the nodes below it",
         NodeState::WaitingReview => "waiting for a review",
         NodeState::WaitingInput => "paused",
@@ -303,7 +303,7 @@ impl<K: AgentType> AgentDirectory<K> for NodeDirectory {
             let running = matches!(entry.letters, Letters::Open(_));
             Some(NodeStatus {
                 run: self.run,
-                // A node of another orchestrator is none of this one's.
+                // A node of another orchestrator is not one of this one's.
                 kind: entry.kind.parse().ok()?,
                 running,
                 status: if running {

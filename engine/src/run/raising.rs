@@ -1,4 +1,5 @@
-//! An interrupt that an agent raises: recorded, decided, and recorded as resolved. Once, whatever dies meanwhile.
+//! An interrupt that an agent raises: recorded, decided, and recorded as resolved. Once, even if processes die
+//! meanwhile.
 
 use routing_core::handler::{
     DecidedBy, DecisionError, HandleError, Matter, OperationContext, Resolution, Routed,
@@ -54,12 +55,12 @@ pub enum Handled {
 }
 
 impl LiveRun {
-    /// The interrupt as it was raised in this turn before, where it was: what was decided about it is about these words,
-    /// whatever the node would say now.
+    /// The interrupt as it was raised in this turn before, if it was: the decision was about these words, even if the
+    /// node would now use others.
     ///
     /// # Errors
     ///
-    /// Where what was recorded cannot be read.
+    /// If what was recorded cannot be read.
     pub fn recorded_interrupt<I: SealedInterrupt>(
         &self,
         raiser: Raiser<'_>,
@@ -75,11 +76,11 @@ impl LiveRun {
         Ok(Some((intent.interrupt, request, outcome)))
     }
 
-    /// Records that the node raises an interrupt: in the journal, and in the store for whoever decides.
+    /// Records that the node raises an interrupt: in the journal, and in the store for those who decide.
     ///
     /// # Errors
     ///
-    /// Where it cannot be recorded.
+    /// If it cannot be recorded.
     pub async fn record_interrupt<I: SealedInterrupt>(
         &self,
         raiser: Raiser<'_>,
@@ -123,7 +124,7 @@ impl LiveRun {
     ///
     /// # Errors
     ///
-    /// Where it cannot be handled, or recorded.
+    /// If it cannot be handled, or recorded.
     pub async fn resolve_interrupt<I, R>(
         &self,
         handler: &UnifiedInterruptHandler<I, R>,
@@ -148,7 +149,7 @@ impl LiveRun {
         };
         let end = match handler.handle_unified_interrupt(request, context).await {
             Ok(Outcome::Completed(resolution)) => self.end_of(raiser, resolution)?,
-            // Whoever paused it has been told that nothing goes on.
+            // The person who paused it has been told that nothing goes on.
             Err(HandleError::Decision(DecisionError::Cancelled { reason, .. })) => {
                 InterruptEnd::Stopped { reason }
             }
@@ -174,7 +175,7 @@ impl LiveRun {
         Ok(Handled::Resolved(Box::new(outcome)))
     }
 
-    /// The interrupt stays open: the run waits where only an answer is missing, and fails otherwise.
+    /// The interrupt stays open: the run waits if only an answer is missing, and fails otherwise.
     fn unresolved(&self, raiser: Raiser<'_>, error: HandleError) -> Result<Handled, RunError> {
         if let HandleError::Paused { .. } = error {
             return Ok(Handled::Waiting);
@@ -231,7 +232,7 @@ impl LiveRun {
         })
     }
 
-    /// Records what became of the interrupt. The checkpoint before it is where a fork answers otherwise.
+    /// Records what became of the interrupt. The checkpoint before it is where a fork can answer differently.
     async fn resolved(
         &self,
         raiser: Raiser<'_>,
@@ -250,7 +251,7 @@ impl LiveRun {
         Ok(())
     }
 
-    /// Tells the observer what it was told when the interrupt was resolved.
+    /// Repeats the events that the observer got when the interrupt was resolved.
     pub fn told_again(&self, node: &NodeId, interrupt: InterruptId, outcome: &InterruptOutcome) {
         let recorder = &self.recorder;
         match &outcome.end {
@@ -270,7 +271,7 @@ impl LiveRun {
                         target: target.clone(),
                     });
                 }
-                // A rule gives the answer that a person gave before.
+                // A rule repeats the answer that a person gave before.
                 if matches!(decided_by, DecidedBy::Person | DecidedBy::Rule) {
                     recorder.record(RunEvent::InterruptAnswered {
                         interrupt,
@@ -291,7 +292,7 @@ impl LiveRun {
                 node: node.clone(),
                 reason: reason.clone(),
             }),
-            // The run's own end tells of a stop; the others are told of by what follows.
+            // The run's own end reports a stop; what follows reports the others.
             InterruptEnd::Stopped { .. }
             | InterruptEnd::Branched { .. }
             | InterruptEnd::LeftOut { .. }
@@ -299,11 +300,11 @@ impl LiveRun {
         }
     }
 
-    /// Keeps that the node has raised an interrupt, and tells the observer.
+    /// Notes that the node has raised an interrupt, and notifies the observer.
     ///
     /// # Errors
     ///
-    /// Where the interrupt cannot be written as JSON.
+    /// If the interrupt cannot be written as JSON.
     pub fn raised<I: SealedInterrupt>(
         &self,
         raiser: Raiser<'_>,

@@ -1,4 +1,4 @@
-//! Tells an observer what happens, in order and without gaps.
+//! Notifies an observer of what happens, in order and without gaps.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,7 +12,7 @@ use super::event::{RunEvent, RunObserver, RunOccurrence};
 use super::waits::CallWaits;
 use crate::durable::replay;
 
-/// Gives each event its place and hands it on, one at a time.
+/// Gives each event its place and passes it on, one at a time.
 pub struct Recorder {
     run: RunId,
     clock: Arc<dyn Clock>,

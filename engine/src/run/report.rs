@@ -20,9 +20,9 @@ pub enum RunStatus {
         /// What came of it.
         summary: String,
     },
-    /// It stopped to ask, and nobody is there to answer.
+    /// It stopped to ask, and no one is there to answer.
     Waiting {
-        /// The open questions; empty where it was paused.
+        /// The open questions; empty if it was paused.
         questions: Vec<Question>,
         /// The open interrupts, the paused one included.
         interrupts: Vec<InterruptId>,
@@ -32,7 +32,7 @@ pub enum RunStatus {
         /// Why.
         reason: String,
     },
-    /// It was cancelled: by a STOP interrupt, or by whoever started it.
+    /// It was cancelled: by a STOP interrupt, or by the caller that started it.
     Cancelled {
         /// Why.
         reason: String,
@@ -43,17 +43,17 @@ pub enum RunStatus {
     Failed {
         /// Why, from the outermost cause to the innermost.
         error: String,
-        /// What may help, where something is known to.
+        /// What may help, if anything is known to.
         hint: Option<String>,
         /// Whether the configured step limit was what ended it.
         limit_hit: bool,
-        /// Whether it can be resumed: it stands as paused where it was, and what failed is tried again.
+        /// Whether it can be resumed: it is paused where it was, and what failed is tried again.
         resumable: bool,
     },
 }
 
 impl RunStatus {
-    /// The event that tells of it.
+    /// The event that reports it.
     pub fn last_event(&self) -> RunEvent {
         match self {
             Self::Completed { summary } => RunEvent::Completed {
@@ -108,12 +108,12 @@ pub enum InterruptResult {
         /// The new run.
         run: RunId,
     },
-    /// It could not be carried out; its node was told why.
+    /// It could not be carried out; its node learned why.
     Refused {
         /// Why.
         reason: String,
     },
-    /// It was decided, and that was not carried out: its run was stopped first, or its node was cut off.
+    /// It was decided, but that was not carried out: its run was stopped first, or its node was cut off.
     Decided {
         /// Why it was not carried out.
         reason: String,
@@ -188,7 +188,7 @@ pub struct RunReport {
 }
 
 impl RunReport {
-    /// Why the run ended as it did, in words; `None` where its work is done.
+    /// Why the run ended as it did, in words; `None` if its work is done.
     pub fn reason(&self) -> Option<&str> {
         match &self.status {
             RunStatus::Completed { .. } => None,
@@ -198,7 +198,7 @@ impl RunReport {
         }
     }
 
-    /// What came of the run, where its work is done.
+    /// What came of the run, if its work is done.
     pub fn answer(&self) -> Option<&str> {
         match &self.status {
             RunStatus::Completed { summary } => Some(summary),

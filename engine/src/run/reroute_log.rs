@@ -1,4 +1,4 @@
-//! Reroute events as the run sees them: admitted, told to the observer, and found again by their node.
+//! Reroute events as the run sees them: admitted, reported to the observer, and found again by their node.
 
 use std::sync::Arc;
 
@@ -20,15 +20,15 @@ use crate::durable::run_interrupts::{RunInterrupts, event_key, in_words, is_othe
 use crate::durable::unread::{event_letter, event_of};
 use journal::error::KeepError;
 
-/// Admits events, and tells the observer of each. An event is stored before its agent is told.
+/// Admits events, and notifies the observer of each. An event is stored before its agent learns of it.
 pub struct RerouteLog {
     pub desk: Arc<RunInterrupts>,
     pub journal: Arc<RunJournal>,
     pub nodes: Arc<NodeDirectory>,
     pub reroutes: Arc<StoreReroutes>,
     pub recorder: Arc<Recorder>,
-    /// Held while an event is admitted and told, and while a node opens its letters: the observer
-    /// hears of the event before it hears of the message.
+    /// Locked while an event is admitted and announced, and while a node opens its letters: the observer gets the event
+    /// before it gets the message.
     pub gate: tokio::sync::Mutex<()>,
 }
 
@@ -59,7 +59,7 @@ impl RerouteLog {
         }
     }
 
-    /// Waits until no event is being admitted, and holds the next ones back.
+    /// Waits until no event is being admitted, and blocks further ones.
     pub async fn hold(&self) -> tokio::sync::MutexGuard<'_, ()> {
         self.gate.lock().await
     }
@@ -77,7 +77,7 @@ impl RerouteLog {
         Ok(known.is_some())
     }
 
-    /// Tells what became of an older event that was replaced by one which then came too late.
+    /// Reports what became of an older event that was replaced by one which then came too late.
     async fn tell_if_ended<K: AgentType>(
         &self,
         older: Option<&NamedEvent>,
@@ -118,11 +118,11 @@ impl RerouteLog {
                 actual: found.kind.name(),
             });
         }
-        // All routes may be named: the type holds no other.
+        // All routes may be named: the type has no others.
         Ok(())
     }
 
-    /// Admits an event that was checked, and tells its node.
+    /// Admits an event that was checked, and notifies its node.
     async fn accept<K: AgentType>(
         &self,
         event: &NamedEvent,
@@ -167,8 +167,8 @@ impl RerouteLog {
         let run = self.desk.record.run;
         self.reroutes.node_ended(run, node).await?;
         let state = self.reroutes.state_of(&event.event_id).await?;
-        // An interrupt that the node raised before it ended may have taken the event already: then it was
-        // accepted, and what follows from it stands.
+        // An interrupt that the node raised before it ended may have taken the event already: then the event was
+        // accepted, and its consequences remain.
         let is_taken = matches!(
             state.map(|stored| stored.state),
             Some(RerouteState::Bound { .. } | RerouteState::Consumed { .. })
@@ -199,7 +199,7 @@ impl<K: AgentType> Admission<K> for RerouteLog {
         &self,
         event: &InterruptRequestEvent<K>,
     ) -> Result<Vec<BusEvent<K>>, PublishRefusal> {
-        // A run that is resumed has its nodes again once it is where it stood.
+        // A resumed run has its nodes again once it has caught up.
         self.journal.until_live().await;
         let _held = self.gate.lock().await;
         let known = self.knows(&event.event_id).await;

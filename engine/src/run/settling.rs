@@ -1,4 +1,4 @@
-//! What was asked of agents, or by them, and is settled though nobody carries it out.
+//! Requests to agents, or by them, that are settled although no one carries them out.
 
 use interrupts::store::{Intent, Pages};
 use interrupts::{EffectId, KindName};
@@ -14,20 +14,20 @@ use journal::entry::{InterruptEnd, InterruptIntent, InterruptOutcome, LeftOut};
 use journal::error::KeepError;
 use journal::kind::{CUT_OFF, DISPATCH, INTERRUPT, MODEL_CALL, TOOL_CALL};
 
-/// Why what was begun and has no result is not gone on with once its run is over.
+/// Why an effect without a result is not continued once its run is over.
 pub const RUN_HAS_ENDED: &str = "its run has ended";
 
 /// How many entries of the journal are looked at together.
 const PAGE: u32 = 100;
 
-/// What the journal says of a dispatch, as far as it is needed here.
+/// The part of a dispatch's entry that is needed here.
 #[derive(Deserialize)]
 struct Dispatch {
     interrupt: InterruptId,
 }
 
-/// In which order effects are left out. A fork that has what was left out has to know why, and whoever finds an
-/// interrupt with its result takes it that its decision was carried out.
+/// The order in which effects are left out. A fork that finds an effect left out needs the reason, and a reader that
+/// finds an interrupt with its result assumes that its decision was carried out.
 fn turn_of(kind: &KindName) -> u8 {
     match kind.as_str() {
         CUT_OFF => 0,
@@ -37,11 +37,11 @@ fn turn_of(kind: &KindName) -> u8 {
 }
 
 impl LiveRun {
-    /// A node has ended: what was asked of it alone and has not taken hold never will, and whoever asked is told.
+    /// A node has ended: stops of it alone that have not taken effect never will, and their requesters are told.
     pub async fn settle_stops_of(&self, node: &NodeId) -> Result<(), KeepError> {
         if let Some(control) = self.control() {
             if self.scope_of(node).is_stopping() {
-                // Whoever asked looks at the agent to see why.
+                // The requester looks at the agent to see why.
                 self.keep_nodes().await?;
             }
             control.has_ended(node).await;
@@ -49,8 +49,8 @@ impl LiveRun {
         Ok(())
     }
 
-    /// What the nodes of the run, or those within one, had asked and somebody has decided by now is no open question,
-    /// though nobody carries the decision out now, for this reason.
+    /// Closes the questions of the run's nodes, or of those within one, that are decided by now: the decisions are not
+    /// carried out, for this reason.
     pub async fn note_decided(
         &self,
         within: Option<&NodeId>,
@@ -70,8 +70,8 @@ impl LiveRun {
         Ok(())
     }
 
-    /// Says in the journal of all that was begun, by the whole run or by a node and those below it, that nobody goes on
-    /// with it: it is left out, for this reason. Decisions stand, though nobody carries them out.
+    /// Marks everything that was begun, by the whole run or by a node and those below it, as left out in the journal,
+    /// for this reason. Decisions remain, though they are not carried out.
     pub async fn leave_out(&self, within: Option<&NodeId>, reason: &str) -> Result<(), KeepError> {
         if self.journal.record.is_watched_only() {
             return Ok(());
@@ -82,12 +82,12 @@ impl LiveRun {
     }
 }
 
-/// What was begun and has no result, as far as it is concerned.
+/// Selects the effects that were begun and have no result.
 #[derive(Debug, Clone, Copy)]
 pub struct OpenEffects<'a> {
-    /// By a node and those below it; else by all nodes of the run.
+    /// Those of a node and the nodes below it; else those of all nodes of the run.
     pub within: Option<&'a NodeId>,
-    /// But for this one.
+    /// Except this one.
     pub but: Option<EffectId>,
 }
 
@@ -104,8 +104,8 @@ impl OpenEffects<'_> {
     }
 }
 
-/// Says in the journal of all that was begun and is concerned that nobody goes on with it, for this reason. An
-/// interrupt may have been asked for by an event, which somebody else knows.
+/// Marks the selected effects as left out in the journal, for this reason. An interrupt may have been asked for by an
+/// event, which `was_requested` knows.
 pub async fn leave_out<F>(
     journal: &RunJournal,
     concerned: OpenEffects<'_>,
@@ -126,7 +126,7 @@ where
     Ok(())
 }
 
-/// What was begun, is concerned and has no result.
+/// The selected effects, which have no result.
 async fn unfinished(
     record: &RunRecord,
     concerned: OpenEffects<'_>,
@@ -143,7 +143,7 @@ async fn unfinished(
     Ok(begun)
 }
 
-/// The result of an effect that nobody goes on with; `None` for one that comes to its end by itself.
+/// The result of an effect that is left out; `None` for one that comes to its end by itself.
 async fn left_out<F>(
     record: &RunRecord,
     intent: &Intent,
@@ -155,7 +155,7 @@ where
 {
     let reason = reason.to_owned();
     Ok(match intent.kind.as_str() {
-        // A stop from outside is carried out: it is why they are left out, or goes on to hold.
+        // A stop from outside is carried out: it is why they are left out, or it remains in effect.
         DISPATCH if !is_of_a_question(record, intent).await? => None,
         DISPATCH | MODEL_CALL => Some(serde_json::to_string(&LeftOut { left_out: reason })?),
         INTERRUPT => {
@@ -166,14 +166,14 @@ where
             };
             Some(serde_json::to_string(&outcome)?)
         }
-        // The process that recorded it died before it had said that it has.
+        // The process that recorded it died before it could record the result.
         CUT_OFF => Some("{}".to_owned()),
         TOOL_CALL => Some(left_out_call(&intent.content, &reason)?),
         _ => None,
     })
 }
 
-/// Whether a dispatch is that of a decision which an agent has asked for.
+/// Whether a dispatch belongs to a decision that an agent has asked for.
 async fn is_of_a_question(record: &RunRecord, dispatch: &Intent) -> Result<bool, KeepError> {
     let Dispatch { interrupt } = serde_json::from_str(&dispatch.content)?;
     let asked = record.store().interrupt(interrupt).await?;

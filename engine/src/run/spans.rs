@@ -1,5 +1,5 @@
-//! The spans of a run, for whoever follows it with OpenTelemetry: the run, below it its agents as they are below each
-//! other, below each agent its turns. Calls to models and tools are made within a turn, so their spans are below it.
+//! The spans of a run, for OpenTelemetry: the run, below it its agents as they are below each other, below each agent
+//! its turns. Calls to models and tools are made within a turn, so their spans are below it.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -123,6 +123,6 @@ pub fn failed(span: &Span, error: &dyn fmt::Display) {
 }
 
 fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Each change is whole before the lock is let go.
+    // Each change is complete before the lock is released.
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }

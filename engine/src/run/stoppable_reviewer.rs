@@ -1,4 +1,4 @@
-//! The run's reviewer: whoever is asked, a stop ends the waiting.
+//! The run's reviewer: a stop ends the wait for any reviewer.
 
 use std::sync::Arc;
 
@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use routing_core::review::{Answer, Answerer, Pause, Question, Resume, ReviewError, Reviewer};
 use routing_core::{InterruptId, Outcome, StopReason, StopScope};
 
-/// A reviewer that is left as soon as the run is asked to stop: waiting for a person is no step that
-/// must be finished. Where nobody is there, a stop that has come says what follows.
+/// A wrapper that stops waiting as soon as the run is asked to stop: waiting for a person is no step that must be
+/// finished. If no one is there to answer, a stop that has come decides what follows.
 pub struct StoppableReviewer {
     pub inner: Arc<dyn Reviewer>,
 }
@@ -36,7 +36,7 @@ impl Reviewer for StoppableReviewer {
         question: &Question,
         scope: &StopScope,
     ) -> Result<Outcome<Answer>, ReviewError> {
-        // An answer that is there already is taken, even where a stop came at the same moment.
+        // An answer that is already there is taken, even if a stop came at the same moment.
         tokio::select! {
             biased;
             answer = self.inner.answer(question, scope) => unless_stopped(answer, scope),

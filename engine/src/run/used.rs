@@ -1,4 +1,4 @@
-//! What a run has used by now, read from its journal: by whichever processes, and whether they ended well or not.
+//! What a run has used so far, read from its journal: by all its processes, even those that died.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -33,10 +33,10 @@ const LONGEST_BEAT: Duration = Duration::from_secs(10);
 pub struct RunUse {
     /// Each try of a call to a model.
     pub calls: Vec<CallUse>,
-    /// How long processes have worked on it. Of one that died it is known until the last thing that it recorded, as far as
-    /// its own beat bears that out: a clock that was set meanwhile counts as no work.
+    /// How long processes have worked on it. For one that died, this counts until its last record, as far as its
+    /// heartbeats confirm that: a change of the clock meanwhile does not count as work.
     pub worked: Duration,
-    /// What it may use in all, where somebody who resumed it has changed that.
+    /// What it may use in total, if a resume has changed that.
     pub allowance: Option<Allowance>,
 }
 
@@ -62,30 +62,30 @@ pub enum TryEnd {
     CutShort,
     /// It failed, and nothing of it is billed.
     NotBilled,
-    /// Nobody knows what it used: it failed on its way, its process died, or it is under way.
+    /// Its use is unknown: it failed on its way, its process died, or it is under way.
     Unknown,
 }
 
-/// What matters here of a call's intent.
+/// The part of a call's intent that matters here.
 #[derive(Deserialize)]
 struct ModelCallIntent {
     #[serde(default)]
     prompt: Prompt,
 }
 
-/// What matters here of its result.
+/// The part of its result that matters here.
 #[derive(Deserialize)]
 struct ModelCallResult {
     #[serde(default)]
     text: String,
     #[serde(default)]
     usage: TokenUsage,
-    /// Why there is no answer, where its agent was left out before. What it cost stands with its tries.
+    /// Why there is no answer, if its agent was left out before. Its cost is recorded with its tries.
     #[serde(default)]
     left_out: Option<String>,
 }
 
-/// What matters here of the beginning of a process's work.
+/// The part of a process's work entry that matters here.
 #[derive(Deserialize)]
 struct WorkStart {
     #[serde(default)]
@@ -97,7 +97,7 @@ impl RunUse {
     ///
     /// # Errors
     ///
-    /// [`StoreError`]; also where an entry is not of the form that this version knows.
+    /// [`StoreError`]; also if an entry is not of the form that this version knows.
     ///
     /// # Cancel safety
     ///
@@ -106,11 +106,11 @@ impl RunUse {
         Ok(UseReading::of(store, run).await?.done())
     }
 
-    /// The same from the whole journal of a run, in its order, and for how long its owners had it.
+    /// The same from the whole journal of a run, in its order, and the times for which its owners had it.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] where an entry is not of the form that this version knows.
+    /// [`StoreError`] if an entry is not of the form that this version knows.
     pub fn among(journal: &[JournalEntry], holds: &[RunHold]) -> Result<Self, StoreError> {
         let mut reading = UseReading::default();
         reading.holds.extend_from_slice(holds);
@@ -126,7 +126,7 @@ pub(super) struct WorkPeriod {
     /// The epoch in which it owned the run.
     epoch: u64,
     began: Timestamp,
-    /// How long it took, where the process has said so.
+    /// How long it took, if the process has said so.
     pub(super) said: Option<Duration>,
 }
 
@@ -173,7 +173,7 @@ struct UseReading {
     answered: HashSet<String>,
     /// The calls whose first try has an entry of its own.
     tried: HashSet<String>,
-    /// What has no end, with its call.
+    /// The tries without an end, each with its call.
     unended: Vec<(String, Prompt)>,
     /// The first tries that have no end.
     first: Vec<(String, Prompt)>,
@@ -226,7 +226,7 @@ impl UseReading {
                     said: said.map(|it| Duration::from_millis(it.worked_ms)),
                 });
             }
-            // What else is in the journal costs nothing.
+            // Other entries cost nothing.
             _ => {}
         }
         Ok(())
@@ -278,14 +278,14 @@ impl UseReading {
     }
 }
 
-/// Whether it is written where nobody may be at work: a decision by whoever decides, and what is asked for or said by
-/// whoever lets the run go on.
+/// Whether it may be written while no process works: a decision, or a request or input of the caller that lets the run
+/// go on.
 fn is_from_outside(entry: &JournalEntry) -> bool {
     [DECIDED, DISPATCH, EVENT, INPUT, RESUMED].contains(&entry.intent.kind.as_str())
 }
 
-/// How long each process has worked; of one that did not say so, until the last thing that was recorded before the
-/// next one began, within what its beat bears out.
+/// How long each process has worked. For one that did not say so, until the last record before the next one began,
+/// within the limits that its heartbeats confirm.
 fn lengths(
     work: &[WorkPeriod],
     times: &[Timestamp],
@@ -301,7 +301,7 @@ fn lengths(
         let by_the_clock = last.map_or(Duration::ZERO, |last| {
             Duration::try_from(last.duration_since(own.began)).unwrap_or(Duration::ZERO)
         });
-        // One of an earlier version did not count its beats.
+        // A process of an earlier version did not count its heartbeats.
         match holds.iter().find(|hold| hold.epoch == own.epoch) {
             Some(hold) => by_the_clock.clamp(
                 Times::default().heartbeat.saturating_mul(hold.renewals),
@@ -398,7 +398,7 @@ mod tests {
         let journal = [
             entry("work", 100, None, "{}"),
             entry("model_call", 103, None, "{}"),
-            // Nobody works any more when the pause is decided, and the run let go on.
+            // No process works any more when the pause is decided, and the run let go on.
             entry("dispatch", 200, Some(201), "{}"),
             entry("resumed", 202, Some(203), "{}"),
             entry("input", 204, Some(205), "{}"),

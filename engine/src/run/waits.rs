@@ -1,4 +1,4 @@
-//! Which calls to models wait for their next try, as other processes are shown it.
+//! Which calls to models wait for their next try, as shown to other processes.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,5 +1,5 @@
-//! How long a process works on a run, and what the run may use from then on: kept with the run, so that limits hold
-//! for all of it and not for one process.
+//! How long a process works on a run, and what the run may use from then on: kept with the run, so that limits apply to
+//! all of it and not to one process.
 
 use std::time::Duration;
 
@@ -38,12 +38,12 @@ pub struct Working {
 }
 
 impl Working {
-    /// Records that this process begins to work on a run, in the epoch in which it owns it, and what the run may
-    /// use from now on, where that is changed.
+    /// Records that this process begins to work on a run, in the epoch in which it owns it, and what the run may use
+    /// from now on, if that changes.
     ///
     /// # Errors
     ///
-    /// Where it cannot be recorded.
+    /// If it cannot be recorded.
     ///
     /// # Cancel safety
     ///
@@ -84,7 +84,7 @@ impl Working {
     ///
     /// # Errors
     ///
-    /// Where it cannot be recorded; it is then taken from what else was recorded.
+    /// If it cannot be recorded; it is then derived from what else was recorded.
     ///
     /// # Cancel safety
     ///
@@ -101,7 +101,7 @@ impl Working {
 ///
 /// # Errors
 ///
-/// Where it cannot be recorded.
+/// If it cannot be recorded.
 ///
 /// # Cancel safety
 ///
@@ -139,8 +139,8 @@ impl From<StoreError> for WorkError {
     }
 }
 
-/// A process that died did not say how long it worked: what is known of it is recorded in its place, before anything
-/// else is recorded in the run.
+/// A process that died did not say how long it worked: what is known of it is recorded instead, before anything else is
+/// recorded in the run.
 #[doc(hidden)]
 pub async fn end_work_of_the_dead(
     store: &dyn Store,
@@ -183,7 +183,7 @@ async fn finish(
     Ok(())
 }
 
-/// Of this run alone: without a place, no fork takes it over.
+/// For this run alone: without a place, no fork takes it over.
 fn intent(
     run: RunId,
     node: &NodeId,

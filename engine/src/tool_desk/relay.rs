@@ -1,4 +1,4 @@
-//! Tells a conversation what the executor tells of calls, which knows them by their ids alone.
+//! Reports the executor's events about calls to a conversation; the executor knows calls only by their ids.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub(super) enum CallEvent {
     Ended(Box<ToolMessage>),
 }
 
-/// Passes on what happens, to whoever was told before as well.
+/// Passes on what happens, and still calls the previous callbacks.
 pub(super) struct Relay {
     pub(super) told: UnboundedSender<CallEvent>,
     pub(super) inner: Arc<dyn ToolCallbacks>,
@@ -22,7 +22,7 @@ pub(super) struct Relay {
 
 impl Relay {
     fn ended(&self, message: &ToolMessage) {
-        // Nobody listens where the run was dropped.
+        // If the run was dropped, there is no receiver.
         let _nobody = self.told.send(CallEvent::Ended(Box::new(message.clone())));
     }
 }
@@ -85,7 +85,7 @@ impl Places {
             }
             CallEvent::Ended(message) => {
                 let mut alike = self.alike(message.call.as_str(), &message.tool);
-                // Of calls with one id nobody knows here which has ended; the end of all says it.
+                // If several calls share an id, it is unknown which has ended; the final results say it.
                 if let (Some(index), None) = (alike.next(), alike.next()) {
                     progress.ended(index, super::result(&message));
                 }

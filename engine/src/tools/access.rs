@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// Stands for all tools, or for all whose names begin with what stands before it.
+/// Matches all tools, or all whose names begin with what precedes it.
 const ANY: char = '*';
 
 /// Which kinds of agents are offered which tools. A kind that is not named is offered none.
@@ -22,7 +22,7 @@ impl ToolAccess {
         }
     }
 
-    /// Agents of these kinds cannot launch others, whatever they are offered.
+    /// Agents of these kinds cannot launch others, no matter what they are offered.
     #[must_use]
     pub fn never_launching(mut self, kinds: impl IntoIterator<Item = &'static str>) -> Self {
         self.never_launching.extend(kinds);

@@ -83,7 +83,7 @@ impl DeskApprover {
     ) -> Result<PermissionAnswer, KeepError> {
         let id = request.call.id.as_str();
         let matter = self.matter(request, index);
-        // A call that has changed is another question.
+        // A changed call is another question.
         let name = format!("permission/{}", request.digest);
         let desk = &self.tooling.desk;
         let asking = CallQuestion {
@@ -134,7 +134,7 @@ fn deny(reason: impl Into<String>) -> PermissionAnswer {
     }
 }
 
-/// What the question's end allows. The approval is of the call that was shown, whatever is about to start.
+/// What the question's end allows. The approval is of the call that was shown, no matter what is about to start.
 fn answer_of(row: &Interrupt) -> Result<PermissionAnswer, KeepError> {
     let Some(decision) = &row.decision else {
         return Ok(deny(match row.state {
@@ -177,7 +177,7 @@ impl Approver for DeskApprover {
         let Some(index) = self.ids.iter().position(|known| known == id) else {
             return deny("the call is none that was asked for");
         };
-        // Until there is an answer nothing is recorded of the call: a run that is resumed asks again, or finds it.
+        // Nothing is recorded of the call until there is an answer: a resumed run asks again, or finds the answer.
         self.state.park(id);
         match self.decided(&request, index, scope).await {
             Ok(answer) => answer,

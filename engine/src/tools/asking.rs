@@ -1,4 +1,4 @@
-//! Asking people about tools: through the store, so that whoever answers first, in whatever process, has answered.
+//! Asking people about tools: through the store, so that the first answer wins, in any process.
 
 mod raise;
 mod told;
@@ -19,7 +19,7 @@ use crate::run::recorder::Recorder;
 use journal::error::KeepError;
 use journal::tool::ToolMatter;
 
-/// How often somebody who answers unclearly is asked again.
+/// How often a person who answers unclearly is asked again.
 const MOST_UNCLEAR: u32 = 3;
 
 /// Asks people about the tools of a run.
@@ -31,7 +31,7 @@ pub(super) struct ToolDesk {
     ledger: Arc<Ledger>,
 }
 
-/// Who asks, and where.
+/// The agent that asks, and where.
 #[derive(Clone)]
 pub(super) struct AskingNode {
     pub(super) node: NodeId,
@@ -39,12 +39,12 @@ pub(super) struct AskingNode {
     pub(super) agent_type: &'static str,
     /// When the answer was recorded that the question follows from.
     pub(super) at: Timestamp,
-    /// Tells the store how the nodes of the run stand.
+    /// Writes the changed nodes of the run to the store.
     pub(super) ground: Option<Arc<dyn Ground>>,
 }
 
 impl AskingNode {
-    /// Tells the store that the node waits, or does not any more: everybody can see that.
+    /// Writes to the store that the node waits, or no longer does, for everyone to see.
     async fn is_shown(&self) -> Result<(), KeepError> {
         match &self.ground {
             Some(ground) => ground.keep_nodes().await,
@@ -70,7 +70,7 @@ pub(super) enum CallAnswer {
     Ended(Box<Interrupt>),
     /// The agent is to stop; the question stays open.
     Stopped(StopReason),
-    /// Nobody is there to answer; the question stays open.
+    /// No one is there to answer; the question stays open.
     Nobody(Box<Question>),
 }
 
@@ -89,9 +89,9 @@ impl ToolDesk {
         }
     }
 
-    /// Asks, and waits until somebody has decided, nobody can, or the agent is to stop. The same question, at the
-    /// same place of the run, is asked once: a decision that was made while nobody waited for it counts. Where a
-    /// person has made a standing rule of the same question before, that decides, and nobody is asked.
+    /// Asks, and waits until the question is decided, no one can decide it, or the agent is to stop. The same question,
+    /// at the same place of the run, is asked once: a decision that was made while nothing waited for it counts. If a
+    /// person has made a standing rule of the same question before, the rule decides, and no one is asked.
     pub(super) async fn ask(
         &self,
         asker: &AskingNode,
@@ -146,17 +146,17 @@ impl ToolDesk {
         Ok(CallAnswer::Nobody(Box::new(question)))
     }
 
-    /// Somebody has ended the question that the node waited for.
+    /// The question that the node waited for has ended.
     async fn heard(&self, asker: &AskingNode, row: Interrupt) -> Result<CallAnswer, KeepError> {
         let id = row.id;
         let heard = self.ended(asker, row)?;
-        // It goes on, unless another call of it waits too.
+        // The node goes on, unless another call of it waits too.
         self.ledger.goes_on(id);
         asker.is_shown().await?;
         Ok(heard)
     }
 
-    /// Ends the question, where somebody may still answer it.
+    /// Ends the question, if it can still be answered.
     pub(super) async fn withdraw(
         &self,
         asker: &AskingNode,
@@ -169,7 +169,7 @@ impl ToolDesk {
     }
 }
 
-/// What the answer decides, where it fits the question.
+/// The verdict of the answer, if it fits the question.
 fn clear(matter: &ToolMatter, answer: &Answer, question: &Question) -> Result<Verdict, String> {
     answer.check(question).map_err(|error| error.to_string())?;
     matter.verdict(answer).ok_or_else(|| {

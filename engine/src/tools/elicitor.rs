@@ -1,4 +1,4 @@
-//! What a tool wants to know of a person while it runs: a question of the run, like all others.
+//! What a tool asks of a person while it runs: a question of the run, like all others.
 
 use std::fmt::{self, Debug};
 use std::sync::{Arc, OnceLock, Weak};
@@ -73,7 +73,7 @@ impl RunElicitor {
                 }
                 return Some(ElicitationAnswer::Unanswered);
             }
-            // The call ends with it: whatever comes later answers nothing.
+            // The call ends with it: later answers have no effect.
             Ok(CallAnswer::Stopped(_)) => {
                 let withdrawn = tooling.desk.withdraw(&running.asker, &name, &matter).await;
                 if let Err(error) = withdrawn {
@@ -93,7 +93,7 @@ impl RunElicitor {
     }
 }
 
-/// What the question's end says; `None` where it says nothing. Nobody but a person or a rule of theirs declines.
+/// What the question's end says; `None` if it says nothing. Only a person or a person's rule can decline.
 fn answer_of(row: &Interrupt) -> Option<ElicitationAnswer> {
     let decision = row.decision.as_ref()?;
     let (answer, _confidence) = answer(decision.content.as_deref()).ok()?;

@@ -4,8 +4,8 @@
 use interrupts::Digest;
 use serde_json::Value;
 
-/// The most bytes of a text in a question. Written as JSON within JSON a byte may take seven; a question holds four such
-/// texts, and is less than the MiB that the store takes.
+/// The most bytes of a text in a question. Written as JSON within JSON a byte may take seven; a question has four such
+/// texts, and stays below the MiB that the store takes.
 const MOST_SHOWN: usize = 24 * 1024;
 
 /// The most bytes of each text in arguments that are too long together.

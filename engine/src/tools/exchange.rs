@@ -1,4 +1,4 @@
-//! What a model asked of tools and was given, within one step of an agent.
+//! The tool requests of a model and their results, within one step of an agent.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -16,12 +16,12 @@ pub(super) struct Exchanges {
 #[derive(Debug, Default)]
 struct StepExchanges {
     turn: u32,
-    /// Each stands after so many messages of the step's own conversation.
+    /// Each comes after so many messages of the step's own conversation.
     parts: Vec<(usize, Vec<Message>)>,
 }
 
 impl Exchanges {
-    /// Begins a step anew: what was exchanged in an earlier one, or before this one was begun again, is over.
+    /// Begins a step anew: exchanges of an earlier step, or of an earlier start of this one, are dropped.
     pub(super) fn begin(&self, node: &NodeId, turn: u32) {
         self.change(|steps| {
             let parts = Vec::new();
@@ -76,7 +76,7 @@ pub(super) fn in_words(conversation: &[Message]) -> Vec<Message> {
     conversation.iter().map(worded).collect()
 }
 
-/// Whether any of it is of tools.
+/// Whether any of it is about tools.
 pub(super) fn has_tools(conversation: &[Message]) -> bool {
     let is_of_tools =
         |message: &Message| message.role == Role::Tool || !message.tool_requests.is_empty();

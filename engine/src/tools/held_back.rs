@@ -1,4 +1,4 @@
-//! Pieces of an answer that may turn out to be none, but the words before a request for tools.
+//! Pieces of an answer that may turn out to be only the words before a request for tools.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,8 +7,8 @@ use routing_core::model::{CallNote, ChunkSink};
 /// What an answer begins with: JSON, or the fence around it.
 const BEGINNINGS: [char; 2] = ['{', '`'];
 
-/// Holds back the pieces of a text that does not begin like an answer. Whoever looks at them further on would give it
-/// up as a wrong answer, before the request for tools that it leads to has arrived.
+/// Holds back the pieces of a text that does not begin like an answer. A consumer behind it would reject it as a wrong
+/// answer, before the request for tools that it leads to has arrived.
 pub(super) struct HeldBack {
     inner: Arc<dyn ChunkSink>,
     state: Mutex<HeldBackState>,
@@ -29,7 +29,7 @@ impl HeldBack {
         })
     }
 
-    /// It was an answer after all: what was held back goes on.
+    /// It was an answer after all: passes on what was held back.
     pub(super) fn release(&self) {
         let held = self.change(|state| std::mem::take(&mut state.held));
         if !held.is_empty() {
@@ -37,7 +37,7 @@ impl HeldBack {
         }
     }
 
-    /// It was none: what was held back is forgotten, and what had gone on does not count.
+    /// It was none: drops what was held back, and voids what was passed on.
     pub(super) fn forget(&self) {
         let state = self.change(std::mem::take);
         if state.passes {

@@ -1,4 +1,4 @@
-//! What a node stands on while its tools are used: the workflow that it is part of.
+//! The workflow that a node is part of, as its tools need it.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use tools::Launcher;
 use super::round::RoundState;
 use journal::error::KeepError;
 
-/// The calls of one round, for whoever launches agents for some of them.
+/// The calls of one round, for code that launches agents for some of them.
 #[derive(Debug, Clone)]
 pub struct LaunchRound {
     /// Whose model asked for the calls.
@@ -28,20 +28,20 @@ impl LaunchRound {
         self.state.end();
     }
 
-    /// The call waits, for the run cannot be recorded. What is said of it.
+    /// The call waits because the run cannot be recorded. Returns the reason.
     pub fn fail(&self, call: &str, error: KeepError) -> String {
         self.state.park(call);
         self.state.fail(error).reason
     }
 }
 
-/// What a node stands on while its tools are used: its workflow, as far as tools need it.
+/// The workflow of a node, as far as its tools need it.
 #[async_trait]
 pub trait Ground: Send + Sync {
-    /// What launches agents for the calls of a round; `None` where agents launch none, or the node stands too deep
-    /// below others that were launched.
+    /// Launches agents for the calls of a round; `None` if agents launch none, or the node is too deep below others
+    /// that were launched.
     fn launcher(&self, round: LaunchRound, most_depth: u32) -> Option<Arc<dyn Launcher>>;
 
-    /// Tells the store how the nodes of the run stand.
+    /// Writes the changed nodes of the run to the store.
     async fn keep_nodes(&self) -> Result<(), KeepError>;
 }

@@ -42,7 +42,7 @@ impl JournalLedger {
         place::tool_call(&self.asked_at, place.index)
     }
 
-    /// What was recorded of the call, where it has ended.
+    /// The recorded message of the call, if the call has ended.
     fn recorded(&self, at: &str) -> Result<Option<ToolMessage>, KeepError> {
         self.tooling.journal.result(at, &self.asker.node)
     }
@@ -91,11 +91,11 @@ impl JournalLedger {
     }
 }
 
-/// The end of a call that has begun and whose agent is left out, as the journal keeps it.
+/// The end of a call that has begun and whose agent is left out, for the journal.
 ///
 /// # Errors
 ///
-/// Where what was to be done is not of the form that this version knows.
+/// If the intent is not of the form that this version knows.
 pub fn left_out_call(intent: &str, reason: &str) -> serde_json::Result<String> {
     let ToolIntent { call, .. } = serde_json::from_str(intent)?;
     serde_json::to_string(&ToolMessage {
@@ -198,7 +198,7 @@ impl CallLedger for JournalLedger {
     ) -> Result<(), LedgerError> {
         self.tooling.has_ended(&self.place(place));
         if self.state.is_parked(call.id.as_str()) {
-            // It goes on with the run, and has its message then.
+            // It goes on with the run, and gets its message then.
             let reason = "the call waits, and goes on with its run".to_owned();
             return Err(LedgerError { reason });
         }

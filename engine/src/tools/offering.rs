@@ -1,4 +1,4 @@
-//! Which tools a model is offered, where there are more than its provider takes.
+//! Which tools a model is offered, if there are more than its provider takes.
 
 use routing_core::model::{Dialect, ToolOffer};
 
@@ -11,7 +11,7 @@ const fn most(dialect: Dialect) -> Option<usize> {
     }
 }
 
-/// The tools that a model is offered, and what it is not for want of room.
+/// The tools that a model is offered, and those left out for lack of room.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Offering {
     pub(super) offers: Vec<ToolOffer>,
@@ -33,17 +33,17 @@ impl Offering {
                 left_out: Vec::new(),
             };
         }
-        // Nothing is before the first server.
+        // Tools without a server come first: `None` sorts before every server.
         offers.sort_by_cached_key(|offer| place(&offer.name));
         let left_out = offers.split_off(most);
         let left_out = left_out.into_iter().map(|offer| offer.name);
         let left_out = left_out.collect();
-        // A model is shown a list in the order of names, whatever was left out.
+        // A model gets the list in the order of names, no matter what was left out.
         offers.sort_by(|one, other| one.name.cmp(&other.name));
         Self { offers, left_out }
     }
 
-    /// What is said of those that are left out, where some are.
+    /// The note about those that are left out, if any.
     pub(super) fn note(&self) -> Option<String> {
         let first = self.left_out.first()?;
         let last = self.left_out.last()?;

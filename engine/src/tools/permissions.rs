@@ -12,15 +12,15 @@ use tools::{
 use super::access::ToolAccess;
 use super::tooling::LAUNCH;
 
-/// What is configured about tools. Whatever is left out is as usual.
+/// The configuration of tools. Omitted fields have their defaults.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ToolPermissions {
-    /// What is done where no rule fits.
+    /// What is done if no rule fits.
     pub otherwise: Permission,
     /// The rules, in any order: the strictest that fits a call decides. They take the place of the usual ones.
     pub rules: Vec<RuleConfig>,
-    /// What no file tool opens, whatever the rules allow.
+    /// Paths that no file tool opens, no matter what the rules allow.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<PathRuleConfig>,
     /// For types of agents, the tools that they are offered.

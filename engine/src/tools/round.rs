@@ -1,4 +1,4 @@
-//! One round of tools: what a model asked for at once, and what stood in the way of some of it.
+//! One round of tools: what a model asked for at once, and what blocked some of it.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -24,11 +24,11 @@ pub enum RoundEnd {
 pub enum Parked {
     /// Questions wait for answers that cannot come now.
     Waiting(Vec<Question>),
-    /// An agent that was launched has ended so that its launcher cannot go on: whoever launched it knows how.
+    /// An agent that was launched has ended so that its launcher cannot go on: the code that launched it knows how.
     Launched,
 }
 
-/// What stands in the way of calls of a round. A call that is parked has no message yet: it goes on with the run.
+/// What blocks calls of a round. A parked call has no message yet: it goes on with the run.
 #[derive(Debug, Default)]
 pub(super) struct RoundState {
     inner: Mutex<Inner>,
@@ -43,7 +43,7 @@ struct Inner {
 }
 
 impl RoundState {
-    /// The call waits for something; until it does not any more, nothing is recorded of it.
+    /// The call waits for something; nothing is recorded of it meanwhile.
     pub(super) fn park(&self, call: &str) {
         self.lock().parked.insert(call.to_owned());
     }
@@ -57,7 +57,7 @@ impl RoundState {
         self.lock().parked.contains(call)
     }
 
-    /// Nobody is there to answer: the call stays parked.
+    /// No one is there to answer: the call stays parked.
     pub(super) fn nobody_answers(&self, question: Question) {
         self.lock().waiting.push(question);
     }
@@ -67,7 +67,7 @@ impl RoundState {
         self.lock().ended = true;
     }
 
-    /// The run cannot be recorded. The first failure stands.
+    /// The run cannot be recorded. The first failure is kept.
     pub(super) fn fail(&self, error: KeepError) -> LedgerError {
         let reason = crate::durable::run_interrupts::in_words(&error);
         self.lock().failure.get_or_insert(error);
@@ -78,7 +78,7 @@ impl RoundState {
         self.lock().failure.take()
     }
 
-    /// Why the step ends, where anything is parked for longer than this process waits.
+    /// Why the step ends, if anything is parked for longer than this process waits.
     pub(super) fn take_parked(&self) -> Option<Parked> {
         let mut inner = self.lock();
         if std::mem::take(&mut inner.ended) {

@@ -41,16 +41,16 @@ pub struct AgentTools {
     pub counter: Arc<dyn ToolCounter>,
     /// Servers whose tools are offered as they are listed at the time, beside those of the registry.
     pub servers: Option<Arc<McpServers>>,
-    /// Asks people on behalf of tools that want to know something while they run, where there are such tools.
+    /// Asks people on behalf of tools that want to know something while they run, if there are such tools.
     pub elicitor: Option<RunElicitor>,
 }
 
 impl AgentTools {
-    /// These tools in this folder, for agents that are usually offered this, as the permissions say.
+    /// These tools in this folder, with these permissions, for agents that are usually offered this.
     ///
     /// # Errors
     ///
-    /// [`PermissionsError`] where the permissions cannot be used.
+    /// [`PermissionsError`] if the permissions cannot be used.
     pub fn new(
         registry: ToolRegistry,
         workspace: Workspace,

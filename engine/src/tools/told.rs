@@ -1,4 +1,4 @@
-//! What whoever watches the run is told while tools run.
+//! What observers of the run learn while tools run.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,10 +9,10 @@ use tools::{Progress, ProgressSink, ToolCall, ToolCallbacks, ToolCounter};
 use crate::run::RunEvent;
 use crate::run::recorder::Recorder;
 
-/// The most that is told of one call while it runs, in bytes.
+/// The most that is reported of one call while it runs, in bytes.
 const MOST_TOLD: usize = 256 << 10;
 
-/// Tells of the calls of one agent. Their ends are told by the ledger, once they are recorded.
+/// Reports the calls of one agent. The ledger reports their ends, once they are recorded.
 pub(super) struct ToldCalls {
     pub(super) recorder: Arc<Recorder>,
     pub(super) node: NodeId,
@@ -59,12 +59,12 @@ struct ToldProgress {
     node: NodeId,
     call: String,
     tool: String,
-    /// So many bytes may still be told.
+    /// How many bytes may still be reported.
     left: AtomicUsize,
 }
 
 impl ToldProgress {
-    /// Whether there is room for so many bytes more; they are told then.
+    /// Whether there is room for so many bytes more, which are then used up.
     fn takes(&self, bytes: usize) -> bool {
         let less = |left: usize| left.checked_sub(bytes);
         self.left
@@ -73,7 +73,7 @@ impl ToldProgress {
     }
 }
 
-/// What a piece takes beside its text.
+/// The size of a piece beside its text.
 const OF_A_PIECE: usize = 64;
 
 fn size(progress: &Progress) -> usize {
@@ -86,7 +86,7 @@ fn size(progress: &Progress) -> usize {
 
 impl ProgressSink for ToldProgress {
     fn progress(&self, progress: Progress) {
-        // A tool may tell more than anybody can read, faster than it can be shown. Its result says what it wrote.
+        // A tool may report more than anyone can read, faster than it can be shown. Its result has what it wrote.
         if !self.takes(size(&progress)) {
             return;
         }

@@ -55,15 +55,15 @@ pub struct Tooling {
     pub(super) desk: ToolDesk,
     pub(super) exchanges: Exchanges,
     clock: Arc<dyn Clock>,
-    /// Whether it was said that not all tools can be offered.
+    /// Whether a note about tools that cannot be offered was sent.
     noted: AtomicBool,
     /// The calls that run.
     running: Mutex<Vec<RunningCall>>,
     /// How often calls have asked each question while they ran.
     questions: Mutex<HashMap<String, u32>>,
-    /// Why steps ended within their tools, until their flows have taken note.
+    /// Why steps ended within their tools, until their flows have read it.
     parked: Mutex<HashMap<NodeId, Parked>>,
-    /// What agents stand on that may launch others.
+    /// The workflows of agents that may launch others.
     grounds: Mutex<HashMap<NodeId, Arc<dyn Ground>>>,
 }
 
@@ -102,7 +102,7 @@ impl Tooling {
         tooling
     }
 
-    /// After how many rounds of tools in one answer an agent has to give it.
+    /// How many rounds of tools an agent has in one answer before it must give it.
     pub const fn rounds(&self) -> u32 {
         self.settings.rounds
     }
@@ -132,17 +132,17 @@ impl Tooling {
         }
     }
 
-    /// What a node stands on whose step begins: from now on it may launch agents.
+    /// Sets the workflow of a node whose step begins: from now on it may launch agents.
     pub fn stand(&self, node: &NodeId, ground: Arc<dyn Ground>) {
         locked(&self.grounds).insert(node.clone(), ground);
     }
 
-    /// Why the node's step ended within its tools, where it did.
+    /// Why the node's step ended within its tools, if it did.
     pub fn take_parked(&self, node: &NodeId) -> Option<Parked> {
         locked(&self.parked).remove(node)
     }
 
-    /// What the node's model asked of tools and was given in the step that is over.
+    /// The tool requests and results of the node's model in the step that is over.
     pub fn take_exchanged(&self, node: &NodeId) -> Vec<Message> {
         self.exchanges.take(node)
     }
@@ -168,8 +168,8 @@ impl Tooling {
         running.iter().filter(is_meant).cloned().collect()
     }
 
-    /// How often a question was asked by now in this process. A call that is repeated asks the same again, and finds
-    /// what was answered.
+    /// How often a question was asked so far in this process. A repeated call asks the same again, and finds the
+    /// earlier answer.
     pub(super) fn asked_again(&self, question: &str) -> u32 {
         let mut questions = locked(&self.questions);
         let number = questions.entry(question.to_owned()).or_default();
@@ -177,7 +177,7 @@ impl Tooling {
         *number
     }
 
-    /// The tools that an agent is offered, its launcher among them where it has one.
+    /// The tools that an agent is offered, including its launcher if it has one.
     fn registry(&self, caller: &ModelCaller, launcher: Option<Arc<dyn Launcher>>) -> ToolRegistry {
         let mut registry = self.settings.registry.clone();
         if let Some(servers) = &self.settings.servers
@@ -255,7 +255,7 @@ impl Tooling {
         Ok(true)
     }
 
-    /// Has done what a model asked for at once: each call is run, or was before, or waits with the run.
+    /// Does what a model asked for at once: each call runs now, or ran before, or waits with the run.
     pub async fn round(self: &Arc<Self>, round: Round<'_>) -> Result<RoundEnd, ModelError> {
         let unrecorded = |error: KeepError| ModelError::Unrecorded(Box::new(error));
         let Round {
@@ -381,8 +381,9 @@ impl Tooling {
     }
 }
 
-/// Executes the calls. Any stop of the agent interrupts them, a graceful one too: what is finished first is the
-/// agent's own step, and its tools may take for ever. Where a call runs that must not be interrupted, that is said.
+/// Executes the calls. Any stop of the agent interrupts them, even a graceful one: a graceful stop only finishes the
+/// agent's own step, and its tools may take for ever. If a call that must not be interrupted is running, `deferred` is
+/// called.
 async fn execute(
     executor: &Executor,
     calls: Vec<RequestedCall>,
@@ -396,7 +397,7 @@ async fn execute(
         ended = &mut work => return ended,
         reason = scope.stopping() => reason,
     };
-    // The calls that run are told to stop, and those that wait do not start.
+    // Running calls are told to stop, and waiting ones do not start.
     if executor.config().controller.request(reason) == Requested::Deferred {
         deferred();
     }

@@ -87,7 +87,7 @@ impl<W: Workflow> Agent<W> {
         &self.run
     }
 
-    /// Stops it, and all below it, where somebody asks for that.
+    /// The scope that stops it, and all below it, on request.
     pub fn scope(&self) -> StopScope {
         self.live().scope_of(&self.id)
     }
@@ -101,14 +101,14 @@ impl<W: Workflow> Agent<W> {
     ///
     /// # Errors
     ///
-    /// Where the name is none: see [`NodeId`].
+    /// If the name is invalid: see [`NodeId`].
     pub fn child(&self, kind: W::Kind, name: &str) -> Result<Self, Exit> {
         let id = self.id.child(name)?;
         Ok(Self::new(self.run.clone(), id, kind))
     }
 
-    /// Ends here where the agent is to stop, or nothing more was recorded of a run that is only shown. A stop takes hold
-    /// at the next of these: each method that does something begins with it.
+    /// Ends here if the agent is to stop, or if nothing more was recorded of a run that is only shown. A stop takes
+    /// effect at the next boundary: each method that does something begins with one.
     ///
     /// # Errors
     ///

@@ -32,7 +32,7 @@ pub struct Routed<R: InterruptRoutes> {
     pub filled_by: FilledBy,
     /// The answer.
     pub answer: Answer,
-    /// The supervisor's event that has set the target, where one has.
+    /// The supervisor's event that has set the target, if one has.
     pub reroute: Option<EventId>,
 }
 
@@ -41,7 +41,7 @@ impl<R: InterruptRoutes> Decided<R> {
     ///
     /// # Errors
     ///
-    /// Fails the run where the interrupt was refused.
+    /// Fails the run if the interrupt was refused.
     pub fn routed(self) -> Result<Routed<R>, Exit> {
         match self {
             Self::Routed(routed) => Ok(*routed),

@@ -1,4 +1,4 @@
-//! A workflow among others, for a program that has several and knows none of them by its type.
+//! A workflow among others, for a program that has several and does not know their types.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::{Execution, RunSettings, Workflow, WorkflowMistake, catalogue_of};
 use crate::run::{RunInbox, RunReport};
 
-/// Any [`Workflow`], whatever its types.
+/// Any [`Workflow`], of any types.
 #[async_trait]
 pub trait ErasedWorkflow: Send + Sync {
     /// The name under which its runs are kept.
@@ -30,18 +30,18 @@ pub trait ErasedWorkflow: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`NameError`] where its kind has a name that no store keeps.
+    /// [`NameError`] if its kind has a name that no store keeps.
     fn root(&self) -> Result<RootNode, NameError>;
 
-    /// Reads an input: JSON, or plain words where it takes a text.
+    /// Reads an input: JSON, or plain words if it takes a text.
     ///
     /// # Errors
     ///
     /// [`AnswerError`] with the path of what does not fit.
     fn read_input(&self, text: &str) -> Result<Value, AnswerError>;
 
-    /// Executes a run that is in the store, to its end or until it rests. `reached` is handed the way of what comes from
-    /// outside, before anything is executed.
+    /// Executes a run that is in the store, to its end or until it rests. `reached` gets the run's inbox, before
+    /// anything is executed.
     ///
     /// # Errors
     ///

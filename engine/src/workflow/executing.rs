@@ -1,4 +1,4 @@
-//! One execution of a workflow's run: begun, or gone on with, to its end or until it rests.
+//! One execution of a workflow's run: begun or continued, to its end or until it rests.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ use journal::error::KeepError;
 /// What an execution of a run needs beside its workflow.
 #[non_exhaustive]
 pub struct RunSettings {
-    /// The run's id. One that is in the store goes on where it stood.
+    /// The run's id. A run that is in the store goes on from where it was.
     pub run: RunId,
     /// Plays the agents.
     pub model: Arc<dyn LanguageModel>,
@@ -35,7 +35,7 @@ pub struct RunSettings {
     pub constraints: Arc<dyn ConstraintCheck>,
     /// Answers questions.
     pub reviewer: Arc<dyn Reviewer>,
-    /// Told what happens.
+    /// Gets the run's events.
     pub observer: Arc<dyn RunObserver>,
     /// How far the run may go.
     pub limits: RunLimits,
@@ -43,15 +43,15 @@ pub struct RunSettings {
     pub policy: HandlerPolicy,
     /// The time.
     pub clock: Arc<dyn Clock>,
-    /// What its agents may use, where they may use tools at all.
+    /// What its agents may use, if they may use tools at all.
     pub tools: Option<AgentTools>,
     /// Where it is kept.
     pub store: RunStore,
 }
 
 impl RunSettings {
-    /// What most runs need: their models answer for types alone, nobody is there to answer questions or to be told what
-    /// happens, and agents have no tools. Set what you have.
+    /// What most runs need: their models answer for types alone, no one answers questions or observes events, and
+    /// agents have no tools. Set what you have.
     pub fn new(run: RunId, model: Arc<dyn LanguageModel>, store: RunStore) -> Self {
         Self {
             run,
@@ -74,11 +74,11 @@ impl RunSettings {
 pub struct Executed<T> {
     /// What became of it.
     pub report: RunReport,
-    /// What came of it, where its work is done.
+    /// Its result, if its work is done.
     pub output: Option<T>,
 }
 
-/// A run that is about to be executed. While it is, its bus takes events and its directory knows its agents.
+/// A run that is about to be executed. During execution, its bus takes events and its directory knows its agents.
 pub struct Execution<W: Workflow> {
     workflow: Arc<W>,
     run: Run<W>,
@@ -91,7 +91,7 @@ struct PendingRun<I> {
     input: I,
 }
 
-/// What of a workflow, or of its input, no store keeps.
+/// The part of a workflow, or of its input, that a store cannot keep.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkflowMistake {
@@ -136,7 +136,7 @@ impl<W: Workflow> Execution<W> {
     ///
     /// # Errors
     ///
-    /// Where the input cannot be written as JSON.
+    /// If the input cannot be written as JSON.
     pub fn order(input: &W::Input) -> Result<String, WorkflowMistake> {
         Ok(serde_json::to_string(&PendingRun {
             workflow: W::NAME.to_owned(),
@@ -177,7 +177,7 @@ impl<W: Workflow> Execution<W> {
             store,
         }));
         let admission = Arc::clone(&live.reroute_log) as Arc<_>;
-        // Where code is executed, and not a table of nodes, nobody knows what a fork of it would be.
+        // The run is code, not a table of nodes, so it is undefined what a fork of it would be.
         let handler = live.handler(HandlerPolicy {
             branches: Branches::Refused,
             ..policy
@@ -194,18 +194,18 @@ impl<W: Workflow> Execution<W> {
         Ok(Self { workflow, run })
     }
 
-    /// The run, for whoever reaches it from outside while it is executed.
+    /// The run, for callers that reach it from outside while it is executed.
     pub fn run(&self) -> Run<W> {
         self.run.clone()
     }
 
-    /// Executes the run, and reports what became of it: from its start, or from where it stood. All that it started has
-    /// ended then, and what the report says is recorded.
+    /// Executes the run, and reports what became of it: from its start, or from where it was. By the time this returns,
+    /// everything it started has ended, and everything reported is recorded.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future ends all work of the run at once, and nothing is reported; what was recorded stands, and the
-    /// run can be resumed. Stop `scope` instead.
+    /// Dropping the future ends all work of the run at once, and nothing is reported; what was recorded is kept, and
+    /// the run can be resumed. Stop `scope` instead.
     pub async fn execute(self, scope: &StopScope) -> Executed<W::Output> {
         let live = &self.run.shared.live;
         let mut output = None;
@@ -276,14 +276,14 @@ impl<W: Workflow> Execution<W> {
         Ok(serde_json::from_value(order.input).map_err(unreadable)?)
     }
 
-    /// Ends the agents as the run ended, or leaves them where they stand.
+    /// Ends the agents as the run ended, or leaves them in their states.
     async fn settle(&self, end: &Result<RunEnd, RunError>) -> Result<(), RunError> {
         let live = &self.run.shared.live;
         let (ends, state) = match end {
             Ok(RunEnd::Completed(_)) => (true, NodeState::Completed),
             Ok(RunEnd::Stopped(_)) => (true, NodeState::Canceled),
             Ok(RunEnd::Interrupted(_)) => (false, NodeState::WaitingInput),
-            // Whoever asks says so itself, and what could not be recorded is as it was.
+            // A waiting agent says so itself, and what could not be recorded stays as it was.
             Ok(RunEnd::Waiting) => return Ok(()),
             Err(error) if error.is_of_the_store() => return Ok(()),
             Err(error) if error.is_resumable() => (false, NodeState::WaitingInput),
@@ -308,7 +308,7 @@ impl<W: Workflow> Execution<W> {
 }
 
 impl<W: Workflow> Run<W> {
-    /// An agent has ended: whoever asked something of it alone is told.
+    /// Ends an agent, and notifies those who asked something of it alone.
     pub(super) async fn end(
         &self,
         node: &NodeId,
@@ -329,7 +329,7 @@ impl<W: Workflow> Run<W> {
         Ok(live.settle_stops_of(node).await?)
     }
 
-    /// Tells the observer and the bus what became of events that no decision used.
+    /// Notifies the observer and the bus of the end of events that no decision used.
     pub(super) async fn tell_ended(&self, events: Vec<EventId>) -> Result<(), RunError> {
         for (event, state) in self.shared.live.tell_ended(events).await? {
             let changed = BusEvent::RerouteChanged { event, state };
@@ -339,7 +339,7 @@ impl<W: Workflow> Run<W> {
     }
 }
 
-/// What a workflow says of itself, for whoever shows its runs.
+/// What a workflow says of itself, for viewers of its runs.
 ///
 /// # Errors
 ///

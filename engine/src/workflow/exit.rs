@@ -1,4 +1,4 @@
-//! Why the code of a workflow is left before its end.
+//! Why a workflow's code ends early.
 
 use std::error::Error;
 use std::fmt;
@@ -8,10 +8,11 @@ use routing_core::{DispatchError, StopReason};
 use crate::run::{RunEnd, RunError, StepLimitReached};
 use journal::error::KeepError;
 
-/// Why the code of a workflow is left before its end. Pass it on with `?`.
+/// Why a workflow's code ends early. Pass it on with `?`.
 ///
-/// It is no [`Error`], for most of what it says is none: a run that was stopped from outside or waits for a person stands
-/// still, and goes on from there. An error of the workflow's own is made one by [`Exit::failed`] or [`Exit::paused_by`].
+/// It is no [`Error`], because most exits are not errors: a run that was stopped from outside or waits for a person is
+/// at rest, and goes on from there. An error of the workflow's own becomes one by [`Exit::failed`] or
+/// [`Exit::paused_by`].
 pub struct Exit(Box<Why>);
 
 enum Why {
@@ -52,11 +53,11 @@ impl Exit {
         Self(Box::new(Why::Rests(end)))
     }
 
-    /// Why the agent was cut off, where that is all that has happened: the run may go on without it, and its result.
+    /// Why the agent was cut off, if nothing else happened: the run may go on without it and its result.
     ///
     /// # Errors
     ///
-    /// The exit, where it is another one.
+    /// The exit, if it is another one.
     pub fn into_cut_off(self) -> Result<String, Self> {
         match *self.0 {
             Why::Pruned(reason) => Ok(reason),

@@ -1,4 +1,4 @@
-//! What the tools of an agent stand on: its run. Agents of a workflow in code launch others themselves.
+//! The run that an agent's tools belong to. Agents of a workflow in code launch others themselves.
 
 use std::sync::{Arc, Weak};
 

@@ -1,4 +1,4 @@
-//! From "nothing of it runs any more" to "it is stopped, and that is recorded".
+//! Acknowledges stops: from "nothing in it runs any more" to "it is stopped, and that is recorded".
 
 use std::sync::Arc;
 
@@ -16,26 +16,26 @@ use crate::life::{
 };
 use crate::store::{ChangeError, CheckpointId, Filter, Pages, RunError};
 
-/// How many interrupts are looked at together.
+/// How many interrupts are read together.
 const PAGE: u32 = 200;
 
 /// A run that has stopped, as it is recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoppedRun {
-    /// Paused, or cancelled where one of the stops ends the run.
+    /// Paused, or cancelled if one of the stops ends the run.
     pub state: RunState,
-    /// Why: the reason of the stop that decides it, the hardest one where there are several.
+    /// Why: the reason of the stop that decides it, the hardest if there are several.
     pub reason: StopReason,
-    /// The stops, as they stand now.
+    /// The stops, in their current state.
     pub stops: Vec<Interrupt>,
-    /// The checkpoint that the run can go on from.
+    /// The checkpoint from which the run can continue.
     pub checkpoint: Option<CheckpointId>,
 }
 
 impl Keeper {
-    /// Acknowledges and resolves the stops of a reach, and those below it. That the whole run has stopped cuts no
-    /// agent of it off: such a stop stays until its workflow has gone on without the agent.
+    /// Acknowledges and resolves the stops of a reach, and those below it. If the whole run has stopped, stops that cut
+    /// an agent off are not finished: they remain until the workflow has continued without the agent.
     pub(crate) async fn finish_stops(
         self: &Arc<Self>,
         reach: &Reach,
@@ -47,7 +47,7 @@ impl Keeper {
             .await
     }
 
-    /// Acknowledges and resolves the stops that cut an agent off, and those below it that do.
+    /// Acknowledges and resolves the stops that cut off an agent, or one below it.
     pub(super) async fn finish_cuts(
         self: &Arc<Self>,
         agent: &NodeId,
@@ -58,7 +58,7 @@ impl Keeper {
             .await
     }
 
-    /// Acknowledges and resolves the stops of a reach, and those below it, that are concerned.
+    /// Acknowledges and resolves the stops of a reach, and those below it, that `concerns` selects.
     async fn finish_those(
         self: &Arc<Self>,
         reach: &Reach,
@@ -68,7 +68,7 @@ impl Keeper {
     ) -> Result<Vec<Interrupt>, KeepError> {
         let mut finished: Vec<Interrupt> = Vec::new();
         loop {
-            // What was asked for while the last ones were finished counts too.
+            // Stops requested while the last ones were finished count too.
             let standing = self.recorded_standing().await?;
             let open: Vec<_> = standing
                 .iter()
@@ -89,7 +89,7 @@ impl Keeper {
         }
     }
 
-    /// The stops in force, each of which is recorded by now, or could not be.
+    /// Waits until each stop in force is recorded, or could not be, and returns them.
     pub(super) async fn recorded_standing(self: &Arc<Self>) -> Result<Vec<ActiveStop>, KeepError> {
         let mut pulse = self.shared.pulse.subscribe();
         loop {
@@ -99,7 +99,7 @@ impl Keeper {
             if self.shared.registry.is_recorded(self.run) {
                 return Ok(standing);
             }
-            // Another request has come, or one from before the run was taken is still under way.
+            // A new request has come, or an earlier one, from before the run was taken, is still being recorded.
             tokio::select! {
                 _changed = pulse.changed() => {}
                 () = tokio::time::sleep(self.shared.settings.times.poll) => {}
@@ -108,7 +108,7 @@ impl Keeper {
         }
     }
 
-    /// Acknowledges and resolves one stop, from wherever it stands.
+    /// Acknowledges and resolves one stop, from its current state.
     async fn finish(
         self: &Arc<Self>,
         stop: &ActiveStop,
@@ -121,7 +121,7 @@ impl Keeper {
             self.check_owned()?;
             let found = self.read(|| settings.store.interrupt(stop.id)).await?;
             let Some(interrupt) = found else {
-                // Its recording failed, and whoever asked was told. What it reaches is stopped all the same.
+                // Recording it failed, which its caller was told. Its scopes are stopped all the same.
                 return Ok(None);
             };
             let (id, epoch) = (interrupt.id, interrupt.epoch);
@@ -153,7 +153,7 @@ impl Keeper {
                 | State::DeadLettered => return Ok(Some(interrupt)),
             };
             match changed {
-                // Its mode was raised or its delivery changed between the look and the change: look again.
+                // Its mode was raised or its delivery changed between the read and the write: read it again.
                 Ok(_)
                 | Err(ChangeError::Refused(
                     Refusal::EvidenceInsufficient
@@ -168,7 +168,7 @@ impl Keeper {
         }
     }
 
-    /// What follows once a stop has taken hold.
+    /// Resolves a stop that has taken effect, as its type requires.
     async fn resolve(
         &self,
         interrupt: &Interrupt,
@@ -194,7 +194,7 @@ impl Keeper {
             | InterruptType::AgentReview => {
                 let judge = Judge::Policy { epoch };
                 let choosing = Choosing {
-                    // An interrupt has one decision at most, so its own bits name it.
+                    // An interrupt has at most one decision, so the decision reuses its UUID.
                     id: DecisionId::from_uuid(id.uuid()),
                     verdict: Verdict::Applied,
                     target: None,
@@ -215,7 +215,7 @@ impl Keeper {
             .await
     }
 
-    /// Ends a stop that has taken hold, and that nobody asks for any more.
+    /// Ends a stop that has taken effect, after all requests for it were taken back.
     async fn end_unasked(&self, stop: &Interrupt) -> Result<Interrupt, ChangeError> {
         self.withdraw(stop.id, WithdrawCause::NobodyAsks).await
     }
@@ -258,14 +258,14 @@ impl Keeper {
         }))
     }
 
-    /// Whether a stop is in force that has not been carried out, though nothing of the run runs any more.
+    /// Whether a stop is in force that has not been carried out, though nothing in the run runs any more.
     pub(crate) fn is_late(&self) -> bool {
         let standing = self.shared.registry.standing(self.run);
         let mut open = standing.iter().filter(|stop| !stop.settled);
         open.any(|stop| !self.is_cut(stop))
     }
 
-    /// Ends the run where a stop has ended it and whoever carried that out died before the run's own state said so.
+    /// Ends the run if a stop has ended it and the process that did so died before it had recorded the run's own state.
     /// Returns whether it has ended.
     pub(crate) async fn end_where_stopped(&self) -> Result<bool, KeepError> {
         let settings = &self.shared.settings;
@@ -291,8 +291,8 @@ impl Keeper {
         Ok(false)
     }
 
-    /// Pauses the run where all its stops have taken hold, and whoever saw to that died before the run's own state
-    /// said so.
+    /// Pauses the run if all its stops have taken effect, and the process that did so died before it had recorded the
+    /// run's own state.
     pub(crate) async fn rest_where_stopping(&self) -> Result<(), KeepError> {
         let settings = &self.shared.settings;
         let run = self.read(|| settings.store.run(self.run)).await?;
@@ -304,8 +304,8 @@ impl Keeper {
         }
     }
 
-    /// Records that the run rests; one that never began is first told to stop. One that is over takes its agents
-    /// with it, and what those had begun, but for one effect.
+    /// Records that the run is paused or cancelled; one that never began becomes `stopping` first. If it is cancelled, so
+    /// are its agents, and the effects that they had begun are abandoned, except `but`.
     pub(super) async fn rest(
         &self,
         state: RunState,
@@ -329,7 +329,7 @@ impl Keeper {
         }
     }
 
-    /// The stop that decides what becomes of the run: one that ends it, else the hardest.
+    /// The stop that decides the state of the run: one that ends it, else the hardest.
     fn deciding<'stops>(&self, standing: &'stops [ActiveStop]) -> Option<&'stops ActiveStop> {
         standing
             .iter()
@@ -337,7 +337,7 @@ impl Keeper {
             .max_by_key(|stop| (self.ends_run(stop), stop.reason.mode))
     }
 
-    /// Whether a stop of the whole run was carried out after which nothing goes on.
+    /// Whether this stop was carried out and ended the whole run.
     fn has_ended_run(&self, stop: &Interrupt) -> bool {
         let is_applied = stop
             .decision
@@ -354,12 +354,12 @@ impl Keeper {
         self.is_whole(&stop.reach) && leaves_nothing(stop.interrupt_type)
     }
 
-    /// Whether a stop cuts an agent off, and the run goes on without it.
+    /// Whether a stop cuts off an agent, and the run continues without it.
     fn is_cut(&self, stop: &ActiveStop) -> bool {
         !self.is_whole(&stop.reach) && leaves_nothing(stop.interrupt_type)
     }
 
-    /// The agent that stands for the run takes all of it along, and so does any where none can be left out.
+    /// Whether a reach covers the whole run: the agent that represents the run does, and so does any agent if none can be left out.
     fn is_whole(&self, reach: &Reach) -> bool {
         match reach {
             Reach::Run => true,
@@ -367,13 +367,13 @@ impl Keeper {
         }
     }
 
-    /// A pause is pointless where another stop ends the run.
+    /// A pause is pointless if another stop ends the run.
     fn superseded_by(&self, stop: &ActiveStop, standing: &[ActiveStop]) -> Option<InterruptId> {
         let ending = standing.iter().find(|other| self.ends_run(other))?;
         (stop.interrupt_type == InterruptType::Pause).then_some(ending.id)
     }
 
-    /// Tells hooks of a stop that has taken hold.
+    /// Calls the hooks about a stop that has taken effect.
     fn announce(&self, interrupt: &Interrupt) {
         let shared = Arc::clone(&self.shared);
         shared.beat();
@@ -385,7 +385,7 @@ impl Keeper {
     }
 }
 
-/// Whether nothing of what is stopped so goes on.
+/// Whether a stop of this type ends what it stops for good.
 const fn leaves_nothing(interrupt_type: InterruptType) -> bool {
     matches!(interrupt_type, InterruptType::Stop | InterruptType::Prune)
 }
@@ -398,7 +398,7 @@ pub(super) fn is_within(inner: &Reach, outer: &Reach) -> bool {
     }
 }
 
-/// Nothing of the scope runs any more when this is called, which is enough for every stop.
+/// Nothing in the scope runs any more when this is called, which is evidence enough for every stop.
 fn sufficient(evidence: &Evidence, mode: StopMode) -> Evidence {
     match mode {
         StopMode::Graceful => evidence.clone(),

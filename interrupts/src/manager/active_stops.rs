@@ -1,4 +1,4 @@
-//! Stops as the registry knows them: what is asked for, what stands, and what is to be recorded of it.
+//! Stops as the registry knows them: requested, in force, and still to be recorded.
 
 use routing_core::{InterruptId, InterruptType, StopReason};
 
@@ -13,18 +13,18 @@ pub(crate) struct ActiveStop {
     pub(crate) reach: Reach,
     /// What it does.
     pub(crate) interrupt_type: InterruptType,
-    /// Why; its mode is the hardest that was asked for.
+    /// Why; its mode is the hardest that was requested.
     pub(crate) reason: StopReason,
-    /// Whether it is stopped and recorded, so that a new turn does not stop again.
+    /// Whether it has taken effect and is recorded, so that it does not stop a new turn.
     pub(crate) settled: bool,
     /// Whether it was found in the store when the run was taken.
     pub(crate) found: bool,
 }
 
-/// A stop that is asked for.
+/// A stop that is requested.
 #[derive(Debug, Clone)]
 pub(crate) struct RequestedStop {
-    /// The id that its interrupt gets, where it is a new one.
+    /// The id that its interrupt gets, if it is a new one.
     pub(crate) id: InterruptId,
     /// How far it reaches.
     pub(crate) reach: Reach,
@@ -32,16 +32,16 @@ pub(crate) struct RequestedStop {
     pub(crate) interrupt_type: InterruptType,
     /// Why.
     pub(crate) reason: StopReason,
-    /// Whether it is a request of its own, even where the same stop is under way.
+    /// Whether it is a request of its own, even if the same stop is under way.
     pub(crate) alone: bool,
 }
 
-/// What is to be recorded of a request.
+/// The recording of a request.
 pub(crate) trait Job: Clone {
-    /// Whether recording this one records the other one too.
+    /// Whether recording this job records the other one too.
     fn covers(&self, other: &Self) -> bool;
 
-    /// The interrupt that it is about has another id than was thought.
+    /// Replaces the id of its interrupt, if that is `from`.
     fn rename(&mut self, from: InterruptId, to: InterruptId);
 }
 
@@ -57,8 +57,8 @@ pub(crate) enum StopPlacement {
 /// Who records the jobs of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Recorder {
-    /// The one that keeps the run.
+    /// The keeper of the run.
     Keeper,
-    /// The one for runs that nobody here keeps.
+    /// The recorder for runs that this process does not own.
     Outside,
 }

@@ -6,7 +6,7 @@ use crate::store::{NodeActivity, NodeRow, Pages};
 const PAGE: u32 = 200;
 
 impl Keeper {
-    /// Records that the agents which had not ended are cancelled: their run is.
+    /// Records that agents which had not ended are cancelled, because their run is.
     pub(super) async fn cancel_agents(&self) -> Result<(), KeepError> {
         let settings = &self.shared.settings;
         let store = &settings.store;

@@ -1,4 +1,4 @@
-//! How a request enters: what it reaches here is told at once, and its recording is queued.
+//! How a request enters: the scopes that it reaches here are stopped at once, and its recording is queued.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -57,7 +57,7 @@ impl Shared {
 
     fn place_everywhere(&self, request: &Arc<StopRequest>, hardens: bool) -> Vec<StopJob> {
         let asked = self.asked(Reach::Run, request);
-        // A template: whoever takes a run later makes the job of it.
+        // A template: when this process takes a run later, it makes the run's job from it.
         let no_run = RunId::from_uuid(asked.id.uuid());
         let later = job(
             no_run,
@@ -101,7 +101,7 @@ impl Shared {
         }
     }
 
-    /// Makes a stop immediate after a while, unless it has become immediate or its run has gone from here.
+    /// Makes a stop immediate after `limit`, unless it has become immediate or this process no longer owns its run.
     pub(crate) fn harden_after(self: &Arc<Self>, limit: Duration, request: StopRequest, by: Actor) {
         let shared = Arc::clone(self);
         self.tasks.spawn_on(
@@ -169,7 +169,7 @@ fn job(
     }
 }
 
-/// How scopes are told: what is cut off has no step to finish.
+/// The reason with which scopes are stopped: a prune is always immediate, since it leaves no step to finish.
 pub(crate) fn told(interrupt_type: InterruptType, reason: &StopReason) -> StopReason {
     let mode = match interrupt_type {
         InterruptType::Prune => StopMode::Immediate,

@@ -1,4 +1,4 @@
-//! What a stop leaves behind once it has taken hold: the checkpoint, and of a branch the run that was forked there.
+//! What a stop leaves behind once it has taken effect: the checkpoint, and for a branch also the run forked there.
 
 use async_trait::async_trait;
 use routing_core::{InterruptType, RunId};
@@ -8,13 +8,13 @@ use super::keeper::{KeepError, Keeper};
 use crate::life::Interrupt;
 use crate::store::{CheckpointId, KnownEffect, NewRun, Pages, Run, RunError, Store, StoreError};
 
-/// How many entries of a journal are read together.
+/// How many journal entries are read together.
 const ENTRIES: u32 = 1_000;
 
-/// Knows what a run that is forked off has of the one that it leaves, beyond what that had recorded by the checkpoint.
+/// Knows what a fork inherits from its run beyond what that had recorded by the checkpoint.
 #[async_trait]
 pub trait Heritage: Send + Sync {
-    /// What was said to a run or decided about it that nobody has read by this checkpoint, where it stands there.
+    /// The messages to a run and the decisions about it that were not read by this checkpoint, if the run is still at it.
     ///
     /// # Errors
     ///
@@ -31,7 +31,7 @@ pub trait Heritage: Send + Sync {
     ) -> Result<Vec<KnownEffect>, StoreError>;
 }
 
-/// A fork has what the journal had at its checkpoint, and no more.
+/// A fork inherits only what the journal had at its checkpoint.
 #[derive(Debug, Clone, Copy)]
 pub struct NoHeritage;
 
@@ -50,7 +50,7 @@ impl Heritage for NoHeritage {
 /// What a stop leaves behind.
 #[derive(Debug, Serialize)]
 pub(super) struct LeftBehind {
-    /// Where the run can go on from.
+    /// Where the run can continue from.
     #[serde(skip_serializing_if = "Option::is_none")]
     checkpoint: Option<String>,
     /// The run that was forked there.
@@ -58,14 +58,14 @@ pub(super) struct LeftBehind {
     branch: Option<RunId>,
 }
 
-/// There is nothing to be forked from, or nobody can read it: the stop takes hold all the same, and holds up no other.
+/// There is no checkpoint to fork from, or it is damaged: the stop takes effect all the same, and delays no other.
 const NOTHING: LeftBehind = LeftBehind {
     checkpoint: None,
     branch: None,
 };
 
 impl LeftBehind {
-    /// What stands of it in the decision.
+    /// Its JSON for the content of the decision.
     pub(super) fn content(&self) -> Option<String> {
         self.checkpoint.as_ref()?;
         serde_json::to_string(self).ok()
@@ -73,7 +73,7 @@ impl LeftBehind {
 }
 
 impl Keeper {
-    /// What a stop leaves behind that is about to be resolved. A branch is forked here: before it is said to be.
+    /// What a stop that is about to be resolved leaves behind. A branch is forked here, before it is reported as forked.
     pub(super) async fn left_behind(
         &self,
         stop: &Interrupt,
@@ -89,7 +89,7 @@ impl Keeper {
         let run = self.read(|| store.run(self.run)).await?;
         let run = run.ok_or(RunError::Unknown { run: self.run })?;
         let Some(from) = checkpoint.or(run.goes_on_from()) else {
-            // A run that has not begun has nothing to be forked from: whoever reads the decision sees it.
+            // A run that has not begun has no checkpoint to fork from: the decision shows that.
             return Ok(NOTHING);
         };
         if self.is_damaged(from).await? {
@@ -107,7 +107,7 @@ impl Keeper {
                 known.push(effect);
             }
         }
-        // An interrupt forks one run at most, so its own bits name it.
+        // An interrupt forks at most one run, so the run reuses its UUID.
         let branch = RunId::from_uuid(stop.id.uuid());
         let new = NewRun {
             root: None,
@@ -118,7 +118,7 @@ impl Keeper {
         let fork = || store.fork_run_with(from, new.clone(), known.clone());
         let forked = self.write(fork).await;
         match forked {
-            // Whoever forked it died before the branch was resolved.
+            // `Taken`: the process that forked it died before the branch was resolved.
             Ok(_) | Err(RunError::Taken { .. }) => Ok(LeftBehind {
                 checkpoint: Some(from.to_string()),
                 branch: Some(branch),
@@ -138,8 +138,8 @@ impl Keeper {
         Ok(self.read(look).await?)
     }
 
-    /// What is in the journal of a fork that has no checkpoint of its own: what it has taken over, and what was said to
-    /// it. The checkpoint that it began from knows nothing of the words, and nobody has read them.
+    /// The journal of a fork that has no checkpoint of its own: what it has inherited, and the messages to it. Those are
+    /// not in the checkpoint that it began from, and no agent has read them.
     async fn unread(&self) -> Result<Vec<KnownEffect>, KeepError> {
         let store = &self.shared.settings.store;
         let (mut pages, mut known) = (Pages::of(ENTRIES), Vec::new());

@@ -1,4 +1,4 @@
-//! The decisions of stops, carried out: what follows from them has happened once the run goes on or ends.
+//! Records that decisions about stops are carried out: they are once the run continues or ends.
 
 use routing_core::InterruptId;
 use serde::Deserialize;
@@ -9,19 +9,19 @@ use crate::store::{JournalError, Pages};
 
 const PAGE: u32 = 200;
 
-/// The kind of effect with which a decision is carried out.
+/// The kind of effect that carries out a decision.
 const DISPATCH: &str = "dispatch";
 
-/// What the journal says of a dispatch, as far as it is needed here.
+/// The part of a dispatch's journal entry that is needed here.
 #[derive(Deserialize)]
 struct Dispatch {
     interrupt: InterruptId,
 }
 
 impl Keeper {
-    /// Records that the decisions of all stops that came from outside have been carried out. What an agent has
-    /// raised by itself is carried out by its workflow, which says so. That the run is given up is carried out once
-    /// it is cancelled: until then whoever takes the run next has to find it.
+    /// Records that the decisions of all stops that came from outside have been carried out. Stops that an agent has
+    /// raised itself are carried out and recorded by its workflow. A decision to cancel the run is carried out once the
+    /// run is cancelled: until then its next owner has to find it.
     pub(crate) async fn carry_out_stops(&self) -> Result<(), KeepError> {
         let settings = &self.shared.settings;
         let mut pages = Pages::of(PAGE);
@@ -68,7 +68,7 @@ impl Keeper {
             Ok(_) => Ok(()),
             Err(JournalError::Store(error)) => Err(error.into()),
             Err(JournalError::Fenced { .. }) => Err(KeepError::Lost { run: self.run }),
-            // Another part of the program has recorded it in its own words.
+            // Another part of the program has recorded another result.
             Err(error) => {
                 tracing::debug!(%effect, %error, "the dispatch of a stop was recorded before");
                 Ok(())
@@ -81,7 +81,7 @@ fn is_from_outside(interrupt: &Interrupt) -> bool {
     interrupt.family() == Family::Stop && !interrupt.is_raised_by_agent()
 }
 
-/// Whether it was decided that the run shall not go on.
+/// Whether the decision cancels the run.
 fn gives_up(stop: &Interrupt) -> bool {
     let decision = stop.decision.as_ref();
     decision.is_some_and(|decision| decision.verdict == Verdict::Cancel)

@@ -1,7 +1,7 @@
-//! When a user's stop meets open questions: the user goes first, and nothing is dropped.
+//! When a user's stop meets open questions: the stop has priority, and nothing is dropped.
 //!
-//! A question that waits for a person is held by the stop. It stays live and listed, and can be decided again when
-//! the stop has ended: no question is held by a stop that has.
+//! The stop puts a question that waits for a person on hold. The question stays live and listed, and can be decided
+//! again when the stop has ended: a stop that has ended holds no question.
 
 use routing_core::{InterruptId, StopSource};
 
@@ -12,7 +12,7 @@ use crate::life::{Family, Interrupt, ReviewChange, State};
 use crate::store::ChangeError;
 
 impl Keeper {
-    /// Holds what a user's stop goes before, and shows again what nothing holds any more.
+    /// Puts questions on hold that a user's stop reaches, and releases those whose stop has ended.
     pub(crate) async fn settle_clashes(&self, live: &[Interrupt]) -> Result<(), KeepError> {
         let standing = self.shared.registry.standing(self.run);
         let stops: Vec<_> = standing
@@ -65,7 +65,7 @@ impl Keeper {
             })
             .await;
         match changed {
-            // Where it has changed meanwhile, that is told, and it is looked at again.
+            // If the question has changed meanwhile, a notice wakes this run, which checks it again.
             Ok(_) | Err(ChangeError::Refused(_)) => Ok(()),
             Err(error) => Err(error.into()),
         }

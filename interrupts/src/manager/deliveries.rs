@@ -1,4 +1,4 @@
-//! What a workflow brings to be reached: where questions and messages for its nodes go.
+//! What a workflow implements to receive questions and messages for its nodes.
 
 use async_trait::async_trait;
 use routing_core::NodeId;
@@ -9,10 +9,10 @@ use crate::store::StoredMessage;
 /// Why a question could not be given to its node.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Undeliverable {
-    /// The node has ended: the question is withdrawn, and whoever asked is told.
+    /// The node has ended: the question is withdrawn, and its author is told.
     #[error("the node has ended")]
     NodeEnded,
-    /// It did not work this time: it is tried again, as often as its interrupt allows.
+    /// The delivery failed this time: it is retried, as often as its interrupt allows.
     #[error("{reason}")]
     NotNow {
         /// Why.
@@ -22,11 +22,11 @@ pub enum Undeliverable {
 
 /// Takes what is delivered to the nodes of a run.
 ///
-/// All methods only look, or put something into a box and return; what takes longer than a delivery may counts as
-/// failed. After a run has changed hands, what its last owner was given and did not finish is given again.
+/// All methods only look, or put something into a mailbox and return; a call that takes longer than a delivery may
+/// counts as failed. When a run gets a new owner, what was delivered to the last one and not finished is delivered again.
 #[async_trait]
 pub trait Deliveries: Send + Sync {
-    /// Puts a supervisor's question into its node's box, so that the node interrupts itself.
+    /// Puts a supervisor's question into its node's mailbox, so that the node interrupts itself.
     ///
     /// # Errors
     ///
@@ -34,20 +34,20 @@ pub trait Deliveries: Send + Sync {
     ///
     /// # Cancel safety
     ///
-    /// Dropped, the node may have it or not. It is delivered again then.
+    /// If dropped, the node may have it or not. It is delivered again then.
     async fn question(&self, interrupt: &Interrupt) -> Result<(), Undeliverable>;
 
-    /// Whether a node has ended: a stop of it alone takes hold no more, and is withdrawn. It is asked after the stop
-    /// was put in force, so a node that ends later is told to [`KeptRun`](super::KeptRun::has_ended).
+    /// Whether a node has ended: a stop of it alone can no longer take effect, and is withdrawn. This is called after the
+    /// stop was put in force, so the workflow reports a node that ends later to [`KeptRun`](super::KeptRun::has_ended).
     fn has_ended(&self, _node: &NodeId) -> bool {
         false
     }
 
-    /// Puts a message into its node's box.
+    /// Puts a message into its node's mailbox.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, the node may have it or not. It is not delivered again in this process.
+    /// If dropped, the node may have it or not. It is not delivered again in this process.
     async fn message(&self, message: &StoredMessage);
 }
 

@@ -1,4 +1,4 @@
-//! What comes in for a run: requests of this process to be recorded, interrupts and messages in the store.
+//! What arrives for a run: requests of this process to be recorded, interrupts and messages in the store.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -23,13 +23,13 @@ const PAGE: u32 = 200;
 /// What has been dealt with so far.
 #[derive(Debug)]
 pub(crate) struct Inbox {
-    /// Nothing has been looked at yet: what the last owner left is taken over.
+    /// Nothing has been read yet: what the last owner left is taken over.
     first: bool,
-    /// What was given to the run in this keeping.
+    /// What was delivered to the run since this process took it.
     given: HashMap<InterruptId, Given>,
     /// Messages up to this position were delivered.
     messages_after: u64,
-    /// Nobody is there to be asked or told: questions and messages stay where they are.
+    /// No agent runs that could take questions and messages: they stay where they are.
     stops_only: bool,
 }
 
@@ -49,7 +49,7 @@ impl Inbox {
         }
     }
 
-    /// The inbox of a run that nobody runs.
+    /// The inbox of a run that no process runs.
     pub(crate) fn for_stops() -> Self {
         Self {
             stops_only: true,
@@ -57,7 +57,7 @@ impl Inbox {
         }
     }
 
-    /// When something that failed is to be tried again.
+    /// When the next failed delivery is due for a retry.
     fn next(&self) -> Option<Instant> {
         let again = self.given.values().filter_map(|given| match given {
             Given::Failed { again, .. } => Some(*again),
@@ -66,7 +66,7 @@ impl Inbox {
         again.min()
     }
 
-    /// Whether an interrupt is to be given to the run now.
+    /// Whether an interrupt is to be delivered to the run now.
     fn wants(&self, interrupt: &Interrupt, owner: &crate::OwnerName) -> bool {
         let again = match self.given.get(&interrupt.id) {
             Some(Given::Delivered) => interrupt.state == State::Requested,
@@ -95,7 +95,7 @@ impl Inbox {
 }
 
 impl Keeper {
-    /// Deals with all that has come in. Returns when something is to be tried again.
+    /// Handles everything in the inbox. Returns when the next retry is due.
     pub(crate) async fn look(self: &Arc<Self>) -> Result<Option<Instant>, KeepError> {
         let mut inbox = self.inbox.lock().await;
         self.check_owned()?;
@@ -108,7 +108,7 @@ impl Keeper {
                 lanes.push(interrupt.lane(), interrupt.clone());
             } else if interrupt.family() == Family::Stop && inbox.given.contains_key(&interrupt.id)
             {
-                // Somebody may have asked for a harder stop.
+                // A harder stop may have been requested.
                 self.stand(interrupt, false);
             }
         }
@@ -151,7 +151,7 @@ impl Keeper {
         Ok(live)
     }
 
-    /// Takes an interrupt and gives it to the run.
+    /// Takes an interrupt and delivers it to the run.
     async fn give(
         self: &Arc<Self>,
         interrupt: Interrupt,
@@ -175,7 +175,7 @@ impl Keeper {
                 self.stand(&taken, inbox.first);
                 self.withdraw_if_ended(&taken).await?;
             }
-            // What the agent has said already is not asked again.
+            // An agent that has acknowledged a question is not asked again.
             (Family::Question, State::Acknowledged) => {
                 inbox.given.insert(taken.id, Given::Delivered);
             }
@@ -189,7 +189,7 @@ impl Keeper {
         let delivery = Delivery {
             owner: settings.owner.clone(),
             lease: settings.lease(),
-            // The run is ours, so whoever had the interrupt has it no more.
+            // This process owns the run, so the last owner of the interrupt has lost it.
             lost: interrupt.lease.as_ref().map(|lease| lease.owner.clone()),
         };
         let taken = self
@@ -205,7 +205,7 @@ impl Keeper {
         }
     }
 
-    /// Puts a stop of the store in force.
+    /// Puts a stop from the store in force.
     fn stand(self: &Arc<Self>, interrupt: &Interrupt, found: bool) {
         let reach = match interrupt.scope {
             Scope::Run => Reach::Run,
@@ -232,7 +232,7 @@ impl Keeper {
             return;
         };
         if !found {
-            // Another process has asked for it: here it is heard of now.
+            // Another process has requested it: this one learns of it now.
             self.shared.spawn_hooks(Moment::BeforeInterrupt {
                 request: request.clone(),
             });
@@ -247,7 +247,7 @@ impl Keeper {
         }
     }
 
-    /// Puts a question into its node's box.
+    /// Puts a question into its node's mailbox.
     async fn ask(&self, question: &Interrupt, inbox: &mut Inbox) -> Result<(), KeepError> {
         let settings = &self.shared.settings;
         let (deliveries, asked) = (Arc::clone(&self.deliveries), question.clone());
@@ -311,7 +311,7 @@ impl Keeper {
     }
 }
 
-/// What was refused has moved on meanwhile, and is looked at again when it is due.
+/// Ignores a refusal: the interrupt has changed meanwhile, and is checked again when it is due.
 fn passed_over(changed: Result<Interrupt, ChangeError>) -> Result<(), KeepError> {
     match changed {
         Ok(_) | Err(ChangeError::Refused(_)) => Ok(()),
@@ -319,7 +319,7 @@ fn passed_over(changed: Result<Interrupt, ChangeError>) -> Result<(), KeepError>
     }
 }
 
-/// The request for a stop that the store holds.
+/// The request for a stop that was read from the store.
 fn request_of(interrupt: &Interrupt, reach: Reach) -> Option<StopRequest> {
     let note: StopNote = serde_json::from_str(&interrupt.content).ok()?;
     let target = match reach {

@@ -1,4 +1,4 @@
-//! The keeping of a run: what the tasks that keep it share with whoever runs it.
+//! Owning a run: the state that the tasks which keep its lease and inbox share with the code that runs it.
 
 use std::fmt::Display;
 use std::future::Future;
@@ -21,20 +21,20 @@ use super::tree::Reach;
 use crate::life::{RunState, State};
 use crate::store::{ChangeError, CheckpointError, Filter, Pages, RunError, StoreError};
 
-/// How many interrupts a look at the deadlines ends at most.
+/// How many interrupts one check of the deadlines ends at most.
 pub(super) const MOST_SWEPT: u32 = 100;
 
-/// Why a run is not kept any more, or could not be dealt with.
+/// Why this process no longer owns a run, or an operation on it failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeepError {
-    /// This process keeps it already.
+    /// This process owns it already.
     #[error("{run} is kept by this process already")]
     Kept {
         /// The run.
         run: RunId,
     },
-    /// Another process owns it now, or its lease could not be renewed in time: nothing more is written.
+    /// Another process owns it now, or its lease was not renewed in time: nothing more is written.
     #[error("this process does not own {run} any more")]
     Lost {
         /// The run.
@@ -46,7 +46,7 @@ pub enum KeepError {
     /// One of its interrupts was not changed.
     #[error(transparent)]
     Change(#[from] ChangeError),
-    /// Where it stood was not saved.
+    /// Its checkpoint was not saved.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
     /// The store failed.
@@ -68,28 +68,28 @@ impl Recoverable for KeepError {
     }
 }
 
-/// What the tasks that keep a run share.
+/// The state that the tasks of an owned run share.
 pub(crate) struct Keeper {
     pub(crate) shared: Arc<Shared>,
     pub(crate) run: RunId,
     pub(crate) epoch: u64,
-    /// The node that stands for the run.
+    /// The node that represents the run.
     pub(crate) node: NodeId,
-    /// Whether the workflow goes on without an agent that is stopped for good.
+    /// Whether the workflow continues without an agent that is stopped for good.
     pub(crate) leaves_agents_out: bool,
     pub(crate) deliveries: Arc<dyn Deliveries>,
-    /// One look into the inbox at a time.
+    /// Locked, so that only one task checks the inbox at a time.
     pub(crate) inbox: tokio::sync::Mutex<Inbox>,
-    /// The run does not belong to this process any more.
+    /// Cancelled when this process no longer owns the run.
     pub(crate) lost: CancellationToken,
     pub(crate) failure: OnceLock<KeepError>,
-    /// How long the store's failures are tried again, for all that is recorded of the run together.
+    /// How long store operations that fail are retried, for all that is recorded of the run together.
     pub(super) patience: Patience,
     begun: AtomicBool,
-    /// The process leaves this run to others.
+    /// Whether the process leaves this run to others.
     pub(super) is_handed_over: AtomicBool,
     bell: Notify,
-    /// When the last renewal of the lease began that has succeeded.
+    /// When the last successful renewal of the lease began.
     renewed: Mutex<Instant>,
 }
 
@@ -126,7 +126,7 @@ impl Keeper {
         self.bell.notify_one();
     }
 
-    /// Reads from the store, again where that fails, as [`Patience::read`] does.
+    /// Reads from the store, and retries as [`Patience::read`] does.
     pub(super) async fn read<T, E, F>(&self, attempt: impl FnMut() -> F) -> Result<T, E>
     where
         E: Recoverable + Display,
@@ -135,7 +135,7 @@ impl Keeper {
         self.patience.read(&self.shared, attempt).await
     }
 
-    /// Writes to the store, again where that fails, as [`Patience::write`] does.
+    /// Writes to the store, and retries as [`Patience::write`] does.
     pub(super) async fn write<T, E, F>(&self, attempt: impl FnMut() -> F) -> Result<T, E>
     where
         E: Recoverable + Display,
@@ -144,8 +144,8 @@ impl Keeper {
         self.patience.write(&self.shared, attempt).await
     }
 
-    /// Refuses to write anything once the run is lost: with the store's own error, where that kept its lease from being
-    /// renewed.
+    /// Refuses to write anything once the run is lost. The error is the store's own if that prevented the renewal of its
+    /// lease.
     pub(crate) fn check_owned(&self) -> Result<(), KeepError> {
         if !self.lost.is_cancelled() {
             return Ok(());
@@ -157,12 +157,12 @@ impl Keeper {
     }
 
     fn since_renewed(&self) -> Duration {
-        // A whole value is put in, so a panic elsewhere leaves it whole.
+        // The value is replaced as a whole, so a panic elsewhere cannot leave it half written.
         let renewed = self.renewed.lock().unwrap_or_else(PoisonError::into_inner);
         renewed.elapsed()
     }
 
-    /// Loses the run where its lease has run out: a process that stood still may be asked before its timers have said so.
+    /// Marks the run as lost if its lease has run out: a process that was suspended may be asked before its timers fire.
     pub(crate) fn stops_where_lost(&self) {
         let is_over = self.since_renewed() >= self.shared.settings.times.lease;
         if is_over && !self.lost.is_cancelled() {
@@ -175,10 +175,10 @@ impl Keeper {
         self.begun.load(Ordering::Acquire)
     }
 
-    /// Says that the run works; from then on a stop of the run makes it `stopping`.
+    /// Records that the run is working; from then on a stop of the run makes it `stopping`.
     pub(crate) async fn begin(&self) -> Result<(), KeepError> {
         match self.change_run(RunState::Running, None).await {
-            // Whoever had it died before it had stopped; it has now.
+            // Its last owner died before it had stopped; it has now.
             Err(KeepError::Run(RunError::Illegal {
                 from: RunState::Stopping,
                 ..
@@ -192,7 +192,7 @@ impl Keeper {
         self.tell_stopping().await
     }
 
-    /// Records that the run was told to stop, where it works and was.
+    /// Records that the run is stopping, if it is working and was told to stop.
     pub(crate) async fn tell_stopping(&self) -> Result<(), KeepError> {
         if !self.has_begun() {
             return Ok(());
@@ -238,14 +238,14 @@ impl Keeper {
         }
     }
 
-    /// The run is not this process's any more: what works on it stops at once.
+    /// Marks the run as lost to this process: all that works on it stops at once.
     pub(crate) fn lose(&self, why: &str) {
         tracing::error!(run = %self.run, epoch = self.epoch, why, "the run is lost");
         self.stop_unrecorded(why.to_owned());
         self.lost.cancel();
     }
 
-    /// An error that cannot be recovered from: the run stops at once, and the error is kept.
+    /// Handles an error that cannot be recovered from: the run stops at once, and the error is kept.
     pub(crate) fn fail(&self, error: KeepError) {
         tracing::error!(run = %self.run, %error, "the run cannot be kept any longer");
         self.stop_unrecorded(error_in_words(&error));
@@ -264,7 +264,7 @@ impl Keeper {
         });
     }
 
-    /// Looks into the inbox whenever something may be in it, until the run is lost or an error ends it.
+    /// Checks the inbox whenever something may be in it, until the run is lost or an error ends it.
     pub(crate) async fn keep_looking(self: Arc<Self>) {
         loop {
             let next = match self.look().await {
@@ -285,7 +285,7 @@ impl Keeper {
         }
     }
 
-    /// Renews the lease of the run and of the interrupts that it was given, until the run is lost.
+    /// Renews the leases of the run and of the interrupts delivered to it, until the run is lost.
     pub(crate) async fn keep_owning(self: Arc<Self>) {
         let times = self.shared.settings.times;
         let mut wait = times.heartbeat;
@@ -325,7 +325,7 @@ impl Keeper {
         }
     }
 
-    /// Ends what has waited too long, of any run: whoever is alive does it for all.
+    /// Ends interrupts of any run that have waited too long: every live process does it for all.
     async fn sweep(&self) {
         let store = &self.shared.settings.store;
         let longest = self.shared.settings.times.heartbeat;
@@ -354,7 +354,7 @@ impl Keeper {
                 if interrupt.lease.as_ref().is_some_and(ours) {
                     let renewed = store.renew(interrupt.id, interrupt.epoch, lease).await;
                     match renewed {
-                        // What has moved on meanwhile needs no lease.
+                        // An interrupt that has changed meanwhile needs no lease.
                         Ok(_)
                         | Err(
                             ChangeError::Refused(_)
@@ -377,7 +377,7 @@ async fn until(instant: Option<Instant>) {
     }
 }
 
-/// The longest that something waits before it is tried again.
+/// The longest wait before a retry.
 pub(crate) const fn longest(shared: &Shared) -> Duration {
     shared.settings.backoff.longest
 }

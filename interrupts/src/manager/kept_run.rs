@@ -1,4 +1,4 @@
-//! A run that this process owns, as whoever runs it sees it.
+//! A run that this process owns, as the code that runs it sees it.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -30,7 +30,7 @@ pub enum RunEnd {
     },
     /// It reached its end.
     Completed,
-    /// It cannot go on.
+    /// It cannot continue.
     Failed {
         /// Why, in words.
         reason: String,
@@ -42,19 +42,19 @@ pub enum RunEnd {
     },
 }
 
-/// Why a run shall not go on.
+/// Why a run must not continue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GivenUp {
-    /// Who decided that, and what he said, in words.
+    /// Who decided that, and what they said, in words.
     pub reason: String,
     /// The dispatch of the decision.
     pub dispatch: EffectId,
 }
 
-/// A run that this process owns: its scopes, its inbox, and the way to say that it has stopped.
+/// A run that this process owns: its scopes, its inbox, and the methods to report that it has stopped.
 ///
-/// While it is held, its lease is renewed, and what is asked of the run, in this process or another one, reaches
-/// its scopes. Dropped without [`KeptRun::settle`], the run is let go as if this process had died: its lease runs
+/// While this value lives, the run's lease is renewed, and stops requested in this process or another one reach its
+/// scopes. If it is dropped without [`KeptRun::settle`], the run is let go as if this process had died: its lease runs
 /// out, and its next owner takes over what was under way.
 pub struct KeptRun {
     keeper: Arc<Keeper>,
@@ -85,7 +85,7 @@ impl KeptRun {
         self.keeper.run
     }
 
-    /// The epoch in which this process owns it. Whatever is written of the run carries it.
+    /// The epoch in which this process owns it. All writes about the run carry it.
     pub fn epoch(&self) -> u64 {
         self.keeper.epoch
     }
@@ -100,8 +100,8 @@ impl KeptRun {
         self.keeper.shared.registry.scope(self.run(), &Reach::Run)
     }
 
-    /// The scope of a node, which stops with those of the nodes above it. One that is made after a stop of its
-    /// node, or of one above, is stopped.
+    /// The scope of a node, which stops with those of the nodes above it. A scope made after a stop of its
+    /// node, or of one above, is already stopped.
     pub fn node_scope(&self, node: &NodeId) -> StopScope {
         self.keeper
             .shared
@@ -130,36 +130,36 @@ impl KeptRun {
         self.requests().request(request)
     }
 
-    /// The way in for requests, to be handed on.
+    /// A handle for making requests, to pass to other code.
     pub fn requests(&self) -> StopRequests {
         StopRequests {
             shared: Arc::clone(&self.keeper.shared),
         }
     }
 
-    /// Counts up whenever something may have changed in the store, of this run or another one. Whoever waits for
-    /// a decision looks again when it changes, and now and then where it does not.
+    /// Counts up whenever something about this run or another one may have changed in the store. A caller that waits for
+    /// a decision checks again when it changes, and now and then when it does not.
     pub fn pulse(&self) -> watch::Receiver<u64> {
         self.keeper.shared.pulse.subscribe()
     }
 
-    /// Whether this process owns the run no more. Its scopes are stopped then, and nothing more is written.
+    /// Whether this process no longer owns the run. Its scopes are stopped then, and nothing more is written.
     pub fn is_lost(&self) -> bool {
         self.keeper.lost.is_cancelled()
     }
 
-    /// Stops the scopes of the run at once where its lease has run out, as it does for a process that stood still: another
-    /// one may have the run. Asked before something is done that must not be done twice.
+    /// Stops the scopes of the run at once if its lease has run out, as happens when a process was suspended: another one
+    /// may own the run by now. Call it before something that must not be done twice.
     pub fn stops_where_lost(&self) {
         self.keeper.stops_where_lost();
     }
 
-    /// The error that stopped the run, where one of the store did that nobody can recover from.
+    /// The store's error that stopped the run, if an unrecoverable one did.
     pub fn failure(&self) -> Option<&KeepError> {
         self.keeper.failure.get()
     }
 
-    /// Records that the run works. A stop that has come by then makes it `stopping` at once.
+    /// Records that the run is working. A stop that has arrived by then makes it `stopping` at once.
     ///
     /// # Errors
     ///
@@ -172,8 +172,8 @@ impl KeptRun {
         self.keeper.begin().await
     }
 
-    /// Looks into the inbox now, instead of when the bell rings: afterwards all that was asked of the run before
-    /// is recorded, delivered and in force.
+    /// Checks the inbox now, instead of when the bell rings: afterwards all earlier requests for the run are recorded,
+    /// delivered and in force.
     ///
     /// # Errors
     ///
@@ -186,11 +186,11 @@ impl KeptRun {
         self.keeper.look().await.map(|_next| ())
     }
 
-    /// Lifts the pauses that were found when the run was taken: whoever resumes it decides them, and the questions
-    /// that they held are shown again. Stops that came later stay in force. Returns the pauses. `content` goes with the
-    /// decision of one of them; where none of those that are returned has it, it was said to nobody.
+    /// Lifts the pauses that were found when the run was taken: `by` decides them, and the questions that they held are
+    /// shown again. Stops that came later stay in force. Returns the pauses. `content` goes with the decision of one of
+    /// them; if none of those that are returned has it, it was not delivered.
     ///
-    /// Call it before the run's scopes are handed out: they are new afterwards.
+    /// Call it before you hand out the run's scopes: they are new afterwards.
     ///
     /// # Errors
     ///
@@ -207,12 +207,12 @@ impl KeptRun {
         self.keeper.resume((by, Word::Person), content).await
     }
 
-    /// As [`KeptRun::resume`], on no person's word. A pause that a person asks for is not lifted, and the run does not
-    /// go on then.
+    /// As [`KeptRun::resume`], without the authority of a person. A pause that a person asks for is not lifted, and the
+    /// run does not continue then.
     ///
     /// # Errors
     ///
-    /// [`KeepError`]; [`Refusal::AskedByPerson`](crate::life::Refusal::AskedByPerson) where a person asks for one of
+    /// [`KeepError`]; [`Refusal::AskedByPerson`](crate::life::Refusal::AskedByPerson) if a person asks for one of
     /// them.
     ///
     /// # Cancel safety
@@ -222,9 +222,9 @@ impl KeptRun {
         self.keeper.resume((by, Word::Machinery), None).await
     }
 
-    /// Says that nothing of the run runs any more, with the checkpoint that it can go on from. All its stops are
+    /// Reports that nothing in the run runs any more, with the checkpoint from which it can continue. All its stops are
     /// acknowledged and resolved: pauses await their review and the run is paused, or a stop is applied and
-    /// the run is cancelled. Returns `None` where the run was not told to stop.
+    /// the run is cancelled. Returns `None` if the run was not told to stop.
     ///
     /// When this returns, "stopped" is true and recorded.
     ///
@@ -234,7 +234,7 @@ impl KeptRun {
     ///
     /// # Cancel safety
     ///
-    /// Safe to repeat: it goes on from wherever each stop stands.
+    /// Safe to repeat: it continues from the current state of each stop.
     pub async fn acknowledge_stops(
         &self,
         evidence: Evidence,
@@ -243,8 +243,8 @@ impl KeptRun {
         self.keeper.stop_run(&evidence, checkpoint).await
     }
 
-    /// Says that nothing of a node and of all below it runs any more. The stops of it alone are acknowledged and
-    /// resolved; the run goes on.
+    /// Reports that a node and all below it no longer run. The stops of them alone are acknowledged and resolved; the run
+    /// continues.
     ///
     /// # Errors
     ///
@@ -265,26 +265,26 @@ impl KeptRun {
             .await
     }
 
-    /// Whether its process leaves it to others, as [`InterruptManager::drain`](super::InterruptManager::drain) and
-    /// [`InterruptManager::hand_over`](super::InterruptManager::hand_over) say, and nothing else stops it.
+    /// Whether this process leaves it to others, by [`InterruptManager::drain`](super::InterruptManager::drain) or
+    /// [`InterruptManager::hand_over`](super::InterruptManager::hand_over), and nothing else stops it.
     pub fn is_left(&self) -> bool {
         let is_drained = self.keeper.shared.is_drained.load(Ordering::Acquire);
         let is_handed_over = self.keeper.is_handed_over.load(Ordering::Acquire);
         (is_drained || is_handed_over) && !self.keeper.is_late()
     }
 
-    /// Whether a stop is in force that has not taken hold yet.
+    /// Whether a stop is in force that has not taken effect yet.
     pub(super) fn is_told_to_stop(&self) -> bool {
         self.keeper.is_late()
     }
 
-    /// Says that nothing of the run runs, nor will: one that was still to stop is paused then.
+    /// Reports that nothing in the run runs, nor will: a run that was still `stopping` becomes paused.
     pub(super) async fn rests(&self) -> Result<(), KeepError> {
         self.keeper.rest_where_stopping().await
     }
 
-    /// Says that a node and all below it have come to their end. What was asked of them alone and has not taken hold
-    /// is withdrawn, so that whoever asked is told at once. Returns what was withdrawn.
+    /// Reports that a node and all below it have ended. Stops of them alone that have not taken effect are withdrawn, so
+    /// that their callers are told at once. Returns what was withdrawn.
     ///
     /// # Errors
     ///
@@ -297,8 +297,8 @@ impl KeptRun {
         self.keeper.withdraw_stops_of(node).await
     }
 
-    /// Says that a node and all below it were cut off, and that the run goes on without them: the stops that ask
-    /// for that are acknowledged and resolved, and any others of them are withdrawn.
+    /// Reports that a node and all below it were cut off, and that the run continues without them: the stops that ask
+    /// for that are acknowledged and resolved, and any other stops of them are withdrawn.
     ///
     /// # Errors
     ///
@@ -313,7 +313,7 @@ impl KeptRun {
         Ok(finished)
     }
 
-    /// Records that what was decided about its stops has been carried out: a run that goes on, or ends, has done it.
+    /// Records that the decisions about its stops have been carried out, as they are once the run continues or ends.
     /// Call it before the run is over; [`KeptRun::settle`] does it too.
     ///
     /// # Errors
@@ -327,18 +327,18 @@ impl KeptRun {
         self.keeper.carry_out_stops().await
     }
 
-    /// Calls the hooks of a moment around a step or the use of a tool, each within its time.
+    /// Calls the hooks for a moment around a step or the use of a tool, each within its time limit.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, the hooks that still run are dropped too.
+    /// If dropped, the hooks that still run are dropped too.
     pub async fn call_hooks(&self, moment: Moment) -> Vec<Ran> {
         self.keeper.shared.call_hooks(moment).await
     }
 
-    /// Records how the run ends, for now or for good, and then lets it go: what was asked of it by then is
-    /// recorded first, the lease is released last. A stop that nobody has acknowledged takes hold here, since nothing
-    /// of the run runs any more; one that cuts an agent off stays for whoever goes on with the run.
+    /// Records how the run ends, for now or for good, and then lets it go: requests made by then are recorded first, the
+    /// lease is released last. A stop that was not acknowledged takes effect here, since nothing in the run runs any
+    /// more; one that cuts an agent off stays for the process that continues the run.
     ///
     /// # Errors
     ///
@@ -346,7 +346,7 @@ impl KeptRun {
     ///
     /// # Cancel safety
     ///
-    /// Not cancel safe: dropped, the run is let go as if this process had died.
+    /// Not cancel safe: if dropped, the run is let go as if this process had died.
     pub async fn settle(mut self, end: RunEnd) -> Result<(), KeepError> {
         let settled = self.record_end(end).await;
         if settled.is_ok() {
@@ -355,8 +355,8 @@ impl KeptRun {
         settled
     }
 
-    /// Ends the run as cancelled and lets it go. Last of all the decision that says so is carried out: until the run has
-    /// ended, whoever takes it next has to find it.
+    /// Ends the run as cancelled and lets it go. The decision that cancels it is carried out last: until the run has
+    /// ended, its next owner has to find it.
     pub(super) async fn end(mut self, because: GivenUp) -> Result<(), KeepError> {
         let keeper = &self.keeper;
         let GivenUp { reason, dispatch } = because;
@@ -378,7 +378,7 @@ impl KeptRun {
         keeper.carry_out_stops().await?;
         match end {
             RunEnd::Stopped | RunEnd::Waiting { .. } if keeper.is_late() => {
-                // It came after the last word of the workflow, and nothing of the run runs any more.
+                // The stop came after the workflow had finished, and nothing in the run runs any more.
                 keeper.stop_run(&Evidence::Cancelled, None).await?;
                 Ok(())
             }
@@ -393,7 +393,7 @@ impl KeptRun {
     }
 
     async fn release(&mut self) {
-        // They end first, so that nothing is written once the lease is released.
+        // The tasks end first, so that nothing is written once the lease is released.
         for task in &mut self.tasks {
             task.abort();
             let _ended = task.await;

@@ -1,14 +1,14 @@
-//! The lanes in which interrupts wait for their delivery: users first, and nobody for ever.
+//! The priority lanes in which interrupts wait for their delivery: users first, without starving the others.
 
 use std::collections::VecDeque;
 
 use crate::life::Lane;
 
-/// How often the head of a lane is passed over at most.
+/// How often the head of a lane may be passed over.
 const MOST_PASSED: u32 = 8;
 
-/// A queue of three lanes. Within a lane the first to come is the first to go. A user's goes before an agent's, an
-/// agent's before the system's; but whoever was passed over too often goes next, whatever else waits.
+/// A queue of three lanes. Each lane is first in, first out. A user's items go before an agent's, an agent's before the
+/// system's; but an item that was passed over too often goes next, before all others.
 #[derive(Debug)]
 pub struct Lanes<T> {
     lanes: [LaneQueue<T>; 3],
@@ -29,7 +29,7 @@ impl<T> Default for Lanes<T> {
 }
 
 impl<T> Lanes<T> {
-    /// Lanes whose heads are passed over at most so often before they are due.
+    /// Lanes whose heads are passed over at most `most_passed` times before they are due.
     pub fn bounded(most_passed: u32) -> Self {
         Self {
             lanes: std::array::from_fn(|_lane| LaneQueue {
@@ -70,12 +70,12 @@ impl<T> Lanes<T> {
         taken
     }
 
-    /// The lane whose head was passed over most often, where that is too often.
+    /// The lane whose head was passed over most often, if that is too often.
     fn due(&self) -> Option<usize> {
         let due = self.lanes.iter().enumerate().filter(|(_index, waiting)| {
             !waiting.items.is_empty() && waiting.passed >= self.most_passed
         });
-        // Of several the first lane goes first.
+        // On a tie the first lane goes first.
         due.rev()
             .max_by_key(|(_index, waiting)| waiting.passed)
             .map(|(index, _waiting)| index)

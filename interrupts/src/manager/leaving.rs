@@ -1,7 +1,7 @@
-//! Agents that leave their run: a stop of theirs that has not taken hold by then never will.
+//! Agents that leave their run: a stop of theirs that has not taken effect by then never will.
 //!
-//! The workflow ends an agent in its own table first and says so here then; whoever takes a stop from the store puts
-//! it in force first and looks into that table then. One of the two finds the stop, whichever comes first.
+//! The workflow first marks an agent as ended in its own table, then reports it here; the inbox first puts a stop from
+//! the store in force, then checks that table. So one of the two finds the stop, whichever comes first.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::life::{Interrupt, Scope, WithdrawCause};
 use crate::store::ChangeError;
 
 impl Keeper {
-    /// Withdraws the stops of an agent that has ended, and of all below it, that have not taken hold.
+    /// Withdraws the stops of an agent that has ended, and of all below it, that have not taken effect.
     pub(crate) async fn withdraw_stops_of(
         self: &Arc<Self>,
         agent: &NodeId,
@@ -23,12 +23,12 @@ impl Keeper {
         let reach = Reach::Node(agent.clone());
         let is_open = |stop: &ActiveStop| !stop.settled && is_within(&stop.reach, &reach);
         let registry = &self.shared.registry;
-        // A run has thousands of agents that nobody ever stops.
+        // A run may have thousands of agents that are never stopped.
         if !registry.standing(self.run).iter().any(is_open) {
             return Ok(Vec::new());
         }
         self.recorded_standing().await?;
-        // No look into the inbox puts a stop in force again while it is withdrawn.
+        // The lock keeps an inbox check from putting a stop in force again while it is withdrawn.
         let _inbox = self.inbox.lock().await;
         let mut withdrawn = Vec::new();
         for stop in registry.standing(self.run).iter().filter(|it| is_open(it)) {
@@ -38,7 +38,7 @@ impl Keeper {
         Ok(withdrawn)
     }
 
-    /// Withdraws a stop that was just put in force, where its agent has ended.
+    /// Withdraws a stop that was just put in force, if its agent has ended.
     pub(super) async fn withdraw_if_ended(&self, stop: &Interrupt) -> Result<(), KeepError> {
         if stop.scope == Scope::Agent && self.deliveries.has_ended(&stop.node) {
             self.withdraw_of_ended(stop.id).await?;
@@ -46,14 +46,14 @@ impl Keeper {
         Ok(())
     }
 
-    /// Withdraws what was asked of an agent that has ended, and takes it out of force.
+    /// Withdraws an interrupt of an agent that has ended, and takes it out of force.
     pub(super) async fn withdraw_of_ended(
         &self,
         id: InterruptId,
     ) -> Result<Option<Interrupt>, KeepError> {
         let withdrawn = match self.withdraw(id, WithdrawCause::NodeEnded).await {
             Ok(withdrawn) => Some(withdrawn),
-            // It has ended otherwise, or was not admitted, as whoever asked was told.
+            // It has ended otherwise, or was not admitted, which its caller was told.
             Err(ChangeError::Refused(_) | ChangeError::Unknown { .. }) => None,
             Err(error) => return Err(error.into()),
         };

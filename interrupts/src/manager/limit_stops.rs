@@ -1,4 +1,4 @@
-//! Limits ask a manager for their stops.
+//! Limits request stops from a manager.
 
 use std::time::Duration;
 
@@ -11,13 +11,13 @@ use routing_core::StopSource;
 /// Pauses a target when a limit is reached.
 #[derive(Clone)]
 pub struct LimitStops {
-    /// Where the stop is asked for.
+    /// Where the stop is requested.
     pub requests: StopRequests,
     /// What is to stop.
     pub target: Target,
     /// Who asks.
     pub by: Actor,
-    /// After how long a graceful stop becomes immediate; never where it is absent.
+    /// After how long a graceful stop becomes immediate; if absent, never.
     pub grace: Option<Duration>,
 }
 
@@ -36,7 +36,7 @@ impl StopSink for LimitStops {
             metadata: Some(reached.metadata),
             ..StopRequest::pause(self.target.clone(), self.by.clone(), reached.message)
         };
-        // Nobody waits for it here: the request goes on by itself.
+        // No wait is needed: the request continues by itself.
         let _handle = self.requests.request(request);
     }
 

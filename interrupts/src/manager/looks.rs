@@ -1,15 +1,15 @@
-//! How often processes look for runs that have lost theirs.
+//! How often processes look for runs that have lost their process.
 
 use std::time::Duration;
 
-/// How often, and how much at once, a process looks for runs that it could go on with.
+/// How often a process looks for runs that it could continue, and how many it reads at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Looks {
-    /// How often a server looks for runs that lost theirs.
+    /// How often a server looks for runs that have lost their process.
     pub of_server: Duration,
-    /// How often a worker does: runs that others hand over wait for it.
+    /// How often a worker does: runs that other processes hand over wait for that.
     pub of_worker: Duration,
-    /// How often a worker without room looks whether it has some, for runs that something has come for.
+    /// How often a full worker checks whether it has room, for runs for which something has arrived.
     pub for_room: Duration,
     /// How many runs are read together.
     pub page: u32,

@@ -1,6 +1,6 @@
-//! How long what the store refuses is tried again for a run: as long as its tries last while it works, and for one
-//! grace in all once it was told to stop. Whoever stopped it waits for all that is still to be recorded, and each of
-//! it by itself would take its time anew.
+//! How long failed store operations are retried for a run: until the tries are exhausted while it works, and for one
+//! grace period in all once it was told to stop. The caller that stopped it waits for all that is still to be recorded,
+//! and separate grace periods would add up.
 
 use std::future::Future;
 use std::sync::{Mutex, PoisonError};
@@ -15,20 +15,20 @@ use super::settings::ManagerSettings;
 use super::shared::Shared;
 use super::tree::Reach;
 
-/// How long the store's failures are tried again for one run.
+/// How long failed store operations are retried for one run.
 pub(crate) struct Patience {
     run: RunId,
     backoff: Backoff,
-    /// How long all that is written of a stop may be tried again together; absent, each for itself.
+    /// How long all writes of a stop may be retried together; if absent, each is retried separately.
     grace: Option<Duration>,
-    /// When that ends, while the store takes nothing of a run that was told to stop.
+    /// When the grace period ends, while the run was told to stop and the store fails its writes.
     ends: Mutex<Option<Instant>>,
-    /// Nothing of the run is written any more.
+    /// Cancelled when nothing about the run may be written any more.
     lost: CancellationToken,
 }
 
 impl Patience {
-    /// That of a run which this process keeps, until it is lost.
+    /// For a run that this process owns, until the run is lost.
     pub(crate) fn of_kept(run: RunId, settings: &ManagerSettings, lost: CancellationToken) -> Self {
         Self {
             grace: Some(settings.times.grace),
@@ -37,7 +37,7 @@ impl Patience {
         }
     }
 
-    /// That of a run which nobody here keeps: nothing waits for it to stop.
+    /// For a run that this process does not own: nothing here waits for it to stop.
     pub(crate) fn of_unkept(run: RunId, settings: &ManagerSettings) -> Self {
         Self {
             run,
@@ -48,7 +48,7 @@ impl Patience {
         }
     }
 
-    /// Does something that only reads, until it succeeds, fails for good, or no more is to be tried.
+    /// Repeats a read until it succeeds, fails for good, or retrying ends.
     ///
     /// # Errors
     ///
@@ -85,8 +85,8 @@ impl Patience {
         }
     }
 
-    /// As [`Patience::read`], of something that writes. Once the store has taken it, the next failure has a whole grace
-    /// again; that it can be read says nothing of that, for a full disk can.
+    /// As [`Patience::read`], for a write. Once a write has succeeded, the next failure gets a whole grace period again; a
+    /// successful read does not do that, since a full disk can still be read.
     ///
     /// # Errors
     ///
@@ -111,7 +111,7 @@ impl Patience {
         written
     }
 
-    /// Waits before something is tried again that failed, and says whether it is to be.
+    /// Waits before a retry, and returns whether to retry.
     async fn waits(&self, shared: &Shared, began: Instant, course: Course) -> bool {
         let scope = self
             .grace
@@ -140,18 +140,18 @@ impl Patience {
         if ends <= Instant::now() {
             return false;
         }
-        // Within the grace it is tried to the last, for there may be space again.
+        // Within the grace period retries go on to its end, since space may become free.
         let next = planned.unwrap_or_else(|| Instant::now() + self.backoff.longest);
         self.sleeps(next.min(ends)).await
     }
 
-    /// When no more is tried, of a store that fails a run which was told to stop since then.
+    /// When retries end for a run that was told to stop, with a store that has been failing since `failing`.
     fn ends_after(&self, failing: Instant) -> Instant {
         let mut ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
         *ends.get_or_insert_with(|| failing + self.grace.unwrap_or_default())
     }
 
-    /// Whether nothing was lost meanwhile.
+    /// Sleeps, and returns whether the run was not lost meanwhile.
     async fn sleeps(&self, until: Instant) -> bool {
         tokio::select! {
             () = sleep_until(until) => true,

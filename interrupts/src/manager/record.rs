@@ -1,4 +1,4 @@
-//! Recording requests: of runs that this process keeps, and of others.
+//! Recording requests: for runs that this process owns, and for others.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::names::{IdempotencyKey, KindName};
 use crate::store::{ChangeError, Page, StoreError};
 
 impl Keeper {
-    /// Records all that was asked of the run in this process.
+    /// Records all requests for the run that were made in this process.
     pub(crate) async fn record_all(&self) -> Result<(), KeepError> {
         while let Some(job) = self.shared.registry.next_job(self.run) {
             let mut under_way = UnderWay {
@@ -33,7 +33,7 @@ impl Keeper {
     }
 }
 
-/// A job that is being recorded. Where its task ends before, somebody else records it: its id makes it the same.
+/// A job that is being recorded. If its task ends before that is done, another task records it: its id makes it the same.
 struct UnderWay<'shared> {
     shared: &'shared Shared,
     job: Option<StopJob>,
@@ -44,7 +44,7 @@ impl Drop for UnderWay<'_> {
         if let Some(job) = self.job.take() {
             let run = job.run;
             self.shared.registry.give_back(run, job);
-            // Whoever is the run's recorder now may have looked before.
+            // The run's current recorder may have checked the queue before.
             self.shared.outside.notify_one();
             self.shared.wake(run);
         }
@@ -52,7 +52,7 @@ impl Drop for UnderWay<'_> {
 }
 
 impl Shared {
-    /// Records requests for runs that nobody here keeps, until the manager ends.
+    /// Records requests for runs that this process does not own, until the manager ends.
     pub(crate) async fn record_outside(self: Arc<Self>) {
         loop {
             while let Some((run, job)) = self.registry.next_outside() {
@@ -80,7 +80,7 @@ impl Shared {
         self.ring_for(job.run).await;
     }
 
-    /// Rings for the owner of a run, where it is another process.
+    /// Rings for the owner of a run, if it is another process.
     async fn ring_for(&self, run: RunId) {
         let settings = &self.settings;
         match settings.store.run(run).await {
@@ -92,12 +92,12 @@ impl Shared {
                 }
             }
             Ok(None) => {}
-            // A ring is only a hint: the owner looks at its next poll.
+            // A ring is only a hint: without it, the owner reads the store at its next poll.
             Err(error) => tracing::warn!(%run, %error, "nobody was rung for"),
         }
     }
 
-    /// The node that stands for a run: its first one.
+    /// The node that represents a run: its first one.
     async fn first_node(&self, run: RunId) -> Result<NodeId, StoreError> {
         let settings = &self.settings;
         let page = Page { after: 0, limit: 1 };
@@ -109,7 +109,7 @@ impl Shared {
         Ok(first.map_or_else(NodeId::root, |(_position, row)| row.node))
     }
 
-    /// Records a request, and says so to whoever made it.
+    /// Records a request, and reports that to its caller.
     pub(crate) async fn record(&self, job: &StopJob, main: &NodeId, patience: &Patience) {
         let recorded = if job.joins && job.hardens {
             self.raise(job, job.id, patience).await
@@ -126,7 +126,7 @@ impl Shared {
                 tracing::debug!(run = %job.run, interrupt = %id, "the request is recorded");
             }
             Err(error) if error.came_after_the_end() => {
-                // It holds nothing, so nothing of the run is to wait for it.
+                // It stops nothing, so nothing in the run is to wait for it.
                 self.registry.lift(job.run, &[job.id]);
                 tracing::debug!(run = %job.run, %error, "the request came too late");
             }
@@ -146,7 +146,7 @@ impl Shared {
     ) -> Result<InterruptId, RequestError> {
         let admission = self.admission(job, main, patience).await?;
         let settings = &self.settings;
-        // A request of its own is one wherever it comes from; any other joins what is under way.
+        // A request with a key is admitted on its own; any other joins a stop that is under way.
         let request = || {
             if job.request.key.is_some() {
                 settings.store.admit(admission.clone())
@@ -158,8 +158,8 @@ impl Shared {
         Ok(admitted.into_interrupt().id)
     }
 
-    /// Records one more asking of a stop that is under way. Where that has ended meanwhile by anything but that it was
-    /// carried out, whoever ended it meant the others' askings, and this one is a stop of its own.
+    /// Records a further request for a stop that is under way. If that has ended meanwhile without being carried out, its
+    /// end concerned only the other requests, and this one becomes a stop of its own.
     async fn ask(
         &self,
         job: &StopJob,
@@ -173,7 +173,7 @@ impl Shared {
             .await;
         match asked {
             Ok(_) => Ok(id),
-            // It was carried out: there is nothing left to ask for.
+            // It was carried out: there is nothing left to request.
             Err(ChangeError::Refused(Refusal::Ended { decision, .. }))
                 if is_applied(decision.as_deref()) =>
             {
@@ -204,7 +204,7 @@ impl Shared {
             .write(self, || settings.store.raise_mode(id, by.clone(), mode))
             .await;
         match raised {
-            // One that has ended meanwhile has taken hold: there is nothing left to raise.
+            // A stop that has ended meanwhile has taken effect: there is nothing left to raise.
             Ok(_) | Err(ChangeError::Refused(_)) => Ok(id),
             Err(error) => Err(error.into()),
         }
@@ -265,7 +265,7 @@ impl Shared {
     }
 }
 
-/// The key of a request; one for everything has a key of its own in each run.
+/// The key of a request; a request to stop everything has its own key in each run.
 fn key_of(job: &StopJob) -> IdempotencyKey {
     let key = job.request.key.as_ref();
     let given = match job.request.target {

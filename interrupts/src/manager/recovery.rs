@@ -1,4 +1,4 @@
-//! Errors of the system: which can be recovered from, and how long to wait before trying again.
+//! System errors: which are recoverable, and how long to wait before a retry.
 
 use std::future::Future;
 use std::time::Duration;
@@ -19,7 +19,7 @@ pub trait Recoverable {
 impl Recoverable for StoreError {
     fn is_recoverable(&self) -> bool {
         match self {
-            // Space may be freed, a lock released, a server come back.
+            // Space may be freed, a lock released, a server may come back.
             Self::Full | Self::Locked | Self::Unavailable { .. } => true,
             Self::ReadOnly
             | Self::Corrupt { .. }
@@ -47,10 +47,10 @@ macro_rules! recoverable_with_the_store {
 
 recoverable_with_the_store! { AdmitError ChangeError CheckpointError JournalError MessageError RunError TogetherError }
 
-/// How often something that failed is tried again, and how long it waits before each time.
+/// How often a failed operation is retried, and how long to wait before each retry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backoff {
-    /// The wait before the second try. Each further one is twice as long.
+    /// The wait before the second try. Each further wait is twice as long.
     pub first: Duration,
     /// The longest wait.
     pub longest: Duration,
@@ -93,7 +93,7 @@ impl Backoff {
         }
     }
 
-    /// The wait after the `failures`-th failure in a row; `None` where all tries are spent.
+    /// The wait after the `failures`-th failure in a row; `None` if all tries are exhausted.
     pub fn wait(&self, failures: u32) -> Option<Duration> {
         let most = usize::try_from(self.most).unwrap_or(usize::MAX);
         let nth = usize::try_from(failures.saturating_sub(1)).unwrap_or(usize::MAX);
@@ -105,7 +105,7 @@ impl Backoff {
             .nth(nth)
     }
 
-    /// Does something until it succeeds, fails for good, or all tries are spent.
+    /// Repeats an operation until it succeeds, fails for good, or all tries are exhausted.
     ///
     /// # Errors
     ///
@@ -113,7 +113,7 @@ impl Backoff {
     ///
     /// # Cancel safety
     ///
-    /// As safe as what it does.
+    /// As safe as `attempt`.
     pub async fn recover<T, E, F>(&self, mut attempt: impl FnMut() -> F) -> Result<T, E>
     where
         E: Recoverable + std::fmt::Display,

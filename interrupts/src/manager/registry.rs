@@ -1,7 +1,7 @@
-//! Which stops are in force in this process, and on whom: one small table behind one lock.
+//! Which stops are in force in this process, and on what: one small table behind one lock.
 //!
-//! Everything in it is level-triggered. A stop that is asked for before its run is taken, before its node has a
-//! scope, or while a run changes hands, stands in the table and is found by whoever comes later.
+//! Everything in it is level-triggered. A stop that is requested before its run is taken, before its node has a
+//! scope, or while a run changes its owner, stays in the table, where later code finds it.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -34,7 +34,7 @@ impl<S: Stoppable, J> RunEntry<S, J> {
         }
     }
 
-    /// The scope of a reach. One that had to be made is told the stops that are in force on its node.
+    /// The scope of a reach. If it is new, the stops that are in force on its node are applied to it.
     fn scope(&mut self, reach: &Reach) -> S {
         let Self { tree, standing, .. } = self;
         match reach {
@@ -62,7 +62,7 @@ impl<S: Stoppable, J> RunEntry<S, J> {
         }
     }
 
-    /// The standing stop that a request joins.
+    /// The stop in force that a request joins.
     fn joined(&mut self, asked: &RequestedStop) -> Option<&mut ActiveStop> {
         if asked.alone {
             return None;
@@ -101,7 +101,7 @@ impl<S: Stoppable, J> RunEntry<S, J> {
 }
 
 impl<S: Stoppable, J: Job> RunEntry<S, J> {
-    /// Queues a job, unless one that waits covers it: the one that will be done is returned.
+    /// Queues a job, unless a waiting one covers it. Returns the job that will be done.
     fn queue(&mut self, job: J) -> J {
         if let Some(waiting) = self.jobs.iter().find(|waiting| waiting.covers(&job)) {
             return waiting.clone();
@@ -112,7 +112,7 @@ impl<S: Stoppable, J: Job> RunEntry<S, J> {
 }
 
 struct RegistryState<S, J> {
-    /// What all runs that are taken in this turn stop with.
+    /// The scope with which all runs taken in this turn stop.
     process: S,
     /// The stops of everything, for the runs that are still to be taken in this turn.
     everything: Vec<(RequestedStop, J)>,
@@ -144,11 +144,11 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
     }
 
     fn lock(&self) -> MutexGuard<'_, RegistryState<S, J>> {
-        // No method leaves the table half changed: each first looks, then changes.
+        // No method leaves the table half changed: each reads first, then changes.
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts a stop in force and queues what is to be recorded of it.
+    /// Puts a stop in force and queues its recording.
     pub(crate) fn ask(
         &self,
         run: RunId,
@@ -162,7 +162,7 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
         (job, recorder(entry.kept))
     }
 
-    /// Puts a stop in force on every run that is kept here, now or later in this turn.
+    /// Puts a stop in force on every run that this process owns, now or later in this turn.
     pub(crate) fn ask_all(
         &self,
         asked: &RequestedStop,
@@ -182,7 +182,7 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
                 let is_harder = mode > known.reason.mode;
                 let is_more_human = source < known.reason.source.place();
                 if is_harder || (is_more_human && mode == known.reason.mode) {
-                    // Of a run that is taken later this is the first word.
+                    // For a run that is taken later this is the first request.
                     known.reason = asked.reason.clone();
                     *job = later;
                 }
@@ -205,8 +205,8 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
         jobs
     }
 
-    /// Marks a run as kept here. What was asked of everything in this turn is asked of it too. Returns whether
-    /// nobody here kept it before.
+    /// Marks a run as owned by this process. Requests to stop everything in this turn apply to it too. Returns whether
+    /// the run was not marked before.
     pub(crate) fn take(
         &self,
         run: RunId,
@@ -229,7 +229,7 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
         true
     }
 
-    /// From now on a stop of any node of a run that is kept here stops all of it: none of its nodes can be left out.
+    /// From now on a stop of any node of a run that this process owns stops all of it: none of its nodes can be left out.
     pub(crate) fn stops_as_one(&self, run: RunId) {
         let mut table = self.lock();
         if let Some(entry) = table.runs.get_mut(&run) {
@@ -247,7 +247,7 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
         };
         entry.kept = false;
         entry.is_one = false;
-        // Whatever happens to the run now is for its next owner to find in the store.
+        // The run's next owner finds everything that happens from now on in the store.
         entry.standing.clear();
         entry.tree = Tree::below(&process);
         let left = !entry.jobs.is_empty();
@@ -255,7 +255,7 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
         left
     }
 
-    /// The next job of a run that is kept here, to be finished with [`Registry::job_done`] or given back. There is
+    /// The next job of a run that this process owns, to be finished with [`Registry::job_done`] or given back. There is
     /// none while an earlier one is under way, here or with the outside recorder.
     pub(crate) fn next_job(&self, run: RunId) -> Option<J> {
         let mut table = self.lock();
@@ -268,7 +268,7 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
         Some(job)
     }
 
-    /// Gives a job back that was begun and not finished, to be done first.
+    /// Gives back a job that was begun and not finished; it goes to the head of the queue.
     pub(crate) fn give_back(&self, run: RunId, job: J) {
         let mut table = self.lock();
         let entry = table.entry(run);
@@ -276,14 +276,14 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
         entry.jobs.push_front(job);
     }
 
-    /// Whether all that was asked of a run is recorded.
+    /// Whether all requests for a run are recorded.
     pub(crate) fn is_recorded(&self, run: RunId) -> bool {
         let table = self.lock();
         let entry = table.runs.get(&run);
         entry.is_none_or(|entry| entry.jobs.is_empty() && entry.begun == 0)
     }
 
-    /// The next job of a run that nobody here keeps.
+    /// The next job of a run that this process does not own.
     pub(crate) fn next_outside(&self) -> Option<(RunId, J)> {
         let mut table = self.lock();
         table.runs.iter_mut().find_map(|(run, entry)| {
@@ -296,7 +296,7 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
         })
     }
 
-    /// Says that a job is done. Returns whether the run is kept here.
+    /// Marks a job as done. Returns whether this process owns the run.
     pub(crate) fn job_done(&self, run: RunId) -> bool {
         let mut table = self.lock();
         let Some(entry) = table.runs.get_mut(&run) else {
@@ -313,7 +313,7 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
         self.lock().entry(run).scope(reach)
     }
 
-    /// The scope of a reach of a run, where this process knows the run.
+    /// The scope of a reach of a run, if this process knows the run.
     pub(crate) fn known_scope(&self, run: RunId, reach: &Reach) -> Option<S> {
         self.lock()
             .runs
@@ -321,13 +321,13 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
             .map(|entry| entry.scope(reach))
     }
 
-    /// What all runs of this turn stop with.
+    /// The scope with which all runs of this turn stop.
     pub(crate) fn process(&self) -> S {
         self.lock().process.clone()
     }
 
     /// Puts a stop in force that was found in the store. Returns whether it was not in force before. On a run
-    /// that is kept here no more it has no effect: its next owner finds it.
+    /// that this process no longer owns it has no effect: the next owner finds it.
     pub(crate) fn stand(&self, run: RunId, standing: ActiveStop) -> bool {
         let mut table = self.lock();
         let Some(entry) = table.runs.get_mut(&run).filter(|entry| entry.kept) else {
@@ -350,7 +350,7 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
         }
     }
 
-    /// Gives a standing stop the id under which the store knows it.
+    /// Gives a stop in force the id under which the store knows it.
     pub(crate) fn rename(&self, run: RunId, from: InterruptId, to: InterruptId) {
         let mut table = self.lock();
         if let Some(entry) = table.runs.get_mut(&run) {
@@ -366,8 +366,8 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
         }
     }
 
-    /// Says that a stop which has ended is asked for anew: it is to be carried out once more. Where it was taken out of
-    /// force, whoever keeps the run finds the new one in the store.
+    /// Records that a stop which has ended is requested anew: it is to be carried out once more. If it was taken out of
+    /// force, the owner of the run finds the new one in the store.
     pub(crate) fn stands_anew(&self, run: RunId, id: InterruptId) {
         let mut table = self.lock();
         if let Some(entry) = table.runs.get_mut(&run) {
@@ -387,7 +387,7 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
             .map_or_else(Vec::new, |entry| entry.standing.clone())
     }
 
-    /// Says that a stop is stopped and recorded.
+    /// Marks a stop as carried out and recorded.
     pub(crate) fn settle(&self, run: RunId, id: InterruptId) {
         let mut table = self.lock();
         if let Some(entry) = table.runs.get_mut(&run) {
@@ -423,14 +423,14 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
         entry.scope(reach)
     }
 
-    /// Begins a new turn of the process: what was asked of everything before does not concern runs taken later.
+    /// Begins a new turn of the process: earlier requests to stop everything do not concern runs taken later.
     pub(crate) fn new_process_turn(&self, process: S) {
         let mut table = self.lock();
         table.process = process;
         table.everything.clear();
     }
 
-    /// The runs that are kept here.
+    /// The runs that this process owns.
     pub(crate) fn kept(&self) -> Vec<RunId> {
         let table = self.lock();
         let kept = table.runs.iter().filter(|(_run, entry)| entry.kept);
@@ -461,9 +461,10 @@ impl<S: Stoppable, J> RegistryState<S, J> {
     }
 }
 
-/// The reason of a stop that is asked for again: the most human says why, the first of several; the hardest says how.
+/// The reason of a stop that is requested again: the most human source says why (of several, the first), the hardest
+/// mode says how.
 fn hardened(first: &StopReason, again: &StopReason) -> StopReason {
-    // That it did not stop in time is told behind the same words.
+    // A stop that was hardened adds to the same message that it did not stop in time.
     let says_more = again.mode > first.mode && again.message.starts_with(&first.message);
     let is_more_human = again.source.place() < first.source.place();
     let says = if says_more || is_more_human {
@@ -479,9 +480,9 @@ fn hardened(first: &StopReason, again: &StopReason) -> StopReason {
     }
 }
 
-/// The reason of a stop in force, as the store has it now: whose it is may have changed either way.
+/// The reason of a stop in force, as the store has it now: its source may have changed either way.
 fn as_stored(known: &StopReason, stored: &StopReason) -> StopReason {
-    // That it did not stop in time stands here alone.
+    // Only the message here says that it did not stop in time, not the stored one.
     let says_more = known.message.starts_with(&stored.message);
     let says = if says_more { known } else { stored };
     StopReason {

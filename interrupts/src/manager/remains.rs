@@ -1,4 +1,4 @@
-//! What a run had begun that comes to its end while no process works on it.
+//! Effects that a run had begun, if it ends while no process works on it.
 
 use std::sync::Arc;
 
@@ -10,16 +10,16 @@ use crate::EffectId;
 use crate::names::OwnerName;
 use crate::store::{JournalError, Store};
 
-/// Knows what stands in the journal of what a run had begun, and nobody goes on with.
+/// Knows what to write into the journal about effects that a run had begun and that no process continues.
 #[async_trait]
 pub trait Remains: Send + Sync {
-    /// Says of all that has no result in the journal of a run that nobody goes on with it. The run is about to be over,
-    /// no process works on it, and this one owns it, in this epoch. One effect may be left: the dispatch of the decision
-    /// that ends the run, which is carried out once it has ended.
+    /// Records that all effects without a result in a run's journal are abandoned. The run is about to end, no process
+    /// works on it, and this one owns it, in this epoch. One effect may be left out (`but`): the dispatch of the decision
+    /// that ends the run, which is carried out once the run has ended.
     ///
     /// # Errors
     ///
-    /// Where that cannot be recorded: the run does not end before it is.
+    /// If that cannot be recorded: the run does not end before it is.
     ///
     /// # Cancel safety
     ///
@@ -33,7 +33,7 @@ pub trait Remains: Send + Sync {
     ) -> Result<(), JournalError>;
 }
 
-/// What was begun stays as it is.
+/// Leaves begun effects as they are.
 #[derive(Debug, Clone, Copy)]
 pub struct NoRemains;
 
@@ -51,8 +51,8 @@ impl Remains for NoRemains {
 }
 
 impl Keeper {
-    /// The run is about to be over. Where this process has not worked on it, those that did are gone, and nobody else
-    /// says what becomes of what they had begun.
+    /// Abandons begun effects of a run that is about to end. Only if this process has not worked on it: those that did are
+    /// gone, and no other process records what becomes of the effects that they had begun.
     pub(super) async fn leave_out(&self, but: Option<EffectId>) -> Result<(), KeepError> {
         if self.has_begun() {
             return Ok(());
@@ -68,7 +68,7 @@ impl Keeper {
             Ok(()) => Ok(()),
             Err(JournalError::Store(error)) => Err(error.into()),
             Err(JournalError::Fenced { .. }) => Err(KeepError::Lost { run: self.run }),
-            // It has a result by now, or this program does not know it: no reason to let the run go on.
+            // It has a result by now, or this program does not know it: no reason not to end the run.
             Err(error) => {
                 tracing::warn!(run = %self.run, %error, "what the run had begun is not said to be left out");
                 Ok(())

@@ -12,7 +12,7 @@ use crate::names::{IdempotencyKey, KindName, RouteName};
 /// What is to stop.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Target {
-    /// Every run of this process: those that are kept now, and those that are taken later in this turn.
+    /// Every run of this process: those that it owns now, and those that are taken later in this turn.
     Everything,
     /// A run, of this process or of another one.
     Run(RunId),
@@ -31,17 +31,17 @@ impl Target {
     }
 }
 
-/// What a stop does once it has taken hold.
+/// What a stop does once it has taken effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum StopKind {
-    /// What stopped waits until somebody resumes it.
+    /// The run or node waits until it is resumed.
     Pause,
-    /// The run ends as cancelled; of a node, the node ends.
+    /// The run ends as cancelled; if the target is a node, the node ends.
     Stop,
-    /// The node and all below it end; the run goes on without them.
+    /// The node and all below it end; the run continues without them.
     Prune,
-    /// The run stops at a checkpoint, and another one is forked off there. Either can be resumed.
+    /// The run stops at a checkpoint, and another run is forked there. Either can be resumed.
     Branch,
 }
 
@@ -57,7 +57,7 @@ impl From<StopKind> for InterruptType {
 }
 
 impl StopKind {
-    /// The kind of a type; `None` where the type asks.
+    /// The kind of a type; `None` if the type is a question.
     pub const fn of(interrupt_type: InterruptType) -> Option<Self> {
         match interrupt_type {
             InterruptType::Pause => Some(Self::Pause),
@@ -77,13 +77,13 @@ pub enum StopCause {
     UserEscape,
     /// A permission was denied.
     Permission,
-    /// Money or another budget is spent.
+    /// Money or another budget is exhausted.
     Budget,
-    /// Time or steps are over.
+    /// The time or the steps are exhausted.
     Timeout,
     /// Memory or processor time is short.
     Resource,
-    /// An error that nobody can recover from.
+    /// An unrecoverable error.
     SystemError,
     /// A rule says so.
     Policy,
@@ -109,7 +109,8 @@ pub struct StopNote {
 }
 
 impl StopNote {
-    /// The notes of all who still ask for a stop, whoever asked first: a limit that joined a person's pause has its own.
+    /// The notes of all requests that still ask for a stop, not only the first: a limit that joined a person's pause has
+    /// its own.
     pub fn standing(stop: &Interrupt) -> Vec<Self> {
         let contents = stop.standing_contents().into_iter();
         contents
@@ -135,10 +136,10 @@ pub struct StopRequest {
     pub message: String,
     /// Who asks.
     pub by: Actor,
-    /// What makes it the same request when it is sent again. Without a key, a request for a stop that is under
-    /// way joins it; with one it is a request of its own.
+    /// Identifies the request when it is sent again. Without a key, a request for a stop that is under way joins it;
+    /// with a key it is a request of its own.
     pub key: Option<IdempotencyKey>,
-    /// After how long a graceful stop becomes immediate; never where it is absent.
+    /// After how long a graceful stop becomes immediate; if absent, never.
     pub limit: Option<Duration>,
     /// What else is known, as JSON.
     pub metadata: Option<serde_json::Value>,
@@ -183,7 +184,7 @@ impl StopRequest {
         }
     }
 
-    /// An immediate pause of a run because of an error that nobody can recover from. The context is kept.
+    /// An immediate pause of a run because of an unrecoverable error. The context is kept.
     pub fn unrecoverable(
         run: RunId,
         by: Actor,
@@ -199,14 +200,14 @@ impl StopRequest {
         }
     }
 
-    /// What it asks of a stop that is under way.
+    /// The asking that it adds to a stop that is under way.
     pub(crate) fn asking(&self) -> NewAsking {
         NewAsking {
             by: self.by.clone(),
             source: self.source,
             mode: self.mode,
             reason: self.message.clone(),
-            // One that cannot be written is refused where the stop is admitted, not where it is joined.
+            // A note that cannot be written as JSON is refused when a stop is admitted, not when one is joined.
             content: serde_json::to_string(&self.note()).unwrap_or_default(),
         }
     }
@@ -223,7 +224,7 @@ impl StopRequest {
     }
 }
 
-/// An error with all that caused it.
+/// An error with all its causes.
 pub(crate) fn error_in_words(error: &dyn std::error::Error) -> String {
     let mut words = error.to_string();
     let mut source = error.source();
@@ -240,14 +241,14 @@ pub(crate) fn error_in_words(error: &dyn std::error::Error) -> String {
 pub struct Facing {
     /// The kind of the agent.
     pub kind: KindName,
-    /// Where answers go when nobody sends them elsewhere: one of the routes.
+    /// Where answers go unless they are rerouted: one of the routes.
     pub origin: RouteName,
     /// Where answers may go.
     pub routes: Vec<RouteName>,
 }
 
 impl Facing {
-    /// Of an agent whose answers go back to it alone.
+    /// The facing of an agent whose answers go back to it alone.
     pub fn alone(kind: &KindName) -> Self {
         let origin = RouteName::from(kind);
         Self {
@@ -260,7 +261,7 @@ impl Facing {
 
 /// Knows the agents of runs: what a stop's interrupt says of kind and routes.
 pub trait Facings: Send + Sync {
-    /// The facing of a node; the kind is given where the store knows the node.
+    /// The facing of a node; `kind` is given if the store knows the node.
     fn facing(&self, run: RunId, node: &NodeId, kind: Option<&KindName>) -> Facing;
 }
 

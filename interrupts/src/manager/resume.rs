@@ -12,17 +12,17 @@ use crate::life::{
 };
 use crate::store::{ChangeError, Deciding, TogetherError};
 
-/// On whose word pauses are lifted.
+/// On whose authority pauses are lifted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Word {
-    /// A person's, who ends whatever others ask.
+    /// A person's: it lifts pauses whichever source asks for them.
     Person,
-    /// Nobody's: what a person asks stands.
+    /// No person's: pauses that a person asks for remain.
     Machinery,
 }
 
 impl Keeper {
-    /// Decides the pauses that the run was found with, and gives it new scopes. What is said with it goes with the
+    /// Decides the pauses that were found when the run was taken, and gives the run new scopes. `content` goes with the
     /// first one: said once, it is read once.
     pub(crate) async fn resume(
         self: &Arc<Self>,
@@ -30,7 +30,7 @@ impl Keeper {
         content: Option<String>,
     ) -> Result<Vec<Interrupt>, KeepError> {
         let lifted = {
-            // No look into the inbox puts a pause in force again while it is decided.
+            // The lock keeps an inbox check from putting a pause in force again while it is decided.
             let _inbox = self.inbox.lock().await;
             let standing = self.shared.registry.standing(self.run);
             let found: Vec<InterruptId> = standing
@@ -48,8 +48,8 @@ impl Keeper {
         Ok(lifted)
     }
 
-    /// Decides pauses, all in one transaction or none of them: who dies in between leaves a run that stands still or
-    /// goes on, and nothing in between. One that somebody else ends meanwhile is left to him.
+    /// Decides pauses, all in one transaction or none: if the process dies meanwhile, the run is either still paused or
+    /// resumed, and nothing in between. A pause that another caller ends meanwhile is left as that caller ended it.
     async fn lift(
         &self,
         found: &[InterruptId],
@@ -80,8 +80,8 @@ impl Keeper {
         }
     }
 
-    /// What to do about a decision that was refused: nothing where somebody was faster, which is seen when its pause is
-    /// read again.
+    /// Handles a decision that was refused. If another caller was faster, there is nothing to do: that is seen when the
+    /// pause is read again.
     async fn is_seen_to(&self, refused: ChangeError) -> Result<(), KeepError> {
         let was_faster = matches!(
             refused,
@@ -98,15 +98,15 @@ impl Keeper {
         ) {
             return Err(refused.into());
         }
-        // It has ended, and nobody has said so yet.
+        // Its deadline has passed, which is not recorded yet.
         let settings = &self.shared.settings;
         let sweep = || settings.store.sweep(MOST_SWEPT);
         settings.backoff.recover(sweep).await?;
         Ok(())
     }
 
-    /// A pause once somebody can be asked about it, from wherever it stands, or as it has ended: nothing of the run
-    /// runs, so it has taken hold.
+    /// Brings a pause from its current state to the point where it awaits its review, or returns it as it has ended:
+    /// nothing in the run runs, so it has taken effect.
     async fn reviewed(&self, id: InterruptId) -> Result<Option<Interrupt>, KeepError> {
         let settings = &self.shared.settings;
         let store = &settings.store;
@@ -156,8 +156,8 @@ impl Keeper {
     }
 }
 
-/// The decisions by which those of these pauses are lifted that wait for one. What is said goes with the first of
-/// them, unless one of the others was decided with it.
+/// The decisions that lift those of these pauses that await one. `content` goes with the first of them, unless one of
+/// the others was decided with it.
 fn lifting(
     pauses: &[Interrupt],
     (by, word): (&Actor, Word),
@@ -187,7 +187,7 @@ fn lifting(
                 },
             },
             choosing: Choosing {
-                // An interrupt has one decision at most, so its own bits name it.
+                // An interrupt has at most one decision, so the decision reuses its UUID.
                 id: DecisionId::from_uuid(pause.id.uuid()),
                 verdict: match content {
                     None => Verdict::Resume,
@@ -202,7 +202,7 @@ fn lifting(
     .collect()
 }
 
-/// Whether one of these was decided with these words.
+/// Whether one of these pauses was decided with these words.
 fn is_said(lifted: &[Interrupt], words: &str) -> bool {
     let decisions = lifted.iter().filter_map(|it| it.decision.as_ref());
     let mut said = decisions.filter_map(|it| it.content.as_deref());

@@ -1,4 +1,4 @@
-//! What a manager is told when it is made.
+//! The settings of a manager.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,15 +18,15 @@ use crate::store::Store;
 /// How long things take, and may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Times {
-    /// How long the lease of a run holds without being renewed.
+    /// How long the lease of a run is valid without being renewed.
     pub lease: Duration,
     /// How often it is renewed: well below the lease.
     pub heartbeat: Duration,
-    /// How often the store is looked into where no bell rings.
+    /// How often the store is read when no bell rings.
     pub poll: Duration,
     /// How long a shutdown waits for runs that stop gracefully, and once more after it has told them to stop
-    /// at once. And for how long, once a run was told to stop, all that is to be recorded of it is
-    /// tried again together while the store fails.
+    /// at once. Also for how long, once a run was told to stop, all that is to be recorded of it is
+    /// retried together while the store fails.
     pub grace: Duration,
     /// How long a delivery to a node may take.
     pub delivery: Duration,
@@ -35,7 +35,7 @@ pub struct Times {
 }
 
 impl Default for Times {
-    /// 15 s of lease renewed every 5 s, a look each 500 ms, 5 s of grace, 5 s for a delivery, 2 s for a hook.
+    /// A lease of 15 s renewed every 5 s, a poll every 500 ms, 5 s of grace, 5 s for a delivery, 2 s for a hook.
     fn default() -> Self {
         Self {
             lease: Duration::from_secs(15),
@@ -48,7 +48,7 @@ impl Default for Times {
     }
 }
 
-/// What a manager is told when it is made.
+/// The settings of a manager.
 #[derive(Clone)]
 pub struct ManagerSettings {
     /// Where everything is recorded.
@@ -57,22 +57,22 @@ pub struct ManagerSettings {
     pub owner: OwnerName,
     /// Rings for the owners of other runs, and hears its own ring.
     pub bell: Arc<dyn Bell>,
-    /// The clock of the reasons of stops.
+    /// The clock for the timestamps in the reasons of stops.
     pub clock: Arc<dyn Clock>,
     /// Knows kinds and routes.
     pub facings: Arc<dyn Facings>,
-    /// Knows what goes with a run that a stop forks off.
+    /// Knows what a run that a stop forks inherits.
     pub heritage: Arc<dyn Heritage>,
-    /// Knows what becomes of what a run had begun that ends while nobody works on it.
+    /// Knows what becomes of the effects that a run had begun, if it ends while no process works on it.
     pub remains: Arc<dyn Remains>,
     /// How long things take.
     pub times: Times,
-    /// How errors of the store are tried again.
+    /// How store operations are retried after errors.
     pub backoff: Backoff,
 }
 
 impl ManagerSettings {
-    /// The usual settings: the machine's clock, no bell, nothing that goes with a branch, nothing said of what ended runs had begun.
+    /// The usual settings: the machine's clock, no bell, branches inherit nothing more, effects begun by ended runs stay as they are.
     pub fn new(store: Arc<dyn Store>, owner: OwnerName, facings: Arc<dyn Facings>) -> Self {
         Self {
             store,
@@ -87,7 +87,7 @@ impl ManagerSettings {
         }
     }
 
-    /// This process, as somebody who acts.
+    /// This process, as an actor.
     pub fn actor(&self) -> Actor {
         Actor {
             name: self.owner.clone().into(),

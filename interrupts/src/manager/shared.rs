@@ -21,7 +21,7 @@ use super::ticket::{RequestRecorder, StopHandle};
 use super::tree::Reach;
 use crate::hooks::{Bounds, HookStops, Hooks, Moment};
 
-/// What is to be recorded of a request.
+/// The recording of a request for one run.
 #[derive(Debug, Clone)]
 pub(crate) struct StopJob {
     pub(crate) run: RunId,
@@ -30,7 +30,7 @@ pub(crate) struct StopJob {
     pub(crate) request: Arc<StopRequest>,
     /// Whether it is a further request for a stop that is under way.
     pub(crate) joins: bool,
-    /// Whether nobody asks anew: the stop has taken too long.
+    /// Whether this is no new request: the stop took too long and becomes immediate.
     pub(crate) hardens: bool,
     pub(crate) ticket: RequestRecorder,
 }
@@ -54,12 +54,12 @@ impl Job for StopJob {
     }
 }
 
-/// A run that this process does not keep.
+/// News of a run that this process does not own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnkeptRun {
-    /// Something has come for it.
+    /// Something has arrived for it.
     Reached(RunId),
-    /// It has changed its state.
+    /// Its state has changed.
     Moved(RunId),
 }
 
@@ -69,20 +69,20 @@ pub(crate) struct Shared {
     pub(crate) registry: Registry<StopScope, StopJob>,
     pub(crate) runtime: Handle,
     pub(crate) tasks: TaskTracker,
-    /// The manager has ended.
+    /// Cancelled when the manager has ended.
     pub(crate) closed: CancellationToken,
-    /// Changes whenever something was seen in the store, or written by this process.
+    /// Changes whenever something new was read from the store, or written by this process.
     pub(crate) pulse: watch::Sender<u64>,
-    /// Wakes the recorder of requests for runs that nobody here keeps.
+    /// Wakes the recorder of requests for runs that this process does not own.
     pub(crate) outside: Notify,
     pub(crate) hooks: Hooks,
     /// The calls of hooks that are under way.
     pub(crate) hook_calls: TaskTracker,
     pub(crate) callbacks: Callbacks,
-    /// The process leaves its runs to others.
+    /// Whether the process leaves its runs to others.
     pub(crate) is_drained: AtomicBool,
     keepers: Mutex<HashMap<RunId, Arc<Keeper>>>,
-    /// Told of what comes for runs that nobody here keeps.
+    /// Receive the news of runs that this process does not own.
     watchers_of_unkept: Mutex<Vec<mpsc::UnboundedSender<UnkeptRun>>>,
 }
 
@@ -111,7 +111,7 @@ impl Shared {
         self.keepers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wakes the inbox of a run where it is kept here, and tells whoever watches where it is not.
+    /// Wakes the inbox of a run that this process owns; for any other run it notifies the watchers.
     pub(crate) fn wake(&self, run: RunId) {
         match self.keepers().get(&run) {
             Some(keeper) => keeper.wake(),
@@ -119,7 +119,7 @@ impl Shared {
         }
     }
 
-    /// Tells whoever watches of a run that is not kept here.
+    /// Notifies the watchers that a run has changed its state, if this process does not own it.
     pub(crate) fn tell_of_unkept(&self, run: RunId) {
         if !self.keepers().contains_key(&run) {
             self.tell_watchers(UnkeptRun::Moved(run));
@@ -150,7 +150,7 @@ impl Shared {
         }
     }
 
-    /// Something has changed that somebody may wait for.
+    /// Signals a change that a task may be waiting for.
     pub(crate) fn beat(&self) {
         self.pulse
             .send_modify(|count| *count = count.wrapping_add(1));
@@ -164,7 +164,7 @@ impl Shared {
         }
     }
 
-    /// Calls the hooks beside whatever goes on.
+    /// Calls the hooks in a task of their own.
     pub(crate) fn spawn_hooks(self: &Arc<Self>, moment: Moment) {
         if self.hooks.is_empty() {
             return;
@@ -176,7 +176,7 @@ impl Shared {
         self.hook_calls.spawn_on(called, &self.runtime);
     }
 
-    /// Calls the hooks, each within its time.
+    /// Calls the hooks, each within its time limit.
     pub(crate) async fn call_hooks(self: &Arc<Self>, moment: Moment) -> Vec<crate::hooks::Ran> {
         if self.hooks.is_empty() {
             return Vec::new();
@@ -203,7 +203,7 @@ impl Shared {
     }
 }
 
-/// The way in for requests, without the rest of the manager.
+/// A handle for making requests, without the rest of the manager.
 #[derive(Clone)]
 pub struct StopRequests {
     pub(crate) shared: Arc<Shared>,
@@ -219,7 +219,7 @@ impl StopRequests {
         shared.request(request)
     }
 
-    /// What the manager keeps at this moment.
+    /// The runs that the manager owns now, and their stops.
     pub fn status(&self) -> ManagerStatus {
         self.shared.status()
     }

@@ -1,4 +1,4 @@
-//! Shutting down: ask, wait, force, record, announce, in that order. A drain records nothing of itself: it leaves the
+//! Shutting down: ask, wait, force, record, announce, in that order. A drain leaves no record of itself: it leaves the
 //! runs to other processes.
 
 use std::collections::BTreeSet;
@@ -46,7 +46,7 @@ impl Callbacks {
     }
 }
 
-/// How a run came to its rest when the manager shut down.
+/// How a run ended up when the manager shut down.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RunRest {
@@ -54,7 +54,7 @@ pub enum RunRest {
     Gracefully,
     /// It was let go after it had been told to stop at once.
     ByForce,
-    /// It was still kept when all time was over: it was not let go, and may still run.
+    /// It was still owned when the time was up: it was not let go, and may still run.
     NotLetGo,
 }
 
@@ -62,7 +62,7 @@ pub enum RunRest {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ShutdownReport {
-    /// The runs that were kept, and how each came to rest.
+    /// The runs that were owned, and how each ended up.
     pub runs: Vec<(RunId, RunRest)>,
     /// Requests of the shutdown itself that were not recorded: those runs stopped without a record of why.
     pub unrecorded: Vec<RequestError>,
@@ -71,7 +71,7 @@ pub struct ShutdownReport {
 }
 
 impl ShutdownReport {
-    /// Whether everything stopped, is recorded, and every callback did what it does.
+    /// Whether everything stopped and is recorded, and every callback succeeded.
     pub fn is_clean(&self) -> bool {
         self.unrecorded.is_empty()
             && self
@@ -116,7 +116,7 @@ impl Shared {
         self.reported(runs, Vec::new()).await
     }
 
-    /// Stops all that is kept, now or later, and says that it is left to others. Of that nothing is recorded.
+    /// Stops all runs that this process owns, now or later, and marks them as left to others. Nothing of that is recorded.
     pub(crate) fn leave(&self, mode: StopMode, message: &str) {
         self.is_drained.store(true, Ordering::Release);
         self.registry.process().stop(StopReason {
@@ -127,7 +127,7 @@ impl Shared {
         });
     }
 
-    /// Lets one run come to its boundary and says that it is left to others. Of that nothing is recorded.
+    /// Lets one run come to its boundary and marks it as left to others. Nothing of that is recorded.
     pub(crate) fn hand_over(&self, run: RunId, message: &str) -> bool {
         let was_left = match self.keepers().get(&run) {
             Some(keeper) => keeper.is_handed_over.swap(true, Ordering::AcqRel),
@@ -144,8 +144,8 @@ impl Shared {
         !was_left
     }
 
-    /// Waits until the runs are let go, which were asked to be, and forces those that are not in time. How each came to
-    /// its rest, and what `force` gave where it was needed.
+    /// Waits until the runs, which were already asked to stop, are let go, and forces those that are not in time. Returns
+    /// how each run ended up, and the result of `force` if it was needed.
     async fn let_go<T>(
         &self,
         kept: Vec<RunId>,
@@ -197,7 +197,7 @@ impl Shared {
         }
     }
 
-    /// Waits until no run is kept any more and all is recorded, and returns the runs that still are.
+    /// Waits until no run is owned any more and everything is recorded, or `limit` is over. Returns the runs still owned.
     async fn let_go_within(&self, limit: std::time::Duration) -> BTreeSet<RunId> {
         let end = Instant::now() + limit;
         let mut pulse = self.pulse.subscribe();
@@ -216,7 +216,7 @@ impl Shared {
     async fn call_back(self: &Arc<Self>) -> Vec<Ran> {
         let bounds = self.bounds(self.settings.times.hook);
         let calls = self.callbacks.take().into_iter().map(|(name, callback)| {
-            // The callback is called inside its own task, for it may panic before its first await.
+            // The callback is called inside its own task, since it may panic before its first await.
             bounds.run(name, async move { callback().await })
         });
         futures_util::future::join_all(calls).await

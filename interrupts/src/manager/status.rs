@@ -1,4 +1,4 @@
-//! What a manager keeps at a moment.
+//! The status of a manager: the runs that it owns, and their stops.
 
 use routing_core::{InterruptId, InterruptType, RunId, StopReason};
 
@@ -15,13 +15,13 @@ pub struct StopStatus {
     pub reach: Reach,
     /// What it does.
     pub interrupt_type: InterruptType,
-    /// Why; the mode is the hardest that was asked for.
+    /// Why; the mode is the hardest that was requested.
     pub reason: StopReason,
-    /// Whether it has taken hold and is recorded.
+    /// Whether it has taken effect and is recorded.
     pub settled: bool,
 }
 
-/// A run that is kept.
+/// A run that the manager owns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KeptStatus {
@@ -35,17 +35,17 @@ pub struct KeptStatus {
     pub stops: Vec<StopStatus>,
 }
 
-/// What a manager keeps at a moment.
+/// What a manager owns at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ManagerStatus {
-    /// The runs that it keeps, by their ids.
+    /// The runs that it owns, by their ids.
     pub runs: Vec<KeptStatus>,
     /// How many requests are not recorded yet.
     pub unrecorded: usize,
     /// How many tasks it has.
     pub tasks: usize,
-    /// How many runs it knows: those that it keeps, and those with requests that are not recorded yet.
+    /// How many runs it knows: those that it owns, and those with requests that are not recorded yet.
     pub known: usize,
 }
 

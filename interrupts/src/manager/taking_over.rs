@@ -1,5 +1,5 @@
-//! Taking a run over whose lease has run out by the clock alone. Clocks jump, after a sleep of the machine for one:
-//! whoever works on the run then renews its lease at the next beat, and must not find it taken.
+//! Taking over a run whose lease has run out by the clock alone. Clocks jump, for example after the machine slept: the
+//! process that works on the run then renews its lease at the next heartbeat, and must not find the run taken.
 
 use std::time::Duration;
 
@@ -9,25 +9,25 @@ use tokio::time::{Instant, sleep_until};
 use crate::life::Lease;
 use crate::store::{Delivery, Run, RunError, Store};
 
-/// How often it is looked whether a lease that has run out was renewed.
+/// How often an expired lease is checked for renewal.
 pub const LOOK_AT_LAPSED: Duration = Duration::from_millis(500);
 
-/// For how long a lease that has run out by the clock alone is watched before its run is taken: longer than from one
-/// heartbeat of its owner to the next.
+/// How long a lease that has run out by the clock alone is watched before its run is taken: longer than the time
+/// between two heartbeats of its owner.
 pub fn time_to_outlast(heartbeat: Duration) -> Duration {
     heartbeat + heartbeat / 4
 }
 
-/// Makes a process the owner of a run. Where another one's lease has run out that is not known to be gone, it is waited
-/// for longer than from one `heartbeat` of it to the next, however far the clock says that its time has passed.
+/// Makes a process the owner of a run. If the lease of another process has run out that is not known to be gone, this
+/// first waits for longer than one `heartbeat` of it, however long ago the lease ended by the clock.
 ///
 /// # Errors
 ///
-/// [`RunError`]; with [`RunError::Owned`] while another owner's lease holds, and where it is renewed meanwhile.
+/// [`RunError`]; with [`RunError::Owned`] while another owner's lease is valid, and if it is renewed meanwhile.
 ///
 /// # Cancel safety
 ///
-/// Dropped, the run may be owned in an epoch that nobody knows; the lease runs out.
+/// If dropped, the run may be owned in an epoch that no caller knows; the lease then runs out.
 pub async fn own_run(
     store: &dyn Store,
     run: RunId,
@@ -37,7 +37,7 @@ pub async fn own_run(
     own_watched_run(store, run, (delivery, None), heartbeat).await
 }
 
-/// As [`own_run`], where a lease that has run out may have been watched for that long before.
+/// As [`own_run`], without the wait for `outlasted`, an expired lease that the caller has watched for that long.
 pub(super) async fn own_watched_run(
     store: &dyn Store,
     run: RunId,
@@ -51,7 +51,7 @@ pub(super) async fn own_watched_run(
     store.own_run(run, delivery).await
 }
 
-/// The lease of another process that is over by the store's clock, and of which nothing else is known.
+/// The lease of another process that has ended by the store's clock, if that process is not known to be gone.
 async fn lapsed(
     store: &dyn Store,
     run: RunId,
@@ -65,7 +65,7 @@ async fn lapsed(
     }))
 }
 
-/// Waits until a lease would have been renewed, if anybody were there to do it, or is no more.
+/// Waits until a live owner would have renewed a lease, or until the lease is gone.
 async fn outlast(
     store: &dyn Store,
     run: RunId,

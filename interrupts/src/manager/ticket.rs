@@ -1,4 +1,4 @@
-//! What whoever asked for a stop holds: how far it has come.
+//! The handle of a stop that was requested: it shows the stop's progress.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::shared::Shared;
 use crate::life::{AdmissionError, Interrupt, RunState, Scope, State};
 use crate::store::{AdmitError, ChangeError, Run, StoreError};
 
-/// Why a request came to nothing. What it asked to stop in this process is stopped all the same.
+/// Why a request failed. Its target in this process is stopped all the same.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestError {
@@ -20,22 +20,22 @@ pub enum RequestError {
     /// The stop that it joins could not be raised.
     #[error(transparent)]
     NotRaised(#[from] ChangeError),
-    /// The store failed while it was watched.
+    /// The store failed while the stop was watched.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The request is not one that can be recorded: its note is no JSON.
+    /// The request cannot be recorded: its note cannot be written as JSON.
     #[error("the request cannot be written as JSON: {detail}")]
     Unwritable {
         /// What is wrong.
         detail: String,
     },
-    /// The manager has ended before it was recorded.
+    /// The manager ended before it was recorded.
     #[error("the manager has ended before the request was recorded")]
     ManagerEnded,
 }
 
 impl RequestError {
-    /// Whether the run, or the agent, had come to its own end before the request: there was nothing left to stop.
+    /// Whether the run, or the agent, had ended by itself before the request: there was nothing left to stop.
     pub fn came_after_the_end(&self) -> bool {
         matches!(
             self,
@@ -46,7 +46,7 @@ impl RequestError {
     }
 }
 
-/// What has become of the recording.
+/// The progress of the recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RecordingProgress {
     Asked,
@@ -92,7 +92,7 @@ pub struct StopHandle {
 }
 
 impl StopHandle {
-    /// The runs that it concerns: one, or of a request to stop everything all that were kept then.
+    /// The runs that it concerns: one, or for a request to stop everything all that this process owned then.
     pub fn runs(&self) -> impl Iterator<Item = RunId> {
         self.parts.iter().map(|part| part.run)
     }
@@ -105,18 +105,18 @@ impl StopHandle {
     ///
     /// # Cancel safety
     ///
-    /// Safe: the request goes on without whoever waits.
+    /// Safe: the request continues without the waiting caller.
     pub async fn recorded(&self) -> Result<Vec<InterruptId>, RequestError> {
         self.each_recorded().await.into_iter().collect()
     }
 
-    /// Waits until the request is durable for each run, or is known not to become it.
+    /// Waits until the request is durable for each run, or has failed.
     pub(crate) async fn each_recorded(&self) -> Vec<Result<InterruptId, RequestError>> {
         let recorded = self.parts.iter().map(|part| self.part_recorded(part));
         join_all(recorded).await
     }
 
-    /// Waits until the stop has taken hold and that is recorded: what it reaches does not run any more. Returns
+    /// Waits until the stop has taken effect and that is recorded: its target no longer runs. Returns
     /// the interrupts, each of which then awaits its review (a pause) or has ended.
     ///
     /// # Errors
@@ -125,7 +125,7 @@ impl StopHandle {
     ///
     /// # Cancel safety
     ///
-    /// Safe: the stop goes on without whoever waits.
+    /// Safe: the stop continues without the waiting caller.
     pub async fn settled(&self) -> Result<Vec<Interrupt>, RequestError> {
         let settled = self.parts.iter().map(|part| self.part_settled(part));
         join_all(settled).await.into_iter().collect()
@@ -176,7 +176,7 @@ impl StopHandle {
     }
 }
 
-/// Whether what a stop reaches does not run any more, and that is recorded.
+/// Whether the target of a stop no longer runs, and that is recorded.
 fn is_settled(interrupt: &Interrupt, run: Option<&Run>) -> bool {
     let state = run.map(|run| run.state);
     if state.is_none_or(RunState::is_final) {

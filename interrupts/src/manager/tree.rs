@@ -13,12 +13,12 @@ pub enum Reach {
     Node(NodeId),
 }
 
-/// What may be stopped, and has things below it that stop with it.
+/// Something that can be stopped, together with all below it.
 pub(crate) trait Stoppable: Clone {
-    /// Something below, which stops with this.
+    /// Makes a child, which stops with this.
     fn below(&self) -> Self;
 
-    /// Stops it. A stop stays; a softer one never undoes a harder one.
+    /// Stops it. A stop is permanent; a softer one never undoes a harder one.
     fn stop(&self, reason: &StopReason);
 }
 
@@ -32,7 +32,7 @@ impl Stoppable for StopScope {
     }
 }
 
-/// The scopes of one run. Scopes come to be when they are asked for, those of the nodes above included, so a
+/// The scopes of one run. Scopes are made on demand, together with those of the nodes above, so a
 /// stop reaches nodes that do not exist yet.
 #[derive(Debug)]
 pub(crate) struct Tree<S> {
@@ -69,7 +69,7 @@ impl<S: Stoppable> Tree<S> {
         scope
     }
 
-    /// Forgets the scopes of a node and of all below it: who asks next gets new ones.
+    /// Forgets the scopes of a node and of all below it: the next call makes new ones.
     pub(crate) fn forget(&mut self, node: &NodeId) {
         self.nodes.retain(|known, _scope| !known.is_within(node));
     }

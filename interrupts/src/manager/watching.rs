@@ -1,4 +1,4 @@
-//! Watching the store for what other processes write, woken by the bell and now and then without it.
+//! Watching the store for writes of other processes: when the bell rings, and at every poll interval.
 
 use std::sync::Arc;
 
@@ -9,15 +9,15 @@ use crate::store::{Notification, OutboxRow, Page, Pages, StoreError};
 const PAGE: u32 = 500;
 
 impl Shared {
-    /// Reads the outbox as it grows, and wakes the runs that it tells of, until the manager ends.
+    /// Reads the outbox as it grows, and wakes the runs that it names, until the manager ends.
     ///
-    /// One look serves all runs of the process, however many there are.
+    /// One read serves all runs of the process, however many there are.
     pub(crate) async fn watch_store(self: Arc<Self>) {
         let mut position = None;
         loop {
             match self.read_on(position).await {
                 Ok(read) => position = Some(read),
-                // Whoever is kept looks for itself as often as its lease is renewed.
+                // Each owned run also checks its inbox whenever its lease is renewed.
                 Err(error) => tracing::warn!(%error, "the outbox could not be read"),
             }
             tokio::select! {
@@ -28,11 +28,11 @@ impl Shared {
         }
     }
 
-    /// Reads what has come since a position; at first only where the outbox ends.
+    /// Reads the rows after a position; the first time, only finds the end of the outbox.
     async fn read_on(&self, position: Option<u64>) -> Result<u64, StoreError> {
         let Some(position) = position else {
             let end = self.end_of_outbox().await?;
-            // What was written before is seen by the look of each run that is kept by now.
+            // Earlier rows need no read: each run that is owned by now checks its inbox.
             self.wake_all();
             self.beat();
             return Ok(end);
@@ -64,7 +64,7 @@ impl Shared {
                 Notice::Delivered | Notice::Acknowledged | Notice::DeadLettered => {}
             },
             Notification::Message { run, .. } => self.wake(*run),
-            // One that nobody has may be for whoever watches those.
+            // If this process does not own the run, its watchers are notified.
             Notification::Run { run, state, .. } if !state.is_final() => self.tell_of_unkept(*run),
             Notification::Reroute { .. }
             | Notification::Node { .. }
@@ -75,7 +75,7 @@ impl Shared {
         }
     }
 
-    /// The position of the last row, found by halving: positions have no gaps, and old rows may be gone.
+    /// The position of the last row, found by binary search: positions have no gaps, and old rows may be gone.
     async fn end_of_outbox(&self) -> Result<u64, StoreError> {
         let mut above = 1;
         while self.has_row_after(above - 1).await? {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// How a tool's processes are held together.
+/// How a tool's processes are kept together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mechanism {
@@ -36,7 +36,7 @@ pub struct ProcessKey {
 /// What is known of the death of a program's processes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContainmentReport {
-    /// What held them together.
+    /// What kept them together.
     pub mechanism: Mechanism,
     /// Whether it was seen that none of them is alive.
     pub verified: bool,
@@ -46,6 +46,6 @@ pub struct ContainmentReport {
     pub leftovers: usize,
     /// Those that are known to be alive.
     pub survivors: Vec<ProcessKey>,
-    /// From the request to stop until the keeper's word on their death; `None` where the program ended by itself.
+    /// From the request to stop until the keeper confirmed their death; `None` if the program ended by itself.
     pub took: Option<Duration>,
 }

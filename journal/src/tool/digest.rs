@@ -1,4 +1,4 @@
-//! What stands for one exact call.
+//! The digest of one exact call.
 
 use std::fmt::{self, Display};
 use std::path::Path;
@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::call::ToolCall;
 use super::spec::ToolSpec;
 
-/// Stands for one exact call: the tool as it describes itself, its arguments, the call's id, the folder that it works
-/// in, and what it was shown to change. A change of any of them is another digest.
+/// Identifies one exact call: the tool's description of itself, its arguments, the call's id, its working folder, and
+/// the preview of its changes. If any of them changes, so does the digest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CallDigest(Digest);
@@ -35,8 +35,8 @@ impl CallDigest {
         ]))
     }
 
-    /// The digest that the same call has whenever it is asked for: of everything but the call's id, and with what it
-    /// would change. It allows nothing by itself; it tells whether a person was shown such a call before.
+    /// The digest that repeated requests for the same call share: of everything but the call's id, including what it
+    /// would change. It allows nothing by itself; it shows whether a person has seen such a call before.
     pub fn recurring(
         spec: &ToolSpec,
         call: &ToolCall,

@@ -10,7 +10,7 @@ use super::call::CallId;
 use super::output::{PartialOutput, Stopped, ToolOutput};
 use super::wording;
 
-/// The most bytes of a result that a model is given, whatever tool it is of.
+/// The most bytes of a result that a model is given, for every tool.
 const LARGEST_RESULT: usize = 256 * 1024;
 
 /// Truncates a text that is too long, and appends its true length.
@@ -49,21 +49,21 @@ pub enum CallEnd {
         /// What there is of it, and whether everything of it has ended.
         partial: PartialOutput,
     },
-    /// It was to be stopped, and had already run to its end, or could not be stopped in between.
+    /// A stop was requested, but it had already run to its end, or could not be stopped halfway.
     FinishedAnyway {
         /// Who wanted to stop it, and why.
         reason: StopReason,
         /// Its result.
         output: ToolOutput,
     },
-    /// It was to be stopped, and failed on its own.
+    /// A stop was requested, but it failed on its own.
     FailedAnyway {
         /// Who wanted to stop it, and why.
         stop: StopReason,
         /// Why it failed.
         reason: String,
     },
-    /// It never started, for an interrupt came first.
+    /// It never started because an interrupt came first.
     Skipped {
         /// Who interrupted, and why.
         reason: StopReason,
@@ -149,7 +149,7 @@ pub struct ToolMessage {
     pub call: CallId,
     /// The tool's name, as the model gave it.
     pub tool: String,
-    /// The arguments that it ran with, where a person changed them.
+    /// The arguments that it ran with, if a person changed them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edited: Option<Value>,
     /// How it ended.

@@ -1,4 +1,4 @@
-//! A tool call as the journal of its run keeps it, for whoever tells of it without having run it.
+//! A tool call as its run's journal keeps it, for readers that did not run it.
 
 use interrupts::Digest;
 use interrupts::store::{JournalEntry, Repeating};
@@ -18,12 +18,12 @@ const LONGEST_SAID: usize = 300;
 pub struct ToolIntent {
     /// As the model asked for it.
     pub call: RequestedCall,
-    /// The arguments that it runs with; absent where it never ran.
+    /// The arguments that it runs with; absent if it never ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<Value>,
-    /// What may be done where nobody knows what came of it.
+    /// What may be done if its outcome is unknown.
     pub repeating: Repeating,
-    /// What it was to leave behind, where its tool could tell.
+    /// What it was to leave behind, if its tool could say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leaves: Option<Digest>,
 }
@@ -48,17 +48,17 @@ pub struct KeptCallEnd {
     pub outcome: &'static str,
     /// Whether it was stopped while it ran, and by whom.
     pub interrupted_by: Option<StopSource>,
-    /// Whether it was kept from starting by a stop.
+    /// Whether a stop kept it from starting.
     pub is_skipped: bool,
     /// Whether something of it may still run.
     pub left_behind: bool,
-    /// What its model reads of it, in one line; nothing where it returned what it was asked for, which may be long
-    /// and nobody else's business.
+    /// What its model reads of it, in one line; nothing if it returned what it was asked for, which may be long and is
+    /// only the model's business.
     pub said: Option<String>,
 }
 
 impl KeptCall {
-    /// The call of an entry of the journal; `None` where the entry is of something else, or of a program that writes
+    /// The call of an entry of the journal; `None` if the entry is of something else, or of a program that writes
     /// calls differently.
     pub fn of(entry: &JournalEntry) -> Option<Self> {
         if entry.intent.kind.as_str() != TOOL_CALL {
@@ -91,7 +91,7 @@ impl KeptCallEnd {
             | CallEnd::TimedOut { .. } => None,
         };
         let is_result = matches!(end, CallEnd::Finished { .. });
-        // What a person changed the arguments to stands before the rest.
+        // The arguments that a person changed come before the rest.
         let unedited = ToolMessage {
             edited: None,
             ..message.clone()

@@ -29,12 +29,12 @@ pub enum ToolQuestionKind {
 }
 
 impl ToolQuestionKind {
-    /// What a question asks about a tool; `None` where it is about none.
+    /// What a question asks about a tool; `None` if it is about none.
     pub fn of(question: &Question) -> Option<Self> {
         let QuestionKind::Tool { .. } = question.kind else {
             return None;
         };
-        // Who asks knows the call alone; who reads the store has the whole content.
+        // The asker has only the call; a reader of the store has the whole content.
         let payload = &question.payload;
         let asks = payload.pointer("/toolCall/asks").or(payload.get("asks"))?;
         serde_json::from_value(asks.clone()).ok()
@@ -59,10 +59,10 @@ pub struct ToolQuestion {
     /// Whether the arguments are more than is shown of them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_excerpt: bool,
-    /// Stands for the exact call: an approval names it.
+    /// Identifies the exact call: an approval names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<CallDigest>,
-    /// What the call would change, where the tool can say so.
+    /// What the call would change, if the tool can say so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<String>,
     /// What an edited request must fit: other arguments, or the value that is wanted.
@@ -83,7 +83,7 @@ pub struct ToolMatter {
     /// None.
     #[serde(default)]
     pub confirmation_items: Vec<ConfirmationItem>,
-    /// What one needs to know to decide.
+    /// What the reviewer needs to know to decide.
     #[serde(default)]
     pub context_for_decision: String,
     /// The exact call.
@@ -102,7 +102,7 @@ impl ToolMatter {
         }
     }
 
-    /// Reads the content of an interrupt; `None` where it asks about no tool.
+    /// Reads the content of an interrupt; `None` if it asks about no tool.
     pub fn of(content: &str) -> Option<Self> {
         serde_json::from_str(content).ok()
     }
@@ -122,8 +122,8 @@ impl ToolMatter {
         }
     }
 
-    /// What an answer decides that says no verdict of its own, such as one at a terminal. `None` where it is not
-    /// clear: nothing is allowed by saying nothing.
+    /// What an answer without a verdict of its own decides, such as one at a terminal. `None` if it is unclear: silence
+    /// allows nothing.
     pub fn verdict(&self, answer: &Answer) -> Option<Verdict> {
         let chosen: Vec<&str> = answer.selected_choices.iter().map(String::as_str).collect();
         let meant = match (chosen.as_slice(), &answer.edited_request, &answer.text) {
@@ -153,7 +153,7 @@ impl ToolMatter {
                 confirmation_items: Vec::new(),
                 context_for_decision: self.context_for_decision.clone(),
             },
-            // The answer goes back to the call, wherever its agent's interrupts go.
+            // The answer goes back to the call, no matter where its agent's interrupts go.
             routes: Vec::new(),
             target_field: "",
             request_schema: self.tool_call.schema.clone(),

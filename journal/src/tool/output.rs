@@ -1,4 +1,4 @@
-//! What comes of a call.
+//! The result of a call.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ pub struct ToolOutput {
     pub text: String,
     /// Whether it did what it was asked to.
     pub verdict: Verdict,
-    /// What became of the tool's processes, where it had any.
+    /// What became of the tool's processes, if it had any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub containment: Option<ContainmentReport>,
 }
@@ -53,14 +53,14 @@ impl ToolOutput {
 pub enum Stopped {
     /// Its processes were seen to be dead.
     Verified {
-        /// What held them together.
+        /// What kept them together.
         mechanism: Mechanism,
         /// From the request to the proof.
         took: Duration,
     },
     /// The tool itself returned, and has nothing that could go on.
     Returned,
-    /// Whoever does the work elsewhere was told to stop, still listens, and has told nothing more of it. Whether the
+    /// The system that does the work was told to stop, still listens, and has reported nothing more of it. Whether the
     /// work has ended cannot be seen from here.
     Quiet,
     /// Something of it may go on.
@@ -100,7 +100,7 @@ pub struct PartialOutput {
     pub text: String,
     /// Whether everything of it has ended.
     pub stopped: Stopped,
-    /// What became of the tool's processes, where it had any.
+    /// What became of the tool's processes, if it had any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub containment: Option<ContainmentReport>,
 }

@@ -23,7 +23,7 @@ impl ToolName {
     ///
     /// # Errors
     ///
-    /// [`ToolNameError`] where a provider would refuse it.
+    /// [`ToolNameError`] if a provider would refuse it.
     pub fn new(text: impl Into<String>) -> Result<Self, ToolNameError> {
         let text = text.into();
         let fits = (1..=64).contains(&text.len());
@@ -68,7 +68,7 @@ impl Display for ToolName {
 pub enum Interruption {
     /// It is stopped.
     Stops,
-    /// It waits until the call has ended: for what must not be cut in half.
+    /// It waits until the call has ended: for work that must not be cut in half.
     Waits,
 }
 

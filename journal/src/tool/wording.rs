@@ -12,7 +12,7 @@ pub const RECEIVED: &str = "Received interrupt. Cancelling all running tools..."
 pub const DEFERRED: &str =
     "Received interrupt. A call that must not be interrupted is running; waiting for it to end.";
 
-/// The reminder of the choices that stand after an interrupt, for the person and the model.
+/// The reminder of the remaining choices after an interrupt, for the person and the model.
 pub const CHOICES: &str = "The running tools were interrupted. Decide what comes next: retry the interrupted call, \
      choose another approach, or finish.";
 

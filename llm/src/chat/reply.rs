@@ -42,8 +42,8 @@ impl ChatPartial {
         }
     }
 
-    /// Whether the provider may bill more than is reported, though nobody reads its answer: a request was
-    /// under way, or failed tries came before whose cost nobody said.
+    /// Whether the provider may bill more than is reported, though its answer is no longer read: a request was under
+    /// way, or earlier tries failed whose cost is unknown.
     pub fn may_be_billed(&self) -> bool {
         self.at_provider != AtProvider::NothingUnderWay || !self.usage.is_known()
     }
@@ -84,8 +84,8 @@ pub enum AtProvider {
     /// The connection was closed, or with HTTP/2 its stream. A server that can stop generating does so
     /// then.
     ConnectionClosed,
-    /// The answer is made in the background, and the provider is being told to cancel it. What comes of
-    /// that is told to the model's [`CancelObserver`](crate::CancelObserver).
+    /// The answer is made in the background, and the provider is being told to cancel it. The model's
+    /// [`CancelObserver`](crate::CancelObserver) gets the outcome.
     BeingTold,
     /// The answer is no longer read. Its connection was not seen to close in time, or it is made in the
     /// background and has no name yet by which it could be cancelled.

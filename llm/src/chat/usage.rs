@@ -19,7 +19,7 @@ pub struct ChatUsage {
 /// A number of tokens, and how it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TokenCount {
-    /// Nobody knows.
+    /// Not known.
     #[default]
     Unknown,
     /// No request was sent, so there are none.
@@ -68,7 +68,7 @@ impl EstimationMethod {
 }
 
 impl TokenCount {
-    /// The number to charge a budget with; `None` where nobody knows.
+    /// The number to charge a budget with; `None` if it is not known.
     pub const fn tokens(self) -> Option<u64> {
         match self {
             Self::Unknown => None,

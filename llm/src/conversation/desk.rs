@@ -9,7 +9,7 @@ use routing_core::model::{ToolOffer, ToolRequest};
 /// What a model reads of a call that an interrupt kept from starting.
 pub(super) const NEVER_RAN: &str = "Not executed: an interrupt came before this call began.";
 
-/// What a model reads of a call whose end nobody saw.
+/// What a model reads of a call whose end was not seen.
 const UNKNOWN: &str =
     "Interrupted while it ran; nobody saw how it ended, and it may have had an effect.";
 
@@ -19,11 +19,11 @@ pub trait ToolDesk: Send + Sync {
     /// The tools that the model may ask for in its next answer.
     fn offers(&self) -> Arc<[ToolOffer]>;
 
-    /// Runs what was asked for at once, and says what came of each request, in their order. When `scope` is
-    /// stopped immediately, whatever runs is stopped and nothing more starts; the results say truthfully
-    /// what happened until then. A graceful stop changes nothing here.
+    /// Runs what was asked for at once, and says what came of each request, in their order. When `scope` is stopped
+    /// immediately, all running calls are stopped and nothing more starts; the results say truthfully what happened
+    /// until then. A graceful stop changes nothing here.
     ///
-    /// What is said of a request by `progress` stands where this is not waited for to its end.
+    /// What `progress` said of a request counts if the caller does not wait for this to end.
     ///
     /// # Cancel safety
     ///
@@ -35,8 +35,8 @@ pub trait ToolDesk: Send + Sync {
         progress: &dyn ToolProgress,
     ) -> Vec<ToolResult>;
 
-    /// Waits as long as something runs that must not be interrupted. Only then does the time begin in which tools
-    /// must have heeded a stop. At once, where nothing is said of it.
+    /// Waits as long as something runs that must not be interrupted. Only then does the time begin in which tools must
+    /// have heeded a stop. By default, does not wait.
     ///
     /// # Cancel safety
     ///
@@ -44,7 +44,7 @@ pub trait ToolDesk: Send + Sync {
     async fn interruptible(&self) {}
 }
 
-/// Is told what becomes of requests while they run. `index` counts the requests from 0.
+/// Receives what becomes of requests while they run. `index` counts the requests from 0.
 pub trait ToolProgress: Send + Sync {
     /// A call starts. Must not block.
     fn started(&self, index: usize);

@@ -44,7 +44,7 @@ pub enum ConversationEvent {
     },
     /// A run began.
     RunStarted,
-    /// The model is called. It answers these messages, and whatever was left unanswered before.
+    /// The model is called. It answers these messages, and everything left unanswered before.
     StepStarted {
         /// The messages that were taken up, in the order in which they were sent.
         messages: Vec<String>,

@@ -19,7 +19,7 @@ use crate::chat::{AtProvider, ChatPartial, ChatReply, ChatUsage};
 
 use open_calls::OpenCalls;
 
-/// Which run: what a run that has ended still says is not listened to.
+/// Which run: reports of a run that has ended are ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RunNumber(u64);
 
@@ -147,7 +147,7 @@ impl Machine {
         self.waiting.push_back(text);
     }
 
-    /// Begins a run; what was paused goes on.
+    /// Begins a run; continues what was paused.
     pub(crate) fn begin(&mut self) -> Result<RunNumber, ConversationRunError> {
         if self.status().is_running() {
             return Err(ConversationRunError::AlreadyRunning);
@@ -202,7 +202,7 @@ impl Machine {
     /// What the run does next. Must not be asked while a step is under way.
     pub(crate) fn next(&mut self, run: RunNumber) -> NextAction {
         let Some(asked) = self.asked_of(run) else {
-            // Somebody else has ended it.
+            // It has already been ended.
             return NextAction::Over(ConversationRunEnd::Answered);
         };
         if let Some(reason) = asked {
@@ -290,7 +290,7 @@ impl Machine {
         }
     }
 
-    /// A run went away in the midst of whatever it did.
+    /// A run was dropped before its end.
     pub(crate) fn abandoned(&mut self, run: RunNumber, reason: StopReason) {
         if let Some(asked) = self.asked_of(run) {
             let partial = self.left_behind();
@@ -337,7 +337,7 @@ impl Machine {
             cut_off,
         } = reply;
         let tool_requests = self.taken(tool_requests);
-        // It waits for what the tools return, and goes on then.
+        // It waits for the tools' results, then continues.
         self.owes = !tool_requests.is_empty();
         self.said.clear();
         self.usage = self.usage.plus(usage);

@@ -18,8 +18,8 @@ use crate::chat::{ChatCall, ChatModel};
 /// How long a model may take to end after an interrupt before its call is dropped.
 const FORCED_AFTER: Duration = Duration::from_millis(500);
 
-/// How long tools may take to end after an interrupt before they are dropped. Whoever runs them has a limit
-/// of their own, which is shorter.
+/// How long tools may take to end after an interrupt before they are dropped. What runs them has a shorter limit of its
+/// own.
 const TOOLS_FORCED_AFTER: Duration = Duration::from_secs(30);
 
 /// What all handles of a conversation share.
@@ -41,11 +41,11 @@ pub(super) struct ConversationState {
 }
 
 impl ConversationInner {
-    /// Changes the state, and tells everybody what that did. Nothing that may block is done inside.
+    /// Changes the state, and tells all listeners what that did. Nothing that may block is done inside.
     pub(super) fn change<T>(&self, change: impl FnOnce(&mut ConversationState) -> T) -> T {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let result = change(&mut state);
-        // Told under the lock, so that everybody hears it in the order in which it happened.
+        // Sent under the lock, so that all listeners get events in the order in which they happened.
         for event in state.machine.take_events() {
             state
                 .listeners
@@ -153,7 +153,7 @@ impl ConversationRun {
             .change(|state| state.machine.tools_ended(number, results));
     }
 
-    /// Ends where the tools do not heed an interrupt. What must not be interrupted has all the time that it needs.
+    /// Ends if the tools do not heed an interrupt. What must not be interrupted has all the time that it needs.
     async fn given_up(&self, desk: &dyn ToolDesk) {
         let _reason = self.forced(Duration::ZERO).await;
         desk.interruptible().await;
@@ -182,7 +182,7 @@ impl ConversationRun {
         };
         let call = model.chat(call, &self.scope);
         let outcome = tokio::select! {
-            biased; // A call that has ended has ended, whatever was asked for meanwhile.
+            biased; // A call that has ended counts as ended, even if a stop was asked for meanwhile.
             outcome = call => outcome,
             reason = self.forced(FORCED_AFTER) => {
                 let partial = self.shared.change(|state| state.machine.left_behind());

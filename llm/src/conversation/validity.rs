@@ -4,7 +4,7 @@ use routing_core::model::{Message, Role, ToolRequest};
 
 use super::desk::NEVER_RAN;
 
-/// What stands between two messages of one role that are joined.
+/// Separates two messages of one role that are joined.
 const BETWEEN: &str = "\n\n";
 
 /// Why messages cannot go into a call.
@@ -32,7 +32,7 @@ pub enum HistoryFault {
         /// Where the result should be, from 0.
         index: usize,
     },
-    /// What a tool returned was not asked for, or tools are asked for by somebody else than the model.
+    /// A tool's result was not asked for, or a role other than the model asks for tools.
     #[error("message {index} belongs to no request for a tool")]
     Orphan {
         /// Where, from 0.
@@ -42,8 +42,8 @@ pub enum HistoryFault {
 
 /// Whether messages may go into a call to any provider: no message is blank; at most one instruction,
 /// at the front; then user and model take turns, and the user has the first word. Each tool that an answer
-/// asks for has one result, right behind that answer and in the order of the requests; the model or the user
-/// goes on after them. The user or a tool has the last word.
+/// asks for has one result, right behind that answer and in the order of the requests; the model or the user continues
+/// after them. The user or a tool has the last word.
 ///
 /// # Errors
 ///
@@ -94,8 +94,8 @@ pub fn check_history(messages: &[Message]) -> Result<(), HistoryFault> {
 
 /// The same messages so that [`check_history`] finds nothing, as long as the user has said something:
 /// blank ones are left out, instructions come first, an answer to nothing is left out, messages of one
-/// role in a row are joined, and so are answers that nothing follows left out. A request for a tool that
-/// nobody has answered gets a result that says so, and a result that nobody asked for is left out.
+/// role in a row are joined, and so are answers that nothing follows left out. An unanswered request for a tool gets a
+/// result that says so, and a result without a request is left out.
 ///
 /// The same messages are always repaired alike, and repairing twice changes nothing.
 pub fn repaired(messages: impl IntoIterator<Item = Message>) -> Vec<Message> {
@@ -136,7 +136,7 @@ impl Repair {
             Some(last) if last.role == message.role => join(last, message),
             Some(_) => self.turns.push(message),
             None if message.role == Role::User => self.turns.push(message),
-            // An answer to nothing, and whatever it asks for.
+            // An answer to nothing, and everything it asks for.
             None => self.open.clear(),
         }
     }

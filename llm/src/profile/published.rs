@@ -1,5 +1,5 @@
-//! How much known models read, as their providers publish it. Whatever is not here is not known: a prompt that is cut to
-//! a wrong size is worse than one that the provider refuses.
+//! How much known models read, as their providers publish it. A model that is not listed here counts as unknown: a
+//! prompt that is cut to a wrong size is worse than one that the provider refuses.
 //!
 //! Sources, as of November 2026: OpenAI, "Models" (context window, on each model's page); Anthropic, "Context windows" (which
 //! models read a million tokens, and that the others read 200,000); Google, "Gemini models" (input token limit).

@@ -1,8 +1,8 @@
-//! Answers that a provider makes in the background: they go on when the connection is closed, and end
-//! when the provider is told to cancel them.
+//! Answers that a provider makes in the background: they continue after the connection is closed, and end when the
+//! provider is asked to cancel them.
 //!
-//! OpenAI's Responses API makes such answers, and takes back those alone. The provider is told from the
-//! thread of the connections, so that nobody waits for what it says.
+//! OpenAI's Responses API makes such answers, and can cancel only those. The connections' thread asks for the
+//! cancellation, so no caller waits for the reply.
 
 use std::fmt::{self, Debug};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use super::io_thread::IoThread;
 /// How long the provider may take to say that an answer is cancelled.
 const CANCEL_WITHIN: Duration = Duration::from_secs(5);
 
-/// What came of telling a provider to cancel an answer.
+/// The outcome of asking a provider to cancel an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CancelOutcome {
@@ -39,7 +39,7 @@ pub enum CancelOutcome {
     NotInTime,
 }
 
-/// A provider was told to cancel an answer.
+/// A provider was asked to cancel an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CancelReport {
     /// What the model is called.
@@ -60,7 +60,7 @@ impl CancelObserver for () {
     fn cancelled(&self, _report: CancelReport) {}
 }
 
-/// That a model's answers are made in the background, and who is told of their cancellations.
+/// That a model's answers are made in the background, and the observer of their cancellations.
 #[derive(Clone)]
 pub(super) struct Background(pub(super) Arc<dyn CancelObserver>);
 
@@ -83,7 +83,7 @@ pub(crate) struct CancelOnDrop {
 }
 
 impl CancelOnDrop {
-    /// Whether the provider will be told: the answer has a name there and is not over.
+    /// Whether the provider will be asked to cancel: the answer has a name there and is not over.
     pub(crate) fn will_tell(&self) -> bool {
         self.watch.response_under_way().is_some()
     }
@@ -114,7 +114,7 @@ impl Drop for CancelOnDrop {
     }
 }
 
-/// Tells the provider.
+/// Asks the provider to cancel.
 async fn told(request: reqwest::RequestBuilder) -> CancelOutcome {
     let Ok(response) = request.send().await else {
         return CancelOutcome::Unreachable;

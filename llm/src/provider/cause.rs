@@ -1,4 +1,4 @@
-//! Causes of refusals that have an outcome of their own, whatever their status: what the providers call them.
+//! Causes of refusals that have an outcome of their own, regardless of their status: what the providers call them.
 //!
 //! Sources: OpenAI, "Error codes" (`insufficient_quota`, `context_length_exceeded`, `content_filter` of Azure);
 //! Anthropic, "Errors" (`billing_error`, and its words for a long prompt and for missing credit); Google, "Troubleshooting"

@@ -157,7 +157,7 @@ impl Exchange {
         }
     }
 
-    /// Reads the events. Whatever the ending, they are dropped with it, and that closes the connection.
+    /// Reads the events. However it ends, they are dropped with it, and that closes the connection.
     pub(crate) async fn run(mut self, mut events: Events, scope: &StopScope) -> Ending {
         let limits = self.context.limits;
         let start = Instant::now();
@@ -216,7 +216,7 @@ impl Exchange {
     async fn stopped(self, reason: StopReason, mut events: Events) -> Exchanged {
         let waiting = events.drain();
         let mut tools = self.watch.tools_so_far();
-        // Requests are read ahead of the text. Whether they came before what is not kept of it nobody knows.
+        // Requests are read ahead of the text, so it is unknown whether they came before the text that is dropped.
         let is_text = |event: &ChatStreamEvent| matches!(event, ChatStreamEvent::Chunk(_));
         if waiting.iter().any(is_text) {
             tools.thrown_away += std::mem::take(&mut tools.kept_pieces);
@@ -233,7 +233,7 @@ impl Exchange {
         let is_closed = events.close().await;
         let at_provider = match will_tell {
             Some(true) => AtProvider::BeingTold,
-            // What is made in the background goes on though its connection is closed.
+            // A background answer continues after its connection is closed.
             Some(false) => AtProvider::OnlyDiscarded,
             None if is_closed => AtProvider::ConnectionClosed,
             None => AtProvider::OnlyDiscarded,
@@ -265,7 +265,7 @@ impl Exchange {
             if now >= silence.first {
                 return Some((Awaited::Beginning, limits.first));
             }
-            // Events may come that nothing is passed on of, so it is looked at again before the first one is too late.
+            // Some events pass nothing on, so this looks again before the first one is too late.
             silence.until = silence.first.min(now + limits.silence);
             return None;
         }
@@ -274,7 +274,7 @@ impl Exchange {
         None
     }
 
-    /// Holds the text and what is asked for to the limit together.
+    /// Applies the limit to the text and what is asked for together.
     fn check_length(&self, piece: &str) -> Result<(), ModelError> {
         let limit = self.context.limits.answer;
         let kept = self.text.len().saturating_add(self.watch.tool_bytes());
@@ -325,7 +325,7 @@ impl Exchange {
         }))
     }
 
-    /// Why what has ended is no answer, where it is none.
+    /// Why the stream ended without an answer, if it did.
     fn no_answer(&self, reason: &EndReason) -> Option<ModelError> {
         let withheld = self.watch.withheld();
         if let Some(refusal) = &withheld.refusal

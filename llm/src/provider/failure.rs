@@ -49,7 +49,7 @@ pub(crate) fn of(error: genai::Error, context: &FailureContext, received: usize)
             ModelError::BrokenOff { received }
         }
         genai::Error::ChatResponse { body, .. } => in_stream(&body, context),
-        // What is left speaks of no key, for the key is given to it already found.
+        // The remaining errors are not about the key: the client library is given one that was already found.
         other => ModelError::Malformed {
             detail: context.detail(&other.to_string()),
         },
@@ -118,7 +118,7 @@ fn refused(status: u16, body: &Value, detail: String, headers: &HeaderMap) -> Mo
             retry_after,
             detail,
         },
-        // Whatever it is, the provider says when to try again.
+        // Another failure for which the provider says when to try again.
         _ if retry_after.is_some() => ModelError::ProviderFailed {
             status,
             retry_after,

@@ -14,17 +14,17 @@ const TOKENS_OF_MESSAGE: u64 = 8;
 /// What is kept free for the answer where nothing is said about it: a quarter, and at most this.
 const MOST_FOR_ANSWER: u64 = 2_048;
 
-/// How many of the last messages stay, whatever they hold.
+/// How many of the last messages are always kept.
 const LAST: usize = 2;
 
 /// The fewest bytes that a message is shortened to.
 const LEAST: usize = 400;
 
-/// What stands in place of what was left out.
+/// Replaces what was left out.
 const LEFT_OUT: &str = "[note]\nOlder messages stood here. They were left out, for all of it is more than you can read.";
 const SHORTENED: &str = "\n[the rest was left out, for all of it is more than you can read]";
 
-/// The call, with a prompt that fits; its sink is told what was left out.
+/// The call, with a prompt that fits; its sink learns what was left out.
 pub(super) fn fit(
     mut call: ModelCall,
     context: Option<u64>,

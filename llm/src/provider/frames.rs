@@ -1,4 +1,4 @@
-//! Watches the events of a stream as they are read: whether it goes on, and what it says of its cost.
+//! Watches the events of a stream as they are read: whether it continues, and what it says of its cost.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -41,7 +41,7 @@ pub(crate) struct FrameWatch {
     tools: Mutex<ToolStream>,
 }
 
-/// What a stream says of an answer that is none.
+/// What a stream says of an answer that was withheld.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Withheld {
     /// The model's words, where it refuses to answer.
@@ -54,7 +54,7 @@ pub(crate) struct Withheld {
     pub(crate) blocked: Option<String>,
 }
 
-/// What such events have in them. Everything else is not looked at for it.
+/// What such events contain. Events without any of these are not searched.
 const OF_WITHHELD: [&str; 4] = ["refusal", "content_filter", "blockReason", "finishMessage"];
 
 /// The answer as OpenAI's Responses API keeps it.
@@ -91,7 +91,7 @@ impl FrameWatch {
         response.id.clone().filter(|_id| !response.over)
     }
 
-    /// What the stream said of an answer that is none.
+    /// What the stream said of an answer that was withheld.
     pub(crate) fn withheld(&self) -> Withheld {
         let withheld = self.withheld.lock().unwrap_or_else(PoisonError::into_inner);
         withheld.clone()

@@ -3,8 +3,8 @@
 //! The client library reads on, within one poll, for as long as there are bytes, and copies what it
 //! has of a line with each read. With the connection served by another thread, a long line keeps it
 //! busy without a pause, and neither an interrupt nor a limit would ever be looked at. Where reading
-//! and parsing share one thread, each poll ends after a read or two; and whoever waits for the answer
-//! waits elsewhere, so limits and interrupts hold however busy this thread is.
+//! and parsing share one thread, each poll ends after a read or two; and the caller waits for the answer elsewhere, so
+//! limits and interrupts work however busy this thread is.
 
 use std::convert::Infallible;
 use std::future::{Future, poll_fn};
@@ -24,7 +24,7 @@ use tokio::task::JoinSet;
 
 use super::frames::FrameWatch;
 
-/// How many events may wait for whoever reads them.
+/// How many events may wait for their reader.
 const WAITING_EVENTS: usize = 64;
 
 type Job = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -99,7 +99,7 @@ impl Events {
     ///
     /// # Cancel safety
     ///
-    /// Safe: the connection is closed, only nobody looks.
+    /// Safe: the connection is closed, but no one sees it close.
     pub(crate) async fn close(self) -> bool {
         let Self { receiver, open } = self;
         drop(receiver);
@@ -113,7 +113,7 @@ async fn next(
     line: &mut LineWatch,
 ) -> Option<Result<ChatStreamEvent, Broken>> {
     poll_fn(|context| match stream.poll_next_unpin(context) {
-        // What comes now comes after that.
+        // What comes now comes after the garbled event.
         _ if line.watch.is_garbled() => Poll::Ready(Some(Err(Broken::Garbled))),
         Poll::Ready(event) => Poll::Ready(event.map(|event| event.map_err(Broken::Client))),
         Poll::Pending if line.is_too_long() => {
@@ -136,7 +136,7 @@ impl IoThread {
                         Some(job) => {
                             running.spawn(job);
                         }
-                        // Dropping the set drops the connections of whatever still runs.
+                        // Dropping the set drops the connections of all calls that still run.
                         None => break,
                     },
                     Some(_ended) = running.join_next() => {}
@@ -171,7 +171,7 @@ impl IoThread {
             let mut stream = match opened {
                 Ok(response) => response.stream,
                 Err(error) => {
-                    // Nobody waits for it where the receiver is gone.
+                    // If the receiver is gone, no one waits for it.
                     let _nobody = sender.send(Err(Broken::Client(error))).await;
                     return;
                 }

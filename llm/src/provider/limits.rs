@@ -15,8 +15,8 @@ pub struct CallLimits {
     pub first: Duration,
     /// The longest time between two events of the stream, once there was one.
     pub silence: Duration,
-    /// The most reads of the connection that bring neither an event nor the end: whatever is longer is kept in memory until
-    /// its end, and has none.
+    /// The most reads of the connection that bring neither an event nor the end: a line that never ends would be kept in
+    /// memory for ever.
     pub line_reads: u32,
 }
 

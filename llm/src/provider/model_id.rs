@@ -63,7 +63,7 @@ impl Provider {
         Wire::of(self.kind)
     }
 
-    /// How it takes tools. The client library alone knows that of some.
+    /// How it takes tools. For some, only the client library knows.
     pub(crate) fn tool_wire(self) -> Wire {
         if self.kind == AdapterKind::GeminiIx {
             Wire::Instructions
@@ -72,7 +72,7 @@ impl Provider {
         }
     }
 
-    /// Whether what it asks for is known at the end of its answer alone, from the client library.
+    /// Whether its requests for tools are known only at the end of its answer, from the client library.
     pub(crate) fn tells_tools_at_end(self) -> bool {
         matches!(
             self.kind,
@@ -85,7 +85,7 @@ impl Provider {
 
     /// What OpenTelemetry's conventions call it, and its own name where they have none.
     pub(crate) fn conventional_name(self) -> &'static str {
-        // The list of the client library grows; a name of its own is right for whoever is new.
+        // The client library's list grows; a new provider is called by its own name.
         #[expect(
             clippy::wildcard_enum_match_arm,
             reason = "who is not named by the conventions is called by its own name"
@@ -113,7 +113,7 @@ impl Provider {
         }
     }
 
-    /// Where it is looked for, where that is not what its adapter says.
+    /// Its address, if that is not what its adapter says.
     pub(crate) fn own_base_url(self) -> Option<&'static str> {
         (self.kind == AdapterKind::Ollama).then_some("http://localhost:11434/v1/")
     }
@@ -157,12 +157,12 @@ pub enum ParseModelIdError {
         /// What was given.
         given: String,
     },
-    /// Nobody of this name is known.
+    /// No provider of this name is known.
     #[error("unknown provider `{given}`; known are: {}", known.join(", "))]
     UnknownProvider {
         /// What was given.
         given: String,
-        /// Who is known.
+        /// The known providers.
         known: Vec<String>,
     },
 }

@@ -61,7 +61,7 @@ impl ServerFacts {
         models: Vec::new(),
     };
 
-    /// The profile that follows. A server that does not say what it is may be a gateway to anybody.
+    /// The profile that follows. A server that does not say what it is may be a gateway to any provider.
     pub fn profile(&self) -> ModelProfile {
         match self.kind {
             ServerKind::Other => ModelProfile {

@@ -16,7 +16,7 @@ use super::wire::Wire;
 use super::{CallLimits, Provider};
 use crate::chat::ChatCall;
 
-/// How a model is asked, whatever it is asked.
+/// How a model is asked, for every call alike.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Manner<'m> {
     pub(crate) provider: Provider,
@@ -60,7 +60,7 @@ pub(crate) fn of(call: &ModelCall, manner: &Manner<'_>) -> (ChatRequest, ChatOpt
     request((&messages, &call.tools), provider, first, (body, options))
 }
 
-/// The conversation in which nobody speaks twice in a row: the templates of many open models refuse any other.
+/// The conversation in which no role speaks twice in a row: the templates of many open models refuse any other.
 fn in_turns(messages: &[Message]) -> Cow<'_, [Message]> {
     let is_one_turn = |first: &Message, second: &Message| {
         first.role == second.role && matches!(first.role, Role::User | Role::System)
@@ -140,7 +140,7 @@ fn options(manner: &Manner<'_>) -> ChatOptions {
     if reads_effort && matches!(provider.wire(), Wire::OpenAi | Wire::ChatCompletions) {
         options = options.with_reasoning_effort(ReasoningEffort::Budget(0));
     }
-    // Of those whose events nobody here reads, the library says at the end what was asked for.
+    // For providers whose events are not read here, the library says at the end what was asked for.
     options.with_capture_tool_calls(provider.tells_tools_at_end())
 }
 

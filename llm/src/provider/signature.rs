@@ -1,7 +1,7 @@
 //! What providers want to see again with a request for a tool.
 //!
-//! It is kept as text that says whose it is, for a conversation may go on with another provider, who would
-//! refuse it.
+//! It is kept as text that names its provider: a conversation may continue with another provider, which would refuse
+//! it.
 
 use routing_core::model::ToolRequest;
 use serde_json::Value;
@@ -35,7 +35,7 @@ impl Signature {
         }
     }
 
-    /// What is kept with a request; what nobody knows is left out.
+    /// What is kept with a request; unknown forms are left out.
     pub(crate) fn all_of(request: &ToolRequest) -> impl Iterator<Item = Self> {
         request.signatures.iter().filter_map(|kept| {
             let after = |form: &str| kept.strip_prefix(form).map(str::to_owned);

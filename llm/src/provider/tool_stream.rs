@@ -51,7 +51,7 @@ pub(crate) struct ReadTools {
 
 #[derive(Debug)]
 struct Growing {
-    /// Where in the answer the provider says it stands.
+    /// Its position in the answer, as the provider gives it.
     place: u64,
     request: ToolRequest,
     whole: bool,

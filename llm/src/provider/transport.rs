@@ -11,7 +11,7 @@ pub(super) struct Transport {
     /// Whether the server is on this machine.
     pub(super) local: bool,
     pub(super) authorities: Vec<reqwest::Certificate>,
-    /// Whether each read and write is told.
+    /// Whether each read and write is logged.
     pub(super) told: bool,
 }
 

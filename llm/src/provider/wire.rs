@@ -74,9 +74,9 @@ impl Wire {
         }
     }
 
-    /// Whether a schema for the answer may be sent along with tools. Where not, the schema goes into the
-    /// instructions: models of Gemini before the third generation refuse both at once, and many servers of
-    /// chat completions hold the whole answer to the schema, so that no tool could be asked for.
+    /// Whether a schema for the answer may be sent along with tools. If not, the schema goes into the instructions:
+    /// models of Gemini before the third generation refuse both at once, and many servers of chat completions apply the
+    /// schema to the whole answer, so that no tool could be asked for.
     pub(crate) fn takes_schema_beside_tools(self, model: &str) -> bool {
         match self {
             Self::OpenAi | Self::OpenAiResponses | Self::Anthropic => true,

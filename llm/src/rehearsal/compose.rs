@@ -30,7 +30,7 @@ pub(crate) struct FixedRoute {
     pub(crate) fields: Map<String, Value>,
 }
 
-/// Where in the answer a value stands.
+/// Where in the answer a value is.
 #[derive(Debug, Clone, Copy)]
 struct ValuePosition<'p> {
     /// The name of the field, or of the list that it is an element of.

@@ -1,4 +1,4 @@
-//! The errands that the rehearsal model runs in a conversation: a few fixed phrases that stand for tools.
+//! The errands that the rehearsal model runs in a conversation: a few fixed phrases that call tools.
 //!
 //! It understands nothing of them. It is a way to see tools run, be asked about and be interrupted without a
 //! key.

@@ -36,7 +36,7 @@ pub(crate) struct Facts {
     headings: Vec<String>,
     /// Folders that were listed as such, in lines of the form `- folder name (…)`.
     pub(crate) folders: Vec<String>,
-    /// What lines of the form `label: text` say, by label in small letters; the last one stands.
+    /// What lines of the form `label: text` say, by label in small letters; the last one wins.
     labelled: BTreeMap<String, String>,
     /// The values of offered choices.
     pub(crate) choices: Vec<String>,
@@ -50,7 +50,7 @@ impl Facts {
     /// Reads the conversation; what the model itself said does not count.
     pub(crate) fn gather(messages: &[Message], material: &[String]) -> Self {
         let mut facts = Self::default();
-        // What a tool returned is quoted, and no word of whoever asks.
+        // A tool's result is quoted; it is not what the asker says.
         let is_told = |message: &&Message| match message.role {
             Role::System | Role::User => !message.text.starts_with(RESULT),
             Role::Assistant | Role::Tool => false,
@@ -172,7 +172,7 @@ impl Facts {
         self.labelled.get(label).map(String::as_str)
     }
 
-    /// Whether a text was said to the model, whatever its case.
+    /// Whether a text was said to the model, in upper or lower case.
     pub(crate) fn mentions(&self, text: &str) -> bool {
         self.said.contains(&text.to_lowercase())
     }
@@ -185,7 +185,7 @@ impl Facts {
     }
 }
 
-/// The strings that stand after a key in whatever JSON the text has in it.
+/// The strings after a key in any JSON within the text.
 fn quoted_after(text: &str, key: &str) -> Vec<String> {
     text.match_indices(key)
         .take(MOST_NAMES)

@@ -30,7 +30,7 @@ fn requested(messages: &[Message]) -> Option<Map<String, Value>> {
     let last = messages
         .iter()
         .rev()
-        // Of an answer in two steps, what each step asks stands behind what the agent was told.
+        // In a two-step answer, each step's request comes after what the agent was told.
         .filter(|message| !message.text.starts_with(STEP_MARK))
         .find(|message| message.role == Role::User)?;
     let mut lines = last.text.lines();

@@ -168,7 +168,7 @@ impl Prose {
         self.filled(template, &words.join(" "), index, listed, facts)
     }
 
-    /// The goal itself, or in a list of goals the part of it that one file stands for.
+    /// The goal itself, or in a list of goals the part of it that one file represents.
     fn goal(&mut self, listed: bool, facts: &Facts) -> String {
         if !listed {
             return facts.goal.clone();
@@ -241,7 +241,7 @@ fn fill(template: &str, values: &[(&str, &str)]) -> String {
     filled
 }
 
-/// A name as it stands in a sentence: what has spaces is quoted.
+/// A name as it appears in a sentence: one with spaces is quoted.
 fn quoted(name: &str) -> String {
     if name.contains(' ') {
         format!("\u{201c}{name}\u{201d}")

@@ -1,9 +1,9 @@
 //! Which route the rehearsal model takes: the one place where that is decided.
 //!
-//! In a routing record exactly one field may be set. The model takes the first of [`ORDER`] that the
-//! record has and whose condition holds; then any route that [`NEVER`] does not name, in the order of
-//! the fields; and what [`NEVER`] names only where there is nothing else. A script overrules all of
-//! it, and so does the router's own request to raise an interrupt.
+//! In a routing record exactly one field may be set. The model takes the first of [`ORDER`] that the record has and
+//! whose condition is met; then any route that [`NEVER`] does not name, in the order of the fields; and what [`NEVER`]
+//! names only if there is nothing else. A script overrules all of it, and so does the router's own request to raise an
+//! interrupt.
 
 use std::collections::BTreeSet;
 
@@ -43,7 +43,7 @@ const ORDER: [(&str, When); 11] = [
     ("ticketCollectorRequest", When::Always),
 ];
 
-/// A routing record's routes: names and what each must hold.
+/// A routing record's routes: names and what each must contain.
 pub(crate) type Routes = Vec<(String, Value)>;
 
 /// The routes of a record in any dialect, or `None` where the schema is no routing record.
@@ -159,7 +159,7 @@ pub(crate) fn return_field<'n>(
     first
 }
 
-/// Of the values of an enumeration, the one that lets the work go on, where there is one.
+/// Of the values of an enumeration, the one that lets the work continue, if there is one.
 pub(crate) fn forward_value(values: &[Value]) -> Option<&Value> {
     ["ADVANCE_PHASE", "PROCEED", "APPROVED", "HUMAN_REVIEW"]
         .iter()

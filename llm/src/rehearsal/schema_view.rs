@@ -82,7 +82,7 @@ impl<'a> SchemaView<'a> {
         }
     }
 
-    /// The demands without the null that they also take, and without the choice that it stood in.
+    /// The demands without the null that they also take, and without the choice that it was in.
     pub(crate) fn without_null(&self, demands: &Demands) -> Demands {
         let mut demands = demands.clone();
         for keyword in ["anyOf", "oneOf"] {

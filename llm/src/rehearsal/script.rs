@@ -18,9 +18,8 @@
 //! }
 //! ```
 //!
-//! A step of an agent is told apart by `agent` and `turn`; `node` (the end of the node's id),
-//! `correction` (0 is the first try) and `purpose` (`step` where left out) narrow it further. The
-//! first step that fits is taken.
+//! A step of an agent is identified by `agent` and `turn`; `node` (the end of the node's id), `correction` (0 is the
+//! first try) and `purpose` (`step` if left out) narrow it further. The first step that fits is taken.
 
 mod parse;
 mod raw;

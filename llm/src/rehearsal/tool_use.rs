@@ -1,7 +1,7 @@
 //! The tools that the rehearsal asks for: few, always the same ones, and each for a reason that it was given.
 //!
-//! Whoever discovers looks at its part of the folder before it answers. Whoever works runs what the goal names between
-//! backquotes: a command, or a tool with its arguments. Nothing else is ever run.
+//! A discovery agent looks at its part of the folder before it answers. A working agent runs what the goal names
+//! between backquotes: a command, or a tool with its arguments. Nothing else is ever run.
 
 use routing_core::model::{Message, ModelCall, ModelCaller, Role, ToolOffer, ToolRequest};
 use serde_json::{Value, json};

@@ -9,7 +9,7 @@ use crate::port::Port;
 
 /// Tells the caller's sink that an answer starts again, once something of the new one arrives.
 ///
-/// Until then the old pieces stand, so an interrupt in between keeps them.
+/// Until then the old pieces count, so an interrupt in between keeps them.
 pub(crate) struct RestartingSink {
     inner: Option<Arc<dyn ChunkSink>>,
     said: Mutex<StreamedText>,
@@ -34,13 +34,13 @@ impl RestartingSink {
         self.change(|said| said.restarts = !said.text.is_empty());
     }
 
-    /// The pieces that stand.
+    /// The pieces that count.
     pub(crate) fn said(&self) -> String {
         self.change(|said| said.text.clone())
     }
 
-    /// The outcome of the last try. Where it was interrupted before its first piece, the pieces of the
-    /// one before still stand.
+    /// The outcome of the last try. If it was interrupted before its first piece, the pieces of the one before still
+    /// count.
     pub(crate) fn kept_in<P: Port>(
         &self,
         outcome: Outcome<P::Reply, P::Partial>,

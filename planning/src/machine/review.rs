@@ -1,4 +1,4 @@
-//! What a person does while the workflow stands still for him.
+//! What a person does while the workflow is stopped for them.
 
 use super::{StateDraft, step_of};
 use crate::effect::{FactKind, PersonAsked, PlanEffect, PlanningCall};
@@ -50,7 +50,7 @@ impl StateDraft {
         }
     }
 
-    /// The plan is made anew, with what the person wants; only then the workflow goes on.
+    /// The plan is made anew, with what the person wants; only then does the workflow go on.
     fn modify(&mut self, held: Held, request: &str) -> Result<(), Refused> {
         let request = request.trim();
         if request.is_empty() {
@@ -74,7 +74,7 @@ impl StateDraft {
         self.state.flags.interrupt_reason = None;
     }
 
-    /// Goes on where the workflow stood; with the plan as it is now where the person has edited it.
+    /// Goes on where the workflow stopped, with the plan as the person may have edited it.
     fn resume(&mut self, held: Held) {
         self.clear_interrupt();
         self.state.attempts = 0;
@@ -102,16 +102,16 @@ impl StateDraft {
         }
     }
 
-    /// What the workflow was at, unless the person's edit has made something else of it.
+    /// What the workflow was working on, unless the person's edit has made that obsolete.
     fn still_wanted(&self, then: Activity, left: &[StepId]) -> Option<Activity> {
         let steps = self.state.plan.left();
         let wanted = match &then {
             Activity::Executing { step } => steps.first().is_some_and(|next| next.id == *step),
-            // What looks at the plan, or ends it, was about the plan as it was.
+            // Activities that look at the plan, or end it, were about the old plan.
             Activity::Planning | Activity::Replanning | Activity::Finishing { .. } => {
                 steps.iter().map(|step| &step.id).eq(left)
             }
-            // What the person wants is carried out over the plan as it is now.
+            // The person's request is carried out on the current plan.
             Activity::ForcedReplanning => true,
         };
         wanted.then_some(then)
@@ -155,7 +155,7 @@ impl StateDraft {
 
     /// Keeps a change to be looked at, in place of the one that was kept before.
     fn propose(&mut self, tasks: &[String]) -> Result<(), Refused> {
-        // What makes no plan is no proposal.
+        // Tasks that make no plan are no proposal.
         self.state.plan.revised(tasks)?;
         if let Some(held) = self.held() {
             held.is_suggesting = false;
@@ -166,7 +166,7 @@ impl StateDraft {
     }
 
     fn suggested(&mut self, event: &PlanEvent, tasks: &[String]) -> Result<(), Refused> {
-        // What makes no plan is no suggestion.
+        // Tasks that make no plan are no suggestion.
         self.state.plan.revised(tasks)?;
         let out_of_place = self.out_of_place(event);
         let held = self.held().filter(|held| held.is_suggesting);

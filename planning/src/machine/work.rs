@@ -1,4 +1,4 @@
-//! The workflow's own way: plan, carry out a step, look at the plan again.
+//! The workflow's own path: plan, carry out a step, look at the plan again.
 
 use routing_core::InterruptDetails;
 
@@ -25,7 +25,7 @@ impl StateDraft {
                 self.state.phase = Phase::Working { activity };
                 Ok(())
             }
-            // Somebody goes on with what was over, and says how.
+            // A person continues a finished plan, and says how.
             (PlanEvent::Told { messages }, Phase::Ended(_)) => {
                 self.told(messages);
                 Ok(())
@@ -42,7 +42,7 @@ impl StateDraft {
         }
     }
 
-    /// What was under way has come to something.
+    /// Handles the outcome of what was under way.
     fn worked(&mut self, event: &PlanEvent, activity: Activity) -> Result<(), Refused> {
         match (event, activity) {
             (PlanEvent::Asked { question }, activity) => self.asked(activity, question),
@@ -51,7 +51,7 @@ impl StateDraft {
                 self.told(messages)
             }
             (PlanEvent::Failed(failure), activity) => self.failed(activity, failure),
-            // Else it would be asked the same again, and again.
+            // Otherwise the same question would be asked again and again.
             (PlanEvent::Planned { tasks }, Activity::Replanning) if tasks.is_empty() => {
                 let failure = Failure {
                     error: "the replanner left no step and gave no answer".to_owned(),
@@ -159,8 +159,8 @@ impl StateDraft {
         self.state.flags.user_modification_request = None;
     }
 
-    /// A model takes out no step that a person applied: where these tasks would leave one out, the person is asked,
-    /// and they are the suggestion. Whether that is so.
+    /// Whether a person must be asked: a model removes no step that a person applied. If these tasks would leave one
+    /// out, the person is asked, and the tasks are the suggestion.
     fn asks_about_open_steps(&mut self, tasks: &[String]) -> bool {
         let steps = self.state.plan.applied_without(tasks);
         let Some(next) = self.state.plan.next().map(|step| step.id) else {
@@ -240,7 +240,7 @@ impl StateDraft {
         Ok(())
     }
 
-    /// Messages came before what is wanted has begun: the plan is made anew with them first.
+    /// Messages came before the next work has begun: the plan is first made anew with them.
     fn told(&mut self, messages: &[String]) {
         for message in messages {
             self.record(FactKind::Told, Some(message));

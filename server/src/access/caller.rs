@@ -10,34 +10,34 @@ use super::staying::Stay;
 use crate::app::App;
 use crate::problem::{Kind, Problem};
 
-/// How a caller showed who he is.
+/// How a caller proved who they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Credential {
     /// By a token in a header, which no browser adds by itself.
     Bearer,
-    /// By the cookie of a session, which a browser adds to whatever is sent here.
+    /// By the cookie of a session, which a browser adds to every request to this server.
     Session,
     /// By a ticket that was good for this one request.
     Ticket,
 }
 
-/// Who sends a request. Taken from the credential alone, never from what the request says.
+/// Who sends a request. Taken only from the credential, never from what the request says.
 #[derive(Debug, Clone)]
 pub(crate) struct Caller {
     /// His name and role.
     pub(crate) actor: Actor,
-    /// How he showed it.
+    /// How the caller proved it.
     pub(crate) credential: Credential,
-    /// What he is bound to: a token that is bound sees and reaches nothing else.
+    /// What the token is bound to: a bound token sees and reaches nothing else.
     pub(crate) scope: Option<TokenScope>,
-    /// The digest of what lets him stay: what he showed, or what his ticket was bought with.
+    /// The digest of the token behind streams and sockets: the credential itself, or what the ticket was bought with.
     lasting: Digest,
 }
 
 impl Caller {
-    /// Whoever holds a token.
+    /// The caller with this token.
     pub(crate) fn of(token: TokenRow, credential: Credential) -> Option<Self> {
-        // Nobody outside is the machinery itself.
+        // No outside caller has the system's role.
         let TokenRow {
             name,
             role,
@@ -46,7 +46,7 @@ impl Caller {
             scope,
             ..
         } = token;
-        // A ticket is spent by now; what it was bought with is not.
+        // A ticket is used up by now; what it was bought with is not.
         let lasting = match credential {
             Credential::Ticket => of.unwrap_or(digest),
             Credential::Bearer | Credential::Session => digest,
@@ -59,24 +59,24 @@ impl Caller {
         })
     }
 
-    /// Begins his stay: it is over when what he showed holds no more, or what his ticket was bought with.
+    /// Begins a stay: it ends when the credential, or what the ticket was bought with, is no longer valid.
     pub(crate) fn stays(&self, app: &App) -> Arc<Stay> {
         app.staying.begin(self.lasting)
     }
 
-    /// Whether what lets him stay holds now, for what he asks for while he stays. Where the store cannot say, it does:
-    /// what he asks for is refused then by itself.
+    /// Whether the credential behind the stay is still valid, for requests during the stay. If the store cannot say, it
+    /// is: such a request then fails by itself.
     pub(crate) async fn may_still(&self, app: &App) -> bool {
         let found = Tokens::use_token(app.store(), self.lasting).await;
         found.map_or(true, |row| row.is_some())
     }
 
-    /// The digest of what lets him stay.
+    /// The digest of the token behind streams and sockets.
     pub(crate) const fn lasting(&self) -> Digest {
         self.lasting
     }
 
-    /// The problem that a request without a credential is.
+    /// The problem for a request without a credential.
     pub(crate) fn nobody() -> Problem {
         Problem::new(
             Kind::Unauthenticated,
@@ -86,7 +86,7 @@ impl Caller {
     }
 }
 
-/// The name of a role in what people write.
+/// The name of a role in text for people.
 pub const fn role_name(role: Role) -> &'static str {
     match role {
         Role::Observer => "viewer",
@@ -100,7 +100,7 @@ pub const fn role_name(role: Role) -> &'static str {
 }
 
 impl Caller {
-    /// The name of his role.
+    /// The name of the caller's role.
     pub(crate) const fn role_name(&self) -> &'static str {
         role_name(self.actor.role)
     }

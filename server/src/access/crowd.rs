@@ -1,5 +1,5 @@
-//! How many requests of a caller are under way at once, from their beginning until the last byte of their answer was
-//! taken over by the connection.
+//! How many requests of a caller are under way at once, from their beginning until the connection has taken over the
+//! last byte of their response.
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -19,22 +19,22 @@ use super::caller::Caller;
 use super::gate::takes_tickets;
 use crate::problem::{Kind, Problem};
 
-/// How many lists are made at once, whoever asks: each holds its rows, and more of them are not there sooner.
+/// How many lists are made at once, for all callers together: each keeps its rows in memory, and more at once are no faster.
 const LISTS_AT_ONCE: usize = 4;
 
-/// Whether a request asks for a list: its address ends in a name, and not in the id of one thing.
+/// Whether a request asks for a list: its path ends in a name, not in the id of one thing.
 pub(super) fn is_for_a_list(request: &Request) -> bool {
     let path = request.extensions().get::<MatchedPath>();
     let ends_in_a_name = path.is_some_and(|path| !path.as_str().ends_with('}'));
     // A stream or a socket lasts as long as it is read.
     let address = request.uri().path();
-    // What a worker asks of its run is of one run, and it may wait for news.
+    // What a worker asks is about one run, and the request may wait for news.
     let is_of_one_run = address.starts_with("/v1/work/");
     request.method() == Method::GET && ends_in_a_name && !is_of_one_run && !takes_tickets(address)
 }
 
-/// How many requests of a caller may be under way for one of a person's. Behind the token of a worker are many agents,
-/// and each of them waits.
+/// How many requests a caller may have under way for each one of a person. Many agents are behind the token of a
+/// worker, and each of them waits.
 pub(super) fn share(caller: &Caller) -> usize {
     match caller.actor.role {
         Role::Worker => 16,
@@ -55,7 +55,7 @@ pub(crate) struct Crowd {
     under_way: Arc<Mutex<HashMap<String, usize>>>,
 }
 
-/// A request that is under way, while it is held.
+/// A request that is under way until this is dropped.
 #[derive(Debug)]
 pub(super) struct RequestPermit {
     caller: String,
@@ -64,7 +64,7 @@ pub(super) struct RequestPermit {
 
 impl Drop for RequestPermit {
     fn drop(&mut self) {
-        // A whole number is changed at once, so a panic elsewhere leaves it whole.
+        // The number is changed in one step, so a panic elsewhere leaves it consistent.
         let mut under_way = self
             .under_way
             .lock()
@@ -87,8 +87,8 @@ impl Crowd {
         }
     }
 
-    /// Waits until a list may be made, where a request asks for one. What its rows need of memory is let go with the
-    /// turn; the text of the answer stays until it is sent.
+    /// Waits until a list may be made, if a request asks for one. The memory for its rows is freed with the turn; the
+    /// text of the response stays until it is sent.
     ///
     /// Cancel safe: it only waits.
     pub(super) async fn turn(&self, is_for_a_list: bool) -> Option<SemaphorePermit<'_>> {
@@ -124,7 +124,7 @@ impl Crowd {
     }
 }
 
-/// An answer that holds its place until it is sent. One that does not end by itself holds none: a stream, a socket.
+/// A response that keeps its permit until it is sent. A stream or a socket does not end by itself, so it keeps none.
 pub(super) fn holding(place: RequestPermit, response: Response) -> Response {
     let is_stream = response
         .headers()
@@ -137,13 +137,13 @@ pub(super) fn holding(place: RequestPermit, response: Response) -> Response {
     response.map(|body| Body::new(LimitedBody { body, place }))
 }
 
-/// The body of an answer, with the place of its request.
+/// The body of a response, with the permit of its request.
 struct LimitedBody {
     body: Body,
     place: Arc<RequestPermit>,
 }
 
-/// A part of an answer: it keeps the place until the connection has written it.
+/// A part of a response: it keeps the permit until the connection has written it.
 struct BodyPart {
     bytes: Bytes,
     _place: Arc<RequestPermit>,

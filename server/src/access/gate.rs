@@ -1,4 +1,4 @@
-//! The gate: no request passes without a host that is ours, and none for data without somebody who sends it.
+//! The gate: every request must name a host of ours, and every request for data must come from a known caller.
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Method, Uri, header};
@@ -13,12 +13,12 @@ use super::token::{digest_of_presented, digest_of_session, digest_of_ticket};
 use crate::app::App;
 use crate::problem::{Kind, Problem, in_time};
 
-/// The secret of a ticket, where the request's address has one.
+/// The secret of a ticket, if the request's address has one.
 #[derive(Debug)]
 pub(crate) struct Ticket;
 
 impl Ticket {
-    /// The parameter of the address that holds one.
+    /// The parameter of the address that contains one.
     pub(crate) const PARAMETER: &'static str = "ticket";
 
     fn in_address(uri: &Uri) -> Option<String> {
@@ -29,7 +29,7 @@ impl Ticket {
     }
 }
 
-/// Refuses what was sent to another name, or by the page of another site.
+/// Refuses what was sent to another host name, or by the page of another site.
 pub(crate) async fn refuse_foreign_sites(
     State(app): State<App>,
     request: Request,
@@ -61,14 +61,14 @@ fn foreign_origin() -> Problem {
     )
 }
 
-/// Finds out who sends a request. One for data that nobody sends is refused; a page may be asked for by nobody,
-/// and then says how to come in.
+/// Identifies the caller. A request for data without a caller is refused; a page may be requested without one, and then
+/// says how to log in.
 pub(crate) async fn admit_only_the_known(
     State(app): State<App>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    // Nothing is told here that has to be kept secret, and the store that knows callers may be away.
+    // These responses contain no secrets, and the store that knows callers may be unavailable.
     if matches!(request.uri().path(), "/livez" | "/readyz") {
         return next.run(request).await;
     }
@@ -96,16 +96,16 @@ pub(crate) async fn admit_only_the_known(
     next.run(request).await
 }
 
-/// Whether nobody in particular may ask for it: pages say how to come in, and specifications tell no secrets.
+/// Whether a caller may request it without a credential: pages say how to log in, and specifications contain no secrets.
 fn is_open(path: &str) -> bool {
     !(path.starts_with("/v1/") || path == "/metrics")
 }
 
-/// A browser adds the session to whatever is sent here, so a change by session must say which page it is from.
+/// A browser adds the session to every request to this server, so a change by session must name the origin of its page.
 fn refuse_forged(request: &Request, caller: &Caller) -> Result<(), Problem> {
     let changes = !matches!(*request.method(), Method::GET | Method::HEAD);
     let upgrades = request.headers().contains_key(header::UPGRADE);
-    // That an origin is ours was checked before.
+    // That the origin is ours was checked before.
     let says_its_origin = request.headers().contains_key(header::ORIGIN);
     if caller.credential == Credential::Session && (changes || upgrades) && !says_its_origin {
         return Err(foreign_origin());
@@ -131,8 +131,8 @@ async fn identify(
         None => None,
     };
     let caller = row.and_then(|row| {
-        // What can be used once lets somebody in as a ticket alone; a launch token buys a session elsewhere. What was
-        // bought with a token is none, also where an earlier version gave it the form of one.
+        // A one-time token is accepted only as a ticket; a launch token buys a session elsewhere. What was bought with
+        // a token is not a bearer token, even if an earlier version gave it the form of one.
         let is_fit = match credential {
             Credential::Bearer => !row.once && row.of.is_none(),
             Credential::Session => !row.once,
@@ -146,16 +146,16 @@ async fn identify(
     if let Some(Peer(peer)) = peer {
         app.pace.failure(peer)?;
     }
-    // The cookie of a session that has ended is no attempt to come in.
+    // The cookie of a session that has ended is not a login attempt.
     Ok(None)
 }
 
-/// Whether a ticket lets somebody in there.
+/// Whether this path accepts tickets.
 pub(crate) fn takes_tickets(path: &str) -> bool {
     matches!(path, "/v1/events" | "/v1/ws")
 }
 
-/// The credential that a request shows: the header goes before the ticket, the ticket before the cookie.
+/// The credential of a request: the header goes before the ticket, the ticket before the cookie.
 fn presented(app: &App, request: &Request) -> Result<Option<(String, Credential)>, Problem> {
     let mut bearers = request.headers().get_all(header::AUTHORIZATION).iter();
     match (bearers.next(), bearers.next()) {
@@ -179,7 +179,7 @@ fn presented(app: &App, request: &Request) -> Result<Option<(String, Credential)
     Ok(session.map(|secret| (secret, Credential::Session)))
 }
 
-/// The token in an `Authorization` header, where it is of that kind.
+/// The token in an `Authorization` header, if it is of that kind.
 fn bearer(value: &HeaderValue) -> Option<(String, Credential)> {
     let (scheme, secret) = value.to_str().ok()?.split_once(' ')?;
     scheme

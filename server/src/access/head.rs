@@ -8,8 +8,8 @@ use axum::response::{IntoResponse as _, Response};
 use crate::app::App;
 use crate::problem::{Kind, Problem};
 
-/// Refuses a request whose headers are too large together. What is larger than a connection reads at once is refused
-/// before, without a word.
+/// Refuses a request whose headers together are too large. A head larger than a connection reads at once was refused
+/// before, without a message.
 pub(crate) async fn refuse_large_heads(
     State(app): State<App>,
     request: Request,

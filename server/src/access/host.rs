@@ -1,7 +1,7 @@
 //! Under which names the server may be reached, and from which pages.
 //!
 //! A browser that was lured to a name which its attacker resolves to this machine sends that name as the host;
-//! addresses cannot be rebound like that, so any address is taken.
+//! addresses cannot be rebound like that, so any address is accepted.
 
 use std::net::IpAddr;
 
@@ -13,7 +13,7 @@ use url::{Host, Url};
 #[derive(Debug, Clone)]
 pub(crate) struct HostNames {
     names: Vec<String>,
-    /// Whether pages of this server come over TLS: then one that did not is another's.
+    /// Whether pages of this server come over TLS: then a page that did not is from another server.
     is_secure: bool,
 }
 
@@ -36,7 +36,7 @@ impl HostNames {
         Self { names, is_secure }
     }
 
-    /// Checks the host of a request, and its origin where it names one.
+    /// Checks the host of a request, and its origin if it names one.
     pub(crate) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Foreign> {
         let host = authority(uri, headers).ok_or(Foreign::Host)?;
         let (name, port) = split(&host);
@@ -80,7 +80,7 @@ impl HostNames {
     }
 }
 
-/// The host that a request names: one alone, or it is not trusted.
+/// The host that a request names: exactly one, or it is not trusted.
 fn authority(uri: &Uri, headers: &HeaderMap) -> Option<String> {
     let mut hosts = headers.get_all(HOST).iter();
     let host = hosts.next();
@@ -105,7 +105,7 @@ fn split(host: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Whether the page at an origin was served by this host. What has no host, as `null`, was not.
+/// Whether the page at an origin was served by this host. An origin without a host, such as `null`, was not.
 fn is_same(origin: &str, host: &str) -> bool {
     let Ok(origin) = Url::parse(origin) else {
         return false;

@@ -1,4 +1,4 @@
-//! How fast a caller may ask.
+//! How often a caller may send requests.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::num::NonZeroU32;
@@ -24,7 +24,7 @@ pub(crate) struct Peer(pub(crate) SocketAddr);
 /// Counts what callers do.
 pub(crate) struct Pace {
     requests: DefaultKeyedRateLimiter<String>,
-    /// Those of workers, behind each of which are many agents.
+    /// Those of workers; many agents are behind each.
     of_workers: DefaultKeyedRateLimiter<String>,
     failures: DefaultKeyedRateLimiter<IpAddr>,
     clock: DefaultClock,
@@ -57,7 +57,7 @@ impl Pace {
             .map_err(|until| too_fast(until.wait_time_from(self.clock.now())))
     }
 
-    /// One more attempt from an address to come in with something that lets nobody in.
+    /// One more failed login attempt from an address.
     pub(crate) fn failure(&self, peer: SocketAddr) -> Result<(), Problem> {
         self.failures
             .check_key(&network_of(peer.ip()))
@@ -72,7 +72,7 @@ impl Pace {
     }
 }
 
-/// Somebody with one IPv6 network has all its addresses.
+/// A caller with one IPv6 network has all its addresses.
 fn network_of(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
@@ -96,7 +96,7 @@ fn too_fast(wait: Duration) -> Problem {
     }
 }
 
-/// Refuses a caller who asks too fast, or too much at once.
+/// Refuses a caller that sends requests too fast, or too many at once.
 pub(crate) async fn keep_the_pace(
     State(app): State<App>,
     request: Request,

@@ -1,6 +1,6 @@
 //! How far a caller reaches: an agent's token is bound to a run, or to an agent with those that it started.
 //!
-//! What lies beyond is not there for its holder: it is missing from lists, and asked for by name it is refused with
+//! What lies beyond does not exist for its holder: it is missing from lists, and requested by name it is refused with
 //! the words for what does not exist.
 
 use interrupts::life::{Interrupt, RunState};
@@ -15,14 +15,14 @@ use crate::feed::Filter as FeedFilter;
 use crate::problem::{Kind, Problem, no_interrupt};
 
 impl Caller {
-    /// Whether an agent of a run is within his reach.
+    /// Whether the caller reaches an agent of a run.
     pub(crate) fn covers(&self, run: RunId, node: &NodeId) -> bool {
         self.scope
             .as_ref()
             .is_none_or(|scope| scope.covers(run, node))
     }
 
-    /// Whether something of a run is: what is of no agent is of the whole run.
+    /// Whether the caller reaches something of a run: what belongs to no agent belongs to the whole run.
     pub(crate) fn covers_part(&self, run: Option<RunId>, node: Option<&NodeId>) -> bool {
         let Some(scope) = &self.scope else {
             return true;
@@ -42,12 +42,12 @@ impl Caller {
         within && run == Some(*bound)
     }
 
-    /// The run that he is bound to, where he is bound to one.
+    /// The run that the caller is bound to, if any.
     pub(crate) fn bound_run(&self) -> Option<RunId> {
         self.scope.as_ref().and_then(TokenScope::run)
     }
 
-    /// Refuses what concerns a whole run to whoever is bound to an agent of it.
+    /// Refuses what concerns a whole run to a caller who is bound to an agent of it.
     pub(crate) fn demand_whole_run(&self) -> Result<(), Problem> {
         match &self.scope {
             Some(TokenScope::Run {
@@ -72,7 +72,7 @@ impl Caller {
         named.then_some(run).ok_or_else(|| no_run(text))
     }
 
-    /// An agent by its address, or by its id: that of a bound caller is looked for in his run alone.
+    /// An agent by its address, or by its id: for a bound caller, only that run is searched.
     pub(crate) async fn agent(&self, app: &App, text: &str) -> Result<Found, Problem> {
         let Some(bound) = self.bound_run() else {
             return find_agent(app, text).await;
@@ -118,7 +118,7 @@ impl Caller {
             return Ok(rows?);
         };
         let run = app.store().run(bound).await?;
-        // The only one, so the place of its list is its own.
+        // It is the only run, so its position in the list is its own.
         let run = run.filter(|run| states.is_empty() || states.contains(&run.state));
         let run = run.filter(|_run| page.after == 0);
         Ok(run.into_iter().map(|run| (1, run)).collect())
@@ -150,7 +150,7 @@ impl Caller {
         within(page, read, |one| self.covers(one.run, &one.node)).await
     }
 
-    /// What of the feed he is told: what he asks for, as far as he reaches.
+    /// The events of the feed that the caller gets: those requested, as far as the caller reaches.
     pub(crate) async fn listens(
         &self,
         app: &App,
@@ -175,7 +175,7 @@ impl Caller {
     }
 }
 
-/// A part of a list as a bound caller sees it: what he does not reach takes no place in it.
+/// A part of a list as a bound caller sees it: rows beyond the caller's reach take no place in it.
 async fn within<T, F>(
     mut page: Page,
     read: impl Fn(Page) -> F,

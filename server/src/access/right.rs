@@ -1,4 +1,4 @@
-//! Rights: what a role lets its holder do, and the proofs that handlers ask for.
+//! Rights: what a role permits, and the proofs that handlers ask for.
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -11,15 +11,15 @@ use crate::problem::{Kind, Problem};
 /// What a request needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Right {
-    /// To look, as far as one reaches.
+    /// To read, within the caller's reach.
     Read,
-    /// To look at everything: what is of no single run, and what of a run is for people.
+    /// To read everything: what belongs to no single run, and what of a run is for people.
     Survey,
     /// To answer interrupts.
     Decide,
-    /// To ask for interrupts, and to withdraw one's own.
+    /// To request interrupts, and to withdraw one's own.
     Request,
-    /// To direct agents: start, steer, resume and cancel runs, withdraw what others asked for.
+    /// To direct agents: start, steer, resume and cancel runs, withdraw what others requested.
     Direct,
     /// To run the installation.
     Operate,
@@ -95,7 +95,7 @@ impl Right {
     }
 }
 
-/// The problem that the token of an agent is which an earlier version made: it would reach every run.
+/// The problem for an agent's token from an earlier version: it would reach every run.
 fn unbound() -> Problem {
     Problem::new(
         Kind::Forbidden,
@@ -124,9 +124,9 @@ macro_rules! proofs {
 }
 
 proofs! {
-    /// A caller who may look, as far as he reaches.
+    /// A caller who may read, within the caller's reach.
     Reads => Read;
-    /// A caller who may look at everything.
+    /// A caller who may read everything.
     Surveys => Survey;
     /// A caller who may answer interrupts.
     Decides => Decide;

@@ -11,8 +11,8 @@ use super::token::{IssueError, TokenOrder, digest_of_session, issue_session};
 use crate::app::App;
 use crate::problem::Problem;
 
-/// The cookie of this server's sessions. Browsers keep cookies by host and not by port, so that its name says which
-/// server of the host it is of.
+/// The cookie of this server's sessions. Browsers keep cookies by host and not by port, so its name says which server
+/// of the host it belongs to.
 #[derive(Debug, Clone)]
 pub(crate) struct SessionCookie {
     name: String,
@@ -20,7 +20,7 @@ pub(crate) struct SessionCookie {
 }
 
 impl SessionCookie {
-    /// The cookie of the server at a port. A secure one goes over TLS alone, and to this very host.
+    /// The cookie of the server at a port. A secure one is sent only over TLS, and only to this very host.
     pub(crate) fn new(port: u16, is_secure: bool) -> Self {
         let prefix = if is_secure { "__Host-" } else { "" };
         Self {
@@ -53,7 +53,7 @@ impl SessionCookie {
     }
 }
 
-/// Begins a session of somebody who showed a token. It outlives the server, and ends with that token.
+/// Begins a session for a caller who showed a token. It outlives the server, and ends with that token.
 pub(crate) async fn begin_session(app: &App, caller: Caller) -> Result<String, IssueError> {
     let of = caller.lasting();
     let order = TokenOrder {

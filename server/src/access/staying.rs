@@ -1,4 +1,4 @@
-//! Who stays: what is open for somebody ends when the token that let him in holds no more.
+//! Stays: the streams and sockets of a caller end when the token that opened them is no longer valid.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -12,8 +12,8 @@ use tokio_util::sync::CancellationToken;
 /// How often the store is asked about each token that keeps something open: other processes revoke tokens too.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// The tokens that keep streams and sockets open. Thousands of readers may have come in with one token; the store is
-/// asked once for all of them.
+/// The tokens that keep streams and sockets open. Thousands of readers may share one token; the store is asked once for
+/// all of them.
 #[derive(Debug, Default)]
 pub(crate) struct Staying {
     stays: Mutex<HashMap<Digest, Weak<Stay>>>,
@@ -27,7 +27,7 @@ pub(crate) struct Stay {
 }
 
 impl Stay {
-    /// Waits until the token holds no more.
+    /// Waits until the token is no longer valid.
     ///
     /// Cancel safe: it only waits.
     pub(crate) async fn is_over(&self) {
@@ -36,7 +36,7 @@ impl Stay {
 }
 
 impl Staying {
-    /// Somebody stays by a token, for as long as he keeps what this returns.
+    /// Begins a stay by a token, which lasts as long as the caller keeps what this returns.
     pub(crate) fn begin(&self, token: Digest) -> Arc<Stay> {
         let mut stays = self.lock();
         if let Some(stay) = stays.get(&token).and_then(Weak::upgrade) {
@@ -47,12 +47,12 @@ impl Staying {
         stay
     }
 
-    /// Says that a token may have been revoked.
+    /// Checks the tokens now: one may have been revoked.
     pub(crate) fn look(&self) {
         self.rung.notify_one();
     }
 
-    /// Ends what tokens keep open that hold no more, until it is told to stop. Where the store cannot say, they stay.
+    /// Ends the stays of tokens that are no longer valid, until `stop` is cancelled. If the store cannot say, they stay.
     pub(crate) async fn watch(&self, store: &dyn Store, stop: CancellationToken) {
         loop {
             for (token, stay) in self.standing() {
@@ -79,7 +79,7 @@ impl Staying {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<Digest, Weak<Stay>>> {
-        // Every change is one insertion or removal, so a panic elsewhere leaves it whole.
+        // Every change is one insertion or removal, so a panic elsewhere leaves the map consistent.
         self.stays.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

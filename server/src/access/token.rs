@@ -1,38 +1,38 @@
-//! Tokens: made here, kept as digests alone.
+//! Tokens: made here, stored only as digests.
 
 use interrupts::life::{Actor, Role};
 use interrupts::store::{NewToken, StoreError, TokenRow, TokenScope, Tokens};
 use interrupts::{ActorName, Digest};
 use jiff::SignedDuration;
 
-/// What precedes the secret of every token, so that one that leaked is recognised.
+/// The prefix of every token, so that a leaked one is recognised.
 const TOKEN: &str = "irq_";
-/// What precedes the secret of a session, which stands in a cookie: it is no token.
+/// The prefix of the secret of a session, which is in a cookie: it is not a token.
 const SESSION: &str = "irqsession_";
-/// What precedes the secret of a ticket, so that it is good for nothing else.
+/// The prefix of a ticket, so that it cannot be used as anything else.
 const TICKET: &str = "irqticket_";
 
-/// A token that somebody wants.
+/// A request for a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenOrder {
-    /// Who it speaks for: this name stands in the audit.
+    /// Who it speaks for: this name appears in the audit.
     pub name: ActorName,
-    /// What it lets its holder do.
+    /// What it permits.
     pub role: Role,
-    /// How long it holds; for ever where it is absent.
+    /// How long it is valid; for ever if absent.
     pub lifetime: Option<SignedDuration>,
     /// Whether it is void after its first use.
     pub once: bool,
-    /// What it is bound to: that of an agent or a worker, and no other.
+    /// What it is bound to: only an agent's or a worker's token is bound.
     pub scope: Option<TokenScope>,
-    /// Who makes it: this stands in the audit.
+    /// Who makes it: this appears in the audit.
     pub by: Option<Actor>,
 }
 
 /// A token that was made.
 #[derive(Clone)]
 pub struct Issued {
-    /// The secret. It is nowhere else, and cannot be shown again.
+    /// The secret. It is stored nowhere, and cannot be shown again.
     pub secret: String,
     /// What is kept.
     pub row: TokenRow,
@@ -54,7 +54,7 @@ pub enum IssueError {
     /// The machine gives no randomness.
     #[error("the machine gives no random bytes: {0}")]
     NoRandomness(getrandom::Error),
-    /// The role is the machinery's own.
+    /// The role is reserved for the system.
     #[error("nobody may have the role `system`")]
     SystemRole,
     /// The token of an agent would reach every run.
@@ -63,7 +63,7 @@ pub enum IssueError {
     /// The token of a worker would reach every workflow.
     #[error("the token of a worker is bound to a workflow")]
     NoWorkflow,
-    /// Only what agents and workers do is bound to anything.
+    /// Only tokens of agents and workers can be bound.
     #[error(
         "only the token of an agent is bound to a run, and only that of a worker to a workflow"
     )]
@@ -73,7 +73,7 @@ pub enum IssueError {
     Store(#[from] StoreError),
 }
 
-/// Makes a token and keeps its digest.
+/// Makes a token and stores its digest.
 ///
 /// # Errors
 ///
@@ -81,7 +81,7 @@ pub enum IssueError {
 ///
 /// # Cancel safety
 ///
-/// Dropped, a token may be kept whose secret nobody knows: it lets nobody in.
+/// Dropped, a token may be stored whose secret no one knows: no one can use it.
 pub async fn issue_token(
     tokens: &(impl Tokens + ?Sized),
     order: TokenOrder,
@@ -89,7 +89,7 @@ pub async fn issue_token(
     issue(tokens, order, TOKEN, None).await
 }
 
-/// Makes the token of a session, which holds no longer than the one that it was bought with.
+/// Makes the token of a session, which is valid no longer than the token that it was bought with.
 pub(super) async fn issue_session(
     tokens: &(impl Tokens + ?Sized),
     order: TokenOrder,
@@ -98,7 +98,7 @@ pub(super) async fn issue_session(
     issue(tokens, order, SESSION, Some(of)).await
 }
 
-/// Makes a ticket: a secret that lets its holder open one stream or socket, as long as what it was bought with holds.
+/// Makes a ticket: a secret that lets its holder open one stream or socket, while the token that it was bought with is valid.
 pub(crate) async fn issue_ticket(
     tokens: &(impl Tokens + ?Sized),
     order: TokenOrder,

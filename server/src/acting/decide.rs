@@ -14,18 +14,18 @@ use crate::app::App;
 use crate::metrics::Way;
 use crate::problem::{Kind, Problem, not_decided, of_change, of_invalid};
 
-/// A decision that somebody wants to make.
+/// A decision that a caller wants to make.
 #[derive(Debug, Clone)]
 pub(crate) struct DecisionOrder {
     /// The version that was shown.
     pub(crate) version: Option<u64>,
-    /// The digest of what was shown, where the caller names it.
+    /// The digest of what was shown, if the caller names it.
     pub(crate) shown: Option<Digest>,
-    /// What makes it the same decision when it is sent again.
+    /// The key by which a repeated request is the same decision.
     pub(crate) key: Option<String>,
-    /// What is decided, as it was written.
+    /// The decision, as the caller wrote it.
     pub(crate) parts: DecisionParts,
-    /// That it holds for the same question when it is asked again.
+    /// That it applies to the same question when it is asked again.
     pub(crate) remember: Option<RememberOrder>,
     /// How it came here.
     pub(crate) way: Way,
@@ -56,7 +56,7 @@ impl DecideOutcome {
     }
 }
 
-/// Decides. However many try, one decision stands, and the others are told which.
+/// Decides. However many callers try, one decision wins, and the others get that one.
 pub(crate) async fn decide(
     app: &App,
     caller: &Caller,
@@ -139,15 +139,15 @@ pub(crate) async fn decide_all(
     }
 }
 
-/// What an order comes to before the store is asked.
+/// The result of preparing an order, before the store is asked.
 enum Prepared {
     /// The same request was carried out before.
     Before(Box<DecideOutcome>),
-    /// It can be made, unless somebody is faster.
+    /// It can be made, unless another caller is faster.
     Deciding(Box<Deciding>),
 }
 
-/// Checks everything that can be said of a decision without making it.
+/// Checks everything about a decision that can be checked without making it.
 async fn prepare(
     app: &App,
     caller: &Caller,
@@ -184,7 +184,7 @@ async fn prepare(
     })))
 }
 
-/// What follows from a decision that was made: it is counted, and the run goes on.
+/// What follows a decision that was made: it is counted, and the run goes on.
 fn made(app: &App, decided: &Interrupt, order: &DecisionOrder) {
     app.metrics.decided(order.parts.verdict, order.way);
     app.metrics.waited(decided);
@@ -199,7 +199,7 @@ pub(super) fn not_made() -> Problem {
     )
 }
 
-/// The same request was carried out before: its answer stands. The same key with another request is refused.
+/// If the same request was carried out before, its result. The same key with another request is refused.
 pub(super) async fn made_before(
     app: &App,
     interrupt: &Interrupt,
@@ -229,7 +229,7 @@ pub(super) async fn made_before(
     .with("decision_id", decision.id.to_string()))
 }
 
-/// Whether a decision that was made is remembered as the order says. Its rule has its id.
+/// Whether a decision that was made is remembered as the order says. Its rule has the decision's id.
 async fn is_remembered_so(
     app: &App,
     id: DecisionId,
@@ -243,13 +243,13 @@ async fn is_remembered_so(
     })
 }
 
-/// The refusal of the store, with the decision that stands where somebody was first.
+/// The refusal of the store; if another caller was first, with the decision that won.
 async fn lost(app: &App, interrupt: InterruptId, error: ChangeError) -> Problem {
     let problem = of_change(&error, app.now());
     if problem.kind() != Kind::StaleVersion {
         return problem;
     }
-    // Between the caller's look and now somebody decided: who and what says more than a version.
+    // Another caller decided since this caller looked: who and what says more than a version.
     match app.store().interrupt(interrupt).await {
         Ok(Some(now)) => not_decided(&now, app.now()).unwrap_or(problem),
         Ok(None) | Err(_) => problem,
@@ -285,7 +285,7 @@ pub(super) async fn choosing(
     })
 }
 
-/// The id of a decision: of the caller's key, so that it is the same when it is sent again.
+/// The id of a decision: derived from the caller's key, so that a repeated request has the same.
 pub(super) fn decision_id(caller: &Caller, interrupt: &Interrupt, key: Option<&str>) -> DecisionId {
     match key {
         Some(key) => {

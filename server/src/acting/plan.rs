@@ -1,4 +1,4 @@
-//! Changes of a plan's steps: checked against the plan as it stands before they are decided.
+//! Changes of a plan's steps: checked against the current plan before they are decided.
 
 use control::DecisionParts;
 use interrupts::life::Interrupt;
@@ -7,7 +7,7 @@ use planning::{PlanPreview, PlanRevision, StoredPlan, Unfit, is_plan};
 use crate::app::App;
 use crate::problem::{Kind, Problem, misfit, of_invalid};
 
-/// The plan of the interrupt's run, where it carries out one and has saved it.
+/// The plan of the interrupt's run, if it carries out one and has saved it.
 pub(crate) async fn plan_of(
     app: &App,
     interrupt: &Interrupt,
@@ -26,7 +26,7 @@ pub(crate) async fn plan_of(
     }
 }
 
-/// The steps of a decision fit the plan as it stands, and are those that were previewed where it says which.
+/// Checks that the steps of a decision fit the current plan, and are those that were previewed if it says which.
 pub(super) async fn check_plan(
     app: &App,
     interrupt: &Interrupt,
@@ -45,7 +45,7 @@ pub(super) async fn check_plan(
     preview(&plan, &revision).map(|_preview| ())
 }
 
-/// What a change would do to the plan as it stands.
+/// What a change would do to the current plan.
 pub(crate) fn preview(plan: &StoredPlan, revision: &PlanRevision) -> Result<PlanPreview, Problem> {
     match revision.check(plan.state()) {
         Ok(Some(preview)) => Ok(preview),

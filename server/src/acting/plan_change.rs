@@ -1,4 +1,4 @@
-//! Changes of a plan that stands still: proposed, suggested by a model, taken back, made again.
+//! Changes of a plan that is on hold: proposed, suggested by a model, taken back, made again.
 
 use std::sync::Arc;
 
@@ -13,18 +13,18 @@ use crate::app::App;
 use crate::launcher::PlanOrder;
 use crate::problem::{Problem, of_plan_order, of_plan_read, other_workflow};
 
-/// A change that somebody wants.
+/// A change that a caller wants.
 #[derive(Debug, Clone)]
 pub(crate) struct PlanChangeOrder {
     /// Which.
     pub(crate) wish: PlanWish,
-    /// The version of the plan that was looked at.
+    /// The version of the plan that the caller saw.
     pub(crate) if_version: Option<usize>,
-    /// What makes it the same change when it is sent again.
+    /// The key by which a repeated request is the same change.
     pub(crate) key: Option<String>,
 }
 
-/// The plan of a run with all that is told of it; `None` where it has saved none yet.
+/// The plan of a run with everything that is shown of it; `None` if none is saved yet.
 pub(crate) async fn reading_of(app: &App, run: &Run) -> Result<Option<PlanReading>, Problem> {
     if !is_plan(run) {
         return Err(other_workflow(run.id));
@@ -33,11 +33,11 @@ pub(crate) async fn reading_of(app: &App, run: &Run) -> Result<Option<PlanReadin
     reading.map_err(|error| of_plan_read(&error))
 }
 
-/// Changes a plan that stands still. Its run does not go on by it: that is what a decision is for.
+/// Changes a plan that is on hold. Its run does not continue because of it: that takes a decision.
 ///
 /// # Cancel safety
 ///
-/// Safe: the change goes on, and the same request sent again is told what came of it.
+/// Safe: the change continues, and the same request sent again returns its result.
 pub(crate) async fn change_plan(
     app: &App,
     caller: &Caller,

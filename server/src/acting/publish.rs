@@ -12,12 +12,12 @@ use crate::app::App;
 use crate::body::unread;
 use crate::problem::{Kind, Problem};
 
-/// Publishes an event as it was sent. Its id is its key: sent again, the stored answer is given.
+/// Publishes an event as it was sent. Its id is its key: if it is sent again, the stored answer is returned.
 pub(crate) async fn publish(app: &App, caller: &Caller, json: &[u8]) -> Result<Admitted, Problem> {
     Right::Request.demand(caller)?;
     let event = read_event(json).map_err(|e| unread(&e))?;
     if event.reroute_to_agent_type.is_some() {
-        // Where agents go is a supervisor's to say.
+        // Only a supervisor decides where agents go.
         Right::Direct.demand(caller)?;
     }
     let agent = caller.agent(app, event.node_id.as_str()).await?;
@@ -36,7 +36,7 @@ pub(crate) async fn publish(app: &App, caller: &Caller, json: &[u8]) -> Result<A
             "use another id for another event",
         ));
     }
-    // What was published before is answered whatever became of its run since.
+    // What was published before is answered, whatever became of its run since.
     if known.is_none() {
         refuse_ended(&agent)?;
     }

@@ -1,4 +1,4 @@
-//! Whether a run can go on from a checkpoint: looked at before anything is lifted, kept or forked.
+//! Whether a run can continue from a checkpoint: checked before anything is lifted, kept or forked.
 
 use control::check_checkpoint;
 use interrupts::store::{CheckpointId, Run};
@@ -8,11 +8,11 @@ use crate::app::App;
 use crate::problem::{Kind, Problem};
 
 /// Refuses a checkpoint that was saved by another version of the program, or is damaged: the one with this number, or
-/// the one from which the run goes on.
+/// the one from which the run continues.
 ///
 /// # Errors
 ///
-/// [`Kind::NotInState`] with the reason; where the store cannot be read.
+/// [`Kind::NotInState`] with the reason; or the store cannot be read.
 ///
 /// # Cancel safety
 ///
@@ -23,7 +23,7 @@ pub(super) async fn refuse_unread(
     number: Option<u64>,
 ) -> Result<(), Problem> {
     let Ok(header) = RunHeader::from_content(&run.content) else {
-        // It is none that agents carry out: whoever executes it says so.
+        // Agents do not carry it out: the process that executes it reports such errors.
         return Ok(());
     };
     let place = match number {

@@ -1,4 +1,4 @@
-//! Going on with a run that stands still.
+//! Continuing a run that has stopped or waits.
 
 use control::DecisionParts;
 use interrupts::life::{Family, Interrupt, RunState, State, Verdict};
@@ -16,19 +16,19 @@ use crate::launcher::LaunchError;
 use crate::metrics::Way;
 use crate::problem::{Kind, Problem, of_launch};
 
-/// How many interrupts are read together.
+/// How many interrupts are read at a time.
 const PAGE: u32 = 500;
 
-/// How a run shall go on.
+/// How a run is to continue.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ResumeOrder {
-    /// From this checkpoint, as a run of its own; where it stands otherwise.
+    /// From this checkpoint, as a run of its own; from where it is if absent.
     pub(crate) checkpoint: Option<u64>,
     /// New input.
     pub(crate) input: Option<String>,
     /// Whether an incompatible version of its workflow is accepted.
     pub(crate) accepts_catalogue: bool,
-    /// What makes it the same request when it is sent again.
+    /// The key by which a repeated request is the same.
     pub(crate) key: Option<String>,
 }
 
@@ -37,16 +37,16 @@ pub(crate) struct ResumeOrder {
 enum Before {
     /// Nothing that is known.
     Nothing,
-    /// It is kept with the run, which nobody has gone on with yet.
+    /// It is kept with the run, which no process has continued yet.
     Kept,
     /// All of it.
     Everything,
 }
 
-/// Goes on with a run. Returns the run that goes on: a new one where a checkpoint is named.
+/// Continues a run. Returns the run that continues: a new one if a checkpoint is named.
 ///
-/// It lifts the pauses that wait when it comes and have not ended meanwhile, all of them in one transaction or none. Sent again with its key it
-/// lifts no other one, whatever was asked for since.
+/// It lifts the pauses that wait when it comes and have not ended meanwhile, all of them in one transaction or none.
+/// Sent again with its key it lifts no other pause, whatever was requested since.
 pub(crate) async fn resume(
     app: &App,
     caller: &Caller,
@@ -57,10 +57,10 @@ pub(crate) async fn resume(
     if order.accepts_catalogue {
         accept_catalogue(app, caller, run, &order).await?;
     }
-    // The key of a fork is its run's: from whatever checkpoint, it can be used once.
+    // The key of a fork belongs to its run: it can be used once, whichever the checkpoint.
     let fork = order.key.as_deref();
     let fork = fork.map(|key| RunId::from_uuid(keyed(caller, &format!("fork {}", run.id), key)));
-    // Read before it is seen what the key has done: what waits only after that is none of this request's.
+    // Read before checking what the key has done: pauses that begin to wait after that are not part of this request.
     let open = reviews_of(app, run.id).await?;
     let before = done_before(app, caller, run, &order).await?;
     let is_fork = order.checkpoint.is_some();
@@ -82,7 +82,7 @@ pub(crate) async fn resume(
         Before::Nothing => {}
         Before::Kept => return go_on(app, caller, run, &order).await,
         Before::Everything => {
-            // Whoever did it may have gone before the run was woken.
+            // The process that did it may have died before it woke the run.
             app.wake_run(run.id);
             return Ok(run.id);
         }
@@ -125,7 +125,7 @@ async fn accept_catalogue(
     Ok(())
 }
 
-/// Goes on with a run of which this waits for people.
+/// Continues a run by a request that has done nothing before; `open` are the interrupts that wait for people.
 async fn for_the_first_time(
     app: &App,
     caller: &Caller,
@@ -135,7 +135,7 @@ async fn for_the_first_time(
     let (pauses, questions): (Vec<Interrupt>, Vec<Interrupt>) = open
         .into_iter()
         .partition(|interrupt| interrupt.family() == Family::Stop);
-    // A run that is paused though no pause is open goes on to its questions: something else has stopped it.
+    // A run that is paused with no open pause continues to its questions: something else has stopped it.
     let waits = !questions.is_empty() && run.state != RunState::Paused;
     match (pauses.is_empty(), waits) {
         // The questions are asked again; the run continues with their answers.
@@ -196,7 +196,7 @@ async fn done_before(
     })
 }
 
-/// The request as it is kept with the run where no pause has its decision.
+/// The request in the form that is kept with the run if no pause has its decision.
 fn request(caller: &Caller, run: &Run, order: &ResumeOrder) -> ResumeRequest {
     let id = match &order.key {
         Some(key) => keyed(caller, &format!("resume {}", run.id), key),
@@ -228,7 +228,7 @@ async fn lifted_before(
     while let Some(ended) = pages.next(read).await? {
         for (_position, pause) in &ended {
             let id = decision_id(caller, pause, Some(key));
-            // The first that the request lifted has what was said with it, and stands before all others.
+            // The first pause that the request lifted has its input, and comes before all others.
             let lifting = lifting(pause, order, order.input.as_ref());
             if made_before(app, pause, id, &lifting).await?.is_some() {
                 return Ok(true);
@@ -246,7 +246,7 @@ fn key_was_used() -> Problem {
     )
 }
 
-/// The run stands still though nobody is asked: its process died. Somebody has to execute it, that is all.
+/// The run is not running, and no question is open: its process died. It only needs a process to execute it.
 async fn nothing_to_decide(
     app: &App,
     caller: &Caller,
@@ -267,7 +267,7 @@ async fn nothing_to_decide(
     go_on(app, caller, run, order).await
 }
 
-/// Lets the launcher go on with a run, which keeps the request with it.
+/// Lets the launcher continue a run; it keeps the request with the run.
 async fn go_on(
     app: &App,
     caller: &Caller,
@@ -300,8 +300,8 @@ fn lifting(pause: &Interrupt, order: &ResumeOrder, said: Option<&String>) -> Dec
     }
 }
 
-/// Lifts pauses, all together or none of them. One that has ended meanwhile is no reason to leave the others: whoever
-/// ended it wanted nothing else.
+/// Lifts pauses, all together or none of them. A pause that has ended meanwhile is no reason to leave the others: the
+/// caller who ended it wanted nothing else.
 async fn lift(
     app: &App,
     caller: &Caller,
@@ -313,7 +313,7 @@ async fn lift(
             .iter()
             .enumerate()
             .map(|(place, pause)| {
-                // Said once, it is read once, however many pauses are lifted with it.
+                // The input is given once, so it is read once, however many pauses are lifted with it.
                 let said = order.input.as_ref().filter(|_input| place == 0);
                 (pause.clone(), lifting(pause, order, said))
             })
@@ -329,7 +329,7 @@ async fn lift(
     }
 }
 
-/// Those of these pauses that have not ended by now. One whose deadline has passed has, whoever says so.
+/// Those of these pauses that have not ended by now. A pause whose deadline has passed counts as ended.
 async fn unended(app: &App, pauses: &[Interrupt]) -> Result<Vec<Interrupt>, Problem> {
     let mut left = Vec::with_capacity(pauses.len());
     for pause in pauses {
@@ -340,7 +340,7 @@ async fn unended(app: &App, pauses: &[Interrupt]) -> Result<Vec<Interrupt>, Prob
     Ok(left)
 }
 
-/// Why pauses were not lifted: of the first that was not.
+/// Why pauses were not lifted: the reason of the first that was not.
 fn first_of(refused: Vec<RefusedAt>, pauses: &[Interrupt]) -> Problem {
     let Some((place, problem)) = refused.into_iter().next() else {
         return not_made();

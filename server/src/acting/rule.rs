@@ -13,7 +13,7 @@ use crate::access::{Caller, Right};
 use crate::app::App;
 use crate::problem::{Problem, no_rule, of_rule};
 
-/// That a decision shall hold for the same question when it is asked again.
+/// That a decision applies to the same question when it is asked again.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RememberOrder {
     /// How far.
@@ -49,8 +49,8 @@ impl RememberOrder {
     }
 }
 
-/// Makes a rule of an interrupt that somebody was shown, whether that one is decided or not. The key makes it the
-/// same rule when it is sent again.
+/// Makes a rule from an interrupt that the caller was shown, whether it is decided or not. With the same key, a
+/// repeated request makes the same rule.
 pub(crate) async fn make_rule(
     app: &App,
     caller: &Caller,

@@ -13,12 +13,12 @@ use crate::address::{AgentAddress, Found, agents_of};
 use crate::app::App;
 use crate::problem::{Kind, Problem, of_refusal, of_store};
 
-/// What asking for a stop did.
+/// The result of requesting a stop.
 #[derive(Debug)]
 pub(crate) enum StopResult {
     /// It is new.
     New(Interrupt),
-    /// One is under way already; where this one is harder, it is harder now.
+    /// One is under way already; if this one is harder, the stop is raised to it.
     UnderWay(Interrupt),
 }
 
@@ -31,7 +31,7 @@ impl StopResult {
     }
 }
 
-/// Asks for a stop of an agent. It is recorded when this returns, and has not taken hold yet.
+/// Requests a stop of an agent. It is recorded when this returns, but not applied yet.
 pub(crate) async fn stop(
     app: &App,
     caller: &Caller,
@@ -51,13 +51,13 @@ pub(crate) async fn stop(
     }
     let key = request_key(caller, "stop", key.as_deref())?;
     let known = app.store().interrupt_of(&key).await?;
-    // What was asked for before is answered whatever became of its run since, and whatever else is under way.
+    // A repeated request is answered whatever became of its run since, and whatever else is under way.
     if known.is_none() {
         refuse_ended(agent)?;
     }
     let admission = order.admission(&target, asker(caller), key);
     let admission = admission.map_err(|error| not_asked(&error))?;
-    // Its key is kept with the stop that it joins, so that it is answered the same when it is sent again.
+    // Its key is stored with the stop that it joins, so that a repeated request gets the same answer.
     let admitted = match app.store().join(admission).await {
         Ok(admitted) => admitted,
         Err(AdmitError::NotRaised(refusal)) => return Err(of_refusal(&refusal, app.now())),
@@ -70,7 +70,7 @@ pub(crate) async fn stop(
     })
 }
 
-/// The problem that something cannot be asked.
+/// The problem for a stop that cannot be requested.
 pub(super) fn not_asked(error: &NotAsked) -> Problem {
     let detail = error.to_string();
     match error {
@@ -95,7 +95,7 @@ pub(super) fn not_asked(error: &NotAsked) -> Problem {
     }
 }
 
-/// Refuses what is asked of a run that has ended.
+/// Refuses requests to a run that has ended.
 pub(super) fn refuse_ended(agent: &Found) -> Result<(), Problem> {
     if !agent.run.state.is_final() {
         return Ok(());
@@ -114,7 +114,7 @@ pub(super) fn finished(detail: &str) -> Problem {
     )
 }
 
-/// The problem that a refused admission is.
+/// The problem for a refused admission.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the rest of these errors, which may become more, is told in the same way"
@@ -155,7 +155,7 @@ pub(super) fn refused(error: &AdmitError) -> Problem {
     }
 }
 
-/// Who asks, as the store keeps it.
+/// The requester, in the store's form.
 pub(super) fn asker(caller: &Caller) -> StopRequester {
     let source = source_of(caller);
     StopRequester {

@@ -1,4 +1,4 @@
-//! What a JSON text must not do, whatever it is read as: nest too deeply, or hold an integer that readers round.
+//! What a JSON text must not do, whatever it is parsed as: nest too deeply, or contain an integer that readers round.
 
 /// Why a JSON text is not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -23,7 +23,7 @@ pub(crate) enum GuardError {
     },
 }
 
-/// Looks once over a JSON text. What is no JSON at all is left to the reader to refuse.
+/// Scans a JSON text once. Text that is not JSON is left to the parser to refuse.
 pub(crate) fn check_json(text: &[u8], most: usize) -> Result<(), GuardError> {
     let (mut depth, mut position) = (0_usize, 0_usize);
     while let Some(&byte) = text.get(position) {
@@ -80,7 +80,7 @@ fn check_number(number: &[u8], position: usize) -> Result<(), GuardError> {
     {
         return match number.parse::<f64>() {
             Ok(value) if value.is_finite() => Ok(()),
-            // What is no number at all is for the reader to refuse.
+            // Text that is not a number is left to the parser to refuse.
             Err(_) => Ok(()),
             Ok(_) => Err(GuardError::Number { position }),
         };

@@ -1,12 +1,12 @@
-//! Integers as JSON Schema has them: `7.0` and `7e0` are the integer 7, which readers of integers do not know.
+//! Integers as JSON Schema defines them: `7.0` and `7e0` are the integer 7, which integer parsers do not know.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Number, Value};
 
-/// Below this every whole number is a float of its own.
+/// Below this every whole number has a float of its own.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Reads a value; where that fails, with its whole numbers written as integers.
+/// Reads a value; if that fails, with its whole numbers written as integers.
 ///
 /// # Errors
 ///
@@ -19,7 +19,7 @@ pub(crate) fn from_value<T: DeserializeOwned>(value: Value) -> Result<T, serde_j
         .or_else(|_error| serde_json::from_value(with_integers(value)))
 }
 
-/// Whether any number of it is whole and written as a float.
+/// Whether any of its numbers is whole and written as a float.
 pub(super) fn has_whole_floats(value: &Value) -> bool {
     match value {
         Value::Number(number) => whole(number).is_some(),

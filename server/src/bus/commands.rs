@@ -1,4 +1,4 @@
-//! Commands that supervisors publish: each is a request of `POST /v1/events`, with all that holds for those.
+//! Commands that supervisors publish: each is a request of `POST /v1/events`, with the same rules.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -22,18 +22,18 @@ use crate::problem::{Kind, Problem};
 
 /// How many commands are carried out at once.
 const AT_ONCE: usize = 64;
-/// The longest answer that is passed on.
+/// The longest response that is passed on.
 const LONGEST_ANSWER: usize = 8 << 20;
-/// How long commands that have come already may take to be read when the server stops.
+/// How long the server may take to read commands that have already arrived when it stops.
 const FAREWELL: Duration = Duration::from_secs(1);
-/// What precedes the attributes of a CloudEvent in headers.
+/// The prefix of the attributes of a CloudEvent in headers.
 const ATTRIBUTE: &str = "ce-";
 
-/// What the subject of a command asks for. What it carries must be that.
+/// What the subject of a command asks for. The command must match it.
 #[derive(Debug, Clone)]
 pub(crate) struct BusVerb(pub(crate) String);
 
-/// Carries out what comes over the bus until the server is told to stop, and then what had come by then.
+/// Carries out commands from the bus until `stop` is cancelled, and then those that had arrived by then.
 pub(crate) async fn carry_out(app: App, router: Router, stop: CancellationToken) {
     let Some(bus) = app.bus.as_ref() else {
         return;
@@ -66,13 +66,13 @@ pub(crate) async fn carry_out(app: App, router: Router, stop: CancellationToken)
             take(command).await;
         }
     };
-    // A broker that is away does not say that it has no more.
+    // A broker that is unavailable does not say that it has no more.
     let _in_time = tokio::time::timeout(FAREWELL, rest).await;
     under_way.close();
     under_way.wait().await;
 }
 
-/// Carries out one command, and answers it where an answer is expected.
+/// Carries out one command, and answers it if an answer is expected.
 async fn answer(app: &App, router: Router, command: BusCommand) {
     let reply = command.reply.clone();
     let response = match request(command) {
@@ -106,14 +106,14 @@ fn request(command: BusCommand) -> Result<Request, Problem> {
     *request.headers_mut() = headers(command.headers)?;
     let extensions = request.extensions_mut();
     extensions.insert(BusVerb(command.verb));
-    // All who come over the bus share what one address may try with tokens that are none.
+    // All callers on the bus share the limit of one address for tries with invalid tokens.
     let peer = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
     extensions.insert(Peer(peer));
     Ok(request)
 }
 
 /// The headers that mean something to the request: the token, the attributes, and the type of the body. Without the
-/// latter the body is an event where no attribute is in the headers, else its data.
+/// type, the body is an event if no attribute is in the headers, else its data.
 fn headers(given: Vec<(String, String)>) -> Result<HeaderMap, Problem> {
     let mut headers = HeaderMap::new();
     headers.insert(HOST, HeaderValue::from_static("localhost"));

@@ -1,4 +1,4 @@
-//! The feed, published: each event in its order, from the cursor in the store on.
+//! The feed, published: each event in order, from the cursor in the store on.
 
 use std::time::Duration;
 
@@ -12,22 +12,22 @@ use super::Publishing;
 use crate::app::App;
 use crate::events::{FeedEvent, position_text, reset_event, source_of};
 
-/// How long a quiet relay waits before it looks whether the broker is still there.
+/// How long a quiet relay waits before it checks whether the broker is still there.
 const LOOK: Duration = Duration::from_secs(5);
 /// How long it waits after the first failure; twice as long after each further one.
 const FIRST_WAIT: Duration = Duration::from_millis(100);
 /// How long it waits at most.
 const LONGEST_WAIT: Duration = Duration::from_secs(3);
-/// How long what was told last may take to be published when the server stops.
+/// How long publishing the last events may take when the server stops.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// How long what was read may be published without another look at how far others have gone.
+/// How long what was read may be published without another check of how far others have gone.
 const STALE: SignedDuration = SignedDuration::from_secs(60);
 
-/// How long events are waited for that are published together.
+/// How long to wait for events that are published together.
 const TOGETHER: Duration = Duration::from_millis(20);
 
-/// What is read of an event that the broker has.
+/// The fields that are read of an event that the broker has.
 #[derive(Deserialize)]
 struct Told {
     sequence: String,
@@ -42,7 +42,7 @@ enum RelayError {
     Store(#[from] StoreError),
 }
 
-/// Publishes the feed until it is told to stop.
+/// Publishes the feed until `stop` is cancelled.
 pub(crate) async fn relay(app: App, stop: CancellationToken) {
     let Some(publishing) = app.bus.as_ref() else {
         return;
@@ -57,10 +57,10 @@ pub(crate) async fn relay(app: App, stop: CancellationToken) {
         () = stop.cancelled() => {}
         () = relay.run() => {}
     }
-    // What was cut off may have been taken.
+    // The broker may have accepted what was interrupted.
     relay.is_certain = false;
     let farewell = async { while matches!(relay.step().await, Ok(RelayStep::Published)) {} };
-    // What is not published by then is published by the next server.
+    // The next server publishes what is not published by then.
     let _in_time = tokio::time::timeout(FAREWELL, farewell).await;
 }
 
@@ -76,7 +76,7 @@ impl RelayStep {
     /// How long to wait after it.
     const fn pause(&self) -> Duration {
         match self {
-            // What is told at once is published at once, with one step of the cursor.
+            // Events that occur together are published together, with one step of the cursor.
             Self::Published => TOGETHER,
             Self::CaughtUp => LOOK,
         }
@@ -88,7 +88,7 @@ struct Relay<'app> {
     publishing: &'app Publishing,
     /// The last position that the broker has acknowledged.
     position: u64,
-    /// Whether what the broker has beyond that is known: nothing, unless another server goes further.
+    /// Whether it is known what the broker has beyond that: nothing, unless another server goes further.
     is_certain: bool,
 }
 
@@ -113,14 +113,14 @@ impl Relay<'_> {
                 Err(error) => self.failed(&error, &mut wait),
             };
             is_look_due = tokio::select! {
-                // While the broker is away, news does not bring it back.
+                // While the broker is unavailable, news does not bring it back.
                 _ = latest.changed(), if pause == LOOK => false,
                 () = tokio::time::sleep(pause) => pause != TOGETHER,
             };
         }
     }
 
-    /// Looks whether the broker still takes events, where there is none to publish.
+    /// Checks whether the broker still accepts events, if there is none to publish.
     async fn look(&self) -> Result<(), RelayError> {
         self.broker().prepare().await?;
         self.publishing.note(None);
@@ -131,7 +131,7 @@ impl Relay<'_> {
         self.publishing.broker()
     }
 
-    /// Notes a failure, and says how long to wait now.
+    /// Notes a failure, and returns how long to wait now.
     fn failed(&mut self, error: &RelayError, wait: &mut Duration) -> Duration {
         self.is_certain = false;
         match error {
@@ -169,8 +169,8 @@ impl Relay<'_> {
                 .await;
         }
         for event in &events {
-            // A process that slept so long does not know how far others have gone, and the broker may have forgotten what
-            // it has.
+            // A process that slept so long does not know how far others have gone, and the broker may have forgotten
+            // what it has.
             let is_stale = self.app.now().duration_since(begun) > STALE;
             if published.is_err() || is_stale {
                 break;
@@ -193,8 +193,8 @@ impl Relay<'_> {
         Ok(())
     }
 
-    /// Goes on after what the broker has already: an event that it took without being heard, or that a process took
-    /// there which died before it moved the cursor. The broker knows an event again for a while only.
+    /// Continues after what the broker already has: an event whose acknowledgement was lost, or that a process
+    /// published which died before it moved the cursor. The broker recognises a repeated event only for a while.
     async fn catch_up_with_broker(&mut self) -> Result<(), RelayError> {
         let Some(json) = self.broker().last().await? else {
             return Ok(());
@@ -204,7 +204,7 @@ impl Relay<'_> {
         let Some(last) = last.filter(|last| *last > self.position) else {
             return Ok(());
         };
-        // A store that is not this one may have told another event at that place.
+        // Another store may have had another event at that position.
         let ours = self.app.feed.after(last - 1).await?;
         if ours
             .first()
@@ -241,7 +241,7 @@ impl Relay<'_> {
         }
     }
 
-    /// Says that events are gone, and where to read what is now.
+    /// Publishes that events are gone, and where to read the current state.
     async fn tell_gap(&mut self, missed: (u64, u64), why: &str) -> Result<(), BusError> {
         let instance = &self.app.config.instance;
         let through = position_text(missed.1);

@@ -1,6 +1,6 @@
-//! A connection that is given up where its other end takes nothing for too long.
+//! A connection that is closed if its other end reads nothing for too long.
 //!
-//! Whoever asks and does not read would else keep a connection, and what is written for him, for ever.
+//! Otherwise a client that asks and does not read would keep a connection, and what is written for it, for ever.
 
 use std::io::{self, ErrorKind, IoSlice};
 use std::pin::Pin;
@@ -10,11 +10,11 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
-/// A connection that waits only so long for its other end to take something.
+/// A connection that waits only so long for its other end to read something.
 pub(super) struct Patient<S> {
     stream: S,
     patience: Duration,
-    /// Runs while something is to be written and cannot be.
+    /// Runs while there is something to write that cannot be written.
     stalled: Option<Pin<Box<Sleep>>>,
 }
 
@@ -27,7 +27,7 @@ impl<S> Patient<S> {
         }
     }
 
-    /// What came of an attempt to write, or that nothing came of it for too long.
+    /// The result of an attempt to write, or a timeout.
     fn within_patience<T>(
         &mut self,
         written: Poll<io::Result<T>>,

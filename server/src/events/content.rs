@@ -1,4 +1,4 @@
-//! What an event says of a row of the outbox: its name, whom it is about, and its data.
+//! The content of an event, from a row of the outbox: its name, whom it is about, and its data.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::address::AgentAddress;
 use crate::problem::decider;
 use crate::wire::AskingView;
 
-/// The longest text that an event holds, in bytes: thousands of events are kept for readers, and brokers have limits.
+/// The longest text in an event, in bytes: thousands of events are kept for readers, and brokers have limits.
 pub(super) const LONGEST_TEXT: usize = 4 << 10;
 
 /// What a notification says.
@@ -57,7 +57,7 @@ impl EventContent {
         }
     }
 
-    /// What is told of a notification.
+    /// The content for a notification.
     #[expect(clippy::too_many_lines, reason = "one arm for each notification")]
     pub(super) fn of(notification: &Notification, records: &EventRecords) -> Self {
         match notification {
@@ -176,7 +176,7 @@ impl EventContent {
                 tell_step(data, step);
             }
             tell_asking(data, id, notice);
-            // A mode only goes up, so the one at the beginning is told with the beginning alone.
+            // A mode only goes up, so only the event of the beginning contains the one at the beginning.
             if let (Notice::Admitted, Some(interrupt)) = (notice, interrupt) {
                 data.insert("mode".to_owned(), interrupt.mode.name().into());
                 tell_text(data, "reason", Some(interrupt.first_reason()));
@@ -314,14 +314,14 @@ pub(super) const fn node_topic(activity: NodeActivity) -> &'static str {
     }
 }
 
-/// A text, where there is one that is not too long for an event: those are read where they stand.
+/// Adds a text, unless it is too long for an event: those are read from their record.
 fn tell_text(data: &mut Map<String, Value>, name: &str, text: Option<&str>) {
     if let Some(text) = text.filter(|text| text.len() <= LONGEST_TEXT) {
         data.insert(name.to_owned(), text.into());
     }
 }
 
-/// What was decided, and by what: a decision never changes.
+/// Adds what was decided, and by what: a decision never changes.
 fn tell_decision(data: &mut Map<String, Value>, made: &Decision) {
     data.insert("decision".to_owned(), made.verdict.name().into());
     data.insert("decided_by".to_owned(), decider(&made.by).into());
@@ -337,7 +337,7 @@ fn tell_decision(data: &mut Map<String, Value>, made: &Decision) {
     }
 }
 
-/// Who has claimed it, or what holds it, from then on: what comes later has an event of its own.
+/// Adds who has claimed it, or what holds it, from then on: later steps have events of their own.
 fn tell_step(data: &mut Map<String, Value>, step: &ReviewStep) {
     match step {
         ReviewStep::Claimed(claim) => {
@@ -351,10 +351,10 @@ fn tell_step(data: &mut Map<String, Value>, step: &ReviewStep) {
     }
 }
 
-/// Who asks for a stop now, too, or does so no more.
+/// Adds who now also requests a stop, or no longer does.
 fn tell_asking(data: &mut Map<String, Value>, interrupt: InterruptId, notice: &Notice) {
     if let Notice::Asked { asking } = notice {
-        // That it is taken back later has an event of its own.
+        // A later withdrawal has an event of its own.
         let view = AskingView::of(interrupt, asking);
         data.insert("asking".to_owned(), json!(view));
     }
@@ -412,8 +412,7 @@ fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-/// What is told of a call of a tool, and the name of that: of its beginning what was asked for, of its end what came
-/// of it.
+/// Adds a call of a tool, and returns the event's name: the beginning has what was requested, the end has the result.
 fn call_told(call: &KeptCall, done: bool, data: &mut Map<String, Value>) -> &'static str {
     data.insert("call_id".to_owned(), call.call.as_str().into());
     data.insert("tool".to_owned(), call.tool.as_str().into());
@@ -421,7 +420,7 @@ fn call_told(call: &KeptCall, done: bool, data: &mut Map<String, Value>) -> &'st
         return match (done, call.has_run) {
             (true, _) => "tool.finished",
             (false, true) => "tool.started",
-            // It never ran: the journal has it for the sake of its end.
+            // It never ran: the journal has it only for its end.
             (false, false) => "effect.started",
         };
     };

@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 use super::content::EventContent;
 use super::records::EventRecords;
 
-/// What precedes the name of every event.
+/// The prefix of the name of every event.
 const PREFIX: &str = "dev.irq.";
 /// What follows it.
 const SUFFIX: &str = ".v1";
-/// The type of the event that says that a position is gone.
+/// The type of the event for a position that is gone.
 pub(super) const RESET_TYPE: &str = "dev.irq.stream.reset.v1";
 
 /// An event of the feed.
@@ -24,13 +24,13 @@ pub(crate) struct FeedEvent {
     pub(crate) position: u64,
     /// When it was written.
     pub(crate) at: Timestamp,
-    /// Its run, where it is of one.
+    /// Its run, if it belongs to one.
     pub(crate) run: Option<RunId>,
     /// The agent that it is about.
     pub(crate) node: Option<NodeId>,
     /// The interrupt that it is about, with its state after.
     pub(crate) interrupt: Option<(InterruptId, State)>,
-    /// The state after, where it is about the run itself.
+    /// The state after, if it is about the run itself.
     pub(crate) run_state: Option<RunState>,
     /// Its name, as `interrupt.opened`.
     pub(crate) topic: String,
@@ -51,7 +51,7 @@ struct Envelope<'event> {
     datacontenttype: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     sequence: Option<String>,
-    /// Whether it tells of what passes.
+    /// Whether it is transient.
     #[serde(skip_serializing_if = "Option::is_none")]
     transient: Option<bool>,
     data: &'event Value,
@@ -65,7 +65,7 @@ impl Envelope<'_> {
 }
 
 impl FeedEvent {
-    /// The event of a row. Of what it is about only what never changes is told.
+    /// The event of a row. It contains only the immutable parts of what it is about.
     pub(super) fn of(instance: &str, row: &OutboxRow, records: &EventRecords) -> Self {
         let told = EventContent::of(&row.notification, records);
         let sequence = position_text(row.position);
@@ -94,7 +94,7 @@ impl FeedEvent {
     }
 }
 
-/// The source of what is told of a run, or of no run.
+/// The source of events of a run, or of no run.
 pub(crate) fn source_of(instance: &str, run: Option<RunId>) -> String {
     match run {
         Some(run) => format!("/irq/{instance}/runs/{run}"),
@@ -107,12 +107,12 @@ pub(crate) fn event_type(topic: &str) -> String {
     format!("{PREFIX}{topic}{SUFFIX}")
 }
 
-/// A position as it is written: of one length, so that texts sort as numbers do.
+/// A position as text: of fixed length, so that texts sort as numbers do.
 pub(crate) fn position_text(position: u64) -> String {
     format!("{position:016}")
 }
 
-/// The event that says that a position is gone, and where to read what is now.
+/// The event for a position that is gone, with where to read the current state.
 pub(crate) fn reset_event(instance: &str, missed: (u64, u64), now: Timestamp, why: &str) -> String {
     let (from, to) = missed;
     let data = json!({
@@ -136,7 +136,7 @@ pub(crate) fn reset_event(instance: &str, missed: (u64, u64), now: Timestamp, wh
     envelope.json()
 }
 
-/// An event that passes: no store has it, so it has no place among the others, and it is told once.
+/// A transient event: no store has it, so it has no position among the others, and it is sent once.
 pub(super) fn transient_event(
     (source, id): (String, String),
     topic: &str,

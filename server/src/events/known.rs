@@ -10,13 +10,13 @@ use routing_core::InterruptId;
 
 /// How many interrupts are remembered so that their node need not be read again.
 const REMEMBERED: usize = 4_096;
-/// How many are read from the store together.
+/// How many are read from the store at a time.
 const TOGETHER: usize = 8;
 
 /// Interrupts, by their ids.
 pub(crate) type Interrupts = HashMap<InterruptId, Arc<Interrupt>>;
 
-/// What is remembered of interrupts, for those of their parts that never change.
+/// The immutable parts of interrupts, remembered.
 #[derive(Default)]
 pub(super) struct KnownInterrupts(Mutex<Remembered>);
 
@@ -41,7 +41,7 @@ impl Remembered {
     }
 }
 
-/// The interrupt that a row is about, and whether what is told of it has changed since it was admitted.
+/// The interrupt that a row is about, and whether its event says more than was known when it was admitted.
 fn about(row: &OutboxRow) -> Option<(InterruptId, bool)> {
     let Notification::Interrupt {
         interrupt, notice, ..
@@ -50,7 +50,7 @@ fn about(row: &OutboxRow) -> Option<(InterruptId, bool)> {
         return None;
     };
     let is_later = match notice {
-        // When it took hold, and what was decided, is known from then on.
+        // When it was acknowledged, and what was decided, is known from then on.
         Notice::Acknowledged | Notice::Dispatch { .. } => true,
         Notice::Admitted
         | Notice::Delivered
@@ -67,8 +67,8 @@ fn about(row: &OutboxRow) -> Option<(InterruptId, bool)> {
 }
 
 impl KnownInterrupts {
-    /// The interrupts of some rows: those that rows say more of as they are now, the others as they are remembered.
-    /// One that cannot be read is left out: its events are told without it.
+    /// The interrupts of some rows: the current ones if their rows say more about them, the others as they are
+    /// remembered. One that cannot be read is omitted: its events are rendered without it.
     pub(super) async fn of(&self, store: &dyn Store, rows: &[OutboxRow]) -> Interrupts {
         let mut changed = HashSet::new();
         let mut wanted = HashSet::new();
@@ -80,7 +80,7 @@ impl KnownInterrupts {
         }
         let mut known = Interrupts::with_capacity(wanted.len());
         {
-            // Whole values are put in and out, so a panic elsewhere leaves it whole.
+            // Whole values are put in and out, so a panic elsewhere leaves the map consistent.
             let remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             wanted.retain(|id| match remembered.interrupts.get(id) {
                 Some(interrupt) if !changed.contains(id) => {

@@ -1,4 +1,4 @@
-//! Calls of models, as events tell of them: how much they took, and the field that their answer has set.
+//! Calls of models in events: how much they took, and the field that their answer has set.
 
 use std::collections::BTreeMap;
 
@@ -17,11 +17,11 @@ use super::content::LONGEST_TEXT;
 /// The most characters of an unfinished answer.
 const LONGEST_PARTIAL: usize = 300;
 
-/// A call, as the journal keeps it.
+/// A call, as the journal stores it.
 #[derive(Debug)]
 pub(crate) struct KeptModelCall {
     intent: CallIntent,
-    /// Its answer, once it has one: absent, too, where its agent was left out before.
+    /// Its answer, once it has one: also absent if its agent was abandoned before.
     result: Option<CallResult>,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct KeptAttempt {
 }
 
 impl KeptModelCall {
-    /// The call of an entry; `None` where a program wrote it that writes calls differently.
+    /// The call of an entry; `None` if a program wrote it that writes calls differently.
     pub(super) fn of(entry: &JournalEntry) -> Option<Self> {
         let intent = serde_json::from_str(&entry.intent.content).ok()?;
         let result = entry.result.as_ref();
@@ -43,7 +43,7 @@ impl KeptModelCall {
         })
     }
 
-    /// What is told of its beginning, or of its end.
+    /// Adds its beginning, or its end.
     pub(super) fn tell(&self, done: bool, data: &mut Map<String, Value>) {
         let CallIntent {
             purpose,
@@ -81,7 +81,7 @@ impl KeptModelCall {
 }
 
 impl KeptAttempt {
-    /// The try of an entry; `None` where a program wrote it that writes tries differently.
+    /// The try of an entry; `None` if a program wrote it that writes tries differently.
     pub(super) fn of(entry: &JournalEntry) -> Option<Self> {
         let result = entry.result.as_ref();
         Some(Self {
@@ -90,7 +90,7 @@ impl KeptAttempt {
         })
     }
 
-    /// What is told of its beginning, or of its end, and the name of that.
+    /// Adds its beginning, or its end, and returns the event's name.
     pub(super) fn tell(&self, done: bool, data: &mut Map<String, Value>) -> &'static str {
         data.insert("attempt".to_owned(), self.intent.attempt.into());
         let Some(end) = self.end.as_ref().filter(|_end| done) else {
@@ -124,7 +124,7 @@ impl KeptAttempt {
     }
 }
 
-/// What an agent reads from then on that was said to it, or that its run was gone on with.
+/// Adds the messages that an agent reads from then on, or the input with which its run was resumed.
 pub(super) fn tell_letters(letters: &[Letter], data: &mut Map<String, Value>) {
     let texts = letters.iter().map(|letter| letter.text.as_str());
     let texts = texts.filter(|text| text.len() <= LONGEST_TEXT);
@@ -138,7 +138,7 @@ fn usage(usage: TokenUsage) -> Value {
     json!({"input": usage.input, "output": usage.output})
 }
 
-/// The one field that an answer has set, where it is such an answer.
+/// The one field that an answer has set, if it is such an answer.
 fn field_of(answer: &str) -> Option<String> {
     let json = body(answer.as_bytes()).ok()?;
     let fields: BTreeMap<String, Option<IgnoredAny>> = serde_json::from_slice(json).ok()?;

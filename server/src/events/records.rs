@@ -1,4 +1,4 @@
-//! The records that events are about, for those of their parts that never change: read once for a whole part of the feed.
+//! The records that events are about, with only their immutable parts: read once for a whole part of the feed.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -23,17 +23,17 @@ use serde_json::{Map, Value, json};
 use super::known::Interrupts;
 use super::model_call::{KeptAttempt, KeptModelCall};
 
-/// How many are read from the store together.
+/// How many are read from the store at a time.
 const TOGETHER: usize = 8;
 
-/// An effect, as its journal keeps it.
+/// An effect, as its journal stores it.
 #[derive(Debug)]
 pub(crate) enum KeptEffect {
     /// A call of a tool.
     Tool(KeptCall),
     /// A call of a model.
     Model(Box<KeptModelCall>),
-    /// A try of one that has an entry of its own.
+    /// A try of an effect that has an entry of its own.
     Attempt(KeptAttempt),
     /// What became of an interrupt.
     Interrupt(Box<KeptOutcome>),
@@ -41,7 +41,7 @@ pub(crate) enum KeptEffect {
     Mail(Vec<Letter>),
 }
 
-/// What became of an interrupt that an agent raised, as the journal keeps it.
+/// The outcome of an interrupt that an agent raised, as the journal stores it.
 #[derive(Debug)]
 pub(crate) struct KeptOutcome {
     interrupt: InterruptId,
@@ -60,13 +60,13 @@ impl KeptOutcome {
         })
     }
 
-    /// What is told of its beginning, or of its end.
+    /// Adds its beginning, or its end.
     pub(super) fn tell(&self, done: bool, data: &mut Map<String, Value>) {
         data.insert("interrupt_id".to_owned(), json!(self.interrupt));
         let Some(outcome) = self.outcome.as_ref().filter(|_outcome| done) else {
             return;
         };
-        // The answer is told with the decision; the request that a model wrote is the agent's business.
+        // The decision's event has the answer; the request that a model wrote is the agent's business.
         if let InterruptEnd::Routed {
             origin,
             target,
@@ -88,7 +88,7 @@ impl KeptOutcome {
 }
 
 impl KeptEffect {
-    /// Whether events tell more of effects of this kind than that they are.
+    /// Whether events contain more about effects of this kind than that they exist.
     fn is_told(kind: &str) -> bool {
         [MODEL_CALL, TOOL_CALL, ATTEMPT, INTERRUPT, MAIL].contains(&kind)
     }
@@ -111,15 +111,15 @@ impl KeptEffect {
     }
 }
 
-/// What a run was begun with, and what came of it.
+/// What a run was started with, and its result.
 #[derive(Debug, Default)]
 pub(super) struct KeptRun {
-    /// What its order says in words, by the names of that.
+    /// The texts of its order, by their names.
     pub(super) order: Vec<(&'static str, String)>,
     pub(super) result: Option<String>,
 }
 
-/// The records that some rows are about. One that cannot be read is left out: its events are told without it.
+/// The records that some rows are about. One that cannot be read is omitted: its events are rendered without it.
 #[derive(Debug, Default)]
 pub(crate) struct EventRecords {
     /// The interrupts.
@@ -131,7 +131,7 @@ pub(crate) struct EventRecords {
 }
 
 impl EventRecords {
-    /// Reads what rows are about, which name these interrupts.
+    /// Reads the records that rows are about; the rows name these interrupts.
     pub(super) async fn of(store: &dyn Store, rows: &[OutboxRow], interrupts: Interrupts) -> Self {
         let (mut effects, mut messages, mut reroutes, mut runs) = (vec![], vec![], vec![], vec![]);
         for row in rows {
@@ -193,7 +193,7 @@ impl EventRecords {
         self.interrupts.get(&id)
     }
 
-    /// An effect, where more is told of it than that it is.
+    /// An effect, if events contain more about it than that it exists.
     pub(crate) fn effect(&self, id: EffectId) -> Option<&KeptEffect> {
         self.effects.get(&id)
     }
@@ -232,7 +232,7 @@ impl KeptRun {
     }
 }
 
-/// What a run shall reach, where its order says so.
+/// The goal of a run, if its order states one.
 pub(crate) fn goal_of(run: &Run) -> Option<String> {
     let content: Value = serde_json::from_str(&run.content).ok()?;
     let goal = content.get("goal")?;

@@ -14,7 +14,7 @@ use super::envelope::{source_of, transient_event};
 
 /// How many rows are read from the store at once.
 const CHUNK: u32 = 256;
-/// What stands for the server in the sources of events, as for a server that was given no name.
+/// The server's name in the sources of events, as for a server without a name.
 const INSTANCE: &str = "local";
 
 /// The events of one run, read from its store: the bytes that the live feed of a server has for them.
@@ -26,11 +26,11 @@ pub struct RunEvents {
 }
 
 impl RunEvents {
-    /// What is told of a run from now on. Of a run that has not begun yet, that is all.
+    /// The events of a run from now on. For a run that has not begun yet, these are all.
     ///
     /// # Errors
     ///
-    /// Where the store cannot be read.
+    /// If the store cannot be read.
     ///
     /// # Cancel safety
     ///
@@ -54,15 +54,15 @@ impl RunEvents {
         })
     }
 
-    /// The next of those that there are by now, each a line of JSON without its end; none where all was given.
+    /// The next events that exist by now, each a line of JSON without its end; empty if all were returned.
     ///
     /// # Errors
     ///
-    /// Where the store cannot be read. Nothing is left out then: the next call begins at the same place.
+    /// If the store cannot be read. Nothing is skipped then: the next call begins at the same position.
     ///
     /// # Cancel safety
     ///
-    /// Safe: what was not returned is returned by the next call.
+    /// Safe: the next call returns what was not returned.
     pub async fn next(&mut self) -> Result<Vec<String>, StoreError> {
         let page = Page {
             after: self.position,
@@ -76,7 +76,7 @@ impl RunEvents {
         Ok(events.iter().map(|event| event.json.clone()).collect())
     }
 
-    /// An event that passes, of the run or of one of its agents: no store has it, and it has no place among the others.
+    /// A transient event of the run or one of its agents: no store has it, and it has no position among the others.
     pub fn transient(
         &self,
         topic: &str,

@@ -1,4 +1,4 @@
-//! What the feed tells: every name of an event, with what it means, for those who read about it.
+//! The catalogue of the feed: every name of an event, with what it means, for readers of the reference.
 
 /// The names of all events, and what each of them says.
 pub(crate) const TOLD: [(&str, &str); 48] = [
@@ -202,7 +202,7 @@ mod tests {
         ]
     }
 
-    /// The names that the feed gives to what the store tells.
+    /// The names that the feed gives to the store's notifications.
     fn names() -> BTreeSet<String> {
         let mut names = BTreeSet::new();
         for notice in notices() {

@@ -1,4 +1,4 @@
-//! News for requests that wait: each is woken by what concerns it, however much else happens.
+//! News for requests that wait: each is woken only by what concerns it, however much else happens.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,17 +18,17 @@ pub(crate) enum Concern {
     Question {
         /// Its interrupt.
         interrupt: InterruptId,
-        /// Whether the worker that has its run is told by this, and takes what came of it.
+        /// Whether this answers the worker that has its run, so that the worker takes the outcome.
         takes: bool,
     },
-    /// What comes for a run that a worker has: a stop, an event, a message, another owner; and that a question of it is over
-    /// which no request takes.
+    /// What comes for a run that a worker owns: a stop, an event, a message, another owner; and that a question of it
+    /// is over whose outcome no request takes.
     Signals(RunId),
-    /// That any run may have come to be free for a worker.
+    /// That any run may have become free for a worker.
     FreeRuns,
 }
 
-/// Those who wait, by what they wait for.
+/// The waiting requests, by what they wait for.
 #[derive(Default)]
 pub(super) struct Waiting(Mutex<HashMap<Concern, watch::Sender<()>>>);
 
@@ -41,14 +41,14 @@ impl Waiting {
         self.lock().is_empty()
     }
 
-    /// Wakes all who wait for a run to take.
+    /// Wakes all requests that wait for a run to take.
     pub(super) fn wake_idle(&self) {
         if let Some(sender) = self.lock().get(&Concern::FreeRuns) {
             sender.send_replace(());
         }
     }
 
-    /// Wakes all whom these rows concern, which are about these interrupts.
+    /// Wakes all requests that these rows concern; the rows are about these interrupts.
     pub(super) fn wake(&self, rows: &[OutboxRow], known: &Interrupts) {
         let waiting = self.lock();
         if waiting.is_empty() {
@@ -81,7 +81,7 @@ impl Waiting {
 
 /// What the worker of a run learns.
 enum Happened {
-    /// A question that it has asked is over.
+    /// A question that it asked is over.
     OwnQuestionOver(RunId, InterruptId),
     /// Something has come for its run.
     ForTheRun(RunId),
@@ -96,7 +96,7 @@ impl Happened {
                 state,
                 ..
             } => match known.get(interrupt) {
-                // It has asked it, and waits for its end alone.
+                // The worker asked it, and waits only for its end.
                 Some(row) if workers::is_own_question(row) => {
                     (!state.is_live()).then_some(Self::OwnQuestionOver(*run, *interrupt))
                 }
@@ -114,7 +114,7 @@ impl Happened {
     }
 }
 
-/// The run that a worker may take because of it: one that came to be or changed its state, or one that waited for an
+/// The run that a worker may take because of it: one that was created or changed its state, or one that waited for an
 /// answer, a stop or an event.
 pub(super) const fn freed(notification: &Notification) -> Option<RunId> {
     match notification {
@@ -137,7 +137,7 @@ pub(super) const fn freed(notification: &Notification) -> Option<RunId> {
     }
 }
 
-/// What one request waits for, from the moment that it began to.
+/// What one request waits for, from when it began to.
 pub(crate) struct News {
     feed: Arc<Feed>,
     concern: Concern,
@@ -160,7 +160,7 @@ impl News {
     ///
     /// Cancel safe: it only waits.
     pub(crate) async fn come(&mut self) {
-        // The sender lives as long as any who wait for the same.
+        // The sender lives as long as any request that waits for the same.
         let _changed = self.receiver.changed().await;
     }
 }

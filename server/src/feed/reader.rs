@@ -1,4 +1,4 @@
-//! One reader's place in the feed.
+//! One reader's position in the feed.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,9 +13,9 @@ use crate::events::FeedEvent;
 /// What comes next for a reader.
 #[derive(Debug)]
 pub(crate) enum ReaderItem {
-    /// An event that he wants.
+    /// An event that the reader wants.
     Event(Arc<FeedEvent>),
-    /// Events that are gone for him.
+    /// Events that are gone for this reader.
     Gap {
         /// The first of them.
         from: u64,
@@ -29,7 +29,7 @@ pub(crate) enum ReaderItem {
 /// Why events are gone for a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum GapReason {
-    /// They are not kept any more, or the position was never given out by this store.
+    /// They are no longer kept, or this store never gave out the position.
     Retention,
     /// He was too slow.
     SlowConsumer,
@@ -45,23 +45,23 @@ impl GapReason {
     }
 }
 
-/// One reader's place in the feed.
+/// One reader's position in the feed.
 pub(crate) struct FeedReader {
     feed: Arc<Feed>,
     filter: Filter,
     /// The last position that was dealt with.
     position: u64,
     waiting: VecDeque<Arc<FeedEvent>>,
-    /// Up to where everything that he wants has been read: it was told, or it waits.
+    /// Up to where everything that the reader wants has been read: it was returned, or it waits.
     read_through: u64,
-    /// Whether he has once been where the feed is. Before that he comes from a position of his own choice, and reads
-    /// what is kept at his own pace.
+    /// Whether the reader has once caught up with the feed. Before that it starts at a position of its own choice, and
+    /// reads what is kept at its own pace.
     has_kept_up: bool,
     latest: watch::Receiver<u64>,
 }
 
 impl FeedReader {
-    /// A reader of what comes after a position; from now on where he names none.
+    /// A reader of what comes after a position; from now on if none is given.
     pub(crate) fn new(feed: &Arc<Feed>, filter: Filter, after: Option<u64>) -> Self {
         let latest = feed.latest.subscribe();
         let position = after.unwrap_or_else(|| *latest.borrow());
@@ -81,29 +81,29 @@ impl FeedReader {
         self.position
     }
 
-    /// Whether he wants one run alone.
+    /// Whether the reader wants only one run.
     pub(crate) fn is_of_one_run(&self) -> bool {
         self.filter.run.is_some()
     }
 
     /// The next event that the reader wants, whenever it comes.
     ///
-    /// Cancel safe: what was not returned is returned by the next call.
+    /// Cancel safe: the next call returns what was not returned.
     pub(crate) async fn next(&mut self) -> Result<ReaderItem, StoreError> {
         loop {
             if let Some(next) = self.at_hand().await? {
                 return Ok(next);
             }
-            // The sender lives in the feed, which this reader holds.
+            // The sender lives in the feed, which this reader keeps alive.
             if self.latest.changed().await.is_err() {
                 return std::future::pending().await;
             }
         }
     }
 
-    /// The next event that the reader wants, where it has come already.
+    /// The next event that the reader wants, if it has come already.
     ///
-    /// Cancel safe: what was not returned is returned by the next call.
+    /// Cancel safe: the next call returns what was not returned.
     pub(crate) async fn at_hand(&mut self) -> Result<Option<ReaderItem>, StoreError> {
         loop {
             while let Some(event) = self.waiting.pop_front() {
@@ -119,7 +119,7 @@ impl FeedReader {
                 return Ok(None);
             }
             if self.position > latest && self.feed.exists(self.position).await? {
-                // Another process has told it already; this one will come to it.
+                // Another process has sent it already; this one will come to it.
                 return Ok(None);
             }
             if let Some(gap) = self.beyond_reach(latest) {
@@ -150,8 +150,8 @@ impl FeedReader {
         Ok(first)
     }
 
-    /// Reads what follows of one run, past all that others have told between. Returns the first position that is kept,
-    /// of whatever run.
+    /// Reads the next events of one run, past all events of others in between. Returns the first position that is kept,
+    /// of any run.
     async fn read_of(&mut self, run: RunId, latest: u64) -> Result<Option<u64>, StoreError> {
         let first = self.feed.first_after(self.position).await?;
         let page = Page {
@@ -166,8 +166,8 @@ impl FeedReader {
         Ok(first)
     }
 
-    /// A position after the end was never given out. Whoever has kept up and is far behind now does not take what is
-    /// told as fast as it comes.
+    /// A position after the end was never given out. A reader that has kept up and is now far behind does not read
+    /// events as fast as they come.
     fn beyond_reach(&mut self, latest: u64) -> Option<ReaderItem> {
         if self.position > latest {
             let from = latest + 1;
@@ -183,7 +183,7 @@ impl FeedReader {
         None
     }
 
-    /// Goes on after a position, wherever that lies.
+    /// Continues after a position, wherever that is.
     fn moved_to(&mut self, position: u64) {
         self.position = position;
         self.read_through = position;

@@ -1,4 +1,4 @@
-//! The feed and the commands over a WebSocket: one loop for each socket takes one thing at a time.
+//! The feed and the commands over a WebSocket: the loop of each socket handles one thing at a time.
 
 mod command;
 mod frame;
@@ -25,20 +25,20 @@ use frame::{Outgoing, read_frame};
 pub(crate) use frame_type::FrameType;
 use subscriptions::{SocketMessage, Subscriptions};
 
-/// The subprotocol that this is; a client that names none gets it too.
+/// This subprotocol; a client that names none gets it too.
 const SUBPROTOCOL: &str = "irq.v1.json";
-/// Told to stop: come back.
+/// The server is stopping: come back.
 const DRAINING: u16 = 1001;
-/// A frame is not what frames are made of.
+/// A frame is malformed.
 const PROTOCOL: u16 = 1002;
 /// A text is no UTF-8.
 const NO_TEXT: u16 = 1007;
-/// The credential does not hold any more.
+/// The credential is no longer valid.
 const POLICY: u16 = 1008;
-/// A message is longer than is taken.
+/// A message is longer than is accepted.
 const TOO_LONG: u16 = 1009;
-/// How long a client that is still sending what is not read has to read why. Closed sooner, its connection would be
-/// reset, and the reason with it.
+/// How long a client that is still sending unread data has to read why. If its connection were closed sooner, it would
+/// be reset, and the reason lost.
 const PARTING: Duration = Duration::from_secs(1);
 /// How long one message may take to be written to a client that does not read.
 const WRITE_TIME: Duration = Duration::from_secs(20);
@@ -73,13 +73,13 @@ struct Session {
 enum Happening {
     /// The client sent something, or is gone.
     Received(Option<Result<Message, axum::Error>>),
-    /// The feed has something for it.
+    /// The feed has something for the client.
     Told(Result<SocketMessage, StoreError>),
     /// A heartbeat is due.
     Beat,
-    /// The server is told to stop.
+    /// The server is asked to stop.
     Draining,
-    /// The token that opened it holds no more.
+    /// The token that opened it is no longer valid.
     Void,
 }
 
@@ -118,7 +118,7 @@ impl Session {
         }
         loop {
             let happening = tokio::select! {
-                biased; // A stop of the server must not queue behind a busy feed, nor a client's word.
+                biased; // Neither a stop of the server nor a client's message may queue behind a busy feed.
                 () = draining.cancelled() => Happening::Draining,
                 () = stay.is_over() => Happening::Void,
                 received = self.socket.recv() => Happening::Received(received),
@@ -157,7 +157,7 @@ impl Session {
             Happening::Told(Err(error)) => {
                 let problem = crate::problem::Problem::from(error);
                 self.send(Outgoing::error(None, &problem)).await?;
-                // The positions are kept; the next look may succeed.
+                // The positions are kept; the next try may succeed.
                 tokio::time::sleep(Duration::from_millis(500)).await;
                 Ok(Then::GoOn)
             }
@@ -198,7 +198,7 @@ impl Session {
             self.send(Outgoing::error(None, &problem)).await?;
             return Ok(Then::GoOn);
         }
-        // What is asked for is asked with the token as it stands now, as over REST.
+        // A command is carried out with the token as it is now, as over REST.
         if !self.caller.may_still(&self.app).await {
             return Ok(self.end_of_stay().await);
         }
@@ -215,7 +215,7 @@ impl Session {
         Ok(Then::GoOn)
     }
 
-    /// Says that the token which opened it does not hold any more.
+    /// Says that the token which opened the socket is no longer valid.
     async fn end_of_stay(&mut self) -> Then {
         self.close(POLICY, "the token does not hold any more".to_owned())
             .await;
@@ -226,7 +226,7 @@ impl Session {
         self.write(Message::Text(frame.into_text().into())).await
     }
 
-    /// A client that does not read must not keep what is written for it for ever.
+    /// Writes within a time limit: a client that does not read must not keep what is written for it for ever.
     async fn write(&mut self, message: Message) -> Result<(), Gone> {
         match tokio::time::timeout(WRITE_TIME, self.socket.send(message)).await {
             Ok(Ok(())) => Ok(()),
@@ -239,7 +239,7 @@ impl Session {
             code,
             reason: reason.into(),
         };
-        // A client that is gone already needs no farewell.
+        // A client that is already gone needs no farewell.
         if self.write(Message::Close(Some(frame))).await.is_ok() {
             let farewell = async {
                 while let Some(Ok(message)) = self.socket.recv().await {
@@ -253,7 +253,7 @@ impl Session {
     }
 }
 
-/// With what a socket is closed of which nothing more can be read; nothing where the connection is gone itself.
+/// The code to close a socket with that cannot be read any more; none if the connection itself is gone.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "all the other errors are of a connection that takes no farewell"
@@ -267,7 +267,7 @@ fn unreadable(error: axum::Error) -> Option<(u16, String)> {
         tungstenite::Error::Protocol(_) => PROTOCOL,
         _ => return None,
     };
-    // What a close frame takes is short.
+    // The reason in a close frame must be short.
     let reason: String = error.to_string().chars().take(100).collect();
     Some((code, reason))
 }

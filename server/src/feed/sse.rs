@@ -24,7 +24,7 @@ const RETRY: Duration = Duration::from_secs(2);
 pub(crate) struct FeedOrder {
     /// Which events.
     pub(crate) filter: Filter,
-    /// After which position; from now on where it is absent.
+    /// After which position; from now on if absent.
     pub(crate) after: Option<u64>,
     /// Whether each event's type is its name in the stream too.
     pub(crate) named: bool,
@@ -33,17 +33,17 @@ pub(crate) struct FeedOrder {
 /// A stream in the making.
 struct Stream {
     app: App,
-    /// How long whoever reads it may.
+    /// How long the reader may read.
     stay: Arc<Stay>,
     reader: FeedReader,
     named: bool,
-    /// The run that the reader wants alone has ended: the stream ends when it has caught up.
+    /// The only run that the reader wants has ended: the stream ends when it has caught up.
     run_ended: bool,
     done: bool,
     _counted: CountedReader,
 }
 
-/// Opens a stream. Of a run that has ended and has nothing more to tell there is none.
+/// Opens a stream. For a run that has ended and has no more events, there is none.
 pub(crate) async fn open_stream(
     app: App,
     caller: Caller,
@@ -54,7 +54,7 @@ pub(crate) async fn open_stream(
         run_ended = app.run(run).await?.state.is_final();
     }
     let resumes = order.after.is_some();
-    // From now on is from here on; and a run's end is in the store, and perhaps not yet in the feed.
+    // "From now on" means from here on; and a run's end may be in the store but not yet in the feed.
     if run_ended || !resumes {
         app.feed.catches_up().await;
     }
@@ -99,7 +99,7 @@ impl Stream {
         }
         let draining = self.app.draining.clone();
         let next = tokio::select! {
-            biased; // Whoever is behind at the drain comes back with his position.
+            biased; // A reader that is behind at the drain comes back with its position.
             () = draining.cancelled() => {
                 self.done = true;
                 return Some((Event::default().comment("draining; come back"), self));
@@ -144,7 +144,7 @@ impl Stream {
     }
 }
 
-/// What comes next; nothing where the run has ended and all was told.
+/// What comes next; nothing if the run has ended and all its events were sent.
 async fn next_of(
     reader: &mut FeedReader,
     run_ended: &mut bool,
@@ -156,7 +156,7 @@ async fn next_of(
     };
     next.map_err(Problem::from).inspect(|next| {
         if let Some(ReaderItem::Event(event)) = next {
-            // What follows the end of a run is told, then there is nothing more to wait for.
+            // What follows the end of a run is sent, then there is nothing more to wait for.
             *run_ended |=
                 event.run_state.is_some_and(|state| state.is_final()) && reader.is_of_one_run();
         }

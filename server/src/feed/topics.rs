@@ -20,7 +20,7 @@ pub(crate) struct Filter {
 }
 
 impl Filter {
-    /// Events with names that match one of these patterns; `*` at the end of a pattern stands for anything.
+    /// Events with names that match one of these patterns; `*` at the end of a pattern matches anything.
     pub(crate) fn with_topics<'topic>(
         mut self,
         topics: impl IntoIterator<Item = &'topic str>,
@@ -67,7 +67,7 @@ impl Filter {
     }
 }
 
-/// Whether a name fits a pattern.
+/// Whether a name matches a pattern.
 fn matches(pattern: &str, name: &str) -> bool {
     match pattern.strip_suffix('*') {
         Some(prefix) => name.starts_with(prefix),

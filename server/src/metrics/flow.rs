@@ -1,4 +1,4 @@
-//! How it flows: runs by their state, how long answers and events take, runs that were taken over, and which program it is.
+//! The flow: runs by their state, how long responses and events take, runs that were taken over, and the version of the program.
 
 use std::sync::atomic::AtomicI64;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
-/// The bounds of times that are short where all is well, in seconds.
+/// The bounds of durations that are short when all is well, in seconds.
 const SECONDS: [f64; 10] = [0.001, 0.005, 0.01, 0.025, 0.1, 0.25, 1.0, 2.5, 10.0, 30.0];
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -126,7 +126,7 @@ impl FlowMetrics {
         self.takeovers.inc_by(takeovers.saturating_sub(counted));
     }
 
-    /// These workers have told of themselves.
+    /// The workers that have reported.
     pub(super) fn have(&self, workers: &[WorkerRow]) {
         let sum = |of: fn(&WorkerRow) -> u32| workers.iter().map(|it| i64::from(of(it))).sum();
         let count = i64::try_from(workers.len()).unwrap_or(i64::MAX);

@@ -16,8 +16,8 @@ struct PhaseLabels {
     phase: &'static str,
 }
 
-/// Buckets around the targets of a stop: a worker has it within 0.1 s, its run is saved within 1 s, and it has taken
-/// hold within 5 s.
+/// Buckets around the targets of a stop: a worker has it within 0.1 s, its run is saved within 1 s, and it is applied
+/// within 5 s.
 fn histogram() -> Histogram {
     Histogram::new([0.01, 0.05, 0.1, 0.5, 1.0, 2.0, 5.0, 30.0])
 }
@@ -25,7 +25,7 @@ fn histogram() -> Histogram {
 /// The phases of interrupts, and the stops that are under way.
 pub(super) struct Phases {
     seconds: Metric<PhaseLabels, Histogram>,
-    /// When the stops were requested that have not taken hold, and whose runs have saved no checkpoint since.
+    /// When the stops were requested that are not applied yet, and whose runs have saved no checkpoint since.
     under_way: Mutex<HashMap<RunId, Vec<(InterruptId, Timestamp)>>>,
 }
 
@@ -43,7 +43,7 @@ impl Phases {
         }
     }
 
-    /// An interrupt was asked for.
+    /// An interrupt was requested.
     pub(super) fn asked(&self, interrupt: &Interrupt) {
         if interrupt.family() == Family::Stop {
             let asked = (interrupt.id, interrupt.requested_at);
@@ -67,7 +67,7 @@ impl Phases {
         }
     }
 
-    /// It has taken hold.
+    /// It was acknowledged.
     pub(super) fn acknowledged(&self, interrupt: &Interrupt, at: Timestamp) {
         if interrupt.family() == Family::Stop {
             self.observe("applied", interrupt.requested_at, at);
@@ -75,7 +75,7 @@ impl Phases {
         self.over(interrupt);
     }
 
-    /// It does not wait to take hold any more.
+    /// It no longer waits to be applied.
     pub(super) fn over(&self, interrupt: &Interrupt) {
         let mut under_way = self.under_way();
         if let Some(stops) = under_way.get_mut(&interrupt.run) {

@@ -1,4 +1,4 @@
-//! How long the writes of a store take, each kind by itself.
+//! How long the writes of a store take, by kind.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ struct OfOperation {
     operation: &'static str,
 }
 
-/// How long the writes of a store took since the process began, from their asking to their commit.
+/// How long the writes of a store took since the process started, from request to commit.
 #[derive(Debug, Clone)]
 pub struct StoreTimes(Metric<OfOperation, Histogram, fn() -> Histogram>);
 

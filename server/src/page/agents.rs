@@ -23,7 +23,7 @@ use crate::routes::{AgentQuery, find_agents};
 use crate::visible::visible;
 use crate::wire::{ACTIVITIES, AgentView, label};
 
-/// Which agents. All of it is text, so that what is wrong in it is told on a page and not as JSON.
+/// Which agents. All fields are text, so that errors in them are shown on a page and not as JSON.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct AgentsQuery {
@@ -37,7 +37,7 @@ impl AgentsQuery {
     fn query(&self) -> Result<AgentQuery, Problem> {
         let given = |text: &str| (!text.trim().is_empty()).then(|| text.trim().to_owned());
         let status = given(&self.status);
-        // Also where no agent is looked for, as of a run that is over.
+        // Also if no agent is looked for, as for a run that is over.
         one_of(
             "status",
             status.as_deref(),
@@ -100,7 +100,7 @@ pub(super) async fn show(
     page("Agents", NavigationItem::Agents, Some(&caller), &body).into_response()
 }
 
-/// The list alone, for the page to put in its place.
+/// The list alone, to replace the one on the page.
 pub(super) async fn list(
     State(app): State<App>,
     Visitor(caller): Visitor,
@@ -137,10 +137,10 @@ fn conditions(shown: &AgentsQuery, kinds: &[String]) -> Markup {
     }
 }
 
-/// An agent with what is shown beside it.
+/// An agent with the facts shown beside it.
 struct AgentListRow {
     agent: AgentView,
-    /// What its run shall reach.
+    /// The goal of its run.
     goal: String,
     /// Its open interrupts.
     open: Vec<Interrupt>,
@@ -172,7 +172,7 @@ async fn listed(app: &App, shown: &AgentsQuery) -> Result<Markup, Problem> {
     Ok(table(&rows, shown, next.as_deref(), now))
 }
 
-/// What runs shall reach, by their ids.
+/// The goals of runs, by their ids.
 fn goals(runs: &[Run]) -> HashMap<String, String> {
     let named = |run: &Run| {
         let id = run.id.to_string();
@@ -211,7 +211,7 @@ fn table(rows: &[AgentListRow], shown: &AgentsQuery, next: Option<&str>, now: Ti
     }
 }
 
-/// The links have ids, so that whoever has gone to one with the keyboard is still there when the list is read again.
+/// The links have ids, so that a reader who has moved to one with the keyboard is still there when the list is reloaded.
 fn card(row: &AgentListRow, now: Timestamp) -> Markup {
     let agent = &row.agent;
     let routes = agent.can_route_to.len();

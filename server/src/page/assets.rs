@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use crate::parameters::Segment;
 use crate::problem::{Kind, Problem};
 
-/// How long a browser keeps a file. They change with the program alone.
+/// How long a browser keeps a file. Files change only with the program.
 const KEEP: &str = "public, max-age=3600";
 
 struct Asset {

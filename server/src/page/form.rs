@@ -1,4 +1,4 @@
-//! A form made of a schema, and what was filled in, as the schema wants it.
+//! A form made from a schema, and the filled-in values, as the schema wants them.
 
 use maud::{Markup, html};
 use serde_json::{Map, Value};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use crate::body::FormFields;
 use crate::visible::visible;
 
-/// What precedes the names of the form's fields.
+/// The prefix of the names of the form's fields.
 pub(super) const PREFIX: &str = "edit.";
 
 /// How a property is filled in.
@@ -15,7 +15,7 @@ enum Input {
     Lines,
     Number,
     Truth,
-    /// One of these: each with its value, and what it is called.
+    /// One of these: each with its value and its label.
     Choice(Vec<(String, String)>),
     /// Any of these.
     Choices(Vec<(String, String)>),
@@ -51,7 +51,7 @@ fn properties(schema: &Value) -> Vec<(String, Value, Input, bool)> {
         .collect()
 }
 
-/// The schema that a reference leads to; of one that may be null, what it is otherwise.
+/// The schema that a reference leads to; for a schema that allows null, its other alternative.
 fn resolved<'schema>(root: &'schema Value, schema: &'schema Value) -> &'schema Value {
     if let Some(target) = schema
         .get("$ref")
@@ -93,7 +93,7 @@ fn input_of(root: &Value, schema: &Value) -> Input {
     }
 }
 
-/// What can be chosen, where all of it is written down: each with its value, and what it is called.
+/// The choices, if all of them are listed: each with its value and its label.
 fn choices_of(schema: &Value) -> Option<Vec<(String, String)>> {
     if let Some(values) = schema.get("enum").and_then(Value::as_array) {
         let names = schema.get("enumNames").and_then(Value::as_array);
@@ -113,7 +113,7 @@ fn choices_of(schema: &Value) -> Option<Vec<(String, String)>> {
     titled.as_array()?.iter().map(choice).collect()
 }
 
-/// What a field holds before anybody has filled it in.
+/// What a field contains before it is filled in.
 fn default_of(property: &Value) -> Vec<String> {
     let text = |value: &Value| match value {
         Value::String(text) => text.clone(),
@@ -128,7 +128,7 @@ fn default_of(property: &Value) -> Vec<String> {
     }
 }
 
-/// The type of a schema, null aside.
+/// The type of a schema, without null.
 fn type_of(schema: &Value) -> Option<&str> {
     match schema.get("type")? {
         Value::String(name) => Some(name),
@@ -191,7 +191,7 @@ pub(super) fn fields(schema: &Value, filled: Option<&FormFields>) -> Markup {
     }
 }
 
-/// What was filled in, as the schema wants it; `None` where nothing was.
+/// The filled-in values, as the schema wants them; `None` if there are none.
 pub(super) fn filled_in(schema: &Value, form: &FormFields) -> Option<Value> {
     let mut object = Map::new();
     for (name, _, input, _) in properties(schema) {
@@ -213,7 +213,7 @@ pub(super) fn filled_in(schema: &Value, form: &FormFields) -> Option<Value> {
     (!object.is_empty()).then_some(Value::Object(object))
 }
 
-/// What cannot be read is kept as text: the check against the schema says what is wrong with it.
+/// A value that cannot be parsed is kept as text: the check against the schema says what is wrong with it.
 fn value_of(input: &Input, text: &str) -> Value {
     match input {
         Input::Line | Input::Choice(_) | Input::Choices(_) => text.into(),

@@ -1,4 +1,4 @@
-//! The history: who did what, the last thing first.
+//! The history: who did what, newest first.
 
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
@@ -80,7 +80,7 @@ impl HistoryPageQuery {
     }
 }
 
-/// A time as a browser sends it, which names no zone, or with one as programs write it.
+/// A time as a browser sends it, without a zone, or with one as programs write it.
 fn time_of(name: &str, text: &str) -> Result<Option<Timestamp>, Problem> {
     let text = text.trim();
     if text.is_empty() {
@@ -99,7 +99,7 @@ fn time_of(name: &str, text: &str) -> Result<Option<Timestamp>, Problem> {
     })
 }
 
-/// A time as the fields of browsers take it: without a zone, and with three digits of a second at most.
+/// A time for the fields of browsers: without a zone, and with at most three digits of a second.
 fn for_browser(text: &str) -> String {
     let Ok(Some(time)) = time_of("", text) else {
         return String::new();
@@ -199,7 +199,7 @@ fn line(row: &HistoryRow, now: Timestamp) -> Markup {
         let value = row.entry.pointer(pointer);
         value.and_then(Value::as_str).unwrap_or_default()
     };
-    // The words of an event that is always followed by the same state say it already.
+    // The words of an event that is always followed by the same state already say it.
     let reached = match text("/event") {
         "change" | "decide" | "withdraw" | "deadline" | "redrive" | "delivery_failed" => {
             [text("/to"), text("/state")]
@@ -219,7 +219,7 @@ fn line(row: &HistoryRow, now: Timestamp) -> Markup {
     }
 }
 
-/// What a row is about, as a link to its page. Ids are long: their ends tell them apart, the whole is in the title.
+/// What a row is about, as a link to its page. Ids are long: only their ends are shown, the whole id is in the title.
 fn of(interrupt: &str, run: &str) -> Markup {
     let short = |id: &str| {
         let end: Vec<char> = id.chars().rev().take(6).collect();

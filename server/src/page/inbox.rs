@@ -29,7 +29,7 @@ use crate::wire::{kind_of, label};
 use part::Part;
 pub(super) use together::decide;
 
-/// The priority of what agents ask; what is below it goes before.
+/// The priority of agents' questions; lower numbers go first.
 const USUAL: u8 = 10;
 
 /// Which part of the inbox.
@@ -43,7 +43,7 @@ pub(crate) struct InboxPageQuery {
 }
 
 impl InboxPageQuery {
-    /// The address of a list with the same conditions, from a place on.
+    /// The address of a list with the same conditions, from a position on.
     fn address(&self, path: &str, cursor: &str) -> String {
         let mut query = url::form_urlencoded::Serializer::new(String::new());
         for (name, value) in [
@@ -98,8 +98,8 @@ pub(super) async fn show(
             span { label for="find" { "Find" } input id="find" name="find" type="search" value=(shown.find); }
             button type="submit" { "Find" }
         }
-        // The list follows the feed, and is read again whenever the feed opens: what came meanwhile is not told again.
-        // Without scripts it is as of now.
+        // The list follows the feed, and is reloaded whenever the feed opens: what came meanwhile is not sent again.
+        // Without scripts it shows the current state.
         div hx-ext="sse" sse-connect="/v1/events?topics=interrupt.*&named=1" {
             div id="list" aria-live="polite" hx-get=(shown.address("/inbox", &shown.cursor))
                 hx-trigger="sse:interrupt.opened, sse:interrupt.claimed, sse:interrupt.released, sse:interrupt.held, sse:interrupt.updated, sse:interrupt.resolved, sse:interrupt.rerouted, sse:interrupt.expired, sse:interrupt.cancelled, sse:stream.reset, htmx:sseOpen from:closest [sse-connect]" {
@@ -110,7 +110,7 @@ pub(super) async fn show(
     page("Inbox", NavigationItem::Inbox, Some(&caller), &body).into_response()
 }
 
-/// The list alone, for the page to put in its place.
+/// The list alone, to replace the one on the page.
 pub(super) async fn list(
     State(app): State<App>,
     Visitor(caller): Visitor,
@@ -127,7 +127,7 @@ pub(super) async fn list(
     }
 }
 
-/// How many wait for a person, for the title of whatever page is open.
+/// How many wait for a person, for the title of any open page.
 pub(super) async fn count(State(app): State<App>, Visitor(caller): Visitor) -> Response {
     match waiting(&app).await {
         Ok(waiting) => {
@@ -170,12 +170,12 @@ struct InboxCounts {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CountDelivery {
     WithThePage,
-    /// It is put in the place of the one that stands there.
+    /// It replaces the count on the page.
     ByTheFeed,
 }
 
 impl InboxCounts {
-    /// The count of a tab of what waits; what is over is not counted.
+    /// The count of a tab with waiting interrupts; ended ones are not counted.
     fn of(&self, tab: Tab, told: CountDelivery) -> Markup {
         let (id, count) = match tab {
             Tab::Open => ("count-open", self.open),
@@ -211,7 +211,7 @@ async fn parts(app: &App, caller: &Caller, shown: &InboxPageQuery) -> Result<Inb
     })
 }
 
-/// What the runs of these interrupts shall do.
+/// The goals of the runs of these interrupts.
 async fn goals(app: &App, found: &[Interrupt]) -> Result<HashMap<RunId, String>, Problem> {
     let mut goals = HashMap::new();
     for interrupt in found {
@@ -229,9 +229,9 @@ async fn goals(app: &App, found: &[Interrupt]) -> Result<HashMap<RunId, String>,
 struct Listed<'rows> {
     part: &'rows Part,
     goals: &'rows HashMap<RunId, String>,
-    /// How many wait for a person, whatever is shown.
+    /// How many wait for a person, whichever are shown.
     waiting: usize,
-    /// Whoever looks.
+    /// The caller who looks.
     caller: &'rows Caller,
 }
 
@@ -264,7 +264,7 @@ fn table(listed: &Listed<'_>, shown: &InboxPageQuery, now: Timestamp) -> Markup 
                 form method="post" action="/inbox/decide" { (cards) (together::buttons()) }
             } @else { (cards) }
         }
-        // No event tells that a claim has run out.
+        // No event reports that a claim has run out.
         @if let Some(rest) = first_end(found, now) {
             div hx-get=(shown.address("/inbox", &shown.cursor)) hx-target="#list" hx-trigger=(after(rest)) {}
         }

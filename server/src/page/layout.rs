@@ -10,14 +10,14 @@ use crate::problem::Problem;
 use crate::visible::visible;
 use crate::wire::label;
 
-/// What starts a run that asks a question, so that there is something to see.
+/// The command that starts a run with a question, so that there is something to see.
 pub(super) const EXAMPLE: &str =
     "irq run \"Describe this project\" --script examples/scripts/tour.json";
 
-/// The events of the feed after which agents are looked at again.
+/// The events of the feed after which agents are reloaded.
 pub(super) const OF_AGENTS: &str = "sse:agent.status_changed, sse:agent.finished, sse:interrupt.opened, sse:interrupt.resolved, sse:interrupt.rerouted, sse:interrupt.expired, sse:interrupt.cancelled, sse:interrupt.acknowledged, sse:run.running, sse:run.stopping, sse:run.paused, sse:run.waiting, sse:run.completed, sse:run.failed, sse:run.cancelled, sse:checkpoint.saved, htmx:sseOpen from:closest [sse-connect]";
 
-/// The events of the feed after which is counted again what waits.
+/// The events of the feed after which the waiting interrupts are counted again.
 const OF_THE_COUNT: &str = "sse:interrupt.opened, sse:interrupt.resolved, sse:interrupt.rerouted, sse:interrupt.expired, sse:interrupt.cancelled, sse:stream.reset, htmx:sseOpen from:closest [sse-connect]";
 
 /// A place in the navigation.
@@ -77,7 +77,7 @@ pub(super) fn page(
                             }
                         } }
                         p.who { (visible(caller.actor.name.as_str())) " (" (caller.role_name()) ")" }
-                        // What waits for a person is counted in the title, whatever page is open.
+                        // The title counts what waits for a person, whatever page is open.
                         div hidden hx-ext="sse" sse-connect="/v1/events?topics=interrupt.*&named=1" {
                             div id="waiting" hx-get="/inbox/count" hx-trigger=(OF_THE_COUNT) {}
                         }
@@ -107,7 +107,7 @@ pub(super) fn refused(problem: &Problem, caller: Option<&Caller>) -> Response {
     (problem.kind().status(), page).into_response()
 }
 
-/// What went wrong, above whatever it went wrong with.
+/// What went wrong, above the form or page that it concerns.
 pub(super) fn banner(problem: &Problem) -> Markup {
     told(
         problem,
@@ -115,7 +115,7 @@ pub(super) fn banner(problem: &Problem) -> Markup {
     )
 }
 
-/// What went wrong, below what it is called.
+/// What went wrong, below its title.
 fn told(problem: &Problem, title: &Markup) -> Markup {
     html! {
         div.banner role="alert" data-testid="problem" data-state=(problem.kind().code()) {
@@ -143,7 +143,7 @@ fn errors(problem: &Problem) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The status and page of a form that was refused and is shown again.
+/// The status and page of a refused form that is shown again.
 pub(super) fn again(problem: &Problem, page: Html<String>) -> Response {
     let status: StatusCode = problem.kind().status();
     (status, page).into_response()

@@ -14,7 +14,7 @@ use crate::visible::visible;
 /// The button that only shows what a change would do.
 pub(super) const PREVIEW: &str = "preview_plan";
 
-/// The steps of the form: one a line, in their order.
+/// The steps of the form: one per line, in order.
 pub(super) fn steps_of(fields: &FormFields) -> Vec<String> {
     let text = fields.first("plan").unwrap_or_default();
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -38,7 +38,7 @@ pub(super) fn previewed(plan: &StoredPlan, fields: &FormFields) -> Result<PlanPr
     preview(plan, &revision)
 }
 
-/// The plan as it stands.
+/// The current plan.
 pub(super) fn current(plan: &StoredPlan) -> Markup {
     let steps = plan.state().plan();
     let now = plan.now().map(|step| step.id);
@@ -65,7 +65,7 @@ pub(super) fn current(plan: &StoredPlan) -> Markup {
     }
 }
 
-/// A change that is not applied, and the button that applies just this one.
+/// A change that is not applied, and the button that applies exactly this change.
 pub(super) fn proposed(
     interrupt: &Interrupt,
     preview: &PlanPreview,
@@ -105,7 +105,7 @@ fn after(preview: &PlanPreview) -> Markup {
     }
 }
 
-/// Where the steps are written.
+/// The field in which the steps are written.
 pub(super) fn editor(
     interrupt: &Interrupt,
     plan: &StoredPlan,

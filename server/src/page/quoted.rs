@@ -1,6 +1,6 @@
-//! Words of agents and of other people: told from ours by whose they are, and whole however long they are.
+//! Words of agents and of other people: marked with their name, and complete however long they are.
 //!
-//! What stands in a heading is ours. What others say is quoted below, with their name.
+//! Headings contain only our words. The words of others are quoted below, with their name.
 
 use control::reason_of;
 use interrupts::life::{Family, Interrupt, Role};
@@ -12,10 +12,10 @@ use crate::wire::label;
 /// The most characters of an excerpt.
 const EXCERPT: usize = 140;
 
-/// From how many characters on a text's length is told.
+/// From how many characters on a text's length is shown.
 const LONG: usize = 2_000;
 
-/// What an interrupt is, in our words: its own stand in none of our headings.
+/// What an interrupt is, in our words: its own words are in none of our headings.
 pub(super) fn headline(interrupt: &Interrupt) -> String {
     let who = label(interrupt.kind.as_str());
     match interrupt.family() {
@@ -34,12 +34,12 @@ pub(super) fn said(interrupt: &Interrupt) -> Markup {
     in_quotes(&one_line(&reason_of(interrupt)))
 }
 
-/// Words of others within ours. No `q`: clicks on one that is a link go astray in some browsers.
+/// Words of others within ours. No `q`: in some browsers clicks on a quoted link miss.
 pub(super) fn in_quotes(text: &str) -> Markup {
     html! { "“" (visible(text)) "”" }
 }
 
-/// What whoever asks says, whole and below his name. However long it is, what follows stays in reach.
+/// The words of the asker, complete and below the asker's name. However long they are, what follows stays in reach.
 pub(super) fn quoted(interrupt: &Interrupt, text: &str) -> Markup {
     html! {
         @if !text.trim().is_empty() {
@@ -65,8 +65,8 @@ fn length(text: &str) -> Markup {
     html! { @if count > LONG { " (" (count) " characters)" } }
 }
 
-/// The beginning of a text on one line, with its true length where it is not all of it; a blank one still needs
-/// something to click on.
+/// The beginning of a text on one line, with its true length if it is cut; a blank one still needs something to click
+/// on.
 pub(super) fn one_line(text: &str) -> String {
     let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let short: String = line.chars().take(EXCERPT).collect();

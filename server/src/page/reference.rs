@@ -29,11 +29,11 @@ const ROLES: [Role; 6] = [
     Role::Operator,
 ];
 
-/// The reference. It changes with the program alone, so it is made once.
+/// The reference. It changes only with the program, so it is made once.
 static REFERENCE: LazyLock<Markup> = LazyLock::new(|| PreEscaped(whole(&openapi()).into_string()));
 
-/// The reference of the interface. Nobody in particular may read it, as the description that it is made of: it says
-/// what the program can do and nothing of what it has done.
+/// The reference of the interface. It needs no login, like the description that it is made of: it says what the program
+/// can do and nothing of what it has done.
 pub(super) async fn show(caller: Option<Extension<Caller>>) -> Html<String> {
     let caller = caller.map(|Extension(caller)| caller);
     page(
@@ -70,7 +70,7 @@ fn members<'value>(
     object.into_iter().flatten()
 }
 
-/// The operations by what they are about: the first part of their path, and what looks after the server at the end.
+/// The operations by subject: the first part of their path, with server maintenance at the end.
 fn groups(api: &Value) -> Vec<(String, Vec<Operation<'_>>)> {
     let mut groups: BTreeMap<String, Vec<Operation<'_>>> = BTreeMap::new();
     for (path, item) in members(api, "paths") {
@@ -98,7 +98,7 @@ fn group_of(path: &str) -> String {
     }
 }
 
-/// What an address inside of the page says of a group.
+/// The id of a group, for addresses inside of the page.
 fn group_id(group: &str) -> String {
     format!("of{}", group.replace('/', "-"))
 }
@@ -167,7 +167,7 @@ fn operation_part(operation: &Operation<'_>) -> Markup {
     }
 }
 
-/// Who may have an operation carried out.
+/// Who may call an operation.
 fn who(about: &Value) -> Markup {
     let right = text(about, "x-right");
     let roles = Right::named(right).map(|right| {
@@ -226,7 +226,7 @@ fn problems() -> Markup {
     }
 }
 
-/// Text of the description: what stands between backticks is code.
+/// Text of the description: what is between backticks is code.
 fn prose(text: &str) -> Markup {
     html! {
         @for (place, part) in text.split('`').enumerate() {

@@ -1,4 +1,4 @@
-//! What was refused before a page was made of it, for whoever reads pages.
+//! Requests that were refused before a page was made of them, for readers of pages.
 
 use axum::extract::Request;
 use axum::http::header;
@@ -8,11 +8,11 @@ use axum::response::Response;
 use super::layout::refused;
 use crate::problem::Problem;
 
-/// Where programs ask, whatever they say that they accept.
+/// The path of programs, whatever they say that they accept.
 const FOR_PROGRAMS: &str = "/v1/";
 
-/// Shows problems as pages to whoever reads pages: parameters that cannot be read, addresses where nothing is, a pace
-/// that is too fast. Programs get the problem document.
+/// Shows problems as pages to readers of pages: invalid parameters, unknown addresses, a rate limit. Programs get the
+/// problem document.
 pub(crate) async fn tell_people(request: Request, next: Next) -> Response {
     let reads_pages = reads_pages(&request);
     let response = next.run(request).await;
@@ -32,7 +32,7 @@ pub(crate) async fn tell_people(request: Request, next: Next) -> Response {
     page
 }
 
-/// Whether a request comes from somebody who goes to pages, and not from a script of one.
+/// Whether a request comes from a person who opens pages, and not from a script of one.
 fn reads_pages(request: &Request) -> bool {
     let accepts = request.headers().get_all(header::ACCEPT);
     let mut accepts = accepts.iter().filter_map(|value| value.to_str().ok());

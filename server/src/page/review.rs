@@ -1,4 +1,4 @@
-//! The review: what is asked, everything that one needs to answer it, and the answer.
+//! The review: the question, everything that a reviewer needs to answer it, and the answer.
 
 mod answering;
 mod claiming;
@@ -39,7 +39,7 @@ pub(super) use claiming::{claim, claim_of_another, claimed, look};
 use standing::followed;
 pub(super) use standing::{after, standing};
 
-/// What precedes the names of the confirmations in the form.
+/// The prefix of the names of the confirmations in the form.
 const CONFIRM: &str = "confirm.";
 
 /// Where the answer went when the page was shown.
@@ -70,7 +70,7 @@ pub(super) async fn show(
     }
 }
 
-/// Decides by the form. What was filled in is shown again where it is refused.
+/// Decides by the form. If that is refused, what was filled in is shown again.
 pub(super) async fn decide(
     State(app): State<App>,
     Visitor(caller): Visitor,
@@ -112,13 +112,13 @@ pub(super) async fn decide(
 struct ReviewContext {
     /// Another question that waits.
     next: Option<String>,
-    /// The others of its run that wait.
+    /// The other waiting ones of its run.
     siblings: Vec<Interrupt>,
-    /// The plan of its run, where it carries out one.
+    /// The plan of its run, if it carries out one.
     plan: Option<StoredPlan>,
     /// A change of the plan that can be applied.
     preview: Option<PlanPreview>,
-    /// What the reviewing model would have said, where it was not sure enough.
+    /// What the reviewing model would have said, if it was not sure enough.
     suggestion: Option<Suggestion>,
     /// The catalogue that the interrupt was raised under.
     catalogue: Option<SharedCatalogue>,
@@ -133,19 +133,19 @@ impl ReviewContext {
         Self {
             next: next_open(&others),
             siblings: siblings(interrupt, others),
-            // What somebody else has proposed can be applied here too.
+            // What another reviewer has proposed can be applied here too.
             preview: plan
                 .as_ref()
                 .and_then(|plan| plan.proposal().ok().flatten()),
             plan,
-            // Without it the question is whole all the same.
+            // The question is complete without it.
             suggestion: Suggestion::of(app.store(), interrupt).await.ok().flatten(),
             catalogue: app.catalogue_of(interrupt).await.ok().flatten(),
         }
     }
 }
 
-/// Shows what other steps would do. Nothing is decided.
+/// Shows what other steps would do, without a decision.
 async fn preview(
     app: &App,
     caller: &Caller,
@@ -236,8 +236,8 @@ fn order_of(
     })
 }
 
-/// Whether all that whoever decides was shown of it stands as it did: what is asked, and where the answer goes. That it
-/// was held, or claimed, and is free again makes another version of it, and nothing that he would have to look at.
+/// Whether everything that the reviewer was shown is unchanged: what is asked, and where the answer goes. If it was
+/// held, or claimed, and is free again, it has another version, but nothing that the reviewer would have to look at.
 fn is_as_shown(interrupt: &Interrupt, shown: Option<Digest>, fields: &FormFields) -> bool {
     let asks = interrupt.review.as_ref().map(|review| review.shown);
     let target = fields.first(SHOWN_TARGET);
@@ -271,7 +271,7 @@ fn confirmed(fields: &FormFields) -> Map<String, Value> {
         .collect()
 }
 
-/// Another question that waits, for whoever has done with this one.
+/// Another question that waits, for a reviewer who is done with this one.
 fn next_open(others: &[Interrupt]) -> Option<String> {
     let next = others.iter().find(|other| other.held_by.is_none());
     next.map(|other| format!("/review/{}", other.id))
@@ -378,7 +378,7 @@ fn pretty(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default()
 }
 
-/// What one needs to know to decide.
+/// What a reviewer needs to know to decide.
 fn context(interrupt: &Interrupt, question: &QuestionContent) -> Markup {
     html! {
         @if !question.context_for_decision.is_empty() {
@@ -418,7 +418,7 @@ fn words_of(name: &str) -> String {
     label(words.trim())
 }
 
-/// A text as running text, texts as a list, everything else as it is.
+/// A text as running text, texts as a list, any other value as it is.
 fn shown_value(value: &Value) -> Markup {
     let texts = value
         .as_array()

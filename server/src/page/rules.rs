@@ -26,7 +26,7 @@ const PAGE: u32 = 500;
 /// Seconds of an hour.
 const HOUR: u32 = 3_600;
 
-/// The fields that say whether a decision is remembered; nothing where such a question is asked each time.
+/// The fields that say whether a decision is remembered; nothing if such a question is asked each time.
 pub(super) fn remember(
     interrupt: &Interrupt,
     caller: &Caller,
@@ -58,7 +58,7 @@ pub(super) fn remember(
     }
 }
 
-/// What was filled in of those fields.
+/// The values of those fields.
 pub(super) fn remembered(fields: &FormFields) -> Result<Option<RememberOrder>, Problem> {
     let reach = match fields.first("remember") {
         None => return Ok(None),
@@ -93,7 +93,7 @@ pub(super) async fn newest(app: &App) -> Result<Vec<StandingRule>, Problem> {
     Ok(rules)
 }
 
-/// The rules, each with a way to revoke it for whoever may.
+/// The rules, each with a way to revoke it for callers who may.
 pub(super) fn section(rules: &[StandingRule], caller: &Caller, now: Timestamp) -> Markup {
     html! {
         section aria-labelledby="rules" { h2 id="rules" { "Standing rules" }

@@ -1,4 +1,4 @@
-//! A run: its agents, what happened, how to stop it and how to go on.
+//! A run: its agents, what happened, how to stop it and how to continue it.
 
 mod controls;
 mod messages;
@@ -124,7 +124,7 @@ async fn whole(
             div id="live" aria-live="polite" hx-get=(format!("/runs/{}/live", run.id)) hx-trigger=(OF_AGENTS) {
                 (parts(app, &run, agents.clone(), may).await?)
             }
-            // Not read aloud: whoever is in the middle of it is not interrupted.
+            // Not read aloud, so that a reader in the middle of it is not interrupted.
             div id="controls" hx-get=(format!("/runs/{}/controls", run.id)) hx-trigger=(format!("late, {OF_AGENTS}")) {
                 (steering(app, &run, &agents, may, tried).await?)
             }
@@ -144,7 +144,7 @@ async fn whole(
     })
 }
 
-/// What one can do with a run as it stands.
+/// The controls for a run in its current state.
 async fn steering(
     app: &App,
     run: &Run,
@@ -162,7 +162,7 @@ async fn steering(
     })
 }
 
-/// That a process lets a run go is told by no event: where it will soon, the part is read again by itself.
+/// No event reports that a process releases a run: if it will soon, the part is reloaded by itself.
 fn soon_again(app: &App, run: &Run, part: &str) -> Markup {
     let seconds = match run.state {
         RunState::Paused | RunState::Completed | RunState::Failed | RunState::Cancelled => 2,
@@ -177,7 +177,7 @@ fn soon_again(app: &App, run: &Run, part: &str) -> Markup {
     }
 }
 
-/// What one can do with it, alone.
+/// The controls, alone.
 pub(super) async fn controls(
     State(app): State<App>,
     Visitor(caller): Visitor,
@@ -192,7 +192,7 @@ pub(super) async fn controls(
     part(steering.await, &caller)
 }
 
-/// What changes while one looks at it.
+/// The part that changes while the page is open.
 pub(super) async fn live(
     State(app): State<App>,
     Visitor(caller): Visitor,
@@ -262,7 +262,7 @@ async fn parts(app: &App, run: &Run, agents: Vec<AgentView>, may: bool) -> Resul
     })
 }
 
-/// Who else asks for a stop.
+/// Who else requests a stop.
 fn also_asked(stop: &Interrupt) -> Markup {
     let askings = stop.askings();
     let standing = askings.iter().filter(|asking| asking.stands());
@@ -272,7 +272,7 @@ fn also_asked(stop: &Interrupt) -> Markup {
     }
 }
 
-/// The plan of a run, where it carries out one. The run is shown without it where it cannot be read.
+/// The plan of a run, if it carries out one. If the plan cannot be read, the run is shown without it.
 async fn plan_of_run(app: &App, run: &Run) -> Option<StoredPlan> {
     if !is_plan(run) {
         return None;

@@ -1,4 +1,4 @@
-//! Settings: who one is, keys, notices, standing rules, and the tokens for those who run the installation.
+//! Settings: the caller's identity, keys, notices, standing rules, and the tokens for operators of the installation.
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};

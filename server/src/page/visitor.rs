@@ -1,4 +1,4 @@
-//! Whoever looks at the page, and how he comes in.
+//! The reader of the page, and how a reader logs in.
 
 use axum::extract::{FromRequestParts, State};
 use axum::http::request::Parts;
@@ -16,10 +16,10 @@ use crate::app::App;
 use crate::body::FormFields;
 use crate::problem::{Kind, Problem};
 
-/// The parameter of the address that holds the launch token.
+/// The parameter of the address that contains the launch token.
 const LAUNCH: &str = "launch";
 
-/// Somebody who may look at the page.
+/// A caller who may see the page.
 pub(super) struct Visitor(pub(super) Caller);
 
 impl FromRequestParts<App> for Visitor {
@@ -33,7 +33,7 @@ impl FromRequestParts<App> for Visitor {
         let to = wanted(&parts.uri);
         if let Some(secret) = launch {
             let peer = parts.extensions.get::<Peer>().copied();
-            // The address with the secret is left at once, whether it was good or not.
+            // The browser is redirected away from the address with the secret at once, whether the secret was good or not.
             return Err(match by_address(app, &secret, peer, &to).await {
                 Ok(response) => response,
                 Err(problem) => refused(&problem, None),
@@ -49,7 +49,7 @@ impl FromRequestParts<App> for Visitor {
     }
 }
 
-/// What somebody wanted to see, without the secret that may stand in the address.
+/// What the reader wanted to see, without the secret that may be in the address.
 fn wanted(uri: &Uri) -> String {
     let query = uri.query().unwrap_or_default();
     let mut rest = url::form_urlencoded::Serializer::new(String::new());
@@ -63,7 +63,7 @@ fn wanted(uri: &Uri) -> String {
     format!("{}{mark}{rest}", uri.path())
 }
 
-/// A path of this server: what a browser could take for another host's address is the inbox instead.
+/// A path of this server: what a browser could take for another host's address becomes the inbox instead.
 fn of_this_server(path: &str) -> &str {
     let is_path = path.starts_with('/') && !path.starts_with("//");
     let is_plain = path
@@ -72,7 +72,7 @@ fn of_this_server(path: &str) -> &str {
     if is_path && is_plain { path } else { "/" }
 }
 
-/// The page for those who are not known. Whoever comes in goes on to what he wanted to see.
+/// The page for unknown readers. After logging in, the reader goes on to what they wanted to see.
 fn entrance(problem: Option<&Problem>, to: &str) -> Response {
     let body = html! {
         h1 { "Come in" }
@@ -98,7 +98,7 @@ pub(super) async fn begin(
     fields: FormFields,
 ) -> Response {
     let to = fields.first("to").unwrap_or("/");
-    // Without it another site could make somebody act under a name that is not his.
+    // Without it another site could make a person act under a name that is not theirs.
     if !headers.contains_key(header::ORIGIN) {
         return entrance(None, to);
     }
@@ -114,8 +114,8 @@ pub(super) async fn begin(
     }
 }
 
-/// Trades the secret of an address for a session. Addresses are kept, shared and logged: only what is void after its
-/// first use may stand in one.
+/// Trades the secret of an address for a session. Addresses are kept, shared and logged: only a one-time secret may be
+/// in one.
 async fn by_address(
     app: &App,
     secret: &str,
@@ -135,7 +135,7 @@ async fn by_address(
     Ok(let_in.unwrap_or_else(|| entrance(None, to)))
 }
 
-/// The token of a secret, where it holds. One that can be used once is void afterwards.
+/// The token of a secret, if it is valid. A one-time token is void afterwards.
 async fn used(app: &App, secret: &str) -> Result<Option<TokenRow>, Problem> {
     let Some(digest) = digest_of_presented(secret) else {
         return Ok(None);
@@ -144,7 +144,7 @@ async fn used(app: &App, secret: &str) -> Result<Option<TokenRow>, Problem> {
     Ok(token?)
 }
 
-/// Trades a token for a session, and goes on to what was wanted.
+/// Trades a token for a session, and redirects to the wanted page.
 async fn let_in(
     app: &App,
     token: Option<TokenRow>,

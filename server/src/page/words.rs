@@ -1,8 +1,8 @@
-//! What happened, in words for people. What has none is named as programs name it.
+//! What happened, in words for people. An event without such words is named as programs name it.
 
 use crate::wire::label;
 
-/// What an event of the feed says; `kind` is its type without prefix and version.
+/// The text for an event of the feed; `kind` is its type without prefix and version.
 pub(super) fn event(kind: &str) -> String {
     match kind {
         "llm.call_started" => "asks its model",
@@ -45,7 +45,7 @@ pub(super) fn event(kind: &str) -> String {
     .to_owned()
 }
 
-/// What a row of the audit says: about what it is, and its event.
+/// The text for a row of the audit: what it is about, and its event.
 pub(super) fn audited(about: &str, event: &str) -> String {
     match (about, event) {
         ("run", "create") => "Run created",

@@ -1,4 +1,4 @@
-//! From a decision that does not fit its interrupt to the problem that callers read.
+//! From a decision that does not fit its interrupt to the problem for the caller.
 
 use control::InvalidDecision;
 use interrupts::life::Verdict;
@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use super::{Kind, Problem};
 
-/// The problem that an invalid decision is.
+/// The problem for an invalid decision.
 pub(crate) fn of_invalid(error: &InvalidDecision) -> Problem {
     match error {
         InvalidDecision::NotAllowed { verdict, allowed } => {
-            // Of a stop: it has no answer that could go elsewhere.
+            // It is a stop: it has no answer that could go elsewhere.
             let is_stops = *verdict == Verdict::Reroute && allowed.contains(&Verdict::Resume);
             let hint = if is_stops {
                 "publish a reroute for its agent (`POST /v1/interrupt-requests`), then resume it"
@@ -60,7 +60,7 @@ pub(crate) fn of_invalid(error: &InvalidDecision) -> Problem {
     }
 }
 
-/// A part of an answer that does not fit.
+/// The problem for a part of an answer that does not fit.
 pub(crate) fn misfit(pointer: &str, message: &str) -> Problem {
     let errors = vec![json!({"pointer": pointer, "message": message})];
     invalid_answer(format!("{pointer}: {message}"), errors)

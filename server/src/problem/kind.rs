@@ -21,7 +21,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// The code by which programs tell it.
+            /// The code by which programs recognise it.
             pub(crate) const fn code(self) -> &'static str {
                 match self {
                     $(Self::$name => $code,)*
@@ -43,7 +43,7 @@ kinds! {
     Malformed => BAD_REQUEST, "malformed", "The request cannot be read";
     /// A parameter of the address or the query is wrong.
     Parameter => BAD_REQUEST, "invalid-parameter", "A parameter is wrong";
-    /// Nobody is logged in.
+    /// The caller is not logged in.
     Unauthenticated => UNAUTHORIZED, "unauthenticated", "Who are you?";
     /// The caller may not do this.
     Forbidden => FORBIDDEN, "forbidden", "Not allowed";
@@ -65,7 +65,7 @@ kinds! {
     MessageNotFound => NOT_FOUND, "message-not-found", "There is no such message";
     /// The run has no plan.
     PlanNotFound => NOT_FOUND, "plan-not-found", "The run has no plan";
-    /// No interrupt came of an event.
+    /// An event led to no interrupt.
     EventNotFound => NOT_FOUND, "event-not-found", "There is no such event";
     /// The resource has no such method.
     Method => METHOD_NOT_ALLOWED, "method-not-allowed", "The resource has no such method";
@@ -77,11 +77,11 @@ kinds! {
     RunFinished => CONFLICT, "run-finished", "The run has ended";
     /// Questions of the run are open.
     OpenInterrupts => CONFLICT, "open-interrupts", "Questions of the run are open";
-    /// Somebody was first.
+    /// Another caller was first.
     AlreadyResolved => CONFLICT, "already-resolved", "Interrupt already resolved";
     /// The interrupt is in another state.
     NotInState => CONFLICT, "not-in-state", "The interrupt is in another state";
-    /// Somebody has claimed it.
+    /// Another reviewer has claimed it.
     Claimed => CONFLICT, "claimed", "Somebody else looks at it";
     /// A user's interrupt goes first.
     Held => CONFLICT, "held", "Another interrupt goes first";
@@ -109,7 +109,7 @@ kinds! {
     Shape => UNPROCESSABLE_ENTITY, "invalid-body", "The body has another form";
     /// The verdict is not allowed.
     DecisionNotAllowed => UNPROCESSABLE_ENTITY, "decision-not-allowed", "That cannot be decided";
-    /// The decision holds for one question alone.
+    /// The decision applies to one question alone.
     NotRememberable => UNPROCESSABLE_ENTITY, "not-rememberable", "The decision cannot be remembered";
     /// The answer does not fit its schema.
     ResponseSchema => UNPROCESSABLE_ENTITY, "response-schema", "The answer does not fit";
@@ -119,11 +119,11 @@ kinds! {
     PlanRefused => UNPROCESSABLE_ENTITY, "plan-refused", "The plan cannot be changed so";
     /// The run has saved no plan.
     NoPlan => CONFLICT, "no-plan", "The run has no plan";
-    /// A plan is changed while it stands still for a person.
+    /// A plan is changed only while it is on hold for a person.
     NotHeld => CONFLICT, "not-held", "The plan does not stand still";
-    /// Another process has the run in hand.
+    /// Another process is working on the run.
     InHand => CONFLICT, "in-hand", "Somebody else has the run in hand";
-    /// The model thought of no change.
+    /// The model suggested no change.
     NoSuggestion => BAD_GATEWAY, "no-suggestion", "The model suggests nothing";
     /// The key belongs to another request.
     IdempotencyConflict => UNPROCESSABLE_ENTITY, "idempotency-conflict", "The key belongs to another request";
@@ -131,9 +131,9 @@ kinds! {
     PreconditionRequired => PRECONDITION_REQUIRED, "precondition-required", "Say which version you saw";
     /// There is no such workflow.
     WorkflowNotFound => NOT_FOUND, "workflow-not-found", "There is no such workflow";
-    /// What is said of a workflow does not hold.
+    /// The description of a workflow is invalid.
     WorkflowRefused => UNPROCESSABLE_ENTITY, "workflow-refused", "The workflow cannot be registered";
-    /// The worker has the run no longer.
+    /// The worker no longer owns the run.
     LeaseLost => CONFLICT, "lease-lost", "You do not have the run any more";
     /// Another worker has the run.
     RunOwned => CONFLICT, "run-owned", "Another worker has the run";
@@ -141,13 +141,13 @@ kinds! {
     RunPaused => CONFLICT, "run-paused", "The run is paused";
     /// The agent has ended.
     AgentEnded => CONFLICT, "agent-ended", "The agent has ended";
-    /// Nothing was asked with the key.
+    /// No question was asked with the key.
     QuestionNotFound => NOT_FOUND, "question-not-found", "There is no such question";
     /// The question waits for its decision.
     NotDecided => CONFLICT, "not-decided", "The question is not decided";
     /// The model's answer does not fit the one route.
     AnswerRejected => UNPROCESSABLE_ENTITY, "answer-rejected", "The answer does not fit its route";
-    /// Nothing was begun with the key.
+    /// No effect was begun with the key.
     EffectNotFound => NOT_FOUND, "effect-not-found", "There is no such effect";
     /// Too many requests.
     RateLimited => TOO_MANY_REQUESTS, "rate-limited", "Too many requests";

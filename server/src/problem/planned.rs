@@ -1,4 +1,4 @@
-//! From what a plan refuses to the problem that callers read.
+//! From what a plan refuses to the problem for the caller.
 
 use std::error::Error;
 
@@ -10,7 +10,7 @@ use routing_core::RunId;
 use super::{Kind, Problem, of_change, of_launch, of_store};
 use crate::launcher::PlanOrderError;
 
-/// The problem that a run without a plan of steps is.
+/// The problem for a run without a plan of steps.
 pub(crate) fn other_workflow(run: RunId) -> Problem {
     Problem::new(
         Kind::PlanRefused,
@@ -19,7 +19,7 @@ pub(crate) fn other_workflow(run: RunId) -> Problem {
     )
 }
 
-/// The problem that a run whose plan is not made yet is.
+/// The problem for a run whose plan is not made yet.
 pub(crate) fn no_plan(run: RunId) -> Problem {
     Problem::new(
         Kind::NoPlan,
@@ -28,7 +28,7 @@ pub(crate) fn no_plan(run: RunId) -> Problem {
     )
 }
 
-/// The problem that there is no plan where one was asked for.
+/// The problem for a missing plan.
 pub(crate) fn absent_plan(run: &Run) -> Problem {
     let never = other_workflow(run.id);
     let yet = no_plan(run.id);
@@ -36,7 +36,7 @@ pub(crate) fn absent_plan(run: &Run) -> Problem {
     Problem::new(Kind::PlanNotFound, why.detail(), why.hint())
 }
 
-/// The problem that a plan which cannot be read is.
+/// The problem for a plan that cannot be read.
 pub(crate) fn of_plan_read(error: &PlanReadError) -> Problem {
     match error {
         PlanReadError::Store(error) => of_store(error),
@@ -53,7 +53,7 @@ fn internal(error: &(dyn Error + 'static)) -> Problem {
     )
 }
 
-/// The problem that a change of a plan which was not made is.
+/// The problem for a change of a plan that was not made.
 pub(crate) fn of_plan_order(run: RunId, error: &PlanOrderError, now: Timestamp) -> Problem {
     match error {
         PlanOrderError::Launch(error) => of_launch(error),

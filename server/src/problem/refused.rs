@@ -1,4 +1,4 @@
-//! From what the store and the machine refuse to the problem that callers read.
+//! From what the store and the machine refuse to the problem for the caller.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 use super::{Kind, Problem};
 use crate::launcher::LaunchError;
 
-/// How long the store may take to answer one who asks whether all is well.
+/// How long the store may take to answer a health check.
 const STORE_ANSWERS_WITHIN: Duration = Duration::from_secs(2);
 
-/// What the store answers to one who asks whether all is well. It waits long for a server that is away.
+/// The store's answer to a health check, within a time limit. The store waits long for a server that is unavailable.
 ///
 /// # Cancel safety
 ///
@@ -39,7 +39,7 @@ impl From<StoreError> for Problem {
     }
 }
 
-/// The problem that a failing store is. What is wrong with it stands in the log, not in the answer.
+/// The problem for a failing store. The details are in the log, not in the response.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the rest of these errors, which may become more, is told in the same way"
@@ -78,7 +78,7 @@ pub(crate) fn of_store(error: &StoreError) -> Problem {
         .header(header::RETRY_AFTER, HeaderValue::from_static("2"))
 }
 
-/// The problem that a broken audit is.
+/// The problem for a broken audit.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the rest of these errors, which may become more, is told in the same way"
@@ -94,7 +94,7 @@ pub(crate) fn of_verify(error: &VerifyError) -> Problem {
     }
 }
 
-/// The problem that a run which cannot be executed is.
+/// The problem for a run that cannot be executed.
 pub(crate) fn of_launch(error: &LaunchError) -> Problem {
     match error {
         LaunchError::Unsupported => Problem::new(
@@ -130,7 +130,7 @@ pub(crate) fn of_launch(error: &LaunchError) -> Problem {
     }
 }
 
-/// The problem that a refused change of an interrupt is.
+/// The problem for a refused change of an interrupt.
 pub(crate) fn of_change(error: &ChangeError, now: Timestamp) -> Problem {
     match error {
         ChangeError::Unknown { interrupt } => no_interrupt(&interrupt.to_string()),
@@ -141,7 +141,7 @@ pub(crate) fn of_change(error: &ChangeError, now: Timestamp) -> Problem {
     }
 }
 
-/// The problem that a decision which cannot be remembered is.
+/// The problem for a decision that cannot be remembered.
 fn not_remembered(refusal: &RuleRefusal) -> Problem {
     let said = refusal.to_string();
     if matches!(refusal, RuleRefusal::ShownDiffers) {
@@ -156,7 +156,7 @@ fn not_remembered(refusal: &RuleRefusal) -> Problem {
     Problem::new(Kind::NotRememberable, said, hint)
 }
 
-/// The problem that a rule which was not made or changed is.
+/// The problem for a rule that was not made or changed.
 pub(crate) fn of_rule(error: &RuleError) -> Problem {
     match error {
         RuleError::Store(error) => of_store(error),
@@ -171,7 +171,7 @@ pub(crate) fn of_rule(error: &RuleError) -> Problem {
     }
 }
 
-/// The problem that an unknown rule is.
+/// The problem for an unknown rule.
 pub(crate) fn no_rule(given: &str) -> Problem {
     Problem::new(
         Kind::RuleNotFound,
@@ -180,7 +180,7 @@ pub(crate) fn no_rule(given: &str) -> Problem {
     )
 }
 
-/// The problem that an unknown interrupt is.
+/// The problem for an unknown interrupt.
 pub(crate) fn no_interrupt(given: &str) -> Problem {
     Problem::new(
         Kind::InterruptNotFound,
@@ -189,8 +189,8 @@ pub(crate) fn no_interrupt(given: &str) -> Problem {
     )
 }
 
-/// The problem that a decision on an interrupt meets which has ended, or has not got so far; `None` while it
-/// waits for a person.
+/// The problem for a decision on an interrupt that has ended, or has not got so far; `None` while it waits for a
+/// person.
 pub(crate) fn not_decided(interrupt: &Interrupt, now: Timestamp) -> Option<Problem> {
     match interrupt.state {
         State::AwaitingReview => None,

@@ -1,4 +1,4 @@
-//! From what the worker protocol refuses to the problem that a worker reads.
+//! From what the worker protocol refuses to the problem for the worker.
 
 use axum::http::{HeaderValue, header};
 use interrupts::Misfit;
@@ -9,7 +9,7 @@ use workers::{RegistrationError, WorkError};
 use super::{Kind, Problem, of_change, of_store};
 use crate::app::no_run;
 
-/// The problem that a workflow which is not registered is, with all that is wrong with it.
+/// The problem for a workflow that is not registered, with everything that is wrong with it.
 pub(crate) fn of_registration(errors: &[RegistrationError]) -> Problem {
     let listed: Vec<Value> = errors
         .iter()
@@ -23,7 +23,7 @@ pub(crate) fn of_registration(errors: &[RegistrationError]) -> Problem {
     Problem::new(Kind::WorkflowRefused, detail, hint).with("errors", listed)
 }
 
-/// The problem that a worker's refused request is.
+/// The problem for a worker's refused request.
 #[expect(clippy::too_many_lines, reason = "one row for each refusal")]
 pub(crate) fn of_work(error: &WorkError, now: Timestamp) -> Problem {
     let detail = error.to_string();

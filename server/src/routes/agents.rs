@@ -27,7 +27,7 @@ use crate::wire::{
     ACTIVITIES, ActivityName, AgentPage, AgentView, InterruptView, ModeName, ScopeName, TypeName,
 };
 
-/// How many rows one request looks at when it filters.
+/// How many rows one request reads when it filters.
 const MOST_ROWS: usize = 10_000;
 
 /// The first open interrupts of a run; most have fewer.
@@ -79,8 +79,8 @@ pub(crate) async fn list(
     Ok(listed(&uri, cursor.as_deref(), body))
 }
 
-/// The agents that a query asks for and that are wanted beside, of these runs or of all, and where the next part begins. The run that the query
-/// names is not looked at: whoever asks has looked it up.
+/// The agents that match a query and a further condition, of these runs or of all, and where the next part begins. The
+/// run that the query names is not checked: the caller of this function has looked it up.
 pub(crate) async fn find(
     app: &App,
     query: &AgentQuery,
@@ -146,12 +146,12 @@ async fn part_of(
     Ok(rows)
 }
 
-/// Where a run stands for its agents now.
+/// The state of a run for its agents now.
 pub(super) fn state_for_agents(app: &App, run: &Run) -> RunState {
     run.state_for_nodes(app.is_executed(run))
 }
 
-/// Where a run stands for its agents, what its workflow says of itself, and its open interrupts.
+/// The state of a run for its agents, its workflow's catalogue, and its open interrupts.
 type AboutRun = (RunState, Option<SharedCatalogue>, Vec<Interrupt>);
 
 async fn about_run(app: &App, run: RunId) -> Result<AboutRun, Problem> {
@@ -266,7 +266,7 @@ pub(crate) async fn interrupt(
     stopped_response(&app, &stopped).await
 }
 
-/// The response to a stop that was asked for.
+/// The response to a stop that was requested.
 pub(super) async fn stopped_response(app: &App, stopped: &StopResult) -> Result<Response, Problem> {
     let interrupt = stopped.interrupt();
     let status = match stopped {

@@ -8,7 +8,7 @@ use crate::events::{TOLD, event_type};
 
 /// The type of events in their structured mode.
 const MEDIA_TYPE: &str = "application/cloudevents+json";
-/// What is taken over from the description of the interface, with all that these refer to.
+/// What is taken over from the description of the interface, with all that these schemas refer to.
 const SCHEMAS: [&str; 4] = ["CloudEventBody", "EventResults", "EventResult", "Problem"];
 
 /// The description of the events and commands on the bus, as it is served at `/asyncapi.json`.

@@ -18,7 +18,7 @@ use crate::metrics::Way;
 use crate::problem::{Kind, Problem};
 use crate::wire::{DecisionName, DecisionView, RememberBody};
 
-/// The highest version that there can be.
+/// The highest possible version.
 const HIGHEST_VERSION: u64 = i64::MAX as u64;
 /// The most decisions of a batch.
 const MOST: usize = 200;
@@ -150,7 +150,7 @@ fn order_of(item: BatchItem, key: Option<String>) -> Result<(String, DecisionOrd
     Ok((item.interrupt_id, order))
 }
 
-/// Decides all or none. Whatever is refused, by a look or by somebody who was faster, is named.
+/// Decides all or none. Every decision that is refused, by a check or because another caller was faster, is named.
 async fn decide_together(
     app: &App,
     caller: &Caller,

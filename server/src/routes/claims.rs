@@ -67,7 +67,7 @@ pub(crate) async fn release(
     change(&app, caller, interrupt, version, ReviewChange::Release).await
 }
 
-/// Claims an interrupt for the usual time, or gives it back.
+/// Claims an interrupt for the usual time, or releases it.
 pub(crate) async fn claim_or_release(
     app: &App,
     caller: &Caller,

@@ -1,4 +1,4 @@
-//! CloudEvents in: what other systems publish, in the three modes of the HTTP binding.
+//! CloudEvents from other systems, in the three modes of the HTTP binding.
 
 mod envelope;
 
@@ -28,8 +28,8 @@ use envelope::{CloudEvent, Mode};
 /// The most events of a batch.
 pub(super) const MOST: usize = 200;
 
-/// What the subject of a command on the bus may ask for, with the commands that are that. A broker that lets a
-/// supervisor publish one subject alone lets it do that alone.
+/// The subjects of commands on the bus, each with the commands that it permits. A broker that lets a supervisor publish
+/// only one subject permits only its commands.
 const VERBS: [(&str, &[EventCommand]); 4] = [
     (
         "reroute",
@@ -221,7 +221,7 @@ impl EventResult {
     }
 }
 
-/// What an event about an agent says beside what the request of REST says.
+/// What an event about an agent contains beside the fields of the REST request.
 #[derive(Deserialize)]
 struct OfAgent {
     agent_id: String,
@@ -229,7 +229,7 @@ struct OfAgent {
     body: Value,
 }
 
-/// What an event about an interrupt says beside what the request of REST says.
+/// What an event about an interrupt contains beside the fields of the REST request.
 #[derive(Deserialize)]
 struct OfInterrupt {
     interrupt_id: String,
@@ -247,7 +247,7 @@ struct ResumeData {
     input: Option<String>,
 }
 
-/// Refuses what the subject that it came by is not for.
+/// Refuses a command that its subject does not permit.
 fn check_subject(verb: &BusVerb, command: EventCommand) -> Result<(), Problem> {
     let BusVerb(verb) = verb;
     let of_subject = VERBS.iter().find(|(name, _)| name == verb);

@@ -47,7 +47,7 @@ pub(crate) struct DecisionBody {
 }
 
 impl DecisionBody {
-    /// What it orders, about a version of an interrupt.
+    /// The order for a version of an interrupt.
     pub(super) fn order(
         self,
         version: Option<u64>,
@@ -71,7 +71,7 @@ impl DecisionBody {
     }
 }
 
-/// Reads a digest that a caller names.
+/// Reads a digest that a caller sent.
 pub(crate) fn digest(text: Option<&str>) -> Result<Option<Digest>, Problem> {
     text.map(|text| {
         text.parse()
@@ -113,7 +113,7 @@ pub(crate) struct RerouteBody {
 }
 
 impl RerouteBody {
-    /// What it orders, about a version of an interrupt.
+    /// The order for a version of an interrupt.
     pub(super) fn order(
         self,
         version: Option<u64>,

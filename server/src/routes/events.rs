@@ -16,7 +16,7 @@ use crate::feed::{FeedOrder, Filter, open_socket, open_stream};
 use crate::parameters::{Parameters, wrong};
 use crate::problem::{Kind, Problem};
 
-/// How long a ticket holds.
+/// How long a ticket is valid.
 const TICKET_TIME: SignedDuration = SignedDuration::from_secs(30);
 
 /// Which events.
@@ -137,7 +137,7 @@ pub(crate) async fn ticket(
         lifetime: Some(TICKET_TIME),
         once: true,
         scope: caller.scope,
-        // One for each stream that a browser opens would drown the audit.
+        // An audit row for each stream that a browser opens would drown the audit.
         by: None,
     };
     let issued = issue_ticket(app.store(), order, of).await;

@@ -14,7 +14,7 @@ use crate::metrics::METRICS_TYPE;
 use crate::probes::takes_changes;
 use crate::problem::{Problem, in_time};
 
-/// How long a scrape waits for what has happened to be counted.
+/// How long a scrape waits until everything that has happened is counted.
 const CATCHES_UP_WITHIN: Duration = Duration::from_secs(1);
 
 /// The most runs that are counted by their state.
@@ -42,7 +42,7 @@ pub(crate) async fn ready(State(app): State<App>) -> Result<String, Problem> {
         return Err(Problem::draining("use another one"));
     }
     takes_changes(app.store()).await?;
-    // The store is the truth: a broker that is away makes no server unfit.
+    // The store is the truth: without the broker the server is still ready.
     let bus = app.bus.as_ref().map(|bus| {
         let waiting = app.feed.latest().saturating_sub(bus.through());
         match bus.is_away() {
@@ -79,8 +79,8 @@ pub(crate) async fn metrics(
     State(app): State<App>,
     Surveys(_caller): Surveys,
 ) -> Result<Response, Problem> {
-    // What is counted is counted as it is read, and a feed without readers reads now and then only.
-    // One that has ended, because the server does, reads no more: then what was counted so far is told.
+    // Events are counted as they are read, and a feed without readers reads only now and then. A feed that has ended,
+    // because the server does, reads no more: then the scrape reports what was counted so far.
     let caught_up = tokio::time::timeout(CATCHES_UP_WITHIN, app.feed.catches_up()).await;
     if caught_up.is_err() {
         tracing::warn!("the metrics are behind: the feed reads on for too long");

@@ -25,11 +25,11 @@ use crate::wire::{HistoryPage, HistoryRow};
 
 /// The type of JSON in lines.
 pub(super) const LINES: &str = "application/x-ndjson";
-/// How many rows one request looks at when it filters.
+/// How many rows one request reads when it filters.
 const MOST_ROWS: usize = 20_000;
 /// How many of the newest rows are shown at once.
 const NEWEST: usize = 100;
-/// How many rows are read at once, from the end.
+/// How many rows are read at a time, from the end.
 const PART: u32 = 500;
 
 /// What rows can be about.
@@ -49,7 +49,7 @@ fn about_schema() -> Object {
     naming(ABOUT)
 }
 
-/// The run that is meant. One that was forgotten still stands in the audit.
+/// The run that is meant. A purged run is still in the audit.
 async fn run_of(app: &App, text: &str) -> Result<RunId, Problem> {
     match text.parse() {
         Ok(id) => Ok(id),
@@ -152,7 +152,7 @@ pub(crate) async fn list(
     Ok(listed(&uri, cursor.as_deref(), body))
 }
 
-/// The query of somebody who is bound to a run: he is told of nothing else.
+/// The query of a caller who is bound to a run: it is limited to that run.
 async fn bound(app: &App, caller: &Caller, query: HistoryQuery) -> Result<HistoryQuery, Problem> {
     let Some(run) = caller.bound_run() else {
         return Ok(query);
@@ -167,7 +167,7 @@ async fn bound(app: &App, caller: &Caller, query: HistoryQuery) -> Result<Histor
     })
 }
 
-/// The rows that a query asks for, and where the next part begins.
+/// The rows that match a query, and where the next part begins.
 pub(crate) async fn find(
     app: &App,
     query: &HistoryQuery,
@@ -195,8 +195,8 @@ pub(crate) async fn find(
     }
 }
 
-/// The newest rows that a query asks for, newest first, of those before a position where one is named; and before
-/// which position older ones stand.
+/// The newest rows that match a query, newest first, before a position if one is given; and the position before which
+/// older ones are.
 pub(crate) async fn newest(
     app: &App,
     query: &HistoryQuery,
@@ -215,7 +215,7 @@ pub(crate) async fn newest(
         };
         let mut rows = app.store().audit(part).await?;
         rows.retain(|row| row.position < before);
-        // What stood before was purged.
+        // Earlier rows were purged.
         if rows.is_empty() {
             return Ok((found, None));
         }
@@ -234,8 +234,8 @@ pub(crate) async fn newest(
     Ok((found, None))
 }
 
-/// The position of the last row; 0 where there is none. The audit is read from its beginning only, so the end is
-/// looked for in steps that double, and then by halves.
+/// The position of the last row; 0 if there is none. The audit can only be read from its beginning, so the end is found
+/// in steps that double, and then by bisection.
 async fn last_position(app: &App) -> Result<u64, Problem> {
     let (mut known, mut step) = (0, 1_u64);
     let mut end = loop {
@@ -261,12 +261,12 @@ async fn first_after(app: &App, after: u64) -> Result<Option<u64>, Problem> {
     Ok(rows.first().map(|row| row.position))
 }
 
-/// The rows that a query asks for as lines, whatever the caller accepts.
+/// The rows that match a query as lines, whatever the caller accepts.
 pub(crate) async fn export(app: &App, query: &HistoryQuery) -> Result<Response, Problem> {
     lines(app, query).await
 }
 
-/// Whether a caller would rather have lines.
+/// Whether a caller prefers lines.
 pub(super) fn wants_lines(headers: &HeaderMap) -> bool {
     headers
         .get_all(header::ACCEPT)
@@ -275,7 +275,7 @@ pub(super) fn wants_lines(headers: &HeaderMap) -> bool {
         .any(|accept| accept.contains(LINES))
 }
 
-/// All rows, read as the caller takes them.
+/// All rows, read as fast as the caller takes them.
 async fn lines(app: &App, query: &HistoryQuery) -> Result<Response, Problem> {
     let wanted = AuditFilter::of(app, query).await?;
     let first = Page {

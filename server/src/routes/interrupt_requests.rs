@@ -1,4 +1,4 @@
-//! Supervisors' events: published here they do what they do on the bus.
+//! Supervisors' events: published here they have the same effect as on the bus.
 
 use axum::Json;
 use axum::extract::State;
@@ -193,7 +193,7 @@ async fn fate_of(app: &App, asked: &Interrupt) -> Result<FateView, Problem> {
     })
 }
 
-/// The interrupt that has an event's reroute, where that is another one than the event's own.
+/// The interrupt that has taken an event's reroute, if it is not the event's own.
 async fn answering(
     app: &App,
     asked: &Interrupt,

@@ -24,7 +24,7 @@ use crate::wire::{
     InboxName, InterruptKindName, InterruptPage, InterruptView, KINDS, SourceName, kind_of,
 };
 
-/// How many rows one request looks at when it filters.
+/// How many rows one request reads when it filters.
 const MOST_ROWS: usize = 10_000;
 
 /// Which interrupts.
@@ -82,7 +82,7 @@ pub(crate) async fn list(
     Ok(listed(&uri, cursor.as_deref(), body))
 }
 
-/// The query of somebody who is bound to a run: he is told of nothing else.
+/// The query of a caller who is bound to a run: it is limited to that run.
 async fn bound(app: &App, caller: &Caller, query: InboxQuery) -> Result<InboxQuery, Problem> {
     let Some(run) = caller.bound_run() else {
         return Ok(query);
@@ -101,7 +101,7 @@ async fn bound(app: &App, caller: &Caller, query: InboxQuery) -> Result<InboxQue
     })
 }
 
-/// The interrupts that a query asks for, and where the next part begins.
+/// The interrupts that match a query, and where the next part begins.
 pub(crate) async fn find(
     app: &App,
     query: &InboxQuery,
@@ -109,7 +109,7 @@ pub(crate) async fn find(
     find_such(app, query, |_interrupt| true).await
 }
 
-/// As [`find`], of those that are wanted beside. What is not wanted takes no place in a part.
+/// As [`find`], with a further condition. Interrupts that do not meet it take no place in a part.
 pub(crate) async fn find_such(
     app: &App,
     query: &InboxQuery,
@@ -187,7 +187,7 @@ fn fits(query: &InboxQuery, interrupt: &Interrupt, now: Timestamp) -> bool {
     let review = interrupt.review.as_ref();
     let assignee = review.and_then(|review| review.assignee.as_ref());
     let claimed = review.and_then(|review| review.claim_at(now)).is_some();
-    // What it is about is read from its content: only where somebody asks for it.
+    // The subject is read from its content: only if a caller asks for it.
     query
         .kind
         .as_deref()

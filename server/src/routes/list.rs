@@ -13,7 +13,7 @@ use crate::app::App;
 use crate::parameters::wrong;
 use crate::problem::{Kind, Problem};
 
-/// The header that makes a request the same one when it is sent again.
+/// The header by which a repeated request is the same.
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
 /// A link to the address of a request with another cursor, by the name of the cursor's parameter.
@@ -64,7 +64,7 @@ pub(super) fn etag(version: u64) -> String {
     format!("\"{version}\"")
 }
 
-/// The version that a caller says he saw.
+/// The version that a caller claims to have seen.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum SeenVersion {
     /// He says nothing.
@@ -76,7 +76,7 @@ pub(super) enum SeenVersion {
 }
 
 impl SeenVersion {
-    /// The version of an interrupt that he means; `None` where he does not say.
+    /// The version of an interrupt that the caller means; `None` if the caller does not say.
     pub(super) const fn of(self, interrupt: &Interrupt) -> Option<u64> {
         match self {
             Self::Unsaid => None,
@@ -94,7 +94,7 @@ impl FromRequestParts<App> for SeenVersion {
             return Ok(Self::Unsaid);
         };
         let tag = value.to_str().map(str::trim).unwrap_or_default();
-        // True of whatever there is (RFC 9110, section 13.1.1).
+        // It matches any existing version (RFC 9110, section 13.1.1).
         if tag == "*" {
             return Ok(Self::Any);
         }
@@ -103,7 +103,7 @@ impl FromRequestParts<App> for SeenVersion {
             .and_then(|tag| tag.strip_suffix('"')?.parse().ok());
         match version {
             Some(version) => Ok(Self::This(version)),
-            // Whatever it is, it is not the version that there is.
+            // An unknown tag is not the current version.
             None => Err(Problem::new(
                 Kind::StaleVersion,
                 "If-Match: this is no tag that was given out, such as `\"7\"`",

@@ -1,4 +1,4 @@
-//! Messages to agents: sent, looked at, taken back while nobody has read them.
+//! Messages to agents: sent, viewed, taken back while no agent has read them.
 
 use axum::Json;
 use axum::extract::{OriginalUri, State};
@@ -162,7 +162,7 @@ pub(crate) async fn withdraw(
     Ok(Json(MessageView::of(&withdrawn)))
 }
 
-/// The problem that a refused message is.
+/// The problem for a refused message.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "the rest of these errors, which may become more, is told in the same way"

@@ -1,4 +1,4 @@
-//! Plans of runs: read, and changed while they stand still. A decision applies what is proposed.
+//! Plans of runs: read, and changed while they are on hold. A decision applies what is proposed.
 
 use axum::Json;
 use axum::extract::State;
@@ -66,7 +66,7 @@ pub(crate) struct PlanChangeBody {
 }
 
 impl PlanChangeBody {
-    /// The change that it names, with what that needs and nothing else.
+    /// The change that it names, with what that change needs and nothing else.
     fn wish(self) -> Result<(PlanWish, Option<usize>), Problem> {
         let if_version = self.if_version.map(|version| version as usize);
         let wish = match (self.change, self.tasks, self.request) {

@@ -1,8 +1,8 @@
-//! Records: what the store keeps, whole, for programs that show it themselves.
+//! Records: whole rows of the store, for programs that show them themselves.
 //!
-//! The views of the other resources say what callers need, under names that stay. A record is the row itself, in
-//! the form that this version of the program writes: `irq` reads it, and shows over the network what it shows
-//! beside the store's file. `GET /v1/whoami` says which version answers.
+//! The views of the other resources contain what callers need, under stable names. A record is the row itself, in the
+//! form that this version of the program writes: `irq` reads it, and shows over the network what it shows with the
+//! store's file. `GET /v1/whoami` says which version answers.
 
 use axum::Json;
 use axum::extract::{OriginalUri, State};
@@ -64,7 +64,7 @@ fn record(row: impl Serialize) -> Result<Box<RawValue>, Problem> {
     })
 }
 
-/// The answer to a query for rows: those of one page, each with its place.
+/// The response to a query for rows: those of one page, each with its position.
 fn answer<T: Serialize>(
     uri: &axum::http::Uri,
     page: Page,
@@ -103,7 +103,7 @@ pub(crate) struct RunQuery {
     limit: Option<u32>,
 }
 
-/// Reads names with commas between them.
+/// Reads names separated by commas.
 fn named<T: std::str::FromStr<Err: std::fmt::Display>>(
     parameter: &str,
     text: Option<&str>,
@@ -300,7 +300,7 @@ pub(crate) async fn interrupts(
     Parameters(query): Parameters<InterruptQuery>,
 ) -> Result<Response, Problem> {
     let page = page(query.cursor.as_deref(), query.limit)?;
-    // What is wrong is refused also where the key alone says which one is meant.
+    // Invalid states are refused even if the key alone identifies the interrupt.
     let states: Vec<InterruptState> = named("states", query.states.as_deref())?;
     let node = query
         .node_id

@@ -1,4 +1,4 @@
-//! Standing rules: decisions that hold for the same question when it is asked again.
+//! Standing rules: decisions that apply to the same question when it is asked again.
 
 use axum::Json;
 use axum::extract::{OriginalUri, State};

@@ -152,7 +152,7 @@ pub(crate) async fn start(
     let run = app.run(id).await?;
     let status = match known {
         None => StatusCode::CREATED,
-        // Whoever began it may have gone before it was under way.
+        // The process that started it may have died before it was under way.
         Some(known) if known.state == RunState::Created => {
             app.wake(&known);
             StatusCode::OK
@@ -334,7 +334,7 @@ pub(crate) async fn tree(
     Ok(Json(tree_of(run.id, agents)))
 }
 
-/// The agents of a run with their open interrupts, as far as a caller reaches.
+/// The agents of a run with their open interrupts, within the caller's reach.
 pub(crate) async fn agents_in(
     app: &App,
     caller: &Caller,
@@ -409,7 +409,7 @@ pub(crate) async fn events(
         };
         Json(page).into_response()
     };
-    // Lines have no other place to say that they are not all.
+    // Lines have no other place to say that there are more.
     if more && let Some(link) = next_link(&uri, "after_seq", &after_seq) {
         response.headers_mut().insert(header::LINK, link);
     }

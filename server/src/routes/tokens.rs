@@ -1,4 +1,4 @@
-//! Tokens: made, listed and made void by those who run the installation.
+//! Tokens: made, listed and revoked by operators of the installation.
 
 use axum::Json;
 use axum::extract::State;
@@ -279,7 +279,7 @@ pub(crate) async fn revoke(
     Ok(Json(TokenView::of(revoked.as_ref().unwrap_or(row), false)))
 }
 
-/// The problem that a token which could not be made is.
+/// The problem for a token that could not be made.
 pub(crate) fn not_issued(error: &IssueError) -> Problem {
     match error {
         IssueError::Store(error) => of_store(error),

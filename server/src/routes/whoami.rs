@@ -1,4 +1,4 @@
-//! Who the caller is, and what answers him.
+//! Who the caller is, and which server answers.
 
 use axum::Json;
 use axum::extract::State;

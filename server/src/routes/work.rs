@@ -32,7 +32,7 @@ pub(crate) use settling::Settling;
 /// The longest wait for news, in milliseconds.
 const LONGEST_WAIT: u32 = 30_000;
 
-/// How much of the time for an answer is left for what follows a wait.
+/// How much of the time for a response is left for what follows a wait.
 const SPARE: Duration = Duration::from_secs(2);
 
 /// The resources for workers, with their description.
@@ -92,7 +92,7 @@ fn protocol<'a>(app: &'a App, caller: &'a Caller) -> Result<Protocol<'a>, Proble
     })
 }
 
-/// As [`protocol`], where the address names the workflow.
+/// As [`protocol`], if the address names the workflow.
 fn protocol_named<'a>(
     app: &'a App,
     caller: &'a Caller,
@@ -147,7 +147,7 @@ fn node_id(pointer: &str, text: &str) -> Result<NodeId, Problem> {
     ))
 }
 
-/// A run that the caller owns in the epoch that it names. All that it was told of its questions is recorded.
+/// A run that the caller owns in the epoch that it names. Every outcome that was sent to it is recorded.
 async fn owned<'a>(
     app: &'a App,
     caller: &'a Caller,
@@ -158,7 +158,7 @@ async fn owned<'a>(
     owned_at_once(app, caller, run, epoch).await
 }
 
-/// As [`owned`], for what does not read whether that is recorded: it may be written in the same transaction.
+/// As [`owned`], for callers that need not wait for that record: it may be written in the same transaction.
 async fn owned_at_once<'a>(
     app: &'a App,
     caller: &'a Caller,
@@ -190,7 +190,7 @@ struct Patience<'a> {
 }
 
 impl<'a> Patience<'a> {
-    /// Begins before the first look, so that nothing comes between the two.
+    /// Begins before the first look, so that no news is missed in between.
     fn begin(app: &'a App, concern: Concern, wait: Duration) -> Self {
         let most = app.config.limits.answer_time.saturating_sub(SPARE);
         Self {
@@ -200,19 +200,19 @@ impl<'a> Patience<'a> {
         }
     }
 
-    /// Waits until there may be news. False once the time is over, or the server is told to stop.
+    /// Waits until there may be news. False when the time is over, or the server is asked to stop.
     ///
     /// Cancel safe: it only waits.
     async fn more(&mut self) -> bool {
         self.more_until(None).await
     }
 
-    /// As [`Patience::more`]; at a time there is news in any case.
+    /// As [`Patience::more`], but returns at the latest at this time, as if there were news.
     ///
     /// Cancel safe: it only waits.
     async fn more_until(&mut self, at: Option<Timestamp>) -> bool {
         let left = at.map(|at| Duration::try_from(at.duration_since(self.app.now())));
-        // What lies in the past is news at once.
+        // A time in the past is news at once.
         let news = left.map(|left| Instant::now() + left.unwrap_or_default());
         let next = news.map_or(self.ends, |at| at.min(self.ends));
         tokio::select! {

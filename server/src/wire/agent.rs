@@ -102,7 +102,7 @@ pub(crate) struct TreeNode {
 }
 
 impl AgentView {
-    /// An agent of a run that stands so for its agents, with those of the open interrupts that are its own.
+    /// An agent of a run in this state, with those of the open interrupts that are its own.
     pub(crate) fn of(
         row: &NodeRow,
         run: RunState,
@@ -146,7 +146,7 @@ fn ways_of(row: &NodeRow, catalogue: Option<&Catalogue>) -> Vec<String> {
         .collect()
 }
 
-/// The agents of a run as a tree. One whose parent is not in the run stands at the top.
+/// The agents of a run as a tree. An agent whose parent is not in the run is at the top.
 pub(crate) fn tree_of(run: RunId, agents: Vec<AgentView>) -> Vec<TreeNode> {
     let known: BTreeSet<String> = agents.iter().map(|agent| agent.agent_id.clone()).collect();
     let mut below: BTreeMap<Option<String>, Vec<AgentView>> = BTreeMap::new();

@@ -94,7 +94,7 @@ pub(crate) struct DecisionView {
 }
 
 impl DecisionView {
-    /// The decision of an interrupt, where it has one.
+    /// The decision of an interrupt, if it has one.
     pub(crate) fn of(interrupt: &Interrupt) -> Option<Self> {
         let decision: &Decision = interrupt.decision.as_ref()?;
         Some(Self {

@@ -1,6 +1,6 @@
-//! The names of which a text is one, for the document: callers in other languages make types of them.
+//! The names that a text may have, for the document: callers in other languages make types of them.
 //!
-//! A schema and nothing else: the text itself is what the value's own type calls it.
+//! A schema and nothing else: the value's own type defines the text itself.
 
 use interrupts::life::{RunState, State, Verdict};
 use interrupts::store::NodeActivity;

@@ -1,4 +1,4 @@
-//! A plan as callers see it: what is done, what is next, and a change that nobody has applied.
+//! A plan as callers see it: what is done, what is next, and a change that is not applied yet.
 
 use interrupts::store::Run;
 use planning::{
@@ -148,7 +148,7 @@ fn changed(line: &DiffLine) -> ChangedStep {
 }
 
 impl ProposalView {
-    /// A change that nobody has applied.
+    /// A change that is not applied yet.
     pub(crate) fn of(preview: &PlanPreview) -> Self {
         Self {
             digest: preview.digest.to_string(),
@@ -174,7 +174,7 @@ fn version(version: &PlanVersion) -> PlanVersionView {
     }
 }
 
-/// The change that is proposed; none where it makes no plan any more.
+/// The proposed change; none if it no longer makes a plan.
 fn proposal(plan: &StoredPlan) -> Option<ProposalView> {
     let proposal = plan.proposal().ok().flatten();
     proposal.as_ref().map(ProposalView::of)

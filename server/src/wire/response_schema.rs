@@ -1,5 +1,5 @@
-//! The schema of the payload of a decision: what belongs to one question is made for it, the rest is text that is
-//! made once.
+//! The schema of the payload of a decision: what belongs to one question is made for it, the rest is text that is made
+//! once.
 //!
 //! The request that a person may edit is described by a schema of tens of kilobytes, which is the same for all
 //! questions with the same origin and target. An inbox shows it with each of them.
@@ -23,12 +23,12 @@ pub(crate) struct ResponseSchema {
     properties: Properties,
     #[serde(rename = "additionalProperties")]
     additional_properties: bool,
-    /// References are read from the top of a schema, so that is where definitions stand.
+    /// References are resolved from the top of a schema, so definitions are there.
     #[serde(rename = "$defs", skip_serializing_if = "Option::is_none")]
     definitions: Option<Text>,
 }
 
-/// A JSON text that many hold.
+/// A JSON text that is shared.
 #[derive(Debug, Clone)]
 struct Text(Arc<RawValue>);
 
@@ -38,7 +38,7 @@ impl Serialize for Text {
     }
 }
 
-/// Of a pause the input with which the run goes on, of a question everything else.
+/// For a pause, the input with which the run continues; for a question, all other properties.
 #[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Properties {
@@ -63,7 +63,7 @@ struct RequestText {
     definitions: Option<Text>,
 }
 
-/// How many texts are kept at hand.
+/// How many texts are kept in memory.
 const MOST_KEPT: usize = 1_024;
 
 /// The texts that are the same for all questions of a catalogue with a target.
@@ -133,7 +133,7 @@ fn request_text(interrupt: &Interrupt, catalogue: Option<&Catalogue>) -> Option<
         return text_of(request_schema(interrupt, catalogue, None)?);
     }
     let place = (catalogue?.digest(), target_of(interrupt).clone());
-    // A whole value is put in, so a panic elsewhere leaves it whole.
+    // A whole value is put in, so a panic elsewhere leaves the map consistent.
     let known = TEXTS.read().unwrap_or_else(PoisonError::into_inner);
     if let Some(text) = known.get(&place) {
         return Some(text.clone());

@@ -65,7 +65,7 @@ const fn ten() -> u32 {
 }
 
 impl RememberBody {
-    /// What is asked for, where it is possible.
+    /// The order for this request, if it is possible.
     pub(crate) fn order(self, place: &str) -> Result<RememberOrder, Problem> {
         for (name, given, most) in [
             ("ttl_s", self.ttl_s, LONGEST),

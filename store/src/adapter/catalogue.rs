@@ -31,7 +31,7 @@ impl<B: Backend> Catalogues for Adapter<B> {
             return Err(RunError::Unknown { run }.into());
         };
         let news = match row.catalogue {
-            // Nothing is written for most runs that go on.
+            // Nothing is written for most runs that continue.
             Some(digest) if digest == catalogue.digest() && row.epoch == epoch => return Ok(row),
             Some(digest) => {
                 let before = self.backend.catalogue(digest).await?;

@@ -1,4 +1,4 @@
-//! What follows from the end of a stop: what it holds is let go, and its run may come to wait.
+//! What follows from the end of a stop: it releases the questions that it holds, and its run may come to wait.
 
 use interrupts::life::{Family, Interrupt, RunState, Scope, State};
 use interrupts::store::{ChangeError, Filter, Pages, StoreError};
@@ -11,7 +11,7 @@ use crate::query::Backend;
 const AT_A_TIME: u32 = 256;
 
 /// Makes a change that may end an interrupt. The questions that a stop holds are shown again with its end, and a paused
-/// run that has but questions open then waits.
+/// run with nothing but questions open then waits.
 pub(super) async fn apply_ending<B: Backend>(
     backend: &B,
     id: InterruptId,
@@ -26,14 +26,14 @@ pub(super) async fn apply_ending<B: Backend>(
 
 /// Does what could not be seen to follow when the end of a stop was looked at: it came between that look and the end.
 pub(super) async fn follow_the_rest<B: Backend>(backend: &B, ended: &Interrupt) {
-    // It is changed by now: what fails here is let go by whoever keeps the run next.
+    // It is changed by now: if this fails, the run's next owner lets go.
     if let Err(error) = let_go_of_the_rest(backend, ended).await {
         tracing::warn!(stop = %ended.id, %error, "a question may still be held");
     }
 }
 
-/// Lets go of what a stop came to hold between the look at what it holds and its end. Nothing comes to be held by
-/// one that has ended, so this look is the last.
+/// Lets go of what a stop came to hold between the look at what it holds and its end. An ended stop takes no new
+/// questions, so this look is the last.
 async fn let_go_of_the_rest<B: Backend>(backend: &B, ended: &Interrupt) -> Result<(), ChangeError> {
     if ended.state.is_live() {
         return Ok(());
@@ -62,7 +62,7 @@ async fn end_seen_of<B: Backend>(backend: &B, stop: &Interrupt) -> Result<EndedS
     if stop.family() != Family::Stop {
         return Ok(EndedStop::default());
     }
-    // The run goes first: whoever has it after this look changes it.
+    // Reads the run first: a process that owns it after this look changes it.
     let run = if stop.pauses_run() {
         backend.run(stop.run).await?
     } else {

@@ -152,7 +152,7 @@ impl<B: Backend> Interrupts for Adapter<B> {
     async fn sweep(&self, limit: u32) -> Result<Swept, StoreError> {
         let mut swept = Swept::default();
         for id in self.backend.due(self.backend.now(), limit).await? {
-            // Somebody may have been faster since the list was made: then there is nothing left to do.
+            // Another process may have been faster since the list was made: then there is nothing left to do.
             match apply_ending(&self.backend, id, Change::Expire).await {
                 Ok(_expired) => swept.expired.push(id),
                 Err(ChangeError::Store(error)) => return Err(error),

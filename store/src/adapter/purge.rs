@@ -105,7 +105,7 @@ async fn plan<B: Backend>(
     })
 }
 
-/// Forgets the runs of a plan, and says which are gone. One at a time, so that nobody who writes waits for long.
+/// Forgets the runs of a plan, and says which are gone. One at a time, so that no writer waits for long.
 async fn forget<B: Backend>(
     backend: &B,
     plan: &PurgePlan,
@@ -140,8 +140,8 @@ async fn forget<B: Backend>(
     Ok(gone)
 }
 
-/// Runs from whose checkpoints other runs are to go on that have not ended and saved none of their own yet, among the
-/// runs after a place.
+/// Runs with checkpoints that other runs continue from, if those have not ended and saved none of their own yet. Looks
+/// at the runs after a place.
 async fn needed<B: Backend>(backend: &B, after: u64) -> Result<BTreeSet<RunId>, StoreError> {
     let live = [
         RunState::Created,

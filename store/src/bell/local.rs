@@ -16,13 +16,14 @@ use tokio::net::UnixDatagram;
 /// What is appended to the path of the store's file.
 const FOLDER: &str = ".bells";
 
-/// How many characters of a digest stand for an owner: whatever its name has in it, its socket has a short one.
+/// How many characters of a digest represent an owner: its socket has a short name, no matter what the owner's name
+/// contains.
 const NAME: usize = 24;
 
 /// The longest path that a socket's address can hold, with room for the zero at its end.
 const LONGEST_PATH: usize = 100;
 
-/// A socket that nobody holds is cleared away when it is this old. A younger one may just be coming to be.
+/// A socket that no process has open is removed when it is this old. A younger one may just be coming to be.
 const STALE: Duration = Duration::from_secs(60);
 
 /// A bell for the processes of this user that use the same file.
@@ -57,7 +58,7 @@ impl LocalBell {
         let folder = Folder::beside(store)?;
         folder.clear_stale();
         let own = folder.path.join(socket_of(owner));
-        // Whoever held it under this name is gone, for names of owners are not used twice at a time.
+        // The process that had it under this name is gone, for names of owners are not used twice at a time.
         let _absent = std::fs::remove_file(&own);
         let bind = |source| BellError {
             what: "bind a bell at",
@@ -119,7 +120,7 @@ impl Bell for LocalBell {
 /// The folder of the sockets.
 struct Folder {
     path: PathBuf,
-    /// Held open where the path is too long for an address: then it is reached by its descriptor.
+    /// Kept open if the path is too long for an address: then it is reached by its descriptor.
     open: Option<File>,
 }
 
@@ -211,7 +212,7 @@ mod tests {
             LocalBell::hang(&store, &ada).unwrap(),
             LocalBell::hang(&store, &bob).unwrap(),
         );
-        // More than a socket holds: no ring waits for anybody to hear it.
+        // More than a socket queues: no ring waits to be heard.
         for _ring in 0..1_000 {
             of_ada.ring(&bob).await;
         }

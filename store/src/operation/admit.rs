@@ -11,7 +11,7 @@ use crate::tables::{KeyRow, Tables};
 /// Admits an interrupt.
 pub(crate) struct Admit {
     admission: Admission,
-    /// Made before the operation waits for its turn, so that nobody waits for it.
+    /// Computed before the operation waits for its turn, so that no other operation waits for it.
     digest: Digest,
 }
 
@@ -87,7 +87,7 @@ pub(super) fn raise(
     let pending = tables.pending_reroute(admission.run, &admission.node)?;
     let acknowledge = Event::Acknowledge {
         epoch: delivered.epoch,
-        // An agent that asks to be stopped stands at its boundary when it does.
+        // An agent that asks to be stopped is at its boundary when it does.
         evidence: match delivered.family() {
             Family::Question => Evidence::Request {
                 content: admission.content.clone(),
@@ -135,7 +135,7 @@ fn stops_agent(admission: &Admission) -> bool {
     admission.scope == Scope::Agent && Family::of(admission.interrupt_type) == Family::Stop
 }
 
-/// There is something left of the agent that shall stop. One that nobody knows yet may still come to be.
+/// Checks that something is left of the agent that shall stop. An unknown agent may still come to be.
 pub(super) fn check_agent(
     admission: &Admission,
     tables: &mut Tables,

@@ -1,4 +1,4 @@
-//! Catalogues of workflows, and which one a run goes on under.
+//! Catalogues of workflows, and which one a run continues under.
 
 use interrupts::catalogue::{CatalogueChange, SharedCatalogue};
 use interrupts::life::{Actor, Event};
@@ -27,7 +27,7 @@ impl Operation for KeepCatalogue {
     }
 }
 
-/// Lets a run go on under a catalogue.
+/// Lets a run continue under a catalogue.
 pub(crate) struct FollowCatalogue {
     pub(crate) run: RunId,
     pub(crate) epoch: u64,

@@ -1,4 +1,4 @@
-//! Runs that go on from a checkpoint of another one.
+//! Runs that continue from a checkpoint of another one.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use super::run::{alias_of, place};
 use super::{Halt, Operation, node};
 use crate::tables::{Failed, Tables};
 
-/// Creates a run that goes on from a checkpoint.
+/// Creates a run that continues from a checkpoint.
 pub(crate) struct Fork {
     pub(crate) from: CheckpointId,
     pub(crate) new: NewRun,

@@ -1,5 +1,5 @@
-//! What follows from the end of a stop. One that has ended holds nothing: what it held is shown again in the
-//! transaction that ends it, or is held by the next one.
+//! What follows from the end of a stop. An ended stop holds no questions: those that it held are shown again in the
+//! transaction that ends it, or the next stop holds them.
 
 use interrupts::ActorName;
 use interrupts::life::{Actor, Event, Interrupt, Refusal, ReviewChange, Role};
@@ -10,7 +10,7 @@ use super::resting::{self, Resting};
 use super::{Halt, Operation};
 use crate::tables::{Failed, Tables, damaged};
 
-/// Who lets go of questions, and holds them.
+/// The actor that holds questions and lets go of them.
 const HOLDER: &str = "holder";
 
 /// A question that was seen to be held.
@@ -74,7 +74,7 @@ impl Operation for LetGo {
     }
 }
 
-/// Shows again what a stop holds that has ended, or lets the next one hold it.
+/// Shows the questions again that an ended stop holds, or lets the next stop hold them.
 fn let_go(stop: InterruptId, held: &[HeldQuestion], tables: &mut Tables) -> Result<(), Failed> {
     if stands(stop, tables)? != Some(false) {
         return Ok(());
@@ -122,7 +122,7 @@ fn change(
     }
 }
 
-/// Nothing that has ended comes to hold a question.
+/// Refuses to let an ended stop hold a question.
 pub(super) fn check_holder(
     change: &ReviewChange,
     tables: &mut Tables,
@@ -136,7 +136,7 @@ pub(super) fn check_holder(
     Ok(())
 }
 
-/// The question as it stands for whoever decides: earlier versions left some held by stops that had ended.
+/// The question as the person who decides sees it: earlier versions left some held by stops that had ended.
 pub(super) fn free(mut question: Interrupt, tables: &mut Tables) -> Result<Interrupt, Failed> {
     if let Some(by) = question.held_by
         && stands(by, tables)? == Some(false)
@@ -146,7 +146,7 @@ pub(super) fn free(mut question: Interrupt, tables: &mut Tables) -> Result<Inter
     Ok(question)
 }
 
-/// Whether a stop stands; `None` where nobody knows it.
+/// Whether a stop is live; `None` if it is unknown.
 pub(super) fn stands(stop: InterruptId, tables: &mut Tables) -> Result<Option<bool>, Failed> {
     Ok(found(stop, tables)?.map(|stop| stop.state.is_live()))
 }

@@ -13,9 +13,9 @@ use crate::tables::{Failed, KeyRow, Tables};
 /// decided here and not before: of many requests at once the first is admitted, and the others find it.
 pub(crate) struct Join {
     admission: Admission,
-    /// The same stops that were seen to be under way just before: what earlier versions admitted stands in no slot.
+    /// The same stops that were seen to be under way just before: what earlier versions admitted is in no slot.
     seen: Vec<InterruptId>,
-    /// Made before the operation waits for its turn, so that nobody waits for it.
+    /// Computed before the operation waits for its turn, so that no other operation waits for it.
     digest: Digest,
 }
 
@@ -167,8 +167,8 @@ fn ends_node(stop: &Interrupt, node: &NodeId) -> bool {
         }
 }
 
-/// Whether a stop is under way that does the same, to the same: it has not been carried out, or waits for somebody
-/// to resume. A pause that an agent has raised by itself is another: its run waits on it, and is not paused by it.
+/// Whether a stop is under way that does the same, to the same: it has not been carried out, or waits to be resumed. A
+/// pause that an agent has raised by itself is another: its run waits on it, and is not paused by it.
 pub(crate) fn is_same_stop(stop: &Interrupt, admission: &Admission) -> bool {
     let same_reach = match admission.scope {
         Scope::Run => true,

@@ -33,7 +33,7 @@ impl Operation for SendMessage {
 
     fn run(&self, tables: &mut Tables) -> Result<StoredMessage, Halt<MessageError>> {
         let message = &self.message;
-        // What was accepted once stays accepted, whatever became of its run since.
+        // What was accepted once stays accepted, regardless of what became of its run since.
         if let Some(known) = tables.messages.get(&message.key)? {
             return if known.message == *message {
                 Ok(known.clone())
@@ -113,7 +113,7 @@ impl SendMessage {
     }
 }
 
-/// Takes a message back that nobody has read.
+/// Takes an unread message back.
 pub(crate) struct WithdrawMessage {
     pub(crate) key: IdempotencyKey,
     pub(crate) message: u64,

@@ -10,7 +10,7 @@ use super::unread::{self, Ended};
 use super::{Halt, Operation};
 use crate::tables::{Failed, PlacedNode, Tables};
 
-/// Records how nodes of a run stand.
+/// Records the status of nodes of a run.
 pub(crate) struct PutNodes {
     pub(crate) run: RunId,
     pub(crate) epoch: u64,

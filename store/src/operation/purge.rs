@@ -17,7 +17,7 @@ pub(crate) fn ended_before(run: &Run, time: Timestamp) -> bool {
 pub(crate) struct PurgeRun {
     pub(crate) id: RunId,
     pub(crate) before: Timestamp,
-    /// How many runs there were when it was looked which of them need it.
+    /// How many runs there were when this looked for those that need it.
     pub(crate) known_runs: u64,
 }
 

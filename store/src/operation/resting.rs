@@ -1,5 +1,5 @@
-//! Runs that were paused and that nobody executes. Where the last pause ends and a question of one of their agents is
-//! open, they wait for its answer, from the transaction on that ends the pause.
+//! Paused runs that no process executes. If the last pause ends and a question of one of their agents is open, they
+//! wait for its answer, from the transaction on that ends the pause.
 
 use interrupts::life::{Decider, Interrupt, RunState, State, Verdict};
 use interrupts::store::Run;
@@ -17,7 +17,7 @@ const ASKS: &str = "it waits for an answer";
 #[derive(Debug, Clone)]
 pub(crate) struct Resting {
     run: RunId,
-    /// Whoever has had the run since has changed it.
+    /// A process that has owned the run since has changed it.
     version: u64,
     /// What else pauses it.
     pub(crate) pauses: Vec<InterruptId>,
@@ -26,7 +26,7 @@ pub(crate) struct Resting {
 }
 
 impl Resting {
-    /// What is seen of a run that is paused and that nobody executes, where one of its agents asks something. What
+    /// What is seen of a paused run that no process executes, if one of its agents asks something. The interrupt that
     /// ends is not among what pauses it.
     pub(crate) fn of(
         run: &Run,
@@ -51,13 +51,13 @@ impl Resting {
     }
 }
 
-/// Whether a run is paused and nobody executes it.
+/// Whether a run is paused and no process executes it.
 fn rests(run: &Run, now: Timestamp) -> bool {
     let is_owned = run.lease.as_ref().is_some_and(|lease| lease.until > now);
     run.state == RunState::Paused && !is_owned
 }
 
-/// Whether somebody is asked, and the run waits for it.
+/// Whether a person is asked, and the run waits for it.
 fn asks(interrupt: &Interrupt) -> bool {
     interrupt.is_waited_on() && interrupt.state == State::AwaitingReview
 }
@@ -69,7 +69,7 @@ pub(super) fn want(resting: &Resting, tables: &mut Tables) {
     }
 }
 
-/// Lets a run wait that was paused, where what has ended was the last that paused it.
+/// Lets a paused run wait, if what has ended was the last that paused it.
 pub(super) fn wait(
     ended: InterruptId,
     resting: &Resting,
@@ -103,7 +103,7 @@ pub(super) fn wait(
     Ok(())
 }
 
-/// Whether something paused a run, and has ended in another way than by giving the run up: that is about to end.
+/// Whether an interrupt paused a run, and ended without giving the run up: a run that was given up is about to end.
 fn has_let_go(ended: &Interrupt) -> bool {
     let gives_up = ended.decision.as_ref().is_some_and(|decision| {
         decision.verdict == Verdict::Cancel && decision.by != Decider::Deadline

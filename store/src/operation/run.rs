@@ -103,7 +103,7 @@ pub(crate) enum RunChange {
         epoch: u64,
         state: RunState,
         reason: Option<String>,
-        /// What was live of the run just before, where the run ends or stands still; it ends with the run. What comes
+        /// What was live of the run just before, if the run ends, pauses or waits; it ends with the run. What comes
         /// between is left to the sweep.
         live: Vec<InterruptId>,
         /// What waited of its reroutes just before, where the run ends.
@@ -253,7 +253,7 @@ pub(super) fn open_among(
     Ok(open)
 }
 
-/// Writes a run that is in another state from now on, and says so, with what is open where it stands still.
+/// Writes a run in its new state, and says so, with what is open if it pauses or waits.
 pub(super) fn enter(
     row: RunRow,
     next: (RunState, Option<String>),
@@ -265,8 +265,8 @@ pub(super) fn enter(
     Ok(run)
 }
 
-/// Ends a run, and with it its interrupts and reroutes. That it has ended is the last that is told of it: who follows it
-/// so far has heard of all.
+/// Ends a run, and with it its interrupts and reroutes. The notice of its end comes last: a follower has had all others
+/// by then.
 fn end(
     row: RunRow,
     next: (RunState, Option<String>),

@@ -78,7 +78,7 @@ fn decide(deciding: &Deciding, tables: &mut Tables) -> Result<Interrupt, Halt<Ch
     };
     if let Some(remember) = remember {
         let Judge::Person { actor, .. } = judge else {
-            // What no person decided is no person's to repeat.
+            // A decision that no person made cannot become a rule of a person.
             let refusal = RuleRefusal::NotShown;
             return Err(Halt::Refused(refusal.into()));
         };

@@ -57,7 +57,7 @@ impl Operation for PutToken {
     }
 }
 
-/// Uses up a token that can be used once; another one only has to hold.
+/// Uses up a token that can be used once; another one only has to be valid.
 pub(crate) struct UseToken {
     pub(crate) digest: Digest,
 }

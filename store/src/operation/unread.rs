@@ -1,4 +1,4 @@
-//! Messages that nobody has read: those that wait, and those that nobody will read any more.
+//! Messages that no one has read: those that wait, and those that no one will read any more.
 
 use std::collections::BTreeSet;
 
@@ -53,7 +53,7 @@ impl Ended {
     }
 }
 
-/// Records that nobody has read what still waits for those who have ended.
+/// Records that the messages still waiting for the ended run or nodes were not read.
 pub(super) fn leave(run: RunId, ended: &Ended, tables: &mut Tables) -> Result<(), Failed> {
     let mut left = Vec::new();
     for key in tables.slot(run, &NodeId::root())?.waiting {

@@ -21,7 +21,7 @@ use super::session::tls;
 /// How long to wait before a connection is made again that was lost.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// A bell over PostgreSQL. Whoever commits rings it, so ringing by itself does nothing.
+/// A bell over PostgreSQL. A process that commits rings it, so ringing by itself does nothing.
 #[derive(Debug)]
 pub struct PostgresBell {
     rung: Arc<Notify>,
@@ -58,7 +58,7 @@ impl Bell for PostgresBell {
 async fn listen(location: PostgresLocation, rung: Arc<Notify>) {
     loop {
         if let Err(error) = listen_once(&location, &rung).await {
-            // Those who read and write say that the server is away.
+            // The readers and the writer report that the server is away.
             tracing::debug!(error, "the bell cannot hear the store; it is tried again");
         }
         tokio::time::sleep(PAUSE).await;

@@ -51,7 +51,7 @@ fn functions(sql: &str) -> String {
         "json_group_array(id)",
         "COALESCE(json_agg(id), '[]'::json)::text",
     );
-    // As an array it is read once, whatever the plan, and no list to join with.
+    // As an array it is read once under any plan, and is no list to join with.
     const LISTED: &str = "IN (SELECT value FROM json_each(";
     while let Some(at) = sql.find(LISTED) {
         let list = at + LISTED.len();

@@ -25,7 +25,7 @@ const LONGEST_NAME: usize = 63;
 /// How long it may take until a connection is there.
 const CONNECTING: Duration = Duration::from_secs(5);
 
-/// How long the server may not answer for the connection to be given up: no longer than the server waits for a process
+/// How long the server may be silent before the connection is given up: no longer than the server waits for a process
 /// that holds the store's lock and does nothing.
 const SILENCE: Duration = Duration::from_secs(15);
 
@@ -41,7 +41,7 @@ const SILENCE_FROM_THE_START: &str = "-c tcp_user_timeout=15s -c tcp_keepalives_
 /// A store in a PostgreSQL database: `postgres://USER@HOST:PORT/DATABASE`, with more after `?`:
 ///
 /// - `schema`: the schema of the tables; `irq` where it is not said.
-/// - `password_file`: a file that holds the password and nothing else.
+/// - `password_file`: a file that contains the password and nothing else.
 /// - `sslmode`: `disable`, or `require`, which also checks the server's certificate. Without it, TLS is required of every
 ///   server that is not on this machine.
 /// - `sslrootcert`: a file of the certificates (PEM) that the server's is checked by, instead of the system's.
@@ -99,8 +99,8 @@ impl PostgresLocation {
         Ok(configs)
     }
 
-    /// How long one host may take until a session with it has begun. A server that stands still takes a connection, for
-    /// that is done by its machine, and then says nothing.
+    /// How long one host may take until a session with it has begun. A server that hangs takes a connection, for that
+    /// is done by its machine, and then says nothing.
     pub(super) fn longest_opening(&self) -> Duration {
         2 * self
             .config
@@ -109,7 +109,7 @@ impl PostgresLocation {
             .unwrap_or(CONNECTING)
     }
 
-    /// The file that holds the password.
+    /// The file that contains the password.
     pub(super) fn password_file(&self) -> Option<&Path> {
         self.password_file.as_deref()
     }
@@ -192,11 +192,11 @@ fn settle(config: &mut Config, mode: SslMode) {
 }
 
 /// Connects to a host, and tells the server from the start for how long it waits in silence. A pooler before it may take
-/// no such settings: it is asked without them, and its session is told by [`SILENCE_AT_SERVER`].
+/// no such settings: then it connects without them, and [`SILENCE_AT_SERVER`] sets them in the session.
 ///
 /// # Cancel safety
 ///
-/// Dropped, nobody is connected.
+/// Dropped, no connection is made.
 pub(super) async fn connected<T, F>(
     config: &Config,
     connect: impl Fn(Config) -> F,
@@ -215,7 +215,7 @@ where
     }
 }
 
-/// An address for each of the hosts between `@` and the path. Where hosts stand elsewhere, the address is the only one.
+/// An address for each of the hosts between `@` and the path. If hosts are elsewhere, the address is the only one.
 fn by_host(address: &str) -> Vec<String> {
     let begin = address.find("://").map_or(0, |at| at + "://".len());
     let end = address[begin..].find(['/', '?']);
@@ -267,7 +267,7 @@ fn is_on_this_machine(host: &Host) -> bool {
 
 impl Display for PostgresLocation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The password stands between the user and the last `@` before the path.
+        // The password is between the user and the last `@` before the path.
         let after_scheme = self.given.find("://").map_or(0, |at| at + "://".len());
         let (scheme, rest) = self.given.split_at(after_scheme);
         let end = rest.find(['/', '?']).unwrap_or(rest.len());

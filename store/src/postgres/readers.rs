@@ -34,8 +34,8 @@ impl Readers {
         }
     }
 
-    /// Asks a question where it may block; again where the connection was lost. Dropped, it is answered all the same, to
-    /// nobody.
+    /// Asks a question where it may block; again if the connection was lost. Dropped, it is answered all the same, and
+    /// the answer is discarded.
     pub(super) async fn ask<T: Send + 'static>(
         self: &Arc<Self>,
         question: impl Fn(&mut dyn Database) -> Found<T> + Send + 'static,

@@ -67,8 +67,8 @@ fn steps(session: &mut Session, schema: &str) -> Found<()> {
     ))
 }
 
-/// The version of a schema, which is ours, and newer than this program knows only where its steps say that such programs
-/// go on with it; 0 where there is none, or an empty one.
+/// The version of a schema, which is ours, and newer than this program knows only if its steps say that such programs
+/// still work with it; 0 if there is none, or an empty one.
 pub(super) fn version(session: &mut Session, schema: &str) -> Found<i64> {
     let sql = "SELECT CAST(COUNT(*) AS BIGINT), \
         CAST(COUNT(*) FILTER (WHERE relname = 'irq_schema') AS BIGINT) FROM pg_class \

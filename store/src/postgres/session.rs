@@ -32,7 +32,7 @@ use crate::tables::Tables;
 const OLDEST_SERVER: i64 = 140_000;
 const OLDEST_SERVER_TEXT: &str = "14";
 
-/// What every session is told. A process that is stopped in the middle of a transaction must not hold the store's lock for
+/// Settings of every session. A process that is stopped in the middle of a transaction must not hold the store's lock for
 /// ever: the server ends its session, and what it had begun is undone. It may not wait for ever either.
 ///
 /// A statement is planned once: all of them are written so that their plans need no values. By itself the server plans each
@@ -307,7 +307,7 @@ async fn connect_to(
     Ok((client, tokio::spawn(async move { ended(connection.await) })))
 }
 
-/// Where nobody has connected it says so, whatever the code.
+/// Without a connection the server is unavailable, regardless of the error's code.
 fn unreachable_server(error: &tokio_postgres::Error) -> StoreError {
     unavailable(in_words(error))
 }
@@ -470,7 +470,7 @@ async fn each_of(
     Ok(())
 }
 
-/// The bytes of a column, whatever its type.
+/// The bytes of a column of any type.
 struct Raw<'row> {
     kind: Kind,
     bytes: &'row [u8],

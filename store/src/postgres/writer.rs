@@ -43,9 +43,9 @@ const LAST_COMMIT: &str = "SELECT number FROM commits WHERE writer = ?";
 const SEEN: &str = "INSERT INTO commits (writer, number) VALUES (?, ?) \
     ON CONFLICT (writer) DO UPDATE SET at = now()";
 const FORGET: &str = "DELETE FROM commits WHERE at < now() - interval '1 day'";
-/// With the commit, everybody who listens is told.
+/// Notifies all listeners, with the commit.
 const NEWS: &str = "SELECT pg_notify('irq_' || current_schema(), '')";
-/// Rows that somebody may wait for begin with this.
+/// Rows that a listener may wait for begin with this.
 const OUTBOX: &str = "INSERT INTO outbox ";
 
 /// The time of the server, as far as is known between two transactions: what it said last, and what has passed since by a
@@ -109,7 +109,7 @@ pub(crate) struct DatabaseWriter {
     name: String,
     /// How many transactions it has committed, or tried to.
     number: i64,
-    /// When the transaction began; none where the server has not been told of it.
+    /// When the transaction began; none if the server does not know of it yet.
     now: Option<Timestamp>,
     /// Whether the server may be in the transaction.
     is_open: bool,
@@ -118,7 +118,7 @@ pub(crate) struct DatabaseWriter {
     has_written: bool,
     /// Whether nothing was committed yet by this connection.
     is_anew: bool,
-    /// Whether somebody may wait for what is written.
+    /// Whether a listener may wait for what is written.
     has_news: bool,
     /// What is known of the last commit whose answer was lost.
     lost_commit: Option<LostCommit>,
@@ -257,7 +257,7 @@ impl DatabaseWriter {
         }
     }
 
-    /// Whether the last transaction was committed. Whoever has the lock knows: the server has ended that one by then.
+    /// Whether the last transaction was committed. With the lock this is known: the server has ended that one by then.
     fn has_committed(&mut self) -> Found<bool> {
         self.session = again(&self.location)?;
         self.is_anew = true;
@@ -358,7 +358,7 @@ impl Database for DatabaseWriter {
 }
 
 impl Transactions for DatabaseWriter {
-    /// It is told to the server with the first lookup.
+    /// Sent to the server with the first lookup.
     fn begin(&mut self) -> Found<()> {
         self.now = None;
         self.lost_commit = None;

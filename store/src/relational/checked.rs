@@ -15,7 +15,7 @@ const ENDS_OF_OUTBOX: &str =
 const ENDS_OF_AUDIT: &str =
     "SELECT COALESCE(MIN(position), 0), COALESCE(MAX(position), 0) FROM audit";
 
-/// How many are told at most.
+/// How many are reported at most.
 pub(super) const MOST_TOLD: usize = 10;
 
 /// What does not fit, in words.

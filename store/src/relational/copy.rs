@@ -1,4 +1,4 @@
-//! Copying all rows of a store into an empty one, as they are: seals and the audit's chain hold there too.
+//! Copying all rows of a store into an empty one, as they are: seals and the audit's chain are valid there too.
 
 use interrupts::store::StoreError;
 
@@ -120,7 +120,7 @@ const TABLES: [Copied; 18] = [
 /// [`StoreError::Foreign`] where something is kept in the other store already; otherwise as reading and writing.
 pub(crate) fn copy_rows(from: &mut impl Transactions, to: &mut impl Transactions) -> Found<u64> {
     from.begin()?;
-    // It is told of the transaction now, where it waits for the first statement.
+    // Begins the transaction now if the database waits for the first statement.
     from.time()?;
     let copied = into_empty(from, to);
     from.roll_back();

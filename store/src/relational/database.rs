@@ -115,7 +115,7 @@ pub trait Transactions: Database + 'static {
     ///
     /// # Errors
     ///
-    /// As [`Database`] says. Whoever waited too long for another process fails with `Locked`.
+    /// As [`Database`] says. A caller that waited too long for another process fails with `Locked`.
     fn begin(&mut self) -> Found<()>;
 
     /// The time of the transaction, by the store's clock; the same until it ends.
@@ -142,7 +142,7 @@ pub trait Transactions: Database + 'static {
         false
     }
 
-    /// Closes the connection; whoever waits for that is told by dropping this.
+    /// Closes the connection; dropping this wakes the callers that wait for it.
     fn close(self);
 }
 
@@ -176,7 +176,7 @@ pub trait Relational: Send + Sync + 'static {
     ///
     /// # Cancel safety
     ///
-    /// Dropped, the question is answered to nobody. It writes nothing.
+    /// Dropped, the question is answered and the answer discarded. It writes nothing.
     fn ask<T: Send + 'static>(
         &self,
         question: impl Fn(&mut dyn Database) -> Found<T> + Send + 'static,

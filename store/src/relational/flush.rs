@@ -118,7 +118,7 @@ fn interrupts(
     reroutes(database, tables, said)
 }
 
-/// The key that admitted an interrupt stands with it, and not here.
+/// The key that admitted an interrupt is stored with it, and not here.
 fn joined(
     database: &mut dyn Database,
     tables: &Tables,
@@ -378,7 +378,7 @@ fn catalogues(
     )
 }
 
-/// The rows of the outbox, the last of which says where all lists end. Where nothing is told, that has a row of its
+/// The rows of the outbox, the last of which says where all lists end. If there are none, the ends have a row of their
 /// own, also when nothing has changed but the last row of the outbox may go.
 fn outbox(database: &mut dyn Database, tables: &Tables) -> Result<(), StoreError> {
     let last = tables.outbox.dirty().last().map(|(place, ..)| *place);

@@ -26,7 +26,7 @@ use row::{body, interrupt_id, list, notification, numbered, rule_id};
 
 pub(super) use row::{audited, catalogue, catalogue_row, checkpoint};
 
-/// A checkpoint that somebody may go on from.
+/// A checkpoint that a run may continue from.
 fn whole(found: Option<Checkpoint>) -> Found<Option<Checkpoint>> {
     found.map(Checkpoint::whole).transpose()
 }

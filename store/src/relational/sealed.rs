@@ -1,6 +1,5 @@
 //! Rows with a seal: a digest of their text, and a check of all their columns with it. A row that was changed by
-//! anything but this program does not fit its seal, unless whoever changed it made another one; that is for the audit
-//! to find.
+//! anything but this program does not fit its seal, unless the seal was changed with it; that is for the audit to find.
 
 use interrupts::Digest;
 use interrupts::store::StoreError;

@@ -130,7 +130,7 @@ fn interrupts(
 ) -> Result<(), StoreError> {
     let sql = concat!("SELECT ", columns!(interrupts), " FROM interrupts");
     rows(database, sql, look, |row, look| {
-        // Whatever it is now, it is there.
+        // It is there, even if it was changed.
         let id = text(row, 1).and_then(|id| read_text::<InterruptId>("an interrupt", id));
         let known = id
             .as_ref()

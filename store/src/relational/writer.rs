@@ -31,7 +31,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Starts the thread. It closes the connection when nobody can submit anything any more.
+    /// Starts the thread. It closes the connection when no one can submit anything any more.
     ///
     /// # Errors
     ///
@@ -78,7 +78,7 @@ impl Writer {
     ///
     /// # Cancel safety
     ///
-    /// Dropped, it closes all the same, without anybody waiting for it.
+    /// Dropped, it closes all the same, but no one waits for it.
     pub async fn close(self) -> Result<(), StoreError> {
         drop(self.jobs);
         let ended = spawn_blocking(move || self.thread.join()).await;
@@ -97,13 +97,13 @@ impl Writer {
 /// What running a job found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ran {
-    /// Its answer stands ready.
+    /// Its answer is ready.
     Finished,
     /// A row has to be loaded first.
     Absent,
 }
 
-/// An operation in the queue, whatever its type.
+/// An operation of any type in the queue.
 trait Job: Send {
     fn want(&self, tables: &mut Tables);
 
@@ -178,7 +178,7 @@ impl<O: Operation> Job for Queued<O> {
             (Ok(()), None) => Err(StoreError::Closed.into()),
             (Err(error), _) => Err(error.into()),
         };
-        // Whoever asked may have gone away; what was done stays done.
+        // The caller may have gone away; what was done stays done.
         let _gone = self.asker.send(answer);
     }
 }
@@ -191,7 +191,7 @@ struct WriteLoop<D> {
 }
 
 impl<D: Transactions> WriteLoop<D> {
-    /// Writes until nobody can submit anything any more.
+    /// Writes until no one can submit anything any more.
     fn run(mut self) {
         let mut batch = Vec::new();
         while self.queue.blocking_recv_many(&mut batch, LARGEST_BATCH) > 0 {

@@ -98,9 +98,9 @@ pub(crate) struct FileWriter {
     pub(super) settings: StoreSettings,
     pub(super) file: Arc<OpenedFile>,
     now: Timestamp,
-    /// Goes after the connection.
+    /// Dropped after the connection.
     own: Arc<OwnFiles>,
-    /// Goes last.
+    /// Dropped last.
     open: OpenStore,
 }
 

@@ -1,9 +1,10 @@
-//! Files that are being closed, for whoever leaves: what belongs to a file is in the file alone once it is closed.
+//! Files that are being closed, for a process that exits: what belongs to a file is in the file alone once it is
+//! closed.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long to wait for whoever still has a store.
+/// How long to wait for stores that are still in use.
 const GRACE: Duration = Duration::from_millis(200);
 
 /// The stores of this process.
@@ -11,7 +12,7 @@ const GRACE: Duration = Duration::from_millis(200);
 struct Stores {
     /// How many files are open.
     open: usize,
-    /// How many stores somebody has. A store's file is closed after the last who has it is gone.
+    /// How many stores are in use. A store's file is closed after its last user is gone.
     owned: usize,
 }
 
@@ -22,7 +23,7 @@ fn stores() -> MutexGuard<'static, Stores> {
     STORES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Somebody has a store.
+/// A store is in use.
 #[derive(Debug)]
 pub(super) struct Owned(());
 
@@ -57,9 +58,9 @@ impl Drop for OpenStore {
     }
 }
 
-/// Waits until the files of all stores are closed; whether they are. Those that were dropped have as long as is said
-/// here, those that somebody still has a moment. A program does this last: SQLite moves what was written lately into
-/// the file itself when its last user closes it, and who copies that file alone has all of it then.
+/// Waits until the files of all stores are closed; whether they are. Stores that were dropped get the time given here,
+/// those still in use a moment. A program does this last: SQLite moves what was written lately into the file itself
+/// when its last user closes it, and a copy of that file alone has all of it then.
 pub fn until_closed(patience: Duration) -> bool {
     let begun = Instant::now();
     let mut stores = stores();

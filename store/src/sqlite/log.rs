@@ -1,6 +1,6 @@
 //! The log beside a file, before it is opened. SQLite reads it up to the first frame that does not have its checksum, as a
-//! power cut leaves it in the middle of the last transaction. Where whole transactions follow such a frame, nothing was
-//! cut: it was damaged, and to go on would forget what was acknowledged.
+//! power cut leaves it in the middle of the last transaction. If whole transactions follow such a frame, nothing was cut:
+//! it was damaged, and to continue would forget what was acknowledged.
 
 use std::fs;
 use std::io::{self, Read};
@@ -31,7 +31,7 @@ pub(super) fn check(path: &Path) -> Result<(), StoreError> {
             detail: format!("the log {}: {detail}", log.display()),
         }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        // Whoever opens it says why.
+        // Opening it reports why.
         Err(_unreadable) => Ok(()),
     }
 }
@@ -79,7 +79,7 @@ fn frames(
     order: ByteOrder,
 ) -> io::Result<Option<String>> {
     let mut frame = vec![0; FRAME_HEADER + page];
-    // After a damaged frame what follows may go on from what it says or from what it is.
+    // After a damaged frame what follows may continue from what it says or from what it is.
     let mut before = vec![(be(header, 24), be(header, 28))];
     let mut broken = None;
     let mut ends = 0;

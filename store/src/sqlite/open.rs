@@ -1,4 +1,4 @@
-//! Opening a file: what must hold before anything is accepted.
+//! Opening a file: what must be true before anything is accepted.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -53,7 +53,7 @@ impl SqliteStore {
     pub async fn open(path: impl AsRef<Path>, settings: StoreSettings) -> Result<Self, StoreError> {
         let path = path.as_ref().to_owned();
         let opened = spawn_blocking(move || {
-            // Before the first lock: from now on nobody else in this process opens them.
+            // Before the first lock: from now on no other code in this process opens them.
             let own = Arc::new(own_files(&path));
             make(&path)?;
             log::check(&path)?;

@@ -120,7 +120,7 @@ impl OpenedFile {
 
     fn look(&self) -> Option<String> {
         let file = self.path.display();
-        // Looked at one after the other: of two lengths of a file that grows, the smaller one may come later else.
+        // One look at a time: else, of two lengths of a file that grows, the smaller one may come later.
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let found = match std::fs::metadata(&self.path) {
             Ok(found) => found,

@@ -1,5 +1,5 @@
-//! A store that lies where it cannot be written: read where it lies while another process keeps it open, else from a
-//! copy, which takes in what the file beside it has.
+//! A store in a place that cannot be written: read in place while another process keeps it open, else from a copy,
+//! which takes in what the file beside it has.
 
 use std::fs;
 use std::io;
@@ -18,7 +18,7 @@ const MOST_COPIES: u32 = 3;
 #[derive(Debug)]
 pub(super) struct ReadOnlySource {
     pub(super) path: PathBuf,
-    /// The folder of the copy, which goes with it.
+    /// The folder of the copy, which is removed with this.
     pub(super) _copy: Option<Copied>,
 }
 

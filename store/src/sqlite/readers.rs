@@ -21,7 +21,7 @@ pub(super) struct Readers {
     idle: Mutex<Vec<FileConnection>>,
     seats: Arc<Semaphore>,
     file: Arc<OpenedFile>,
-    /// Goes after the connections.
+    /// Dropped after the connections.
     place: ReadOnlySource,
     _own: Arc<OwnFiles>,
 }
@@ -37,7 +37,7 @@ impl Readers {
         }
     }
 
-    /// Asks a question where it may block. Dropped, it is answered all the same, to nobody.
+    /// Asks a question where it may block. Dropped, it is answered all the same, and the answer is discarded.
     pub(super) async fn ask<T: Send + 'static>(
         self: &Arc<Self>,
         question: impl Fn(&mut dyn Database) -> Result<T, StoreError> + Send + 'static,
@@ -79,7 +79,7 @@ impl Readers {
         answer
     }
 
-    /// Waits until nobody reads, and closes all connections.
+    /// Waits until no one reads, and closes all connections.
     pub(super) async fn close(&self) {
         let all = u32::try_from(SEATS).unwrap_or(u32::MAX);
         if let Ok(_all) = self.seats.acquire_many(all).await {

@@ -1,8 +1,8 @@
-//! How a store stands that was opened: whether it can be written, and if not, why.
+//! The status of an open store: whether it can be written, and if not, why.
 
 use interrupts::store::StoreError;
 
-/// How a store stands.
+/// The status of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StoreStatus {

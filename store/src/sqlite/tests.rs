@@ -304,7 +304,7 @@ async fn a_database_of_another_program_is_left_alone() {
     let photos = Connection::open(&path).unwrap();
     told(&photos, "CREATE TABLE photos (id INTEGER PRIMARY KEY)");
     let ours = format!("PRAGMA application_id = {}", 0x6972_7173);
-    // Nor is one whose tables no step of ours has made, whoever has marked it.
+    // Nor is one whose tables no step of ours has made, whichever mark it has.
     for mark in ["PRAGMA user_version = 0", "PRAGMA user_version = 3", &ours] {
         told(&photos, "PRAGMA user_version = 0");
         told(&photos, mark);

@@ -14,7 +14,7 @@ use super::{Failed, Tables, damaged};
 
 /// The kind of a dispatch in the journal.
 const DISPATCH: &str = "dispatch";
-/// Who ends what nobody has asked to end.
+/// The actor for ends that no one has asked for.
 const STORE: &str = "store";
 
 impl Tables {
@@ -56,8 +56,8 @@ impl Tables {
         Ok(interrupt)
     }
 
-    /// A reroute that still waits ends with the interrupt that it was published with, where no node has raised
-    /// that: it must not take hold of another one of its node.
+    /// A reroute that still waits ends with the interrupt that it was published with, if no node has raised that: it
+    /// must not apply to another one of its node.
     fn end_reroute_of(&mut self, interrupt: &Interrupt) -> Result<(), Failed> {
         let Ok(event) = EventId::try_from(interrupt.key.as_str().to_owned()) else {
             // Published with no event.
@@ -96,7 +96,7 @@ impl Tables {
         };
         let is_stop = interrupt.family() == Family::Stop;
         let cause = match cause {
-            // What others ask of a stop stands; its first asking is its event's.
+            // What others ask of a stop remains; its first asking is its event's.
             WithdrawCause::Withdrawn | WithdrawCause::Superseded { .. } if is_stop => {
                 let number = FIRST_ASKING;
                 WithdrawCause::Asking { number }
@@ -148,7 +148,7 @@ impl Tables {
                 };
                 Ok(self.tell(about(interrupt, notice))?)
             }
-            // What these say stands in the interrupt, its audit row and its notice.
+            // The interrupt, its audit row and its notice contain what these say.
             Effect::NewEpoch { .. } | Effect::OpenReview { .. } | Effect::Alert { .. } => Ok(()),
         }
     }
@@ -292,8 +292,8 @@ impl Tables {
         Ok(())
     }
 
-    /// A person's reroute: pending, bound and consumed at once. It never enters the node's slot, where a
-    /// supervisor's reroute may go on waiting.
+    /// A person's reroute: pending, bound and consumed at once. It never enters the node's slot, where a supervisor's
+    /// reroute may continue to wait.
     fn choose_reroute(
         &mut self,
         interrupt: &Interrupt,

@@ -13,7 +13,7 @@ pub(crate) struct Forgotten {
     pub(crate) outbox: u64,
     /// The last row of the audit that goes.
     pub(crate) audit: u64,
-    /// The time at which that of each worker that goes was over.
+    /// Workers whose time was over by then go.
     pub(crate) workers: Option<Timestamp>,
 }
 

@@ -5,14 +5,14 @@ use interrupts::store::{Intent, JournalEntry, JournalResult, Notification};
 use super::{Absent, Failed, Tables};
 
 impl Tables {
-    /// Writes an intent at the end of the journal, and tells of it.
+    /// Writes an intent at the end of the journal, and publishes it.
     pub(crate) fn journal_intent(&mut self, intent: Intent) -> Result<JournalEntry, Failed> {
         let entry = self.append_intent(intent)?;
         self.tell_effect(&entry)?;
         Ok(entry)
     }
 
-    /// Writes the result of an effect, and tells of it.
+    /// Writes the result of an effect, and publishes it.
     pub(crate) fn journal_result(
         &mut self,
         mut entry: JournalEntry,
@@ -24,7 +24,7 @@ impl Tables {
         Ok(entry)
     }
 
-    /// Takes an effect over from the journal of another run. Nobody is told: it happened in that run.
+    /// Takes an effect over from the journal of another run. Nothing is published: it happened in that run.
     pub(crate) fn journal_taken_over(
         &mut self,
         intent: Intent,

@@ -47,7 +47,7 @@ impl Rest {
         }
     }
 
-    /// Puts it back beside what is known. Where both have a value, the known one stands.
+    /// Puts it back beside what is known. If both have a value, the known one wins.
     pub(crate) fn merge_into(&self, known: &mut Value) {
         match (self, known) {
             (Self::Fields(fields), Value::Object(known)) => {

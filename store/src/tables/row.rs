@@ -150,7 +150,7 @@ pub(crate) struct PlacedRule {
 pub(crate) struct Slot {
     pub(crate) pending: Option<EventId>,
     pub(crate) bound: Option<EventId>,
-    /// The stops that reach from it, oldest first, as they stood when the last of them was admitted.
+    /// The stops that reach from it, oldest first, as they were when the last of them was admitted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) stops: Vec<InterruptId>,
     /// Of the root: the messages to the nodes of its run that wait, in their order.

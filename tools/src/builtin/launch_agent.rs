@@ -44,14 +44,14 @@ pub struct LauncherError {
     pub reason: String,
 }
 
-/// Launches agents. Whoever has agents implements it.
+/// Launches agents. A program that has agents implements it.
 #[async_trait]
 pub trait Launcher: Send + Sync {
     /// The names of the agents that can be launched.
     fn agents(&self) -> Vec<String>;
 
-    /// Launches an agent under `context.scope`, waits for its end, and returns only when it and whatever it launched
-    /// have ended. Where a person is asked meanwhile, `context.limit` is to be paused.
+    /// Launches an agent under `context.scope`, waits for its end, and returns only when it and all that it launched
+    /// have ended. While a person is asked, `context.limit` is to be paused.
     ///
     /// # Errors
     ///
@@ -59,7 +59,7 @@ pub trait Launcher: Send + Sync {
     ///
     /// # Cancel safety
     ///
-    /// Dropped, the agent must end all the same; nobody waits for it.
+    /// Dropped, the agent must end all the same, without being waited for.
     async fn launch(
         &self,
         request: LaunchRequest,
@@ -97,8 +97,8 @@ impl LaunchAgent {
         Self { launcher, spec }
     }
 
-    /// The tool, over a launcher whose agents go on where they stood when they are launched again by the same call,
-    /// and which stops them by itself: an interrupt waits until it has.
+    /// The tool, over a launcher whose agents resume where they stopped when the same call launches them again, and
+    /// which stops them by itself: an interrupt waits until it has.
     pub fn resumable(launcher: Arc<dyn Launcher>) -> Self {
         let mut tool = Self::new(launcher);
         tool.spec.repeating = Repeating::Idempotent;

@@ -15,7 +15,7 @@ const LONGEST_ARGUMENT: usize = 128 * 1024 - 1;
 /// How tools run programs.
 #[derive(Debug, Clone)]
 pub struct ProgramConfig {
-    /// Holds the processes together.
+    /// Contains the processes.
     pub containment: Containment,
     /// All that the programs see of our environment.
     pub environment: ToolEnvironment,

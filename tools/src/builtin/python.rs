@@ -81,7 +81,7 @@ impl Tool for Python {
         let program = Program {
             program: "python3".into(),
             arguments: line,
-            // What an interrupted program has written is kept only if it does not hold it back.
+            // What an interrupted program has written is kept only if it does not buffer it.
             environment: self
                 .config
                 .environment

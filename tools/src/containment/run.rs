@@ -25,7 +25,7 @@ use journal::tool::{ContainmentReport, Mechanism, ProcessKey};
 /// How long the last output may take to arrive once everything that could write is dead.
 const DRAINED_WITHIN: Duration = Duration::from_millis(500);
 
-/// How much longer than it was told to a keeper may take before it is killed itself.
+/// How far a keeper may exceed its deadlines before it is killed itself.
 const KEEPER_SLACK: Duration = Duration::from_secs(2);
 
 /// The most that is read of an output at once.
@@ -44,8 +44,8 @@ impl Containment {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future ends the program: its keeper sees the socket close, and does the same as on a stop. Nobody
-    /// learns whether that was verified, and the output is lost. Stop `scope` instead.
+    /// Dropping the future ends the program: its keeper sees the socket close, and does the same as on a stop. Whether
+    /// that was verified is lost, and so is the output. Stop `scope` instead.
     pub async fn run(
         &self,
         command: ContainedCommand,
@@ -157,7 +157,7 @@ impl Running {
             match self.next(scope, progress).await {
                 Happened::Stop(reason) => {
                     self.asked = Some((reason, Instant::now()));
-                    // A keeper that is gone is seen by the report that does not come.
+                    // If the keeper is gone, its missing report shows that.
                     let _gone = self.order_keeper(&ToKeeper::Stop).await;
                 }
                 Happened::Report(FromKeeper::Started {
@@ -213,7 +213,7 @@ impl Running {
         let took = self.asked.as_ref().map(|(_reason, at)| at.elapsed());
         self.drain(progress).await;
         if end.verified {
-            // It has nothing more to do than to exit; whoever looks next finds no trace of it.
+            // It has nothing left to do but to exit; a later look finds no trace of it.
             let _late = tokio::time::timeout(DRAINED_WITHIN, self.keeper.wait()).await;
         }
         let report = ContainmentReport {
@@ -242,7 +242,7 @@ impl Running {
         }
     }
 
-    /// Reads what is still in the pipes. Whoever holds them open longer is not waited for.
+    /// Reads what is still in the pipes. Does not wait for processes that keep them open longer.
     async fn drain(&mut self, progress: &dyn ProgressSink) {
         let until = Instant::now() + DRAINED_WITHIN;
         let _late = timeout_at(until, async {

@@ -1,4 +1,4 @@
-//! A program that is talked with over its standard input and output, and ends with whoever talks with it.
+//! A program that we talk with over its standard input and output, and that ends when we stop talking with it.
 
 use std::fmt::{self, Debug};
 use std::os::fd::OwnedFd;
@@ -12,7 +12,7 @@ use super::{ContainedCommand, ContainedEnd, Containment, ContainmentError};
 use crate::keeper::Input;
 use crate::tool::ProgressSink;
 
-/// A program that is talked with. Dropping it ends the program, and everything that it started.
+/// A program that we talk with. Dropping it ends the program, and everything that it started.
 #[must_use = "the program ends as soon as this is dropped"]
 pub struct ContainedTalk {
     running: Running,
@@ -24,8 +24,8 @@ impl Containment {
     ///
     /// # Errors
     ///
-    /// [`ContainmentError::Keeper`] where no keeper could be started. That the program itself cannot be run is told by
-    /// [`ContainedTalk::until_the_end`].
+    /// [`ContainmentError::Keeper`] if no keeper could be started. If the program itself cannot be run,
+    /// [`ContainedTalk::until_the_end`] says so.
     ///
     /// # Cancel safety
     ///
@@ -48,8 +48,8 @@ impl Containment {
 
 impl ContainedTalk {
     /// Waits until nothing of the program is alive, and ends it when `scope` is stopped immediately, as
-    /// [`Containment::run`] does. What it says on its standard output goes to whoever holds the socket, and is not in
-    /// the end that is returned.
+    /// [`Containment::run`] does. Its standard output goes to the owner of the socket, and is not in the end that is
+    /// returned.
     ///
     /// # Errors
     ///
@@ -57,7 +57,7 @@ impl ContainedTalk {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future ends the program, and nobody learns whether that was verified. Stop `scope` instead.
+    /// Dropping the future ends the program, and whether that was verified is lost. Stop `scope` instead.
     pub async fn until_the_end(
         self,
         scope: &StopScope,

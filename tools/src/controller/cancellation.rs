@@ -13,7 +13,7 @@ pub struct StoppedCall {
     pub id: CallId,
     /// The tool's name.
     pub tool: String,
-    /// From the request to its end; zero where it ended before it heard of it.
+    /// From the request to its end; zero if it ended before the request reached it.
     pub took: Duration,
     /// Whether it did not end in time, and was given up.
     pub left_behind: bool,

@@ -1,4 +1,4 @@
-//! A running call: from its registration to its end, whatever comes in between.
+//! A running call: from its registration to its end.
 
 use std::fmt::{self, Debug};
 use std::future::Future;
@@ -16,7 +16,7 @@ use crate::counts::count_late_result;
 use crate::limit::CallLimit;
 use crate::tool::Interruption;
 
-/// Why a call was told to stop.
+/// Why a call had to stop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallStop {
     /// By an interrupt.
@@ -32,13 +32,13 @@ pub enum Driven<T> {
     Ended {
         /// What.
         value: T,
-        /// Whether it was told to stop before.
+        /// Whether it had been asked to stop before.
         asked: Option<CallStop>,
     },
-    /// It was told to stop, did not return in time, and was dropped. A result that comes all the same is counted, and
+    /// It was asked to stop, did not return in time, and was dropped. A result that comes all the same is counted, and
     /// goes nowhere.
     LeftBehind {
-        /// Why it was told to stop.
+        /// Why it was asked to stop.
         asked: CallStop,
         /// How long it was waited for.
         waited: Duration,
@@ -50,7 +50,7 @@ pub enum Driven<T> {
     },
     /// It panicked.
     Panicked {
-        /// Whether it was told to stop before.
+        /// Whether it had been asked to stop before.
         asked: Option<CallStop>,
     },
 }
@@ -113,7 +113,7 @@ impl RunningCall {
         &self.scope
     }
 
-    /// Runs the call's work to its end. Told to stop, the work gets the controller's limit to end by itself.
+    /// Runs the call's work to its end. Asked to stop, the work gets the controller's limit to end by itself.
     ///
     /// # Cancel safety
     ///
@@ -124,7 +124,7 @@ impl RunningCall {
     ) -> Driven<T> {
         let mut task = Task::spawn(work, &self);
         let returned = tokio::select! {
-            biased; // What has ended has ended, whatever was asked for meanwhile.
+            biased; // What has ended counts as ended, even if a stop was asked for meanwhile.
             returned = task.returned() => Some(returned),
             _reason = self.scope.stopped_now() => None,
             () = self.limit.over() => None,
@@ -135,7 +135,7 @@ impl RunningCall {
         }
     }
 
-    /// Waits for work that was told to stop, as long as the controller's limit allows.
+    /// Waits for work that was asked to stop, as long as the controller's limit allows.
     async fn stop<T: Send + 'static>(&mut self, task: &mut Task<T>) -> Driven<T> {
         let asked = self.ask();
         let asked_at = Instant::now();
@@ -168,7 +168,7 @@ impl RunningCall {
         met.then(|| self.turn.reason()).flatten()
     }
 
-    /// Says why it is told to stop, and tells it where that is the time limit.
+    /// Gives the reason for its stop, and stops its scope if that is the time limit.
     fn ask(&self) -> CallStop {
         let stopped = self.scope.is_stopped_now();
         if let Some(reason) = stopped.then(|| self.scope.reason()).flatten() {
@@ -211,7 +211,7 @@ impl<T> Returned<T> {
     }
 }
 
-/// The work in a task of its own, so that one that blocks holds up nobody else. Dropped with this.
+/// The work in a task of its own, so that one that blocks delays no other. Dropped with this.
 struct Task<T> {
     result: oneshot::Receiver<Returned<T>>,
     _owner: JoinSet<()>,

@@ -21,18 +21,18 @@ struct Running {
 
 #[derive(Debug)]
 pub(super) struct ControllerState {
-    /// What the scopes of turns are children of that have not been interrupted.
+    /// The parent of the scopes of turns that have not been interrupted.
     turns: StopScope,
-    /// What `turns` are children of.
+    /// The parent of `turns`.
     root: StopScope,
     running: HashMap<CallKey, Running>,
     next_key: u64,
-    /// Under way while calls run that it told to stop.
+    /// Under way while calls run that it asked to stop.
     cancelling: Option<Cancellation>,
     last: Option<Cancellation>,
     /// How many cancellations have come to their end.
     finished: u64,
-    /// Of which nobody has taken note.
+    /// Of which no one has taken note.
     unconsumed: Option<StopReason>,
     sections: usize,
     deferred: Option<StopReason>,

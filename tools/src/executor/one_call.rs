@@ -30,7 +30,7 @@ pub(super) struct OneCall<'turn> {
     pub(super) call: RequestedCall,
 }
 
-/// What stands between a call and its end: the end itself, or a record that failed.
+/// What ends a call early: its end itself, or a record that failed.
 enum Early {
     End(CallEnd),
     Ledger(LedgerError),
@@ -51,7 +51,7 @@ impl From<LedgerError> for Early {
 }
 
 impl OneCall<'_> {
-    /// Exactly one message for the call, whatever happens.
+    /// Always exactly one message for the call.
     pub(super) async fn into_message(self) -> Result<ToolMessage, LedgerError> {
         let span = info_span!(
             "tool_call",
@@ -70,7 +70,7 @@ impl OneCall<'_> {
             return self.ended(end, edited).await;
         }
         if let Some(message) = self.config.ledger.known(&self.place, &self.call).await? {
-            // It was told when it ended.
+            // It was reported when it ended.
             return Ok(message);
         }
         let mut permitted = self.permitted().await;
@@ -126,7 +126,7 @@ impl OneCall<'_> {
         Ok(made.map(|output| (CallEnd::Finished { output }, edited)))
     }
 
-    /// What a tool gets that only looks.
+    /// What a tool gets that only reads.
     fn looking(&self) -> ToolContext {
         ToolContext::new(self.turn.scope().child(), self.config.workspace.clone())
     }

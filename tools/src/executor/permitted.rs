@@ -20,7 +20,7 @@ pub(super) struct Permitted {
     pub(super) call: ToolCall,
     /// Uses itself up when the call starts. Absent where the policy needs none.
     approval: Option<Approval>,
-    /// What was shown to whoever has allowed it.
+    /// What was shown to the person who allowed it.
     shown: Option<String>,
     /// Whether a person changed the arguments.
     pub(super) edited: bool,
@@ -61,7 +61,7 @@ impl Permitted {
         }
     }
 
-    /// Asks for permission; once more, where what it was given for is not what the call would do any more.
+    /// Asks for permission; once more, if the call would no longer do what the permission was given for.
     pub(super) async fn ask(
         mut self,
         config: &ExecutorConfig,
@@ -94,7 +94,7 @@ impl Permitted {
             }
             PermissionAnswer::Edit { arguments } => {
                 let mut edited = self.with(arguments, config).map_err(|end| *end)?;
-                // What was written was written, and its change is what is made.
+                // The person's arguments are final, and their preview is the change that is made.
                 edited.shown = edited.tool().preview(&edited.call, &context).await;
                 edited.approval = Some(Approval::of(edited.digest(config)));
                 Ok(edited)
@@ -119,7 +119,7 @@ impl Permitted {
         Ok(self)
     }
 
-    /// Nobody is asked about a path that a rule denies.
+    /// A path that a rule denies is refused without asking a person.
     fn refuse_denied_path(&self, config: &ExecutorConfig) -> Result<(), Box<CallEnd>> {
         let tool = &self.registered.tool;
         let Some(path) = tool.path(&self.call, &config.workspace) else {
@@ -129,7 +129,7 @@ impl Permitted {
             Err(error @ WorkspaceError::Denied { .. }) => Err(Box::new(CallEnd::Denied {
                 reason: error.to_string(),
             })),
-            // What else is wrong with it the tool itself says.
+            // The tool itself reports what else is wrong with it.
             Ok(()) | Err(_) => Ok(()),
         }
     }
@@ -153,7 +153,7 @@ impl Permitted {
         now.as_ref() == Some(shown)
     }
 
-    /// What was shown to whoever has allowed it.
+    /// What was shown to the person who allowed it.
     pub(super) fn shown(&self) -> Option<String> {
         self.shown.clone()
     }

@@ -10,7 +10,7 @@ use super::process::Process;
 /// What the folders of our groups begin with.
 const PREFIX: &str = "irq-tool-";
 
-/// A control group that holds one tool. Its folder goes when this does, if nothing is left in it.
+/// A control group for one tool. Its folder goes when this does, if nothing is left in it.
 #[derive(Debug)]
 pub(crate) struct Cgroup {
     folder: PathBuf,
@@ -100,7 +100,7 @@ fn remove(folder: &Path) {
     for below in folders(folder) {
         remove(&below);
     }
-    // Not empty: somebody survived, and the group still holds them together.
+    // Not empty: a process survived, and the group still contains it.
     let _kept = fs::remove_dir(folder);
 }
 

@@ -55,7 +55,7 @@ pub(super) fn launch(order: &Order, group: Option<&Path>) -> Result<Pid, LaunchF
         .current_dir(&order.directory)
         .stdin(Stdio::from(OwnedFd::from(theirs)));
     let child = stage.spawn().map_err(fault)?;
-    // The command still holds the other end.
+    // The command still has the other end.
     drop(stage);
     let mut said = String::new();
     report.read_to_string(&mut said).map_err(fault)?;

@@ -1,4 +1,4 @@
-//! What a keeper and whoever started it say to each other: one JSON value a line, over a socket.
+//! What a keeper and the process that started it say to each other: one JSON value a line, over a socket.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -64,7 +64,7 @@ impl Process {
     }
 }
 
-/// Reads `/proc/<pid>/stat`. The name in it may hold anything, also spaces and brackets.
+/// Reads `/proc/<pid>/stat`. The name in it may contain anything, also spaces and brackets.
 fn row(pid: i32) -> Option<ProcessRow> {
     let text = fs::read(format!("/proc/{pid}/stat")).ok()?;
     let after_name = text.iter().rposition(|byte| *byte == b')')? + 1;
@@ -85,7 +85,7 @@ fn row(pid: i32) -> Option<ProcessRow> {
 }
 
 /// The living descendants of a process, as far as one look can tell: what forks meanwhile may be missed, and what was
-/// adopted meanwhile is found by the next look. Whoever got the pid of one that has died is never among them.
+/// adopted meanwhile is found by the next look. A process that got the pid of a dead one is never among them.
 pub(super) fn descendants(of: i32) -> Vec<Process> {
     let Some(root) = Process::alive(of) else {
         return Vec::new();
@@ -111,7 +111,7 @@ fn children_of(parent: ProcessKey) -> io::Result<Vec<Process>> {
 }
 
 /// Those of a list that are children of this very process. The pids of the dead go to strangers, so both ends are
-/// looked at again: whoever has this parent's pid for a parent while the parent lives is its child.
+/// looked at again: a process with this parent's pid for a parent while the parent lives is its child.
 fn still_of(parent: ProcessKey, mut children: Vec<Process>) -> Vec<Process> {
     children.retain(|child| child.parent == parent.pid);
     if Process::alive(parent.pid).is_none_or(|now| now.key != parent) {

@@ -14,7 +14,7 @@ use super::process::{Process, descendants};
 const FIRST_LOOK: Duration = Duration::from_micros(50);
 const LONGEST_LOOK: Duration = Duration::from_millis(5);
 
-/// What the keeper's loop is told.
+/// Input of the keeper's loop.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum KeeperEvent {
     /// The tool is to end.
@@ -79,7 +79,7 @@ impl Watch {
     /// Returns when nothing of the tool is alive, or when it cannot be killed in time.
     pub(super) fn until_the_end(&mut self) -> KeeperEnd {
         loop {
-            // Looked at first: what dies and is born all the time must not hold up its own end.
+            // Looked at first: a tool whose processes die and are born all the time must not delay its own end.
             if self.is_due() {
                 if self.must_give_up() {
                     break;
@@ -111,7 +111,7 @@ impl Watch {
         }
     }
 
-    /// Goes on killing for as long as it takes.
+    /// Continues to kill for as long as it takes.
     pub(super) fn until_empty(&mut self) {
         loop {
             self.kill_all();

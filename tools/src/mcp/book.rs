@@ -105,7 +105,7 @@ struct Cancelled {
 struct RunningRequest {
     ongoing: Arc<Ongoing>,
     token: Option<String>,
-    /// The server was told to stop it, by ourselves and not by the library.
+    /// Whether we, and not the library, told the server to stop it.
     told: bool,
 }
 
@@ -120,7 +120,7 @@ struct BookState {
 pub(super) struct Book {
     state: Mutex<BookState>,
     counter: Arc<dyn ToolCounter>,
-    /// Where it is ours to stop the stream of a request, the library's own cancellation is still needed for that.
+    /// If we stop the stream of a request ourselves, the library's own cancellation is still needed for that.
     library_cancels: bool,
     /// Something came of a call after it had been cancelled and been quiet.
     ignores: AtomicBool,
@@ -153,7 +153,7 @@ impl Book {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The server was seen to go on with a call that it had been told to stop.
+    /// The server was seen to continue a call that it had been told to stop.
     pub(super) fn ignores(&self) -> bool {
         self.ignores.load(Ordering::SeqCst)
     }

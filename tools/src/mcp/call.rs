@@ -88,10 +88,10 @@ async fn once(
     let Some(mut flight) = sent else {
         return Err(failed(&server.ended(&connection).await));
     };
-    // Stopped with the call's scope, and where nobody can answer what the call asks.
+    // Stopped with the call's scope, and if no one can answer what the call asks.
     let scope = flight.ongoing.scope.clone();
     let answer = tokio::select! {
-        biased; // What was answered was answered, whatever was asked for meanwhile.
+        biased; // What was answered counts as answered, even if a stop was asked for meanwhile.
         answer = flight.answer() => answer,
         reason = scope.stopped_now() => {
             let stopped = stop(server, flight, reason.clone()).await;
@@ -111,7 +111,8 @@ async fn once(
     Ok(Sent::Ended(Outcome::Completed(output)))
 }
 
-/// A call that ended because nobody could answer what it asked is interrupted, whatever the server made of that.
+/// A call that ended because no one could answer what it asked is interrupted, regardless of what the server made of
+/// that.
 fn unanswered(stopped: Called, reason: StopReason) -> Called {
     Ok(match stopped? {
         Outcome::Completed(output) => Outcome::Interrupted {
@@ -173,7 +174,7 @@ fn unreadable(server: &Server, error: &serde_json::Error) -> McpError {
     }
 }
 
-/// The call is to end: the server is told, and what comes of that is said.
+/// The call is to end: tells the server, and says what comes of that.
 async fn stop(server: &Arc<Server>, mut flight: InFlight, reason: StopReason) -> Called {
     let heeded = cancel::cancel(server, &mut flight, &reason).await;
     let (connection, ongoing) = (Arc::clone(&flight.connection), Arc::clone(&flight.ongoing));
@@ -282,7 +283,7 @@ impl InFlight {
         self.handle.as_ref().map(|handle| handle.id.clone())
     }
 
-    /// Waits for nothing of it any more, and lets the library forget it.
+    /// Stops waiting for it, and lets the library forget it.
     async fn forget(mut self) {
         if let Some(handle) = self.handle.take().filter(|_handle| !self.answered) {
             let limit = cancel::FORGOTTEN_WITHIN;
@@ -301,7 +302,7 @@ impl Drop for InFlight {
             connection.book.over(&id, self.answered);
             return;
         };
-        // Whoever waited has gone without a word: the server is told all the same.
+        // The caller has gone without a word: tell the server all the same.
         runtime.spawn(async move {
             let limit = cancel::FORGOTTEN_WITHIN;
             let _told = tokio::time::timeout(limit, handle.cancel(None)).await;

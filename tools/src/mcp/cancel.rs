@@ -2,8 +2,8 @@
 //!
 //! The protocol has no word for "it is stopped": a server is free to say nothing more of a call that it was told to
 //! stop, and most do. So it is watched. One that answers the call has ended it. One that still answers a ping, and has
-//! said nothing of the call for a while, counts as quiet. One that goes on to tell of progress, or answers nothing,
-//! ignores us; and so does one of which a result came later the last time, until it answers.
+//! said nothing of the call for a while, counts as quiet. One that continues to report progress, or answers nothing,
+//! ignores us; and so does one that sent a late result the last time, until it answers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +27,7 @@ pub(super) enum Heeded {
     Answered(Box<Answer>),
     /// It took note, and nothing of the call has come since.
     Quiet,
-    /// It went on, as far as can be seen.
+    /// It continued, as far as can be seen.
     Ignored {
         /// What was seen.
         how: String,
@@ -104,7 +104,7 @@ async fn told_and_watched(
         Ok(Some(mut ping)) => {
             let heeded = watch(server, flight, &mut ping, until).await;
             if !matches!(heeded, Heeded::Quiet) {
-                // Nobody waits for it any more.
+                // No one waits for it any more.
                 let _told = tokio::time::timeout(FORGOTTEN_WITHIN, ping.cancel(None)).await;
             }
             heeded
@@ -132,7 +132,7 @@ async fn watch(
     let mut answered_ping_at = None;
     loop {
         let last = heard.borrow_and_update().filter(|at| *at > told_at);
-        // Where silence was no stop before, it is none now.
+        // If silence did not mean a stop before, it does not now.
         let trusted = !connection.book.ignores();
         let quiet_at = answered_ping_at
             .filter(|_at| trusted)

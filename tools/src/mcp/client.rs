@@ -22,7 +22,7 @@ use crate::arguments::ArgumentsSchema;
 /// How often a person is asked again whose answer does not fit.
 const ASKED_AT_MOST: usize = 3;
 
-/// How long whoever asks a person may take to withdraw the question.
+/// How long the code that asks a person may take to withdraw the question.
 const WITHDRAWN_WITHIN: Duration = Duration::from_secs(1);
 
 /// Our side of a connection.
@@ -49,7 +49,7 @@ impl Client {
         }
     }
 
-    /// What the person says; `None` where nobody can be asked.
+    /// What the person says; `None` if no one can be asked.
     async fn ask(
         &self,
         server: &Server,
@@ -121,11 +121,11 @@ impl ClientHandler for Client {
             ..
         } = request
         else {
-            // A page of the web: nobody is shown it, and so nobody declines it.
+            // A page of the web: no one is shown it, and so no one declines it.
             return Ok(cancelled());
         };
         let (Some(server), false) = (self.server.upgrade(), calls.is_empty()) else {
-            // Nobody waits for a call, so no person is bothered.
+            // No one waits for a call, so no person is bothered.
             return Ok(cancelled());
         };
         let schema = serde_json::to_value(requested_schema)
@@ -146,14 +146,14 @@ impl ClientHandler for Client {
         };
         match answered {
             Some(Some(answer)) => return Ok(answer),
-            // Which of several calls it is for is not known: each ends that it may be for.
+            // Which of several calls it is for is not known: ends each of them.
             Some(None) => calls.iter().for_each(|call| call.scope.stop(unanswered())),
             None => {
                 scope.stop(void());
                 let _withdrawn = tokio::time::timeout(WITHDRAWN_WITHIN, asking).await;
             }
         }
-        // An answer that overtook the cancellation would let the call go on, and finish.
+        // An answer that overtook the cancellation would let the call continue, and finish.
         for call in &calls {
             tokio::select! {
                 () = call.known() => {}
@@ -174,7 +174,7 @@ fn cancelled() -> ElicitResult {
     ElicitResult::new(ElicitationAction::Cancel)
 }
 
-/// Why a call ends whose question nobody can answer.
+/// Why a call ends whose question no one can answer.
 fn unanswered() -> StopReason {
     StopReason {
         message: "nobody can answer what it asks".to_owned(),

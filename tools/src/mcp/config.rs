@@ -30,7 +30,7 @@ pub struct McpConfig {
 pub struct McpServerConfig {
     /// How it is reached.
     pub reach: ServerTransport,
-    /// Where it stands in the configuration: where not all tools can be offered, those of the first servers are.
+    /// Its position in the configuration: if not all tools can be offered, those of the first servers are.
     pub place: usize,
     /// The tools of it that are used, by the names that it gives them; `None` is all.
     pub tools: Option<BTreeSet<String>>,

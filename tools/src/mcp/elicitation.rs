@@ -45,20 +45,20 @@ pub enum ElicitationAnswer {
         /// The answer.
         content: Value,
     },
-    /// No; the server goes on without it, if it can.
+    /// No; the server continues without it, if it can.
     Decline,
     /// Nothing: the person turned away, or the question is void.
     Cancel,
-    /// There is nobody who can answer now. The call that the server asks for is interrupted; the server is told that the
-    /// question was cancelled, for nobody has declined it.
+    /// No one can answer now. The call that the server asks for is interrupted; the server learns that the question was
+    /// cancelled, because no one has declined it.
     Unanswered,
 }
 
-/// Asks a person what a server wants to know. Meanwhile the time limit of the call stands still.
+/// Asks a person what a server wants to know. Meanwhile the time limit of the call is paused.
 #[async_trait]
 pub trait Elicitor: Send + Sync {
-    /// Asks, and waits for the answer. May take days. Ends early, with whatever answer, when `scope` is stopped: the
-    /// call has ended then or is being cancelled, and the question is void.
+    /// Asks, and waits for the answer. May take days. Ends early, with any answer, when `scope` is stopped: the call
+    /// has ended then or is being cancelled, and the question is void.
     ///
     /// # Cancel safety
     ///

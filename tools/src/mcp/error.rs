@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::name::ServerName;
 use crate::containment::ContainmentError;
 
-/// Why a configuration of servers cannot be used. It never holds the value of a variable or of a header.
+/// Why a configuration of servers cannot be used. It never contains the value of a variable or of a header.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum McpConfigError {
@@ -41,7 +41,7 @@ pub enum McpConfigError {
     },
 }
 
-/// Why a server cannot be used. It never holds the value of a variable or of a header.
+/// Why a server cannot be used. It never contains the value of a variable or of a header.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum McpError {
@@ -78,7 +78,7 @@ pub enum McpError {
         doing: &'static str,
         /// Its limit.
         limit: Duration,
-        /// The field of the configuration that holds the limit.
+        /// The field of the configuration that sets the limit.
         field: &'static str,
         /// The end of what it wrote to its standard error, where it is a process.
         stderr: String,

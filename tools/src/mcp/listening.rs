@@ -13,7 +13,7 @@ use rmcp::transport::streamable_http_client::{
 use sse_stream::{Error as SseError, Sse};
 use tokio::sync::watch;
 
-/// The longest that a first call waits for the stream. Something between may hold its head back until an event comes.
+/// The longest that a first call waits for the stream. A proxy in between may delay its head until an event comes.
 const LONGEST: Duration = Duration::from_secs(3);
 
 /// The stream that a client opens with a GET, beside those that answer its requests.

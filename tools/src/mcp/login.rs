@@ -5,7 +5,7 @@
 //! <https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization>
 //!
 //! `terms` is what the configuration says, `challenge` what a server demands, `kept` where tokens are, `flow` one login,
-//! `landing` the page that a person comes back to, and `gate` what stands between a server and its requests.
+//! `landing` the page that a person comes back to, and `gate` what puts tokens into a server's requests.
 
 mod challenge;
 mod flow;

@@ -9,7 +9,7 @@ use crate::tool::ToolName;
 /// The longest name that a tool may have.
 const LONGEST: usize = 64;
 
-/// Stands between the name of the server and that of its tool.
+/// Separates the name of the server from that of its tool.
 const BETWEEN: &str = "__";
 
 /// The name of a server: 1 to 24 letters, digits, `-` and `_`, without two `_` in a row.
@@ -31,7 +31,7 @@ impl ServerName {
     ///
     /// # Errors
     ///
-    /// [`ServerNameError`] where the names of its tools could not be told from those of others.
+    /// [`ServerNameError`] if the names of its tools could not be distinguished from those of others.
     pub fn new(text: impl Into<String>) -> Result<Self, ServerNameError> {
         let text = text.into();
         let fits = (1..=24).contains(&text.len()) && text.bytes().all(is_plain);

@@ -55,7 +55,7 @@ impl ServerProcess {
         Ok((process, socket))
     }
 
-    /// Waits until nothing of it is alive, or nobody can say more about that.
+    /// Waits until nothing of it is alive, or no more can be known about that.
     pub(super) async fn ended(&self) -> Arc<ProcessEnd> {
         let mut ended = self.ended.clone();
         let end = ended.wait_for(Option::is_some).await;

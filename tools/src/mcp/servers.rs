@@ -27,7 +27,7 @@ use journal::tool::ContainmentReport;
 pub struct McpServersConfig {
     /// Which there are.
     pub servers: McpConfig,
-    /// Holds the processes of those that are programs. Its bound of kept output is that of a result too.
+    /// Contains the processes of those that are programs. Its bound of kept output is that of a result too.
     pub containment: Containment,
     /// The folder that programs start in, where their own configuration names none.
     pub directory: PathBuf,
@@ -152,8 +152,8 @@ impl McpServers {
         servers.flat_map(|server| server.tools().left_out).collect()
     }
 
-    /// Counts how often a list of tools has changed. Whoever sees it change puts the tools anew into the registry of
-    /// the next turn.
+    /// Counts how often a list of tools has changed. A caller that sees it change puts the tools anew into the registry
+    /// of the next turn.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.shared.changes.subscribe()
     }

@@ -25,7 +25,7 @@ const AT_ONCE: usize = 64;
 /// How long an idle connection stays open: many calls at once open many.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// How often a stream that broke off is taken up again, from where it stood.
+/// How often a stream that broke off is resumed where it ended.
 const RECONNECTS: usize = 6;
 
 /// The way, and how far the stream is that the server speaks on by itself.

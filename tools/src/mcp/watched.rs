@@ -1,4 +1,4 @@
-//! Stands between the protocol library and the wire, and shows the book every message.
+//! Sits between the protocol library and the wire, and shows the book every message.
 
 use std::io;
 use std::pin::Pin;
@@ -12,7 +12,7 @@ use tokio::io::{AsyncRead, ReadBuf};
 
 use super::book::Book;
 
-/// A transport whose messages the book sees, in their order and before anybody else.
+/// A transport whose messages the book sees first, in their order.
 pub(super) struct WatchedTransport<T> {
     inner: T,
     book: Arc<Book>,
@@ -57,7 +57,7 @@ pub(super) struct Bounded<R> {
     limit: usize,
     /// The length of the line so far.
     length: usize,
-    /// Is told of the line that is too long.
+    /// Learns of a line that is too long.
     book: Arc<Book>,
 }
 

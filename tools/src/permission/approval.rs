@@ -18,7 +18,7 @@ pub struct VoidApproval {
 }
 
 impl Approval {
-    /// The approval of the call with this digest, by whoever was shown it.
+    /// The approval of the call with this digest, by the person who was shown it.
     pub fn of(digest: CallDigest) -> Self {
         Self { digest }
     }

@@ -14,7 +14,7 @@ use journal::tool::CallDigest;
 pub struct PermissionRequest {
     /// The exact call.
     pub call: ToolCall,
-    /// What stands for it: an approval names it.
+    /// Its digest: an approval names it.
     pub digest: CallDigest,
     /// What the same call has in common whenever it is asked for: see [`CallDigest::recurring`].
     pub recurring: Digest,
@@ -45,11 +45,11 @@ pub enum PermissionAnswer {
     },
 }
 
-/// Asks whoever decides. Anything but a clear answer is a denial.
+/// Asks the person who decides. Anything but a clear answer is a denial.
 #[async_trait]
 pub trait Approver: Send + Sync {
-    /// Asks, and waits for the answer. May take days. Ends early, with whatever answer, when `scope` is stopped: the
-    /// call does not start then.
+    /// Asks, and waits for the answer. May take days. Ends early, with any answer, when `scope` is stopped: the call
+    /// does not start then.
     ///
     /// # Cancel safety
     ///
@@ -57,7 +57,7 @@ pub trait Approver: Send + Sync {
     async fn ask(&self, request: PermissionRequest, scope: &StopScope) -> PermissionAnswer;
 }
 
-/// Denies whatever is asked, for nobody is there.
+/// Denies everything, because no one can be asked.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NobodyToAsk;
 

@@ -50,7 +50,7 @@ pub struct PolicyConfig {
     /// The rules, in any order.
     #[serde(default)]
     pub rules: Vec<RuleConfig>,
-    /// What no file tool opens, whatever the rules allow.
+    /// What no file tool opens, even if the rules allow it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<PathRuleConfig>,
     /// What is done where no rule fits.
@@ -165,7 +165,7 @@ impl PermissionPolicy {
         names.filter(|name| !self.never_allows(name)).collect()
     }
 
-    /// Whether a tool is denied whatever its arguments are.
+    /// Whether a tool is denied for all arguments.
     fn never_allows(&self, tool: &str) -> bool {
         let mut named = self.rules.iter().filter(|rule| rule.tool.is_match(tool));
         let is_denied = named

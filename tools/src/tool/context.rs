@@ -14,7 +14,7 @@ use crate::workspace::Workspace;
 pub struct ToolContext {
     /// Stopped when the call is to end.
     pub scope: StopScope,
-    /// Is told what to show meanwhile.
+    /// Receives what to show meanwhile.
     pub progress: Arc<dyn ProgressSink>,
     /// The folder that the agent works in.
     pub workspace: Workspace,
@@ -25,7 +25,7 @@ pub struct ToolContext {
 }
 
 impl ToolContext {
-    /// A context whose progress nobody watches and whose time nobody limits.
+    /// A context without a progress sink and without a time limit.
     pub fn new(scope: StopScope, workspace: Workspace) -> Self {
         Self {
             scope,

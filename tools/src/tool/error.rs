@@ -33,7 +33,7 @@ pub enum ToolError {
         /// Which, and why.
         reason: String,
     },
-    /// Whatever does the tool's work failed: a server, another agent.
+    /// What does the tool's work failed: a server, another agent.
     #[error("{service} failed: {reason}")]
     Service {
         /// Who.

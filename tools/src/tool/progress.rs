@@ -34,7 +34,7 @@ pub enum Progress {
     },
 }
 
-/// Is told what a running tool tells.
+/// Receives the progress of a running tool.
 pub trait ProgressSink: Send + Sync {
     /// Takes it up. Must not block.
     fn progress(&self, progress: Progress);

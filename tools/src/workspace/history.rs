@@ -129,14 +129,14 @@ fn read(file: &Path) -> io::Result<Edit> {
     Ok(serde_json::from_slice(&fs::read(file)?)?)
 }
 
-/// Whole or not at all: a process that dies leaves at most a file that nobody reads.
+/// Whole or not at all: a process that dies leaves at most a file that is never read.
 fn write(file: &Path, edit: &Edit) -> io::Result<()> {
     let part = file.with_extension("part");
     fs::write(&part, serde_json::to_vec(edit)?)?;
     fs::rename(&part, file)
 }
 
-/// Makes a folder for this user alone: it holds what was in files.
+/// Makes a folder for this user alone: it will contain text of files.
 fn make_private(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);

@@ -39,16 +39,16 @@ const KNOWN: [&str; 28] = [
     "uniqueItems",
 ];
 
-/// Any of these says how long a text may be.
+/// Each of these bounds the length of a text.
 const BOUNDS_OF_TEXT: [&str; 4] = ["maxLength", "enum", "const", "format"];
 
-/// How deep schemas may lie in each other.
+/// How deep schemas may be nested.
 const DEEPEST: usize = 32;
 
-/// How many mistakes of one schema are told.
+/// How many mistakes of one schema are reported.
 const MOST_TOLD: usize = 20;
 
-/// Whether the schema of a request is one of a closed object, and bounded all the way down.
+/// Checks that the schema of a request is a closed object, bounded all the way down.
 pub(super) fn check(schema: &Value, at: &str) -> Result<(), Vec<RegistrationError>> {
     if let Err(error) = ValueSchema::compile(schema) {
         return Err(vec![RegistrationError::at(
@@ -73,7 +73,7 @@ pub(super) fn check(schema: &Value, at: &str) -> Result<(), Vec<RegistrationErro
     }
 }
 
-/// Whether every provider takes what a model is shown of a route.
+/// Checks that every provider accepts the schema that a model is shown of a route.
 pub(super) fn check_limits(
     route: &RouteEntry,
     record: &str,
@@ -181,7 +181,7 @@ fn is_of(schema: &Value, name: &str) -> bool {
     }
 }
 
-/// A name as a JSON pointer has it.
+/// A name, escaped for a JSON pointer.
 fn token(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }

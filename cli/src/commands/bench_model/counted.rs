@@ -19,7 +19,7 @@ pub(super) struct Tally {
     pub(super) answers: u32,
     /// Those that name exactly one route, and one that is allowed.
     pub(super) right: u32,
-    /// Those that the provider cut off at their longest.
+    /// Those that the provider truncated at their maximum length.
     pub(super) cut_off: u32,
     /// The calls that asked for a wrong answer again.
     pub(super) corrections: u32,

@@ -6,10 +6,10 @@ use async_trait::async_trait;
 use routing_core::review::{Answer, Pause, Question, QuestionKind, Resume, ReviewError, Reviewer};
 use routing_core::{Outcome, StopScope};
 
-/// What is said where there is nothing to choose.
+/// The answer when there is nothing to choose.
 const GO_ON: &str = "Go on as you think best.";
 
-/// How the question of an agent begins whose model gives no answer that can be used: the system asks it.
+/// How a question starts that the system asks because the agent's model gives no usable answer.
 const STUCK: &str = "The agent's model gives no answer";
 
 /// Answers agents.

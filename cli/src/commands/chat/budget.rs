@@ -25,11 +25,11 @@ pub(crate) struct ChatBudget {
 }
 
 impl ChatBudget {
-    /// The budget of the command line, where it has one.
+    /// The budget of the command line, if it has one.
     ///
     /// # Errors
     ///
-    /// A usage failure where it cannot be read, or the model has no price.
+    /// A usage failure if it cannot be read, or the model has no price.
     pub(super) fn of(arguments: &BudgetArguments, model: &str) -> Result<Option<Self>, Failure> {
         let Some(Spending { limit, prices }) = Spending::of(arguments)? else {
             return Ok(None);
@@ -56,7 +56,7 @@ impl ChatBudget {
     }
 }
 
-/// The conversation is told by the call that is refused; nothing else has to stop.
+/// The refused call informs the conversation; nothing else has to stop.
 struct ConversationStopSink;
 
 impl StopSink for ConversationStopSink {
@@ -75,7 +75,7 @@ impl Charge for ChatBudget {
         let reserved = self.budget.reserve_when_free(model, input, LONGEST_ANSWER);
         match reserved.await {
             Ok(reservation) => Ok(Box::new(ChatReservation(reservation))),
-            // The call is not made at all: there is nothing that could still finish.
+            // The call is never made, so nothing is left to finish.
             Err(BudgetRefusal::Spent(reached)) => Err(StopReason {
                 mode: StopMode::Immediate,
                 ..reached.reason()

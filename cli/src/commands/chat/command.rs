@@ -7,7 +7,7 @@ use crate::nearest::nearest;
 pub(super) enum Submitted {
     /// A message to the model.
     Message(String),
-    /// Nothing was typed: whatever waits goes on.
+    /// Nothing was typed: pending work continues.
     Nothing,
     /// A list of the commands.
     Help,

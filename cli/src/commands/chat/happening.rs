@@ -20,7 +20,7 @@ pub(super) enum Happening {
     Terminal(Option<io::Result<Event>>),
     Told(ConversationEvent),
     Asked(Box<PermissionQuestion>),
-    /// A question was seen for as long as it takes.
+    /// The question has been on the screen long enough.
     Seen,
     RunEnded(Result<Ended, JoinError>),
     Signalled(Signal),
@@ -53,7 +53,7 @@ impl EventSources {
     }
 }
 
-/// Waits until then; for ever where there is no such time.
+/// Waits until this time; forever if there is none.
 async fn until(time: Option<Instant>) {
     match time {
         Some(time) => tokio::time::sleep_until(time).await,

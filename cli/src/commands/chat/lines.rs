@@ -19,7 +19,7 @@ pub(super) trait Output {
     /// Something happened.
     fn told(&mut self, event: &ConversationEvent) -> io::Result<()>;
 
-    /// A signal interrupts whatever is under way.
+    /// A signal interrupts the current work.
     fn interrupting(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -85,7 +85,7 @@ const fn name_of(signal: Signal) -> &'static str {
     }
 }
 
-/// What the program leaves with after a run; `None` where the next line is read.
+/// The exit code after a run; `None` if the next line is to be read.
 fn left_with(
     ended: Result<ConversationRunEnd, ConversationRunError>,
     signalled: Option<Exit>,
@@ -106,7 +106,7 @@ fn left_with(
     }
 }
 
-/// Whether no signal and no person has stopped it: a limit did.
+/// Whether a limit stopped it, not a signal or a person.
 fn is_of_limit(reason: &StopReason, signalled: Option<Exit>) -> bool {
     signalled.is_none() && reason.source == StopSource::System
 }

@@ -16,7 +16,7 @@ use crate::visible::{visible_line, visible_piece};
 #[derive(Debug)]
 pub(super) struct Plain {
     global: Global,
-    /// Whether something stands in the current line.
+    /// Whether the current line has text.
     in_line: bool,
     /// How many tools run.
     running: usize,
@@ -48,7 +48,7 @@ impl Plain {
         self.write(&format!("{gap}{mark}\n"))
     }
 
-    /// What is no answer goes to standard error.
+    /// Everything but answers goes to standard error.
     fn aside(&self, text: &str) {
         if !self.global.quiet {
             tell(visible_line(text));

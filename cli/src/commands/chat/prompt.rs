@@ -8,13 +8,13 @@ use unicode_width::UnicodeWidthStr;
 use crate::palette::{Palette, Tone};
 use crate::visible::visible_piece;
 
-/// What stands before the line.
+/// The text before the line.
 const SIGN: &str = "> ";
 
 /// What a key asks of the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Wish {
-    /// Nothing but that the line looks different now.
+    /// Only redraw the line.
     Redraw,
     /// The line is submitted.
     Submit(String),
@@ -22,7 +22,7 @@ pub(super) enum Wish {
     Interrupt,
     /// Esc.
     Escape,
-    /// Ctrl+D where nothing is typed.
+    /// Ctrl+D with nothing typed.
     Leave,
     /// Ctrl+L.
     Clear,
@@ -51,13 +51,13 @@ impl Prompt {
         self.input.value().is_empty()
     }
 
-    /// Puts what is typed away; it can be called up again.
+    /// Clears the line; its text can be recalled.
     pub(super) fn clear(&mut self) {
         let text = self.input.value_and_reset();
         self.remember(&text);
     }
 
-    /// Takes out what is typed.
+    /// Removes and returns the typed text.
     pub(super) fn take_out(&mut self) -> String {
         self.recalled = None;
         self.input.value_and_reset()
@@ -68,7 +68,7 @@ impl Prompt {
         self.input = Input::new(text.to_owned());
     }
 
-    /// Takes in what the terminal says.
+    /// Handles a terminal event.
     pub(super) fn take(&mut self, event: &Event) -> Option<Wish> {
         match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => Some(self.key(*key, event)),
@@ -103,7 +103,7 @@ impl Prompt {
             KeyCode::Char('f') if alt => self.edit(InputRequest::GoToNextWord),
             KeyCode::Char('d') if alt => self.edit(InputRequest::DeleteNextWord),
             _ => {
-                // What the library knows no use for changes nothing.
+                // Input that the library does not handle changes nothing.
                 let _changed = self.input.handle_event(event);
             }
         }
@@ -167,7 +167,7 @@ impl Prompt {
         }
     }
 
-    /// The line in so many columns: the part of it around the cursor. Where nothing is typed, the hint.
+    /// The line in so many columns: the part of it around the cursor. If nothing is typed, the hint.
     pub(super) fn row(&self, columns: usize, palette: Palette, hint: &str) -> PromptRow {
         let sign = palette.paint(Tone::Strong, SIGN.trim_end());
         let room = columns.saturating_sub(SIGN.len() + 1).max(1);

@@ -1,4 +1,4 @@
-//! The terminal in the mode in which every key is told at once, for as long as this lives.
+//! The terminal in raw mode, in which every key is reported at once, for as long as this lives.
 
 use std::io::{self, Write};
 use std::panic;
@@ -27,7 +27,7 @@ impl RawTerminal {
             }));
         });
         terminal::enable_raw_mode()?;
-        // From here on the terminal is given back, whatever fails.
+        // From here on the terminal is restored even if a step fails.
         let taken = Self { _private: () };
         execute!(io::stdout(), EnableBracketedPaste)?;
         Ok(taken)
@@ -43,7 +43,7 @@ impl Drop for RawTerminal {
 /// Does nothing to a terminal that was not taken or was given back already.
 fn give_back() {
     if terminal::is_raw_mode_enabled().unwrap_or(true) {
-        // There is nobody left to tell of a failure.
+        // A failure can no longer be reported.
         let _ = execute!(io::stdout(), DisableBracketedPaste);
         let _ = terminal::disable_raw_mode();
         let _ = io::stdout().flush();
@@ -58,7 +58,7 @@ mod tests {
 
     use super::RawTerminal;
 
-    /// Set where this test is run by itself, on a terminal.
+    /// Set when this test is run by itself, on a terminal.
     const ON_TERMINAL: &str = "IRQ_TEST_ON_TERMINAL";
 
     #[test]
@@ -67,7 +67,7 @@ mod tests {
             let _taken = RawTerminal::take().unwrap();
             let panicking = std::thread::spawn(|| panic!("told to"));
             assert!(panicking.join().is_err());
-            // Nothing is dropped on this way out.
+            // This exit drops nothing.
             std::process::exit(0);
         }
         let mut command = Command::new("sh");

@@ -1,7 +1,7 @@
 //! The terminal of a conversation: what was said above, the prompt in the last row.
 //!
-//! A value that turns what happens into bytes, so that every step of it can be tested without a terminal.
-//! Rows are broken here and never by the terminal, so it is always known where the cursor is.
+//! A value that turns events into bytes, so that every step of it can be tested without a terminal. Rows are broken here and
+//! never by the terminal, so the position of the cursor is always known.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -14,11 +14,11 @@ const CLEAR_BELOW: &str = "\r\u{1b}[J";
 #[derive(Debug)]
 pub(super) struct Screen {
     columns: usize,
-    /// The column in which the text goes on; 0 where it is at the beginning of a row.
+    /// The column in which the text goes on; 0 at the beginning of a row.
     column: usize,
-    /// Whether the text was torn off in the midst of a row.
+    /// Whether the text was broken off in the middle of a row.
     torn: bool,
-    /// The word that the text ends with, which moves to the next row where it does not fit.
+    /// The last word of the text, which moves to the next row if it does not fit.
     word: String,
     prompt: Option<PromptRow>,
     bytes: String,
@@ -59,7 +59,7 @@ impl Screen {
         self.prompt = None;
     }
 
-    /// Adds to the text above the prompt. Nothing in it may act on the terminal.
+    /// Adds to the text above the prompt. The text cannot control the terminal.
     pub(super) fn text(&mut self, text: &str) {
         self.lift_prompt();
         for character in text.chars() {
@@ -70,7 +70,7 @@ impl Screen {
         }
     }
 
-    /// Adds a mark in colours to the end of the row, or in a row of its own where it does not fit.
+    /// Adds a coloured mark to the end of the row, or in a row of its own if it does not fit.
     pub(super) fn mark(&mut self, plain: &str, painted: &str) {
         self.lift_prompt();
         let width = plain.width();
@@ -124,7 +124,7 @@ impl Screen {
         self.end_row();
     }
 
-    /// Takes the prompt away, and goes to where the text goes on.
+    /// Removes the prompt and moves the cursor to the end of the text.
     fn lift_prompt(&mut self) {
         if self.prompt.take().is_none() {
             return;
@@ -157,7 +157,7 @@ impl Screen {
         }
     }
 
-    /// Begins a new row with the word that does not fit; with nothing where it fills a whole row.
+    /// Begins a new row with the word that does not fit; empty if the word fills a whole row.
     fn move_word_down(&mut self) {
         let word = std::mem::take(&mut self.word);
         let width = word.width();

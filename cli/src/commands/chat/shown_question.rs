@@ -1,22 +1,22 @@
-//! From when on an answer counts: keys that were pressed before a question was seen are no answer to it.
+//! When an answer starts to count: keys pressed before a question was seen do not answer it.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 use tools::CallDigest;
 
-/// How long a question has to stand without a key before an answer to it counts. A key that was on its way when the
-/// question was drawn arrives within it, and so does the next one of somebody who is typing something else.
+/// How long a question must be shown without a key press before an answer counts. A key pressed just before the question was
+/// drawn arrives within this time, and so does the next key of a person who is typing something else.
 pub(super) const UNTOUCHED: Duration = Duration::from_millis(300);
 
-/// How the question stands that is asked.
+/// The phase of the question that is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum QuestionPhase {
-    /// Nobody can have seen it.
+    /// No one can have seen it yet.
     Undrawn,
-    /// It is on the screen, and since then no key was pressed.
+    /// It is on the screen, and no key was pressed since.
     Untouched(Instant),
-    /// What is typed now is meant for it.
+    /// Keys are now meant for the question.
     Open,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct ShownQuestion {
     /// The exact call that is asked about.
     of: CallDigest,
     phase: QuestionPhase,
-    /// Whether it was said that what was typed is kept.
+    /// Whether the notice was shown that the typed text is kept.
     has_said: bool,
 }
 
@@ -59,7 +59,7 @@ impl ShownQuestion {
         }
     }
 
-    /// When it takes answers, where it does not yet and is on the screen.
+    /// When it starts to take answers; `None` if it already does or is not on the screen.
     pub(super) fn due(&self) -> Option<Instant> {
         match self.phase {
             QuestionPhase::Untouched(since) => Some(since + UNTOUCHED),
@@ -67,7 +67,7 @@ impl ShownQuestion {
         }
     }
 
-    /// Takes answers from now on, where its time has come; whether that is so only now.
+    /// Takes answers from now on if its time has come; returns whether that just happened.
     pub(super) fn open(&mut self, now: Instant) -> bool {
         let opens = self.due().is_some_and(|due| due <= now);
         if opens {
@@ -81,7 +81,7 @@ impl ShownQuestion {
         self.phase == QuestionPhase::Open
     }
 
-    /// Something was submitted too early; whether that was not said yet.
+    /// Something was submitted too early; returns true the first time.
     pub(super) fn say(&mut self) -> bool {
         !std::mem::replace(&mut self.has_said, true)
     }

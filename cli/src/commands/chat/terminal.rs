@@ -32,10 +32,10 @@ use crate::terminal_events::TerminalEvents;
 use crate::visible::{visible_line, visible_lines, visible_piece};
 use looking_back::partial_text;
 
-/// What stands behind an answer that was interrupted.
+/// The mark after an interrupted answer.
 const INTERRUPTED: &str = "[interrupted]";
 
-/// What a first Ctrl+C says where there is nothing to interrupt.
+/// The hint after a first Ctrl+C with nothing to interrupt.
 const AGAIN: &str = "Press Ctrl+C again to exit";
 
 /// Talks until the person leaves.
@@ -74,7 +74,7 @@ pub(super) async fn talk(
     };
     talk.conversation.interrupt(now("the conversation is over"));
     while let Some(ended) = table.runs.join_next().await {
-        // What it has to say was said by its events.
+        // Its events have already reported the result.
         drop(ended);
     }
     while let Ok(event) = table.events.try_recv() {
@@ -82,7 +82,7 @@ pub(super) async fn talk(
     }
     talk.screen.close();
     match talk.write() {
-        // Whoever closed the terminal reads no last words.
+        // The terminal is closed, so a last message would not be read.
         Err(error) if !is_of_closed_terminal(&error) => Err(error.into()),
         Ok(()) | Err(_) => Ok(exit),
     }
@@ -98,18 +98,18 @@ pub(super) struct Talk {
     manner: Manner,
     seed: u64,
     pace: llm::Pace,
-    /// Pays for the models that are talked with, all of them.
+    /// Pays for all models that are used.
     budget: Option<ChatBudget>,
-    /// What has happened while a run is under way.
+    /// Whether an event of the run under way has arrived.
     heard_of_answer: bool,
-    /// Whether an interrupt was told of the run under way, which is about to end, and whether something was sent since.
+    /// Whether the run under way was interrupted and is about to end, and whether something was sent since.
     interrupted: bool,
     sent_since: bool,
-    /// Whether Ctrl+C was pressed where there was nothing to interrupt, and nothing was done since.
+    /// Whether Ctrl+C was pressed with nothing to interrupt, and nothing was done since.
     leaving: bool,
-    /// What stops the tools, where there are any.
+    /// What stops the tools, if there are any.
     controller: Option<InterruptController>,
-    /// The tools that run, and what is asked about those that may not without permission.
+    /// The running tools, and the questions about those that need permission.
     pub(super) tools: ToolTalk,
 }
 
@@ -195,7 +195,7 @@ impl Talk {
             Happening::Terminal(None | Some(Err(_))) => ControlFlow::Break(Exit::HungUp),
             Happening::Told(event) => {
                 self.told(event);
-                // All that has been told is drawn together.
+                // All events that have arrived are drawn together.
                 while let Ok(event) = table.events.try_recv() {
                     self.told(event);
                 }
@@ -228,7 +228,7 @@ impl Talk {
                 } else {
                     "Ctrl+C"
                 };
-                // Said before anything has stopped.
+                // Printed before anything has stopped.
                 let waits = self
                     .controller
                     .as_ref()
@@ -258,7 +258,7 @@ impl Talk {
         match submitted {
             Submitted::Nothing => self.run(table),
             Submitted::Message(text) => {
-                // It is not blank, or it would be nothing.
+                // The text is not blank: a blank line is read as nothing.
                 if self.conversation.send_message(text).is_ok() {
                     self.sent_since = self.interrupted;
                     self.run(table);
@@ -292,7 +292,7 @@ impl Talk {
         ControlFlow::Continue(())
     }
 
-    /// Begins a run where there is something to answer and none is under way.
+    /// Begins a run if there is something to answer and none is under way.
     fn run(&mut self, table: &mut EventSources) {
         if table.runs.is_empty() && self.conversation.has_work() {
             self.heard_of_answer = false;
@@ -311,9 +311,9 @@ impl Talk {
             self.told(event);
         }
         match ended {
-            // A message that was sent as the run ended is answered by another.
+            // A message that was sent as the run ended is answered by another run.
             Ok(Ok(ConversationRunEnd::Answered)) => self.run(table),
-            // So is one that was sent when the person had read of the interrupt.
+            // So is one that was sent after the person had read of the interrupt.
             Ok(Ok(ConversationRunEnd::Interrupted { .. })) if self.sent_since => self.run(table),
             Ok(
                 Ok(ConversationRunEnd::Interrupted { .. } | ConversationRunEnd::Paused { .. })
@@ -358,7 +358,7 @@ impl Talk {
                 self.interrupted = true;
                 let tools_stopped = self.tools.over();
                 if reason.source == StopSource::System {
-                    // Nobody pressed a key: the budget is spent.
+                    // No key was pressed: the budget is exhausted.
                     self.notice(&format!("Not sent: {}.", reason.message));
                 } else if let Some(partial) = partial {
                     self.marked(INTERRUPTED);
@@ -403,7 +403,7 @@ impl Talk {
         self.screen.end_row();
     }
 
-    /// Ends an answer, with what is known of it for those who want to know more.
+    /// Ends an answer, with its details at a higher verbosity.
     fn after_answer(&mut self, detail: &str) {
         self.screen.end_row();
         if self.global.verbose > 0 && !detail.is_empty() {
@@ -442,7 +442,7 @@ impl Talk {
         self.screen.rows(rows.iter().map(String::as_str));
     }
 
-    /// A row of what a person decides about, whole: nothing of it is cut off.
+    /// A row of what a person decides about, never truncated.
     pub(super) fn question_row(&mut self, line: &str) {
         let rows = broken(line, columns() - 1);
         self.screen.rows(rows.iter().map(String::as_str));
@@ -456,7 +456,7 @@ impl Talk {
     }
 
     fn change_model(&mut self, name: &str) {
-        // A server's address is that of the model which it was given for.
+        // A server's address belongs to the model for which it was given.
         let is_same_provider = self
             .conversation
             .model_name()

@@ -12,10 +12,10 @@ use super::tools::PermissionQuestion;
 use crate::reviewer::Consent;
 use crate::visible::visible_lines;
 
-/// What stands in the prompt while a question is open.
+/// The prompt's hint while a question is open.
 pub(super) const QUESTION_HINT: &str = "y allows this call once · n denies it · e edits its arguments · v shows all of it · Ctrl+C stops";
 
-/// The same until an answer counts.
+/// The hint until an answer counts.
 pub(super) const QUESTION_COMES: &str = "a question has come up: read it, then answer";
 
 /// The rows of a preview that are shown at first.
@@ -24,18 +24,18 @@ const LONGEST_PREVIEW: usize = 60;
 /// What is known of the tools of the run under way.
 #[derive(Default)]
 pub(super) struct ToolTalk {
-    /// What is asked, the first of it shown.
+    /// The open questions; the first one is shown.
     open: VecDeque<PermissionQuestion>,
-    /// How the first of it stands, once it is shown.
+    /// The phase of the first question, once it is shown.
     standing: Option<ShownQuestion>,
     /// What was being typed when the question came up.
     aside: Option<String>,
     /// Whether the arguments of the shown call are being edited.
     editing: bool,
-    /// The arguments that a person has given calls, by the calls' ids.
+    /// The arguments that a person has edited, by the calls' ids.
     edited: HashMap<String, String>,
     running: usize,
-    /// Whether the first line after an interrupt has been said.
+    /// Whether the first line after an interrupt was printed.
     stopping: bool,
 }
 
@@ -50,12 +50,12 @@ impl ToolTalk {
         !self.open.is_empty()
     }
 
-    /// Whether what is submitted now is an answer.
+    /// Whether a line submitted now is an answer.
     pub(super) fn takes_answers(&mut self) -> bool {
         self.asks() && self.standing.is_some_and(|it| it.takes_answers())
     }
 
-    /// When the question takes answers, where it does not yet.
+    /// When the question starts to take answers; `None` if it already does.
     pub(super) fn due(&self) -> Option<Instant> {
         self.standing.and_then(|standing| standing.due())
     }
@@ -74,7 +74,7 @@ impl ToolTalk {
         }
     }
 
-    /// A request as it is carried out: with what a person has made of its arguments.
+    /// A request as it is executed: with the arguments that a person has edited.
     pub(super) fn as_edited(&mut self, request: ToolRequest) -> ToolRequest {
         match self.edited.remove(&request.id) {
             Some(arguments) => ToolRequest {
@@ -100,13 +100,13 @@ impl ToolTalk {
         self.stopping
     }
 
-    /// An interrupt is asked for; whether tools are to be stopped that were not before.
+    /// An interrupt is requested; returns whether it newly stops tools.
     pub(super) fn begin_stop(&mut self) -> bool {
         let has_tools = self.running > 0 || self.asks();
         has_tools && !std::mem::replace(&mut self.stopping, true)
     }
 
-    /// The interrupt is over; whether it stopped tools.
+    /// The interrupt is over; returns whether it stopped tools.
     pub(super) fn over(&mut self) -> bool {
         self.running = 0;
         std::mem::take(&mut self.stopping)
@@ -114,17 +114,17 @@ impl ToolTalk {
 }
 
 impl Talk {
-    /// A tool may do something only if a person says so.
+    /// A tool needs a person's permission.
     pub(super) fn asked(&mut self, question: PermissionQuestion) {
         self.tools.open.push_back(question);
     }
 
-    /// Shows the question that is next, where it is not shown, and gives the line back where none is open.
+    /// Shows the next question if it is not shown, and restores the line if no question is open.
     pub(super) fn settle_questions(&mut self) {
         if !self.tools.asks() {
             self.tools.standing = None;
             if let Some(draft) = self.tools.aside.take() {
-                // Half an answer to a question that is none any more can be called up again.
+                // Half an answer to a question that is no longer open can be recalled.
                 self.prompt.clear();
                 self.prompt.put(&draft);
             }
@@ -139,8 +139,8 @@ impl Talk {
         }
     }
 
-    /// The question has stood for long enough: from now on what is typed is an answer, and what was typed before is
-    /// put aside until there is one.
+    /// The question was shown long enough: from now on typed text answers it. Text that was typed before is kept until the
+    /// question is answered.
     pub(super) fn open_question(&mut self) {
         let standing = self.tools.standing.as_mut();
         let opens = standing.is_some_and(|standing| standing.open(Instant::now()));
@@ -153,7 +153,7 @@ impl Talk {
         }
     }
 
-    /// Something was submitted that had been typed before the question was seen. It is kept, and is no answer.
+    /// Something was submitted that was typed before the question was seen. It is kept and does not answer the question.
     pub(super) fn submitted_too_early(&mut self, line: &str) {
         self.prompt.put(line);
         if !line.is_empty() && self.tools.standing.as_mut().is_some_and(ShownQuestion::say) {
@@ -190,7 +190,7 @@ impl Talk {
             Consent::Show => self.show_question(usize::MAX),
             Consent::Help | Consent::Nothing => self.notice("Answer y, n, e or v."),
             Consent::Words(_) => {
-                // It is no answer, and not lost either.
+                // It does not answer the question, and it is not lost either.
                 if self.conversation.send_message(text).is_ok() {
                     self.notice("Kept as the next message. Answer y, n, e or v first.");
                 }
@@ -215,7 +215,7 @@ impl Talk {
         }
     }
 
-    /// Shows the exact call that is asked about, and what it would change in so many rows.
+    /// Shows the exact call that is asked about, and at most this many rows of what it would change.
     fn show_question(&mut self, most: usize) {
         let Some(question) = self.tools.open.front() else {
             return;

@@ -29,16 +29,16 @@ pub(super) struct PermissionQuestion {
     answer: oneshot::Sender<PermissionAnswer>,
 }
 
-/// What a conversation on a terminal has of its tools.
+/// The tool controls of a conversation on a terminal.
 pub(super) struct ToolControls {
     /// The questions to the person.
     pub(super) questions: mpsc::UnboundedReceiver<PermissionQuestion>,
-    /// What stops the calls, where there are tools.
+    /// What stops the calls, if there are tools.
     pub(super) controller: Option<InterruptController>,
 }
 
 impl PermissionQuestion {
-    /// Whether an interrupt came before the answer, so that the answer has no use.
+    /// Whether an interrupt came before the answer, which then has no effect.
     pub(super) fn is_void(&self) -> bool {
         self.answer.is_closed()
     }
@@ -65,7 +65,7 @@ impl PermissionQuestion {
     }
 
     fn say(self, answer: PermissionAnswer) {
-        // After an interrupt the answer has no use.
+        // After an interrupt the answer has no effect.
         let _void = self.answer.send(answer);
     }
 }
@@ -87,20 +87,20 @@ impl Approver for TerminalApprover {
     }
 }
 
-/// What a conversation has of its tools.
+/// The tools of a conversation.
 #[derive(Default)]
 pub(super) struct ChatTools {
-    /// The tools, where there are any.
+    /// The tools, if there are any.
     pub(super) desk: Option<ExecutorDesk>,
     servers: Option<Arc<McpServers>>,
 }
 
 impl ChatTools {
-    /// Takes leave of the servers.
+    /// Closes the connections to the servers.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, their processes end all the same.
+    /// If dropped, their processes end all the same.
     pub(super) async fn close(&self) {
         if let Some(servers) = &self.servers {
             left(servers, |note| eprintln!("{note}")).await;
@@ -108,15 +108,15 @@ impl ChatTools {
     }
 }
 
-/// The tools that the command line asks for, and the questions about them where there is a terminal.
+/// The tools that the command line asks for, and the questions about them if there is a terminal.
 ///
 /// # Errors
 ///
-/// Where the folder cannot be opened, the permissions or the servers cannot be read, or two tools have one name.
+/// If the folder cannot be opened, the permissions or the servers cannot be read, or two tools have one name.
 ///
 /// # Cancel safety
 ///
-/// Dropped, the servers that were started end.
+/// If dropped, the servers that were started end.
 pub(super) async fn open(
     arguments: &ChatArguments,
     on_terminal: bool,
@@ -166,13 +166,13 @@ pub(super) async fn open(
     Ok((ChatTools { desk, servers }, questions))
 }
 
-/// Connects the servers that a file names, and puts their tools beside those that there are.
+/// Connects the servers that a file names, and adds their tools to the others.
 async fn connect(
     file: &Path,
     workspace: &Workspace,
     all: &mut ToolRegistry,
 ) -> Result<Arc<McpServers>, Failure> {
-    // A chat has no store for a server's own questions: the server hears that no person answers.
+    // A chat has no store for a server's own questions: it replies that no person answers.
     let config = McpServersConfig {
         logins: logins::folder(),
         ..McpServersConfig::new(read_servers(file)?, workspace.root())

@@ -8,7 +8,7 @@ const USUAL_COLUMNS: u16 = 80;
 /// The columns of the terminal.
 pub(super) fn columns() -> usize {
     let (columns, _rows) = crossterm::terminal::size().unwrap_or((USUAL_COLUMNS, 0));
-    // A terminal that says it has none has some all the same.
+    // A terminal that reports hardly any columns is wider than that.
     usize::from(if columns < 4 { USUAL_COLUMNS } else { columns })
 }
 

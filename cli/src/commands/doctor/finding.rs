@@ -1,8 +1,8 @@
-//! One thing that was looked at.
+//! The result of one check.
 
 use serde_json::{Value, json};
 
-/// How it is.
+/// The result's severity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Health {
     /// As it should be.
@@ -13,12 +13,12 @@ pub(super) enum Health {
     Problem,
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Finding {
-    /// What was looked at.
+    /// What was checked.
     pub(super) what: &'static str,
-    /// How it is.
+    /// The severity.
     pub(super) health: Health,
     /// What was found, in words. Never a secret.
     pub(super) found: String,

@@ -1,4 +1,4 @@
-//! What is around the program: its user, the terminal, keys of models, control groups for tools.
+//! The program's environment: its user, the terminal, keys of models, control groups for tools.
 
 use std::io::{self, IsTerminal};
 
@@ -13,12 +13,12 @@ use crate::palette::is_dumb;
 /// The smallest screen that everything fits on.
 const SCREEN: (usize, usize) = (80, 24);
 
-/// What is known of the machine.
+/// The findings about the machine.
 pub(super) fn findings() -> Vec<Finding> {
     vec![terminal(), keys(), control_groups()]
 }
 
-/// Who decides where no server says who its callers are.
+/// Who decides if no server says who its callers are.
 pub(super) fn user() -> Finding {
     match actor() {
         Ok(actor) => Finding::well("user", format!("decisions here are {}'s", actor.name)),
@@ -43,7 +43,7 @@ fn terminal() -> Finding {
     Finding::well("terminal", found)
 }
 
-/// Which providers have a key; none is ever shown.
+/// Which providers have a key; no key is ever shown.
 fn keys() -> Finding {
     let set: Vec<String> = Provider::all()
         .filter(|provider| {

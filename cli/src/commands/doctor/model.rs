@@ -1,5 +1,5 @@
-//! A model: whether it is reached, what its server is, whether it keeps to a schema, how fast it is, and whether it ends when
-//! it is told to.
+//! A model: whether it is reached, what its server is, whether it keeps to a schema, how fast it is, and whether it ends
+//! when it is stopped.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,21 +20,21 @@ use crate::exit::{Failure, causes};
 use crate::model::ModelChoice;
 use crate::settings::Profiles;
 
-/// What is said of models.
+/// The name of these checks.
 const WHAT: &str = "model";
 
-/// The record of what is asked.
+/// The record that the model is asked for.
 const RECORD: &str = "ReviewDecision";
 
-/// Tries the model, and keeps its profile where that is wanted and it works.
+/// Tries the model, and saves its profile if that is wanted and the model works.
 ///
 /// # Errors
 ///
-/// Where the profile cannot be kept.
+/// If the profile cannot be saved.
 ///
 /// # Cancel safety
 ///
-/// Dropped, the call under way is given up.
+/// If dropped, the call under way is cancelled.
 pub(super) async fn findings(
     name: &str,
     arguments: &DoctorArguments,
@@ -80,7 +80,7 @@ fn server(facts: &ServerFacts) -> Finding {
     )
 }
 
-/// How it is asked.
+/// How the model is asked.
 fn manner(model: &ProviderModel) -> String {
     let profile = model.profile();
     let reads = match profile.context {
@@ -158,7 +158,7 @@ async fn tried(model: &ProviderModel) -> Finding {
     }
 }
 
-/// Stops the call at the first piece of its answer.
+/// Stops the call at the first chunk of its answer.
 struct StopsAtOnce(StopScope);
 
 impl ChunkSink for StopsAtOnce {
@@ -172,7 +172,7 @@ impl ChunkSink for StopsAtOnce {
     }
 }
 
-/// How long it takes to let go of a call that is stopped in its midst.
+/// How long it takes to end a call that is stopped halfway.
 async fn interrupted(model: &ProviderModel) -> Finding {
     let scope = StopScope::new();
     let stops: Arc<dyn ChunkSink> = Arc::new(StopsAtOnce(scope.clone()));

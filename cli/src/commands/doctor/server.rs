@@ -13,7 +13,7 @@ use crate::installation::{ServerPlace, client_at};
 /// What to do about a server that does not answer.
 const UNREACHABLE: &str = "start it (`irq serve`), or correct --server; what stands between, such as a firewall or a proxy, may refuse too";
 
-/// What is known of a server.
+/// The findings about a server.
 ///
 /// # Cancel safety
 ///
@@ -80,7 +80,7 @@ fn version(address: String, theirs: &str) -> Finding {
     )
 }
 
-/// Whether others on this machine may read a file. What is no file holds no token.
+/// Whether others on this machine may read a file. A path that is not a regular file holds no token.
 fn is_shared(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o077 != 0)
 }
@@ -100,7 +100,7 @@ fn wrong(failure: &Failure) -> Finding {
     let (what, remedy) = if failure.exit == Exit::NotAuthorised {
         ("token", failure.advice())
     } else if failure.exit == Exit::Unreachable {
-        // The advice of other commands is to ask here.
+        // Other commands advise running `irq doctor`, which is this one.
         ("server", Some(UNREACHABLE))
     } else {
         ("server", failure.advice())

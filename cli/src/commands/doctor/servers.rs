@@ -8,14 +8,14 @@ use super::finding::Finding;
 use crate::logins;
 use crate::tooling::read_servers;
 
-/// What is said of servers.
+/// The name of these checks.
 const WHAT: &str = "mcp";
 
-/// Starts or reaches each server, lists its tools, and takes leave.
+/// Starts or reaches each server, lists its tools, and disconnects.
 ///
 /// # Cancel safety
 ///
-/// Dropped, the servers that were started end.
+/// If dropped, the servers that were started end.
 pub(super) async fn findings(file: &Path) -> Vec<Finding> {
     let config = match read_servers(file) {
         Ok(config) => config,

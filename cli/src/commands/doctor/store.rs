@@ -19,10 +19,10 @@ use crate::keep::own_name;
 use crate::listing;
 use crate::storage::StoreChoice;
 
-/// Below this much free space something should be done.
+/// Below this much free space the user should act.
 const LITTLE: u64 = 200 << 20;
 
-/// What is known of the store.
+/// The findings about the store.
 ///
 /// # Cancel safety
 ///
@@ -46,7 +46,7 @@ pub(super) async fn findings(arguments: &StoreArguments) -> Vec<Finding> {
     }
 }
 
-/// What is known of a store in a file.
+/// The findings about a store in a file.
 async fn of_file(path: &Path, place: &StoreChoice) -> Vec<Finding> {
     let mut findings = vec![space(path)];
     let locked = locked(path);
@@ -92,7 +92,7 @@ async fn of_file(path: &Path, place: &StoreChoice) -> Vec<Finding> {
     findings
 }
 
-/// What is known of a store in PostgreSQL.
+/// The findings about a store in PostgreSQL.
 async fn of_server(location: &StoreLocation) -> Vec<Finding> {
     match location.exists().await {
         Ok(true) => {}
@@ -169,7 +169,7 @@ async fn audit(store: &dyn Store) -> Finding {
     }
 }
 
-/// The runs that are not over: who has them, and which of them have lost their process.
+/// The runs that have not ended: which process owns them, and which of them have lost their process.
 async fn unowned(store: &dyn Store) -> Finding {
     let live = match listing::live_runs_in(store).await {
         Ok(live) => live,
@@ -178,7 +178,7 @@ async fn unowned(store: &dyn Store) -> Finding {
             return Finding::problem("runs", causes(&error), remedy);
         }
     };
-    // Nobody needs to execute what stands still: a server puts it aside until somebody decides.
+    // A paused or waiting run needs no process: a server unloads it until a person decides.
     let (mut executed, mut waiting, mut left) = (0_usize, 0_usize, Vec::new());
     for run in &live {
         match run.state {
@@ -210,7 +210,7 @@ async fn unowned(store: &dyn Store) -> Finding {
     }
 }
 
-/// That others on this machine may read the store, where they may: what agents were told and answered stands in it.
+/// Reports that others on this machine may read the store, if they may: it contains what agents were told and answered.
 fn shared(path: &Path) -> Option<Finding> {
     let whole = path.canonicalize().ok()?;
     let mode = |path: &Path| fs::metadata(path).map_or(0, |found| found.permissions().mode());
@@ -240,16 +240,17 @@ fn shared(path: &Path) -> Option<Finding> {
     ))
 }
 
-/// The folder that the store is in, or that the first run makes its own in.
+/// The folder that the store is in, or in which the first run creates the store's own.
 fn folder_of(path: &Path) -> &Path {
     let folder = path.ancestors().skip(1).find(|folder| folder.is_dir());
     folder.unwrap_or(Path::new("."))
 }
 
-/// That nothing can be written beside the store, where that is so: its journal stands there, and nothing is kept without.
+/// Reports that the store's folder is not writable, if so: the store's journal is written there, and nothing is saved
+/// without it.
 fn locked(path: &Path) -> Option<Finding> {
     let folder = folder_of(path);
-    // It has no name, and is gone at once.
+    // It has no name and disappears at once.
     tempfile::tempfile_in(folder).err().map(|error| {
         Finding::problem(
             "store",

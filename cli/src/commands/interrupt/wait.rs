@@ -1,4 +1,4 @@
-//! Waiting until an interrupt has come so far.
+//! Waiting until an interrupt reaches a state.
 
 use std::time::Duration;
 
@@ -14,19 +14,19 @@ use crate::keep::has_process;
 use crate::refused::no_interrupt;
 use crate::stands::stands;
 
-/// How long is waited for what follows once a stop has taken hold: as a rule it is recorded right after that.
+/// How long to wait for what follows a stop that took effect: usually it is recorded right after it.
 const SETTLING: Duration = Duration::from_secs(2);
 
-/// Waits until the interrupt has, or has had, a state. Returns it as it is then. A stop whose run loses its process
-/// meanwhile takes hold here.
+/// Waits until the interrupt has, or has had, a state. Returns it as it is then. If the process of the stop's run dies
+/// meanwhile, the stop is carried out here.
 ///
 /// # Errors
 ///
-/// [`Exit::TimedOut`] where that takes too long, [`Exit::Conflict`] where it ended otherwise.
+/// [`Exit::TimedOut`] if that takes too long, [`Exit::Conflict`] if it ended otherwise.
 ///
 /// # Cancel safety
 ///
-/// Dropped, the stop may have taken hold, and its run may be owned for some seconds more.
+/// If dropped, the stop may have taken effect, and its run may be owned for some seconds more.
 pub(super) async fn wait(
     from: &dyn Installation,
     interrupt: &Interrupt,
@@ -82,7 +82,7 @@ pub(super) async fn wait(
     Err(Failure::new(Exit::TimedOut, text).hint(hint))
 }
 
-/// Why an interrupt that has ended never came to the wanted state.
+/// Why an interrupt that has ended never reached the wanted state.
 async fn never(
     from: &dyn Installation,
     now: &Interrupt,
@@ -108,7 +108,7 @@ async fn never(
     Ok(Failure::new(Exit::Conflict, text).hint(hint))
 }
 
-/// The agent that was to stop and has come to its end instead, and how it ended.
+/// The agent that ended before it could be stopped, and how it ended.
 async fn ended_agent(from: &dyn Installation, stop: &Interrupt) -> Result<Option<String>, Failure> {
     if stop.scope != Scope::Agent || stop.state != State::Cancelled {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! The steps that somebody wrote: JSON, or one a line.
+//! The steps that a person wrote: JSON, or one a line.
 
 use std::io::Read;
 
@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::exit::{Exit, Failure};
 
-/// The most that is read.
+/// The most bytes that are read.
 const LONGEST: u64 = 1 << 20;
 
 /// A list of steps, alone or named.
@@ -22,7 +22,7 @@ enum Written {
 ///
 /// # Errors
 ///
-/// [`Exit::Usage`] where it holds no steps.
+/// [`Exit::Usage`] if it holds no steps.
 pub(super) fn tasks(given: &str) -> anyhow::Result<Vec<String>> {
     let (text, is_file) = if given == "-" {
         (read(std::io::stdin())?, true)

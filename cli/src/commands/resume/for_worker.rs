@@ -1,4 +1,4 @@
-//! A run that a worker executes: its pauses are lifted here, and its worker goes on with it.
+//! A run that a worker executes: its pauses are lifted here, and its worker continues it.
 
 use interrupts::life::RunState;
 use interrupts::policy::Policy;
@@ -13,7 +13,7 @@ use crate::storage::Storage;
 ///
 /// # Errors
 ///
-/// Where words are said, which code does not read, or the store cannot be written.
+/// If a message is given, which code does not read, or the store cannot be written.
 ///
 /// # Cancel safety
 ///
@@ -43,7 +43,7 @@ pub(super) async fn let_go_on(
     Ok(Exit::Success)
 }
 
-/// Refuses to execute here what a worker executes.
+/// Refuses to execute a run here that a worker executes.
 ///
 /// # Errors
 ///

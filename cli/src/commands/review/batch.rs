@@ -42,7 +42,7 @@ struct BatchLine {
     remember: Option<RememberLine>,
 }
 
-/// That a decision of a batch holds for the same question when it is asked again.
+/// That a decision of a batch also applies when the same question is asked again.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RememberLine {
@@ -66,16 +66,16 @@ const fn ten() -> u32 {
     10
 }
 
-/// Decides each line. A line that fails does not keep the others; a line that cannot be read keeps all of
-/// them, for then the file is not what was meant.
+/// Decides each line. A line that fails does not keep the others from being decided. A line that cannot be read does: the
+/// file is not what was meant.
 ///
 /// # Errors
 ///
-/// [`Exit::Partial`] where some lines were decided and others not; where none was, the code of the first that was refused.
+/// [`Exit::Partial`] if some lines were decided and others not; if none was, the code of the first that was refused.
 ///
 /// # Cancel safety
 ///
-/// Dropped, some were decided: run it again, what is decided is then told as a conflict.
+/// If dropped, some were decided: run it again, and the decided ones are reported as conflicts.
 pub(super) async fn decide_all(
     installation: &dyn Installation,
     path: &Path,
@@ -84,7 +84,7 @@ pub(super) async fn decide_all(
 ) -> anyhow::Result<Exit> {
     let wanted = read(path)?;
     if wanted.is_empty() {
-        // Whoever reads the output gets no line, for none was decided; whoever looks is told why.
+        // No line on standard output, as none was decided; standard error says why.
         writeln!(
             std::io::stderr(),
             "The batch has no line: nothing was decided."
@@ -131,7 +131,7 @@ pub(super) enum Together {
     AllOrNothing,
 }
 
-/// Decides all lines in one transaction. Where one is refused, none is decided, and each that was is told.
+/// Decides all lines in one transaction: if one is refused, none is decided. Reports each line that was refused.
 async fn all_or_nothing(
     installation: &dyn Installation,
     wanted: Vec<BatchLine>,

@@ -1,4 +1,4 @@
-//! What somebody chose: from the command line, from a conversation, from an editor.
+//! What a person chose: on the command line, in a conversation, in an editor.
 
 use std::io::Read;
 
@@ -19,12 +19,12 @@ use crate::reviewer::{Alone, Reply, Typed};
 /// The most bytes of an answer.
 const LONGEST: u64 = 1 << 20;
 
-/// A decision that was not made yet.
+/// A decision that is not made yet.
 #[derive(Debug, Clone)]
 pub(in crate::commands) struct Chosen {
-    /// What.
+    /// The verdict.
     pub(in crate::commands) verdict: Verdict,
-    /// Where to, with a reroute.
+    /// The target of a reroute.
     pub(in crate::commands) target: Option<RouteName>,
     /// The answer, as JSON.
     pub(in crate::commands) content: Option<String>,
@@ -50,7 +50,7 @@ impl Chosen {
 ///
 /// # Errors
 ///
-/// [`Exit::Usage`] where the parts do not make a decision of this interrupt.
+/// [`Exit::Usage`] if the parts do not make a decision of this interrupt.
 pub(super) fn of_arguments(
     interrupt: &Interrupt,
     verdict: Verdict,
@@ -91,7 +91,7 @@ fn read_payload(given: &str) -> anyhow::Result<Value> {
 ///
 /// # Errors
 ///
-/// [`Exit::Usage`] where they do not fit what is asked, [`Exit::Conflict`] where nothing is asked any more.
+/// [`Exit::Usage`] if they do not fit the question, [`Exit::Conflict`] if nothing is asked any more.
 pub(super) fn of_parts(interrupt: &Interrupt, parts: &DecisionParts) -> Result<Chosen, Failure> {
     if interrupt.review.is_none() || interrupt.state.is_final() {
         return Err(not_open(interrupt));
@@ -99,7 +99,7 @@ pub(super) fn of_parts(interrupt: &Interrupt, parts: &DecisionParts) -> Result<C
     Chosen::of(interrupt, parts).map_err(|error| by_invalid(interrupt, parts.verdict, &error))
 }
 
-/// What an answer chooses that somebody typed.
+/// What a typed answer chooses.
 ///
 /// # Errors
 ///
@@ -111,11 +111,11 @@ fn of_answer(interrupt: &Interrupt, answer: &Answer) -> Result<Chosen, String> {
         .map_err(|error| error.to_string())
 }
 
-/// What an answer amounts to. About a tool nothing is decided by saying nothing.
+/// The verdict of an answer. An empty answer decides nothing about a tool.
 ///
 /// # Errors
 ///
-/// In words, what would be clear.
+/// In words, what a clear answer would be.
 fn verdict_of(interrupt: &Interrupt, answer: &Answer) -> Result<Verdict, String> {
     match asked::matter(interrupt) {
         Some(matter) => matter
@@ -140,11 +140,11 @@ fn plain_verdict(answer: &Answer) -> Verdict {
     }
 }
 
-/// Asks the person at the terminal, who types where it is said and may have begun before. Blocks.
+/// Asks the person at the terminal, who types where `typed` says and may have begun before. Blocks.
 ///
 /// # Errors
 ///
-/// Where the terminal is broken, or the interrupt is of a workflow that this program does not know.
+/// If the terminal is broken, or the interrupt belongs to a workflow that this program does not know.
 pub(in crate::commands) fn of_person(
     interrupt: &Interrupt,
     alone: Alone,
@@ -182,11 +182,11 @@ pub(in crate::commands) fn of_person(
     })
 }
 
-/// Lets the person write the target's request; `None` where nothing was written. Blocks.
+/// Lets the person write the target's request; `None` if nothing was written. Blocks.
 ///
 /// # Errors
 ///
-/// Where there is no editor, or what was written does not fit.
+/// If there is no editor, or what was written does not fit.
 pub(super) fn of_editor(interrupt: &Interrupt, alone: Alone) -> anyhow::Result<Option<Chosen>> {
     if interrupt.review.is_none() || interrupt.state.is_final() {
         return Err(not_open(interrupt).into());

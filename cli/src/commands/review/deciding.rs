@@ -17,20 +17,20 @@ use crate::plan::checked;
 use crate::refused::by_life;
 use crate::stands::stands;
 
-/// How often is looked whether a server has taken a run up.
+/// How often to check whether a server has taken the run up.
 const LOOK: Duration = Duration::from_millis(50);
-/// How long it may take for that.
+/// How long that may take.
 const TAKEN_UP: Duration = Duration::from_secs(1);
 
-/// Decides. `shown` is the interrupt as the person saw it: where it has changed since, nothing is decided.
+/// Decides. `shown` is the interrupt as the person saw it: if it has changed since, nothing is decided.
 ///
 /// # Errors
 ///
-/// [`Exit::Conflict`] with the decision that stands, or with what has changed.
+/// [`Exit::Conflict`] with the decision that won, or with what has changed.
 ///
 /// # Cancel safety
 ///
-/// Dropped, it was decided or not: look to see.
+/// If dropped, it may or may not be decided: look to see.
 pub(in crate::commands) async fn decide(
     installation: &dyn Installation,
     shown: &Interrupt,
@@ -46,7 +46,7 @@ pub(in crate::commands) async fn decide(
 ///
 /// # Errors
 ///
-/// [`Exit::Conflict`] where it is not open.
+/// [`Exit::Conflict`] if it is not open.
 ///
 /// # Cancel safety
 ///
@@ -111,7 +111,7 @@ pub(super) fn not_open(interrupt: &Interrupt) -> Failure {
     Failure::new(Exit::Conflict, text).hint(format!("`irq history --interrupt {}`", interrupt.id))
 }
 
-/// Whether somebody goes on with a run, now that something of it was decided.
+/// Whether a process continues a run, now that something of it was decided.
 pub(in crate::commands) struct Aftermath {
     run: Option<Run>,
     /// Whether the server that was asked has taken it up meanwhile.
@@ -119,12 +119,12 @@ pub(in crate::commands) struct Aftermath {
 }
 
 impl Aftermath {
-    /// Looks at the run of what was decided; where a server was asked, until it has had the time to take it up, whoever
-    /// had it before.
+    /// Looks at the run of the decided interrupt. If a server was asked, waits until it has had the time to take the run up,
+    /// whichever process owned it before.
     ///
     /// # Errors
     ///
-    /// Where the installation cannot be read.
+    /// If the installation cannot be read.
     ///
     /// # Cancel safety
     ///
@@ -155,7 +155,7 @@ impl Aftermath {
     }
 }
 
-/// What was decided, and who goes on with it.
+/// What was decided, and who continues the run.
 pub(in crate::commands) fn told(
     at: &dyn Installation,
     decided: &Interrupt,

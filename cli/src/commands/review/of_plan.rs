@@ -1,4 +1,4 @@
-//! A conversation about a plan that stands still: a change is shown before it is applied.
+//! A conversation about a paused plan: a change is shown before it is applied.
 
 use interrupts::life::{Interrupt, Verdict};
 use interrupts::store::Run;
@@ -12,13 +12,13 @@ use crate::plan::{PlanPage, again, preview_text, revision_of, saved, suggestion}
 use crate::refused::no_interrupt;
 use crate::reviewer::{Alone, yes_or_no};
 
-/// What to do while no change is shown, and while one is.
+/// The hints while no change is shown, and while one is.
 const FIRST: &str =
     "  Enter goes on unchanged · words let the model propose a change · Ctrl+D leaves it";
 const THEN: &str =
     "  y applies it · other words ask again · Enter goes on unchanged · Ctrl+D leaves it";
 
-/// The run of a pause, where it carries out a plan.
+/// The run of a pause, if it carries out a plan.
 pub(super) async fn paused_run(
     installation: &dyn Installation,
     interrupt: &Interrupt,
@@ -29,12 +29,12 @@ pub(super) async fn paused_run(
     Ok(installation.run(interrupt.run).await?.filter(is_plan))
 }
 
-/// Talks until the person decides; `None` where he leaves. The interrupt comes with the decision as it was when
-/// what is decided about was shown.
+/// Talks until the person decides; `None` if they leave. Returns the decision and the interrupt as it was when the person
+/// saw what they decided about.
 ///
 /// # Errors
 ///
-/// Where the terminal is broken, or the store cannot be read.
+/// If the terminal is broken, or the store cannot be read.
 pub(super) async fn converse(
     installation: &dyn Installation,
     run: &Run,
@@ -78,7 +78,7 @@ pub(super) async fn converse(
                     }
                     Err(failure) => format!("  {failure}\n"),
                 };
-                // Thinking of a change has given it a new version.
+                // Proposing a change has given it a new version.
                 let now = installation.interrupt(pause.id).await?;
                 pause = now.ok_or_else(|| no_interrupt(pause.id))?;
             }

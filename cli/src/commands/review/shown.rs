@@ -16,7 +16,7 @@ use crate::time::instant;
 use crate::view::{in_words, kept_json};
 use crate::visible::{visible_line, visible_lines};
 
-/// All that is known of it.
+/// Everything known of it.
 pub(super) fn page(
     interrupt: &Interrupt,
     suggestion: Option<&Suggestion>,
@@ -79,7 +79,7 @@ pub(super) fn page(
     text + &asked_text(interrupt, palette) + &how(interrupt)
 }
 
-/// What a model would have said.
+/// What a model would have decided.
 fn suggested(suggestion: &Suggestion) -> String {
     let ReviewDecision {
         selected_choices,
@@ -100,7 +100,7 @@ fn state(interrupt: &Interrupt) -> String {
     format!("{}, version {}", stands(interrupt.state), interrupt.version)
 }
 
-/// What it asks: as a question where it is one, else its reason.
+/// What it asks: its question if it has one, else its reason.
 fn asked_text(interrupt: &Interrupt, palette: Palette) -> String {
     match asked::question(interrupt) {
         Ok(question) => Alone::new(palette).page(&question),

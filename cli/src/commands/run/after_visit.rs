@@ -1,4 +1,4 @@
-//! What a person has made of a run in its window, once its process has let it go.
+//! What a person did with a run in its window, once its process has released it.
 
 use control::RunProgress;
 use engine::run::{RunReport, RunStatus};
@@ -10,24 +10,24 @@ use crate::exit::{Exit, Failure};
 use crate::keep::has_process;
 use crate::listing;
 
-/// How the run stands.
+/// The state of the run.
 pub(super) enum AfterVisit {
     /// As its process has left it.
     Rests,
-    /// The person let it go on, and nobody else has taken it up.
+    /// The person let it go on, and no other process has taken it up.
     MayGoOn,
-    /// It has come to its end meanwhile, here or elsewhere.
+    /// It has ended meanwhile, here or elsewhere.
     Ended(RunStatus),
     /// Another process works on it.
     Elsewhere,
 }
 
 impl AfterVisit {
-    /// Looks at a run whose window has gone.
+    /// Looks at a run whose window is closed.
     ///
     /// # Errors
     ///
-    /// Where the store cannot be read.
+    /// If the store cannot be read.
     ///
     /// # Cancel safety
     ///
@@ -45,7 +45,7 @@ impl AfterVisit {
         if has_process(&run) {
             return Ok(Self::Elsewhere);
         }
-        // Once nothing pauses it, it waits where a question of one of its agents is open.
+        // Once nothing pauses it, it waits if a question of one of its agents is open.
         if !matches!(run.state, RunState::Paused | RunState::Waiting) {
             return Ok(Self::Rests);
         }
@@ -69,11 +69,11 @@ impl AfterVisit {
     }
 }
 
-/// How a run has ended, where it has: in this process or in another one.
+/// How a run has ended, if it has: in this process or in another one.
 ///
 /// # Errors
 ///
-/// Where the store cannot be read.
+/// If the store cannot be read.
 ///
 /// # Cancel safety
 ///
@@ -106,7 +106,7 @@ pub(super) async fn end_of(store: &dyn Store, run: &Run) -> Result<Option<RunSta
     }))
 }
 
-/// What is said where another process goes on with the run.
+/// The error when another process continues the run.
 pub(super) fn goes_on_elsewhere(run: RunId) -> Failure {
     let text = format!("another process goes on with {run}");
     let hint = format!("look with `irq ps {run}`, or `irq watch`");

@@ -21,28 +21,28 @@ use crate::stage::Stage;
 use crate::time::instant;
 use crate::visible::visible_line;
 
-/// How often is looked whether somebody else has come to the run.
+/// How often to check whether another caller has changed or taken the run.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// What came of waiting.
+/// The result of waiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WaitOutcome {
-    /// Nothing was waited for, or a signal came: what was told of the run stands.
+    /// Nothing was waited for, or a signal came: what was printed of the run is still true.
     AsTold,
-    /// The time has come, or somebody has decided what it waited for.
+    /// The time has come, or what the run waited for was decided.
     Due,
-    /// Somebody came to the run first: it does not stand as it was told to.
+    /// Another caller was first: what was printed of the run is no longer true.
     Otherwise,
 }
 
-/// Waits until the policy ends all that a run waits for; not to the end where a person or anything else is waited for,
-/// where somebody else has the run, and where a signal comes. `rest` is how the run stands; what it waits for is said
-/// before the waiting. `signals` have been heard since before the run was executed, which began at `since`. Where the
-/// pause was withdrawn once the run had been told of it, nothing is waited for, with or without a policy.
+/// Waits until the policy ends all that a run waits for. Stops waiting if the run also waits for a person or anything else,
+/// if another process has the run, or when a signal comes. `rest` is the state of the run; what it waits for is printed
+/// before the waiting. `signals` have been heard since before the run was executed, which began at `since`. If the pause was
+/// withdrawn after the run had received it, nothing is waited for, with or without a policy.
 ///
 /// # Errors
 ///
-/// Where the store cannot be read.
+/// If the store cannot be read.
 ///
 /// # Cancel safety
 ///
@@ -59,7 +59,7 @@ pub(super) async fn waited(
             return Ok(WaitOutcome::Due);
         }
         Ok(false) => {}
-        // What failed is told with the run.
+        // The run reports this failure itself.
         Err(error) => tracing::debug!(%error, "the interrupts of the run could not be read"),
     }
     let Some(policy) = policy else {
@@ -70,7 +70,7 @@ pub(super) async fn waited(
         let row = find_run(local, &rest.report.run.to_string()).await?;
         let is_others = row.state.is_final() || works_elsewhere(&row);
         let mut left = LOOK;
-        // Whoever has it otherwise lets a stop take hold or changes a plan, and lets go.
+        // Another process that has it lets a stop take effect or changes a plan, and then releases it.
         if is_others || !has_process(&row) {
             let due = Due::of(&*local.storage().store, policy, &row).await?;
             let Some(due) = due.filter(|_due| !is_others) else {
@@ -103,11 +103,11 @@ pub(super) async fn waited(
     }
 }
 
-/// Whether a run stands still for a stop that all have taken back who asked for it, since a time: it goes on then.
+/// Whether a run is paused by a stop that all its requesters have withdrawn since this time: it goes on then.
 ///
 /// # Errors
 ///
-/// Where the store cannot be read.
+/// If the store cannot be read.
 ///
 /// # Cancel safety
 ///
@@ -139,7 +139,7 @@ fn works_elsewhere(run: &Run) -> bool {
     has_process(run) && matches!(run.state, RunState::Running | RunState::Stopping)
 }
 
-/// Says what has stopped a run that goes on by itself. That it asks is no error then: nobody has to answer.
+/// Says what has stopped a run that goes on by itself. A question is no error then: no one has to answer it.
 fn say_why(rest: &Rest) {
     if let Some(failure) = &rest.failure
         && failure.exit != Exit::Asking
@@ -148,15 +148,15 @@ fn say_why(rest: &Rest) {
     }
 }
 
-/// Tells how a run stands to which somebody else came first, after all that was told of it before.
+/// Prints the state of a run that another caller reached first, after all that was printed of it before.
 ///
 /// # Errors
 ///
-/// Where the store cannot be read, where the run has failed, and where another process goes on with it.
+/// If the store cannot be read, the run has failed, or another process continues it.
 ///
 /// # Cancel safety
 ///
-/// Dropped, it may be told in part.
+/// If dropped, it may be printed in part.
 pub(super) async fn told_otherwise(
     local: &Local,
     rest: Rest,
@@ -197,10 +197,10 @@ pub(super) async fn told_otherwise(
     rest.told()
 }
 
-/// What was open when it was told before is open no more in a run that has ended.
+/// Interrupts that were open when last printed are closed in a run that has ended.
 fn close(interrupts: &mut Vec<InterruptRecord>, end: &RunStatus) {
     if !matches!(end, RunStatus::Cancelled { .. }) {
-        // What became of it, whoever ended the run has told.
+        // The process that ended the run has reported what became of them.
         interrupts.retain(|record| !matches!(record.outcome, InterruptResult::Open));
     }
     for record in interrupts {

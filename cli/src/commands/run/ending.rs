@@ -6,7 +6,7 @@ use routing_core::RunId;
 use crate::exit::{Exit, Failure};
 use crate::model::ModelTrouble;
 
-/// How a run ended, and what is known beside.
+/// How a run ended, and what else is known.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RunEnding<'e> {
     /// How it ended.
@@ -32,7 +32,7 @@ impl RunEnding<'_> {
                 ..
             } => Exit::Stopped,
             RunStatus::Paused { .. } if self.limited => Exit::LimitHit,
-            // Whoever paused it from elsewhere is the one who answers.
+            // The person who paused it from elsewhere is the one who answers.
             RunStatus::Paused { .. } => self.signal.unwrap_or(Exit::Asking),
             RunStatus::Cancelled { .. } => self.signal.unwrap_or(Exit::Stopped),
             RunStatus::Failed {
@@ -42,7 +42,7 @@ impl RunEnding<'_> {
         }
     }
 
-    /// What to say of it, where the run failed or waits; both need somebody to do something.
+    /// What to print if the run failed or waits; both need a person to act.
     pub(super) fn failure(self) -> Option<Failure> {
         match self.status {
             RunStatus::Failed { error, hint, .. } => {

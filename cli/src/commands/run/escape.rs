@@ -17,7 +17,7 @@ use crate::storage::Storage;
 use crate::visible::visible_line;
 use crate::watch::{Left, Visit};
 
-/// The keyboard of a run, and what was written in its window and not sent.
+/// The keyboard of a run, and the unsent text of its window.
 #[derive(Clone)]
 pub(super) struct Escape {
     keyboard: Option<Arc<Keyboard>>,
@@ -26,7 +26,7 @@ pub(super) struct Escape {
     draft: Arc<Mutex<String>>,
 }
 
-/// Where the run of a window is found.
+/// Where the run of a window is executed.
 #[derive(Clone)]
 pub(super) enum Where {
     /// In the store of the process that executes it.
@@ -36,7 +36,7 @@ pub(super) enum Where {
 }
 
 impl Escape {
-    /// The keyboard of whoever talks with a run so.
+    /// The keyboard of a process that talks with a run like this.
     ///
     /// # Errors
     ///
@@ -56,12 +56,12 @@ impl Escape {
         })
     }
 
-    /// Where lines are typed, if somewhere.
+    /// Where lines are typed, if anywhere.
     pub(super) fn keyboard(&self) -> Option<Arc<Keyboard>> {
         self.keyboard.clone()
     }
 
-    /// Opens the window of this run at each Esc, until [`Attending::end`]; not where the process was told to end.
+    /// Opens the window of this run at each Esc until [`Attending::end`]; not once the process was told to end.
     pub(super) fn attend(
         &self,
         run: RunId,
@@ -107,16 +107,16 @@ impl Escape {
         }
     }
 
-    /// The keys to listen to, where Esc is heard; whoever hears it calls [`Escape::visit`].
+    /// The keys to listen to, if Esc is heard; the caller that hears it calls [`Escape::visit`].
     pub(super) fn keys(&self) -> Option<Arc<Keyboard>> {
         self.keyboard().filter(|_keyboard| self.hears)
     }
 
-    /// Interrupts a run and shows its window until that is done with. Returns what is to be said then.
+    /// Interrupts a run and shows its window until the person is done. Returns what to print then.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, the window stays until it is left.
+    /// If dropped, the window stays until the person leaves it.
     pub(super) async fn visit(&self, run: RunId, at: Where) -> Vec<String> {
         let visit = Visit {
             run,
@@ -127,7 +127,7 @@ impl Escape {
         let (send, left) = oneshot::channel();
         // The screens have a runtime of their own.
         std::thread::spawn(move || {
-            // Whoever waits for it may have gone.
+            // The receiver may be gone.
             let _ = send.send(visit.pay(|| open(at)));
         });
         let left = left
@@ -156,7 +156,7 @@ async fn open(at: Where) -> Result<Arc<dyn Installation>, Failure> {
     }
 }
 
-/// Somebody listens for Esc.
+/// A task that listens for Esc.
 pub(super) struct Attending {
     task: Option<JoinHandle<()>>,
     ends: Arc<Notify>,
@@ -164,15 +164,15 @@ pub(super) struct Attending {
 }
 
 impl Attending {
-    /// Listens no more; an open window is waited for. Whether there was one.
+    /// Stops listening; waits for an open window. Returns whether there was one.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, the window stays until it is left.
+    /// If dropped, the window stays until the person leaves it.
     pub(super) async fn end(self) -> bool {
         self.ends.notify_one();
         if let Some(task) = self.task {
-            // A window that has failed was told of.
+            // The failure of a window was reported already.
             let _ = task.await;
         }
         self.visited.load(Ordering::Acquire)

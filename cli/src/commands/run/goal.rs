@@ -6,7 +6,7 @@ use agents::run::{Goal, LONGEST_GOAL};
 
 use crate::exit::{Exit, Failure};
 
-/// What stands for standard input.
+/// The argument that means standard input.
 const STANDARD_INPUT: &str = "-";
 
 /// How many bytes are read at most: more than a goal may have by enough to say so.
@@ -19,7 +19,7 @@ pub(super) enum GoalSource {
     Argument(String),
     /// Standard input.
     Input,
-    /// Nowhere: none was given, and nobody has sent one.
+    /// Nowhere: none was given, and standard input is a terminal.
     Nowhere,
 }
 
@@ -43,7 +43,7 @@ impl GoalSource {
     ///
     /// # Errors
     ///
-    /// A usage failure where there is no goal, or one that cannot be taken.
+    /// A usage failure if there is no goal, or an invalid one.
     pub(super) fn read(self) -> Result<Goal, Failure> {
         let text = match self {
             Self::Argument(text) => text,

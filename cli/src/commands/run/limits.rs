@@ -34,18 +34,18 @@ pub(in crate::commands) struct OuterLimits {
     resources: ResourceLimits,
     grace: Option<Duration>,
     policy: Arc<Policy>,
-    /// What holds for the whole run, as it is kept with it.
+    /// The limits of the whole run, as they are stored with it.
     allowance: Allowance,
-    /// Whether the command line says another thing of it than the run has kept.
+    /// Whether the command line changes what the run has stored.
     is_changed: bool,
 }
 
 impl OuterLimits {
-    /// What the command line says, for a run that begins: it is kept with the run's order.
+    /// The limits of the command line, for a run that begins: they are stored with the run's order.
     ///
     /// # Errors
     ///
-    /// A usage failure where the prices or the amount cannot be read.
+    /// A usage failure if the prices or the amount cannot be read.
     pub(in crate::commands) fn of(arguments: &LimitArguments) -> Result<Self, Failure> {
         let limits = Self::over(arguments, Allowance::default())?;
         let is_changed = false;
@@ -55,7 +55,7 @@ impl OuterLimits {
         })
     }
 
-    /// What the command line says, and what it leaves open as the run has kept it.
+    /// The limits of the command line, completed by those that the run has stored.
     ///
     /// # Errors
     ///
@@ -84,7 +84,7 @@ impl OuterLimits {
         })
     }
 
-    /// What holds for the process alone.
+    /// The limits of the process alone.
     fn process(arguments: &LimitArguments) -> Result<Self, Failure> {
         Ok(Self {
             timeout: None,
@@ -117,7 +117,7 @@ impl OuterLimits {
         }
     }
 
-    /// What the command line of a server says: prices may stand there for the budgets of its runs alone.
+    /// The limits of a server's command line: it may give prices just for the budgets of its runs.
     ///
     /// # Errors
     ///
@@ -156,36 +156,36 @@ impl OuterLimits {
         }
     }
 
-    /// What models may cost, where that is limited.
+    /// What models may cost, if that is limited.
     pub(in crate::commands) fn spending(&self) -> Option<Spending> {
         self.spending.clone()
     }
 
-    /// How long a stop may be graceful, where the command line says so.
+    /// How long a stop may be graceful, if the command line says so.
     pub(in crate::commands) const fn grace(&self) -> Option<Duration> {
         self.grace
     }
 
-    /// What holds for the whole run.
+    /// The limits of the whole run.
     pub(in crate::commands) const fn allowance(&self) -> &Allowance {
         &self.allowance
     }
 
-    /// What holds for the whole run, where that is to be kept with a run that was there before.
+    /// The limits of the whole run, if they must be stored with a run that already existed.
     pub(super) fn changed(&self) -> Option<&Allowance> {
         self.is_changed.then_some(&self.allowance)
     }
 
-    /// What holds for the run's interrupts.
+    /// The policy for the run's interrupts.
     pub(in crate::commands) fn policy(&self) -> Arc<Policy> {
         Arc::clone(&self.policy)
     }
 
-    /// What is done about signals.
+    /// The settings for signals.
     ///
     /// # Errors
     ///
-    /// Where the agent that stands for the run has no name.
+    /// If the agent that represents the run has no name.
     pub(super) fn signals(&self, by: Actor) -> Result<SignalSettings, Failure> {
         Ok(SignalSettings {
             by,
@@ -210,11 +210,11 @@ impl OuterLimits {
         Ok(self.grace.or_else(of_policy))
     }
 
-    /// Whether the model has a price, where there is a budget.
+    /// Checks that the model has a price if there is a budget.
     ///
     /// # Errors
     ///
-    /// A usage failure where it has none.
+    /// A usage failure if it has none.
     pub(super) fn check(&self, model: &str) -> Result<(), Failure> {
         match &self.spending {
             Some(Spending { prices, .. }) => prices
@@ -225,11 +225,11 @@ impl OuterLimits {
         }
     }
 
-    /// The model, its calls paid from the budget where there is one; what the run has used before counts.
+    /// The model, its calls paid from the budget if there is one; what the run has used before counts.
     ///
     /// # Errors
     ///
-    /// A usage failure where the model has no price.
+    /// A usage failure if the model has no price.
     pub(super) fn paid(
         &self,
         model: Arc<dyn LanguageModel>,
@@ -256,7 +256,7 @@ impl OuterLimits {
         Ok(Arc::new(paid.map_err(|error| no_price(&error))?))
     }
 
-    /// Pauses the run where a limit is reached.
+    /// Pauses the run when a limit is reached.
     fn sink(&self, kept: &OwnedRun) -> Result<Arc<LimitStops>, Failure> {
         Ok(Arc::new(LimitStops {
             requests: kept.run.requests(),
@@ -273,7 +273,7 @@ impl OuterLimits {
     ///
     /// # Errors
     ///
-    /// Where a limit cannot be watched.
+    /// If a limit cannot be watched.
     pub(super) fn watch(&self, kept: &OwnedRun, used: &RunUse) -> Result<Vec<LimitGuard>, Failure> {
         let mut guards = Vec::new();
         if let Some(limit) = self.timeout {

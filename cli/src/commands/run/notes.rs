@@ -1,8 +1,8 @@
-//! What should be known before a run starts, though nothing is wrong.
+//! What the user should know before a run starts, though nothing is wrong.
 
 use agents::workspace::Workspace;
 
-/// What is said where a script has steps that the chosen model does not follow.
+/// The note if a script has steps that the chosen model does not follow.
 const DEAF_MODEL: &str = "note: the script's `interrupt` and `answer` steps steer the rehearsal alone; \
     this model answers for itself";
 
@@ -12,7 +12,7 @@ pub(super) fn notes(workspace: &Workspace, is_deaf: bool) -> Vec<String> {
     deaf.into_iter().chain(of_workspace(workspace)).collect()
 }
 
-/// What the run does not see of the folder.
+/// The files of the folder that the run does not see.
 fn of_workspace(workspace: &Workspace) -> Option<String> {
     let left_out = workspace.left_out();
     let counts = [

@@ -1,4 +1,4 @@
-//! A run whose order was checked: what it needs is at hand, and it can be executed, with or without somebody watching.
+//! A run whose order was checked: it has what it needs and can be executed, with or without a person watching.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ use crate::workflows;
 /// Everything that was checked before a run is taken.
 pub(in crate::commands) struct Prepared {
     order: RunOrder,
-    /// The workflow, where it is one that only this program has.
+    /// The workflow, if only this program has it.
     embedded: Option<Arc<dyn ErasedWorkflow>>,
     goal: Goal,
     workspace: Workspace,
@@ -40,15 +40,15 @@ pub(in crate::commands) struct Prepared {
     tools: Option<PreparedTools>,
 }
 
-/// Who takes part in a run beside its agents.
+/// The participants of a run besides its agents.
 pub(in crate::commands) struct Beside {
     /// The model as it is called, around that of the order.
     pub(in crate::commands) model: Arc<dyn LanguageModel>,
-    /// Who is asked here.
+    /// Who answers questions here.
     pub(in crate::commands) reviewer: Arc<dyn Reviewer>,
-    /// Who is told what happens.
+    /// Receives the events.
     pub(in crate::commands) observer: Arc<dyn RunObserver>,
-    /// Is told what should be known of its agents' tools.
+    /// Receives notes about its agents' tools.
     pub(in crate::commands) note: Box<dyn Fn(String) + Send + Sync>,
 }
 
@@ -57,7 +57,7 @@ impl Prepared {
     ///
     /// # Errors
     ///
-    /// Where the folder, the model, its price or the script cannot be had.
+    /// If the folder, the model, its price or the script cannot be had.
     pub(in crate::commands) fn of(
         order: RunOrder,
         limits: OuterLimits,
@@ -112,17 +112,17 @@ impl Prepared {
         &self.order.workflow
     }
 
-    /// What it is to do.
+    /// Its order.
     pub(super) const fn order(&self) -> &RunOrder {
         &self.order
     }
 
-    /// The folder that it speaks about.
+    /// The folder that its agents work on.
     pub(super) const fn workspace(&self) -> &Workspace {
         &self.workspace
     }
 
-    /// Whether its agents speak about the folder: what those of an embedded workflow speak about is its own.
+    /// Whether its agents work on the folder: those of an embedded workflow choose their own subject.
     pub(super) const fn speaks_of_a_folder(&self) -> bool {
         self.embedded.is_none()
     }
@@ -132,12 +132,12 @@ impl Prepared {
         Arc::clone(&self.model)
     }
 
-    /// The script, where it has one.
+    /// The script, if it has one.
     pub(super) const fn script(&self) -> Option<&Script> {
         self.script.as_ref()
     }
 
-    /// What pauses it from outside.
+    /// The limits that pause it from outside.
     pub(super) const fn limits(&self) -> &OuterLimits {
         &self.limits
     }
@@ -147,27 +147,27 @@ impl Prepared {
         self.tools.is_some()
     }
 
-    /// Counts there what happens to its tools.
+    /// Counts events of its tools in these counts.
     pub(in crate::commands) fn count_with(&mut self, counts: &Arc<ToolCounts>) {
         if let Some(tools) = &mut self.tools {
             tools.count_with(counts);
         }
     }
 
-    /// Whether a part of the script is for a rehearsal, which the model is not.
+    /// Whether part of the script is for a rehearsal, and the model is none.
     pub(super) const fn is_deaf(&self) -> bool {
         self.is_deaf
     }
 
-    /// Executes a run to its end, or to where it stops. It is given back by [`settle`].
+    /// Executes a run until it ends or stops. [`settle`] releases it.
     ///
     /// # Errors
     ///
-    /// Where a limit cannot be watched, or the tools cannot be opened.
+    /// If a limit cannot be watched, or the tools cannot be opened.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, the run stands in the store as if this process had died.
+    /// If dropped, the run is left in the store as if this process had died.
     pub(in crate::commands) async fn execute(
         self,
         keeping: &Keeping,
@@ -221,7 +221,7 @@ impl Prepared {
     }
 }
 
-/// Executes a run as its workflow does, to its end or to where it stops.
+/// Executes a run as its workflow does, until it ends or stops.
 async fn executed(
     workflow: &Workflow,
     embedded: Option<Arc<dyn ErasedWorkflow>>,
@@ -248,7 +248,7 @@ async fn executed(
     }
 }
 
-/// What a workflow in code needs. Its goal is its input, and what it speaks about is its own.
+/// The settings of a workflow in code. Its goal is its input, and it chooses its own subject.
 fn settings(config: RunConfig) -> RunSettings {
     let mut settings = RunSettings::new(config.run, config.model, config.store);
     settings.constraints = config.constraints;
@@ -261,15 +261,15 @@ fn settings(config: RunConfig) -> RunSettings {
     settings
 }
 
-/// Gives the run back: what was asked of it by now is recorded first, and what was asked meanwhile takes hold.
+/// Releases the run: requests made until now are recorded first, and those made meanwhile take effect.
 ///
 /// # Errors
 ///
-/// Where its end cannot be recorded; the lease runs out then.
+/// If its end cannot be recorded; the lease runs out then.
 ///
 /// # Cancel safety
 ///
-/// Dropped, the end is recorded or the lease runs out.
+/// If dropped, the end is recorded or the lease runs out.
 pub(in crate::commands) async fn settle(
     keeping: &Keeping,
     kept: OwnedRun,
@@ -294,7 +294,7 @@ pub(in crate::commands) async fn settle(
             reason: error.clone(),
         },
     };
-    // Whatever else still holds it for a moment: dropped, it is let go, and its lease runs out.
+    // If something else still holds a reference for a moment: the run is released when dropped, and its lease runs out.
     if let Ok(run) = Arc::<KeptRun>::try_unwrap(run) {
         let settled = run.settle(end).await;
         settled.map_err(|error| not_taken(id, &error))?;

@@ -1,4 +1,4 @@
-//! What has to be raised before a run goes on that has hit a limit.
+//! The limits to raise before a run goes on that has hit them.
 
 use std::time::Duration;
 
@@ -13,21 +13,21 @@ use serde_json::Value;
 
 use crate::layout::duration;
 
-/// A time is told in tenths of a second: rounded up, so that no more than is told is enough.
+/// Times are shown in tenths of a second: rounded up, so that just more than the shown time is enough.
 const ROUNDED: Duration = Duration::from_millis(99);
 
-/// Which limit was hit, as far as the run has it.
+/// Which limit was hit, if the run has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Limit {
     Steps,
     Money,
     Time,
-    /// That of the process which executes runs there.
+    /// The limit of the process that executes runs there.
     Machine,
 }
 
 impl Limit {
-    /// The limit that a pause is about; `None` where it is about none.
+    /// The limit that a pause is about; `None` if there is none.
     pub(super) fn of(note: &StopNote) -> Option<Self> {
         let has_hit_steps = || known(note, "limit_hit").and_then(Value::as_bool) == Some(true);
         match note.cause {
@@ -45,7 +45,7 @@ impl Limit {
         }
     }
 
-    /// The option that raises it; `None` where each process has it anew.
+    /// The option that raises it; `None` if each process starts it anew.
     pub(super) const fn option(self) -> Option<&'static str> {
         match self {
             Self::Steps => Some("--max-steps NUMBER"),
@@ -56,7 +56,7 @@ impl Limit {
     }
 }
 
-/// What has to be raised before a run goes on, each with what it has to be more than; empty where nothing has.
+/// What to raise before a run goes on, each with the value that it must exceed; empty if nothing.
 ///
 /// # Cancel safety
 ///
@@ -73,7 +73,7 @@ pub(super) async fn raised(store: &dyn Store, run: RunId, open: &[Interrupt]) ->
         let least = match limit {
             Limit::Money => money(&note),
             Limit::Time => time(&note, store, run).await,
-            // How many were taken is told with what went wrong.
+            // The number of steps taken is printed with the error.
             Limit::Steps | Limit::Machine => None,
         };
         let least = least.map(|least| format!(", above {least}"));
@@ -82,7 +82,7 @@ pub(super) async fn raised(store: &dyn Store, run: RunId, open: &[Interrupt]) ->
     raised
 }
 
-/// What the next call may cost is to be left.
+/// The cost of the next call must be left.
 fn money(note: &StopNote) -> Option<String> {
     let amount = |name| {
         known(note, name)
@@ -94,7 +94,7 @@ fn money(note: &StopNote) -> Option<String> {
     spent.max(amount("limit")).map(|least| least.to_string())
 }
 
-/// The steps under way have taken their time after the limit was reached.
+/// Steps that were under way took more time after the limit was reached.
 async fn time(note: &StopNote, store: &dyn Store, run: RunId) -> Option<String> {
     let limit = known(note, "limit_ms").and_then(Value::as_u64);
     let limit = limit.map(Duration::from_millis);

@@ -12,11 +12,11 @@ use crate::exit::{Exit, Failure};
 /// The longest script, in bytes.
 const LONGEST: u64 = 4_000_000;
 
-/// Reads and checks a script. Returns its text: the run keeps it.
+/// Reads and checks a script. Returns its text, which the run stores.
 ///
 /// # Errors
 ///
-/// Where the file is not there or cannot be read, or its content is no script.
+/// If the file does not exist or cannot be read, or is no valid script.
 pub(super) fn read(path: &Path) -> Result<String, Failure> {
     let text = read_text(path)?;
     Script::parse(&text, &catalogue::script_vocabulary()).map_err(|error| {

@@ -1,4 +1,4 @@
-//! How a run talks with whoever started it.
+//! How a run talks with the process that started it.
 
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
@@ -16,15 +16,15 @@ use crate::stage::Stage;
 /// How a run talks.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::commands) struct Talk {
-    /// Nobody is asked.
+    /// No one is asked.
     pub(in crate::commands) no_input: bool,
     /// One CloudEvent a line.
     pub(in crate::commands) json: bool,
-    /// Whether standard input is still there for answers.
+    /// Whether standard input is still free for answers.
     pub(in crate::commands) input_is_free: bool,
-    /// How fast the rehearsal speaks, where that was said.
+    /// How fast the rehearsal speaks, if given.
     pub(in crate::commands) pace: Option<u32>,
-    /// What follows when the terminal is closed.
+    /// What happens when the terminal is closed.
     pub(in crate::commands) on_hangup: HangupChoice,
 }
 
@@ -48,7 +48,7 @@ impl Talk {
             && Keyboard::tells_keys()
     }
 
-    /// Who answers, at this keyboard where there is one.
+    /// Who answers, at this keyboard if there is one.
     pub(super) fn reviewer(
         self,
         keyboard: Option<Arc<Keyboard>>,
@@ -57,7 +57,7 @@ impl Talk {
         stage: &Stage,
         global: Global,
     ) -> io::Result<Arc<dyn Reviewer>> {
-        // Who types has to see the question; a program at the other end of a pipe may know it.
+        // A person who types has to see the question; a program at the other end of a pipe may know it.
         let is_blind = io::stdin().is_terminal() && !io::stderr().is_terminal();
         let people: Arc<dyn Reviewer> = if self.no_input || !self.input_is_free || is_blind {
             Arc::new(Nobody)
@@ -77,7 +77,7 @@ impl Talk {
         })
     }
 
-    /// What tells of a run, for programs where there are its events.
+    /// The report of a run: for programs if there are events.
     pub(super) fn report(self, global: Global, events: Option<&SharedEvents>) -> Box<dyn Report> {
         if let Some(events) = events {
             return Box::new(CloudEvents::new(Arc::clone(events)));

@@ -1,4 +1,4 @@
-//! Runs on a server: started there, gone on with there, followed from here.
+//! Runs on a server: started there, continued there, followed from here.
 
 mod ending;
 mod follow;
@@ -33,7 +33,7 @@ pub(in crate::commands) use story::FeedEntry;
 ///
 /// # Errors
 ///
-/// What the server refuses, and how the run ended where that is no success.
+/// If the server refuses it, or the run did not end in success.
 pub(super) fn run(
     arguments: &RunArguments,
     place: &ServerPlace,
@@ -66,7 +66,7 @@ pub(super) fn run(
     })
 }
 
-/// Goes on with a run on a server, and follows it.
+/// Continues a run on a server, and follows it.
 ///
 /// # Errors
 ///
@@ -84,8 +84,8 @@ pub(in crate::commands) fn resume(
         let mut how = Resumption::default();
         how.input = arguments.message.clone();
         how.accept_catalogue = arguments.accept_catalogue;
-        // A run that works is only followed, and one that waits for answers goes on by giving them; one that is paused
-        // was stopped beside its questions.
+        // A working run is only followed, and one that waits for answers goes on when they are given; a paused one was
+        // stopped apart from its questions.
         let works = has_process(&run) && matches!(run.state, RunState::Created | RunState::Running);
         let may_wait = run.state != RunState::Paused;
         let follows = works || (may_wait && server.has_questions(run.id).await?);
@@ -127,7 +127,7 @@ pub(in crate::commands) fn fork(
     })
 }
 
-/// A server, for what is asked of it alone and for what it has in common with a store.
+/// A server: what only a server offers, and what it has in common with a store.
 struct RemoteServer {
     client: Client,
     remote: Arc<Remote>,
@@ -167,14 +167,14 @@ impl RemoteServer {
         global: Global,
     ) -> anyhow::Result<Exit> {
         let following = Following::of(self, run, after, talk, global)?;
-        // What is done beside the following stays on its thread.
+        // Tasks beside the following stay on its thread.
         tokio::task::LocalSet::new()
             .run_until(following.until_its_end())
             .await
     }
 }
 
-/// Says which run it is; whoever wants to know more asks the server.
+/// Prints the run's id; the server has the rest.
 fn told(run: RunId, server: &RemoteServer, as_json: bool) -> anyhow::Result<Exit> {
     print(&if as_json {
         json_line(&json!({"run_id": run, "server": server.url}))
@@ -184,7 +184,7 @@ fn told(run: RunId, server: &RemoteServer, as_json: bool) -> anyhow::Result<Exit
     Ok(Exit::Success)
 }
 
-/// Refuses what only holds for a process that executes runs itself.
+/// Refuses flags that only apply to a process that executes runs itself.
 fn refuse_local_flags() -> Result<(), Failure> {
     let local = [
         ("pace", "--pace"),
@@ -194,7 +194,7 @@ fn refuse_local_flags() -> Result<(), Failure> {
         ("max_cpu_time", "--max-cpu-time"),
         ("policy", "--policy"),
     ];
-    // What variables and files say holds for runs that are executed here.
+    // Variables and files set these for runs that are executed here.
     let Some((_key, flag)) = local.into_iter().find(|(key, _flag)| is_typed(key)) else {
         return Ok(());
     };
@@ -202,13 +202,13 @@ fn refuse_local_flags() -> Result<(), Failure> {
     Err(Failure::new(Exit::Usage, text).hint(format!("leave {flag} out; `irq serve --help`")))
 }
 
-/// What is ordered beside the goal; the server has its own for what is not said.
+/// The options besides the goal; the server uses its own for those not given.
 fn options(arguments: &RunArguments) -> Result<Map<String, Value>, Failure> {
     let mut options = Map::new();
     let mut say = |name: &str, value: Value| {
         options.insert(name.to_owned(), value);
     };
-    // What variables and files say of these holds for runs that are executed here.
+    // Variables and files set these for runs that are executed here.
     if is_typed("workspace") && arguments.workspace != std::path::Path::new(".") {
         say("workspace", json!(arguments.workspace));
     }
@@ -220,7 +220,7 @@ fn options(arguments: &RunArguments) -> Result<Map<String, Value>, Failure> {
             say(key, json!(said));
         }
     }
-    // Always: the server may be of a program whose usual workflow is another one.
+    // Always sent: the server's program may have another default workflow.
     say("workflow", json!(arguments.workflow));
     if arguments.seed != 1 {
         say("seed", json!(arguments.seed));

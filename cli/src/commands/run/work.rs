@@ -1,4 +1,4 @@
-//! A run in the foreground: from its order, or from where it stood, to its end.
+//! A run in the foreground: from its order, or from where it stopped, to its end.
 
 use std::io::{self, IsTerminal, Write as _};
 use std::sync::Arc;
@@ -36,7 +36,7 @@ use crate::stage::{Stage, StageThread, is_of_closed_terminal};
 use crate::storage::Storage;
 use crate::tooling::InterruptedTools;
 
-/// How fast the rehearsal speaks where somebody watches, in tokens a second.
+/// How fast the rehearsal speaks when a person watches, in tokens a second.
 const WATCHED_PACE: u32 = 400;
 
 /// Whether a run begins or goes on.
@@ -44,36 +44,36 @@ const WATCHED_PACE: u32 = 400;
 pub(in crate::commands) enum Begin {
     /// It begins.
     New,
-    /// It goes on, with new input where there is some.
+    /// It goes on, with new input if there is some.
     GoesOn {
-        /// A letter for the agent that has the turn.
+        /// A message for the agent whose turn it is.
         input: Option<String>,
     },
     /// It goes on by itself: the policy ends all that it waits for.
     GoesOnByItself,
 }
 
-/// What became of it.
+/// How executing it ended.
 pub(super) enum Performed {
-    /// It has ended, or rests.
+    /// It has ended, is paused or waits.
     Ended(Box<Rest>),
     /// It was paused from the terminal, and the person there has let it go on.
     MayGoOn,
-    /// It was to go on by itself, and somebody else came to it first.
+    /// It was to go on by itself, and another caller reached it first.
     StandsStill,
 }
 
-/// A run that has ended, or rests, as it was told.
+/// A run that has ended, is paused or waits, as it was reported.
 pub(super) struct Rest {
     pub(super) report: RunReport,
     exit: Exit,
-    /// What somebody has to do something about.
+    /// What a person has to act on.
     pub(super) failure: Option<Failure>,
 }
 
 impl Rest {
-    /// How a run stands, with what is known beside: what was wrong with the model's last answer, the signal that stopped
-    /// it, and whether a limit did.
+    /// The result of a run, with what else is known: the error of the model's last answer, the signal that stopped it, and
+    /// whether a limit did.
     pub(super) fn of(
         report: RunReport,
         trouble: Option<ModelTrouble>,
@@ -95,7 +95,7 @@ impl Rest {
         }
     }
 
-    /// What is told of it last.
+    /// The final summary.
     ///
     /// # Cancel safety
     ///
@@ -122,7 +122,7 @@ impl Rest {
     ///
     /// # Errors
     ///
-    /// Where the run failed, or waits.
+    /// If the run failed, or waits.
     pub(super) fn told(self) -> anyhow::Result<Exit> {
         match self.failure {
             Some(failure) => Err(failure.into()),
@@ -131,12 +131,12 @@ impl Rest {
     }
 }
 
-/// Who watches a run, and how.
+/// How a run is watched, and by whom.
 #[derive(Clone, Copy)]
 pub(super) struct Performing<'p> {
     pub(super) talk: Talk,
     pub(super) escape: &'p Escape,
-    /// Where programs are told.
+    /// The events, if programs read them.
     pub(super) events: Option<&'p SharedEvents>,
     pub(super) global: Global,
 }
@@ -144,7 +144,7 @@ pub(super) struct Performing<'p> {
 /// Everything that was checked before a run starts.
 pub(in crate::commands) struct PreparedRun {
     prepared: Prepared,
-    /// What should be known before the run starts.
+    /// What the user should know before the run starts.
     notes: Vec<String>,
 }
 
@@ -153,7 +153,7 @@ impl PreparedRun {
     ///
     /// # Errors
     ///
-    /// Where the folder, the model or the script cannot be had.
+    /// If the folder, the model or the script cannot be had.
     pub(in crate::commands) fn prepare(
         order: RunOrder,
         limits: OuterLimits,
@@ -172,12 +172,12 @@ impl PreparedRun {
 }
 
 impl PreparedRun {
-    /// Says nothing more of what should be known before the run starts.
+    /// Drops the notes that are printed before the run starts.
     pub(super) fn forget_notes(&mut self) {
         self.notes.clear();
     }
 
-    /// What holds for the run's interrupts.
+    /// The policy for the run's interrupts.
     pub(super) fn policy(&self) -> Arc<Policy> {
         self.prepared.limits().policy()
     }
@@ -187,11 +187,11 @@ impl PreparedRun {
 ///
 /// # Errors
 ///
-/// Where the run cannot be taken, or its end cannot be recorded or told.
+/// If the run cannot be taken, or its end cannot be recorded or printed.
 ///
 /// # Cancel safety
 ///
-/// Dropped, the run stands in the store as if this process had died.
+/// If dropped, the run is left in the store as if this process had died.
 pub(super) async fn perform(
     id: RunId,
     begin: Begin,
@@ -245,7 +245,7 @@ pub(super) async fn perform(
         }
     }
     let rest = Rest::of(report, model.trouble(), seen.exit(), limited);
-    // The signals are heard until all is written: whoever reads may have stopped to.
+    // Signals are heard until all is written: the reader of the output may have stopped reading.
     let finished = rest.finished(keeping.store(), is_file).await;
     let written = closed(move || stage_thread.finish(finished)).await;
     drop(listening);
@@ -270,7 +270,7 @@ fn opened(
     Stage::open(report, detached, unread(kept, seen))
 }
 
-/// What takes the place of the terminal of a run that outlives it.
+/// What replaces the terminal of a run that outlives it.
 fn outlives(talk: Talk, run: RunId) -> Result<Option<Arc<Detached>>, Failure> {
     match talk.on_hangup {
         HangupChoice::Pause => Ok(None),
@@ -278,7 +278,7 @@ fn outlives(talk: Talk, run: RunId) -> Result<Option<Arc<Detached>>, Failure> {
     }
 }
 
-/// Hears signals from now on and says what they do; says what should be known before the run.
+/// Hears signals from now on and says what they do; prints what the user should know before the run.
 fn heard(
     keeping: &Keeping,
     (id, work): (RunId, &PreparedRun),
@@ -311,8 +311,8 @@ fn heard(
     Ok(listening)
 }
 
-/// Makes this process the owner of a run, which begins or goes on from here; not of one that was to go on by itself, and
-/// that somebody else has or holds by now.
+/// Makes this process the owner of a run, which begins or goes on from here. A run that was to go on by itself is not taken
+/// if another process has it or something holds it by now.
 async fn taken(
     keeping: &Keeping,
     id: RunId,
@@ -345,11 +345,11 @@ async fn taken(
     Ok(Some(kept))
 }
 
-/// Says that the run is taken once whoever has it lets go.
+/// Says that the run is taken once its owner releases it.
 fn waits_for(run: RunId, owner: &OwnerName) {
     let owner = owner_words(owner.as_str());
     let words = format!("another process has {run} at this moment ({owner}); waiting for it");
-    // Whoever cannot read it waits all the same.
+    // If this cannot be printed, the process waits all the same.
     let _unread = writeln!(io::stderr(), "{words}");
 }
 
@@ -377,7 +377,7 @@ async fn interrupts_of(store: &dyn Store, report: &RunReport) -> (Vec<Interrupt>
 fn ids_of(open: Vec<Interrupt>, report: &RunReport) -> Vec<InterruptId> {
     let mut ids: Vec<InterruptId> = open.into_iter().map(|interrupt| interrupt.id).collect();
     if let RunStatus::Waiting { interrupts, .. } = &report.status {
-        // What the run waits for is known even where the store is gone.
+        // What the run waits for is known even if the store is gone.
         let unlisted = interrupts.iter().filter(|id| !ids.contains(id));
         let unlisted: Vec<InterruptId> = unlisted.copied().collect();
         ids.extend(unlisted);
@@ -389,11 +389,11 @@ fn ids_of(open: Vec<Interrupt>, report: &RunReport) -> Vec<InterruptId> {
 ///
 /// # Errors
 ///
-/// Where that cannot be written.
+/// If that cannot be written.
 ///
 /// # Cancel safety
 ///
-/// Dropped, it is closed all the same, and nobody waits for it.
+/// If dropped, it is closed all the same, but no task waits for it.
 pub(super) async fn closed(
     close: impl FnOnce() -> io::Result<()> + Send + 'static,
 ) -> Result<(), Failure> {
@@ -401,7 +401,7 @@ pub(super) async fn closed(
         .await
         .unwrap_or_else(|error| Err(io::Error::other(error)));
     let written = match written {
-        // Whoever closed it reads nothing any more, and knows.
+        // If the terminal was closed, no one can read the error.
         Err(error) if is_of_closed_terminal(&error) => Ok(()),
         written => written,
     };
@@ -411,14 +411,14 @@ pub(super) async fn closed(
     })
 }
 
-/// By what a run is watched and answered.
+/// How a run is watched and answered.
 struct RunDisplay<'stage> {
     performing: Performing<'stage>,
     stage: &'stage Stage,
     model: &'stage Arc<WatchedModel>,
 }
 
-/// Executes what was prepared, and says what an interrupt of tools leaves to choose.
+/// Executes what was prepared, and prints the choices that an interrupt of tools leaves.
 async fn execute(
     keeping: &Keeping,
     kept: &OwnedRun,
@@ -462,7 +462,7 @@ async fn execute(
     Ok(report)
 }
 
-/// Tells whoever watches what should be known of the tools.
+/// Shows notes about the tools to people watching.
 fn note_on(stage: &Stage) -> Box<dyn Fn(String) + Send + Sync> {
     let stage = stage.clone();
     Box::new(move |note| stage.notice(note))
@@ -478,7 +478,7 @@ async fn lifted(kept: &OwnedRun, begin: Begin) -> anyhow::Result<Option<String>>
         .map(|input| serde_json::json!({ "input": input }).to_string());
     let lifted = kept.run.resume(&actor()?, content.clone()).await;
     let lifted = lifted.map_err(|error| not_taken(kept.run.run(), &error))?;
-    // Where a pause was lifted, its decision carries the input. One that somebody else has decided does not.
+    // If a pause was lifted, its decision carries the input. A decision that another caller made does not.
     let decisions = lifted.iter().filter_map(|pause| pause.decision.as_ref());
     let is_said = decisions
         .into_iter()
@@ -486,7 +486,7 @@ async fn lifted(kept: &OwnedRun, begin: Begin) -> anyhow::Result<Option<String>>
     Ok(input.filter(|_input| !is_said))
 }
 
-/// Stops a run whose output nobody reads any more. That of a closed terminal is the word of whoever closed it.
+/// Stops a run whose output is no longer read. If its terminal was closed, the stop is the user's.
 fn unread(kept: &OwnedRun, seen: SeenSignal) -> impl FnOnce(&io::Error) + Send + 'static {
     let requests = kept.run.requests();
     let target = Target::Run(kept.run.run());
@@ -512,7 +512,7 @@ fn unread(kept: &OwnedRun, seen: SeenSignal) -> impl FnOnce(&io::Error) + Send +
     }
 }
 
-/// Tells each of them, in this order.
+/// Passes each event to all of them, in this order.
 struct Observers(Vec<Arc<dyn RunObserver>>);
 
 impl RunObserver for Observers {

@@ -1,4 +1,4 @@
-//! The reviewer of a run that a server executes: nobody here; who answers does so through the store.
+//! The reviewer of a run that a server executes: no one is asked here; answers come through the store.
 
 use std::time::Duration;
 
@@ -7,8 +7,8 @@ use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewe
 use routing_core::{Outcome, StopReason, StopScope};
 use tokio::sync::watch;
 
-/// Waits until the run is stopped, or until all of it has waited for a while: it is put aside then, and costs no
-/// memory until somebody decides. A decision that reaches the store ends the waiting before.
+/// Waits until the run is stopped, or until all of it has waited for a while: it is then unloaded, and uses no memory until
+/// a decision comes. A decision that reaches the store ends the waiting earlier.
 #[derive(Debug, Clone)]
 pub(super) struct Awaiting {
     stands: watch::Receiver<bool>,
@@ -30,7 +30,7 @@ impl Awaiting {
         }
     }
 
-    /// Until nothing of the run has worked for the whole time.
+    /// Returns once nothing of the run has worked for the whole time.
     async fn stood_still(&self) {
         let mut stands = self.stands.clone();
         loop {

@@ -12,11 +12,11 @@ use crate::exit::{Exit, Failure, causes, tell};
 pub(super) struct Broker(BusLocation);
 
 impl Broker {
-    /// The one that the arguments name.
+    /// The broker that the arguments name.
     ///
     /// # Errors
     ///
-    /// Where what they name is none. What was given is not repeated: there may be a password in it.
+    /// If what they name is none. The input is not repeated: it may contain a password.
     pub(super) fn of(arguments: &ServeArguments) -> Result<Option<Self>, Failure> {
         if arguments.bus == LOCAL_BUS || arguments.bus.is_empty() {
             return Ok(None);
@@ -28,15 +28,15 @@ impl Broker {
         Ok(Some(Self(location)))
     }
 
-    /// Connects to the one that is named, and says so. One that is away is connected to later.
+    /// Connects to the named broker, and says so. If it is unreachable, connects later.
     ///
     /// # Errors
     ///
-    /// Where it could never be connected to.
+    /// If it can never be connected to.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, it is not connected to.
+    /// If dropped, it is not connected to.
     pub(super) async fn connected(named: Option<Self>) -> Result<Option<Arc<dyn Bus>>, Failure> {
         let Some(Self(location)) = named else {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! Runs that go on by themselves: what a policy ends after some time is ended then, while the server is there.
+//! Runs that go on by themselves: a policy ends their pauses after some time, while the server is running.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,10 +9,10 @@ use routing_core::RunId;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// The longest sleep: a clock that was set forward is noticed then.
+/// The longest sleep, so that a clock that was set forward is noticed.
 const LOOK: Duration = Duration::from_secs(30);
 
-/// The runs that are waited for.
+/// The waiting runs.
 #[derive(Default)]
 pub(super) struct Delays {
     waiting: Mutex<HashMap<RunId, CancellationToken>>,
@@ -20,16 +20,16 @@ pub(super) struct Delays {
     stop: CancellationToken,
 }
 
-/// One waiting for a run.
+/// The wait for one run.
 pub(super) struct Delay(CancellationToken);
 
 impl Delays {
     fn waiting(&self) -> MutexGuard<'_, HashMap<RunId, CancellationToken>> {
-        // A whole value is put in or out, so a panic elsewhere leaves it whole.
+        // Values are only inserted or removed whole, so a panic elsewhere does not corrupt it.
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The waiting for a run. One that had begun before sleeps no longer: it knew less.
+    /// Begins the wait for a run. An earlier wait for it is cancelled: it knew less.
     pub(super) fn begin(&self, run: RunId) -> Delay {
         let delay = self.stop.child_token();
         if let Some(earlier) = self.waiting().insert(run, delay.clone()) {
@@ -38,9 +38,9 @@ impl Delays {
         Delay(delay)
     }
 
-    /// Forgets a waiting that is over.
+    /// Removes a wait that is over.
     pub(super) fn end(&self, run: RunId, delay: &Delay) {
-        // A later one has taken its place where this one was cancelled.
+        // If this one was cancelled, a later one has taken its place.
         if !delay.0.is_cancelled() {
             self.waiting().remove(&run);
         }
@@ -51,7 +51,7 @@ impl Delays {
         &self.tasks
     }
 
-    /// Nothing is waited for any more.
+    /// Ends all waits, and starts no more.
     pub(super) fn close(&self) {
         self.stop.cancel();
         self.tasks.close();
@@ -59,7 +59,7 @@ impl Delays {
 }
 
 impl Delay {
-    /// Sleeps towards a time, and says whether somebody is to look again then: not where it was given up.
+    /// Sleeps towards a time; returns whether to look again then: not if the wait was cancelled.
     ///
     /// # Cancel safety
     ///

@@ -52,19 +52,19 @@ struct LauncherState {
     tasks: TaskTracker,
     /// The runs that the policy lets go on.
     delays: Delays,
-    /// The runs of other processes that something has come for, until their leases are renewed or end.
+    /// The runs of other processes with news, until their leases are renewed or end.
     leases: Delays,
     /// What happened to tools of its runs.
     counts: Arc<ToolCounts>,
-    /// How many runs were taken here of which another process was the owner to its end.
+    /// How many runs were taken here whose owner had not released them.
     takeovers: AtomicU64,
     /// The runs that are taken or executed here.
     here: Mutex<HashSet<RunId>>,
-    /// Notified whenever one of them has begun or was let go.
+    /// Notified whenever a run here has begun or was released.
     moved: Notify,
 }
 
-/// Says that a run is executed here, while it is held.
+/// Marks a run as executed here until it is dropped.
 struct Here {
     shared: Arc<LauncherState>,
     run: RunId,
@@ -79,7 +79,7 @@ impl Drop for Here {
 
 impl LauncherState {
     fn here(&self) -> std::sync::MutexGuard<'_, HashSet<RunId>> {
-        // A whole value is put in or out, so a panic elsewhere leaves it whole.
+        // Values are only inserted or removed whole, so a panic elsewhere does not corrupt it.
         self.here.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -87,7 +87,7 @@ impl LauncherState {
         self.keeping.store()
     }
 
-    /// What the order of a run needs, with the limits that were stored with it.
+    /// Prepares what the order of a run needs, with the limits that were stored with it.
     fn prepare(&self, order: RunOrder, content: &str) -> Result<ServedRun, Failure> {
         let limits = self.defaults.limits_of(content)?;
         let order = self.defaults.limited(order);
@@ -96,21 +96,21 @@ impl LauncherState {
     }
 }
 
-/// On whose word a run goes on. A pause that somebody has asked for is lifted by none of them: it is decided.
+/// Why a run goes on. None of these lifts a pause that a person requested: that needs a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Word {
-    /// A person's.
+    /// A person said so.
     Person,
-    /// Nobody's: something has come for it.
+    /// There is news for it; no person said so.
     News,
-    /// Nobody's: a server has begun, and lifts the pauses of an earlier one that was stopped.
+    /// A server has begun, and lifts the pauses of an earlier one that was stopped; no person said so.
     Successor,
-    /// The policy's, which ends all that the run waits for. That it still does is seen once the run is taken.
+    /// The policy ends all that the run waits for. That it still does is checked once the run is taken.
     Policy,
 }
 
 impl Word {
-    /// Whether a run goes on with it in spite of what it was found with.
+    /// Whether a run goes on for this reason despite what holds it.
     const fn overcomes(self, found: Hindrance) -> bool {
         match found {
             Hindrance::None => true,
@@ -122,12 +122,12 @@ impl Word {
 }
 
 impl Launcher {
-    /// That of a server.
+    /// The launcher of a server.
     pub(super) fn of_server(keeping: Arc<Keeping>, defaults: Defaults, share: RunShare) -> Self {
         Self::over(keeping, defaults, share, Among::default())
     }
 
-    /// That of a worker, which has so many slots, and what these labels say, that runs may need.
+    /// The launcher of a worker, with this many slots and these labels, which runs may need.
     pub(super) fn of_worker(
         keeping: Arc<Keeping>,
         defaults: Defaults,
@@ -154,7 +154,7 @@ impl Launcher {
         }))
     }
 
-    /// From now on no run begins here any more, and none goes on by itself.
+    /// From now on no run begins here, and none goes on by itself.
     pub(super) fn close(&self) {
         self.0.delays.close();
         self.0.leases.close();
@@ -166,12 +166,12 @@ impl Launcher {
         &self.0.tasks
     }
 
-    /// Goes on with runs that were put aside or paused, whoever decides or withdraws and in whatever process, until the
-    /// manager or the last run has ended.
+    /// Continues runs that were unloaded or paused when any process decides or withdraws their interrupts, until the manager
+    /// or the last run has ended.
     ///
     /// # Cancel safety
     ///
-    /// Safe: what is decided stands in the store.
+    /// Safe: the decisions are in the store.
     pub(super) async fn go_on_with_what_was_put_aside(&self) {
         let mut news = self.0.keeping.manager.news_of_unkept_runs();
         while let Some(news) = news.recv().await {
@@ -199,7 +199,7 @@ impl Launcher {
         }
     }
 
-    /// Looks at a run for which something has come, here or where it is another worker's turn later.
+    /// Looks at a run with news: here now, or later if it is another worker's turn.
     async fn look_in_turn(&self, run: &Run) {
         match self.turn(run) {
             RunTurn::Now | RunTurn::WithRoom => {
@@ -214,8 +214,7 @@ impl Launcher {
         }
     }
 
-    /// Whether a run waits, or what had paused it has been decided or withdrawn. Where that cannot be read, somebody has
-    /// to resume it.
+    /// Whether a run waits, or its pause was decided or withdrawn. If that cannot be read, a person has to resume it.
     async fn was_let_go(&self, run: &Run) -> bool {
         match run.state {
             RunState::Waiting => true,
@@ -232,7 +231,7 @@ impl Launcher {
         }
     }
 
-    /// Whether a run that waits has something to do. Where that cannot be read, it is tried.
+    /// Whether a waiting run has something to do. If that cannot be read, it is tried.
     async fn has_news(&self, run: &Run) -> bool {
         match has_news(self.0.store(), run).await {
             Ok(found) => found,
@@ -243,8 +242,7 @@ impl Launcher {
         }
     }
 
-    /// Goes on with a run, once however often it is asked for. What a person asks is kept with the run before it goes
-    /// on.
+    /// Continues a run, once however often it is requested. A person's request is stored with the run before it goes on.
     async fn go_on(
         &self,
         run: &Run,
@@ -309,7 +307,7 @@ impl Launcher {
         self.execute(here, work, kept).await
     }
 
-    /// Somebody executes the run: that is well, unless there is input, which would be lost.
+    /// The run is being executed already: an error only if there is input, which would be lost.
     async fn goes_on_already(
         &self,
         run: &Run,
@@ -327,7 +325,7 @@ impl Launcher {
         Err(Failure::new(Exit::Conflict, text).hint("tell one of its agents: irq send AGENT TEXT"))
     }
 
-    /// A run that is paused goes on only where somebody resumes it; a stop of it is carried out all the same.
+    /// A paused run goes on only when a person resumes it; a stop of it is carried out all the same.
     async fn only_stop(&self, run: &Run) -> Result<(), Failure> {
         let keeping = &self.0.keeping;
         let was_left_stopping = run.lease.is_some() || run.state == RunState::Stopping;
@@ -346,7 +344,7 @@ impl Launcher {
         Err(Failure::new(Exit::Conflict, text).hint(format!("irq resume {} goes on", run.id)))
     }
 
-    /// `None` where it is executed here already.
+    /// `None` if it is executed here already.
     fn claim(&self, run: RunId) -> Result<Option<Here>, Failure> {
         if self.0.tasks.is_closed() {
             return Err(Failure::new(Exit::Failure, "the server is being stopped"));
@@ -358,8 +356,8 @@ impl Launcher {
         }))
     }
 
-    /// As [`Launcher::claim`], of a run that stands still: what was executed here is about to be let go then. Nobody
-    /// would go on with it for whoever was told that somebody does.
+    /// As [`Launcher::claim`], for a paused or new run: if it is still claimed here, waits until it is released. Otherwise
+    /// the caller would hear that the run goes on, and no process would continue it.
     async fn claim_once_let_go(&self, run: RunId) -> Result<Option<Here>, Failure> {
         loop {
             let moved = self.0.moved.notified();
@@ -378,7 +376,8 @@ impl Launcher {
         }
     }
 
-    /// Executes a run in a task. That it works is recorded before: whoever said so is told once it cannot be lost.
+    /// Executes a run in a task. That it works is recorded first, so that the caller gets an answer only once it cannot be
+    /// lost.
     async fn execute(&self, here: Here, work: ServedRun, kept: OwnedRun) -> Result<(), Failure> {
         let begun = kept.run.begin().await;
         begun.map_err(|error| Failure::new(Exit::Failure, error.to_string()))?;
@@ -410,14 +409,14 @@ impl Launcher {
         Ok(())
     }
 
-    /// A decision may have come after the run had stopped and before it was let go: nobody was told of it.
+    /// Looks for a decision that came after the run had stopped and before it was released: it notified no process.
     fn look_again(&self, run: RunId) -> futures_util::future::BoxFuture<'_, ()> {
         Box::pin(async move {
             if self.0.tasks.is_closed() {
                 return;
             }
             match self.0.store().run(run).await {
-                // It goes on at the worker that has more room, unless something else has stopped it meanwhile.
+                // The worker that has more room continues it, unless something else has stopped it meanwhile.
                 Ok(Some(row)) if self.is_free(&row) && self.has_handed_over(run) => {}
                 Ok(Some(row)) if self.has_news(&row).await => {
                     if let Err(error) = self.go_on(&row, Word::News, None).await {
@@ -430,7 +429,7 @@ impl Launcher {
         })
     }
 
-    /// Goes on with a run as soon as the policy ends all that it waits for, unless somebody else does so before.
+    /// Continues a run as soon as the policy ends all that it waits for, unless another caller does so first.
     fn go_on_when_due(&self, run: RunId) {
         let policy = self.0.defaults.limits.policy();
         if *policy == Policy::default() || self.0.tasks.is_closed() {
@@ -461,7 +460,7 @@ impl Launcher {
         let mut told = None;
         loop {
             let found = store.run(run).await?;
-            // Of a run that works, the end is looked at.
+            // If the run works, its end leads to another look.
             let Some(row) = found.filter(|row| is_live(row) && !self.is_executed(row)) else {
                 return Ok(());
             };
@@ -482,7 +481,7 @@ impl Launcher {
 
     async fn begin(&self, run: RunId, work: ServedRun) -> Result<(), Failure> {
         if self.0.tasks.is_closed() || self.0.share == RunShare::None {
-            // It is there, and whoever executes runs begins it.
+            // The run exists, and the process that executes runs begins it.
             return Ok(());
         }
         let Some(here) = self.claim(run)? else {
@@ -498,7 +497,7 @@ impl Launcher {
         self.execute(here, work, kept).await
     }
 
-    /// Whether another server has begun a run, since it saw that nobody executes it.
+    /// Whether another server has begun a run since it saw that no process executes it.
     async fn has_begun(&self, run: RunId) -> bool {
         let found = self.0.store().run(run).await;
         found.is_ok_and(|found| {

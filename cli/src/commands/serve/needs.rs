@@ -25,7 +25,7 @@ pub(super) fn has(given: &[Label]) -> Result<Labels, LabelError> {
     Labels::new(given.iter().cloned().chain(own))
 }
 
-/// The label for a program that has a workflow. A name that makes none goes without.
+/// The label for a program that has a workflow; `None` if the name makes no valid label.
 fn of_workflow(name: &str) -> Option<Label> {
     Label::new(format!("workflow:{name}")).ok()
 }

@@ -1,4 +1,4 @@
-//! Whether there is something to do for a run that waits for people.
+//! Whether a run that waits for people has something to do.
 
 use interrupts::life::{Interrupt, RunState, State};
 use interrupts::store::{Filter, NodeActivity, NodeRow, Pages, Run, Store, StoreError};
@@ -7,18 +7,18 @@ use journal::Workflow;
 use crate::keep::workflow_of;
 use crate::listing::interrupts_in;
 
-/// How many rows one look reads.
+/// How many rows are read at a time.
 const PAGE: u32 = 200;
 
-/// The kind of effect with which a decision is carried out.
+/// The kind of effect that carries out a decision.
 const DISPATCH: &str = "dispatch";
 
-/// Whether a run that waits can do anything: a decision is not carried out, something was sent to it, what it waited for
-/// is gone, or an agent was stopped that can work whoever else waits. Of a run in another state, always.
+/// Whether a waiting run can do anything: a decision is not carried out, it was sent something, what it waited for is gone,
+/// or an agent was stopped that can work although others wait. Always true for a run in another state.
 ///
 /// # Errors
 ///
-/// Where the store cannot be read.
+/// If the store cannot be read.
 ///
 /// # Cancel safety
 ///
@@ -69,7 +69,7 @@ async fn nodes(store: &dyn Store, run: &Run) -> Result<Vec<NodeRow>, StoreError>
     all.await
 }
 
-/// How many nodes wait by themselves: one that waits because one below it does asks nothing.
+/// How many nodes wait on their own: a node that waits because one below it does asks nothing.
 fn waiting_nodes(nodes: &[NodeRow]) -> usize {
     let waits = |node: &&NodeRow| node.activity == NodeActivity::WaitingReview;
     let waiting: Vec<&NodeRow> = nodes.iter().filter(waits).collect();
@@ -80,12 +80,12 @@ fn waiting_nodes(nodes: &[NodeRow]) -> usize {
     lowest.count()
 }
 
-/// Whether a node has work that waits for nobody, unless that is with the nodes below it.
+/// Whether a node has work that does not wait for a person, unless that is with the nodes below it.
 fn can_work(node: &NodeRow, workflow: &Workflow, open: &[Interrupt]) -> bool {
     let was_at_it = node.activity == NodeActivity::Running;
     match node.stands(RunState::Waiting, open) {
         NodeActivity::Running => true,
-        // Of the agents of a plan one has the turn, and the others are ready for theirs.
+        // In a plan one agent has the turn, and the others are ready for theirs.
         NodeActivity::Pending | NodeActivity::Ready => *workflow == Workflow::Agents || was_at_it,
         NodeActivity::WaitingReview
         | NodeActivity::Paused

@@ -1,5 +1,5 @@
-//! What somebody on the network orders, as the order of a run. Whoever is on the network may choose among
-//! what the server was started with; no folder above its own, no address to which a key would be sent.
+//! A network caller's order, as the order of a run. The caller may choose among what the server was started with; no folder
+//! outside its own, no address to which a key would be sent.
 
 use std::num::NonZeroU32;
 use std::path::{Component, Path, PathBuf};
@@ -26,16 +26,16 @@ use crate::spending::amount;
 use crate::tooling;
 use crate::workflows;
 
-/// The field of a stored order that names who launched the run. Readers of older programs pass over it.
+/// The field of a stored order that names who launched the run. Older programs ignore it.
 const LAUNCHED_BY: &str = "launched_by";
 
-/// The field of a stored order that holds the digest of what was asked for.
+/// The field of a stored order that holds the digest of the request.
 const ASKED: &str = "asked";
 
-/// The field of a stored order that holds the limits which it brought along.
+/// The field of a stored order that holds its own limits.
 const OWN_LIMITS: &str = "own_limits";
 
-/// What a new run has where its order says nothing else.
+/// The defaults of a new run.
 #[derive(Debug, Clone)]
 struct NewRuns {
     workspace: PathBuf,
@@ -45,15 +45,15 @@ struct NewRuns {
     tools: Option<ToolOrder>,
 }
 
-/// What holds for the runs of this process.
+/// The settings for the runs of this process.
 #[derive(Debug, Clone)]
 pub(super) struct Defaults {
-    /// Where runs are started here.
+    /// The defaults of new runs, if runs are started here.
     new_runs: Option<NewRuns>,
     pub(super) pace: u32,
-    /// How long a run of which everything waits for people stays in memory.
+    /// How long a run stays in memory once all of it waits for people.
     pub(super) put_aside_after: Duration,
-    /// What holds for every run.
+    /// The limits of every run.
     pub(super) limits: OuterLimits,
     max_steps: Option<NonZeroU32>,
 }
@@ -77,7 +77,7 @@ impl NewRuns {
     }
 }
 
-/// The limits that a run brings along, kept with its order: they hold wherever a server goes on with it.
+/// The limits that a run brings along, stored with its order: they apply on every server that continues it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 struct OwnLimits {
@@ -104,11 +104,11 @@ struct OrderOptions {
 }
 
 impl Defaults {
-    /// What the command line says. Without what is for new runs, none is started here.
+    /// The settings of the command line. Without the part for new runs, none is started here.
     ///
     /// # Errors
     ///
-    /// Where there is no such model or folder.
+    /// If there is no such model or folder.
     pub(super) fn of(
         arguments: &ExecutingArguments,
         new_runs: Option<&NewRunArguments>,
@@ -122,7 +122,7 @@ impl Defaults {
         })
     }
 
-    /// An order with no more steps than runs may take here.
+    /// The order, with no more steps than runs may take here.
     pub(super) fn limited(&self, mut order: RunOrder) -> RunOrder {
         let most = self.max_steps.map_or(u32::MAX, NonZeroU32::get);
         order.limits.max_steps = order.limits.max_steps.min(most);
@@ -179,11 +179,11 @@ impl Defaults {
         Ok((order, content))
     }
 
-    /// The limits of a run, by what is stored of it: its own as far as they are tighter than the server's.
+    /// The limits of a run, from its stored content: its own as far as they are tighter than the server's.
     ///
     /// # Errors
     ///
-    /// Where what is stored is no amount of money.
+    /// If what is stored is no amount of money.
     pub(super) fn limits_of(&self, content: &str) -> Result<OuterLimits, Failure> {
         #[derive(Default, Deserialize)]
         #[serde(default)]
@@ -215,7 +215,7 @@ impl NewRuns {
         }
         let folder = self.workspace.join(named).canonicalize();
         let folder = folder.map_err(|_error| wrong("options.workspace", "there is none"))?;
-        // A link may lead out again.
+        // A link may lead out of the folder again.
         if folder.starts_with(&self.workspace) {
             Ok(folder)
         } else {
@@ -234,7 +234,7 @@ impl NewRuns {
     }
 }
 
-/// Reads what an order says beside its goal; what is wrong is named by its field.
+/// Reads the options of an order besides its goal; an error names the field.
 fn options_of(options: &Map<String, Value>) -> Result<OrderOptions, LaunchError> {
     let text = Value::Object(options.clone()).to_string();
     read_strictly(text.as_bytes()).map_err(|error| {
@@ -274,7 +274,7 @@ fn stored(
     serde_json::to_string(&fields)
 }
 
-/// The content of a run, with who launched it and the digest of what he asked for.
+/// The content of a run, with who launched it and the digest of the request.
 pub(super) fn launched(content: &str, by: &Actor, asked: Digest) -> String {
     match serde_json::from_str::<Map<String, Value>>(content) {
         Ok(mut fields) => {
@@ -283,7 +283,7 @@ pub(super) fn launched(content: &str, by: &Actor, asked: Digest) -> String {
             fields.insert(ASKED.to_owned(), Value::String(asked.to_string()));
             Value::Object(fields).to_string()
         }
-        // What is no order stays what it is: whoever reads it says so.
+        // Content that is no order stays as it is: the reader reports it.
         Err(_no_object) => content.to_owned(),
     }
 }
@@ -294,8 +294,8 @@ pub(crate) fn is_launched(content: &str) -> bool {
         .is_ok_and(|fields| fields.get(LAUNCHED_BY).is_some_and(Value::is_string))
 }
 
-/// Whether a run goes on, or begins, as soon as a server executes runs and no process has it. What a BRANCH has forked
-/// off begins where a person says so.
+/// Whether a run goes on, or begins, as soon as a server executes runs and no process has it. A run that a BRANCH has forked
+/// off begins when a person says so.
 pub(crate) fn waits_for_server(run: &Run) -> bool {
     let is_left = match run.state {
         RunState::Created => run.forked_from.is_none(),

@@ -1,4 +1,4 @@
-//! Whether a run can go on, and whether what holds it is only that a server was stopped.
+//! Whether a run can go on, and whether it is held only because a server was stopped.
 
 use interrupts::life::{Interrupt, Role, RunState, State};
 use interrupts::manager::{StopCause, StopNote};
@@ -7,19 +7,19 @@ use routing_core::InterruptType;
 
 use crate::branched::is_left_by_branch;
 
-/// How many interrupts one look reads.
+/// How many interrupts are read at a time.
 const PAGE: u32 = 200;
 
-/// What keeps a run from going on, the stronger the later.
+/// What keeps a run from going on, from weak to strong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Hindrance {
     /// Nothing does.
     None,
-    /// A server of an earlier version was stopped, which paused its runs: whoever comes after it goes on.
+    /// A server of an earlier version was stopped, which paused its runs: the next server continues them.
     Shutdown,
-    /// A BRANCH has stopped it or forked it off: it goes on where a person says so.
+    /// A BRANCH has stopped it or forked it off: it goes on when a person says so.
     Branched,
-    /// Somebody has paused it, and only he or another person resumes it.
+    /// A person has paused it, and only a person resumes it.
     Paused,
 }
 
@@ -27,7 +27,7 @@ pub(super) enum Hindrance {
 ///
 /// # Errors
 ///
-/// Where the store cannot be read.
+/// If the store cannot be read.
 ///
 /// # Cancel safety
 ///
@@ -60,7 +60,7 @@ fn hindrance_by(interrupt: &Interrupt) -> Hindrance {
     }
 }
 
-/// What a pause from outside says of itself; an agent's own is a question, on which its run waits.
+/// The note of a pause from outside; an agent's own pause is a question, on which its run waits.
 fn note(interrupt: &Interrupt) -> Option<StopNote> {
     if interrupt.interrupt_type != InterruptType::Pause {
         return None;
@@ -72,7 +72,7 @@ fn is_of_a_server(pause: &Interrupt, note: &StopNote) -> bool {
     note.cause == StopCause::Shutdown && pause.requested_by.role == Role::System
 }
 
-/// Whether it was begun and has not ended.
+/// Whether it has begun and not ended.
 pub(super) fn is_live(run: &Run) -> bool {
     match run.state {
         RunState::Created

@@ -22,12 +22,12 @@ struct KnownNode {
 }
 
 impl Standstill {
-    /// Of a run whose nodes will tell what they do.
+    /// For a run whose nodes report what they do.
     pub(super) fn of_nodes() -> Self {
         Self::begin(false)
     }
 
-    /// Of a run that does one thing at a time: while it asks, nothing else of it works.
+    /// For a run that does one thing at a time: while it asks, nothing else of it works.
     pub(super) fn of_one_line() -> Self {
         Self::begin(true)
     }
@@ -39,7 +39,7 @@ impl Standstill {
         }
     }
 
-    /// Whether the run stands still, from now on.
+    /// Whether all of the run waits, from now on.
     pub(super) fn watch(&self) -> watch::Receiver<bool> {
         self.stands.subscribe()
     }
@@ -70,7 +70,7 @@ impl RunObserver for Standstill {
     }
 }
 
-/// Whether somebody waits, and whoever does not waits for somebody below that does.
+/// Whether a node waits, and every node that does not waits for a node below it that does.
 fn stand_still(nodes: &HashMap<NodeId, KnownNode>) -> bool {
     let mut waits = false;
     for (node, known) in nodes {

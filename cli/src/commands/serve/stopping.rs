@@ -1,5 +1,5 @@
-//! The end of a server: the first signal drains it, the second one stops at once, the third one leaves. None of them is an
-//! interrupt: whoever executes runs next goes on with them.
+//! The end of a server: the first signal drains it, the second stops it at once, the third exits. None of them is an
+//! interrupt: the next process that executes runs continues its runs.
 
 use std::process::exit;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use super::launcher::Launcher;
 use crate::exit::{Exit, Failure, tell};
 use crate::keep::Keeping;
 
-/// Why a run is let go, as its last checkpoint says.
+/// Why a run is released, as its last checkpoint says.
 const STOPPED: &str = "the server was stopped";
 
-/// Waits for the end, and brings it about.
+/// Drains the server and waits for its end.
 pub(super) struct Stopping {
     rest: AbortOnDropHandle<ShutdownReport>,
     hurry: CancellationToken,
@@ -27,7 +27,7 @@ pub(super) struct Stopping {
 }
 
 impl Stopping {
-    /// From now on a signal cancels `stop` and lets the runs go.
+    /// From now on a signal cancels `stop` and releases the runs.
     pub(super) fn begin(
         signals: OsSignals,
         keeping: Arc<Keeping>,
@@ -39,10 +39,10 @@ impl Stopping {
         let shared = Arc::clone(&keeping);
         let draining = async move {
             stop.cancelled().await;
-            // What begins now would not be let go any more.
+            // A run that began now would not be released any more.
             launcher.close();
             let report = shared.manager.drain(STOPPED).await;
-            // They have let go of their runs; a task that hangs in its last words is not waited for.
+            // They have released their runs; a task that hangs while it ends is not waited for.
             let _ended = tokio::time::timeout(MOMENT, launcher.tasks().wait()).await;
             report
         };
@@ -59,15 +59,15 @@ impl Stopping {
         self.hurry.clone()
     }
 
-    /// Waits until the runs were let go, and the hooks that were called about their stops have ended.
+    /// Waits until the runs were released, and the hooks that were called about their stops have ended.
     ///
     /// # Errors
     ///
-    /// Where one was not.
+    /// If a run was not released.
     ///
     /// # Cancel safety
     ///
-    /// Not cancel safe: dropped, the runs stand as if this process had died.
+    /// Not cancel safe: if dropped, the runs are left as if this process had died.
     pub(super) async fn ended(self, drain: Duration) -> Result<(), Failure> {
         let limit = drain.saturating_mul(2) + MOMENT;
         let report = match tokio::time::timeout(limit, self.rest).await {
@@ -75,7 +75,7 @@ impl Stopping {
             Ok(Err(error)) => return Err(Failure::new(Exit::Failure, error.to_string())),
             Err(_elapsed) => return Err(Failure::new(Exit::Failure, "runs did not stop in time")),
         };
-        // A signal is heard while they are waited for, so that a third one leaves.
+        // Signals are heard meanwhile, so that a third one exits.
         self.keeping.manager.hooks_ended().await;
         let stuck: Vec<String> = report
             .runs

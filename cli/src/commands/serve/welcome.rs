@@ -1,4 +1,4 @@
-//! The way in: an address that lets one person in, once.
+//! The way in: a one-time link for one person.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -13,26 +13,26 @@ use crate::arguments::Global;
 use crate::browser::open_in_browser;
 use crate::exit::{Exit, Failure, causes, tell};
 
-/// How long the address lets somebody in.
+/// How long the link is valid.
 const LAUNCH: SignedDuration = SignedDuration::from_mins(15);
 
-/// An address that lets one person in, once.
+/// A one-time link for one person.
 pub(super) struct Welcome {
-    /// Where it listens.
+    /// The address that it listens on.
     serving: String,
     page: String,
 }
 
 impl Welcome {
-    /// Makes the token of the address.
+    /// Makes the token of the link.
     ///
     /// # Errors
     ///
-    /// Where the store cannot be written, or the machine gives no randomness.
+    /// If the store cannot be written, or the machine has no randomness.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, a token may be kept whose secret nobody knows.
+    /// If dropped, a token may be stored whose secret is lost.
     pub(super) async fn issue(
         store: &dyn Store,
         address: SocketAddr,
@@ -62,12 +62,12 @@ impl Welcome {
         })
     }
 
-    /// Says where the page is. Only the address with the secret goes to standard output, and to none where this is to be
-    /// quiet: it is not for the log of a service.
+    /// Says where the page is. Only the link with the secret goes to standard output, and not if this is to be quiet: it
+    /// does not belong in the log of a service.
     ///
     /// # Errors
     ///
-    /// Where it cannot be written.
+    /// If it cannot be written.
     pub(super) fn say(&self, global: Global) -> std::io::Result<()> {
         if global.quiet {
             tell(format_args!("Serving on {}.", self.serving));
@@ -80,8 +80,8 @@ impl Welcome {
         super::super::print(&format!("{}\n", self.page))
     }
 
-    /// Opens the page in the browser. The secret stands in a file that only this user reads, for everybody sees
-    /// the arguments of a program; the file goes when what is returned is dropped.
+    /// Opens the page in the browser. The secret is in a file that only this user can read, because every user can see the
+    /// arguments of a program; dropping the returned file deletes it.
     pub(super) fn open(&self) -> Option<NamedTempFile> {
         let opened = self.opened();
         if let Err(error) = &opened {
@@ -108,7 +108,7 @@ impl Welcome {
     }
 }
 
-/// What stands in the address: a name that was given, else this machine's own.
+/// The host of the link: a name that was given, else this machine's own.
 fn place(address: SocketAddr, hosts: &[String], remote: &Remote) -> String {
     let here = match hosts.first() {
         Some(host) => format!("{host}:{}", address.port()),
@@ -117,7 +117,7 @@ fn place(address: SocketAddr, hosts: &[String], remote: &Remote) -> String {
     };
     match (remote, hosts.first()) {
         (Remote::Refused, _) => format!("http://{here}"),
-        // Where the proxy listens is known to itself alone; that is where browsers look by themselves.
+        // Only the proxy knows where it listens; this is the address that browsers try by default.
         (Remote::BehindProxy, Some(host)) => format!("https://{host}"),
         (Remote::BehindProxy, None) | (Remote::OverTls(_), _) => format!("https://{here}"),
     }

@@ -1,4 +1,4 @@
-//! A run that a server executes: nobody watches it here, and who answers does so through the store.
+//! A run that a server executes: no one watches it here, and answers come through the store.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,7 +28,7 @@ impl ServedRun {
     ///
     /// # Errors
     ///
-    /// Where the folder, the model, its price or the script cannot be had.
+    /// If the folder, the model, its price or the script cannot be had.
     pub(super) fn prepare(
         order: RunOrder,
         limits: OuterLimits,
@@ -45,21 +45,21 @@ impl ServedRun {
         self.prepared.workflow()
     }
 
-    /// Counts there what happens to its tools.
+    /// Counts events of its tools in these counts.
     pub(super) fn counting_with(mut self, counts: &Arc<ToolCounts>) -> Self {
         self.prepared.count_with(counts);
         self
     }
 
-    /// Executes a run that has begun to its end, or to where it stops, and gives it back.
+    /// Executes a run that has begun until it ends or stops, and releases it.
     ///
     /// # Errors
     ///
-    /// Where its end cannot be recorded; the lease runs out then.
+    /// If its end cannot be recorded; the lease runs out then.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, the run stands in the store as if this process had died.
+    /// If dropped, the run is left in the store as if this process had died.
     pub(super) async fn execute(
         self,
         keeping: &Keeping,

@@ -16,11 +16,11 @@ use crate::commands::run::complete;
 use crate::exit::{Exit, Failure};
 use crate::storage::Storage;
 
-/// Executes runs until it is told to stop.
+/// Executes runs until the process is stopped.
 ///
 /// # Errors
 ///
-/// Where the store cannot be used; no run was taken then. Where runs could not be let go in time.
+/// If the store cannot be used; no run was taken then. If runs could not be released in time.
 pub(crate) fn worker(arguments: &WorkerArguments, store: &StoreArguments) -> anyhow::Result<Exit> {
     let defaults = Defaults::of(&arguments.runs, None)?;
     let labels = needs::has(&arguments.label)
@@ -77,7 +77,7 @@ async fn until_stopped(
     news.abort();
     looks.abort();
     others.abort();
-    // A store that is away must not hold up the end.
+    // An unreachable store must not delay the end.
     let _told_or_lapses = tokio::time::timeout(MOMENT, launcher.leave_others()).await;
     let rest: Result<(), Failure> = stopping.ended(drain).await;
     rest?;

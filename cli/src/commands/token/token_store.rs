@@ -21,7 +21,7 @@ pub(super) enum TokenStore {
     There(Client),
 }
 
-/// A token of the store, as it stands among all of them.
+/// A token of the store, as the list shows it.
 fn line(row: &TokenRow, all: &[TokenRow]) -> TokenLine {
     TokenLine {
         id: row.short_name(),
@@ -47,11 +47,11 @@ fn line(row: &TokenRow, all: &[TokenRow]) -> TokenLine {
 }
 
 impl TokenStore {
-    /// What is named. A store that is not there is made, where a token is to be made in it.
+    /// The token store that is named. Creates a missing store if a token is to be made in it.
     ///
     /// # Errors
     ///
-    /// As opening a store, or where the server's address or token cannot be read.
+    /// As opening a store, or if the server's address or token cannot be read.
     ///
     /// # Cancel safety
     ///
@@ -110,7 +110,7 @@ impl TokenStore {
         })
     }
 
-    /// What a token is to be bound to: the run or the agent that is named, as an agent's has to be.
+    /// What to bind a token to: the named run or agent, which an agent's token needs.
     async fn scope(&self, wanted: &TokenCreateArguments) -> Result<Option<TokenScope>, Failure> {
         let named = wanted.run.is_some() || wanted.agent.is_some();
         let usage = |text: &str, hint: &str| Failure::new(Exit::Usage, text).hint(hint);
@@ -157,7 +157,7 @@ impl TokenStore {
         }
     }
 
-    /// Makes a token void, by its whole id.
+    /// Revokes a token by its whole id.
     pub(super) async fn revoke(&self, id: &str) -> Result<TokenLine, Failure> {
         let store = match self {
             Self::There(client) => return Ok(client.revoke_token(id).await?),
@@ -203,7 +203,7 @@ async fn scope_in(
     Ok(Some(TokenScope::Run { run: run.id, node }))
 }
 
-/// What a command does to the tokens.
+/// Whether a command makes a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Makes {
     /// It makes one.

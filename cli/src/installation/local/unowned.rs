@@ -1,4 +1,4 @@
-//! A stop of a run that no process runs: this process owns the run for a moment, and nothing of it works.
+//! A stop of a run that no process executes: this process owns the run for a moment, and none of its agents works.
 
 use interrupts::life::Interrupt;
 use interrupts::policy::Policy;
@@ -9,16 +9,16 @@ use crate::keep::{Keeping, is_for_whoever_holds};
 use crate::refused::no_interrupt;
 use crate::storage::Storage;
 
-/// Lets a stop take hold. `None` where its workflow has to run for that, or a process has come to own the run
-/// meanwhile, which then does it.
+/// Carries out a stop. `None` if its workflow has to run for that, or if another process has taken the run meanwhile,
+/// which then does it.
 ///
 /// # Errors
 ///
-/// Where the store cannot be written; the request stands.
+/// If the store cannot be written; the request stays.
 ///
 /// # Cancel safety
 ///
-/// Dropped, the stop may not have taken hold; the next owner of the run goes on with it.
+/// Dropped, the stop may not have taken effect; the next owner of the run completes it.
 pub(super) async fn take_hold(
     storage: &Storage,
     interrupt: &Interrupt,

@@ -17,13 +17,13 @@ pub(super) fn of_address(error: &ClientError) -> Failure {
         .hint("write it as http://127.0.0.1:7070, and its token with --token-file; `irq serve` prints its own")
 }
 
-/// That a file holds no token.
+/// That a file contains no token.
 pub(super) fn of_token(file: &Path, error: &ClientError) -> Failure {
     let text = format!("--token-file {}: {error}", file.display());
     Failure::new(Exit::NotAuthorised, text).hint(MAKES_A_TOKEN)
 }
 
-/// That a file holds no authority, or whatever else hinders.
+/// That a file has no authority, or another error.
 pub(super) fn of_authorities(file: Option<&Path>, error: ClientError) -> Failure {
     match (&error, file) {
         (ClientError::NoAuthority, Some(file)) => authority::none_in(file, &error.to_string()),

@@ -21,7 +21,7 @@ const TIME_COLUMNS: usize = 8;
 /// The fewest lines of a tree: its first agent, how many are hidden, and one of the others.
 const FEWEST_BRANCHES: usize = 3;
 
-/// What stands behind the totals where there is room: what Esc does, and the next Ctrl+C.
+/// What follows the totals if there is room: what Esc does, and the next Ctrl+C.
 const fn how_to_stop(stopping: Option<StopMode>, hears_escape: bool) -> &'static str {
     match stopping {
         None if hears_escape => "   Esc interrupts · Ctrl+C stops",
@@ -57,7 +57,7 @@ struct Branch<'t> {
 }
 
 impl Picture {
-    /// The tree, folded where it does not fit.
+    /// The tree, folded if it does not fit.
     pub(crate) fn tree(&self, tree: &AgentTree) -> Vec<String> {
         let mut branches = self.branches(tree, false);
         if branches.len() > self.rows {
@@ -232,9 +232,8 @@ impl Picture {
     }
 }
 
-/// Takes out `count` lines, never the first one: of agents that have ended, then of those that have not
-/// begun, then of those at work; whoever waits for somebody stays longest. The place of the first one
-/// that was taken out.
+/// Removes `count` lines, never the first one: of agents that have ended, then of those that have not begun, then of
+/// those at work; agents that wait for a person stay longest. Returns the place of the first removed line.
 fn hide(branches: &mut Vec<Branch<'_>>, count: usize) -> usize {
     let mut places: Vec<usize> = (1..branches.len()).collect();
     places.sort_by_key(|place| branches.get(*place).map(|branch| weight(branch.row.state)));
@@ -255,7 +254,7 @@ fn weight(state: NodeState) -> u8 {
     }
 }
 
-/// What stands before a row, and before the rows below it.
+/// The text before a row, and before the rows below it.
 struct Lead {
     own: String,
     below: String,

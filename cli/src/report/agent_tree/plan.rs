@@ -17,7 +17,7 @@ fn segment(step: StepId) -> String {
 }
 
 impl AgentTree {
-    /// Takes in what happened to a plan; nothing where it was none of it.
+    /// Takes in what happened to a plan; does nothing for other events.
     pub(super) fn apply_plan(&mut self, event: &RunEvent, at: Timestamp) {
         let news = PlanNews::of(event);
         if let Some(PlanNews::Stands(PlanStands { done, left })) = &news {
@@ -86,7 +86,7 @@ impl AgentTree {
         open.next().cloned()
     }
 
-    /// The steps as they stand: rows of new ones, none of those that went, the results of those that are done.
+    /// Updates the steps: rows of new ones, none of those that went, the results of those that are done.
     fn stand(&mut self, done: &[FinishedStep], left: &[PlanStep], at: Timestamp) {
         self.lay_plan(at);
         let root = NodeId::root();

@@ -10,7 +10,7 @@ use crate::layout::quantity;
 use crate::visible::visible_line;
 use crate::workflows;
 
-/// How long a model may be asked without a word before it is said that it reads.
+/// How long a model may be silent before the row says that it reads.
 const LONG: SignedDuration = SignedDuration::from_secs(10);
 
 /// What a row is about.
@@ -78,7 +78,7 @@ impl AgentRow {
         };
         let words = words_of(kind);
         let kind_of = workflows::with_shown_kind(kind).and_then(|it| it.kind(kind));
-        // A kind whose answers go to another one works for that, beside its like.
+        // A kind whose answers go to another kind works for that one, beside others of its kind.
         let is_worker = kind_of.is_some_and(|it| it.origin.as_str() != kind);
         if is_worker || self.number > 1 {
             format!("{words} {}", self.number)
@@ -101,7 +101,7 @@ impl AgentRow {
         self.until = None;
     }
 
-    /// Something is to be known of its call.
+    /// Takes in a note about its call.
     pub(super) fn note(&mut self, note: &CallNote, at: Timestamp) {
         self.wait = None;
         if let CallNote::Waits { why, wait } = note {
@@ -120,7 +120,7 @@ impl AgentRow {
         self.waits_for = None;
     }
 
-    /// What it has come to, or is at.
+    /// What it has done, or is doing.
     pub(super) fn says(&mut self, said: String) {
         self.asking = false;
         self.said = Some(said);
@@ -157,7 +157,7 @@ impl AgentRow {
         }
     }
 
-    /// Whether it stands for a whole plan whose steps are carried out.
+    /// Whether it represents a whole plan whose steps are carried out.
     pub(super) fn is_plan_at_work(&self) -> bool {
         let is_plan = matches!(self.name, RowName::Plan(_)) && self.parent.is_none();
         is_plan && self.state == NodeState::Running && !self.children.is_empty()

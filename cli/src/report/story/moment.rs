@@ -23,21 +23,21 @@ use crate::visible::visible_line;
 /// The first line of a message that tells an agent how its interrupt was decided.
 const DECISION_MARK: &str = "[decision]";
 
-/// The field of every agent's record in which its interrupts stand.
+/// The field of every agent's record that has its interrupts.
 const INTERRUPT_FIELD: &str = "interruptRequest";
 
 /// How much is shown of a call's arguments, and of what came of it.
 const WIDEST_CALL: usize = 160;
 
-/// Something that is told.
+/// An event as text.
 #[derive(Debug)]
 pub(super) struct StoryEvent {
     pub(super) symbol: &'static str,
     pub(super) tone: Tone,
-    /// Whom it is about; empty where it is about the run.
+    /// Whom it is about; empty if it is about the run.
     pub(super) who: String,
     pub(super) what: String,
-    /// From how much detail on it is told.
+    /// The least detail with which it is shown.
     pub(super) detail: Detail,
     /// Whether it is the plain course of work, which a tree shows too.
     pub(super) is_step: bool,
@@ -67,7 +67,7 @@ impl StoryEvent {
     }
 }
 
-/// What to say of an event; `None` where it is not worth a line.
+/// What to say of an event; `None` if it is not worth a line.
 #[expect(
     clippy::too_many_lines,
     reason = "a table with one line or two for each event"
@@ -80,7 +80,7 @@ pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<StoryEvent
             model,
             workspace,
         } => {
-            // A workflow that speaks about no folder names none.
+            // A workflow that concerns no folder names none.
             let on = match workspace.as_str() {
                 "" => String::new(),
                 folder => format!(" on {}", line(folder)),
@@ -119,7 +119,7 @@ pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<StoryEvent
             ..
         } => {
             let what = format!("step {step}, {field}: {}", line(summary));
-            // An interrupt is told as such right after.
+            // An interrupt is shown as such right after.
             let detail = match *field {
                 INTERRUPT_FIELD => Detail::Much,
                 _ => Detail::Usual,
@@ -272,7 +272,7 @@ pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<StoryEvent
             Tone::Waiting,
             format!("stopping: {}", line(&reason.message)),
         ),
-        // How a run ended stands in the summary, how its plan stands in the tree.
+        // The summary says how a run ended, the tree shows its plan.
         RunEvent::Completed { .. }
         | RunEvent::Stopped { .. }
         | RunEvent::CheckpointSaved { .. }
@@ -284,7 +284,7 @@ pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<StoryEvent
     }
 }
 
-/// What a running tool tells, in words.
+/// What a running tool reports, in words.
 fn progress_words(progress: &Progress) -> String {
     match progress {
         Progress::Output { text, .. } => text.trim_end().to_owned(),
@@ -305,7 +305,7 @@ fn progress_words(progress: &Progress) -> String {
     }
 }
 
-/// What is to be known of a call that is under way. That a wait is over is seen by what follows.
+/// A note about a call under way. What follows shows that a wait is over.
 fn noted(tree: &AgentTree, node: &NodeId, note: &CallNote) -> Option<StoryEvent> {
     if *note == CallNote::GoesOn {
         return None;
@@ -314,7 +314,7 @@ fn noted(tree: &AgentTree, node: &NodeId, note: &CallNote) -> Option<StoryEvent>
     StoryEvent::of(tree.label(node), "‖", Tone::Waiting, what)
 }
 
-/// What became of a call. What an interrupt made of it is said in the standard words.
+/// What became of a call. The outcome of an interrupt is given in the standard words.
 fn tool_ended(tree: &AgentTree, node: &NodeId, message: &ToolMessage) -> Option<StoryEvent> {
     let who = tree.label(node);
     if is_interrupted(&message.end) || matches!(message.end, CallEnd::TimedOut { .. }) {
@@ -337,7 +337,7 @@ fn tool_ended(tree: &AgentTree, node: &NodeId, message: &ToolMessage) -> Option<
     StoryEvent::of(who, symbol, tone, what)
 }
 
-/// What to say of a call to a model that has no whole answer: of what had arrived nothing is kept otherwise.
+/// The text for a call to a model that has no whole answer: nothing else keeps what had arrived.
 pub(super) fn moment_of_unanswered(why: &Unanswered, who: String) -> Option<StoryEvent> {
     match why {
         Unanswered::Interrupted(text) if text.trim().is_empty() => None,
@@ -356,7 +356,7 @@ pub(super) fn moment_of_unanswered(why: &Unanswered, who: String) -> Option<Stor
     }
 }
 
-/// What is told of a plan. How it stands is in the tree.
+/// What is shown of a plan. Its state is in the tree.
 fn of_plan(tree: &AgentTree, news: &PlanNews) -> Option<StoryEvent> {
     match news {
         PlanNews::StepStarted(PlanStepStarted {
@@ -428,7 +428,7 @@ fn told(tree: &AgentTree, node: &NodeId, text: &str) -> Option<StoryEvent> {
         .iter()
         .any(|mark| text.starts_with(mark));
     if is_known {
-        // The event or the decision that it speaks of was told just before.
+        // The event or the decision that it speaks of was shown just before.
         return moment.map(|moment| StoryEvent {
             detail: Detail::Much,
             ..moment

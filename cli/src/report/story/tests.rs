@@ -1,4 +1,4 @@
-//! What is told, and how much of it.
+//! What is shown, and how much of it.
 
 use engine::run::{RunEvent, RunOccurrence};
 use jiff::Timestamp;

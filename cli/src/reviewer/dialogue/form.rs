@@ -26,7 +26,7 @@ impl Form {
         self.fields.get(self.at)
     }
 
-    /// Fills in the field with what was typed, and goes on to the next one.
+    /// Fills in the field with what was typed, and continues with the next one.
     ///
     /// # Errors
     ///

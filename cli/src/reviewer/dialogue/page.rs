@@ -12,7 +12,7 @@ use crate::visible::{visible_line, visible_lines};
 /// The widest column of labels.
 const WIDEST_LABEL: usize = 28;
 
-/// What can be typed wherever something is asked.
+/// What can be typed at every question.
 const ALWAYS: [(&str, &str); 2] = [
     (
         "Ctrl+D",
@@ -21,7 +21,7 @@ const ALWAYS: [(&str, &str); 2] = [
     ("Ctrl+C", "stop the run"),
 ];
 
-/// What can be typed where a tool wants to know something.
+/// What can be typed when a tool wants to know something.
 const INPUTS: [(&str, &str); 5] = [
     ("Enter", "fill it in, field by field"),
     ("n", "decline: the tool is told that you do (also: no)"),
@@ -34,7 +34,7 @@ const INPUTS: [(&str, &str); 5] = [
 #[derive(Debug)]
 pub(super) struct QuestionPage<'q> {
     pub(super) question: &'q Question,
-    /// What is asked about a tool, where it is about one.
+    /// What is asked about a tool, if it is about one.
     pub(super) asks: Option<ToolQuestionKind>,
     pub(super) columns: usize,
     pub(super) palette: Palette,
@@ -103,7 +103,7 @@ impl QuestionPage<'_> {
         self.prompt_line(&parts.join(" · "))
     }
 
-    /// The prompt for where the answer shall go.
+    /// The prompt for the answer's target.
     pub(super) fn route_prompt(&self) -> String {
         self.prompt_line("a number or a name · Enter goes back")
     }
@@ -251,7 +251,7 @@ impl QuestionPage<'_> {
         format!("{left}{}{right}", " ".repeat(gap))
     }
 
-    /// Why a person is asked, where the agent did not ask for one.
+    /// Why a person is asked, if the agent did not ask for one.
     fn why(&self) -> Vec<String> {
         let text = match &self.question.kind {
             QuestionKind::HumanReview | QuestionKind::Tool { .. } => return Vec::new(),

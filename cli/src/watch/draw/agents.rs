@@ -226,13 +226,13 @@ fn plan_title(view: &RunView) -> String {
     format!(" Plan {done}/{total} ")
 }
 
-/// As much of a run's plan as there is room for: where it stands goes before what is done long ago.
+/// As much of a run's plan as there is room for: its present place is preferred to what is done long ago.
 pub(super) fn plan_within(view: &RunView, room: u16, look: Look) -> Vec<Line<'static>> {
     let room = usize::from(room);
     let lines = plan(view, look);
     let done = match &view.plan {
         Some(plan) => plan.state().plan().finished().len(),
-        // The last agents are where the run stands.
+        // The last agents are the run's present place.
         None => lines.len(),
     };
     let surplus = lines.len().saturating_sub(room);
@@ -291,7 +291,7 @@ fn steps(plan: &StoredPlan, look: Look) -> Vec<Line<'static>> {
     done.chain(left).collect()
 }
 
-/// The plan of a run: its steps, or its agents where it has none: done, now, next.
+/// The plan of a run: its steps, or its agents if it has none: done, now, next.
 fn plan(view: &RunView, look: Look) -> Vec<Line<'static>> {
     if let Some(plan) = &view.plan {
         return steps(plan, look);

@@ -4,7 +4,7 @@ use ratatui::text::{Line, Span};
 
 use crate::layout::cut;
 
-/// The line in so many columns. Where it is longer, what stands last is cut, and says how long it is.
+/// The line in so many columns. If it is longer, its last part is cut, and shows how long it is.
 pub(super) fn fitting(mut line: Line<'_>, columns: u16) -> Line<'_> {
     let columns = usize::from(columns);
     while line.width() > columns {

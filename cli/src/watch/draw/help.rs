@@ -78,7 +78,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look:
     draw_text(frame, area, state, (lines, " Help "));
 }
 
-/// Where the meanings begin.
+/// The column at which the meanings begin.
 const MARGIN: usize = 15;
 
 /// A text in lines of this width, broken between words.

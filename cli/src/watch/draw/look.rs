@@ -1,4 +1,4 @@
-//! Colours and weights, where they are wanted.
+//! Colours and weights, if they are wanted.
 
 use ratatui::style::{Color, Modifier, Style};
 

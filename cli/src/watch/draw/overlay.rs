@@ -1,4 +1,4 @@
-//! What lies over the screen.
+//! What is drawn over the screen.
 
 use interrupts::RouteName;
 use ratatui::Frame;

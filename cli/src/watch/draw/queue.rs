@@ -1,4 +1,4 @@
-//! What waits to be read by the agent that is marked, above the line in which one writes.
+//! What the marked agent has not read yet, above the line for a message.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};

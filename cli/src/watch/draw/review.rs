@@ -144,7 +144,7 @@ fn asked_lines(question: &Question, state: &ScreenState, look: Look) -> Vec<Line
     lines
 }
 
-/// Where an answer may go that does not go to its target.
+/// The other targets of an answer.
 fn elsewhere(others: usize) -> String {
     match others {
         0 => " and nowhere else.".to_owned(),

@@ -64,7 +64,7 @@ impl Past {
         }
     }
 
-    /// A call to a model was begun. Returns its answer, where it has one.
+    /// A call to a model was begun. Returns its answer, if it has one.
     fn call(
         &mut self,
         place: &str,
@@ -172,7 +172,7 @@ impl RunJournal {
         } = entry.intent;
         let Some(place) = place else { return Ok(()) };
         if kind.as_str() == DECIDED {
-            // It is looked for where its question is asked.
+            // It is looked up when its question is asked.
             return Ok(());
         }
         if kind.as_str() == EVENT {
@@ -223,7 +223,7 @@ impl RunJournal {
         dispatches: Vec<JournalEntry>,
     ) -> Result<(), KeepError> {
         if dispatches.is_empty() {
-            // What each of many thousand effects was need not be read for nothing.
+            // This saves reading what each of many thousand effects was.
             return Ok(());
         }
         let resolved: Vec<InterruptId> = past
@@ -231,7 +231,7 @@ impl RunJournal {
             .values()
             .filter(|recorded| recorded.result.is_some())
             .filter_map(|recorded| serde_json::from_str::<InterruptIntent>(&recorded.content).ok())
-            // What a person has written of its request was carried out with its answer.
+            // The request that a person filled in was carried out with the answer.
             .flat_map(|intent| [intent.interrupt, self.record.request_of(intent.interrupt)])
             .collect();
         for entry in dispatches {

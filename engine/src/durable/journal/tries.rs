@@ -37,7 +37,7 @@ impl RunJournal {
     ) -> Result<(), KeepError> {
         let is_left = self.tries().get(call).is_some_and(|tries| tries.is_open);
         if is_left {
-            // Whoever made the try before gave it up and did not see its end.
+            // The process that made the earlier try gave it up and did not see its end.
             self.attempt_ended(node, call, prompt, &AttemptEnd::Unknown)
                 .await?;
         }

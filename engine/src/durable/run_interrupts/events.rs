@@ -23,8 +23,8 @@ const PAGE: u32 = 100;
 const ENTRIES: u32 = 1_000;
 
 impl RunInterrupts {
-    /// Admits a supervisor's event. In the store it is a question, whatever type it asks for: nothing is
-    /// stopped by it before the agent has said so itself.
+    /// Admits a supervisor's event. In the store it is a question, no matter which type it asks for: it stops nothing
+    /// until the agent itself raises the request.
     pub async fn admit_event(&self, event: &NamedEvent) -> Result<Admitted, KeepError> {
         let interrupt_type = match event.interrupt_type {
             InterruptType::AgentReview => InterruptType::AgentReview,
@@ -95,7 +95,7 @@ impl RunInterrupts {
         Ok(None)
     }
 
-    /// An event whose reroute has gone to another interrupt asks for nothing any more.
+    /// Ends the interrupt of an event whose reroute went to another interrupt: it asks for nothing any more.
     pub(super) async fn supersede(&self, raised: &Interrupt) -> Result<(), KeepError> {
         let Some(bound) = &raised.bound else {
             return Ok(());
@@ -121,7 +121,7 @@ impl RunInterrupts {
             return Ok(());
         }
         match store.withdraw(interrupt.id, machinery()?, cause).await {
-            // Somebody else has ended it.
+            // Another caller has ended it.
             Ok(_) | Err(ChangeError::Refused(_)) => Ok(()),
             Err(error) => Err(error.into()),
         }
@@ -142,7 +142,7 @@ pub async fn published(
     run: RunId,
     event: &EventId,
 ) -> Result<Option<NamedEvent>, StoreError> {
-    // What is no key admitted nothing.
+    // Nothing was admitted under an invalid key.
     let Ok(key) = IdempotencyKey::new(event.as_str()) else {
         return Ok(None);
     };
@@ -191,7 +191,7 @@ fn published_with(content: &str) -> serde_json::Result<Option<NamedEvent>> {
     intent.event.map(serde_json::from_value).transpose()
 }
 
-/// An event of which the store has kept what matters: the agent's request has taken the place of its words.
+/// An event rebuilt from what the store still has: the agent's request has replaced its words.
 fn rebuilt(event: &EventId, interrupt: &Interrupt, target: &str) -> Option<NamedEvent> {
     Some(NamedEvent {
         event_id: event.clone(),

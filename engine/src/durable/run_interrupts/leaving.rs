@@ -1,4 +1,4 @@
-//! Questions of nodes that are left out: nobody needs their answers any more.
+//! Questions of nodes that are left out: their answers are not needed any more.
 
 use interrupts::life::{Family, State, WithdrawCause};
 use interrupts::store::{Filter, Pages};
@@ -11,7 +11,7 @@ use journal::error::KeepError;
 const PAGE: u32 = 100;
 
 impl RunInterrupts {
-    /// Withdraws what a node and those below it have asked and nobody has decided.
+    /// Withdraws the undecided questions of a node and those below it.
     pub async fn withdraw_within(&self, node: &NodeId) -> Result<(), KeepError> {
         if self.record.is_watched_only() {
             return Ok(());

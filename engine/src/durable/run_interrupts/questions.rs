@@ -1,5 +1,5 @@
 //! A question of a run to people: put into the store, shown, answered here or in another process, withdrawn. The first
-//! decision stands.
+//! decision wins.
 
 use interrupts::life::{
     Actor, Admission, Choosing, ExpiryOutcome, Interrupt, Judge, Recurrence, Refusal, Role, Scope,
@@ -29,7 +29,7 @@ pub struct NewQuestion<'a> {
     pub origin: &'a str,
     /// Of which type it is.
     pub interrupt_type: InterruptType,
-    /// Whose it is: the run's machinery asks in the name of the system.
+    /// Its source: the run's machinery asks in the name of the system.
     pub source: StopSource,
     /// Why it is asked.
     pub reason: &'a str,
@@ -56,7 +56,7 @@ pub enum Heard {
 }
 
 impl RunInterrupts {
-    /// The question as it is admitted. Its answer may go to its own route alone; add others where there are any.
+    /// The question as it is admitted. Its answer may go to its own route alone; add other routes if there are any.
     pub fn admission(&self, new: NewQuestion<'_>) -> Result<Admission, KeepError> {
         let requested_by = match new.source {
             StopSource::System => machinery()?,
@@ -105,7 +105,7 @@ impl RunInterrupts {
         row.ok_or_else(|| missing(id))
     }
 
-    /// Shows people a question that was acknowledged, and returns it as it stands then.
+    /// Shows people an acknowledged question, and returns its current state.
     pub async fn show(
         &self,
         mut row: Interrupt,
@@ -127,7 +127,7 @@ impl RunInterrupts {
         Ok(row)
     }
 
-    /// Waits for an answer, from the reviewer here or from another process. A stop goes first, whatever is answered with it.
+    /// Waits for an answer, from the reviewer here or from another process. A stop goes before any answer.
     pub async fn hear(
         &self,
         reviewer: &dyn Reviewer,
@@ -177,7 +177,7 @@ impl RunInterrupts {
         }
     }
 
-    /// Records an answer that was given here; another one may have been faster, and stands then.
+    /// Records an answer that was given here; if another one was faster, that one wins.
     pub async fn decide(
         &self,
         id: InterruptId,

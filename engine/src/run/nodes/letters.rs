@@ -1,4 +1,4 @@
-//! The boxes of a run's nodes: what was put into them, and whether anybody will read it.
+//! The boxes of a run's nodes: what was put into them, and whether it will be read.
 
 use routing_core::NodeId;
 use routing_core::bus::NodeEnded;
@@ -12,7 +12,7 @@ impl NodeDirectory {
         self.lock().seen.extend(origins.iter().cloned());
     }
 
-    /// Keeps a letter until its node is where it stood.
+    /// Keeps a letter until its node has caught up.
     pub fn keep_unread(&self, id: &NodeId, letter: Letter) {
         let mut nodes = self.lock();
         if nodes.seen.insert(letter.origin.clone()) {
@@ -20,7 +20,7 @@ impl NodeDirectory {
         }
     }
 
-    /// The node is where it stood: what was kept for it is in its box now.
+    /// The node has caught up: puts what was kept for it into its box.
     pub fn restore_letters(&self, id: &NodeId) {
         let mut nodes = self.lock();
         if !nodes.waiting.contains_key(id) {
@@ -36,7 +36,7 @@ impl NodeDirectory {
         }
     }
 
-    /// Puts a letter into a node's box; one with the same origin changes nothing. Whether it is new.
+    /// Puts a letter into a node's box; one with the same origin changes nothing. Returns whether it is new.
     pub fn put(&self, id: &NodeId, letter: Letter) -> Result<bool, NodeEnded> {
         let mut nodes = self.lock();
         let Nodes { entries, seen, .. } = &mut *nodes;
@@ -53,7 +53,7 @@ impl NodeDirectory {
         }
     }
 
-    /// Opens a node's box, where it is closed.
+    /// Opens a node's box, if it is closed.
     pub fn open(&self, id: &NodeId) {
         self.change(id, |entry| {
             if matches!(entry.letters, Letters::Closed) {
@@ -80,7 +80,7 @@ impl NodeDirectory {
         }
     }
 
-    /// Takes messages out of a node's box that nobody shall read.
+    /// Takes messages out of a node's box that must not be read.
     pub fn drop_messages(&self, id: &NodeId, messages: &[u64]) {
         if let Some(Letters::Open(letters)) =
             self.lock().entries.get_mut(id).map(|it| &mut it.letters)
@@ -93,9 +93,9 @@ impl NodeDirectory {
         }
     }
 
-    /// Closes a node's box, unless there is something in it; whether it is closed now.
+    /// Closes a node's box, unless there is something in it; returns whether it is closed now.
     ///
-    /// One step, so that nothing is put in between the look and the closing.
+    /// One step, so that nothing is put in between the check and the closing.
     pub fn close_if_empty(&self, id: &NodeId) -> bool {
         self.change(id, |entry| match &entry.letters {
             Letters::Open(letters) if !letters.is_empty() => false,
@@ -107,7 +107,7 @@ impl NodeDirectory {
         .unwrap_or(true)
     }
 
-    /// Closes a node's box, whatever is in it.
+    /// Closes a node's box, no matter what is in it.
     pub fn close(&self, id: &NodeId) {
         self.change(id, |entry| entry.letters = Letters::Closed);
     }

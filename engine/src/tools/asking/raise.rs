@@ -1,4 +1,4 @@
-//! A question about a tool on its way into the store, and the older ones that it takes the place of.
+//! A question about a tool on its way into the store, and the older ones that it replaces.
 
 use interrupts::life::{Admission, Interrupt, State, WithdrawCause};
 use interrupts::store::{Filter, Pages};
@@ -14,7 +14,7 @@ use journal::tool::{ToolMatter, ToolQuestionKind};
 const PAGE: u32 = 100;
 
 impl ToolDesk {
-    /// An older question about the same call asks about something that is not so any more, and an answer to it is void.
+    /// Withdraws older questions about the same call: they are outdated, and an answer to them is void.
     pub(super) async fn withdraw_others(
         &self,
         asker: &AskingNode,
@@ -73,7 +73,7 @@ impl ToolDesk {
         Ok(found.await?)
     }
 
-    /// Ends a question in whose place another one stands. Nothing follows from what was decided about it.
+    /// Ends a question that was replaced by another one. A decision about it has no effect.
     async fn make_void(&self, old: &Interrupt, by: InterruptId) -> Result<(), KeepError> {
         if !old.state.is_live() {
             return self.carried_out(old).await;
@@ -126,13 +126,13 @@ impl ToolDesk {
             allowed: matter.allowed(),
             recurrence: asking.recurrence,
         })?;
-        // How long it waits is the policy's to say; whether a call may be made never is: that has rules of its own.
+        // The policy sets how long it waits; whether a call may be made has rules of its own.
         record.kept.policy.apply(&mut admission);
         Ok(admission)
     }
 }
 
-/// Whether an interrupt asks about the same call, as it was. What the call itself wanted to know stays a question: a
+/// Whether an interrupt asks about the same call in its earlier form. Questions that the call itself asked stay: a
 /// server may ask for several things within one call, and the same again when the call is repeated.
 fn is_superseded(other: &Interrupt, matter: &ToolMatter) -> bool {
     let about = ToolMatter::of(&other.content).map(|it| it.tool_call);

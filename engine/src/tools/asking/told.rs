@@ -1,4 +1,4 @@
-//! What whoever watches is told of a question about a tool.
+//! What observers learn of a question about a tool.
 
 use interrupts::life::Interrupt;
 use routing_core::InterruptId;
@@ -11,7 +11,7 @@ use journal::error::KeepError;
 use journal::tool::ToolMatter;
 
 impl ToolDesk {
-    /// The question has ended: its dispatch is done, for the call follows at once, and whoever watches is told.
+    /// The question has ended: its dispatch is done, because the call follows at once, and observers are notified.
     pub(super) fn ended(
         &self,
         asker: &AskingNode,

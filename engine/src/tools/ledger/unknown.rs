@@ -1,4 +1,4 @@
-//! A call that had begun and has no message: a person says what to do about it, unless it may be made again.
+//! A call that had begun and has no message: a person decides about it, unless it may be made again.
 
 use interrupts::life::{Interrupt, Recurrence, Verdict};
 use interrupts::store::Repeating;
@@ -14,12 +14,12 @@ use journal::tool::{ToolMatter, ToolQuestion, ToolQuestionKind};
 /// The name of the question about a call whose outcome is unknown, below the call's place.
 const UNKNOWN: &str = "unknown";
 
-/// The same of a call that had asked something, with how much it had asked by then.
+/// The same for a call that had asked questions, followed by how many it had asked by then.
 const AGAIN: &str = "again";
 
 impl JournalLedger {
-    /// How much the call had asked while it ran. What is not answered yet is waited for: before that the call would only
-    /// ask the same again.
+    /// How many questions the call had asked while it ran. Waits for those that are still open: before that the call
+    /// would only ask the same again.
     async fn answered_inputs(&self, at: &str) -> Result<usize, LedgerError> {
         let desk = &self.tooling.desk;
         let failed = |error| self.state.fail(error);
@@ -34,7 +34,7 @@ impl JournalLedger {
         Ok(count)
     }
 
-    /// The end of a question; an error where it has none now, and the call goes on with the run.
+    /// The end of a question; an error if it has none now, and the call goes on with the run.
     fn heard(&self, heard: Result<CallAnswer, KeepError>) -> Result<Box<Interrupt>, LedgerError> {
         match heard.map_err(|error| self.state.fail(error))? {
             CallAnswer::Ended(row) => Ok(row),
@@ -50,7 +50,7 @@ impl JournalLedger {
         }
     }
 
-    /// The call had begun, and nobody knows what came of it: a person says what to do, unless it may be made again.
+    /// The call had begun, and its outcome is unknown: a person decides about it, unless it may be made again.
     pub(super) async fn unknown(
         &self,
         place: &CallPlace,
@@ -67,7 +67,7 @@ impl JournalLedger {
         let (name, matter) = if inputs == 0 {
             (UNKNOWN.to_owned(), unknown_outcome(call, intent, at))
         } else {
-            // Each interruption needs a consent of its own.
+            // Each interruption needs its own consent.
             let name = format!("{AGAIN}/{inputs}");
             (name, cut_off_after_asking(call, intent, at))
         };
@@ -143,7 +143,7 @@ fn whether_again(
     )
 }
 
-/// How the call ends by a person's decision; `None` where it is run again.
+/// How the call ends by a person's decision; `None` if it is run again.
 fn end_by(row: &Interrupt) -> Result<Option<CallEnd>, KeepError> {
     let Some(decision) = &row.decision else {
         return Ok(Some(not_known(

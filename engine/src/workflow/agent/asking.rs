@@ -1,4 +1,4 @@
-//! What an agent reads, and what its model is asked.
+//! What an agent reads, and what it asks its model.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ impl<W: Workflow> Agent<W> {
     ///
     /// # Errors
     ///
-    /// Where it cannot be recorded, or the agent is to stop.
+    /// If it cannot be recorded, or the agent is to stop.
     ///
     /// # Cancel safety
     ///
@@ -61,12 +61,12 @@ impl<W: Workflow> Agent<W> {
         Ok(mail.letters.into_iter().map(|letter| letter.text).collect())
     }
 
-    /// The agent has done its work, and takes no message any more. What had been accepted for it by then and was not read
-    /// is returned: no message is lost without a word.
+    /// The agent has done its work, and takes no message any more. Returns the messages that were accepted for it and
+    /// not read: none is lost silently.
     ///
     /// # Errors
     ///
-    /// Where that cannot be recorded, or the agent is to stop.
+    /// If that cannot be recorded, or the agent is to stop.
     ///
     /// # Cancel safety
     ///
@@ -87,7 +87,7 @@ impl<W: Workflow> Agent<W> {
         Ok(mail.letters.into_iter().map(|letter| letter.text).collect())
     }
 
-    /// What has come for the agent by the moment from which the store accepts nothing for it any more.
+    /// The letters for the agent up to the moment from which the store accepts nothing for it any more.
     async fn last_letters(&self) -> Result<Vec<Letter>, RunError> {
         let mut letters = self.take_letters().await?;
         let live = self.live();
@@ -135,8 +135,8 @@ impl<W: Workflow> Agent<W> {
     ///
     /// # Errors
     ///
-    /// Where the model fails, the run is paused and the model is asked again when it goes on. Where no answer fits and
-    /// the corrections are spent, the run fails.
+    /// If the model fails, the run is paused and the model is asked again when it goes on. If no answer fits and the
+    /// corrections are used up, the run fails.
     ///
     /// # Cancel safety
     ///

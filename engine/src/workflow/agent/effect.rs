@@ -26,33 +26,33 @@ pub struct Effect {
 }
 
 impl Effect {
-    /// Names it: the same one whenever it is tried, in whatever process. Pass it on as an idempotency key.
+    /// Identifies it: the same id on every try, in every process. Pass it on as an idempotency key.
     pub const fn id(&self) -> EffectId {
         self.id
     }
 
-    /// Whether it was begun before, and nobody knows what came of it: its process died, or it failed.
+    /// Whether it was begun before with an unknown outcome: its process died, or it failed.
     pub const fn is_repeated(&self) -> bool {
         self.is_repeated
     }
 
-    /// Stops it, where its agent is stopped.
+    /// Stops it when its agent is stopped.
     pub const fn scope(&self) -> &StopScope {
         &self.scope
     }
 }
 
 impl<W: Workflow> Agent<W> {
-    /// Does something once, whatever becomes of the process: what came of it is recorded, and read when the run comes
-    /// here again. Name it by what it does; the same name again is the next one.
+    /// Does something once, even if the process dies: its result is recorded, and read when the run comes here again.
+    /// Name it by what it does; the same name again is the next effect.
     ///
-    /// A process that dies between the effect and its record has done it, and nobody knows: it is done again, and
+    /// If a process dies between the effect and its record, the effect has happened unrecorded: it is done again, and
     /// [`Effect::is_repeated`] says so. [`Effect::id`] is then the same, for a system that knows what it has done.
     ///
     /// # Errors
     ///
-    /// Where the work fails, the run is paused, and the effect is tried again when it goes on. What shall not be tried
-    /// again is a result: return it as one.
+    /// If the work fails, the run is paused, and the effect is tried again when it goes on. A failure that shall not be
+    /// retried is a result: return it as one.
     ///
     /// # Cancel safety
     ///
@@ -80,7 +80,7 @@ impl<W: Workflow> Agent<W> {
             is_repeated: journal.at(&place)?.is_some(),
             scope: self.scope(),
         };
-        // Whoever looks from another process sees who is at it.
+        // Observers in other processes see which agent is at work.
         self.live().keep_nodes().await?;
         let intent = json!({ "name": name }).to_string();
         journal

@@ -21,13 +21,12 @@ use journal::error::KeepError;
 use journal::place;
 
 impl<W: Workflow> Agent<W> {
-    /// Raises an interrupt, and waits for its decision: asked once, whoever restarts, and decided once, whoever answers.
-    /// Its answer's route is the only one left, and the request of that route is filled in.
+    /// Raises an interrupt, and waits for its decision: asked once, even after restarts, and decided once, no matter
+    /// who answers. Only its answer's route remains, and the request of that route is filled in.
     ///
     /// # Errors
     ///
-    /// An [`Exit`] where the run stands still until somebody has answered, or where the interrupt was a STOP or a PRUNE
-    /// that was granted.
+    /// An [`Exit`] if the run must wait for an answer, or if the interrupt was a STOP or a PRUNE that was granted.
     ///
     /// # Cancel safety
     ///

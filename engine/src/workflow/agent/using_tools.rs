@@ -15,7 +15,7 @@ use crate::workflow::exit::Exit;
 use crate::workflow::ground::OfRun;
 
 impl<W: Workflow> Agent<W> {
-    /// Why the step ended within its tools, where it did.
+    /// Why the step ended within its tools, if it did.
     pub(super) fn parked(&self, parked: Option<Parked>) -> Option<Exit> {
         match parked? {
             Parked::Waiting(questions) => {
@@ -35,12 +35,12 @@ impl<W: Workflow> Agent<W> {
         Some(tooling)
     }
 
-    /// Uses a tool of the run's, under its permissions: once, and what came of it is recorded. Where nobody knows what
-    /// came of a call whose process died, a person is asked, unless it may be made again.
+    /// Uses a tool of the run's, under its permissions: once, and its outcome is recorded. If a process died during the
+    /// call and its outcome is unknown, a person is asked, unless the call may be made again.
     ///
     /// # Errors
     ///
-    /// Where the run has no tools, or the call waits for a person.
+    /// If the run has no tools, or the call waits for a person.
     ///
     /// # Cancel safety
     ///

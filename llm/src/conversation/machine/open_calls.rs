@@ -8,7 +8,7 @@ use crate::conversation::desk::ToolResult;
 #[derive(Debug, Default)]
 pub(super) struct OpenCalls {
     requests: Vec<ToolRequest>,
-    /// What was told of each while it ran.
+    /// What was reported of each while it ran.
     calls: Vec<OpenCall>,
     /// Whether they were handed to the desk.
     running: bool,
@@ -56,8 +56,8 @@ impl OpenCalls {
         self.requests.get(index).cloned()
     }
 
-    /// The requests that nothing is known of yet, and what has to be said of them where nobody else does:
-    /// they did not start, or nobody saw how they ended.
+    /// The requests without a known result, and the result to record if nothing else is said of them: they did not
+    /// start, or their end was not seen.
     pub(super) fn unsaid(&self) -> Vec<(usize, ToolResult)> {
         let calls = self.calls.iter().enumerate();
         let unsaid = calls.filter(|(_, call)| call.result.is_none());

@@ -1,5 +1,5 @@
-//! Starting, interrupting and finishing at once, in many schedules: whatever the order, an interrupt is
-//! neither lost nor told twice, and no message is lost.
+//! Starting, interrupting and finishing at once, in many schedules: in any order, an interrupt is neither lost nor
+//! reported twice, and no message is lost.
 
 use jiff::Timestamp;
 use routing_core::model::{Role, ToolRequest};
@@ -112,7 +112,7 @@ fn shared() -> Shared {
     Arc::new(Mutex::new(Machine::new(None)))
 }
 
-/// The interrupts that were told of, and the texts of all messages that stand or wait.
+/// How many interrupts were reported, and how many messages of the user are in the history or wait.
 fn told(machine: &Shared) -> (usize, usize) {
     let mut machine = machine.lock().unwrap();
     let events = machine.take_events();
@@ -193,7 +193,7 @@ fn many_interrupts_and_pauses_are_told_once_for_each_stop() {
             let counted = stops.join().unwrap();
             let last = drive(&machine);
             let (told, messages) = told(&machine);
-            // A pause that became an interrupt is told as one stop.
+            // A pause that became an interrupt is reported as one stop.
             assert!(
                 told <= counted && told >= counted.min(1),
                 "{told} of {counted}, {last:?}"
@@ -238,7 +238,7 @@ fn an_interrupt_that_races_with_tools_leaves_one_result_for_each_request() {
             if asked == StopOutcome::StopsRun {
                 assert_eq!(machine.lock().unwrap().status(), ConversationStatus::Paused);
             }
-            // Whatever was left to do is done by another run.
+            // Another run does what was left to do.
             while machine.lock().unwrap().has_work() {
                 drive(&machine);
             }

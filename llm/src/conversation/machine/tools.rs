@@ -1,5 +1,4 @@
-//! The part of a conversation's life that is about tools: each request gets exactly one result, whatever
-//! happens.
+//! The part of a conversation's life that is about tools: each request always gets exactly one result.
 
 use routing_core::model::ToolRequest;
 
@@ -77,7 +76,7 @@ impl Machine {
         self.open = OpenCalls::of(requests);
     }
 
-    /// Gives every request its one result: what is known of it, or that it never ran, or that nobody knows.
+    /// Gives every request its one result: what is known of it, or that it never ran, or that its end is unknown.
     pub(super) fn settle_tools(&mut self) {
         for (index, result) in self.open.unsaid() {
             self.keep_result(index, result);

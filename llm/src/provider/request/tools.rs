@@ -61,7 +61,7 @@ fn defined(offer: &ToolOffer, wire: Wire) -> Option<Value> {
                 json!({ "name": name, "description": description, "parameters": arguments });
             json!({ "type": "function", "function": function })
         }
-        // It would hold the schema to rules of its own otherwise.
+        // Otherwise it would apply rules of its own to the schema.
         Wire::OpenAiResponses => json!({ "type": "function", "name": name,
             "description": description, "parameters": arguments, "strict": false }),
         Wire::Anthropic => {

@@ -19,7 +19,7 @@ const LONGEST_NAME: usize = 64;
 /// The name of a tool that was asked for without one.
 const NAMELESS: &str = "unnamed";
 
-/// The field that holds arguments which are no JSON object, as they were written.
+/// The field for arguments that are not a JSON object, as they were written.
 const UNREADABLE: &str = "unreadable_arguments";
 
 /// The messages of a call.
@@ -97,7 +97,7 @@ impl Transcript {
         ChatMessage::assistant(MessageContent::from_parts(parts))
     }
 
-    /// What stands before everything else in an answer, where this provider said it.
+    /// What comes before everything else in an answer, if this provider said it.
     fn leading(&self, signature: Signature) -> Option<ContentPart> {
         match (signature, self.wire) {
             (Signature::Anthropic(block), Wire::Anthropic) => {

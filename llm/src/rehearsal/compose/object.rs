@@ -34,8 +34,8 @@ impl Composer<'_> {
                 object.insert(name.clone(), value);
             }
         }
-        // What was given and the schema does not have is written all the same: whoever asked for it
-        // learns from the refusal, not from silence.
+        // Given fields that the schema lacks are written all the same: the caller learns from the refusal, not from
+        // silence.
         for (name, value) in given.into_iter().flatten() {
             object.entry(name.clone()).or_insert_with(|| value.clone());
         }

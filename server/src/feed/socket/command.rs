@@ -202,7 +202,7 @@ async fn subscribe(
     let filter = caller.listens(app, filter, run, agent).await?;
     let after = wanted.after_seq.map(|seq| seq.position()).transpose()?;
     if after.is_none() {
-        // From now on is from here on.
+        // "From now on" means from here on.
         app.feed.catches_up().await;
     }
     let (name, begins) = subscriptions
@@ -273,7 +273,7 @@ async fn asked(
     let (agent, usual_scope): (Found, Scope) = match &wanted.agent_id {
         None => (first_of(app, run).await?, Scope::Run),
         Some(text) => {
-            // A bare node id means the node of the run that is named.
+            // A bare node id means the node of the named run.
             let bare = NodeId::new(&**text).is_ok() && !text.starts_with("run_");
             let address = format!("{}/{text}", run.id);
             let named = if bare { &address } else { text };

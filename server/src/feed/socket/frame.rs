@@ -1,4 +1,4 @@
-//! Frames, as they come and as they go.
+//! Frames: those from clients, and those from the server.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ struct Incoming {
     payload: Option<Value>,
 }
 
-/// Reads a frame strictly. Where it cannot be read its id is repeated all the same, if there is one.
+/// Reads a frame strictly. If it cannot be read, its id is still repeated, if there is one.
 pub(super) fn read_frame(text: &[u8], depth: usize) -> Result<Frame, (Option<String>, Problem)> {
     match parse::<Incoming>(text, depth) {
         Ok(frame) => Ok(Frame {
@@ -82,7 +82,7 @@ impl Outgoing {
         }
     }
 
-    /// What a client is told first.
+    /// The first frame to a client.
     pub(super) fn welcome(instance: &str, seq: u64, heartbeat: Duration) -> Self {
         let payload = json!({
             "protocol": "irq.v1",
@@ -100,7 +100,7 @@ impl Outgoing {
         Self::new("error", id, problem.to_json())
     }
 
-    /// An event of the feed, as it was rendered once for all.
+    /// An event of the feed, rendered once for all.
     pub(super) fn event(subscription: &str, position: u64, json: &str) -> Self {
         let seq = position_text(position);
         let subscription_id = Some(subscription.to_owned());

@@ -15,7 +15,7 @@ pub(crate) enum FrameType {
 }
 
 impl FrameType {
-    /// All of them. One that is missing here is carried out for nobody.
+    /// All of them. A type that is missing here is never carried out.
     pub(crate) const ALL: [Self; 9] = [
         Self::Subscribe,
         Self::Unsubscribe,
@@ -33,7 +33,7 @@ impl FrameType {
         Self::ALL.into_iter().find(|one| one.name() == name)
     }
 
-    /// What stands in `type`.
+    /// The value of `type`.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Subscribe => "subscribe",

@@ -1,4 +1,4 @@
-//! What a socket listens to: its subscriptions, and what becomes of the interrupts that it asked for.
+//! What a socket listens to: its subscriptions, and the progress of the interrupts that it requested.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::frame::Outgoing;
 use crate::events::FeedEvent;
 use crate::feed::{Feed, FeedReader, Filter, ReaderItem};
 
-/// The most interrupts whose progress one socket is told of.
+/// The most interrupts whose progress one socket follows.
 const MOST_FOLLOWED: usize = 256;
 
 /// What a socket listens to.
@@ -25,11 +25,11 @@ pub(super) struct Subscriptions {
     followed: BTreeMap<InterruptId, Interrupt>,
 }
 
-/// What a socket is told.
+/// What is sent to a socket.
 pub(super) enum SocketMessage {
     /// By a subscription.
     Subscribed(String, ReaderItem),
-    /// Of the interrupts that it asked for.
+    /// Progress of the interrupts that it requested.
     Own(Vec<Outgoing>),
 }
 
@@ -60,7 +60,7 @@ impl Subscriptions {
         }
     }
 
-    /// Adds a subscription. Returns its id and where it begins; `None` where there are too many.
+    /// Adds a subscription. Returns its id and where it begins; `None` if there are too many.
     pub(super) fn add(&mut self, filter: Filter, after: Option<u64>) -> Option<(String, u64)> {
         if self.readers.len() >= self.most {
             return None;
@@ -72,21 +72,20 @@ impl Subscriptions {
         Some((name_of(self.made), begins))
     }
 
-    /// Ends a subscription, where there is one.
+    /// Ends a subscription, if there is one.
     pub(super) fn remove(&mut self, id: &str) -> bool {
         let number = id.strip_prefix("sub_").and_then(|id| id.parse().ok());
         number.is_some_and(|number: u64| self.readers.remove(&number).is_some())
     }
 
-    /// From now on nothing of what follows is missed; call it before something is asked for that is then
-    /// followed.
+    /// From here on no event is missed; call it before a request whose interrupt is followed afterwards.
     pub(super) fn listen(&mut self) {
         if self.own.is_none() {
             self.own = Some(FeedReader::new(&self.feed, Filter::default(), None));
         }
     }
 
-    /// Tells from now on what becomes of an interrupt.
+    /// Reports from now on what becomes of an interrupt.
     pub(super) fn follow(&mut self, interrupt: Interrupt) {
         if self.followed.len() >= MOST_FOLLOWED {
             self.followed.pop_first();
@@ -96,7 +95,7 @@ impl Subscriptions {
 
     /// What comes next, whenever it comes.
     ///
-    /// Cancel safe: what was not returned is returned by the next call.
+    /// Cancel safe: the next call returns what was not returned.
     pub(super) async fn next(&mut self) -> Result<SocketMessage, StoreError> {
         loop {
             let (source, next) = self.next_of_any().await?;
@@ -160,8 +159,8 @@ fn name_of(number: u64) -> String {
     format!("sub_{number}")
 }
 
-/// What a client is told of a step of its interrupt. That a stop is acknowledged means that it took hold: the
-/// nodes have reached their boundary, or have confirmed that they are cancelled.
+/// The step of its interrupt that a client gets. A stop is acknowledged when it is applied: the nodes have reached
+/// their boundary, or have confirmed that they are cancelled.
 fn named(interrupt: &Interrupt, event: &FeedEvent, state: State) -> Option<&'static str> {
     match event.topic.as_str() {
         "interrupt.acknowledged" if interrupt.family() == Family::Stop => Some("applied"),

@@ -17,14 +17,14 @@ const SHOWN: usize = 100;
 /// The part of the inbox that one page shows.
 pub(super) struct Part {
     pub(super) found: Vec<Interrupt>,
-    /// How many there are with these conditions, on all pages; `None` where they are not counted.
+    /// How many there are with these conditions, on all pages; `None` if they are not counted.
     pub(super) all: Option<usize>,
     /// Where the next part begins.
     pub(super) next: Option<String>,
 }
 
 impl Part {
-    /// What waits is put in its order before a part is cut from it, so that what goes first is on the first page,
+    /// Waiting interrupts are sorted before a part is cut from them, so that what goes first is on the first page,
     /// however many wait.
     pub(super) async fn of(
         app: &App,
@@ -77,8 +77,8 @@ impl Part {
     }
 }
 
-/// The place of an interrupt among those that wait. It stays the same whatever else comes and goes, so a page that is
-/// read again goes on where it stood.
+/// The position of an interrupt among those that wait. It stays the same when others come and go, so a reloaded page
+/// continues where it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct InboxCursor {
     priority: u8,
@@ -110,7 +110,7 @@ impl InboxCursor {
     }
 }
 
-/// Whether an interrupt has the words that are looked for.
+/// Whether an interrupt contains the words that are searched for.
 fn has(interrupt: &Interrupt, wanted: &str) -> bool {
     wanted.is_empty()
         || [

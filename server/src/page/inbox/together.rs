@@ -17,7 +17,7 @@ use crate::parameters::wrong;
 use crate::problem::Problem;
 use crate::visible::visible;
 
-/// What can be decided so: a question that may be approved, and wants nothing confirmed one by one.
+/// Whether it can be decided so: a question that may be approved, and needs no single confirmations.
 fn is_plain(interrupt: &Interrupt) -> bool {
     interrupt.family() == Family::Question
         && interrupt.state == Life::AwaitingReview
@@ -31,7 +31,7 @@ pub(super) fn is_possible(found: &[Interrupt]) -> bool {
     found.iter().filter(|one| is_plain(one)).count() > 1
 }
 
-/// The box that chooses a question, bound to what is shown of it.
+/// The checkbox that chooses a question, bound to what is shown of it.
 pub(super) fn choose(interrupt: &Interrupt) -> Markup {
     let shown = interrupt.review.as_ref().map(|review| review.shown);
     html! {

@@ -1,4 +1,4 @@
-//! The live feed in the reference, which OpenAPI has no words for.
+//! The live feed in the reference, which OpenAPI cannot describe.
 
 use maud::{Markup, html};
 
@@ -7,7 +7,7 @@ use crate::events::{TOLD, event_type};
 use crate::feed::FrameType;
 use crate::routes::accepted_types;
 
-/// What the feed tells, and what is told to it.
+/// What the feed sends, and what it accepts.
 pub(super) fn part() -> Markup {
     html! {
         h2 id="feed" { "The live feed" }

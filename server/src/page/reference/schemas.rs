@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{members, prose, text};
 
-/// What precedes the name of a schema where one refers to it.
+/// The prefix of the name of a schema in a reference to it.
 const REFERENCE: &str = "#/components/schemas/";
 
 /// The keywords that say more than a type, with the words for them.
@@ -40,7 +40,7 @@ pub(super) fn part(api: &Value) -> Markup {
     }
 }
 
-/// What a schema lets in: its fields, or its values.
+/// What a schema accepts: its fields, or its values.
 fn form(schema: &Value) -> Markup {
     let parts = schema.get("allOf").and_then(Value::as_array);
     html! {

@@ -14,7 +14,7 @@ use crate::page::{form, rules};
 use crate::visible::visible;
 use crate::wire::{kind_of, label};
 
-/// What one can decide, with all that belongs to it. While somebody else has claimed it, it can be written and not sent.
+/// The possible decisions, with their fields. While another reviewer has claimed it, the form can be filled in but not sent.
 pub(super) fn answer_form(
     interrupt: &Interrupt,
     (question, request): (&QuestionContent, Option<&Value>),
@@ -61,12 +61,12 @@ pub(super) fn answer_form(
     }
 }
 
-/// Whether it can be decided so.
+/// Whether this verdict is possible.
 pub(super) fn allows(interrupt: &Interrupt, verdict: Verdict) -> bool {
     interrupt.verdicts().any(|allowed| allowed == verdict)
 }
 
-/// Sends the answer to another agent; nothing where there is no other.
+/// Sends the answer to another agent; nothing if there is no other.
 fn elsewhere(interrupt: &Interrupt, claim: Option<&Claim>, filled: Option<&FormFields>) -> Markup {
     let others = interrupt
         .routes
@@ -93,7 +93,7 @@ fn elsewhere(interrupt: &Interrupt, claim: Option<&Claim>, filled: Option<&FormF
     }
 }
 
-/// What can be decided by one button, its name, and what it means; in the order in which it is mostly wanted.
+/// What one button decides, its name, and what it means; in the order of how often it is wanted.
 type Button = (Verdict, &'static str, &'static str);
 
 const OF_A_QUESTION: [Button; 5] = [

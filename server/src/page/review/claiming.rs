@@ -1,4 +1,4 @@
-//! Claiming a question, so that others see that one looks at it, and that it is not theirs to decide meanwhile.
+//! Claiming a question, so that others see that a reviewer looks at it, and that it is not theirs to decide meanwhile.
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
@@ -22,7 +22,7 @@ use crate::visible::visible;
 /// The fields of the button itself.
 const OWN: [&str; 2] = ["version", "claim"];
 
-/// The claim of somebody else: while it holds, he alone decides.
+/// The claim of another reviewer: while it lasts, only that reviewer decides.
 pub(in crate::page) fn claim_of_another<'interrupt>(
     interrupt: &'interrupt Interrupt,
     caller: &Caller,
@@ -32,7 +32,7 @@ pub(in crate::page) fn claim_of_another<'interrupt>(
     (claim.by != caller.actor.name).then_some(claim)
 }
 
-/// Who has claimed it, and until when nobody else decides it; nothing where nobody has.
+/// Who has claimed it, and until when no one else decides it; nothing if no one has.
 pub(in crate::page) fn claimed(interrupt: &Interrupt, caller: &Caller, now: Timestamp) -> Markup {
     let claim = interrupt.review.as_ref();
     let claim = claim.and_then(|review| review.claim_at(now));
@@ -50,7 +50,7 @@ pub(in crate::page) fn claimed(interrupt: &Interrupt, caller: &Caller, now: Time
     }
 }
 
-/// A time to come as clocks show it: what stands there stays true while the page is open.
+/// A future time as clocks show it: it stays true while the page is open.
 fn clock(at: Timestamp, now: Timestamp) -> Markup {
     let is_soon = at.duration_since(now).as_hours() < 12;
     let form = if is_soon {
@@ -61,7 +61,7 @@ fn clock(at: Timestamp, now: Timestamp) -> Markup {
     html! { time datetime=(at.to_string()) title=(at.to_string()) { (at.strftime(form)) } }
 }
 
-/// The button that tells others that one looks at it, or that one does no longer.
+/// The button that shows others that the reviewer looks at it, or no longer does.
 pub(super) fn claiming(interrupt: &Interrupt, caller: &Caller, now: Timestamp) -> Markup {
     let review = interrupt.review.as_ref();
     let claim = review.and_then(|review| review.claim_at(now));
@@ -92,7 +92,7 @@ pub(in crate::page) async fn look(
     }
 }
 
-/// Claims it, or gives it back.
+/// Claims it, or releases it.
 pub(in crate::page) async fn claim(
     State(app): State<App>,
     Visitor(caller): Visitor,
@@ -107,7 +107,7 @@ pub(in crate::page) async fn claim(
     let takes = fields.first("claim") != Some("no");
     let back = format!("/review/{}", interrupt.id);
     let claimed = claim_or_release(&app, &caller, interrupt, version, takes).await;
-    // The script of the page sends what is being written, so that it is not lost.
+    // The script of the page sends the unfinished text, so that it is not lost.
     let is_written = fields.0.iter().any(|(name, _)| !OWN.contains(&&**name));
     match (claimed, is_written) {
         (claimed, true) => written(&app, &caller, &id, claimed.err(), &fields).await,
@@ -116,7 +116,7 @@ pub(in crate::page) async fn claim(
     }
 }
 
-/// The review as it is now, with what was being written.
+/// The review as it is now, with the unfinished text.
 async fn written(
     app: &App,
     caller: &Caller,

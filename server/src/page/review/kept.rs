@@ -1,4 +1,4 @@
-//! What somebody had filled in who came too late: it can still be read, and copied to where it is wanted.
+//! The form of a reviewer who came too late: it can still be read, and copied to where it is wanted.
 
 use control::QuestionContent;
 use maud::{Markup, html};
@@ -9,7 +9,7 @@ use crate::page::form;
 use crate::visible::visible;
 use crate::wire::label;
 
-/// What was filled in, beside the decision that stands; nothing where nothing was.
+/// What was filled in, beside the decision that won; nothing if nothing was filled in.
 pub(super) fn kept(question: &QuestionContent, filled: Option<&FormFields>) -> Markup {
     let said: Vec<(String, String)> = filled
         .into_iter()
@@ -28,7 +28,7 @@ pub(super) fn kept(question: &QuestionContent, filled: Option<&FormFields>) -> M
     }
 }
 
-/// A field in the words of the form; `None` where a person has not filled it in.
+/// A field in the words of the form; `None` if a person has not filled it in.
 fn named(
     question: &QuestionContent,
     filled: Option<&FormFields>,
@@ -54,7 +54,7 @@ fn named(
         }
         "text" => of("In your own words"),
         "plan" => of("The steps of the plan"),
-        // It is preset, and counts with its own button alone.
+        // It is preset, and counts only with its own button.
         "reroute_to" if decided == Some("reroute") => Some(("To".to_owned(), label(value))),
         "remember" => Some(("Remembered for".to_owned(), label(value))),
         _ => None,

@@ -1,4 +1,4 @@
-//! How an interrupt stands: above what it asks, and told to whoever has its page open when it changes.
+//! The status of an interrupt: shown above what it asks, and updated when it changes on every page that is open.
 
 use axum::extract::State;
 use axum::response::{Html, IntoResponse, Response};
@@ -19,7 +19,7 @@ use crate::problem::not_decided;
 use crate::visible::visible;
 use crate::wire::{kind_of, label};
 
-/// The events of the feed after which it is looked at again.
+/// The events of the feed after which the status is reloaded.
 const TOLD: &str = "sse:interrupt.acknowledged, sse:interrupt.opened, sse:interrupt.claimed, sse:interrupt.released, sse:interrupt.held, sse:interrupt.updated, sse:interrupt.asked, sse:interrupt.taken_back, sse:interrupt.resolved, sse:interrupt.rerouted, sse:interrupt.expired, sse:interrupt.cancelled, sse:stream.reset, htmx:sseOpen from:closest [sse-connect]";
 
 /// What the page that is open shows.
@@ -30,7 +30,7 @@ pub(in crate::page) struct OpenPage {
     open: bool,
 }
 
-/// How it stands now, alone.
+/// The current status, alone.
 pub(in crate::page) async fn standing(
     State(app): State<App>,
     Visitor(caller): Visitor,
@@ -50,8 +50,8 @@ pub(in crate::page) async fn standing(
     }
 }
 
-/// How it stands, and as long as it has not ended, what follows it: whoever writes an answer is told at once that somebody
-/// else has given one. Without scripts it is as of now.
+/// The status, which follows the feed until the interrupt has ended: a reviewer who writes an answer sees at once that
+/// another has given one. Without scripts it shows the current state.
 pub(super) fn followed(interrupt: &Interrupt, caller: &Caller, now: Timestamp) -> Markup {
     let is_open = not_decided(interrupt, now).is_none();
     let part = part(interrupt, caller, now, is_open);
@@ -81,19 +81,19 @@ fn part(interrupt: &Interrupt, caller: &Caller, now: Timestamp, is_open: bool) -
         @if let Some(holder) = interrupt.held_by {
             p.banner { "Another interrupt goes first: " a href=(format!("/review/{holder}")) { "decide that one" } ". Then this one is shown again." }
         }
-        // No event tells that a claim has run out. That of what has ended is of no use to anybody.
+        // No event reports that a claim has run out. After the end of the interrupt the claim does not matter.
         @if let Some(claim) = claim.filter(|_claim| !interrupt.state.is_final()) {
             div hx-get=(address(interrupt, is_open)) hx-target="#standing" hx-trigger=(after(claim.until.duration_since(now))) {}
         }
     }
 }
 
-/// When something is read again that changes by itself.
+/// When something that changes by itself is reloaded.
 pub(in crate::page) fn after(rest: SignedDuration) -> String {
     format!("load delay:{}s", rest.as_secs().max(0) + 1)
 }
 
-/// What the page that is open cannot show by itself: that there is nothing left to decide, or that there is now.
+/// What the open page cannot show by itself: that there is nothing left to decide, or that there is now.
 fn changed(interrupt: &Interrupt, was_open: bool, now: Timestamp) -> Markup {
     let again = format!("/review/{}", interrupt.id);
     html! {
@@ -108,7 +108,7 @@ fn changed(interrupt: &Interrupt, was_open: bool, now: Timestamp) -> Markup {
     }
 }
 
-/// Who asks for a stop, where that are several or somebody has taken it back.
+/// Who requests a stop, if there are several, or if one has taken it back.
 fn askings(interrupt: &Interrupt, now: Timestamp) -> Markup {
     let all = interrupt.askings();
     html! {
@@ -123,7 +123,7 @@ fn askings(interrupt: &Interrupt, now: Timestamp) -> Markup {
     }
 }
 
-/// How it stands, whose it is, and since when.
+/// The status, whose it is, and since when.
 fn facts(interrupt: &Interrupt, now: Timestamp) -> Markup {
     let is_question = interrupt.family() == Family::Question;
     html! {

@@ -1,4 +1,4 @@
-//! How a run is stopped, steered, and gone on with.
+//! How to stop, steer and continue a run.
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
@@ -23,9 +23,9 @@ use crate::visible::visible;
 use crate::wire::{AgentView, label};
 use control::StopOrder;
 
-/// What is said in a list of an agent that cannot be stopped any more.
+/// What a list says of an agent that can no longer be stopped.
 const ENDED: &str = "which has ended";
-/// What is said in a list of an agent that cannot be written to.
+/// What a list says of an agent that reads no messages.
 const READS_NOTHING: &str = "which reads nothing now";
 
 /// A form of the page of a run.
@@ -34,11 +34,11 @@ pub(super) enum RunForm {
     Stop,
     Resume,
     Message,
-    /// One in which nothing is written.
+    /// A form without fields.
     Button,
 }
 
-/// A form that was refused: it is shown again as it was filled in.
+/// A refused form: it is shown again as it was filled in.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tried<'form> {
     pub(super) form: RunForm,
@@ -46,7 +46,7 @@ pub(super) struct Tried<'form> {
     pub(super) problem: &'form Problem,
 }
 
-/// What was filled in, where it was this form that was refused.
+/// What was filled in, if this form was refused.
 fn filled<'form>(tried: Option<Tried<'form>>, form: RunForm) -> Option<&'form FormFields> {
     tried
         .filter(|tried| tried.form == form)
@@ -59,8 +59,8 @@ fn text<'form>(filled: Option<&'form FormFields>, name: &str) -> &'form str {
         .unwrap_or_default()
 }
 
-/// What stops and steers a run that has not ended. Its parts have ids, so that what is open and written in it stays
-/// when it is read again.
+/// The controls to stop and steer a run that has not ended. Its parts have ids, so that what is open and written in
+/// them stays when it is reloaded.
 pub(super) fn controls(run: &Run, agents: &[AgentView], tried: Option<Tried<'_>>) -> Markup {
     let live: Vec<&AgentView> = agents.iter().filter(|agent| is_live(agent)).collect();
     html! {
@@ -138,7 +138,7 @@ fn sending(
     }
 }
 
-/// The agent that was chosen and is not among those that can be, as it is named; `None` where there is none.
+/// The label of the chosen agent, if it can no longer be chosen; `None` otherwise.
 fn gone(whom: &str, agents: &[AgentView], offered: &[&AgentView]) -> Option<String> {
     if whom.is_empty() || offered.iter().any(|agent| agent.node_id == whom) {
         return None;
@@ -147,7 +147,7 @@ fn gone(whom: &str, agents: &[AgentView], offered: &[&AgentView]) -> Option<Stri
     Some(known.map_or_else(|| visible(whom).to_string(), named))
 }
 
-/// What was chosen stays so, also where it cannot be any more: another target is chosen by a person alone.
+/// The choice stays, even if it is no longer possible: only a person chooses another target.
 fn chosen_still(gone: Option<&str>, whom: &str, why: &str) -> Markup {
     html! {
         @if let Some(name) = gone {
@@ -182,7 +182,7 @@ fn counted(agents: usize) -> String {
     }
 }
 
-/// The checkpoints, with what can be done from them.
+/// The checkpoints, with the possible actions from them.
 pub(super) fn saved(
     run: &Run,
     checkpoints: &[Checkpoint],
@@ -274,7 +274,7 @@ async fn stopped(
     Ok(agent.run.id)
 }
 
-/// Of an agent that has ended nothing is left to stop; nothing else is stopped instead.
+/// An agent that has ended cannot be stopped; no other agent is stopped instead.
 fn ended(agent: &Found) -> Problem {
     let detail = format!("{} has ended: nothing was stopped", agent.address());
     let hint = "choose the agent that you mean, or the whole run";
@@ -338,7 +338,7 @@ async fn sent(
     Ok(agent.run.id)
 }
 
-/// Back to the run, or the run with what went wrong and what was filled in.
+/// Back to the run, or the run with the problem and what was filled in.
 pub(super) async fn back(
     app: &App,
     caller: &Caller,

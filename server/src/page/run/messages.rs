@@ -1,4 +1,4 @@
-//! The messages that nobody has read yet, and taking them back.
+//! The messages that no agent has read yet, and taking them back.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -17,10 +17,10 @@ use crate::problem::Problem;
 use crate::routes::unsent;
 use crate::visible::visible;
 
-/// How many messages are read together.
+/// How many messages are read at a time.
 const PAGE: u32 = 500;
 
-/// The messages of a run that nobody has read, with what takes them back for those who may.
+/// The messages of a run that no agent has read, with buttons to take them back for callers who may.
 pub(super) async fn waiting(app: &App, run: &Run, may: bool) -> Result<Markup, Problem> {
     let waiting = unread(app, run).await?;
     let now = app.now();

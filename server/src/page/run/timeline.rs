@@ -1,4 +1,4 @@
-//! What happened in a run, the last thing first.
+//! What happened in a run, newest first.
 
 use interrupts::store::Run;
 use maud::{Markup, html};

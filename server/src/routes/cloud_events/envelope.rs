@@ -1,4 +1,4 @@
-//! The envelope of a CloudEvent: its attributes, checked, in whatever mode it came.
+//! The envelope of a CloudEvent: its attributes, checked, in any mode.
 
 use axum::http::{HeaderMap, HeaderName, header};
 use interrupts::Digest;
@@ -11,7 +11,7 @@ use crate::problem::{Kind, Problem};
 const LONGEST_ID: usize = 200;
 /// The longest of its other attributes.
 const LONGEST: usize = 2_000;
-/// What precedes the attributes in headers.
+/// The prefix of the attributes in headers.
 const PREFIX: &str = "ce-";
 
 /// How an event is written into a request.
@@ -49,7 +49,7 @@ impl Mode {
     }
 }
 
-/// The attributes that stand in the headers of the binary mode.
+/// The attributes in the headers of the binary mode.
 pub(super) fn attributes(headers: &HeaderMap) -> Result<Map<String, Value>, Problem> {
     let mut attributes = Map::new();
     for (name, value) in headers {
@@ -137,7 +137,7 @@ impl CloudEvent {
         })
     }
 
-    /// What makes it the same event when it is sent again.
+    /// The key by which a repeated event is the same.
     pub(super) fn key(&self) -> String {
         let digest = Digest::of_parts([self.source.as_bytes(), self.id.as_bytes()]);
         format!("cloud-event-{digest}")

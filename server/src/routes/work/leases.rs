@@ -1,4 +1,4 @@
-//! Leases: runs taken, kept, and let go.
+//! Leases: runs taken, renewed, and released.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ const USUAL_LEASE: u32 = 30_000;
 /// The shortest and the longest lease, in milliseconds.
 const LEASES: std::ops::RangeInclusive<u32> = 1_000..=3_600_000;
 
-/// How long a run is waited for that a server has: for as long as it lets a stop take hold, or lifts one.
+/// How long to wait for a run that a server owns: as long as the server applies a stop, or lifts one.
 const WHILE_A_SERVER_HAS_IT: Duration = Duration::from_secs(3);
 
 /// How often it is tried again meanwhile.

@@ -170,7 +170,7 @@ pub(crate) async fn ask(
     Ok((status, view).into_response())
 }
 
-/// A question once it is decided, or as it stands when the time is over; the worker may take by this what came of it.
+/// A question once it is decided, or as it is when the time is over; with this the worker may take the outcome.
 async fn once_decided(
     app: &App,
     caller: &Caller,
@@ -232,8 +232,8 @@ pub(crate) async fn read(
     }
 }
 
-/// How a question stands, for the worker that has its run. That it has what came of the question is recorded while the
-/// answer is on its way; a server that dies before that tells it once more.
+/// The state of a question, for the worker that owns its run. That the worker has the outcome is recorded while the
+/// response is on its way; a server that dies before that sends it once more.
 async fn handed_over(
     app: &App,
     caller: &Caller,
@@ -256,7 +256,7 @@ async fn handed_over(
             settled.map_err(|error| refused(&app, &error))
         };
         if let Err(problem) = settled.await {
-            // Another worker has the run by now, and is told by itself.
+            // Another worker owns the run by now, and gets the outcome itself.
             tracing::debug!(%run, ?problem, "a question that was told is not recorded as such");
         }
         drop(recording);

@@ -1,4 +1,4 @@
-//! Runs of workers: how they stand, what their agents do, and how they stop and end.
+//! Runs of workers: their state, what their agents do, and how they stop and end.
 
 use axum::Json;
 use axum::extract::State;
@@ -17,7 +17,7 @@ use crate::parameters::{Parameters, Segment};
 use crate::problem::{Kind, Problem, of_launch};
 use crate::wire::{AgentsView, WorkView};
 
-/// The most agents that are told of at once.
+/// The most agents that are reported at once.
 const MOST_AGENTS: usize = 1_000;
 
 /// How a run stands.

@@ -1,4 +1,4 @@
-//! Outcomes of questions that are recorded while their answers are on the way to the worker.
+//! Outcomes of questions that are recorded while their responses are on the way to the worker.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use routing_core::RunId;
 use tokio::sync::{Mutex as Turn, OwnedMutexGuard};
 
-/// The runs of which something is being recorded. What their workers ask for next waits for that, so that they read what was
-/// written.
+/// The runs with an outcome that is being recorded. Their workers' next requests wait for that, so that they read what
+/// was written.
 #[derive(Debug, Default)]
 pub(crate) struct Settling(Mutex<HashMap<RunId, Arc<Turn<()>>>>);
 
@@ -16,9 +16,9 @@ impl Settling {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins to record something of a run, until what it returns is dropped.
+    /// Begins to record an outcome of a run, until what it returns is dropped.
     ///
-    /// Cancel safe: it only waits for what is being recorded of the run already.
+    /// Cancel safe: it only waits for an outcome of the run that is being recorded already.
     pub(super) async fn begin(self: &Arc<Self>, run: RunId) -> Recording {
         let turn = Arc::clone(self.lock().entry(run).or_default());
         Recording {
@@ -28,7 +28,7 @@ impl Settling {
         }
     }
 
-    /// Waits until all is recorded that has begun to be.
+    /// Waits until everything is recorded whose recording has begun.
     ///
     /// Cancel safe: it only waits.
     pub(super) async fn settled(&self, run: RunId) {
@@ -42,7 +42,7 @@ impl Settling {
     fn let_go(&self, run: RunId, guard: OwnedMutexGuard<()>) {
         let mut runs = self.lock();
         drop(guard);
-        // None but the map has it.
+        // Only the map has it.
         let is_last = |turn: &Arc<Turn<()>>| Arc::strong_count(turn) == 1;
         if runs.get(&run).is_some_and(is_last) {
             runs.remove(&run);

@@ -16,7 +16,7 @@ use crate::parameters::{Parameters, Segment};
 use crate::problem::{Kind, Problem};
 use crate::wire::SignalsView;
 
-/// The most messages that are said to be read at once.
+/// The most messages that are marked as read at once.
 const MOST_READ: usize = 1_000;
 
 /// How news is waited for.

@@ -30,7 +30,7 @@ pub(super) fn rule_id(row: &dyn Columns) -> Found<RuleId> {
     read_text("a rule", text(row, 0)?)
 }
 
-/// A checkpoint. Whether the content has the digest is for whoever goes on from it to ask.
+/// A checkpoint. The code that continues from it checks whether the content has the digest.
 pub(in super::super) fn checkpoint(row: &dyn Columns) -> Found<Checkpoint> {
     sealed::CHECKPOINTS.body(row)?;
     let id = CheckpointId {

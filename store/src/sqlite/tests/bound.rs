@@ -113,7 +113,7 @@ fn edit(path: &Path, sql: &str) {
     let connection = Connection::open(path).unwrap();
     without_triggers(&connection);
     told(&connection, sql);
-    // As whoever computes the seals anew would leave it: readers find nothing.
+    // As an editor that computes the seals anew would leave it: readers find nothing.
     let allowed = "UPDATE outbox SET heads = json_set(heads, '$.kept.unsealed', 1000), seal = NULL \
          WHERE heads IS NOT NULL";
     told(&connection, allowed);
@@ -379,7 +379,7 @@ async fn what_an_older_version_wrote_is_unbound_and_not_damaged() {
     let path = scene.path();
     scene.store.close().await.unwrap();
     // As the version before left it: nothing is sealed, and nothing bound. Its audit is chained anew, for what it
-    // vouches for now stands in its rows.
+    // vouches for is in its rows now.
     let connection = Connection::open(&path).unwrap();
     older(&connection);
     drop(connection);

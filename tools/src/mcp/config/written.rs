@@ -65,7 +65,7 @@ pub(super) fn read(
     Ok(whole.servers)
 }
 
-/// The parser quotes a text that stands where none may: `invalid type: string "...", expected a sequence`.
+/// The parser quotes a text in a place where none may be: `invalid type: string "...", expected a sequence`.
 fn without_quotes(message: &str) -> String {
     let quoted = message
         .split_once("string \"")

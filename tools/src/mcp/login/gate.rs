@@ -1,5 +1,4 @@
-//! What stands between a server and its requests: each gets the token that there is, and where that is not enough there
-//! is a login.
+//! Between a server and its requests: each gets the token that there is, and if that is not enough there is a login.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,7 +24,7 @@ const MOST_LOGINS: u32 = 2;
 
 type Manager = Arc<tokio::sync::Mutex<AuthorizationManager>>;
 
-/// What stands between a server and its requests.
+/// Puts the token into a server's requests, and logs in if that is not enough.
 pub(in crate::mcp) struct Gate {
     server: ServerName,
     url: String,
@@ -103,11 +102,11 @@ impl Gate {
         restored.map_err(|error| self.failed(&error))
     }
 
-    /// What a login before could not grant, for no person was there, and one is now.
+    /// What an earlier login could not grant because no person was there, if one is there now.
     pub(in crate::mcp) fn still_wanted(&self) -> Option<Challenge> {
         let kept = self.keep.read().ok().flatten()?;
         let is_due = !kept.wanted.is_empty() && self.guide.has_person();
-        // It is this login that is not enough, and not one that another process has made since.
+        // This login is what is not enough, not one that another process has made since.
         self.remember();
         is_due.then_some(Challenge {
             header: kept.challenge,

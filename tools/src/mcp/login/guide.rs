@@ -10,7 +10,7 @@ use crate::permission::NobodyToAsk;
 pub struct LoginPage {
     /// The server that wants it.
     pub server: ServerName,
-    /// The page. It holds no secret, and serves once.
+    /// The page. It contains no secret, and works once.
     pub url: String,
 }
 

@@ -115,7 +115,7 @@ impl Keep {
         }
     }
 
-    /// Held while the token is renewed: a token for renewal may serve once, and two processes would lose the login.
+    /// Locked while the token is renewed: a token for renewal may work once, and two processes would lose the login.
     fn lock(&self) -> io::Result<Option<File>> {
         let LoginStorage::File(path) = &self.place else {
             return Ok(None);

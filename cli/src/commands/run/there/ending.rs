@@ -19,25 +19,25 @@ use crate::palette::{Palette, Tone};
 use crate::report::RunFigures;
 use crate::visible::{visible_line, visible_lines};
 
-/// Why a run stands still.
+/// Why a run is paused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Standstill {
-    /// It does not, or not for long.
+    /// It is not, or not for long.
     None,
-    /// Its server was stopped; the next one goes on with it.
+    /// Its server was stopped; the next server continues it.
     Shutdown,
     /// A limit was hit.
     Limit(Limit),
     /// Something failed.
     Trouble,
-    /// Nothing holds it any more: somebody has to take it up.
+    /// Nothing pauses it any more, but no process has taken it up.
     Lifted,
-    /// Somebody has paused it.
+    /// A person has paused it.
     Paused,
 }
 
 impl Limit {
-    /// What lets a run go on that has hit it: a server goes on with a run as that was ordered, and hits it again.
+    /// How a run goes on that has hit it: a server continues a run with its ordered limits, and would hit it again.
     fn way_on(self, run: RunId, url: &str) -> String {
         let Some(raised) = self.option() else {
             return format!(
@@ -50,7 +50,7 @@ impl Limit {
     }
 }
 
-/// Why a run stands still, as its open pauses say.
+/// Why a run is paused, from its open pauses.
 pub(super) fn standstill(run: &Run, waiting: &[Interrupt]) -> Standstill {
     if run.state != RunState::Paused {
         return Standstill::None;
@@ -85,24 +85,24 @@ pub(super) fn standstill(run: &Run, waiting: &[Interrupt]) -> Standstill {
     found
 }
 
-/// How a run ended, or why nobody waits for it any longer.
+/// How a run ended, or why this process no longer waits for it.
 pub(super) struct RemoteEnding<'e> {
     pub(super) run: &'e Run,
     pub(super) progress: Option<&'e RunProgress>,
-    /// What its calls of models have used.
+    /// The tokens that its model calls have used.
     pub(super) usage: TokenUsage,
     /// All interrupts that it has had.
     pub(super) interrupts: &'e [Interrupt],
     pub(super) standstill: Standstill,
-    /// The questions that wait, where nobody here answers them.
+    /// The waiting questions that no person here answers.
     pub(super) questions: &'e [Interrupt],
-    /// What the signal says that was sent here.
+    /// The exit code of the signal that was sent here.
     pub(super) signal: Option<Exit>,
     pub(super) url: &'e str,
 }
 
 impl RemoteEnding<'_> {
-    /// The exit code, as that of a run which this process had executed.
+    /// The exit code, as if this process had executed the run.
     pub(super) fn exit(&self) -> Exit {
         match self.run.state {
             RunState::Completed => Exit::Success,
@@ -123,7 +123,7 @@ impl RemoteEnding<'_> {
         }
     }
 
-    /// What to say of it where somebody has to do something.
+    /// What to print if a person must act.
     pub(super) fn failure(&self) -> Option<Failure> {
         let exit = self.exit();
         let go_on = match self.standstill {
@@ -174,7 +174,7 @@ impl RemoteEnding<'_> {
         }
     }
 
-    /// What it has taken, and what became of its interrupts.
+    /// What it has used, and what became of its interrupts.
     fn figures(&self, columns: usize, palette: Palette) -> Vec<String> {
         let ended = self.run.ended_at.unwrap_or_else(Timestamp::now);
         let figures = RunFigures {
@@ -230,7 +230,7 @@ impl RemoteEnding<'_> {
                 "  ",
             ));
         }
-        // What helps at a limit stands below, with what went wrong.
+        // The way past a limit is printed below, with the error.
         let is_limited = matches!(self.standstill, Standstill::Limit(_));
         if self.run.state == RunState::Paused && !is_limited {
             lines.push(advised(&format!(
@@ -244,7 +244,7 @@ impl RemoteEnding<'_> {
     }
 }
 
-/// What became of an interrupt, as far as the store has it: who wrote the request that its answer led to is not told.
+/// The outcome of an interrupt as far as the store has it, without who wrote the request that its answer led to.
 fn record_of(interrupt: &Interrupt) -> InterruptRecord {
     let outcome = match (interrupt.interrupt_type, &interrupt.decision) {
         (_, None) if interrupt.state.is_live() => InterruptResult::Open,

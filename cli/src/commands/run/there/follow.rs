@@ -1,7 +1,7 @@
-//! Following a run on a server: its events as they come, its questions, and what a person here does about it.
+//! Following a run on a server: its events as they come, its questions, and what a person here does about them.
 //!
-//! Events say that there is something to look at; how the run stands is read each time, so that nothing depends
-//! on an event that was lost or came twice.
+//! An event only says that something changed; the state of the run is read each time, so that a lost or repeated event does
+//! no harm.
 
 mod asking;
 mod status;
@@ -41,10 +41,10 @@ use crate::visible::visible_json;
 
 use status::{Readings, RunReading, RunStatusSnapshot};
 
-/// How long a run that was told to go on may stand still before that counts as its standstill.
+/// How long a run that was told to go on may stay paused before it counts as paused.
 const GETTING_UP: Duration = Duration::from_secs(15);
 
-/// Waits for Esc, where it is heard.
+/// Waits for Esc, if it is heard.
 async fn escaped(keys: Option<&Keyboard>) {
     match keys {
         Some(keys) => keys.escape().await,
@@ -52,17 +52,17 @@ async fn escaped(keys: Option<&Keyboard>) {
     }
 }
 
-/// What comes of what is done beside the following, in its own time.
+/// Results of the tasks that run beside the following.
 enum Beside {
-    /// What a person did who was asked this.
+    /// The person's reply to this question.
     Answered(Box<Interrupt>, anyhow::Result<Reply<Chosen>>),
-    /// Nobody was asked: the question was decided before it could be shown.
+    /// No one was asked: the question was decided before it could be shown.
     Decided,
-    /// What a person has answered was sent; what is to be said of it.
+    /// The person's answer was sent; what to print of it.
     Sent(Result<Option<String>, Failure>),
-    /// How the run stood, and how much was done here when that was read.
+    /// The state of the run, and the count of actions here when it was read.
     Seen(u64, Box<Result<RunStatusSnapshot, Failure>>),
-    /// The window of the run was left; what is to be said then.
+    /// The person left the window of the run; what to print then.
     Visited(Vec<String>),
     /// The server was asked to stop the run.
     Stopped(Result<(), Failure>),
@@ -76,33 +76,33 @@ pub(super) struct Following {
     url: String,
     detail: Detail,
     json: bool,
-    /// What was told of it before it is followed is not told again.
+    /// Events up to this position were printed before.
     after: u64,
     story: Story,
     occurrences: FeedOccurrences,
-    /// What was told last of the state of the run; nothing where nothing was told since the following began.
+    /// The run state printed last; `None` if none was printed since the following began.
     told: Option<String>,
-    /// Whether there is somebody here to ask.
+    /// Whether there is a person here to ask.
     asks: bool,
-    /// Whether the run goes on where the terminal here is closed.
+    /// Whether the run goes on when the terminal here is closed.
     outlives: bool,
     palette: Palette,
     global: Global,
-    /// How far the signals that were heard have come.
+    /// How far the signals so far have escalated.
     heard: Ladder,
     signal: Option<Exit>,
-    /// The question that is asked now.
+    /// The question that is being asked.
     asking: Option<InterruptId>,
-    /// Whether the person still types the answer to it.
+    /// Whether the person is still typing the answer to it.
     is_typing: bool,
     /// The window that Esc opens.
     escape: Escape,
     place: ServerPlace,
-    /// What is told when the person has answered: nobody can type below lines that move.
+    /// Lines to print once the person has answered: no one can type below moving lines.
     held: Vec<String>,
-    /// Until when the run may still get up.
+    /// Until when the run may still be resuming.
     getting_up: Instant,
-    /// The questions that the person has left open.
+    /// The questions that the person left open.
     left: HashSet<InterruptId>,
     beside: (
         mpsc::UnboundedSender<Beside>,
@@ -118,7 +118,7 @@ impl Following {
     ///
     /// # Errors
     ///
-    /// Where the terminal cannot be read. Nothing is asked of the server before [`Following::until_its_end`].
+    /// If the terminal cannot be read. Nothing is requested from the server before [`Following::until_its_end`].
     pub(super) fn of(
         server: RemoteServer,
         run: RunId,
@@ -144,7 +144,7 @@ impl Following {
         Ok(Self {
             escape,
             place,
-            // Its agents are known from its beginning on, whenever the following begins.
+            // The feed is read from the run's beginning, to know its agents, even if the following starts later.
             feed: Feed::of(client, Some(run), "0".to_owned()),
             after: after.parse().unwrap_or_default(),
             occurrences: FeedOccurrences::default(),
@@ -172,15 +172,15 @@ impl Following {
         })
     }
 
-    /// Follows it until it has ended, stands still, or asks something that nobody here answers.
+    /// Follows the run until it has ended, is paused, or asks something that no person here answers.
     ///
     /// # Errors
     ///
-    /// As a run in the foreground fails; where the server stays away.
+    /// As for a run in the foreground; or if the server stays unreachable.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, the run goes on there.
+    /// If dropped, the run goes on there.
     pub(super) async fn until_its_end(mut self) -> anyhow::Result<Exit> {
         // From here on no signal ends the process by itself.
         let mut signals = OsSignals::listen()?;
@@ -192,7 +192,7 @@ impl Following {
         self.look();
         loop {
             tokio::select! {
-                biased; // Whoever stops it waits for no event.
+                biased; // A stop does not wait for an event.
                 signal = signals.next() => {
                     if let Some(signal) = signal {
                         self.stop(signal)?;
@@ -201,7 +201,7 @@ impl Following {
                 () = escaped(keys.as_deref()) => self.visit(),
                 () = tokio::time::sleep_until(self.getting_up), if Instant::now() < self.getting_up => self.look(),
                 Some(came) = self.beside.1.recv() => if let Some(seen) = self.came(came)? {
-                    // A run that stands still has no more events: the newest reading tells.
+                    // A paused or waiting run has no more events: the newest reading decides.
                     if seen.is_newest && self.is_over(&seen.standing) && self.has_told(&seen.standing) {
                         self.take_down(&mut signals).await?;
                         return self.end(&seen.standing).await;
@@ -227,7 +227,7 @@ impl Following {
         }
     }
 
-    /// Whether programs were told that it stands still: its event is the last one, and may still be on its way.
+    /// Whether programs have the event that it is paused or waiting: it is the last event, and may still be on its way.
     fn has_told(&self, standing: &RunStatusSnapshot) -> bool {
         let state = standing.run.state;
         let stands = matches!(state, RunState::Paused | RunState::Waiting);
@@ -235,18 +235,18 @@ impl Following {
         !self.json || !stands || self.told.as_ref().is_none_or(is_told)
     }
 
-    /// Whether there is nothing to wait for here, though the run has not ended.
+    /// Whether there is nothing left to wait for here, though the run has not ended.
     fn is_over(&self, standing: &RunStatusSnapshot) -> bool {
         if self.is_visited {
             return false;
         }
         if standing.run.state.is_final() {
-            // What is left of its events ends by itself.
+            // Its remaining events end the following.
             return false;
         }
         match standstill(&standing.run, &standing.waiting) {
             Standstill::None | Standstill::Shutdown => {}
-            // Its pause was lifted, and nobody has taken it up yet.
+            // Its pause was lifted, and no process has taken it up yet.
             Standstill::Lifted if Instant::now() < self.getting_up => {}
             Standstill::Lifted
             | Standstill::Limit(_)
@@ -255,14 +255,14 @@ impl Following {
                 return true;
             }
         }
-        // What the person here was asked and left open is for somebody else.
+        // Questions that the person here left open are for another reviewer.
         let mut questions = standing.questions().peekable();
         let is_asked = questions.peek().is_some();
         let is_left = questions.all(|question| self.left.contains(&question.id));
         is_asked && self.asking.is_none() && (!self.asks || is_left)
     }
 
-    /// Takes what came of what is done beside; how the run stands, where that is what came.
+    /// Handles the result of a task beside the following; returns the state of the run if that is what came.
     fn came(&mut self, came: Beside) -> anyhow::Result<Option<RunReading>> {
         match came {
             Beside::Seen(done, standing) => return Ok(self.seen(done, *standing)?),
@@ -289,18 +289,18 @@ impl Following {
         Ok(None)
     }
 
-    /// Says what could not be said before.
+    /// Prints what could not be printed before.
     fn say_held(&mut self) {
         for line in std::mem::take(&mut self.held) {
             self.say(&line);
         }
     }
 
-    /// Somebody has pressed Esc: the run is interrupted, and goes on there where that is decided in its window. Signals
-    /// are heard meanwhile.
+    /// The person has pressed Esc: the run is interrupted, and goes on there if that is decided in its window. Signals are
+    /// heard meanwhile.
     fn visit(&mut self) {
         if self.signal.is_some() {
-            // Whoever leaves wants no window.
+            // After a signal no window opens.
             if let Some(keys) = self.escape.keys() {
                 keys.back();
             }
@@ -312,12 +312,12 @@ impl Following {
         let (at, sender) = (Where::There(self.place.clone()), self.beside.0.clone());
         tokio::task::spawn_local(async move {
             let said = escape.visit(run, at).await;
-            // Nobody waits for it where the run was left.
+            // The receiver is gone if the following has ended.
             let _ = sender.send(Beside::Visited(said));
         });
     }
 
-    /// Tells an event; whether the run may stand otherwise after it.
+    /// Prints an event; returns whether the state of the run may have changed.
     fn tell(&mut self, json: &str) -> anyhow::Result<bool> {
         let Some(event) = FeedEntry::read(json) else {
             return Ok(false);
@@ -345,7 +345,7 @@ impl Following {
         Ok(event.changes_the_run())
     }
 
-    /// An event in words: those of a run of this process.
+    /// The lines for an event, in the words of a run of this process.
     fn lines_of(&mut self, event: &FeedEntry) -> Vec<String> {
         let columns = io::stderr().is_terminal().then(|| screen_size().0 - 1);
         let at = event.at.unwrap_or_default();
@@ -370,7 +370,7 @@ impl Following {
         lines
     }
 
-    /// Says something that does not wait for the person to have typed.
+    /// Prints something without waiting for the person to finish typing.
     fn interject(&mut self, text: &str) {
         if self.is_visited {
             self.held.push(text.to_owned());
@@ -380,12 +380,12 @@ impl Following {
         self.say(&format!("{gap}{text}"));
     }
 
-    /// Says something to people.
+    /// Prints something for people.
     fn say(&self, text: &str) {
         if self.detail == Detail::Little && self.signal.is_none() {
             return;
         }
-        // Progress that nobody can read any more is no reason to fail.
+        // Progress that can no longer be read is no reason to fail.
         let _ = writeln!(io::stderr().lock(), "{text}");
     }
 

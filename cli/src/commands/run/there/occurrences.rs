@@ -1,4 +1,4 @@
-//! The events of a server's feed as occurrences of a run: so that a run is told in the same words wherever it is executed.
+//! The events of a server's feed as run events, so that a run reads the same wherever it is executed.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::story::FeedEntry;
 use crate::kept_name::kept_name;
 
-/// What is told of one of its agents.
+/// An event about an agent.
 #[derive(Deserialize)]
 struct AgentTold {
     agent_type: String,
@@ -23,12 +23,12 @@ struct AgentTold {
     step: u32,
 }
 
-/// What is told of a call to a model.
+/// An event about a model call.
 #[derive(Deserialize)]
 struct CallTold {
     turn: u32,
     correction: u32,
-    /// With the first call of a turn alone: neither with rounds of tools, nor with corrections.
+    /// Only with the first call of a turn: not with tool rounds or corrections.
     #[serde(default)]
     step: Option<u32>,
     #[serde(default)]
@@ -39,7 +39,7 @@ struct CallTold {
     usage: TokenUsage,
 }
 
-/// What is told of an interrupt of an agent that leaves along a route.
+/// An event about an agent's interrupt that leaves along a route.
 #[derive(Deserialize)]
 struct RoutedTold {
     interrupt_id: InterruptId,
@@ -51,34 +51,34 @@ struct RoutedTold {
     event_id: Option<EventId>,
 }
 
-/// Makes occurrences of the events of one run.
+/// Converts the feed events of one run.
 #[derive(Default)]
 pub(super) struct FeedOccurrences {
     agents: HashMap<NodeId, AgentSoFar>,
     /// The interrupts that paused the run.
     pauses: HashSet<InterruptId>,
-    /// An answer that has come. Whether it fits is seen by what comes next: its agent is asked to correct it, or not.
+    /// The last answer. The next event shows whether it fits: its agent is asked to correct it, or not.
     answered: Option<RunEvent>,
-    /// What all calls have used.
+    /// The tokens that all calls have used.
     usage: TokenUsage,
 }
 
-/// An agent, as far as it was told of.
+/// What is known of an agent.
 #[derive(Default)]
 struct AgentSoFar {
     kind: &'static str,
     step: u32,
-    /// What its calls have used since its last step.
+    /// The tokens of its calls since its last step.
     usage: TokenUsage,
 }
 
 impl FeedOccurrences {
-    /// What all calls have used, as far as they were told of.
+    /// The tokens that all calls have used, as far as reported.
     pub(super) const fn usage(&self) -> TokenUsage {
         self.usage
     }
 
-    /// What an event says that happened: nothing where a run of this process would not say so in these words.
+    /// The run events of a feed event: empty if a run of this process would not report it in these words.
     pub(super) fn of(&mut self, event: &FeedEntry) -> Vec<RunEvent> {
         let answered = self.answered.take();
         let fits = answered.filter(|answered| !corrects(event, answered));
@@ -113,7 +113,7 @@ impl FeedOccurrences {
         }
     }
 
-    /// An agent that is heard of for the first time has come to be.
+    /// An agent that appears for the first time was spawned.
     fn agent(&mut self, event: &FeedEntry) -> Option<Vec<RunEvent>> {
         let (node, told) = (event.node()?, event.data_as::<AgentTold>()?);
         let kind = kept_name(&told.agent_type);
@@ -221,7 +221,7 @@ fn started(event: &FeedEntry) -> Option<RunEvent> {
     })
 }
 
-/// What an agent reads.
+/// The messages that an agent reads.
 fn messages(event: &FeedEntry) -> Vec<RunEvent> {
     let Some(node) = event.node() else {
         return Vec::new();

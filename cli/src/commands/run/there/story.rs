@@ -1,4 +1,4 @@
-//! What a server tells of a run, in lines for people.
+//! A server's events of a run, in lines for people.
 
 use jiff::Timestamp;
 use routing_core::NodeId;
@@ -9,22 +9,22 @@ use crate::palette::{Palette, Tone};
 use crate::report::Detail;
 use crate::visible::visible_line;
 
-/// What stands around the name of an event's type.
+/// The text around the name of an event's type.
 const AROUND: (&str, &str) = ("dev.irq.", ".v1");
 
-/// An event, as far as it is told.
+/// An event of the feed.
 pub(in crate::commands) struct FeedEntry {
     /// Its name, as `interrupt.opened`.
     pub(super) topic: String,
     data: Value,
     /// When it was written.
     pub(super) at: Option<Timestamp>,
-    /// Its place in the feed; 0 where it has none.
+    /// Its position in the feed; 0 if it has none.
     pub(super) position: u64,
 }
 
 impl FeedEntry {
-    /// Reads a CloudEvent; `None` where it is none of ours.
+    /// Reads a CloudEvent; `None` if it is none of ours.
     pub(in crate::commands) fn read(json: &str) -> Option<Self> {
         let mut event: Value = serde_json::from_str(json).ok()?;
         let topic = event.get("type")?.as_str()?;
@@ -42,7 +42,7 @@ impl FeedEntry {
         })
     }
 
-    /// Whether the run, or what it waits for, may stand otherwise now.
+    /// Whether it may change the state of the run, or what the run waits for.
     pub(super) fn changes_the_run(&self) -> bool {
         ["run.", "interrupt.", "stream."]
             .iter()
@@ -54,17 +54,17 @@ impl FeedEntry {
         self.data.get(name)
     }
 
-    /// A member of its data that is a text.
+    /// A text member of its data.
     pub(super) fn text_of(&self, name: &str) -> Option<&str> {
         self.member(name)?.as_str()
     }
 
-    /// A member of its data, where it has this form.
+    /// A member of its data, if it has this form.
     pub(super) fn read_member<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
         T::deserialize(self.member(name)?).ok()
     }
 
-    /// Its data, where they have this form.
+    /// Its data, if they have this form.
     pub(super) fn data_as<T: DeserializeOwned>(&self) -> Option<T> {
         T::deserialize(&self.data).ok()
     }
@@ -89,7 +89,7 @@ impl FeedEntry {
         }
     }
 
-    /// The line that tells it; `None` where it is not told at this detail.
+    /// The line for it; `None` if it is not shown at this detail.
     pub(in crate::commands) fn line(&self, detail: Detail, palette: Palette) -> Option<String> {
         let (tone, symbol, text) = self.words(detail)?;
         Some(format!("{} {text}", palette.paint(tone, symbol)))
@@ -132,7 +132,7 @@ impl FeedEntry {
         })
     }
 
-    /// What is told of it beside the occurrences that it stands for.
+    /// What to print besides the run events that it stands for.
     pub(super) fn aside(&self, detail: Detail) -> Option<(Tone, &'static str, String)> {
         match self.topic.as_str() {
             topic if topic.starts_with("tool.") => Some(self.tool()),
@@ -162,7 +162,7 @@ impl FeedEntry {
         }
     }
 
-    /// What a call of a tool does, or how it has ended.
+    /// What a tool call does, or how it has ended.
     pub(super) fn tool(&self) -> (Tone, &'static str, String) {
         let tool = self.text("tool");
         let said = match self.text("message") {

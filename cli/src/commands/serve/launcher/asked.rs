@@ -1,4 +1,4 @@
-//! What the server asks of whoever executes its runs.
+//! What the server requests of the process that executes its runs.
 
 use std::sync::atomic::Ordering;
 
@@ -31,14 +31,14 @@ impl Launcher {
         })
     }
 
-    /// A change of a plan with the model that it needs, which is paid from what the run may spend.
+    /// A change of a plan with the model that it needs, which is paid from the run's budget.
     async fn wanted(&self, run: &Run, wish: PlanWish) -> Result<PlanChange, Failure> {
         let allows = self.0.defaults.limits_of(&run.content)?.spending();
         plan::paid(self.0.store(), run, plan::wanted(run, wish)?, allows).await
     }
 }
 
-/// What the server says of a failure.
+/// The server's error for a failure.
 fn refused(failure: &Failure) -> LaunchError {
     let text = match failure.advice() {
         Some(hint) => format!("{failure} ({hint})"),
@@ -51,15 +51,15 @@ fn refused(failure: &Failure) -> LaunchError {
     }
 }
 
-/// The digest of what a fork is asked for.
+/// The digest of a fork request.
 fn forked(checkpoint: CheckpointId, input: Option<&str>) -> Digest {
     let said = serde_json::json!([checkpoint.to_string(), input]);
     Digest::of(said.to_string().as_bytes())
 }
 
 impl Launcher {
-    /// The run that an order was carried out with before. It is known by what was asked for: what this server would make of
-    /// that may differ from what another one has made.
+    /// The run that an order created before. It is recognised by the request: this server may make something else of it than
+    /// another one did.
     async fn known(&self, order: &LaunchOrder) -> Result<Option<RunId>, LaunchError> {
         match self.0.store().run(order.id).await? {
             Some(run) if is_asked(&run.content, order.asked()) => Ok(Some(run.id)),
@@ -122,7 +122,7 @@ impl RunLauncher for Launcher {
         let run = match self.0.store().create_run(new).await {
             Ok(run) => run,
             Err(error) => {
-                // The same order may have come to another server, too, which was faster and makes something else of it.
+                // Another server may have received the same order, was faster, and made something else of it.
                 let known = self.known(&order).await?;
                 return known.ok_or_else(|| not_created(&error));
             }
@@ -196,7 +196,7 @@ impl RunLauncher for Launcher {
             alias: None,
             content: launched(&from.content, &by, forked(checkpoint, input.as_deref())),
         };
-        // What is said to it is created with it: it never goes on without, whenever this process dies.
+        // The input is created with the run: whenever this process dies, the run never goes on without it.
         let (left, fork) = ((&from, checkpoint), (id, work.workflow()));
         let known = known_to_fork(store, left, fork, input.as_deref()).await;
         let known = known.map_err(|it| refused(&it))?;
@@ -211,7 +211,7 @@ impl RunLauncher for Launcher {
             let begun = self.begin(forked.id, work).await;
             begun.map_err(|failure| refused(&failure))?;
         } else {
-            // Asked for again, it has begun already; whoever had it may have gone.
+            // On a repeated request it has begun already, but its owner may have gone.
             self.look_again(forked.id).await;
         }
         Ok(forked.id)
@@ -234,7 +234,7 @@ impl RunLauncher for Launcher {
         let wanted = self.wanted(&row, order.wish).await;
         let wanted = wanted.map_err(|failure| refused(&failure))?;
         let changed = change_plan(bench, wanted).await;
-        // A decision may have come while this process had the run in hand: nobody could go on with it then.
+        // A decision may have come while this process owned the run: no process could continue it then.
         if matches!(open_escape(self.0.store(), &row).await, Ok(None)) {
             self.look_again(run).await;
         }

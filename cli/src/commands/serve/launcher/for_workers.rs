@@ -1,5 +1,5 @@
-//! Runs that workers execute, those of other programs or `irq worker`: while no worker has one, this server lets its stops
-//! take hold, and lets it go on.
+//! Runs that workers execute, those of other programs or `irq worker`: while no worker has one, this server carries out its
+//! stops and lets it go on.
 
 use interrupts::life::RunState;
 use interrupts::store::Run;
@@ -12,7 +12,7 @@ use crate::exit::{Exit, Failure};
 use crate::keep::{refuse_said, workflow_of};
 
 impl Launcher {
-    /// Sees to a run that a worker executes. A worker that has it is told by the store of what has come.
+    /// Handles a run that a worker executes. A worker that has it learns the news from the store.
     pub(super) async fn see_to_work(
         &self,
         run: &Run,
@@ -22,26 +22,26 @@ impl Launcher {
         let keeping = &self.0.keeping;
         refuse_said(&workflow_of(run), asked.and_then(|it| it.input.as_deref()))?;
         if keeping.is_held_elsewhere(run) {
-            // Its worker may die before the stop has taken hold.
+            // Its worker may die before the stop takes effect.
             if keeping.is_told_to_stop(run).await? {
                 self.look_when_left(run.id);
             }
             return Ok(());
         }
         let claimed = match word {
-            // What a person says has happened once it is answered.
+            // A person's request must have taken effect when it is answered.
             Word::Person => self.claim_once_let_go(run.id).await?,
             Word::News | Word::Successor | Word::Policy => self.claim(run.id)?,
         };
         let Some(_here) = claimed else {
             return Ok(());
         };
-        // Where it stops without being told to, its worker has died before it had stopped.
+        // If it is stopping without a stop request, its worker died before it had stopped.
         if run.state == RunState::Stopping || keeping.is_told_to_stop(run).await? {
             keeping.carry_out(run).await?;
             return self.goes_on_unless_held(run.id).await;
         }
-        // A question that is open keeps no other agent from going on, where a person says so.
+        // If a person says so, an open question does not keep the other agents from going on.
         let stands = match run.state {
             RunState::Paused => true,
             RunState::Waiting => word == Word::Person,
@@ -64,7 +64,7 @@ impl Launcher {
         keeping.let_worker_go_on(run, None, asked).await
     }
 
-    /// A run that stopped for a stop which was withdrawn meanwhile is paused by no person: it goes on.
+    /// No person pauses a run that stopped for a stop which was withdrawn meanwhile: it goes on.
     async fn goes_on_unless_held(&self, run: RunId) -> Result<(), Failure> {
         let row = self.0.store().run(run).await?;
         let Some(row) = row.filter(|row| row.state == RunState::Paused) else {

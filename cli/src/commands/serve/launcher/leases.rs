@@ -1,4 +1,4 @@
-//! Runs of other processes for which something has come: they are gone on with here where those are gone.
+//! Runs of other processes with news: this process continues them once those processes are gone.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use routing_core::RunId;
 use super::{Delay, Launcher, is_launched};
 use crate::exit::Failure;
 
-/// How often it is looked whether a run that stands still was let go: nobody rings for that.
+/// How often to check whether a paused or waiting run was released: that sends no notification.
 const PACE: Duration = Duration::from_millis(500);
 
 impl Launcher {
@@ -19,15 +19,15 @@ impl Launcher {
         matches!(run.state, RunState::Running | RunState::Stopping)
     }
 
-    /// Whether a run stands still. Another process that has it lets something take hold, or changes its plan, and goes
-    /// on with nothing.
+    /// Whether a run is paused or waits. Another process that has it lets a stop take effect or changes its plan, and does
+    /// not continue it.
     pub(super) fn stands(&self, run: &Run) -> bool {
         matches!(run.state, RunState::Paused | RunState::Waiting)
     }
 
-    /// Goes on with a run that another process has, at once where that is known to be gone, or once its lease has run
-    /// out. Whoever works on it and renews it meanwhile lives, and has been told what has come; where the run stands
-    /// still, it goes on here once it is let go.
+    /// Continues a run that another process has: at once if that process is known to be gone, or once its lease has run out.
+    /// A process that works on it and renews the lease is alive, and has the news; a paused or waiting run is continued here
+    /// once it is released.
     pub(super) fn look_when_left(&self, run: RunId) {
         if self.0.leases.tasks().is_closed() {
             return;
@@ -49,8 +49,8 @@ impl Launcher {
         });
     }
 
-    /// The run as the process leaves it that has it and is gone or has let go, as soon as that is known; `None` where it
-    /// lives and works, or somebody has begun to look anew.
+    /// The run as its owner left it, as soon as the owner is known to be gone or has released it; `None` if the owner lives
+    /// and works, or a newer look has begun.
     async fn left(&self, run: RunId, delay: &Delay) -> Result<Option<Run>, Failure> {
         let mut first = None;
         loop {

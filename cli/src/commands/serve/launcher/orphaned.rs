@@ -1,4 +1,4 @@
-//! Orphaned runs: their server was killed or stopped, and this one goes on with them.
+//! Orphaned runs: their server was killed or stopped, and this one continues them.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -30,7 +30,7 @@ const ORPHANED: [RunState; 4] = [
     RunState::Paused,
 ];
 
-/// When a run that could not be resumed, and has not changed since, is tried again.
+/// After how long a run is tried again that could not be resumed, and has not changed since.
 const TRIES_AGAIN_AFTER: Duration = Duration::from_secs(60);
 
 /// What a server knows of the runs that it has looked at.
@@ -38,7 +38,7 @@ const TRIES_AGAIN_AFTER: Duration = Duration::from_secs(60);
 struct Looked {
     /// The runs that were tried lately: in which version, and when.
     tried: HashMap<RunId, (u64, Instant)>,
-    /// The runs that have not begun, and when they were first seen so: whoever creates one begins it at once.
+    /// The runs that have not begun, and when they were first seen so: normally their creator begins them at once.
     created: HashMap<RunId, Instant>,
     /// The runs that are not to be taken yet: in which version and with which lease, and when they were first seen so.
     left: HashMap<RunId, ((u64, Option<Lease>), Instant)>,
@@ -59,7 +59,7 @@ impl Looked {
         now.duration_since(seen) >= Looks::USUAL.of_server / 2
     }
 
-    /// Whether a run has stood as it does for this long.
+    /// Whether a run has been unchanged for this long.
     fn has_stood(&mut self, run: &Run, while_: Duration) -> bool {
         let (now, stands) = (Instant::now(), (run.version, run.lease.clone()));
         let seen = self.left.entry(run.id).or_insert((stands.clone(), now));
@@ -69,7 +69,7 @@ impl Looked {
         now.duration_since(seen.1) >= while_
     }
 
-    /// Forgets what was tried so long ago that it is tried again, and what has begun.
+    /// Forgets runs that were tried or first seen long ago.
     fn forget(&mut self) {
         self.tried
             .retain(|_run, (_version, at)| at.elapsed() < TRIES_AGAIN_AFTER);
@@ -81,7 +81,7 @@ impl Looked {
 }
 
 impl Launcher {
-    /// Goes on with the runs that servers launched and left: killed, or stopped. Others are only told.
+    /// Continues the runs that servers launched and left: killed, or stopped. Others are only listed.
     ///
     /// # Cancel safety
     ///
@@ -94,7 +94,7 @@ impl Launcher {
                 return;
             }
         };
-        // Each may have to wait for a beat of whoever had it.
+        // Each may have to wait for a heartbeat of its former owner.
         let looks = live.into_iter().map(|run| async move {
             match self.turn(&run) {
                 RunTurn::Now | RunTurn::WithRoom => self.go_on_if_left(run).await,
@@ -133,11 +133,11 @@ impl Launcher {
             Ok(()) if self.0.here().contains(&run.id) => {
                 tracing::info!(run = %run.id, "the run goes on here");
             }
-            // Another one has it by now.
+            // Another process has it by now.
             Ok(()) => {}
             Err(error) => {
                 if error.exit == Exit::Conflict {
-                    // Another one was faster, or has to say so first.
+                    // Another process was faster, or a person has to say so first.
                     tracing::debug!(run = %run.id, %error, "the run does not go on here");
                 } else {
                     tracing::warn!(run = %run.id, %error, "the run does not go on here");
@@ -147,7 +147,7 @@ impl Launcher {
         }
     }
 
-    /// Looks every few seconds for runs that lost their server after this one began, and goes on with them.
+    /// Looks every few seconds for runs that lost their server after this one began, and continues them.
     ///
     /// # Cancel safety
     ///
@@ -161,7 +161,7 @@ impl Launcher {
         let mut looks = interval_at(Instant::now() + every, every);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut looked = Looked::default();
-        // Dropped with this, they end.
+        // If this is dropped, they end.
         let mut resuming = JoinSet::new();
         loop {
             tokio::select! {
@@ -175,8 +175,8 @@ impl Launcher {
         }
     }
 
-    /// Begins to go on with what is found, and does not wait for it: that takes longer than from one look to the next where
-    /// an owner may only have slept, and what is left meanwhile must not wait as well.
+    /// Starts to continue what is found without waiting for it: if an owner may only be suspended, that takes longer than
+    /// one interval, and other orphaned runs must not wait as well.
     async fn resume_orphaned_runs(
         &self,
         looked: &mut Looked,
@@ -215,9 +215,9 @@ impl Launcher {
         }
     }
 
-    /// Whether it is this worker's turn to take a run, or has become so since it was first seen. A lease that has run out by
-    /// the clock alone is watched meanwhile, by all workers at once: the next in line loses no time where the first is gone
-    /// as well.
+    /// Whether it is this worker's turn to take a run, or has become so since it was first seen. All workers watch a lease
+    /// that has run out by the clock alone at the same time, so that the next in line loses no time if the first is gone as
+    /// well.
     fn comes_to_turn(&self, run: &Run, looked: &mut Looked) -> bool {
         let while_ = match self.turn(run) {
             // A server looks too seldom for that.
@@ -240,7 +240,7 @@ impl Launcher {
     /// Whether a server launched the run, no process has it, and nothing else keeps it from going on.
     async fn is_orphaned(&self, run: &Run, looked: &mut Looked) -> bool {
         if executed_by_worker(&run.content) {
-            // No worker takes it before its stop has taken hold, and the server that was to see to that has died.
+            // No worker takes it before its stop has taken effect, and the server that was to ensure that has died.
             return run.state == RunState::Stopping && !self.0.keeping.is_held_elsewhere(run);
         }
         if !is_launched(&run.content)
@@ -263,7 +263,7 @@ impl Launcher {
         }
     }
 
-    /// Whether this, and nothing harder, keeps a run from going on.
+    /// Whether this, and nothing stronger, keeps a run from going on.
     async fn is_held_by(&self, run: &Run, held_by: Hindrance) -> bool {
         match hindrance(self.0.store(), run).await {
             Ok(found) => found == held_by,

@@ -20,7 +20,7 @@ pub(in crate::commands::serve) enum RunShare {
     Own,
     /// Any that has no process, up to so many at once.
     UpTo(NonZeroU32),
-    /// None: workers do.
+    /// None: workers execute them.
     None,
 }
 
@@ -34,7 +34,7 @@ impl RunShare {
 }
 
 impl Launcher {
-    /// How many runs may be taken beside those that are here; `None` where nothing limits them.
+    /// How many more runs may be taken here; `None` if nothing limits them.
     pub(super) fn room(&self) -> Option<usize> {
         match self.0.share {
             RunShare::Own => None,
@@ -46,7 +46,7 @@ impl Launcher {
         }
     }
 
-    /// Whether runs are taken that others have started, as soon as there are any.
+    /// Whether this process takes runs that others have started as soon as there are any.
     pub(super) fn is_worker(&self) -> bool {
         matches!(self.0.share, RunShare::UpTo(_))
     }
@@ -59,8 +59,7 @@ impl Launcher {
         self.0.here().len() <= usize::try_from(slots.get()).unwrap_or(usize::MAX)
     }
 
-    /// Why a run is not taken now. Where other workers have no room either, it is looked at again once there is some
-    /// here.
+    /// Why a run is not taken now. In case other workers have no room either, it is looked at again once there is room here.
     pub(super) fn without_room(&self, run: RunId) -> Failure {
         let delay = self.0.leases.begin(run);
         let launcher = self.clone();
@@ -89,13 +88,13 @@ impl Launcher {
             && is_launched(&run.content)
     }
 
-    /// Takes a run whose state has changed, where it waits for any worker and this is one with room for it.
+    /// Takes a run whose state has changed, if it waits for any worker and this is one with room for it.
     pub(super) async fn take_if_free(&self, run: RunId) {
         if !self.is_worker() || self.room() == Some(0) {
             return;
         }
         let row = match self.0.store().run(run).await {
-            // Where it is another worker's turn, the next look sees whether that has taken it.
+            // If it is another worker's turn, the next look sees whether that has taken it.
             Ok(Some(row)) if self.is_free(&row) && self.turn(&row) == RunTurn::Now => row,
             Ok(_) => return,
             Err(error) => {

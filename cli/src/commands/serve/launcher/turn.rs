@@ -1,4 +1,4 @@
-//! This worker among the others on its store: what it says of itself, which runs are its own to take, and which it hands
+//! This worker among the others on its store: what it reports of itself, which runs are its own to take, and which it hands
 //! over.
 
 use std::collections::HashMap;
@@ -19,13 +19,13 @@ use tokio::time::Instant;
 use super::{Launcher, RunShare};
 use crate::commands::serve::needs::needs_of;
 
-/// The least time between two words of a worker about itself.
+/// The least time between two reports of a worker about itself.
 const PACE: Duration = Duration::from_millis(500);
 
-/// For how long a worker leaves a run to others that it has handed over to them.
+/// For how long a worker leaves a run that it handed over to the others.
 const LEFT_TO_OTHERS: Duration = Duration::from_secs(10);
 
-/// From which worker on those that could take a run wait no longer for the ones before them.
+/// The workers from this rank on do not wait longer for those before them.
 const LAST_IN_LINE: usize = 3;
 
 /// Why a run is handed over, as its last checkpoint says.
@@ -52,7 +52,7 @@ impl Among {
     }
 
     fn fleet(&self) -> MutexGuard<'_, Fleet> {
-        // A whole value is put in, so a panic elsewhere leaves it whole.
+        // The value is only replaced whole, so a panic elsewhere does not corrupt it.
         self.fleet.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -69,16 +69,16 @@ impl Among {
 pub(super) enum RunTurn {
     /// At once.
     Now,
-    /// Where no other has taken it by then.
+    /// After this time, if no other worker has taken it by then.
     After(Duration),
     /// Once it has room.
     WithRoom,
-    /// Never: it needs what is not here.
+    /// Never: this worker lacks what it needs.
     Never,
 }
 
 impl Launcher {
-    /// When a run is to be taken here. Of several workers that could take it, they all know which one comes first.
+    /// When to take a run here. All workers that could take it know which one comes first.
     pub(super) fn turn(&self, run: &Run) -> RunTurn {
         // Another program executes it; this one only carries out its stops.
         if executed_by_worker(&run.content) {
@@ -114,19 +114,19 @@ impl Launcher {
         let Ok(rank @ 1..) = u32::try_from(rank.min(LAST_IN_LINE)) else {
             return RunTurn::Now;
         };
-        // All of them watch an expired lease meanwhile: its owner may only have slept.
+        // All of them watch an expired lease meanwhile: its owner may only be suspended.
         let to_outlast = self.to_outlast(run).unwrap_or_default();
         RunTurn::After(to_outlast + Looks::USUAL.of_worker * rank)
     }
 
-    /// For how long the lease of a run is watched that has run out by the clock alone.
+    /// For how long to watch a run's lease that has run out by the clock alone.
     pub(super) fn to_outlast(&self, run: &Run) -> Option<Duration> {
         let lapsed = self.0.keeping.lapsed(run);
         lapsed.map(|_lease| time_to_outlast(Times::default().heartbeat))
     }
 
-    /// Looks at a run after a while, and goes on with it where no other has had it by then. What came for it since has
-    /// been told by itself.
+    /// Looks at a run after a while, and continues it if no other worker has had it by then. News that came since is handled
+    /// on its own.
     pub(super) fn look_later(&self, row: &Run, while_: Duration) {
         let (run, version) = (row.id, row.version);
         let is_watched = self.to_outlast(row).is_some_and(|least| least <= while_);
@@ -150,8 +150,7 @@ impl Launcher {
         });
     }
 
-    /// Tells the other workers how this one stands, and hears how they do. Where that fails, what was heard last is all
-    /// that is known.
+    /// Reports the state of this worker to the others, and reads theirs. If that fails, the last known state is kept.
     ///
     /// # Cancel safety
     ///
@@ -166,7 +165,7 @@ impl Launcher {
         }
     }
 
-    /// Tells the other workers that this one takes nothing any more.
+    /// Reports that this worker takes no more runs.
     ///
     /// # Cancel safety
     ///
@@ -182,7 +181,7 @@ impl Launcher {
         }
     }
 
-    /// Tells the others, as often as a lease is renewed and whenever a run has come or gone, and hands a run over where
+    /// Reports to the others, as often as a lease is renewed and whenever a run has come or gone, and hands a run over if
     /// they have more room.
     ///
     /// # Cancel safety
@@ -199,7 +198,7 @@ impl Launcher {
         }
     }
 
-    /// Hands the youngest run over that others have more room for, where this worker is the one to do so.
+    /// Hands over the youngest run that others have more room for, if this worker is the one to do so.
     async fn hand_over_where_crowded(&self) {
         let (name, fleet) = (self.0.keeping.owner(), self.0.among.fleet().clone());
         let mut here: Vec<RunId> = self.0.here().iter().copied().collect();
@@ -227,8 +226,8 @@ impl Launcher {
         }
     }
 
-    /// Whether a run that was handed over is still here, or went so recently that its new worker may not have said so
-    /// yet: another one would be one too many. Forgets those that went long ago.
+    /// Whether a run that was handed over is still here, or left so recently that its new worker may not have reported it
+    /// yet: a second one would be too many. Forgets those that left long ago.
     fn waits_for_hand_over(&self, here: &[RunId]) -> bool {
         let mut handed_over = self.0.among.handed_over();
         handed_over.retain(|run, at| here.contains(run) || at.elapsed() < LEFT_TO_OTHERS);
@@ -244,14 +243,14 @@ impl Launcher {
         at.is_some_and(|at| self.0.here().contains(&run) || at.elapsed() < LEFT_TO_OTHERS)
     }
 
-    /// A run has gone: if it was handed over, that counts from now on.
+    /// A run has gone: if it was handed over, its time starts now.
     pub(super) fn has_gone(&self, run: RunId) {
         if let Some(at) = self.0.among.handed_over().get_mut(&run) {
             *at = Instant::now();
         }
     }
 
-    /// How this worker stands, and what it has counted.
+    /// The state of this worker, and its counters.
     pub(in crate::commands::serve) fn figures(&self) -> WorkerFigures {
         let WorkerState { slots, taken, .. } = self.own_state();
         WorkerFigures {

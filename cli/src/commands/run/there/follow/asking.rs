@@ -16,7 +16,7 @@ use crate::reviewer::{Alone, Reply};
 use crate::stands::stands;
 
 impl Following {
-    /// Asks the person here the first question that he was not asked.
+    /// Asks the person here the first question that they have not been asked yet.
     pub(super) fn ask_next(&mut self, standing: &RunStatusSnapshot) {
         if !self.asks || self.asking.is_some() || self.signal.is_some() {
             return;
@@ -37,30 +37,30 @@ impl Following {
         self.asking = Some(id);
         self.is_typing = true;
         tokio::task::spawn_local(async move {
-            // The terminal may be the window's; the question may be answered there.
+            // The window may have the terminal; the question may be answered there.
             let asking = keyboard.ask().await;
             let now = remote.interrupt(id).await.ok().flatten();
             let open =
                 now.filter(|now| now.state == State::AwaitingReview && now.held_by.is_none());
             let Some(question) = open else {
-                // Nobody waits for it where the run was left.
+                // The receiver is gone if the following has ended.
                 let _ = sender.send(Beside::Decided);
                 return;
             };
-            // A thread that reads the terminal cannot be joined: the runtime is let go with it.
+            // A thread that reads the terminal cannot be joined: the runtime drops it.
             std::thread::spawn(move || {
                 let reply = of_person(&question, alone, (&asking, keyboard.kept(id)));
                 drop(asking);
-                // Nobody waits for it where the run was left.
+                // The receiver is gone if the following has ended.
                 let _ = sender.send(Beside::Answered(Box::new(question), reply));
             });
         });
     }
 
-    /// Takes the question back that is asked here, where nobody can answer it any more. Who typed the end of a line just
-    /// now is told by what is sent.
+    /// Withdraws the question that is asked here if it can no longer be answered. A person who has just finished a line
+    /// learns it from the result of sending it.
     pub(super) fn withdraw(&self, standing: &RunStatusSnapshot) {
-        // Whoever has the window holds the question himself, and is asked once he has left it.
+        // The window itself shows the question, and the person is asked here after leaving it.
         let Some(id) = self.asking.filter(|_id| self.is_typing && !self.is_visited) else {
             return;
         };
@@ -72,8 +72,8 @@ impl Following {
         }
     }
 
-    /// Takes down what is still asked here, and waits until the terminal is nobody's: what was typed of an answer is not
-    /// left to whoever reads the terminal next.
+    /// Takes down the question that is still asked here, and waits until the terminal is released: a half-typed answer must
+    /// not reach the next reader of the terminal.
     pub(super) async fn take_down(&mut self, signals: &mut OsSignals) -> anyhow::Result<()> {
         if self.is_typing
             && let Some(keyboard) = self.escape.keyboard()
@@ -82,7 +82,7 @@ impl Following {
         }
         while self.asking.is_some() {
             tokio::select! {
-                biased; // Whoever leaves waits for no terminal.
+                biased; // A signal does not wait for the terminal.
                 signal = signals.next() => {
                     if let Some(signal) = signal {
                         self.stop(signal)?;
@@ -96,7 +96,7 @@ impl Following {
         Ok(())
     }
 
-    /// Takes what the person has said to what was shown, and sends what he has chosen.
+    /// Handles the person's reply to a question, and sends what they chose.
     pub(super) fn answered(
         &mut self,
         seen: Interrupt,
@@ -107,10 +107,10 @@ impl Following {
         match reply? {
             Reply::Given(chosen) => {
                 let (remote, sender) = (Arc::clone(&self.remote), self.beside.0.clone());
-                // Until it is there nothing else is asked; a slow link holds up no signal.
+                // No other question is asked until it is sent; a slow connection does not delay a signal.
                 tokio::task::spawn_local(async move {
                     let sent = send(&remote, &seen, chosen).await;
-                    // Nobody waits for it where the run was left.
+                    // The receiver is gone if the following has ended.
                     let _ = sender.send(Beside::Sent(sent));
                 });
             }
@@ -118,7 +118,7 @@ impl Following {
                 let (remote, sender) = (Arc::clone(&self.remote), self.beside.0.clone());
                 tokio::task::spawn_local(async move {
                     let came = came_of(&remote, id).await;
-                    // Nobody waits for it where the run was left.
+                    // The receiver is gone if the following has ended.
                     let _ = sender.send(Beside::Sent(came.map(Some)));
                 });
             }
@@ -127,7 +127,7 @@ impl Following {
                 self.asked(Some(format!("{id} stays open.")));
             }
             Reply::Escaped(begun) => {
-                // Asked again once the window is left.
+                // Asked again once the window is closed.
                 if let Some(keyboard) = self.escape.keyboard() {
                     keyboard.keep(id, begun);
                 }
@@ -137,13 +137,13 @@ impl Following {
         Ok(())
     }
 
-    /// Takes what came of an answer.
+    /// Handles the result of an answer.
     pub(super) fn sent(&mut self, sent: Result<Option<String>, Failure>) -> Result<(), Failure> {
         self.asked(sent?);
         Ok(())
     }
 
-    /// Nobody is asked any more: what was held back is said, and what came of the question.
+    /// No question is being asked any more: prints the held lines and the result of the question.
     fn asked(&mut self, came: Option<String>) {
         self.asking = None;
         if self.is_visited {
@@ -157,7 +157,7 @@ impl Following {
     }
 }
 
-/// Decides what was chosen about what was shown; what is to be said of it.
+/// Decides what was chosen about the shown interrupt; returns what to print.
 async fn send(
     remote: &Remote,
     seen: &Interrupt,
@@ -188,19 +188,19 @@ async fn send(
     };
     match remote.decide(decision).await {
         Ok(_decided) => Ok(None),
-        // Somebody was first: the run goes on all the same.
+        // Another reviewer was first: the run goes on all the same.
         Err(failure) if failure.exit == Exit::Conflict => Ok(Some(failure.to_string())),
         Err(failure) => Err(failure),
     }
 }
 
-/// What came of a question that was taken back.
+/// The outcome of a question that was withdrawn.
 async fn came_of(remote: &Remote, id: InterruptId) -> Result<String, Failure> {
     let now = remote.interrupt(id).await?;
     Ok(ended_meanwhile(&now.ok_or_else(|| no_interrupt(id))?))
 }
 
-/// How a question stands that nobody here has answered.
+/// The state of a question that no person here has answered.
 fn ended_meanwhile(now: &Interrupt) -> String {
     let id = now.id;
     match &now.decision {

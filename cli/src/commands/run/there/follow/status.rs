@@ -1,4 +1,4 @@
-//! How a run on a server stands, read beside the following: no reading holds up a signal, a key or an event.
+//! The state of a run on a server, read beside the following: no reading delays a signal, a key or an event.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::exit::{Exit, Failure};
 use crate::installation::{Installation, Remote};
 use crate::listing;
 
-/// How the run stands.
+/// The state of the run.
 pub(super) struct RunStatusSnapshot {
     pub(super) run: Run,
     pub(super) waiting: Vec<Interrupt>,
@@ -35,7 +35,7 @@ impl RunStatusSnapshot {
         })
     }
 
-    /// The questions that somebody can answer now.
+    /// The questions that can be answered now.
     pub(super) fn questions(&self) -> impl Iterator<Item = &Interrupt> {
         self.waiting.iter().filter(|interrupt| {
             interrupt.family() == Family::Question && interrupt.held_by.is_none()
@@ -47,22 +47,22 @@ impl RunStatusSnapshot {
 #[derive(Default)]
 pub(super) struct Readings {
     is_reading: bool,
-    /// Something has happened since the reading began.
+    /// An event has arrived since the reading began.
     is_outdated: bool,
-    /// What was done here so far: a reading from before the last of it would ask again what was answered.
+    /// The count of actions here: a reading from before the last one would repeat an answered question.
     done: u64,
 }
 
-/// What a reading is good for.
+/// A reading, and whether it is current.
 pub(super) struct RunReading {
     pub(super) standing: RunStatusSnapshot,
-    /// Nothing has happened since it was read, as far as it was told.
+    /// No event has arrived since it was read.
     pub(super) is_newest: bool,
 }
 
 impl Following {
-    /// Reads how the run stands, or reads it again after the reading that is under way: however many events a slow
-    /// link brings meanwhile, one more reading is enough.
+    /// Reads the state of the run, or reads it again after the reading that is under way: however many events a slow
+    /// connection brings meanwhile, one more reading is enough.
     pub(super) fn look(&mut self) {
         if self.readings.is_reading {
             self.readings.is_outdated = true;
@@ -73,18 +73,18 @@ impl Following {
         let (done, sender) = (self.readings.done, self.beside.0.clone());
         tokio::task::spawn_local(async move {
             let standing = RunStatusSnapshot::of(&remote, run).await;
-            // Nobody waits for it where the run was left.
+            // The receiver is gone if the following has ended.
             let _ = sender.send(Beside::Seen(done, Box::new(standing)));
         });
     }
 
-    /// Something was done here: what was read before it is worth nothing.
+    /// Something was done here: earlier readings are outdated.
     pub(super) fn look_anew(&mut self) {
         self.readings.done += 1;
         self.look();
     }
 
-    /// Takes a reading, where it is worth something, and begins the next one where one is wanted.
+    /// Takes a reading if it is still valid, and begins the next one if one is wanted.
     pub(super) fn seen(
         &mut self,
         done: u64,

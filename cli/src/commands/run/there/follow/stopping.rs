@@ -40,17 +40,17 @@ impl Following {
         };
         self.say(words(signal, mode));
         let (remote, run, sender) = (Arc::clone(&self.remote), self.run, self.beside.0.clone());
-        // A server that does not answer holds up no signal.
+        // A server that does not answer must not delay a signal.
         tokio::task::spawn_local(async move {
             let stopped = stop_there(&remote, run, mode, signal.why_it_stops()).await;
-            // Nobody waits for it where the run was left.
+            // The receiver is gone if the following has ended.
             let _ = sender.send(Beside::Stopped(stopped));
         });
         Ok(())
     }
 }
 
-/// Asks a server to stop a run; one that has ended meanwhile is told of by the feed.
+/// Asks a server to stop a run; if it has ended meanwhile, the feed says so.
 async fn stop_there(
     remote: &Remote,
     run: RunId,
