@@ -71,7 +71,7 @@ pub enum KeepError {
         state: State,
     },
     /// A question was given up, and no one can decide it until it is redriven.
-    #[error("{interrupt} is dead-lettered: it was tried too often, and nobody can decide it")]
+    #[error("{interrupt} is dead-lettered: it was tried too often and can't be decided any more")]
     DeadLettered { interrupt: InterruptId },
     /// A part of the program asked for the journal before it was loaded.
     #[error("the run's journal is not open")]

@@ -118,7 +118,7 @@ pub struct Resume {
 #[non_exhaustive]
 pub enum ReviewError {
     /// There is nobody to ask. The interrupt stays open.
-    #[error("nobody is there to answer")]
+    #[error("no one is there to answer")]
     NobodyThere,
     /// The way to the people is broken. The interrupt stays open.
     #[error("cannot ask: {detail}")]

@@ -169,7 +169,7 @@ impl App {
             (Holder::Here | Holder::Elsewhere, None) | (Holder::Nobody, _) => {
                 // A run that cannot go on here continues where a person resumes it.
                 if let Err(error) = launcher.wake(run.id).await {
-                    tracing::info!(run = %run.id, %error, "nobody executes the run");
+                    tracing::info!(run = %run.id, %error, "no process executes the run");
                 }
             }
         }

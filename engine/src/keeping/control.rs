@@ -220,7 +220,7 @@ impl RunControl for Control {
                 RunStopOutcome::Left
             }
             Err(error) => {
-                tracing::warn!(%error, "the stop is not recorded yet; whoever resumes the run records it");
+                tracing::warn!(%error, "the stop is not recorded yet; the process that resumes the run records it");
                 RunStopOutcome::Unasked
             }
         }

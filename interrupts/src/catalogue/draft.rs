@@ -202,7 +202,7 @@ impl CatalogueDraft {
                 return Err(CatalogueError::at(
                     format!("{pointer}/origin"),
                     nowhere,
-                    "name one of the routes, or the kind itself where its answers go back to whoever asks",
+                    "name one of the routes, or the kind itself if its answers go back to the agent that asks",
                 ));
             }
         }

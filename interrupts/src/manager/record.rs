@@ -93,7 +93,7 @@ impl Shared {
             }
             Ok(None) => {}
             // A ring is only a hint: without it, the owner reads the store at its next poll.
-            Err(error) => tracing::warn!(%run, %error, "nobody was rung for"),
+            Err(error) => tracing::warn!(%run, %error, "the run's owner could not be notified"),
         }
     }
 

@@ -21,7 +21,7 @@ pub enum RuleRefusal {
     )]
     Once,
     /// Nobody was shown it.
-    #[error("nobody was shown it yet, so there is nothing that a rule could be bound to")]
+    #[error("it was not shown to anyone yet, so there is nothing to bind a rule to")]
     NotShown,
     /// What was shown is not what the interrupt asks.
     #[error("what was shown is not what the interrupt asks")]

@@ -19,7 +19,7 @@ review_limit = "1h"
 on_expiry = "approve"
 "#,
         &expect![[
-            r#"line 4, column 13: what nobody answered in time is never taken for `approve`; write reject, cancel or reroute:TARGET"#
+            r#"line 4, column 13: a question that expires is never taken for `approve`; write reject, cancel or reroute:TARGET"#
         ]],
     );
 }

@@ -94,10 +94,10 @@ impl Why {
 impl Display for Unreached {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self.why {
-            Why::Refused => "nobody listens there",
+            Why::Refused => "nothing listens there",
             Why::Closed => "it closed the connection before it had said anything",
             Why::Late => "no connection came about in time",
-            Why::Nameless => "nobody knows its name",
+            Why::Nameless => "its name is unknown",
             Why::Untrusted => "its certificate is not trusted",
             Why::NoTls => "it does not speak TLS",
             Why::NoWay => "no way leads there",

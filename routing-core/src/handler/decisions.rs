@@ -89,7 +89,7 @@ pub enum DecisionError {
         reason: String,
     },
     /// The interrupt was given up before anybody could decide it. Whoever tends the store may have it tried again.
-    #[error("{interrupt} is dead-lettered: it was tried too often, and nobody can decide it")]
+    #[error("{interrupt} is dead-lettered: it was tried too often and can't be decided any more")]
     DeadLettered {
         /// The interrupt.
         interrupt: InterruptId,

@@ -55,7 +55,7 @@ pub enum IssueError {
     #[error("the machine gives no random bytes: {0}")]
     NoRandomness(getrandom::Error),
     /// The role is reserved for the system.
-    #[error("nobody may have the role `system`")]
+    #[error("no token may have the role `system`")]
     SystemRole,
     /// The token of an agent would reach every run.
     #[error("the token of an agent is bound to a run, or to an agent of one")]

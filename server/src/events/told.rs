@@ -10,7 +10,7 @@ pub(crate) const TOLD: [(&str, &str); 48] = [
     ("run.stopping", "A run was told to stop."),
     (
         "run.paused",
-        "A run stands still until somebody resumes it: `reason` says why, `open_interrupts` what somebody can decide.",
+        "A run is paused until it is resumed: `reason` says why, `open_interrupts` which decisions are open.",
     ),
     (
         "run.waiting",
@@ -68,7 +68,7 @@ pub(crate) const TOLD: [(&str, &str); 48] = [
     ("interrupt.opened", "It waits for a person."),
     (
         "interrupt.claimed",
-        "Somebody looks at it: `claimed_by` says who, and until when nobody else decides it. That a claim has run out is not told.",
+        "A reviewer claimed it: `claimed_by` says who, and until when no one else can decide it. The end of a claim sends no event.",
     ),
     (
         "interrupt.released",
@@ -80,7 +80,7 @@ pub(crate) const TOLD: [(&str, &str); 48] = [
     ),
     (
         "interrupt.updated",
-        "Its review has changed otherwise: somebody was assigned, or nothing holds it any more.",
+        "Its review has changed otherwise: a reviewer was assigned, or nothing holds it any more.",
     ),
     ("interrupt.mode_raised", "A harder stop was asked for."),
     (
@@ -99,11 +99,11 @@ pub(crate) const TOLD: [(&str, &str); 48] = [
         "interrupt.rerouted",
         "It was decided, and the answer goes elsewhere: to `target`.",
     ),
-    ("interrupt.expired", "Nobody answered in time."),
+    ("interrupt.expired", "It was not answered in time."),
     ("interrupt.cancelled", "It ended without a decision."),
     (
         "interrupt.dead_lettered",
-        "It could not be delivered; somebody has to look at it.",
+        "It could not be delivered; an operator has to look at it.",
     ),
     ("interrupt.redriven", "It is tried again."),
     (

@@ -308,7 +308,7 @@ fn nothing(shown: &InboxPageQuery, goes_on: bool) -> Markup {
             @else if !shown.find.is_empty() { "Nothing here has these words." }
             @else {
                 @match shown.tab {
-                    Tab::Open => { "Nobody waits for you. To see a question, start a run that asks one: " code { (EXAMPLE) } },
+                    Tab::Open => { "Nothing waits for you. To see a question, start a run that asks one: " code { (EXAMPLE) } },
                     Tab::Mine => "You look at nothing now. What you claim on the page of a question stands here.",
                     Tab::Resolved => "Nothing was decided yet.",
                     Tab::Expired => "No question has outlived its time.",

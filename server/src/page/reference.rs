@@ -177,7 +177,7 @@ fn who(about: &Value) -> Markup {
     html! {
         @match roles {
             Some(roles) => { "Needs the right to " (right) ": " (roles) "." },
-            None => "Nobody in particular may ask: no token is needed.",
+            None => "Anyone may ask: no token is needed.",
         }
     }
 }

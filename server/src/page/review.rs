@@ -451,7 +451,7 @@ fn destination(interrupt: &Interrupt) -> Markup {
                 @if let Some(bound) = &interrupt.bound {
                     ", because the event " code { (visible(bound.event.as_str())) } " sends it there."
                 } @else if *target == interrupt.origin {
-                    ": back to whoever asked."
+                    ": back to the agent that asked."
                 } @else { "." }
             }
             @if interrupt.routes.len() > 1 {

@@ -82,7 +82,7 @@ kinds! {
     /// The interrupt is in another state.
     NotInState => CONFLICT, "not-in-state", "The interrupt is in another state";
     /// Another reviewer has claimed it.
-    Claimed => CONFLICT, "claimed", "Somebody else looks at it";
+    Claimed => CONFLICT, "claimed", "Claimed by another reviewer";
     /// A user's interrupt goes first.
     Held => CONFLICT, "held", "Another interrupt goes first";
     /// The message was read, and cannot be taken back.
@@ -122,7 +122,7 @@ kinds! {
     /// A plan is changed only while it is on hold for a person.
     NotHeld => CONFLICT, "not-held", "The plan does not stand still";
     /// Another process is working on the run.
-    InHand => CONFLICT, "in-hand", "Somebody else has the run in hand";
+    InHand => CONFLICT, "in-hand", "Another process owns the run";
     /// The model suggested no change.
     NoSuggestion => BAD_GATEWAY, "no-suggestion", "The model suggests nothing";
     /// The key belongs to another request.

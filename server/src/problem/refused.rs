@@ -204,7 +204,7 @@ pub(crate) fn not_decided(interrupt: &Interrupt, now: Timestamp) -> Option<Probl
             Some(Problem::new(
                 Kind::NotInState,
                 format!(
-                    "{} is {}, and asks nobody yet",
+                    "{} is {}, and is not open for review yet",
                     interrupt.id, interrupt.state
                 ),
                 "wait until it is `awaiting_review`; `GET /v1/events` tells when",
@@ -222,7 +222,7 @@ fn ended(
     if state == State::Expired {
         return Problem::new(
             Kind::Expired,
-            "its deadline passed before anybody decided",
+            "its deadline passed before a decision",
             "its stated outcome stands; nothing was changed",
         );
     }
@@ -303,7 +303,7 @@ pub(crate) fn of_refusal(refusal: &Refusal, now: Timestamp) -> Problem {
             "name one of its `routes`, with the decision `reroute` and no other",
         ),
         Refusal::Claimed { by, until } => {
-            Problem::new(Kind::Claimed, said, "wait, or ask whoever has it")
+            Problem::new(Kind::Claimed, said, "wait, or ask the person who claimed it")
                 .with("claimed_by", by.as_str())
                 .with("until", until.to_string())
         }
@@ -343,7 +343,7 @@ pub(crate) fn of_refusal(refusal: &Refusal, now: Timestamp) -> Problem {
         Refusal::Role { .. } => Problem::new(
             Kind::Forbidden,
             "your role may not do that",
-            "ask somebody with another role",
+            "ask a person with another role",
         ),
         _ => Problem::new(
             Kind::NotInState,

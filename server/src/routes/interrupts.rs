@@ -278,7 +278,7 @@ pub(crate) async fn routing_schema_of(
                 "the catalogue of its run has no route `{}`",
                 target_of(&interrupt)
             ),
-            "its answer goes back to whoever asked, and is no request",
+            "its answer goes back to the agent that asked, and is no request",
         ));
     };
     let kind = [(axum::http::header::CONTENT_TYPE, "application/schema+json")];

@@ -87,7 +87,7 @@ impl Debug for LocalBell {
 impl Drop for LocalBell {
     fn drop(&mut self) {
         if let Err(error) = std::fs::remove_file(&self.own) {
-            tracing::debug!(%error, bell = ?self, "the bell was taken down by somebody else");
+            tracing::debug!(%error, bell = ?self, "the bell was taken down by another process");
         }
     }
 }
@@ -100,7 +100,7 @@ impl Bell for LocalBell {
             Ok(_sent) => {}
             // So many rings are waiting there that it will hear one anyway.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            Err(error) => tracing::debug!(%error, %owner, "nobody hears the bell"),
+            Err(error) => tracing::debug!(%error, %owner, "no process hears the bell"),
         }
     }
 

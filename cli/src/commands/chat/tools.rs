@@ -77,7 +77,7 @@ struct TerminalApprover(mpsc::UnboundedSender<PermissionQuestion>);
 impl Approver for TerminalApprover {
     async fn ask(&self, request: PermissionRequest, _scope: &StopScope) -> PermissionAnswer {
         let gone = || PermissionAnswer::Deny {
-            reason: "nobody answered".to_owned(),
+            reason: "no one answered".to_owned(),
         };
         let (answer, answered) = oneshot::channel();
         if self.0.send(PermissionQuestion { request, answer }).is_err() {

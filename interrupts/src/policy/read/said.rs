@@ -162,7 +162,7 @@ impl PolicyReader<'_> {
             "cancel" => Some(ExpiryOutcome::Cancel),
             "approve" | "respond" | "edit" | "resume" => {
                 let message = format!(
-                    "what nobody answered in time is never taken for `{}`; write reject, cancel or reroute:TARGET",
+                    "a question that expires is never taken for `{}`; write reject, cancel or reroute:TARGET",
                     said.value
                 );
                 self.table.refuse(&said.span, message);

@@ -39,11 +39,11 @@ pub(in crate::page) fn claimed(interrupt: &Interrupt, caller: &Caller, now: Time
     html! {
         @if let Some(claim) = claim {
             @if claim.by == caller.actor.name {
-                p.wait data-testid="own-claim" { "You have claimed it until " (clock(claim.until, now)) ". Nobody else can decide it until then." }
+                p.wait data-testid="own-claim" { "You have claimed it until " (clock(claim.until, now)) ". No one else can decide it until then." }
             } @else {
                 p.wait data-testid="claimed" {
                     strong { (visible(claim.by.as_str())) " has claimed it" } " until " (clock(claim.until, now))
-                    ". Nobody else can decide it until then, or until it is given back."
+                    ". No one else can decide it until then, or until it is given back."
                 }
             }
         }

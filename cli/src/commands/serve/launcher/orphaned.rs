@@ -120,7 +120,7 @@ impl Launcher {
         }
         if !is_launched(&run.content) {
             if !has_process(&run) {
-                tracing::info!(run = %run.id, state = %run.state, "nobody executes the run; irq resume goes on with it");
+                tracing::info!(run = %run.id, state = %run.state, "no process executes the run; irq resume continues it");
             }
             return;
         }
