@@ -4,15 +4,15 @@ use async_trait::async_trait;
 
 use crate::names::OwnerName;
 
-/// Rings for the owner of a run, and hears its own ring. Only a hint: what is to be done stands in the store,
-/// a lost ring is made good by polling, and one too many costs one look.
+/// Rings for the owner of a run, and hears its own ring. Only a hint: the work is recorded in the store, so polling
+/// makes up for a lost ring, and an extra ring costs one look.
 #[async_trait]
 pub trait Bell: Send + Sync {
     /// Rings for an owner. Never waits for it.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, it may have rung or not.
+    /// If dropped, it may have rung or not.
     async fn ring(&self, owner: &OwnerName);
 
     /// Waits for a ring. Several rings may be heard as one; one that came before the wait is heard.
@@ -23,7 +23,7 @@ pub trait Bell: Send + Sync {
     async fn heard(&self);
 }
 
-/// No bell: whoever waits looks when its poll is due.
+/// No bell: a waiting process looks when its poll is due.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoBell;
 

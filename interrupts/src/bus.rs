@@ -1,4 +1,4 @@
-//! The bus: where supervisors outside hear what happens here, and publish what they ask for.
+//! The bus: supervisors outside receive events here and publish commands.
 //!
 //! A port for the adapters of brokers. The store is the truth: what a broker loses is published again from there, and
 //! nothing waits for a broker.
@@ -11,9 +11,9 @@ use crate::store::Consumer;
 /// An event that is published.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BusEvent {
-    /// Tells it from all other events of its store: the broker drops it when it comes again soon.
+    /// Distinguishes it from all other events of its store: the broker drops it when it comes again soon.
     pub id: String,
-    /// Its run, where it is about one.
+    /// Its run, if it is about one.
     pub run: Option<RunId>,
     /// The agent that it is about.
     pub node: Option<NodeId>,
@@ -30,16 +30,16 @@ pub struct BusCommand {
     pub verb: String,
     /// Its headers; a name may come more than once.
     pub headers: Vec<(String, String)>,
-    /// A CloudEvent, or its data where the attributes are in the headers.
+    /// A CloudEvent, or its data if the attributes are in the headers.
     pub body: Vec<u8>,
-    /// Where the answer goes, where one is expected.
+    /// Where the answer goes, if one is expected.
     pub reply: Option<String>,
 }
 
 /// The answer to a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BusAnswer {
-    /// The status, as HTTP has it: 202 where the command was accepted.
+    /// The status, as HTTP has it: 202 if the command was accepted.
     pub status: u16,
     /// The media type of the body.
     pub media_type: String,
@@ -80,7 +80,7 @@ pub trait Bus: Send + Sync {
     /// The cursor in the outbox up to which the broker has everything.
     fn consumer(&self) -> &Consumer;
 
-    /// Finds out whether the broker takes events, and prepares it where it is new.
+    /// Checks whether the broker takes events, and prepares it if it is new.
     ///
     /// # Errors
     ///
@@ -99,10 +99,10 @@ pub trait Bus: Send + Sync {
     ///
     /// # Cancel safety
     ///
-    /// Dropped, the event may have been taken: [`Bus::last`] says so.
+    /// If dropped, the event may have been taken: [`Bus::last`] says so.
     async fn publish(&self, event: &BusEvent) -> Result<(), BusError>;
 
-    /// The JSON of the last event that the broker has of this store; `None` where it has none.
+    /// The JSON of the last event that the broker has of this store; `None` if it has none.
     ///
     /// # Errors
     ///
@@ -113,7 +113,7 @@ pub trait Bus: Send + Sync {
     /// Safe: it only reads.
     async fn last(&self) -> Result<Option<String>, BusError>;
 
-    /// The next command, whenever it comes; `None` after [`Bus::close`], when none is left.
+    /// Waits for the next command; `None` after [`Bus::close`], when none is left.
     ///
     /// # Cancel safety
     ///
@@ -128,7 +128,7 @@ pub trait Bus: Send + Sync {
     ///
     /// # Cancel safety
     ///
-    /// Dropped, the answer may not have been sent.
+    /// If dropped, the answer may not have been sent.
     async fn answer(&self, reply: &str, answer: BusAnswer) -> Result<(), BusError>;
 
     /// Takes no more commands: other servers get them from here on.

@@ -1,7 +1,7 @@
 //! What a workflow says of itself as data: its kinds of agents, where their answers may go, and what fits there.
 //!
-//! Who shows a run, or decides one of its interrupts, knows no types of agents. It reads the catalogue that the
-//! interrupt was raised under, which is kept in the store beside it.
+//! Code that shows a run, or decides one of its interrupts, knows no types of agents. It reads the catalogue that the
+//! interrupt was raised under, which the store keeps beside it.
 
 mod book;
 mod change;
@@ -31,13 +31,13 @@ use crate::names::{KindName, RouteName, WorkflowName};
 pub struct KindEntry {
     /// Its name.
     pub name: KindName,
-    /// Where the answer to its interrupt goes when nobody sends it elsewhere: one of the routes, or its own name where
-    /// the answer goes back to whoever asked, and nowhere else.
+    /// Where the answer to its interrupt goes by default: one of the routes, or its own name if the answer can only go
+    /// back to the agent that asked.
     pub origin: RouteName,
     /// What it may ask for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub asks: Vec<InterruptType>,
-    /// The JSON Schema of its request, where that is known.
+    /// The JSON Schema of its request, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<Value>,
 }
@@ -71,8 +71,8 @@ impl RouteEntry {
         AnswerSchema::from_plain(&name, self.schema.clone(), dialect)
     }
 
-    /// What of a request does not fit, at most 20 places; the record around it, as the schema of the route shows it, is
-    /// understood too.
+    /// What in a request does not fit, at most 20 places. A record around the request, as the schema of the route shows
+    /// it, is understood too.
     pub fn misfits(&self, request: &Value) -> Vec<Misfit> {
         let found = misfits(&self.request_schema(), request);
         let is_record = !found.is_empty() && misfits(&self.schema, request).is_empty();
@@ -90,7 +90,7 @@ fn request_in(record: &Value, field: &str) -> Value {
     request
 }
 
-/// What of a value does not fit a schema, at most 20 places. A schema that is none fits nothing.
+/// What in a value does not fit a schema, at most 20 places. No value fits an invalid schema.
 pub fn misfits(schema: &Value, value: &Value) -> Vec<Misfit> {
     const MOST: usize = 20;
     match ValueSchema::compile(schema) {
@@ -115,7 +115,7 @@ pub struct Catalogue {
     digest: Digest,
 }
 
-/// A catalogue as many hold it.
+/// A shared catalogue.
 pub type SharedCatalogue = Arc<Catalogue>;
 
 impl Catalogue {
@@ -124,7 +124,7 @@ impl Catalogue {
         &self.name
     }
 
-    /// The name of the routing record that answers interrupts; empty where there are no routes to choose from.
+    /// The name of the routing record that answers interrupts; empty if there are no routes to choose from.
     pub fn record(&self) -> &str {
         &self.record
     }
@@ -139,7 +139,7 @@ impl Catalogue {
         &self.routes
     }
 
-    /// The digest of all that it says, whatever the order of members in its JSON.
+    /// The digest of its contents, regardless of the order of members in its JSON.
     pub const fn digest(&self) -> Digest {
         self.digest
     }
@@ -164,8 +164,8 @@ impl Catalogue {
         (origin, routes)
     }
 
-    /// What an interrupt says of an agent of a kind; of one that nobody knows yet it is what the first kind has. `None`
-    /// where there is no such kind.
+    /// What an interrupt says of an agent of a kind; without a kind, what it says of the first kind. `None` if there is
+    /// no such kind.
     pub fn facing(&self, kind: Option<&KindName>) -> Option<Facing> {
         let entry = match kind {
             Some(kind) => self.kind(kind.as_str()),

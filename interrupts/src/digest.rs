@@ -11,13 +11,13 @@ use sha2::{Digest as _, Sha256};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest([u8; 32]);
 
-/// A text that is no digest.
+/// A text that is not a digest.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("a digest is 64 hexadecimal digits in lower case")]
 pub struct ParseDigestError;
 
 impl Digest {
-    /// The digest that stands before the first of a chain.
+    /// The digest before the first of a chain.
     pub const ZERO: Self = Self([0; 32]);
 
     /// The digest of these bytes.
@@ -103,7 +103,7 @@ impl<'de> Deserialize<'de> for Digest {
     }
 }
 
-/// Names an effect, so that whoever performs it can tell a repetition from a second one.
+/// Names an effect, so that the code that performs it can tell a repetition from a second effect.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct EffectId(Digest);

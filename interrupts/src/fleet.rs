@@ -1,5 +1,5 @@
-//! Which of several workers takes a run, and which one hands a run over so that all have their share. Each worker works
-//! that out by itself, from what all have said: it is a hint, and the store decides who owns a run.
+//! Which of several workers takes a run, and which one hands a run over so that all have their share. Each worker
+//! computes that by itself from what all have reported: it is a hint, and the store decides who owns a run.
 
 use std::cmp::Ordering;
 
@@ -11,7 +11,7 @@ use crate::label::Labels;
 use crate::names::OwnerName;
 use crate::store::{WorkerRow, WorkerState};
 
-/// The workers, as all of them have said that they stand.
+/// The workers, with the states that they have reported.
 #[derive(Debug, Clone, Default)]
 pub struct Fleet {
     workers: Vec<WorkerRow>,
@@ -23,7 +23,7 @@ impl Fleet {
         Self { workers }
     }
 
-    /// These workers, one of which stands otherwise by now.
+    /// These workers, one of which is in another state by now.
     pub fn with(&self, name: &OwnerName, state: WorkerState) -> Self {
         let others = self.workers.iter().filter(|it| it.name != *name);
         let own = WorkerRow {
@@ -34,13 +34,13 @@ impl Fleet {
         Self::new(others.cloned().chain([own]).collect())
     }
 
-    /// How many workers that have what a run needs go before this one in taking it; `None` where this one does not take
-    /// it: it is unknown, has no room, or not what the run needs.
+    /// How many workers that have what a run needs go before this one in taking it; `None` if this one does not take
+    /// it: it is unknown, has no room, or lacks what the run needs.
     ///
     /// Runs are spread over the workers in proportion to their free slots by weighted rendezvous hashing (Thaler and
-    /// Ravishankar, 1998; Schindelhauer and Schomaker, 2005): all come to the same order for a run, whatever they have
-    /// heard of other runs. One that was let go goes first to workers that have less than their share, in proportion to
-    /// what they lack.
+    /// Ravishankar, 1998; Schindelhauer and Schomaker, 2005): all compute the same order for a run, regardless of what
+    /// they know of other runs. A run that was let go goes first to workers that have less than their share, in
+    /// proportion to what they lack.
     pub fn rank(&self, run: FreeRun, needs: &Labels, name: &OwnerName) -> Option<usize> {
         let part = self.part(needs);
         let score = |worker: &WorkerRow| match run {
@@ -67,8 +67,8 @@ impl Fleet {
     /// Whether a worker hands one of its runs over now: it has more than its share, others have less than theirs, and no
     /// fuller one goes before it. `needs` are those of the run, so only workers that have them count.
     ///
-    /// As many workers hand a run over at a time as there are places below the share, so none that takes one comes above
-    /// it, and all come to rest.
+    /// As many workers hand a run over at a time as there are places below the share, so no worker that takes one comes
+    /// above its share, and the fleet settles.
     pub fn hands_over(&self, needs: &Labels, name: &OwnerName) -> bool {
         let part = self.part(needs);
         let places: u64 = part.workers.iter().map(|worker| part.lacks(worker)).sum();
@@ -101,9 +101,9 @@ impl Fleet {
 /// A run that no process has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FreeRun {
-    /// One that begins, or that something has come for.
+    /// A run that begins, or that something has arrived for.
     New(RunId),
-    /// One that a worker was at and has let go.
+    /// A run that a worker was working on and has let go.
     LetGo(RunId),
 }
 
@@ -116,7 +116,7 @@ struct FleetPart<'fleet> {
 }
 
 impl FleetPart<'_> {
-    /// What a worker would have if all had the same part of their slots, in whole runs.
+    /// How many whole runs a worker would have if all used the same part of their slots.
     fn share(&self, worker: &WorkerRow) -> u64 {
         u64::from(worker.state.slots) * self.taken / self.slots.max(1)
     }
@@ -130,13 +130,13 @@ impl FleetPart<'_> {
     }
 }
 
-/// How well a run goes to a worker of this weight: the best has it.
+/// How well a run suits a worker of this weight: the highest score takes it.
 fn score(worker: &WorkerRow, run: RunId, weight: u32) -> f64 {
     let run = run.to_string();
     let digest = Digest::of_parts([run.as_bytes(), worker.name.as_str().as_bytes()]);
     let mut first = [0; 4];
     first.copy_from_slice(&digest.bytes()[..4]);
-    // Between 0 and 1, and neither of them.
+    // Strictly between 0 and 1.
     let part = (f64::from(u32::from_be_bytes(first)) + 0.5) / (f64::from(u32::MAX) + 1.0);
     -f64::from(weight) / part.ln()
 }

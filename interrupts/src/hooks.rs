@@ -1,7 +1,7 @@
-//! Hooks: what an embedder wants done before and after an interrupt, and around steps and uses of tools.
+//! Hooks: an embedder's code that runs before and after an interrupt, and around steps and uses of tools.
 //!
-//! Each hook runs as a task of its own and within a limit of time. One that fails, panics or hangs is logged and
-//! reported, and stops neither the others nor what they are about. A hook may ask for a stop itself.
+//! Each hook runs as a task of its own, within a time limit. A hook that fails, panics or hangs is logged and reported;
+//! it stops neither the other hooks nor what it was called about. A hook may ask for a stop itself.
 
 mod bounded;
 
@@ -24,12 +24,13 @@ pub type HookError = Box<dyn std::error::Error + Send + Sync>;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Moment {
-    /// A stop was asked for. What it reaches in this process is told at the same time; nothing is recorded yet.
+    /// A stop was requested. The scopes that it reaches in this process are stopped at the same time; nothing is
+    /// recorded yet.
     BeforeInterrupt {
         /// The request.
         request: StopRequest,
     },
-    /// A stop has taken hold and is recorded.
+    /// A stop has taken effect and is recorded.
     AfterInterrupt {
         /// Its interrupt.
         interrupt: Box<Interrupt>,
@@ -73,31 +74,31 @@ pub enum Moment {
         tool: String,
         /// The id of the call.
         call: String,
-        /// What came of it, in a word.
+        /// Its outcome, in a word.
         outcome: String,
     },
 }
 
-/// What is done at certain moments.
+/// Code that runs at certain moments.
 #[async_trait]
 pub trait Hook: Send + Sync {
     /// The name in logs and reports.
     fn name(&self) -> &str;
 
-    /// Is called at every moment; most hooks care for one of them. `stops` lets it ask for a stop.
+    /// Called at every moment; most hooks act on one of them. `stops` lets it ask for a stop.
     ///
     /// # Errors
     ///
-    /// Whatever went wrong; it is logged and reported.
+    /// Any failure of the hook; it is logged and reported.
     ///
     /// # Cancel safety
     ///
-    /// It is dropped when its time is over.
+    /// It is dropped when its time limit is over.
     async fn on(&self, moment: &Moment, stops: &HookStops) -> Result<(), HookError>;
 }
 
-/// Lets a hook ask for stops. No hook is called about a stop that a hook asked for, so hooks cannot chase each
-/// other for ever.
+/// Lets a hook ask for stops. No hook is called about a stop that a hook asked for, so hooks cannot trigger each other
+/// for ever.
 #[derive(Clone)]
 pub struct HookStops {
     pub(crate) requests: StopRequests,

@@ -17,11 +17,11 @@ const MOST: usize = 50;
 #[serde(try_from = "String", into = "String")]
 pub struct Label(String);
 
-/// A text that is no label, or too many of them.
+/// A text that is not a label, or too many labels.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LabelError {
-    /// It is no word.
+    /// It is not a word.
     #[error(
         "a label has 1 to {LONGEST} letters, digits and -_.:=/, and {0:?} is none: gpu, region=eu"
     )]
@@ -36,7 +36,7 @@ impl Label {
     ///
     /// # Errors
     ///
-    /// [`LabelError::NotALabel`] where it is empty, longer than 60 characters, or has others than letters, digits and
+    /// [`LabelError::NotALabel`] if it is empty, longer than 60 characters, or has others than letters, digits and
     /// `-_.:=/`.
     pub fn new(text: impl Into<String>) -> Result<Self, LabelError> {
         let text = text.into();
@@ -92,7 +92,7 @@ impl Labels {
     ///
     /// # Errors
     ///
-    /// [`LabelError::TooMany`] where there are more than 50.
+    /// [`LabelError::TooMany`] if there are more than 50.
     pub fn new(labels: impl IntoIterator<Item = Label>) -> Result<Self, LabelError> {
         Self::try_from(labels.into_iter().collect::<BTreeSet<_>>())
     }

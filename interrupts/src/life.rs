@@ -1,8 +1,8 @@
 //! The life of an interrupt, from its admission to its end.
 //!
-//! [`Transition::LEGAL`] is the one table: each pair of states that may follow each other, with what triggers
-//! it, what it demands and what it causes. [`Interrupt::after`] is its only interpreter; whatever the table
-//! does not list is refused, and the interrupt stays as it is. The diagram in the guide is made of the table.
+//! [`Transition::LEGAL`] is the one table: each pair of states that may follow each other, with what triggers it, what
+//! it demands and what it causes. [`Interrupt::after`] is its only interpreter; an event that the table does not list
+//! is refused, and the interrupt stays as it is. The diagram in the guide is made from the table.
 
 mod admission;
 mod asking;

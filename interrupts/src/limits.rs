@@ -1,8 +1,8 @@
 //! Limits: guards that ask for a stop when a run has used up its time, steps, money, memory or processor time.
 //!
-//! A guard knows nothing of runs. It tells a [`StopSink`] what was reached, once, and the sink sees to it that
-//! the run stops. Starting a guard never waits; one that is stopped or dropped leaves no task behind. The
-//! guard of money is [`Budget`](crate::money::Budget).
+//! A guard knows nothing of runs. It reports what was reached to a [`StopSink`], once, and the sink stops the run.
+//! Starting a guard never waits; one that is stopped or dropped leaves no task behind. The guard of money is
+//! [`Budget`](crate::money::Budget).
 
 mod guard;
 mod probe;

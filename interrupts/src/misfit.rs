@@ -1,4 +1,4 @@
-//! Whether values fit JSON Schemas that are known as data alone: of tools, of edited requests.
+//! Whether values fit JSON Schemas that are known only as data: those of tools, of edited requests.
 
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{ValidationError, Validator};
@@ -37,7 +37,7 @@ impl ValueSchema {
     ///
     /// # Errors
     ///
-    /// [`SchemaError`] where it is none.
+    /// [`SchemaError`] if it is not a schema.
     pub fn compile(schema: &Value) -> Result<Self, SchemaError> {
         let validator = jsonschema::options()
             .should_validate_formats(true)

@@ -28,7 +28,7 @@ macro_rules! names {
             ///
             /// # Errors
             ///
-            /// [`NameError`] where the text is empty, longer than 200 bytes, or has control characters.
+            /// [`NameError`] if the text is empty, longer than 200 bytes, or has control characters.
             pub fn new(text: impl Into<String>) -> Result<Self, NameError> {
                 let text = text.into();
                 let fine = !text.is_empty()
@@ -78,9 +78,9 @@ names! {
     WorkflowName => "workflow";
     /// A worker process that may own runs and deliveries.
     OwnerName => "owner";
-    /// Somebody who acts on interrupts: a person, a program, a part of the system.
+    /// An actor on interrupts: a person, a program, a part of the system.
     ActorName => "actor";
-    /// What makes a request the same request when it is sent again; an event's id is its key.
+    /// What identifies a repeated request; an event's id is its key.
     IdempotencyKey => "idempotency key";
 }
 
@@ -91,14 +91,14 @@ impl From<OwnerName> for ActorName {
     }
 }
 
-/// An answer that goes back to whoever asked goes along its kind's name; both kinds of names have the same form.
+/// An answer that goes back to the agent that asked goes along its kind's name; both kinds of names have the same form.
 impl From<&KindName> for RouteName {
     fn from(kind: &KindName) -> Self {
         Self(kind.0.clone())
     }
 }
 
-/// A request that nobody sends twice is its own key.
+/// A request that is never sent twice is its own key.
 impl From<InterruptId> for IdempotencyKey {
     fn from(interrupt: InterruptId) -> Self {
         Self(interrupt.to_string())

@@ -1,9 +1,9 @@
-//! Files that this process keeps a store in: whoever reads or writes files for an agent leaves them alone.
+//! Files that this process keeps a store in: code that reads or writes files for an agent leaves them alone.
 //!
-//! The locks of POSIX belong to a process, and closing any descriptor of a file ends all that the process holds on
-//! it (fcntl(2), "Advisory record locking"). One look into a SQLite file would therefore unlock it: the next process
+//! The locks of POSIX belong to a process, and closing any descriptor of a file releases all locks that the process has
+//! on it (fcntl(2), "Advisory record locking"). Reading a SQLite file once would therefore unlock it: the next process
 //! that opens the store takes it for abandoned, cuts off what is mapped here, and may damage what both write (SQLite,
-//! "How To Corrupt An SQLite Database File", section 2.2). That holds for the whole process, so the list is one for
+//! "How To Corrupt An SQLite Database File", section 2.2). That applies to the whole process, so the list is one for
 //! the whole process.
 
 use std::fs;
@@ -19,7 +19,7 @@ pub struct OwnFiles {
 }
 
 impl OwnFiles {
-    /// Takes files and folders for its own, whether they are there already or not.
+    /// Claims files and folders, whether they are there already or not.
     pub fn hold(paths: impl IntoIterator<Item = PathBuf>) -> Self {
         let paths: Arc<[PathBuf]> = paths.into_iter().map(|path| resolved(&path)).collect();
         let mut held = HELD.write().unwrap_or_else(PoisonError::into_inner);
@@ -27,7 +27,7 @@ impl OwnFiles {
         Self { paths }
     }
 
-    /// Whether a path leads to a file that is held, under whatever name. It is not opened for that.
+    /// Whether a path leads to a claimed file, under any name. It is not opened for that.
     pub fn include(path: &Path) -> bool {
         let held = HELD.read().unwrap_or_else(PoisonError::into_inner);
         if held.is_empty() {
@@ -67,7 +67,7 @@ fn resolved(path: &Path) -> PathBuf {
     }
 }
 
-/// What a file is, whatever its name: a hard link has the same.
+/// Identifies a file, regardless of its name: a hard link has the same identity.
 #[cfg(unix)]
 fn identity(path: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt as _;

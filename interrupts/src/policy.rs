@@ -40,10 +40,10 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// What holds for an interrupt.
+    /// The effective settings of an interrupt.
     pub fn terms(&self, subject: &Subject) -> Terms {
         let mut terms = Terms::built_in(subject);
-        // From the last word to the first: what a rule above says replaces what those below said.
+        // From the last rule to the first: what a rule above says replaces what those below said.
         for rule in self.default.iter().chain(self.rules.iter().rev()) {
             if rule.mismatches(subject).is_empty() {
                 rule.provisions.write_into(&mut terms);
@@ -52,7 +52,7 @@ impl Policy {
         terms
     }
 
-    /// Sets how long a question may wait and what happens then, where its requester did not.
+    /// Sets how long a question may wait and what happens then, if its requester did not.
     ///
     /// A time limit for reviews never ends a stop: only questions get one. A target that is none of the
     /// question's routes is replaced by a rejection.
@@ -82,7 +82,7 @@ impl Policy {
         self.terms(subject).grace
     }
 
-    /// The rules that say something of a property and match, from the first word to the last.
+    /// The first rule that says something of a property and matches; it decides.
     fn deciding(&self, subject: &Subject, says: impl Fn(&Provisions) -> bool) -> Option<&Rule> {
         self.rules
             .iter()

@@ -1,7 +1,7 @@
 //! Reading settings from TOML: every mistake at once, each with its line and its remedy.
 //!
-//! The reader of a kind of settings asks a [`SettingsTable`] for the keys that it knows; a key that nobody asked for is
-//! a mistake, and so is a value of another form. What was read beside a mistake is thrown away.
+//! The reader of a kind of settings asks a [`SettingsTable`] for the keys that it knows; a key that it did not ask for
+//! is a mistake, and so is a value of another form. What was read beside a mistake is thrown away.
 
 mod problem;
 mod table;
@@ -14,7 +14,7 @@ use toml::de::DeTable;
 pub use problem::{Problem, SettingsError};
 pub(crate) use table::{Found, SettingsTable};
 
-/// The keys that may stand at the top of a file. Policies and prices may share one.
+/// The keys that may be at the top of a file. Policies and prices may share one.
 const AT_THE_TOP: [&str; 5] = ["currency", "default", "hooks", "prices", "rule"];
 
 /// How alike two names must be for one to be meant by the other, from 0 to 1.
@@ -76,7 +76,7 @@ impl<'text> Settings<'text> {
     }
 }
 
-/// The name that was most likely meant, where one is alike.
+/// The name that was most likely meant, if one is alike.
 pub(crate) fn nearest<'name>(
     given: &str,
     names: impl IntoIterator<Item = &'name str>,

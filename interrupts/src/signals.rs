@@ -1,8 +1,8 @@
-//! Signals of the operating system: the first one asks, the second one insists, the third one leaves. That a terminal
-//! is gone asks once, however often it is told: a shell tells it, too, and nobody is in a hurry. SIGQUIT insists.
+//! Signals of the operating system: the first one asks, the second one insists, the third one leaves. A terminal that
+//! is gone asks once, however often it is reported: a shell reports it, too, and no one is in a hurry. SIGQUIT insists.
 //!
-//! No work is done in a signal handler: a [`SignalSource`] hears of a signal, and a task does what follows.
-//! [`OsSignals`] is the source of this machine: SIGINT, SIGTERM, SIGHUP and SIGQUIT on Unix, console events on Windows.
+//! No work is done in a signal handler: a [`SignalSource`] receives a signal, and a task does the rest. [`OsSignals`]
+//! is the source of this machine: SIGINT, SIGTERM, SIGHUP and SIGQUIT on Unix, console events on Windows.
 
 mod ladder;
 #[cfg(unix)]
@@ -38,17 +38,17 @@ pub enum Signal {
     Quit,
 }
 
-/// What follows when the terminal is gone.
+/// What happens when the terminal is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnHangup {
-    /// All pauses.
+    /// Everything pauses.
     #[default]
     Pause,
-    /// All goes on without it; the listener is told.
+    /// Everything continues without it; the listener is notified.
     GoOn,
 }
 
-/// Hears the signals of the operating system.
+/// Receives the signals of the operating system.
 #[async_trait]
 pub trait SignalSource: Send {
     /// The next signal; `None` when none can come any more.
@@ -64,11 +64,11 @@ pub trait SignalSource: Send {
 pub struct SignalSettings {
     /// Who asks for the stop in the records: the person at the terminal.
     pub by: Actor,
-    /// After how long a graceful stop by Ctrl+C becomes immediate; never where it is absent.
+    /// After how long a graceful stop by Ctrl+C becomes immediate; never if it is absent.
     pub patience: Option<Duration>,
     /// After how long a graceful stop by a termination or a hangup becomes immediate.
     pub drain: Option<Duration>,
-    /// What follows when the terminal is gone.
+    /// What happens when the terminal is gone.
     pub on_hangup: OnHangup,
 }
 
@@ -84,12 +84,12 @@ pub struct Leaving {
     pub unrecorded: usize,
 }
 
-/// Hears what follows from signals.
+/// Handles what follows from signals.
 pub trait SignalListener: Send {
     /// A signal has asked for a stop. The handle tells what becomes of it.
     fn asked(&mut self, signal: Signal, mode: StopMode, handle: StopHandle);
 
-    /// The terminal is gone, and all goes on, as the settings say. `false` where it cannot: then it pauses.
+    /// The terminal is gone, and everything continues, as the settings say. `false` if it cannot: then it pauses.
     fn goes_on(&mut self) -> bool {
         false
     }
@@ -98,7 +98,7 @@ pub trait SignalListener: Send {
     fn leave(&mut self, leaving: Leaving);
 }
 
-/// Listens to signals while it is held.
+/// Listens to signals until it is dropped.
 #[derive(Debug)]
 pub struct Listening {
     _task: AbortOnDropHandle<()>,
@@ -152,7 +152,7 @@ fn request(signal: Signal, mode: StopMode, settings: &SignalSettings) -> StopReq
     };
     StopRequest {
         mode,
-        // Whoever sends one, or closes a window, is a person.
+        // The one who sends a signal, or closes a window, is a person.
         source: StopSource::User,
         cause,
         limit,

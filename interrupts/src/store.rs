@@ -1,9 +1,9 @@
 //! The ports that a store implements.
 //!
 //! A store keeps interrupts, standing rules, reroutes, runs, journals, checkpoints, notices and the audit. What an
-//! operation writes, it writes in one transaction, and when it has answered, that is durable. Where several race, one
-//! wins and the others are told the winner. Times are the store's own: deadlines and leases are judged by its
-//! clock, never by a caller's.
+//! operation writes, it writes in one transaction, and when it has answered, that is durable. If several callers race,
+//! one wins and the others get the winner. Times are the store's own: it judges deadlines and leases by its clock,
+//! never by a caller's.
 //!
 //! Dropping the future of an operation neither undoes nor hastens it: once it was polled it may have happened
 //! or not. All operations are made to be repeated; each says how.

@@ -12,9 +12,9 @@ use crate::__private::MadeByDerive;
 
 /// A closed enumeration of agents, made by `#[derive(AgentType)]`.
 ///
-/// An orchestrator has one or two of these: its *routes* (where an interrupt may be sent) and, where
-/// some agents are no routes of their own, its *kinds* (every agent that may raise an interrupt). Each
-/// kind has exactly one origin route, and that map is total by construction.
+/// An orchestrator has one or two of these: its *routes* (where an interrupt may be sent) and, if some agents are no
+/// routes of their own, its *kinds* (every agent that may raise an interrupt). Each kind has exactly one origin route,
+/// and that map is total by construction.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an enumeration of agent types",
     note = "put `#[derive(AgentType)]` on an enum without fields; this trait cannot be implemented by hand"
@@ -34,7 +34,7 @@ pub trait AgentType:
     + Sync
     + 'static
 {
-    /// The routes that agents of this enumeration belong to; `Self` where every agent is a route.
+    /// The routes that agents of this enumeration belong to; `Self` if every agent is a route.
     type Route: AgentType<Route = Self::Route>;
 
     /// All of them, in the order of declaration.
@@ -46,7 +46,7 @@ pub trait AgentType:
     /// The place of this one in [`AgentType::ALL`].
     fn index(self) -> usize;
 
-    /// The route to which the answer to this agent's interrupt goes when nobody sends it elsewhere.
+    /// The route to which the answer to this agent's interrupt goes by default.
     fn origin_route(self) -> Self::Route;
 
     /// The name on the wire.

@@ -22,7 +22,7 @@ use early_end::EarlyEnd;
 pub use early_end::is_rejected_early;
 pub use route_first::{STEP_MARK, choice_schema};
 
-/// How many corrections an answer gets unless told otherwise.
+/// How many corrections an answer gets by default.
 pub const DEFAULT_CORRECTIONS: u32 = 3;
 
 /// Asks a model for routings.
@@ -66,7 +66,7 @@ pub enum AskError {
     /// The model gave no answer at all.
     #[error("the model gave no answer")]
     Model(#[from] ModelError),
-    /// Every answer was wrong, and the corrections are spent.
+    /// Every answer was wrong, and the corrections are used up.
     #[error("no fitting answer after {} tries; the last one: {}", attempts.len(), last_error(attempts))]
     Spent {
         /// The wrong answers, in order. Never empty.
@@ -81,7 +81,7 @@ fn last_error(attempts: &[WrongAnswer]) -> String {
         .unwrap_or_default()
 }
 
-/// Told of wrong answers as they come.
+/// Notified of wrong answers as they come.
 pub trait CorrectionObserver: Send + Sync {
     /// An answer was wrong; `correction` counts from 1 and is the one that follows, if it follows.
     fn corrected(&self, correction: u32, error: &AnswerError);
@@ -94,16 +94,16 @@ impl CorrectionObserver for () {
 impl Asker {
     /// Asks until the answer is one of the routes that the context allows.
     ///
-    /// Where the context wants the route first, the model is asked for that alone, and then for the request of what it
-    /// named, with the schema and the reader that allow nothing else: whatever it names is one of the legal routes.
+    /// If the context wants the route first, the model is asked for that alone, and then for the request of what it
+    /// named, with the schema and the reader that allow nothing else: any route that it names is a legal one.
     ///
-    /// A wrong answer is explained to the model, with the JSON path, the reason and what is allowed, and asked for again.
-    /// It is looked at while it arrives: once nothing that could follow would mend it, the call is ended,
-    /// so that the rest is neither waited for nor paid for.
+    /// A wrong answer is explained to the model, with the JSON path, the reason and what is allowed, and asked for
+    /// again. It is checked while it arrives: once nothing that could follow would repair it, the call is ended, so
+    /// that the rest is neither waited for nor paid for.
     ///
     /// # Errors
     ///
-    /// [`AskError::Model`] where the model fails, [`AskError::Spent`] where it never gets it right.
+    /// [`AskError::Model`] if the model fails, [`AskError::Spent`] if it never gets it right.
     ///
     /// # Cancel safety
     ///
@@ -145,7 +145,7 @@ impl Asker {
         let routes = context.selection.routes();
         let dialect = self.model.dialect();
         let mut call = context.to_call(dialect);
-        // Of what it is held to such a model sees nothing else.
+        // Such a model sees nothing else of the schema that it has to follow.
         if dialect == Dialect::Grammar
             && let Some(fields) = in_words::fields(&call.schema)
         {
@@ -182,8 +182,8 @@ impl Asker {
         .await
     }
 
-    /// Asks until the answer can be read. Of a wrong one the model is told where and why it is wrong, and what every
-    /// answer may be; it is not repeated, for that costs more with each correction and teaches nothing.
+    /// Asks until the answer can be read. The model learns where and why an answer is wrong, and what every answer may
+    /// be; the wrong answer is not repeated, since that costs more with each correction and teaches nothing.
     async fn until_it_fits<T: Routing, A>(
         &self,
         question: RoutingQuestion<T>,
@@ -229,7 +229,7 @@ impl Asker {
         Err(AskError::Spent { attempts })
     }
 
-    /// One answer: whole, or what there is of one that was rejected early, where it is watched for its routes.
+    /// One answer: whole, or as far as it arrived if it is watched for its routes and was rejected early.
     async fn answer<T: Routing>(
         &self,
         watched: Option<RouteSet<T>>,
@@ -264,7 +264,7 @@ impl Asker {
     ///
     /// # Errors
     ///
-    /// [`AnswerError`], which says that the answer was cut off where it was and cannot be read.
+    /// [`AnswerError`]; if the answer was cut off and cannot be read, it says so.
     pub fn read<T: Routing>(
         &self,
         context: &LlmCallContext<T>,
@@ -277,7 +277,7 @@ impl Asker {
             if cut_off {
                 return AnswerError::cut_off(text.len());
             }
-            // Of an answer that ends too early, the fault tells more for which it was rejected.
+            // If an answer ends too early, the fault for which it was rejected says more.
             if error.fault() == AnswerFault::CutOff {
                 return fault_so_far(text, routes).unwrap_or(error);
             }
@@ -285,14 +285,14 @@ impl Asker {
         })?;
         let schema = context.selection.schema(Dialect::JsonSchema);
         if schema.has_constraints() {
-            // The check reads plain JSON: a fence that was tolerated above is not its business.
+            // The check reads plain JSON: it must not see the fence that was tolerated above.
             self.constraints.check(schema, body(answer)?)?;
         }
         Ok(routing)
     }
 }
 
-/// What is asked, as often as need be.
+/// The question, as often as it has to be asked.
 struct RoutingQuestion<T: Routing> {
     call: ModelCall,
     /// What every answer may be, in words.
@@ -301,7 +301,7 @@ struct RoutingQuestion<T: Routing> {
     watched: Option<RouteSet<T>>,
 }
 
-/// What an answer may be that takes one of these routes.
+/// What an answer that takes one of these routes may be.
 fn allowed_fields<T: Routing>(routes: RouteSet<T>) -> String {
     let fields = routes.fields().join("`, `");
     format!("one JSON object that has exactly one of these fields, and nothing else: `{fields}`")

@@ -21,7 +21,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The value, where it is a `T`.
+    /// The value, if it is a `T`.
     pub fn value<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
         Arc::clone(&self.value).downcast().ok()
     }
@@ -64,7 +64,7 @@ impl Blackboard {
         self.post_shared(node, Arc::new(value))
     }
 
-    /// As [`Blackboard::post`], of a value that is held elsewhere, too.
+    /// As [`Blackboard::post`], for a value that is shared.
     pub fn post_shared<T: Any + Send + Sync>(&self, node: &NodeId, value: Arc<T>) -> usize {
         let mut history = self.lock();
         let position = history.entries.len();

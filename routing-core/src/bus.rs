@@ -17,10 +17,10 @@ pub use admission::{
     Admission, AgentDirectory, Mailbox, NodeEnded, NodeStatus, PublishRefusal, RerouteDesk,
 };
 
-/// What subscribers of the bus are told.
+/// What subscribers of the bus receive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BusEvent<K: AgentType> {
-    /// An event was accepted: stored, and its agent told. Announced again where it is published again.
+    /// An event was accepted: stored, and its agent told. Announced again if it is published again.
     InterruptRequested(InterruptRequestEvent<K>),
     /// What became of an accepted event.
     RerouteChanged {
@@ -53,7 +53,7 @@ pub trait EventBus<K: AgentType>: Send + Sync {
     ///
     /// # Cancel safety
     ///
-    /// Dropped, the event may have been accepted or not. Publish it again: the same event is accepted once.
+    /// If dropped, the event may have been accepted or not. Publish it again: the same event is accepted once.
     async fn publish(&self, event: InterruptRequestEvent<K>) -> Result<(), PublishRefusal>;
 
     /// Tells subscribers what became of an event.
@@ -80,7 +80,7 @@ pub struct InProcessBus<K: AgentType> {
     admission: Arc<dyn Admission<K>>,
 }
 
-/// How many events a subscriber may lag behind before it misses some, unless told otherwise.
+/// How many events a subscriber may lag behind before it misses some, by default.
 pub const DEFAULT_BACKLOG: usize = 1024;
 
 impl<K: AgentType> InProcessBus<K> {
@@ -102,7 +102,7 @@ impl<K: AgentType> EventBus<K> for InProcessBus<K> {
     }
 
     fn announce(&self, event: BusEvent<K>) {
-        // Nobody listening is fine: the bus only rings the bell.
+        // No listeners is fine: the bus only rings the bell.
         let _listeners = self.sender.send(Arc::new(event));
     }
 

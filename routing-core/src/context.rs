@@ -13,7 +13,7 @@ use crate::route_set::RouteSet;
 use crate::routing::{Routing, RoutingKind};
 use crate::schema::AnswerSchema;
 
-/// Where an answer may go, as it stood when the context was made.
+/// Where an answer may go, as of when the context was made.
 #[derive(Debug)]
 pub struct RouteSnapshot<T: Routing> {
     /// The target that a decision has already fixed. Wins over everything.
@@ -22,7 +22,7 @@ pub struct RouteSnapshot<T: Routing> {
     pub reroute: Option<RouteId<T>>,
     /// The route of the agent that raised the interrupt.
     pub origin: Option<RouteId<T>>,
-    /// The route back to whoever called the agent, for records with return routes.
+    /// The route back to the caller of the agent, for records with return routes.
     pub caller: Option<RouteId<T>>,
 }
 
@@ -81,7 +81,7 @@ impl<T: Routing> Selection<T> {
             Self::Returning(caller) if RouteSet::RETURNS.contains(caller) => {
                 RouteSet::RETURNS.complement().union(RouteSet::only(caller))
             }
-            // A route that leads back to nobody narrows nothing, in the schema neither.
+            // A route that leads back to no caller narrows nothing, in the schema neither.
             Self::Returning(_) => RouteSet::ALL,
         }
     }
@@ -103,19 +103,19 @@ pub struct LlmCallContext<T: Routing> {
     pub caller: ModelCaller,
     /// The conversation.
     pub messages: Vec<Message>,
-    /// Where the answer may go, as it stood when the context was made.
+    /// Where the answer may go, as of when the context was made.
     pub snapshot: RouteSnapshot<T>,
     /// Which routes the answer may take. Decorators narrow it.
     pub selection: Selection<T>,
     /// How an answer that may take several routes is asked for.
     pub form: TurnForm,
-    /// Routes that are not offered where the route is chosen first: those that would lead in a circle. An answer that
-    /// names one of them is no legal choice then; where all would be left out, all are offered.
+    /// Routes that are not offered when the route is chosen first: those that would lead in a circle. An answer that
+    /// names one of them is no legal choice then; if all would be left out, all are offered.
     pub withheld: RouteSet<T>,
-    /// The route that leads the work forward, where there is one: it is named first where the route is chosen first, for
-    /// small models take what stands first.
+    /// The route that leads the work forward, if there is one: it is named first when the route is chosen first, since
+    /// small models take what comes first.
     pub forward: Option<RouteId<T>>,
-    /// Told of each piece of the answer as it arrives.
+    /// Receives each piece of the answer as it arrives.
     pub chunks: Option<Arc<dyn ChunkSink>>,
 }
 
@@ -134,7 +134,7 @@ impl<T: Routing> LlmCallContext<T> {
         }
     }
 
-    /// The routes that are offered where the route is chosen first.
+    /// The routes that are offered when the route is chosen first.
     pub fn offered(&self) -> RouteSet<T> {
         let allowed = self.selection.routes();
         let offered = allowed.difference(self.withheld);
@@ -143,8 +143,7 @@ impl<T: Routing> LlmCallContext<T> {
 
     /// The call for a model that takes schemas in this dialect.
     ///
-    /// In a debug build it panics where the provider would not take the schema, which
-    /// [`Routing::check`] says too.
+    /// In a debug build it panics if the provider would not take the schema, which [`Routing::check`] says too.
     pub fn to_call(&self, dialect: Dialect) -> ModelCall {
         let schema = self.selection.schema(dialect);
         T::schemas().assert_taken(schema);
@@ -158,7 +157,7 @@ impl<T: Routing> LlmCallContext<T> {
     }
 }
 
-/// Prepares a call. It sees the context alone: no store, no clock, no bus.
+/// Prepares a call. It sees only the context: no store, no clock, no bus.
 pub trait Decorator<T: Routing>: Send + Sync {
     /// The context with this decorator's change.
     fn decorate(&self, context: LlmCallContext<T>) -> LlmCallContext<T>;

@@ -16,8 +16,8 @@ pub const INTERRUPT_REQUEST_MARK: &str = "[interrupt request]";
 /// A [`RequestEvent`] to an agent of an enumeration.
 pub type InterruptRequestEvent<K> = RequestEvent<K, <K as AgentType>::Route>;
 
-/// A supervisor's wish: that a running agent raises an interrupt, and where its answer shall go. It names the kind of
-/// the agent by a `K` and where to go by an `R`: agents of an enumeration, or names of those of any workflow.
+/// A supervisor's request: that a running agent raises an interrupt, and where its answer shall go. It names the kind
+/// of the agent by a `K` and where to go by an `R`: agents of an enumeration, or names of those of any workflow.
 ///
 /// Its JSON is fixed. An absent or null `rerouteToAgentType` means: back to the source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,11 +74,11 @@ impl<K: DeserializeOwned, R: DeserializeOwned> RequestEvent<K, R> {
 }
 
 impl<K, R> RequestEvent<K, R> {
-    /// The same event with its kind and its target named otherwise.
+    /// The same event with its kind and its target renamed.
     ///
     /// # Errors
     ///
-    /// Where one of the two has no other name.
+    /// If one of the two has no other name.
     pub fn renamed<L, S, E>(
         self,
         kind: impl FnOnce(K) -> Result<L, E>,

@@ -82,7 +82,7 @@ pub struct HandlerConfig<I: SealedInterrupt, R: InterruptRoutes> {
     pub decisions: Arc<dyn Decisions<R::AgentType>>,
     /// Prepares the call that fills in a request.
     pub decorators: DecoratorChain<R>,
-    /// Told what happens, as it happens.
+    /// Notified of what happens, as it happens.
     pub observer: Arc<dyn InterruptObserver>,
     /// The time.
     pub clock: Arc<dyn Clock>,
@@ -144,24 +144,24 @@ where
         }
     }
 
-    /// Resolves an interrupt: asks whom its type says, fixes the one target, fills in its request.
+    /// Resolves an interrupt: asks the one that its type names, fixes the one target, fills in its request.
     ///
-    /// The target is what the person chose, else that of the bound reroute event, else the origin. The
-    /// decision fixes it, and is recorded the moment it is made; a model only fills in the request after
-    /// that, and only where the answer does not determine it. Running the handler again for the same
-    /// interrupt returns the same resolution and asks nobody.
+    /// The target is what the person chose, else that of the bound reroute event, else the origin. The decision fixes
+    /// it, and is recorded the moment it is made; a model only fills in the request after that, and only if the answer
+    /// does not determine it. Running the handler again for the same interrupt returns the same resolution and asks no
+    /// one.
     ///
-    /// An interrupted outcome leaves the reroute bound, as an error does. Where the interrupt is not
-    /// handled again, [release](PendingReroutes::release) it.
+    /// An interrupted outcome leaves the reroute bound, as an error does. If the interrupt is not handled again,
+    /// [release](PendingReroutes::release) it.
     ///
     /// # Errors
     ///
     /// [`HandleError`]. The interrupt stays open, its reroute stays bound, and it can be handled again.
-    /// An answer that somebody has given is kept and not asked for again.
+    /// An answer that was given is kept and not asked for again.
     ///
     /// # Cancel safety
     ///
-    /// Dropped before an answer came, nothing is decided; dropped later, the answer is kept. Handle the
+    /// If dropped before an answer came, nothing is decided; dropped later, the answer is kept. Handle the
     /// interrupt again.
     pub async fn handle_unified_interrupt(
         &self,
@@ -186,8 +186,8 @@ where
 
     /// Forgets an interrupt, for one whose run has ended or keeps its resolution itself.
     ///
-    /// Handled again after that, it is asked about again where its decisions are kept in memory; a reroute
-    /// that it has consumed stays consumed, so its resolution is then refused.
+    /// Handled again after that, it is asked about again if its decisions are kept in memory; a reroute that it has
+    /// consumed stays consumed, so its resolution is then refused.
     pub fn forget(&self, interrupt: InterruptId) {
         self.slots.remove(&interrupt);
         self.config.decisions.forget(interrupt);

@@ -83,11 +83,11 @@ ids! {
     InterruptId => "int", "interrupt";
     /// One decision about an interrupt.
     DecisionId => "dec", "decision";
-    /// One standing rule: a decision that holds for the same question when it is asked again.
+    /// One standing rule: a decision that also applies when the same question is asked again.
     RuleId => "rul", "rule";
 }
 
-/// The id of an event, chosen by whoever publishes it: any text of 1 to 200 characters.
+/// The id of an event, chosen by its publisher: any text of 1 to 200 characters.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub struct EventId(String);
@@ -154,7 +154,7 @@ impl NodeId {
     ///
     /// # Errors
     ///
-    /// [`ParseNodeIdError`] where the text is empty, longer than 200 characters, or has other
+    /// [`ParseNodeIdError`] if the text is empty, longer than 200 characters, or has other
     /// characters than ASCII letters, digits, `-`, `_` and the `/` between segments.
     pub fn new(text: impl Into<String>) -> Result<Self, ParseNodeIdError> {
         let text = text.into();

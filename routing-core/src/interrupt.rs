@@ -125,7 +125,7 @@ pub struct InterruptDetails {
     pub context_for_decision: String,
 }
 
-/// An agent's own kind of interrupt: the shared part, and whatever fields of its own.
+/// An agent's own kind of interrupt: the shared part, and any fields of its own.
 ///
 /// Implement it for the payloads of a sealed interrupt request. An agent without fields of its own
 /// can use [`InterruptDetails`] itself.
@@ -170,7 +170,7 @@ pub trait SealedInterrupt:
     ///
     /// # Errors
     ///
-    /// Where the payload cannot be written as JSON.
+    /// If the payload cannot be written as JSON.
     fn payload(&self) -> Result<serde_json::Value, serde_json::Error>;
 
     /// Reads the payload of the kind at `kind_index`.
@@ -180,9 +180,9 @@ pub trait SealedInterrupt:
         deserializer: D,
     ) -> Result<Self, D::Error>;
 
-    /// The payload types that are made into this enumeration, for dispatch: each with what makes it so.
+    /// The payload types that convert into this enumeration, for dispatch: each with its conversion.
     ///
-    /// A payload type that two variants share is left out, for it does not say who raised it.
+    /// A payload type that two variants share is left out, since it does not say who raised it.
     #[doc(hidden)]
     fn __payloads() -> Vec<Payload<Self>>;
 }

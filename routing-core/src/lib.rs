@@ -124,7 +124,7 @@ pub use stop::{StopMode, StopReason, StopScope, StopSource};
 /// | `route = Type` | enum | the routes are another enumeration; without it each agent is its own route |
 /// | `origin = Variant` | variant | the route of this agent's interrupts; without it the one of the same name |
 /// | `rename = "..."` | variant | the name on the wire; without it the variant's, in `SCREAMING_SNAKE_CASE` |
-/// | `crate = "..."` | enum | the path of this crate, where it has another name than `routing_core` |
+/// | `crate = "..."` | enum | the path of this crate, if it has another name than `routing_core` |
 ///
 /// An agent without an origin route does not compile.
 pub use routing_derive::AgentType;
@@ -176,7 +176,7 @@ pub use routing_derive::AgentType;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 ///
-/// `#[interrupt(crate = "...")]` names the path of this crate, where it has another name than `routing_core`.
+/// `#[interrupt(crate = "...")]` names the path of this crate, if it has another name than `routing_core`.
 ///
 /// Variants are named after the kinds. A kind without a variant does not compile, nor does a variant
 /// without a kind. A payload type that one variant alone carries is made into the enumeration by
@@ -245,7 +245,7 @@ pub use routing_derive::InterruptRequest;
 /// ```
 ///
 /// It makes a marker type for each field, beside the record and as visible; [`Route`] for each of them
-/// and [`AgentRoute`] where it leads to an agent type; `Serialize`, `Deserialize` and `JsonSchema` of
+/// and [`AgentRoute`] if it leads to an agent type; `Serialize`, `Deserialize` and `JsonSchema` of
 /// the record; the trait of its actions, and the function `dispatch` of the record, which gives the
 /// request of the one set field to its action. Doc comments become the descriptions that a model reads.
 ///
@@ -253,7 +253,7 @@ pub use routing_derive::InterruptRequest;
 /// | --- | --- |
 /// | `agent_types = Type` | the record answers interrupts: each field leads to an agent type, each type has one field ([`InterruptRoutes`]) |
 /// | `rename = "..."` | the record's name in schemas |
-/// | `crate = "..."` | the path of this crate, where it has another name than `routing_core` |
+/// | `crate = "..."` | the path of this crate, if it has another name than `routing_core` |
 /// | `rename_all = "..."` | the casing of the fields in JSON; without it `camelCase` |
 /// | `actions = Name` | the name of the actions' trait; without it the record's, followed by `Actions` |
 ///
@@ -262,7 +262,7 @@ pub use routing_derive::InterruptRequest;
 /// | `marker = Name` | the marker's name; without it the record's, the field's, and `Route` |
 /// | `agent_type = Variant` | where the route leads; a whole path on a record without `agent_types` |
 /// | `rename = "..."` | the field's name in JSON |
-/// | `returns` | the route leads back to whoever called the agent |
+/// | `returns` | the route leads back to the caller of the agent |
 ///
 /// What is wrong with a record does not compile, all of it reported at once, at the token that is
 /// wrong: a field that is not optional, a marker or a name used twice, an agent type without a route or

@@ -39,7 +39,7 @@ pub enum Role {
 pub struct Message {
     /// Who speaks.
     pub role: Role,
-    /// What is said. Shared, for a conversation is handed to each of its calls as a whole.
+    /// What is said. Shared, since each call of a conversation gets the whole conversation.
     #[serde(with = "shared_text")]
     pub text: Arc<str>,
     /// The tools that the model asked for with this answer. Only an assistant's message has any.
@@ -156,7 +156,7 @@ pub struct ModelCall {
     pub schema: AnswerSchemaRef,
     /// The tools that the model may ask for before it answers. Mostly none.
     pub tools: Arc<[ToolOffer]>,
-    /// Told of each piece of the answer as it arrives. Must not block.
+    /// Receives each piece of the answer as it arrives. Must not block.
     pub chunks: Option<Arc<dyn ChunkSink>>,
 }
 
@@ -191,7 +191,7 @@ impl Debug for ModelCall {
     }
 }
 
-/// Told of the pieces of an answer while it is streamed.
+/// Receives the pieces of an answer while it is streamed.
 pub trait ChunkSink: Send + Sync {
     /// A piece of the answer has arrived. Called in order, from one task at a time.
     fn chunk(&self, text: &str);
@@ -199,11 +199,11 @@ pub trait ChunkSink: Send + Sync {
     /// The pieces so far do not count: the answer broke off and starts again from its beginning.
     fn restarted(&self) {}
 
-    /// Something else than a piece is to be known of the call.
+    /// A note about the call that is not a piece of the answer.
     fn noted(&self, _note: &CallNote) {}
 }
 
-/// What is to be known of a call while it is under way, beside the pieces of its answer.
+/// A note about a call that is under way, beside the pieces of its answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CallNote {
@@ -254,14 +254,14 @@ fn in_words(wait: Duration) -> String {
 /// What a model used, as far as it said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct TokenUsage {
-    /// Tokens read, where the provider said.
+    /// Tokens read, if the provider said.
     pub input: Option<u64>,
-    /// Tokens written, where the provider said.
+    /// Tokens written, if the provider said.
     pub output: Option<u64>,
 }
 
 impl TokenUsage {
-    /// Of what was never sent.
+    /// The usage of what was never sent.
     pub const NOTHING: Self = Self {
         input: Some(0),
         output: Some(0),
@@ -274,7 +274,7 @@ impl TokenUsage {
         input.saturating_add(output)
     }
 
-    /// The sum; what neither side knows stays unknown.
+    /// The sum; what is unknown on both sides stays unknown.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         let sum = |left: Option<u64>, right: Option<u64>| match (left, right) {
@@ -291,7 +291,7 @@ impl TokenUsage {
 /// A model's whole answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelReply {
-    /// The text, which should be one JSON value where no tool is asked for.
+    /// The text, which should be one JSON value if no tool is asked for.
     pub text: String,
     /// The tools that the model asked for, in its order. What they return goes into the next call.
     pub tool_requests: Vec<ToolRequest>,
@@ -328,11 +328,11 @@ impl PartialReply {
 }
 
 impl ModelReply {
-    /// What there is of an answer that was rejected before it had arrived whole, as the answer that it is.
+    /// What has arrived of an answer that was rejected early, as the model's answer.
     pub fn rejected_early(partial: PartialReply) -> Self {
         Self {
             text: partial.text,
-            // Tools are used only where an answer has arrived whole.
+            // Tools are used only if an answer has arrived whole.
             tool_requests: Vec::new(),
             usage: partial.usage,
             cut_off: false,
@@ -349,7 +349,7 @@ pub trait LanguageModel: Send + Sync {
     /// The dialect in which it takes schemas.
     fn dialect(&self) -> Dialect;
 
-    /// How it is asked best for an answer that may take several routes.
+    /// How it is best asked for an answer that may take several routes.
     fn turn_form(&self, _caller: &ModelCaller) -> TurnForm {
         TurnForm::OneStep
     }
@@ -358,7 +358,7 @@ pub trait LanguageModel: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`ModelError`] where there is no whole answer. An interrupted call is not an error.
+    /// [`ModelError`] if there is no whole answer. An interrupted call is not an error.
     ///
     /// # Cancel safety
     ///

@@ -1,4 +1,4 @@
-//! An answer that can hold one route and no other.
+//! An answer that can have one route and no other.
 
 use std::borrow::Cow;
 
@@ -11,10 +11,10 @@ use crate::answer::watch::Unwatched;
 use crate::route::Route;
 use crate::routing::Routing;
 
-/// The request of the route `M`, as it stands in an answer: an object with that one property.
+/// The request of the route `M`, as it is in an answer: an object with that one property.
 ///
-/// In JSON the property is required and not null, and nothing else may stand beside it. Models are
-/// shown [`Route::schema`]; [`read_narrowed`](crate::answer::read_narrowed) reads what they answer.
+/// In JSON the property is required and not null, and nothing else may be beside it. Models are shown
+/// [`Route::schema`]; [`read_narrowed`](crate::answer::read_narrowed) reads what they answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Narrowed<M: Route>(M::Request);
 

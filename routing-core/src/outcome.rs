@@ -25,7 +25,7 @@ impl<T, P> Outcome<T, P> {
         }
     }
 
-    /// The value, or `None` where the call was interrupted.
+    /// The value, or `None` if the call was interrupted.
     pub fn completed(self) -> Option<T> {
         match self {
             Self::Completed(value) => Some(value),

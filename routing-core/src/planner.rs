@@ -1,4 +1,4 @@
-//! The planner: takes the one set component of a routing to the action that takes it.
+//! The planner: dispatches the one set component of a routing to its action.
 //!
 //! It knows routings in general and no record in particular.
 
@@ -11,13 +11,13 @@ use std::sync::Arc;
 use crate::interrupt::SealedInterrupt;
 use crate::routing::{OneRouteError, Routing};
 
-/// A routing of any record, for results of which only the planner needs to know the way on.
+/// A routing of any record, for results whose next step only the planner needs to know.
 pub trait AnyRouting: Send {
     /// Takes out the one set field, without its types.
     ///
     /// # Errors
     ///
-    /// [`OneRouteError`] where none is set, or more than one.
+    /// [`OneRouteError`] if none is set, or more than one.
     fn into_step(self: Box<Self>) -> Result<Step, OneRouteError>;
 }
 
@@ -48,14 +48,14 @@ pub struct Step {
 
 /// What an action leads to.
 pub enum Next<O> {
-    /// Another routing: the planner goes on.
+    /// Another routing: the planner continues.
     Routing(Box<dyn AnyRouting>),
     /// The end.
     Finished(O),
 }
 
 impl<O> Next<O> {
-    /// Goes on with a routing.
+    /// Continues with a routing.
     pub fn routing(routing: impl Routing) -> Self {
         Self::Routing(Box::new(routing))
     }
@@ -72,7 +72,7 @@ pub struct ActionInfo {
     pub name: &'static str,
     /// Whether it may run again with the same input.
     pub rerunnable: bool,
-    /// What it costs, where a planner can choose; the unit is the orchestrator's.
+    /// What it costs, if a planner can choose; the unit is the orchestrator's.
     pub cost: u32,
 }
 
@@ -156,7 +156,7 @@ impl<C: Sync + 'static, O: 'static, E: 'static> BlackboardRoutingPlanner<C, O, E
     ///
     /// # Errors
     ///
-    /// [`ActionTaken`] where another action takes them.
+    /// [`ActionTaken`] if another action takes them.
     pub fn add<I, F>(&mut self, info: ActionInfo, action: F) -> Result<(), ActionTaken>
     where
         I: Any + Send,
@@ -173,7 +173,7 @@ impl<C: Sync + 'static, O: 'static, E: 'static> BlackboardRoutingPlanner<C, O, E
     ///
     /// # Errors
     ///
-    /// [`ActionTaken`] where another action takes one of them.
+    /// [`ActionTaken`] if another action takes one of them.
     pub fn add_sealed<I, F>(&mut self, info: ActionInfo, action: F) -> Result<(), ActionTaken>
     where
         I: SealedInterrupt,

@@ -88,11 +88,11 @@ pub trait PendingReroutes<K: AgentType>: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`StoreError::OtherContent`] where the id was used for another event.
+    /// [`StoreError::OtherContent`] if the id was used for another event.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, the event is stored whole or not at all; store it again to be sure.
+    /// If dropped, the event is stored whole or not at all; store it again to be sure.
     async fn store(
         &self,
         run: RunId,
@@ -109,7 +109,7 @@ pub trait PendingReroutes<K: AgentType>: Send + Sync {
     ///
     /// # Cancel safety
     ///
-    /// Dropped, the reroute is pending or bound; bind again to see.
+    /// If dropped, the reroute is pending or bound; bind again to see.
     async fn bind(
         &self,
         run: RunId,
@@ -118,8 +118,8 @@ pub trait PendingReroutes<K: AgentType>: Send + Sync {
         now: Timestamp,
     ) -> Result<Option<InterruptRequestEvent<K>>, StoreError>;
 
-    /// Consumes the reroute that is bound to an interrupt, with the decision. Once: the same decision
-    /// may be told again, another one is refused.
+    /// Consumes the reroute that is bound to an interrupt, with the decision. Once: the same decision may be submitted
+    /// again, another one is refused.
     ///
     /// # Errors
     ///
@@ -127,7 +127,7 @@ pub trait PendingReroutes<K: AgentType>: Send + Sync {
     ///
     /// # Cancel safety
     ///
-    /// Dropped, the reroute is bound or consumed; consume it again with the same decision.
+    /// If dropped, the reroute is bound or consumed; consume it again with the same decision.
     async fn consume(
         &self,
         interrupt: InterruptId,
@@ -155,7 +155,7 @@ pub trait PendingReroutes<K: AgentType>: Send + Sync {
     ///
     /// # Cancel safety
     ///
-    /// Dropped, the turn may have been counted or not.
+    /// If dropped, the turn may have been counted or not.
     async fn turn_ignored(&self, run: RunId, node: &NodeId) -> Result<Option<EventId>, StoreError>;
 
     /// The node has ended: its pending reroutes are cancelled. Returns them.
@@ -180,7 +180,7 @@ pub trait PendingReroutes<K: AgentType>: Send + Sync {
     /// Safe to repeat.
     async fn expire(&self, now: Timestamp) -> Result<Vec<EventId>, StoreError>;
 
-    /// What became of an event; `None` where it was never stored.
+    /// What became of an event; `None` if it was never stored.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The reviewer port: people, and what stands in for them.
+//! The reviewer port: people, and what answers in their place.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::interrupt::InterruptDetails;
 use crate::outcome::Outcome;
 use crate::stop::StopScope;
 
-/// Why somebody is asked.
+/// Why a question is asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum QuestionKind {
@@ -26,13 +26,13 @@ pub enum QuestionKind {
         /// How sure it had to be, in percent.
         threshold: u8,
     },
-    /// A tool call waits for permission, or a person must say what became of one. The choices say what can be
-    /// decided; an edited request stands for the call's arguments.
+    /// A tool call waits for permission, or a person must say what became of one. The choices say what can be decided;
+    /// an edited request replaces the call's arguments.
     Tool {
         /// The name of the tool.
         tool: String,
     },
-    /// The decision stands, but no model could fill in the request of its route.
+    /// The decision is made, but no model could fill in the request of its route.
     UnfilledRequest {
         /// What was wrong with the last answer.
         problem: String,
@@ -66,7 +66,7 @@ pub struct Question {
     pub routes: Vec<&'static str>,
     /// The JSON schema of the target's request, for an edited request.
     pub request_schema: Value,
-    /// What was wrong with the answer that was given before, where this question is asked again.
+    /// What was wrong with the answer that was given before, if this question is asked again.
     pub problem: Option<String>,
 }
 
@@ -104,11 +104,11 @@ pub struct Pause {
     pub reason: String,
 }
 
-/// How a paused run goes on.
+/// How a paused run continues.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Resume {
-    /// New input for the node that paused; without it the node goes on with what it had.
+    /// New input for the node that paused; without it the node continues with what it had.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
 }
@@ -117,7 +117,7 @@ pub struct Resume {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReviewError {
-    /// There is nobody to ask. The interrupt stays open.
+    /// There is no one to ask. The interrupt stays open.
     #[error("no one is there to answer")]
     NobodyThere,
     /// The way to the people is broken. The interrupt stays open.
@@ -159,15 +159,15 @@ impl Default for Answerer {
     }
 }
 
-/// Whoever answers questions: a terminal, a page, a policy, a test.
+/// Answers questions: a terminal, a page, a policy, a test.
 #[async_trait]
 pub trait Reviewer: Send + Sync {
-    /// Asks, and waits for the answer as long as it takes, or until any stop of `scope` is asked for:
-    /// waiting for a person is no step that a graceful stop lets finish.
+    /// Asks, and waits for the answer as long as it takes, or until any stop of `scope` is requested: a graceful stop
+    /// does not wait for a person's answer.
     ///
     /// # Errors
     ///
-    /// [`ReviewError`] where no answer can come. Never an invented answer.
+    /// [`ReviewError`] if no answer can come. Never an invented answer.
     ///
     /// # Cancel safety
     ///
@@ -178,11 +178,11 @@ pub trait Reviewer: Send + Sync {
         scope: &StopScope,
     ) -> Result<Outcome<Answer>, ReviewError>;
 
-    /// Waits until somebody resumes a paused run, or until any stop of `scope` is asked for.
+    /// Waits until a paused run is resumed, or until any stop of `scope` is requested.
     ///
     /// # Errors
     ///
-    /// [`ReviewError`] where nobody can resume it.
+    /// [`ReviewError`] if it cannot be resumed.
     ///
     /// # Cancel safety
     ///
@@ -254,8 +254,8 @@ pub enum InvalidAnswer {
 }
 
 impl Answer {
-    /// Whether each part of the answer belongs to the question. The edited request is checked where
-    /// its type is known.
+    /// Whether each part of the answer belongs to the question. The edited request is checked by the code that knows
+    /// its type.
     ///
     /// # Errors
     ///

@@ -33,7 +33,7 @@ impl<T> Request for T where
 {
 }
 
-/// The marker of one route, made by `#[derive(Routing)]`: a type without size that stands for a field.
+/// The marker of one route, made by `#[derive(Routing)]`: a type without size that represents a field.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the marker of a route",
     note = "markers are made by `#[derive(Routing)]`; this trait cannot be implemented by hand"
@@ -57,7 +57,7 @@ pub trait Route: MadeByDerive + Copy + Default + Debug + Eq + Hash + Send + Sync
     /// Puts a request into the record, all other fields unset.
     fn wrap(request: Self::Request) -> Self::Routing;
 
-    /// Takes this route's request out of the record, where it is set.
+    /// Takes this route's request out of the record, if it is set.
     fn take(routing: Self::Routing) -> Option<Self::Request>;
 
     /// The identity of this route as a value.
@@ -96,11 +96,11 @@ pub struct RouteInfo {
     pub marker: &'static str,
     /// The request's type, as written in the record.
     pub request: &'static str,
-    /// The name of the agent type that the route leads to, where it leads to one.
+    /// The name of the agent type that the route leads to, if it leads to one.
     pub agent_type: Option<&'static str>,
-    /// The field's doc comment: what a model reads about this route. Empty where there is none.
+    /// The field's doc comment: what a model reads about this route. Empty if there is none.
     pub description: &'static str,
-    /// Whether this route leads back to whoever called the agent (`#[route(returns)]`).
+    /// Whether this route leads back to the caller of the agent (`#[route(returns)]`).
     pub returns: bool,
 }
 

@@ -22,7 +22,7 @@ impl<R: Routing> RouteSet<R> {
         count => Self::from_bits(u64::MAX >> (64 - count)),
     };
 
-    /// The routes that lead back to whoever called the agent.
+    /// The routes that lead back to the caller of the agent.
     pub const RETURNS: Self = {
         let mut bits = 0;
         let mut index = 0;
@@ -96,7 +96,7 @@ impl<R: Routing> RouteSet<R> {
         self.bits.count_ones() as usize
     }
 
-    /// The only route of the set, or `None` where there is none or more than one.
+    /// The only route of the set, or `None` if there is none or more than one.
     pub fn single(self) -> Option<RouteId<R>> {
         (self.len() == 1)
             .then(|| RouteId::from_index_unchecked(self.bits.trailing_zeros() as usize))

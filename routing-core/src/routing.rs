@@ -59,7 +59,7 @@ pub trait Routing:
     ///
     /// # Errors
     ///
-    /// [`OneRouteError`] where no field is set, or more than one.
+    /// [`OneRouteError`] if no field is set, or more than one.
     fn into_one(self) -> Result<Component<Self>, OneRouteError> {
         let set = self.set_routes();
         set.single()
@@ -84,7 +84,7 @@ pub trait Routing:
         crate::schema::check::<Self>()
     }
 
-    /// Reads the request of the field at `index`; `None` where the input is null.
+    /// Reads the request of the field at `index`; `None` if the input is null.
     #[doc(hidden)]
     fn __deserialize_field<'de, D: Deserializer<'de>>(
         index: usize,
@@ -99,11 +99,11 @@ pub trait Routing:
     #[doc(hidden)]
     fn __request_type(index: usize) -> TypeId;
 
-    /// The record with a copy of this request in the field at `index`; `None` where it is of another type.
+    /// The record with a copy of this request in the field at `index`; `None` if it is of another type.
     #[doc(hidden)]
     fn __from_request(index: usize, request: &dyn Any) -> Option<Self>;
 
-    /// The request of the field at `index`; `None` where it is not set.
+    /// The request of the field at `index`; `None` if it is not set.
     #[doc(hidden)]
     fn __into_request(self, index: usize) -> Option<Box<dyn Any + Send>>;
 
@@ -181,7 +181,7 @@ impl OneRouteError {
 /// Why a record could not be dispatched to its actions.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DispatchError<E> {
-    /// The record holds no request, or more than one; no action was called.
+    /// The record has no request, or more than one; no action was called.
     #[error(transparent)]
     Route(OneRouteError),
     /// The action that took the request failed.

@@ -76,12 +76,11 @@ pub struct StopReason {
 
 /// Something that may be stopped, and everything below it.
 ///
-/// A stop is level-triggered: once asked for it stays, and whoever looks later sees it too. There is
-/// no way to clear it; new work gets a new scope. A child is stopped with its parent, never the other
-/// way round.
+/// A stop is level-triggered: once requested it stays, and a caller that looks later sees it too. There is no way to
+/// clear it; new work gets a new scope. A child is stopped with its parent, never the other way round.
 ///
-/// This scope stops at once. What finishes its current step first asks [`StopScope::is_stopping`]
-/// between steps, and is not torn down by a graceful stop.
+/// This scope stops at once. Code that finishes its current step first checks [`StopScope::is_stopping`] between steps,
+/// and is not torn down by a graceful stop.
 #[derive(Debug, Clone)]
 pub struct StopScope {
     node: Arc<ScopeNode>,
@@ -119,7 +118,7 @@ impl Default for StopScope {
 }
 
 impl StopScope {
-    /// A scope that nothing stops but a call of [`StopScope::stop`].
+    /// A scope that only a call of [`StopScope::stop`] stops.
     pub fn new() -> Self {
         Self {
             node: Arc::new(ScopeNode {
@@ -146,11 +145,11 @@ impl StopScope {
         }
     }
 
-    /// Asks for a stop. The first reason of each mode stands; a softer request never undoes a harder one.
+    /// Asks for a stop. The first reason of each mode is kept; a softer request never undoes a harder one.
     ///
     /// May be called from any thread.
     pub fn stop(&self, reason: StopReason) {
-        // The reason stands before the token is cancelled: whoever wakes finds it.
+        // The reason is set before the token is cancelled, so that a task that wakes finds it.
         match reason.mode {
             StopMode::Graceful => {
                 let _first_stands = self.node.graceful.set(reason);
@@ -173,7 +172,7 @@ impl StopScope {
         self.node.now.is_cancelled()
     }
 
-    /// The reason, the hardest one where there are several; `None` while nobody asked.
+    /// The reason, the hardest one if there are several; `None` while no stop was requested.
     pub fn reason(&self) -> Option<StopReason> {
         self.node
             .immediate()
@@ -185,7 +184,7 @@ impl StopScope {
     ///
     /// # Cancel safety
     ///
-    /// Safe: nothing is lost, for a stop stays asked for.
+    /// Safe: nothing is lost, since the request for a stop remains.
     pub async fn stopping(&self) -> StopReason {
         self.node.asked.cancelled().await;
         self.reason_of_a_stop()
@@ -195,7 +194,7 @@ impl StopScope {
     ///
     /// # Cancel safety
     ///
-    /// Safe: nothing is lost, for a stop stays asked for.
+    /// Safe: nothing is lost, since the request for a stop remains.
     pub async fn stopped_now(&self) -> StopReason {
         self.node.now.cancelled().await;
         self.reason_of_a_stop()

@@ -1,4 +1,4 @@
-//! Which catalogue holds for a run or an interrupt.
+//! Which catalogue applies to a run or an interrupt.
 
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
@@ -10,7 +10,7 @@ use crate::digest::Digest;
 use crate::life::Interrupt;
 use crate::store::{Run, Store, StoreError};
 
-/// How many catalogues of a store are kept at hand.
+/// How many catalogues of a store are cached.
 const MOST_KEPT: usize = 64;
 
 /// The catalogues of the workflows that a program has, and those of its store that it has read.
@@ -21,8 +21,7 @@ pub struct CatalogueBook {
 }
 
 impl CatalogueBook {
-    /// The book of a program with these workflows. The first one is that of runs that do not say which workflow they
-    /// are of.
+    /// The book of a program with these workflows. Runs that do not name their workflow belong to the first one.
     pub fn new(built_in: impl IntoIterator<Item = SharedCatalogue>) -> Self {
         Self {
             built_in: built_in.into_iter().collect(),
@@ -35,15 +34,15 @@ impl CatalogueBook {
         &self.built_in
     }
 
-    /// The catalogue of a digest, where it is at hand.
+    /// The catalogue of a digest, if it is cached.
     pub fn at_hand(&self, digest: Digest) -> Option<SharedCatalogue> {
         let own = self.built_in.iter().find(|it| it.digest() == digest);
-        // A whole value is put in, so a panic elsewhere leaves it whole.
+        // Each write inserts a whole value, so a panic elsewhere leaves the map whole.
         let read = || self.read.read().unwrap_or_else(PoisonError::into_inner);
         own.cloned().or_else(|| read().get(&digest).cloned())
     }
 
-    /// Keeps a catalogue at hand.
+    /// Caches a catalogue.
     pub fn keep(&self, catalogue: &SharedCatalogue) {
         let mut read = self.read.write().unwrap_or_else(PoisonError::into_inner);
         if read.len() >= MOST_KEPT {
@@ -52,8 +51,8 @@ impl CatalogueBook {
         read.insert(catalogue.digest(), SharedCatalogue::clone(catalogue));
     }
 
-    /// The catalogue of a run that names none, as older versions wrote it: the program's own one of the workflow that
-    /// the run's content names.
+    /// The catalogue of a run that names none, as older versions wrote it: the program's own catalogue of the workflow
+    /// that the run's content names.
     pub fn of_content(&self, content: &str) -> Option<SharedCatalogue> {
         let content: Value = serde_json::from_str(content).unwrap_or_default();
         let workflow = content.get("workflow").and_then(Value::as_str);
@@ -84,7 +83,7 @@ impl CatalogueBook {
         Ok(found)
     }
 
-    /// The catalogue that a run goes on under.
+    /// The catalogue that a run continues under.
     ///
     /// # Errors
     ///

@@ -1,4 +1,5 @@
-//! What differs between two versions of a catalogue, and whether a run that was begun under one goes on under the other.
+//! What differs between two versions of a catalogue, and whether a run that began under one can continue under the
+//! other.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +9,8 @@ use super::draft::token;
 use super::{Catalogue, KindEntry, RouteEntry};
 use crate::life::Interrupt;
 
-/// What a run cannot go on under: something that it may have been told, or answered with, is not so any more.
+/// Why a run cannot continue under a catalogue: something that it may have been told, or answered with, no longer
+/// applies.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the catalogue of {workflow} has changed at {pointer}: {reason}; go on with the version of the program that began the run"
@@ -17,21 +19,21 @@ use crate::life::Interrupt;
 pub struct CatalogueChange {
     /// The workflow.
     pub workflow: String,
-    /// Where, as a JSON pointer into the catalogue that the run was begun under.
+    /// Where, as a JSON pointer into the catalogue that the run began under.
     pub pointer: String,
-    /// What is not so any more.
+    /// What no longer applies.
     pub reason: String,
 }
 
-/// Members of a schema that nothing is checked by: they are read by people and models.
+/// Members of a schema that validate nothing: people and models read them.
 const TEXTS: [&str; 5] = ["title", "description", "$comment", "examples", "$schema"];
 
 impl Catalogue {
-    /// What is new in this one since another one: nothing where only texts are.
+    /// What this catalogue adds to another one: nothing if only texts differ.
     ///
     /// # Errors
     ///
-    /// [`CatalogueChange`] where more has changed than texts and what was added.
+    /// [`CatalogueChange`] if more has changed than texts and additions.
     pub fn news_since(&self, before: &Self) -> Result<Vec<String>, CatalogueChange> {
         self.compare(before).map_err(|found| before.changed(found))
     }
@@ -117,7 +119,7 @@ impl Catalogue {
 type Found = (String, String);
 
 struct Compared<'new> {
-    /// What kinds and routes are called: a list of names may grow by them.
+    /// The names of kinds and routes: a list of names may grow by them.
     names: BTreeSet<&'new str>,
 }
 
@@ -185,7 +187,7 @@ impl<'new> Compared<'new> {
 
     fn keyword(&self, name: &str, (was, is): (&Value, &Value), at: &str) -> Result<(), Found> {
         match (name, was, is) {
-            // Their members are names, whatever they are called.
+            // Their members are names, not keywords.
             (
                 "properties" | "$defs" | "patternProperties",
                 Value::Object(was),
@@ -218,7 +220,7 @@ impl<'new> Compared<'new> {
     }
 }
 
-/// The members of a schema that something is checked by.
+/// The members of a schema that validate something.
 fn checked(schema: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> + Clone {
     let members = schema.iter();
     members.filter(|(name, _value)| !TEXTS.contains(&name.as_str()))

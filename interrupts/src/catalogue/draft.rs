@@ -1,4 +1,4 @@
-//! A catalogue before it is known to be whole.
+//! A catalogue before it is checked.
 
 use std::collections::BTreeSet;
 
@@ -14,13 +14,13 @@ use crate::names::{KindName, NameError, RouteName, WorkflowName};
 /// The most bytes of a catalogue's JSON.
 const MOST_BYTES: usize = 8 << 20;
 
-/// What a catalogue shall say.
+/// The contents of a catalogue to be made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CatalogueDraft {
     /// The workflow that it is of.
     pub name: WorkflowName,
-    /// The name of the routing record that answers interrupts; empty where there are no routes to choose from.
+    /// The name of the routing record that answers interrupts; empty if there are no routes to choose from.
     #[serde(default)]
     pub record: String,
     /// The kinds of agents; the first one leads a run.
@@ -30,7 +30,7 @@ pub struct CatalogueDraft {
     pub routes: Vec<RouteEntry>,
 }
 
-/// Why a catalogue is none.
+/// Why a catalogue is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the catalogue at {pointer}: {reason}; {remedy}")]
 #[non_exhaustive]
@@ -57,7 +57,7 @@ impl CatalogueError {
     }
 }
 
-/// What agents may ask for where nobody says otherwise.
+/// What agents may ask for by default.
 const USUAL: [InterruptType; 6] = [
     InterruptType::HumanReview,
     InterruptType::AgentReview,
@@ -68,11 +68,11 @@ const USUAL: [InterruptType; 6] = [
 ];
 
 impl CatalogueDraft {
-    /// What an enumeration of agents and the record that answers their interrupts say.
+    /// The draft for an enumeration of agents and the record that answers their interrupts.
     ///
     /// # Errors
     ///
-    /// [`CatalogueError`] where a name of the enumeration is longer than a store keeps.
+    /// [`CatalogueError`] if a name of the enumeration is longer than a store keeps.
     pub fn of<K, R>(name: WorkflowName) -> Result<Self, CatalogueError>
     where
         K: AgentType<Route = R::AgentType>,
@@ -112,7 +112,7 @@ impl CatalogueDraft {
         })
     }
 
-    /// With the schema of what a kind asks: that of the field of its own record with which it raises an interrupt.
+    /// Adds the schema of what a kind asks: that of the field of its own record with which it raises an interrupt.
     /// `plain` is the schema of that record with the field alone.
     #[must_use]
     pub fn asking(mut self, kind: &str, field: &str, plain: Option<Value>) -> Self {
@@ -122,12 +122,12 @@ impl CatalogueDraft {
         self
     }
 
-    /// The catalogue, where it is whole: there are kinds, no two have one name, each one's answers go somewhere, and
-    /// each route's schema is one of an object with the route's field.
+    /// The catalogue, if it is valid: there are kinds, no two share a name, each one's answers go somewhere, and each
+    /// route's schema is that of an object with the route's field.
     ///
     /// # Errors
     ///
-    /// [`CatalogueError`] says where it is not, and what helps.
+    /// [`CatalogueError`] says what is wrong, and what helps.
     pub fn check(self) -> Result<Catalogue, CatalogueError> {
         if self.kinds.is_empty() {
             let none = "there is no kind of agent";

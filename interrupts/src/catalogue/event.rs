@@ -1,4 +1,4 @@
-//! A supervisor's event as it is read where agents are known by their names alone.
+//! Reads a supervisor's event when agents are known only by their names.
 
 use routing_core::answer::AnswerError;
 use routing_core::event::RequestEvent;
@@ -9,7 +9,7 @@ use crate::names::{KindName, RouteName};
 /// An event that names agents as text.
 pub type NamedEvent = RequestEvent<KindName, RouteName>;
 
-/// Why an event is none, or none for its agent.
+/// Why an event is invalid, or not for its agent.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EventError {
@@ -34,7 +34,7 @@ pub enum EventError {
         /// What the event calls it.
         given: KindName,
     },
-    /// Answers to the agent go back to whoever asks.
+    /// The agent's answers can only go back to the agent that asked.
     #[error("$.nodeId: the agent is a {kind}, which has no routes to choose from")]
     NoRoutes {
         /// Its kind.
@@ -42,8 +42,8 @@ pub enum EventError {
     },
 }
 
-/// Reads an event, strictly. Whether its names are known is for [`Catalogue::check_event`] to say: which catalogue
-/// holds is known when it is known which agent is meant.
+/// Reads an event, strictly. [`Catalogue::check_event`] checks whether its names are known: which catalogue applies
+/// depends on which agent is meant.
 ///
 /// # Errors
 ///
@@ -53,11 +53,11 @@ pub fn read_event(json: &[u8]) -> Result<NamedEvent, AnswerError> {
 }
 
 impl Catalogue {
-    /// Where the answer to the interrupt goes that an event asks an agent of a kind for.
+    /// Where the answer goes to the interrupt that an event requests from an agent of a kind.
     ///
     /// # Errors
     ///
-    /// [`EventError`] where the event names what the catalogue does not have, or is for an agent of another kind.
+    /// [`EventError`] if the event names what the catalogue does not have, or is for an agent of another kind.
     pub fn check_event(
         &self,
         event: &NamedEvent,

@@ -1,4 +1,4 @@
-//! Running somebody else's code: within a limit of time, and so that its panic is its own.
+//! Runs foreign code: within a time limit, and with its panics contained.
 
 use std::fmt::{self, Display};
 use std::future::Future;
@@ -21,7 +21,7 @@ pub enum RanHow {
     },
     /// It panicked.
     Panicked {
-        /// What it said.
+        /// The panic's message.
         message: String,
     },
     /// It did not end in time, and was dropped.
@@ -51,7 +51,7 @@ pub struct Ran {
     pub how: RanHow,
 }
 
-/// Where somebody else's code runs, and for how long at most.
+/// Where foreign code runs, and for how long at most.
 #[derive(Debug, Clone)]
 pub(crate) struct Bounds {
     pub(crate) runtime: Handle,
@@ -60,7 +60,7 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
-    /// Runs a hook or a callback, and logs where it does not do what it does.
+    /// Runs a hook or a callback, and logs if it does not succeed.
     pub(crate) async fn run(
         &self,
         name: String,
@@ -83,7 +83,7 @@ impl Bounds {
     }
 
     /// Runs a future as a task of its own. It is dropped when its time is over, or when this is dropped. Code that
-    /// blocks its thread cannot be dropped: it is left behind, and reported as what it is, too late.
+    /// blocks its thread cannot be dropped: it is left running, and reported as timed out.
     pub(crate) async fn isolate<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,

@@ -42,7 +42,7 @@ impl Default for Limits {
 /// A request for an interrupt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Admission {
-    /// The id that it gets. A repeated request may bring another one: the first one's stands.
+    /// The id that it gets. If a repeated request brings another id, the first one is kept.
     #[serde(skip)]
     pub id: InterruptId,
     /// The run that it concerns.
@@ -51,7 +51,7 @@ pub struct Admission {
     pub node: NodeId,
     /// The kind of that node.
     pub kind: KindName,
-    /// Where the answer goes when nobody sends it elsewhere: one of the routes.
+    /// Where the answer goes by default: one of the routes.
     pub origin: RouteName,
     /// Where the answer may go.
     pub routes: Vec<RouteName>,
@@ -69,13 +69,13 @@ pub struct Admission {
     pub reason: String,
     /// What it says or asks, as JSON. It is kept and compared as it is written.
     pub content: String,
-    /// What makes it the same request when it is sent again: of a supervisor's event, the event's id.
+    /// What identifies a repeated request: for a supervisor's event, the event's id.
     pub key: IdempotencyKey,
     /// What may be decided; empty for what its type allows.
     pub allowed: Vec<Verdict>,
     /// How long it may take, from its admission by the store's clock; `None` to wait for ever.
     pub patience: Option<SignedDuration>,
-    /// What happens when that has passed.
+    /// What happens when that time has passed.
     pub on_expiry: ExpiryOutcome,
     /// The most deliveries.
     pub most_attempts: u32,
@@ -86,10 +86,10 @@ pub struct Admission {
     pub reroute: Option<RouteName>,
 }
 
-/// The number of deliveries that are tried where nobody says otherwise.
+/// The default number of deliveries.
 pub const USUAL_ATTEMPTS: u32 = 8;
 
-/// How long a claim of a review holds unless its claimer says how long.
+/// How long a claim of a review lasts by default.
 pub const USUAL_CLAIM: SignedDuration = SignedDuration::from_mins(5);
 
 /// Why an interrupt was not admitted. Nothing was recorded.
@@ -106,7 +106,7 @@ pub enum AdmissionError {
         /// How large it may be.
         most: usize,
     },
-    /// The content is no JSON.
+    /// The content is not JSON.
     #[error("the content is no JSON")]
     NotJson,
     /// The origin or a target is none of the routes.
@@ -130,14 +130,14 @@ pub enum AdmissionError {
 }
 
 impl Admission {
-    /// The digest of what is asked: of everything but the id, so that a repeated request has the same one.
+    /// The digest of the request: of everything but the id, so that a repeated request has the same one.
     pub fn digest(&self) -> Digest {
         // A struct of texts and numbers always serializes.
         let json = serde_json::to_vec(self).unwrap_or_default();
         Digest::of(&json)
     }
 
-    /// The same as one more asking of a stop that is under way.
+    /// The same request as one more asking of a stop that is under way.
     pub fn asking(&self) -> NewAsking {
         NewAsking {
             by: self.requested_by.clone(),
@@ -150,7 +150,7 @@ impl Admission {
 
     /// Admits the interrupt: the first row of the table.
     ///
-    /// Whether its key was seen before is for the store to say.
+    /// The store checks whether its key was seen before.
     ///
     /// # Errors
     ///
@@ -173,7 +173,7 @@ impl Admission {
                 version: interrupt.version,
                 epoch: interrupt.epoch,
                 actor: Some(self.requested_by.clone()),
-                // What a question asks is its agent's content; why a run was told to stop stands here alone.
+                // A question's text is its agent's content; the reason of a stop is recorded only here.
                 detail: interrupt.askings().first().map(Asking::in_words),
                 shown: None,
                 answer: None,
@@ -261,7 +261,7 @@ impl Admission {
             key: self.key.clone(),
             digest,
             allowed,
-            // A time past the end of the calendar is as good as none.
+            // A time past the end of the calendar counts as none.
             deadline: self
                 .patience
                 .and_then(|patience| now.checked_add(patience).ok()),
@@ -300,7 +300,7 @@ const fn usual_verdicts(family: Family) -> &'static [Verdict] {
             Verdict::Cancel,
         ],
         Family::Stop => &[
-            // To go elsewhere, a reroute is published for whoever was stopped.
+            // To send a stopped agent elsewhere, a reroute is published for it.
             Verdict::Resume,
             Verdict::Respond,
             Verdict::ModifyPlan,

@@ -1,4 +1,4 @@
-//! Who asks for a stop: as many as have asked, each for himself.
+//! Who asks for a stop: any number of actors, each for itself.
 
 use std::borrow::Cow;
 use std::fmt::{self, Display};
@@ -12,8 +12,8 @@ use super::event::Actor;
 use super::interrupt::Interrupt;
 use super::lane::Family;
 
-/// The most askings of one kind of source that stand at a time. Each kind has its own, so that programs leave people
-/// theirs.
+/// The most askings of one kind of source that are kept at a time. Each kind has its own limit, so that programs leave
+/// room for people.
 pub const MOST_ASKINGS: usize = 32;
 
 /// The number of a stop's first asking: the one with which it was admitted.
@@ -28,7 +28,7 @@ pub struct AskingId {
     pub number: u32,
 }
 
-/// A text that is no id of an asking.
+/// A text that is not the id of an asking.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{given}` is no asking's id; expected an interrupt's id, a dot and a number from 1")]
 pub struct ParseAskingIdError {
@@ -73,7 +73,7 @@ impl<'de> Deserialize<'de> for AskingId {
     }
 }
 
-/// What somebody asks of a stop that is under way.
+/// A request for a stop that is under way.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct NewAsking {
     /// Who asks.
@@ -88,7 +88,7 @@ pub struct NewAsking {
     pub content: String,
 }
 
-/// That an asking was taken back.
+/// The withdrawal of an asking.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct TakenBack {
     /// By whom.
@@ -97,7 +97,7 @@ pub struct TakenBack {
     pub at: Timestamp,
 }
 
-/// One request for a stop. It belongs to whoever made it.
+/// One request for a stop. It belongs to the actor who made it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Asking {
     /// Its number among those of its stop.
@@ -122,7 +122,7 @@ pub struct Asking {
 }
 
 impl Asking {
-    /// Whether it stands: it was not taken back.
+    /// Whether it is still in force: it was not taken back.
     pub const fn stands(&self) -> bool {
         self.withdrawn.is_none()
     }
@@ -145,7 +145,7 @@ pub(super) enum AskedAgain {
     Known,
     /// This asking is new, or is harder now.
     Asked(Box<Asking>),
-    /// There are as many of its source as there may be.
+    /// Its source has no room for one more.
     TooMany,
 }
 
@@ -154,7 +154,7 @@ impl Interrupt {
     pub fn askings(&self) -> Cow<'_, [Asking]> {
         match self.family() {
             Family::Question => Cow::Borrowed(&[]),
-            // Nobody has joined it, and nobody has taken anything back.
+            // No one has joined it or taken anything back.
             Family::Stop if self.asked.is_empty() => Cow::Owned(vec![Asking {
                 number: FIRST_ASKING,
                 by: self.requested_by.clone(),
@@ -169,7 +169,7 @@ impl Interrupt {
         }
     }
 
-    /// Whether somebody still asks for the stop.
+    /// Whether anyone still asks for the stop.
     pub fn is_asked_for(&self) -> bool {
         self.askings().iter().any(Asking::stands)
     }
@@ -194,7 +194,7 @@ impl Interrupt {
         contents.filter(|content| !content.is_empty()).collect()
     }
 
-    /// Who was behind the request that admitted it, whoever has joined it since.
+    /// Who was behind the request that admitted it, regardless of who has joined it since.
     pub fn first_source(&self) -> StopSource {
         self.asked.first().map_or(self.source, |first| first.source)
     }
@@ -206,12 +206,12 @@ impl Interrupt {
             .map_or(&self.reason, |first| &first.reason)
     }
 
-    /// Whose stop it is by now, where anybody has joined it or has taken anything back.
+    /// Whose stop it is by now, if anyone has joined it or taken anything back.
     pub fn joined_source(&self) -> Option<StopSource> {
         (!self.asked.is_empty()).then_some(self.source)
     }
 
-    /// The number of what somebody has asked in these words, where that stands: the last one.
+    /// The id of the last asking in force by this actor with this reason.
     pub fn asking_of(&self, by: &Actor, reason: &str) -> Option<AskingId> {
         let askings = self.askings();
         let mut own = askings
@@ -230,7 +230,7 @@ impl Interrupt {
         }
     }
 
-    /// Notes what somebody asks. The mode is joined, and what says whose stop it is follows.
+    /// Records a request. The modes are joined, and the fields that say whose stop it is are updated.
     pub(super) fn note_asking(&mut self, new: &NewAsking, now: Timestamp) -> AskedAgain {
         let mut askings = self.askings().into_owned();
         let asking = match askings.iter_mut().find(|asking| asking.is_of(new)) {
@@ -257,7 +257,7 @@ impl Interrupt {
                     withdrawn: None,
                     content: String::new(),
                 };
-                // What is told of it has the reason alone.
+                // The notice carries the reason only.
                 askings.push(Asking {
                     content: kept_of(new),
                     ..asking.clone()
@@ -266,7 +266,7 @@ impl Interrupt {
             }
         };
         if new.source == StopSource::User && !self.is_asked_by_person() {
-            // Whoever waits for a person does so without end.
+            // A stop that waits for a person has no deadline.
             self.deadline = None;
         }
         self.mode = self.mode.max(new.mode);
@@ -275,7 +275,7 @@ impl Interrupt {
         AskedAgain::Asked(Box::new(asking))
     }
 
-    /// Notes that askings were taken back.
+    /// Records that askings were taken back.
     pub(super) fn note_withdrawn(&mut self, numbers: &[u32], by: &Actor, now: Timestamp) {
         let mut askings = self.askings().into_owned();
         for asking in &mut askings {
@@ -290,8 +290,8 @@ impl Interrupt {
         self.follow_askings();
     }
 
-    /// The stop is that of the most human of those who ask for it, the first of them. Where nobody does any more, it
-    /// stays that of the last.
+    /// The stop belongs to the most human of those who ask for it, the first of them. If no one asks any more, it stays
+    /// that of the last.
     fn follow_askings(&mut self) {
         let standing = self.asked.iter().filter(|asking| asking.stands());
         // Of equal ones the first is the least.
@@ -304,7 +304,7 @@ impl Interrupt {
     }
 }
 
-/// What is kept beside the reason. Others than the machinery may send much, and often.
+/// What is kept beside the reason: only the machinery's content, since others may send much, and often.
 fn kept_of(new: &NewAsking) -> String {
     match new.source {
         StopSource::System => new.content.clone(),
@@ -312,7 +312,7 @@ fn kept_of(new: &NewAsking) -> String {
     }
 }
 
-/// Whether one more of a source may stand. What was taken back makes room: the audit has it.
+/// Whether there is room for one more of a source. Askings that were taken back make room: the audit has them.
 fn has_room(askings: &mut Vec<Asking>, source: StopSource) -> bool {
     let of_source = |asking: &Asking| asking.source == source;
     if askings.iter().filter(|it| of_source(it)).count() < MOST_ASKINGS {

@@ -1,4 +1,4 @@
-//! Decisions: what was chosen, by whom, and where the run goes on.
+//! Decisions: what was chosen, by whom, and where the run continues.
 
 use jiff::Timestamp;
 use routing_core::{DecisionId, InterruptId, RuleId};
@@ -26,7 +26,7 @@ pub enum Verdict {
     Reroute,
     /// Change the plan.
     ModifyPlan,
-    /// Give the matter up, without side effects.
+    /// Cancel it, without side effects.
     Cancel,
     /// Go on after a pause.
     Resume,
@@ -66,13 +66,13 @@ impl Verdict {
     }
 }
 
-/// What happens to an interrupt that nobody answered in time. There is no way to approve here.
+/// What happens to an interrupt that no one answered in time. It cannot be approved here.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum ExpiryOutcome {
     /// It counts as rejected.
     Reject,
-    /// The matter is given up.
+    /// It is cancelled.
     Cancel,
     /// It goes to another target, one of the run's routes.
     Reroute {
@@ -110,24 +110,24 @@ pub enum Decider {
         /// Who made it.
         name: ActorName,
     },
-    /// Nobody answered in time.
+    /// No one answered in time.
     Deadline,
 }
 
-/// What somebody wants to be the decision.
+/// A proposed decision.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Choosing {
-    /// The decision's id, made by whoever decides; repeated with it, the decision is the same one.
+    /// The decision's id, made by the decider; repeated with it, the decision is the same one.
     pub id: DecisionId,
     /// What is decided.
     pub verdict: Verdict,
-    /// Where to go instead; given exactly where the verdict is to reroute.
+    /// Where to go instead; given if and only if the verdict is to reroute.
     pub target: Option<RouteName>,
     /// The answer, as JSON.
     pub content: Option<String>,
 }
 
-/// Who wants to decide, and what he knows of the interrupt.
+/// Who wants to decide, and what they know of the interrupt.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Judge {
     /// The run's owner, by its policy.
@@ -144,7 +144,8 @@ pub enum Judge {
         /// Who made it.
         name: ActorName,
     },
-    /// Whoever decided the same question in the run that this one was forked off, where nobody had carried that out.
+    /// The one who decided the same question in the run that this one was forked from, if that was not carried out
+    /// there.
     HandedOn {
         /// The epoch of the delivery to the run's owner.
         epoch: u64,
@@ -162,7 +163,7 @@ pub enum Judge {
         /// The digest of what was shown.
         shown: Digest,
     },
-    /// A policy, of what waits for a person already. It ends no stop that a person asks for.
+    /// A policy, for an interrupt that already waits for a person. It ends no stop that a person asks for.
     PolicyLater {
         /// In whose name.
         actor: Actor,
@@ -182,7 +183,7 @@ pub struct Decision {
     pub version: u64,
     /// What was decided.
     pub verdict: Verdict,
-    /// Where the run goes on.
+    /// Where the run continues.
     pub target: RouteName,
     /// Who decided.
     pub by: Decider,
@@ -196,7 +197,7 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// The digest of the whole decision, as its JSON stands in the interrupt's row.
+    /// The digest of the whole decision, as its JSON is in the interrupt's row.
     pub fn digest(&self) -> Digest {
         // A struct of texts and numbers always serializes.
         Digest::of(&serde_json::to_vec(self).unwrap_or_default())

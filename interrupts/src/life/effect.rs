@@ -10,7 +10,7 @@ use super::state::State;
 use crate::digest::{Digest, EffectId};
 use crate::names::{OwnerName, RouteName};
 
-/// What is told to whoever listens; the row of the outbox says of which interrupt.
+/// What listeners are told; the row of the outbox says of which interrupt.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "notice", rename_all = "snake_case")]
 pub enum Notice {
@@ -18,7 +18,7 @@ pub enum Notice {
     Admitted,
     /// A worker has it.
     Delivered,
-    /// It took hold.
+    /// It took effect.
     Acknowledged,
     /// It waits for a person.
     ReviewOpened,
@@ -30,12 +30,12 @@ pub enum Notice {
     },
     /// A harder stop was asked for.
     ModeRaised,
-    /// One more asks for the stop, or asks for it harder than before.
+    /// One more actor asks for the stop, or one asks for it harder than before.
     Asked {
         /// What is asked.
         asking: Box<Asking>,
     },
-    /// Somebody does not ask for the stop any more.
+    /// An actor no longer asks for the stop.
     TakenBack {
         /// The numbers of what was taken back.
         askings: Vec<u32>,
@@ -44,7 +44,7 @@ pub enum Notice {
     },
     /// It ended by a decision, which is to be dispatched.
     Dispatch {
-        /// Names the dispatch, for the target to tell a repetition.
+        /// Names the dispatch, so that the target can tell a repetition.
         effect: EffectId,
         /// Where to.
         target: RouteName,
@@ -63,7 +63,7 @@ pub enum Notice {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "change", rename_all = "snake_case")]
 pub enum ReviewStep {
-    /// Somebody looks at it now.
+    /// A person looks at it now.
     Claimed(Claim),
     /// The claim was given back.
     Released,
@@ -89,7 +89,7 @@ impl ReviewStep {
 pub struct Audited {
     /// What happened.
     pub event: String,
-    /// The row of the table; `None` where the state did not change.
+    /// The row of the table; `None` if the state did not change.
     pub row: Option<u8>,
     /// The state before; `None` for an admission.
     pub from: Option<State>,
@@ -99,16 +99,16 @@ pub struct Audited {
     pub version: u64,
     /// The epoch after.
     pub epoch: u64,
-    /// Who did it, where it was somebody.
+    /// Who did it, if an actor did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<Actor>,
     /// In words: a reason, a cause, an error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    /// Of a decision: the digest of the question as it was shown, where it was shown.
+    /// For a decision: the digest of the question as it was shown, if it was shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shown: Option<Digest>,
-    /// Of a decision: the digest of the whole of it, as the interrupt's row has it.
+    /// For a decision: the digest of the whole of it, as the interrupt's row has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Digest>,
 }

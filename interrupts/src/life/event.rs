@@ -13,7 +13,7 @@ use super::table::Trigger;
 use crate::digest::Digest;
 use crate::names::{ActorName, OwnerName, RouteName};
 
-/// What somebody may do.
+/// What an actor may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -33,7 +33,7 @@ pub enum Role {
     System,
 }
 
-/// Somebody who acts. Who may call himself what is the business of whoever lets him in.
+/// An actor. The code that lets actors in decides who may use which name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Actor {
     /// His name.
@@ -79,14 +79,15 @@ pub enum Evidence {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "cause", rename_all = "snake_case")]
 pub enum WithdrawCause {
-    /// Whoever asked for it, or somebody above him, does not want it any more. Of a stop it is what he asks himself.
+    /// The actor who asked for it, or one above, does not want it any more. For a stop, this takes back what the actor
+    /// asks.
     Withdrawn,
-    /// One asking of a stop is taken back, by whoever made it or by somebody above him.
+    /// One asking of a stop is taken back, by the actor who made it or by one above.
     Asking {
         /// Its number.
         number: u32,
     },
-    /// A stop has taken hold, and all its askings were taken back.
+    /// A stop has taken effect, and all its askings were taken back.
     NobodyAsks,
     /// A newer one has taken its place.
     Superseded {
@@ -106,7 +107,7 @@ pub enum Event {
     Take {
         /// The worker.
         owner: OwnerName,
-        /// Until when its lease holds.
+        /// When its lease ends.
         until: Timestamp,
         /// The worker that is known to be gone, whose lease does not count any more.
         lost: Option<OwnerName>,
@@ -115,14 +116,14 @@ pub enum Event {
     Renew {
         /// The epoch of the delivery.
         epoch: u64,
-        /// Until when the lease then holds.
+        /// When the lease then ends.
         until: Timestamp,
     },
-    /// The stop took hold, or the agent said what it asks.
+    /// The stop took effect, or the agent said what it asks.
     Acknowledge {
         /// The epoch of the delivery.
         epoch: u64,
-        /// How one knows.
+        /// What shows that.
         evidence: Evidence,
         /// The reroute that waits for an interrupt of this node.
         pending: Option<BoundReroute>,
@@ -164,7 +165,7 @@ pub enum Event {
     },
     /// A delivery failed.
     DeliveryFailed {
-        /// The epoch of the delivery; `None` where it failed before anybody took it, or the lease ran out.
+        /// The epoch of the delivery; `None` if it failed before a worker took it, or the lease ran out.
         epoch: Option<u64>,
         /// What went wrong.
         error: String,
@@ -181,7 +182,7 @@ pub enum Event {
         /// The mode that it gets; modes only go up.
         mode: StopMode,
     },
-    /// One more asks for a stop that is under way.
+    /// One more request for a stop that is under way.
     Ask {
         /// Who, how and why.
         asking: NewAsking,
@@ -236,7 +237,7 @@ impl Event {
         }
     }
 
-    /// Who does it, where it is somebody.
+    /// Who does it, if an actor does.
     pub const fn actor(&self) -> Option<&Actor> {
         match self {
             Self::Review { actor, .. }

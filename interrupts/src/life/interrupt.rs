@@ -68,38 +68,38 @@ pub struct Interrupt {
     /// The kind of that node.
     pub kind: KindName,
     /// The catalogue with the schemas of its answer: that of its run at admission, set by the store, or a newer one that
-    /// was accepted since. Absent where the run names none.
+    /// was accepted since. Absent if the run names none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub catalogue: Option<Digest>,
-    /// Where the answer goes when nobody sends it elsewhere.
+    /// Where the answer goes by default.
     pub origin: RouteName,
     /// Where the answer may go.
     pub routes: Vec<RouteName>,
     /// What it does.
     pub interrupt_type: InterruptType,
-    /// Who is behind it: of a stop the most human of those who ask for it.
+    /// Who is behind it: for a stop, the most human of those who ask for it.
     pub source: StopSource,
-    /// Who asked for it: of a stop the first of the most human of those who do.
+    /// Who asked for it: for a stop, the first of the most human of those who do.
     pub requested_by: Actor,
     /// How to stop: the hardest mode that was asked for so far.
     pub mode: StopMode,
     /// How far it reaches.
     pub scope: Scope,
-    /// Why, in words: those of whoever is named as having asked for it.
+    /// Why, in the words of the actor who is named as having asked for it.
     pub reason: String,
-    /// Who asks for it, once anybody has joined it or has taken anything back: see [`Interrupt::askings`].
+    /// Who asks for it, once anyone has joined it or taken anything back: see [`Interrupt::askings`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) asked: Vec<Asking>,
     /// What it says or asks, as JSON; the agent's typed request once there is one.
     pub content: String,
-    /// What makes it the same request when it is sent again.
+    /// What identifies a repeated request.
     pub key: IdempotencyKey,
     /// The digest of the request that admitted it.
     pub digest: Digest,
     /// What may be decided.
     pub allowed: Vec<Verdict>,
-    /// When it expires, by the store's clock; it waits for ever where it is absent. Later than it was admitted with
-    /// by all that it was held: see [`Interrupt::due_at`].
+    /// When it expires, by the store's clock; if absent, it waits for ever. Later than it was admitted with by the time
+    /// that it was held: see [`Interrupt::due_at`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Timestamp>,
     /// What then happens.
@@ -109,11 +109,11 @@ pub struct Interrupt {
     /// Which later interrupts ask the same.
     #[serde(default, skip_serializing_if = "Recurrence::is_usual")]
     pub recurrence: Recurrence,
-    /// Where it stands.
+    /// Its state.
     pub state: State,
     /// Counts the changes.
     pub version: u64,
-    /// Counts the deliveries, never anew.
+    /// Counts the deliveries; never reset.
     pub epoch: u64,
     /// Counts the deliveries since the last redrive.
     pub attempts: u32,
@@ -143,7 +143,7 @@ pub struct Interrupt {
     pub decision: Option<Decision>,
     /// When it was admitted.
     pub requested_at: Timestamp,
-    /// When it took hold.
+    /// When it took effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acknowledged_at: Option<Timestamp>,
     /// When it ended.
@@ -169,13 +169,14 @@ impl Interrupt {
         self.interrupt_type == InterruptType::Pause && !self.is_raised_by_agent()
     }
 
-    /// Whether its run waits while somebody is asked about it.
+    /// Whether its run waits for the answer to it.
     pub fn is_waited_on(&self) -> bool {
         self.family() == Family::Question || self.is_raised_by_agent()
     }
 
-    /// What a person may decide: what is allowed, but that a stop was carried out, and that what has no answer goes
-    /// elsewhere. Whoever was stopped goes on where it stood; to send it elsewhere, a reroute is published for it.
+    /// What a person may decide: what is allowed, except that a stop was carried out, and except rerouting a stop,
+    /// which has no answer. A stopped agent continues where it was; to send it elsewhere, a reroute is published for
+    /// it.
     pub fn verdicts(&self) -> impl Iterator<Item = Verdict> {
         let stops = self.family() == Family::Stop;
         self.allowed
@@ -215,7 +216,7 @@ impl Interrupt {
         self.routes.contains(target)
     }
 
-    /// When it expires as things stand. Its time stands still while it is held, for nobody may answer it then.
+    /// When it expires, as of now. Its time does not run while it is held, since no one may answer it then.
     pub fn due_at(&self) -> Option<Timestamp> {
         self.deadline.filter(|_deadline| self.held_by.is_none())
     }
@@ -225,7 +226,7 @@ impl Interrupt {
         self.held_since.get_or_insert(now);
     }
 
-    /// Lets its time run on where it stood.
+    /// Lets its time run again from where it stopped.
     pub(super) fn unhold(&mut self, now: Timestamp) {
         self.held_by = None;
         let Some((since, deadline)) = self.held_since.take().zip(self.deadline) else {
@@ -236,7 +237,7 @@ impl Interrupt {
         self.held_for = Some(self.held_for.unwrap_or_default() + held);
     }
 
-    /// The lease that holds at a time.
+    /// The lease that is valid at a time.
     pub fn lease_at(&self, now: Timestamp) -> Option<&Lease> {
         self.lease.as_ref().filter(|lease| lease.until > now)
     }

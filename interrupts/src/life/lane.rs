@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// What an interrupt is at bottom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Family {
-    /// It stops, pauses, prunes or forks: it is acknowledged when the stop has taken hold.
+    /// It stops, pauses, prunes or forks: it is acknowledged when the stop has taken effect.
     Stop,
     /// It asks: it is acknowledged when the agent has said what it asks.
     Question,

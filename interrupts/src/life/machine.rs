@@ -64,8 +64,8 @@ impl Interrupt {
     ///
     /// # Errors
     ///
-    /// [`Refusal`] where the table has no such transition or its guard does not hold. Of an interrupt that
-    /// has ended it names the decision that stands.
+    /// [`Refusal`] if the table has no such transition or its guard fails. For an interrupt that has ended it names the
+    /// decision, if one ended it.
     pub fn after(&self, event: &Event, now: Timestamp) -> Result<Step, Refusal> {
         self.check_state(event)?;
         let draft = match event {
@@ -101,7 +101,7 @@ impl Interrupt {
         self.finish(event, draft, now)
     }
 
-    /// The table has the first word: a trigger that leads nowhere from here is refused before its guard is asked.
+    /// The table is checked first: a trigger that leads nowhere from here is refused before its guard is checked.
     fn check_state(&self, event: &Event) -> Result<(), Refusal> {
         if self.state.is_final() {
             return Err(Refusal::Ended {
@@ -128,7 +128,7 @@ impl Interrupt {
         }
     }
 
-    /// The table has the last word too: where the state changes, the pair must be in it.
+    /// The table is checked last, too: if the state changes, the pair must be in it.
     fn finish(&self, event: &Event, draft: Draft, now: Timestamp) -> Result<Step, Refusal> {
         let Draft {
             mut next,
@@ -228,7 +228,7 @@ impl Interrupt {
         draft.detail = Some(match cause {
             WithdrawCause::Withdrawn => "withdrawn".to_owned(),
             WithdrawCause::Asking { number } => {
-                // A question is asked by its agent alone, and what could not be delivered is given up as a whole.
+                // Only its agent asks a question, and an undeliverable interrupt is withdrawn as a whole.
                 let asking = self.asking_id(*number);
                 return Err(Refusal::NoSuchAsking { asking });
             }

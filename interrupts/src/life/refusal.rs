@@ -20,7 +20,7 @@ pub enum Refusal {
         state: State,
         /// What was refused.
         event: &'static str,
-        /// The decision that stands, where it ended by one.
+        /// The decision, if one ended it.
         decision: Option<Box<Decision>>,
     },
     /// Its state has no such transition.
@@ -39,7 +39,7 @@ pub enum Refusal {
         /// The epoch of the interrupt.
         current: u64,
     },
-    /// Somebody has it.
+    /// A worker has it.
     #[error("{owner} has it until {until}")]
     Leased {
         /// Who.
@@ -81,10 +81,10 @@ pub enum Refusal {
         /// What he may not do.
         event: &'static str,
     },
-    /// Whoever asked it does not answer it.
+    /// The person who asked the question cannot answer it.
     #[error("you asked this question, and cannot answer it")]
     OwnQuestion,
-    /// Somebody else looks at it.
+    /// Another person has claimed it.
     #[error("{by} has claimed it until {until}")]
     Claimed {
         /// Who.
@@ -121,7 +121,7 @@ pub enum Refusal {
     /// A target was given without a reroute, or a reroute without a target.
     #[error("a target is given with a reroute, and only with it")]
     TargetMismatch,
-    /// The evidence does not show that it took hold.
+    /// The evidence does not show that it took effect.
     #[error("the evidence does not show that the interrupt took hold")]
     EvidenceInsufficient,
     /// Only stops have modes that can be raised.
@@ -139,16 +139,16 @@ pub enum Refusal {
         /// Its id.
         asking: AskingId,
     },
-    /// Whoever withdraws has asked for nothing himself, and several others have.
+    /// The actor who withdraws has asked for nothing, and several others have.
     #[error("it is requested by others: {}", list(.askings))]
     AskedByOthers {
         /// What they ask.
         askings: Vec<AskingId>,
     },
-    /// Nobody asks for the stop any more: it goes on once it has taken hold.
+    /// No one asks for the stop any more: its run continues once it has taken effect.
     #[error("all requests for it were withdrawn")]
     NobodyAsks,
-    /// Somebody still asks for the stop.
+    /// Someone still asks for the stop.
     #[error("it is still requested")]
     StillAsked,
     /// A policy ends nothing that a person asks for.
@@ -160,7 +160,7 @@ pub enum Refusal {
         /// What it does.
         interrupt_type: InterruptType,
     },
-    /// As many of that source ask for the stop as may.
+    /// Its source has no room for one more asking of the stop.
     #[error("the stop has {most} requests of that source already, and can have no more")]
     TooManyAskings {
         /// How many may.

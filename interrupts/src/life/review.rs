@@ -29,7 +29,7 @@ pub struct Vote {
 /// What reviewers see and have done.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Review {
-    /// The digest of what is shown; whoever decides names it, so that nobody decides about something else.
+    /// The digest of what is shown; the decider names it, so that no one decides about something else.
     pub shown: Digest,
     /// Who shall look at it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -43,7 +43,7 @@ pub struct Review {
 }
 
 impl Review {
-    /// A review that nobody has touched.
+    /// A review that no one has touched.
     pub const fn of(shown: Digest) -> Self {
         Self {
             shown,
@@ -53,7 +53,7 @@ impl Review {
         }
     }
 
-    /// The claim that holds at a time.
+    /// The claim that is valid at a time.
     pub fn claim_at(&self, now: Timestamp) -> Option<&Claim> {
         self.claim.as_ref().filter(|claim| claim.until > now)
     }
@@ -64,17 +64,17 @@ impl Review {
 pub enum ReviewChange {
     /// Its actor looks at it now.
     Claim {
-        /// Until when the claim holds.
+        /// When the claim ends.
         until: Timestamp,
     },
     /// The claim is given back.
     Release,
-    /// Somebody shall look at it.
+    /// A person shall look at it.
     Assign {
         /// Who.
         to: ActorName,
     },
-    /// Its actor says what he is for.
+    /// Its actor votes.
     Vote {
         /// What for.
         verdict: Verdict,

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// Where a run stands. Paused and waiting are neither success nor error.
+/// The state of a run. Paused and waiting are neither success nor error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
@@ -72,7 +72,7 @@ impl RunState {
                 Self::Failed,
                 Self::Cancelled,
             ],
-            // Where its pause is given up, a question of one of its agents may still be open.
+            // When its pause is cancelled, a question of one of its agents may still be open.
             Self::Paused => &[Self::Running, Self::Waiting, Self::Failed, Self::Cancelled],
             Self::Waiting => &[
                 Self::Running,

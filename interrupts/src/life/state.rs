@@ -5,15 +5,15 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// Where an interrupt stands in its life.
+/// The state of an interrupt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
-    /// Accepted and durable; nobody has it yet.
+    /// Accepted and durable; no worker has it yet.
     Requested,
     /// The run's owner has it, under a lease.
     Delivered,
-    /// A stop took hold, or the agent said what it asks.
+    /// A stop took effect, or the agent said what it asks.
     Acknowledged,
     /// It waits for a person.
     AwaitingReview,
@@ -21,7 +21,7 @@ pub enum State {
     Resolved,
     /// Decided: the answer goes to another target. Final.
     Rerouted,
-    /// Its deadline passed; its policy's outcome stands. Final.
+    /// Its deadline passed; its policy's outcome applies. Final.
     Expired,
     /// Withdrawn, superseded, or its run or node ended. Final.
     Cancelled,

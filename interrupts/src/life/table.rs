@@ -13,7 +13,7 @@ pub struct Transition {
     pub to: State,
     /// What causes it.
     pub trigger: Trigger,
-    /// What must hold.
+    /// The condition for it.
     pub guard: &'static str,
     /// What happens in the same transaction, beside the audit row that every transition has.
     pub effects: &'static str,
@@ -24,7 +24,7 @@ pub struct Transition {
 pub enum Trigger {
     /// The run's owner takes it, for the first time or again.
     Take,
-    /// The stop took hold, or the agent said what it asks.
+    /// The stop took effect, or the agent said what it asks.
     Acknowledge,
     /// Its type, kind or policy needs a person.
     RequireReview,
@@ -64,7 +64,7 @@ impl Trigger {
 pub struct Admitting {
     /// What causes it.
     pub trigger: &'static str,
-    /// What must hold.
+    /// The condition for it.
     pub guard: &'static str,
     /// What happens in the same transaction.
     pub effects: &'static str,
@@ -119,7 +119,7 @@ impl Transition {
         row(13, State::DeadLettered, State::Cancelled, Trigger::Withdraw, "an operator", ENDED),
     ];
 
-    /// The transition between two states, or `None` where there is none.
+    /// The transition between two states, or `None` if there is none.
     pub fn between(from: State, to: State) -> Option<&'static Self> {
         Self::LEGAL
             .iter()

@@ -1,9 +1,9 @@
-//! The hold on a limit's task.
+//! The handle of a limit's task.
 
 use tokio::runtime::Handle;
 use tokio_util::task::AbortOnDropHandle;
 
-/// A limit that is being watched. Dropped or stopped, its task ends and the limit asks for nothing any more.
+/// A limit that is being watched. When it is dropped or stopped, its task ends and it asks for no more stops.
 #[derive(Debug)]
 #[must_use = "a limit whose guard is dropped is not watched"]
 pub struct LimitGuard {
@@ -24,14 +24,14 @@ impl LimitGuard {
     ///
     /// # Cancel safety
     ///
-    /// Safe: dropped, the task ends all the same, only nobody waits for it.
+    /// Safe: if dropped, the task still ends, but no one waits for it.
     pub async fn stop(self) {
         self.task.abort();
         // It was cancelled, or had ended by itself: either way it is gone.
         let _gone = self.task.await;
     }
 
-    /// Whether nothing is watched any more: the limit was reached, or watching failed for good.
+    /// Whether watching has ended: the limit was reached, or watching failed for good.
     pub fn is_finished(&self) -> bool {
         self.task.is_finished()
     }

@@ -2,23 +2,23 @@
 
 use std::time::Duration;
 
-/// What a process used at one moment. What it started, such as tools, is not in it.
+/// What a process used at one moment, without what it started, such as tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResourceSample {
-    /// The memory that it holds now, in bytes.
+    /// The memory that it uses now, in bytes.
     pub memory: u64,
     /// The processor time that it has used since it began, of all processors together.
     pub cpu: Duration,
 }
 
-/// Why nothing can be said of what a process uses.
+/// Why the use of a process is unknown.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProbeError {
-    /// This system does not say, or not to us.
+    /// This system does not report it, or not to us.
     #[error("this system does not say what a process uses, so it cannot be limited")]
     Unsupported,
-    /// What the system says cannot be read.
+    /// The system's report cannot be read.
     #[error("cannot read {path}")]
     Read {
         /// The file.
@@ -27,7 +27,7 @@ pub enum ProbeError {
         #[source]
         source: std::io::Error,
     },
-    /// What the system says cannot be understood.
+    /// The system's report cannot be understood.
     #[error("{path} has no line `{wanted}`")]
     Understood {
         /// The file.
@@ -43,7 +43,7 @@ pub trait ResourceProbe: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`ProbeError`] where there is none.
+    /// [`ProbeError`] if there is none.
     fn sample(&self) -> Result<ResourceSample, ProbeError>;
 }
 

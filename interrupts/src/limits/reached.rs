@@ -1,4 +1,4 @@
-//! What a limit tells when it is reached, and whom.
+//! What a limit reports when it is reached, and to whom.
 
 use std::fmt::{self, Display};
 
@@ -86,7 +86,7 @@ pub struct LimitWarning {
     pub at: Timestamp,
 }
 
-/// Whoever stops a run when a limit is reached. Called from any thread, and must not wait.
+/// Stops a run when a limit is reached. Called from any thread, and must not wait.
 pub trait StopSink: Send + Sync {
     /// A limit was reached. Each guard says so once.
     fn stop(&self, reached: LimitReached);

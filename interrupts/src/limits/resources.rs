@@ -16,16 +16,16 @@ use super::watch::{Finding, ResourceLimits, ResourceWatch};
 /// The shortest time between two samples: a limit must not become a load.
 const SHORTEST_PERIOD: Duration = Duration::from_millis(10);
 
-/// How many samples may fail one after the other before watching is given up.
+/// How many samples may fail in a row before watching is given up.
 const MOST_FAILURES: u32 = 10;
 
-/// Takes samples of a process and tells when it uses too much.
+/// Takes samples of a process and reports when it uses too much.
 pub struct ResourceGuard {
     /// What it may use.
     pub limits: ResourceLimits,
     /// Where samples come from.
     pub probe: Arc<dyn ResourceProbe>,
-    /// Told when it uses too much.
+    /// Notified when it uses too much.
     pub sink: Arc<dyn StopSink>,
     /// The time.
     pub clock: Arc<dyn Clock>,
@@ -36,7 +36,7 @@ impl ResourceGuard {
     ///
     /// # Errors
     ///
-    /// [`ProbeError`] where there are no samples to be had: a limit that is not watched would be no limit.
+    /// [`ProbeError`] if no samples can be taken: a limit that is not watched would be no limit.
     pub fn start(self, runtime: &Handle) -> Result<LimitGuard, ProbeError> {
         let first = self.probe.sample()?;
         Ok(LimitGuard::spawn(runtime, self.watch(first)))
@@ -48,7 +48,7 @@ impl ResourceGuard {
         self.tell(watch.observe(first, Duration::ZERO));
         let every = self.limits.every.max(SHORTEST_PERIOD);
         let mut ticks = tokio::time::interval_at(began + every, every);
-        // Samples that could not be taken in time are no use afterwards.
+        // Samples that were missed are of no use afterwards.
         ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
         let mut failures = 0;
         loop {
@@ -97,7 +97,7 @@ impl ResourceGuard {
         }
     }
 
-    /// Whoever set a limit must know that it is not watched any more.
+    /// The user who set a limit must know that it is not watched any more.
     fn give_up(&self, error: &ProbeError) {
         let limited = [
             (LimitKind::Memory, self.limits.memory.is_some()),

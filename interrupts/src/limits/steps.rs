@@ -8,8 +8,8 @@ use serde_json::json;
 
 use super::reached::{LimitKind, LimitReached, StopSink};
 
-/// How many steps may be begun, by all who share it: clones count together, and however many begin a step at
-/// once, no more than the limit may.
+/// How many steps may be begun by all clones together: no matter how many callers begin a step at once, no more than
+/// the limit may.
 #[derive(Clone)]
 pub struct StepLimit {
     shared: Arc<StepCounter>,
@@ -52,8 +52,8 @@ impl StepLimit {
     ///
     /// # Errors
     ///
-    /// [`LimitReached`] where all steps were begun before; this one must not begin. The first time a stop is
-    /// asked for as well.
+    /// [`LimitReached`] if all steps were begun before; this one must not begin. The first time, a stop is requested as
+    /// well.
     pub fn begin(&self) -> Result<u64, LimitReached> {
         let StepCounter { most, begun, .. } = &*self.shared;
         begun

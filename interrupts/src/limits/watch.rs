@@ -14,14 +14,14 @@ use super::reached::LimitKind;
 pub struct CpuLoad {
     /// The processor time used in a time, in percent of that time: 100 is one processor, all the time.
     pub percent: u32,
-    /// Over how long that is measured; a shorter peak is no matter.
+    /// Over how long that is measured; a shorter peak does not matter.
     pub during: Duration,
 }
 
 /// What a process may use. `None` is without limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResourceLimits {
-    /// The memory that it may hold, in bytes.
+    /// The memory that it may use, in bytes.
     pub memory: Option<u64>,
     /// The processor time that it may use from now on.
     pub cpu_time: Option<Duration>,
@@ -54,7 +54,7 @@ impl Default for ResourceLimits {
 pub struct Finding {
     /// What is limited.
     pub limit: LimitKind,
-    /// Whether the limit is reached; else it is only near.
+    /// Whether the limit is reached; otherwise it is only near.
     pub reached: bool,
     /// In words.
     pub message: String,
@@ -82,7 +82,7 @@ struct LimitWarnings {
 }
 
 impl LimitWarnings {
-    /// Whether to tell it, and as what; at most once each.
+    /// Whether to report it, and as what; at most once each.
     fn tell(&mut self, near: bool, reached: bool) -> Option<bool> {
         if reached && !self.reached {
             *self = Self {

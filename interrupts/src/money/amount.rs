@@ -11,13 +11,13 @@ const DECIMALS: usize = 12;
 /// The parts of a unit.
 const PARTS: u128 = 1_000_000_000_000;
 
-/// The most digits before the point; with fewer than 2^64 of them no sum of amounts that fit is cut.
+/// The most digits before the point; no sum of fewer than 2^64 such amounts is cut.
 const MOST_WHOLE_DIGITS: usize = 15;
 
-/// The decimals that are shown even where they are zero.
+/// The decimals that are shown even if they are zero.
 const SHOWN_DECIMALS: usize = 2;
 
-/// An amount of money, never negative, in 10^-12 of the unit of a currency that whoever holds it knows.
+/// An amount of money, never negative, in 10^-12 of a currency's unit; the code that uses it knows the currency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Money(u128);
 
@@ -39,7 +39,7 @@ pub enum ParseMoneyError {
         /// The most that are kept.
         most: usize,
     },
-    /// More than anybody has.
+    /// More digits before the point than an amount may have.
     #[error("`{given}` has more than {MOST_WHOLE_DIGITS} digits before the point")]
     TooLarge {
         /// What was given.
@@ -129,7 +129,7 @@ impl Display for Money {
 }
 
 impl Serialize for Money {
-    /// A decimal text: a number would be rounded by whoever reads numbers as floating point.
+    /// A decimal text: readers that parse numbers as floating point would round a number.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }

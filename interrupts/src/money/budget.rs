@@ -24,7 +24,7 @@ pub struct BudgetConfig {
     pub warn_at: u8,
     /// What models cost.
     pub prices: PriceTable,
-    /// Told when the money is spent.
+    /// Notified when the money is spent.
     pub sink: Arc<dyn StopSink>,
     /// The time.
     pub clock: Arc<dyn Clock>,
@@ -57,7 +57,7 @@ struct Account {
     told: bool,
 }
 
-/// Where a budget stands.
+/// The state of a budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct BudgetState {
@@ -71,7 +71,7 @@ pub struct BudgetState {
     pub reported: Money,
     /// Of what is spent: what was partly guessed.
     pub estimated: Money,
-    /// Of what is spent: what was partly charged as reserved, for nobody knows.
+    /// Of what is spent: what was partly charged as reserved, since the use is unknown.
     pub assumed: Money,
     /// How many calls were charged.
     pub calls: u64,
@@ -112,12 +112,12 @@ impl Budget {
     ///
     /// # Errors
     ///
-    /// [`NoPrice`] where it has none.
+    /// [`NoPrice`] if it has none.
     pub fn price(&self, model: &str) -> Result<ModelPrice, NoPrice> {
         self.shared.config.prices.price(model)
     }
 
-    /// Where it stands.
+    /// Its current state.
     pub fn state(&self) -> BudgetState {
         let account = self.account();
         BudgetState {
@@ -145,7 +145,7 @@ impl Budget {
         self.reserve_at(self.price(model)?, input, output)
     }
 
-    /// Reserves as [`Budget::reserve`] does, and waits while other calls hold what is needed.
+    /// Reserves as [`Budget::reserve`] does, and waits while other calls have reserved what is needed.
     ///
     /// # Errors
     ///
@@ -171,7 +171,7 @@ impl Budget {
         output: u64,
     ) -> Result<Reservation, BudgetRefusal> {
         loop {
-            // It listens before it looks: what is freed in between is not missed.
+            // It listens before it checks, so that it does not miss what is freed in between.
             let mut freed = std::pin::pin!(self.shared.freed.notified());
             freed.as_mut().enable();
             match self.reserve_at(price, input, output) {

@@ -15,7 +15,7 @@ use super::price::{ModelPrice, NoPrice};
 use super::reservation::Reservation;
 use super::usage::Usage;
 
-/// What is taken for granted of a call before it begins.
+/// What is assumed of a call before it begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallBound {
     /// The bytes of a token that is read. With 1 no call reads more than was reserved for it; ordinary text has
@@ -36,13 +36,13 @@ impl Default for CallBound {
 }
 
 impl CallBound {
-    /// The tokens that so many bytes are thought to have.
+    /// The estimated tokens of so many bytes.
     pub fn tokens(&self, bytes: u64) -> u64 {
         bytes.div_ceil(u64::from(self.bytes_of_a_token.get()))
     }
 
-    /// The tokens that a call is thought to read at most, of so many messages, the schema counted as one, that have
-    /// so many bytes together.
+    /// The most tokens that a call is estimated to read, of so many messages, the schema counted as one, that have so
+    /// many bytes together.
     pub fn input(&self, messages: u64, bytes: u64) -> u64 {
         // Each message may end within a token.
         let around = messages.saturating_mul(TOKENS_AROUND_A_MESSAGE + 1);
@@ -67,7 +67,7 @@ impl BudgetedModel {
     ///
     /// # Errors
     ///
-    /// [`NoPrice`] where the model's name is not in the table of prices.
+    /// [`NoPrice`] if the model's name is not in the table of prices.
     pub fn new(
         inner: Arc<dyn LanguageModel>,
         budget: Budget,
@@ -82,7 +82,7 @@ impl BudgetedModel {
         })
     }
 
-    /// The tokens that a call is thought to read.
+    /// The estimated tokens that a call reads.
     fn input_of(&self, call: &ModelCall) -> u64 {
         let messages = call
             .messages
@@ -133,7 +133,7 @@ impl LanguageModel for BudgetedModel {
             Ok(reservation) => reservation,
             Err(BudgetRefusal::Spent(reached)) => return Ok(nothing_sent(reached.reason())),
             Err(refusal @ (BudgetRefusal::Busy | BudgetRefusal::NoPrice(_))) => {
-                // The price was looked up before, and who waits is not told that others are busy.
+                // The price was looked up before, and a caller that waits is never told `Busy`.
                 return Err(ModelError::Malformed {
                     detail: refusal.to_string(),
                 });

@@ -54,7 +54,7 @@ impl ModelPrice {
     ///
     /// # Errors
     ///
-    /// [`PriceError`] where a text is no such price.
+    /// [`PriceError`] if a text is no such price.
     pub fn for_million(input: &str, cached: &str, output: &str) -> Result<Self, PriceError> {
         Ok(Self {
             input: for_one(input)?,
@@ -63,7 +63,7 @@ impl ModelPrice {
         })
     }
 
-    /// What a usage costs where so many tokens were reserved: what nobody knows is charged as reserved.
+    /// What a usage costs if so many tokens were reserved: unknown tokens are charged as reserved.
     pub fn cost(&self, usage: &Usage, reserved_input: u64, reserved_output: u64) -> Money {
         let input = usage.input.charged(reserved_input);
         let cached = usage.cached.min(input);
@@ -72,7 +72,7 @@ impl ModelPrice {
             .plus(times(self.output, usage.output.charged(reserved_output)))
     }
 
-    /// The most that a call may cost which reads and writes at most so many tokens.
+    /// The most that a call may cost that reads and writes at most so many tokens.
     pub fn bound(&self, input: u64, output: u64) -> Money {
         times(self.input.max(self.cached), input).plus(times(self.output, output))
     }
@@ -123,16 +123,16 @@ impl PriceTable {
         }
     }
 
-    /// The table with a price more. The last one given for a model counts.
+    /// The table with one more price. The last one given for a model counts.
     #[must_use]
     pub fn with(mut self, model: impl Into<String>, price: ModelPrice) -> Self {
         self.prices.insert(model.into(), price);
         self
     }
 
-    /// Reads a table from TOML: `currency`, and a table `prices` with `input`, `output` and, where it differs,
-    /// `cached_input` for each model, as prices for a million tokens. Numbers are read digit by digit. A policy
-    /// may stand in the same text.
+    /// Reads a table from TOML: `currency`, and a table `prices` with `input`, `output` and, if it differs,
+    /// `cached_input` for each model, as prices for a million tokens. Numbers are read digit by digit. A policy may be
+    /// in the same text.
     ///
     /// # Errors
     ///
@@ -152,7 +152,7 @@ impl PriceTable {
     ///
     /// # Errors
     ///
-    /// [`NoPrice`] where the table has none.
+    /// [`NoPrice`] if the table has none.
     pub fn price(&self, model: &str) -> Result<ModelPrice, NoPrice> {
         self.prices.get(model).copied().ok_or_else(|| {
             let names = self.prices.keys().map(String::as_str);

@@ -1,4 +1,4 @@
-//! Money that is held back for a call.
+//! Money that is reserved for a call.
 
 use std::fmt::{self, Debug};
 
@@ -17,8 +17,8 @@ pub struct Settlement {
     pub known: Amount,
 }
 
-/// Money that is reserved for a call. Dropped without being settled, as of a call that was torn down, it is
-/// charged whole: nobody knows better.
+/// Money that is reserved for a call. If it is dropped without being settled, as when a call is torn down, it is
+/// charged in full, since the use is unknown.
 #[must_use = "dropped, it is charged whole"]
 pub struct Reservation {
     budget: Budget,

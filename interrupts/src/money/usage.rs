@@ -11,9 +11,9 @@ use super::amount::Money;
 pub enum Known {
     /// The provider said so.
     Reported(u64),
-    /// We guess, for the provider did not get to say.
+    /// An estimate, since the provider could not report it.
     Estimated(u64),
-    /// Nobody knows. Charged as much as was reserved, for it can hardly be more.
+    /// Unknown. Charged as much as was reserved, since it can hardly be more.
     #[default]
     Unknown,
     /// Nothing of it is billed: no request was sent, or the provider refused it.
@@ -21,7 +21,7 @@ pub enum Known {
 }
 
 impl Known {
-    /// The tokens to charge where `reserved` were reserved.
+    /// The tokens to charge if `reserved` were reserved.
     pub(super) const fn charged(self, reserved: u64) -> u64 {
         match self {
             Self::Reported(tokens) | Self::Estimated(tokens) => tokens,
@@ -36,7 +36,7 @@ impl Known {
 pub struct Usage {
     /// Tokens read, the cached ones included.
     pub input: Known,
-    /// How many of the tokens read came from the provider's cache, as it said; 0 where it did not.
+    /// How many of the tokens read came from the provider's cache, as it said; 0 if it did not.
     #[serde(default)]
     pub cached: u64,
     /// Tokens written.
@@ -51,14 +51,14 @@ impl Usage {
         output: Known::NotBilled,
     };
 
-    /// Nobody knows.
+    /// Everything is unknown.
     pub const UNKNOWN: Self = Self {
         input: Known::Unknown,
         cached: 0,
         output: Known::Unknown,
     };
 
-    /// What the provider said, and unknown where it said nothing.
+    /// What the provider reported, and unknown for the rest.
     pub fn reported(said: TokenUsage) -> Self {
         Self {
             input: said.input.map_or(Known::Unknown, Known::Reported),
@@ -67,7 +67,7 @@ impl Usage {
         }
     }
 
-    /// What the provider said, and these guesses where it said nothing.
+    /// What the provider reported, and these estimates for the rest.
     pub fn reported_or_estimated(said: TokenUsage, input: u64, output: u64) -> Self {
         Self {
             input: said.input.map_or(Known::Estimated(input), Known::Reported),
@@ -78,7 +78,7 @@ impl Usage {
         }
     }
 
-    /// What a failed call used: nothing where no provider took it, else nobody knows.
+    /// What a failed call used: nothing if no provider took it, otherwise unknown.
     pub const fn of_failure(error: &ModelError) -> Self {
         if error.is_free() {
             Self::NOT_BILLED
@@ -107,7 +107,7 @@ pub enum Amount {
     Reported,
     /// A part of it is a guess.
     Estimated,
-    /// A part of it is what was reserved, for nobody knows.
+    /// A part of it is what was reserved, since the use is unknown.
     Assumed,
 }
 

@@ -16,8 +16,8 @@ pub struct Batch<'interrupts> {
 
 impl Policy {
     /// Arranges interrupts that were given in the order of their admission: what is held behind a person's own
-    /// interrupt last, people's own first, then by priority, then by age. Questions of one run whose policy
-    /// says so share a batch, which stands where its most urgent one would.
+    /// interrupt last, people's own first, then by priority, then by age. Questions of one run whose policy says so
+    /// share a batch, which is placed where its most urgent one would be.
     pub fn arrange<'interrupts>(
         &self,
         interrupts: impl IntoIterator<Item = &'interrupts Interrupt>,

@@ -16,7 +16,7 @@ use crate::names::RouteName;
 /// What a policy does with an interrupt that was acknowledged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Automatic {
-    /// It decides, when the interrupt has stood acknowledged for so long.
+    /// It decides, once the interrupt has been acknowledged for so long.
     Decide {
         /// The decision, made as the policy.
         choosing: Choosing,
@@ -25,12 +25,12 @@ pub enum Automatic {
     },
     /// It leaves the decision to others.
     Ask {
-        /// Why, where it says that it would decide.
+        /// Why, if it says that it would decide.
         why: Option<WhyAsk>,
     },
 }
 
-/// Why a policy does not decide though a rule says that it would. Somebody is asked instead.
+/// Why a policy does not decide though a rule says that it would. The question is asked instead.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WhyAsk {
@@ -78,8 +78,7 @@ impl Display for WhyAsk {
 impl Policy {
     /// What the policy does with an interrupt, with the id that its decision gets.
     ///
-    /// It never stretches what the interrupt allows: where its answer does not fit the question, somebody is
-    /// asked.
+    /// It never extends what the interrupt allows: if its answer does not fit the question, the question is asked.
     pub fn decide(&self, interrupt: &Interrupt, id: DecisionId) -> Automatic {
         let terms = self.terms(&Subject::of(interrupt));
         let decided = match (interrupt.family(), terms.answer, terms.resume) {

@@ -51,11 +51,11 @@ pub struct Weighed {
     pub rule: String,
     /// The line in which it begins, from 1.
     pub line: usize,
-    /// Why it does not match; nothing where it does.
+    /// Why it does not match; empty if it does.
     pub mismatches: Vec<String>,
     /// What it decides.
     pub decides: Vec<Property>,
-    /// What it says and a rule above it has decided.
+    /// What it says but a rule above it has decided.
     pub passed_over: Vec<Property>,
 }
 

@@ -18,9 +18,9 @@ pub struct HookCommand {
 /// The programs that are started before and after stops.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct HookCommands {
-    /// Started when a stop was asked for, while what it reaches is told.
+    /// Started when a stop was requested, while the scopes that it reaches are being stopped.
     pub before_stop: Option<HookCommand>,
-    /// Started when a stop has taken hold and is recorded.
+    /// Started when a stop has taken effect and is recorded.
     pub after_stop: Option<HookCommand>,
 }
 

@@ -12,7 +12,7 @@ pub enum Property {
     Priority,
     /// Who answers it.
     Answer,
-    /// How it goes on after a pause.
+    /// How it continues after a pause.
     Resume,
     /// How it is shown beside others.
     Batch,

@@ -1,4 +1,4 @@
-//! What a rule says, and what holds when all rules are read.
+//! What a rule says, and the effective settings after all rules.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
@@ -10,44 +10,44 @@ use super::subject::Subject;
 use crate::life::{ExpiryOutcome, Verdict};
 use crate::names::RouteName;
 
-/// How long a handler, a hook or a callback may take where nothing else is said.
+/// How long a handler, a hook or a callback may take by default.
 pub(super) const USUAL_HANDLER_LIMIT: SignedDuration = SignedDuration::from_secs(5);
 
 /// Who answers a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answering {
-    /// Whoever its type says: a person, or the reviewing model.
+    /// As its type says: a person, or the reviewing model.
     Ask,
     /// The policy itself.
     Automatic(AutomaticAnswer),
 }
 
-/// An answer that nobody needs to give.
+/// An answer that the policy gives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AutomaticAnswer {
     /// What is decided: approve, respond, reject, ignore, cancel or reroute.
     pub verdict: Verdict,
-    /// Where it leads; given exactly where the verdict is to reroute.
+    /// Where it leads; given if and only if the verdict is to reroute.
     pub target: Option<RouteName>,
     /// What is said.
     pub text: Option<String>,
     /// What is chosen, by the values that the question offers.
     pub choices: Vec<String>,
-    /// What is said to everything that must be confirmed.
+    /// What is answered to everything that must be confirmed.
     pub confirm: Option<bool>,
 }
 
-/// How a paused run goes on.
+/// How a paused run continues.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Resuming {
-    /// When somebody resumes it.
+    /// Only when it is resumed.
     Never,
     /// By itself, after some time. A pause that a person asked for never ends by itself.
     After {
         /// How long it stays paused.
         pause: SignedDuration,
-        /// What the agent is told; unchanged where there is nothing.
+        /// What the agent is told; its input is unchanged if absent.
         input: Option<String>,
     },
 }
@@ -62,14 +62,14 @@ pub enum Batching {
     Together,
 }
 
-/// What holds for an interrupt.
+/// The effective settings of an interrupt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Terms {
-    /// Where it stands in lists, from 0 to 99; smaller goes first. People's own interrupts go first anyhow.
+    /// Its place in lists, from 0 to 99; smaller goes first. People's own interrupts go first anyhow.
     pub priority: u8,
-    /// Who answers it, where it asks.
+    /// Who answers it, if it asks.
     pub answer: Answering,
-    /// How it goes on, where it pauses.
+    /// How it continues, if it pauses.
     pub resume: Resuming,
     /// How it is shown beside others.
     pub batch: Batching,
@@ -84,7 +84,7 @@ pub struct Terms {
 }
 
 impl Terms {
-    /// What holds where nothing is configured: a person is asked and waited for.
+    /// What applies if nothing is configured: a person is asked and waited for.
     pub fn built_in(subject: &Subject) -> Self {
         Self {
             priority: subject.lane().priority(),
@@ -99,7 +99,7 @@ impl Terms {
     }
 }
 
-/// What a rule says; `None` where it leaves a property to others.
+/// What a rule says; `None` if it leaves a property to others.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Provisions {
     pub(super) priority: Option<u8>,

@@ -23,8 +23,7 @@ pub struct Vocabulary {
 }
 
 impl Policy {
-    /// Reads a policy: the rules as `[[rule]]`, and what holds without them as `[default]`. Prices may stand in
-    /// the same text.
+    /// Reads a policy: the rules as `[[rule]]`, and the defaults as `[default]`. Prices may be in the same text.
     ///
     /// A rule has a `name`; conditions `type`, `agent`, `source`, each a name or a list of names; and what it
     /// says:
@@ -118,7 +117,7 @@ impl PolicyReader<'_> {
         rule
     }
 
-    /// What no single value shows.
+    /// Checks what no single value shows.
     fn check(&self, rule: &Rule) {
         let says = |property: Property| property.is_said_by(&rule.provisions);
         let mut properties = Property::ALL.into_iter();

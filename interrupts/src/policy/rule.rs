@@ -13,18 +13,18 @@ pub(super) struct Rule {
     pub(super) name: String,
     /// The line in which it begins, from 1.
     pub(super) line: usize,
-    /// The types that it matches; all where it names none.
+    /// The types that it matches; all if it names none.
     pub(super) types: Vec<InterruptType>,
-    /// The kinds of agents that it matches; all where it names none.
+    /// The kinds of agents that it matches; all if it names none.
     pub(super) agents: Vec<KindName>,
-    /// The sources that it matches; all where it names none.
+    /// The sources that it matches; all if it names none.
     pub(super) sources: Vec<StopSource>,
     /// What it says.
     pub(super) provisions: Provisions,
 }
 
 impl Rule {
-    /// Why it does not match, in words; nothing where it does.
+    /// Why it does not match, in words; empty if it does.
     pub(super) fn mismatches(&self, subject: &Subject) -> Vec<String> {
         let types = self.types.iter().map(|named| named.name());
         let agents = self.agents.iter().map(KindName::as_str);

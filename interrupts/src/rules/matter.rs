@@ -1,4 +1,4 @@
-//! What an interrupt is about, whoever asks it and however often.
+//! What an interrupt is about, regardless of who asks it and how often.
 
 use routing_core::StopSource;
 use serde_json::Value;
@@ -10,17 +10,16 @@ use crate::life::{Family, Interrupt, Recurrence, Role};
 /// Separates this digest from all others, and from those of a later definition.
 const MATTER: &[u8] = b"matter 1";
 
-/// The same, for interrupts of which whoever raises them says which ones ask the same.
+/// The same, for interrupts that say themselves which ones ask the same.
 const SAME: &[u8] = b"matter of the same 1";
 
-/// The digest of what an interrupt asks, without what names this one time: its id, its run, its node, its time.
-/// Two interrupts with the same digest ask the same thing, of the same kind of agent, and may be decided in the same
-/// ways. Which ones ask the same thing is said by their [`Recurrence`]: those with the same words, where nothing else
-/// is.
+/// The digest of what an interrupt asks, without what names this one time: its id, its run, its node, its time. Two
+/// interrupts with the same digest ask the same thing, of the same kind of agent, and may be decided in the same ways.
+/// Their [`Recurrence`] says which ones ask the same thing: by default, those with the same words.
 ///
 /// # Errors
 ///
-/// [`RuleRefusal`] where a person must see the interrupt each time.
+/// [`RuleRefusal`] if a person must see the interrupt each time.
 pub fn matter_of(interrupt: &Interrupt) -> Result<Digest, RuleRefusal> {
     if interrupt.family() != Family::Question {
         return Err(RuleRefusal::NotAQuestion);
@@ -55,7 +54,7 @@ pub fn matter_of(interrupt: &Interrupt) -> Result<Digest, RuleRefusal> {
     ]))
 }
 
-/// A JSON text with its fields in the order of their names. What is no JSON stands for itself.
+/// A JSON text with its fields in the order of their names. A text that is not JSON stays as it is.
 fn canonical(json: &str) -> String {
     match serde_json::from_str::<Value>(json) {
         Ok(mut value) => {

@@ -9,7 +9,7 @@ pub enum RuleRefusal {
     /// It stops; only questions are answered by rules.
     #[error("it is no question: a stop is never answered by a rule")]
     NotAQuestion,
-    /// A person asked for it, or the system did: somebody wants to see it each time.
+    /// A person or the system asked for it, so a person sees it each time.
     #[error("no agent asked it by itself, so a person sees it each time")]
     NotAskedByAgent,
     /// A supervisor's reroute belongs to it, or a person's interrupt holds it.
@@ -20,7 +20,7 @@ pub enum RuleRefusal {
         "it is about this one moment, and never asked again, so a person sees each such question"
     )]
     Once,
-    /// Nobody was shown it.
+    /// No one was shown it.
     #[error("it was not shown to anyone yet, so there is nothing to bind a rule to")]
     NotShown,
     /// What was shown is not what the interrupt asks.
@@ -41,7 +41,7 @@ pub enum RuleRefusal {
         /// The role.
         role: Role,
     },
-    /// It would hold for too short or too long.
+    /// It would last too short or too long.
     #[error("a rule holds for 1 s to {longest_s} s")]
     Lifetime {
         /// The longest, in seconds.

@@ -1,4 +1,4 @@
-//! What a person says when a decision shall be remembered.
+//! What a person says when a decision is to be remembered.
 
 use jiff::SignedDuration;
 use routing_core::RuleId;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::refusal::RuleRefusal;
 use crate::life::{Role, Verdict};
 
-/// The longest that a rule may hold: 30 days.
+/// The longest lifetime of a rule: 30 days.
 pub const LONGEST_RULE: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// The most often that a rule may be used.
 pub const MOST_USES: u32 = 1_000;
@@ -24,21 +24,21 @@ pub enum Reach {
     Everywhere,
 }
 
-/// That a decision shall hold for the same question when it is asked again, and for how long.
+/// That a decision also applies when the same question is asked again, and for how long.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remember {
     /// The id of the rule; repeated with it, the rule is the same one.
     pub id: RuleId,
     /// How far it reaches.
     pub reach: Reach,
-    /// How long it holds, from now by the store's clock.
+    /// How long it lasts, from now by the store's clock.
     pub lifetime: SignedDuration,
     /// How often it may be used.
     pub most_uses: u32,
 }
 
 impl Remember {
-    /// Whether somebody may make such a rule of such a decision.
+    /// Whether a role may make such a rule of such a decision.
     ///
     /// # Errors
     ///

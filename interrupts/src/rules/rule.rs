@@ -11,7 +11,7 @@ use crate::digest::Digest;
 use crate::life::{Actor, Choosing, Interrupt, Verdict};
 use crate::names::{KindName, RouteName};
 
-/// Where a rule holds.
+/// Where a rule applies.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "reach", rename_all = "snake_case")]
 pub enum RuleScope {
@@ -49,7 +49,7 @@ impl RuleScope {
     }
 }
 
-/// Why a rule does not hold any more.
+/// Why a rule no longer applies.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "why", rename_all = "snake_case")]
 pub enum RuleEnding {
@@ -57,7 +57,7 @@ pub enum RuleEnding {
     Time,
     /// It was used as often as it could be.
     Uses,
-    /// Somebody revoked it.
+    /// An actor revoked it.
     Revoked {
         /// Who.
         by: Actor,
@@ -98,7 +98,7 @@ pub struct RuleOrigin {
     pub reason: String,
 }
 
-/// A decision that holds for the same question when it is asked again.
+/// A decision that also applies when the same question is asked again.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct StandingRule {
@@ -108,11 +108,11 @@ pub struct StandingRule {
     pub matter: Digest,
     /// What it was made of.
     pub of: RuleOrigin,
-    /// Where it holds.
+    /// Where it applies.
     pub scope: RuleScope,
     /// What it decides.
     pub verdict: Verdict,
-    /// Where to, where it reroutes.
+    /// The target, if it reroutes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<RouteName>,
     /// The answer, as JSON.
@@ -131,7 +131,7 @@ pub struct StandingRule {
     /// When it was used last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_used_at: Option<Timestamp>,
-    /// Its end, where it has ended.
+    /// Its end, if it has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<RuleEnd>,
 }
@@ -141,8 +141,8 @@ impl StandingRule {
     ///
     /// # Errors
     ///
-    /// [`RuleRefusal`] where a person must see such an interrupt each time, nobody was shown this one, or the
-    /// demands of [`Remember::check`] are not met.
+    /// [`RuleRefusal`] if a person must see such an interrupt each time, no one was shown this one, or the demands of
+    /// [`Remember::check`] are not met.
     pub fn made(
         interrupt: &Interrupt,
         choosing: &Choosing,
@@ -224,7 +224,7 @@ impl StandingRule {
         self
     }
 
-    /// The rule after its end. The first end stands.
+    /// The rule after its end. The first end is kept.
     #[must_use]
     pub fn ended(mut self, ending: RuleEnding, now: Timestamp) -> Self {
         self.end.get_or_insert(RuleEnd { at: now, ending });

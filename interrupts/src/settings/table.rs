@@ -9,15 +9,15 @@ use toml::de::{DeTable, DeValue};
 
 use super::{Settings, nearest};
 
-/// A value, and where it stands.
+/// A value, and where it is.
 #[derive(Debug, Clone)]
 pub(crate) struct Found<T> {
     pub(crate) value: T,
     pub(crate) span: Range<usize>,
 }
 
-/// A table of settings. Its methods give `None` where a key is not there, and where its value is refused; then
-/// the refusal is noted.
+/// A table of settings. Its methods give `None` if a key is missing, and if its value is refused; then the refusal is
+/// noted.
 pub(crate) struct SettingsTable<'settings> {
     settings: &'settings Settings<'settings>,
     entries: &'settings DeTable<'settings>,
@@ -51,7 +51,7 @@ impl<'settings> SettingsTable<'settings> {
         self.settings.line(&self.span)
     }
 
-    /// Where it stands.
+    /// Where it is.
     pub(crate) fn span(&self) -> &Range<usize> {
         &self.span
     }
@@ -92,7 +92,7 @@ impl<'settings> SettingsTable<'settings> {
         self.read(key, "a text in quotes", DeValue::as_str)
     }
 
-    /// Whether the key is there, whatever its value.
+    /// Whether the key is there, with any value.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.entries.contains_key(key)
     }
@@ -217,7 +217,7 @@ impl<'settings> SettingsTable<'settings> {
         found.map(|found| found.value).unwrap_or_default()
     }
 
-    /// All entries as tables with their names, whatever they are called.
+    /// All entries as tables with their names.
     pub(crate) fn named_tables(&self) -> Vec<(&'settings str, Self)> {
         let mut tables = Vec::new();
         for (name, value) in self.entries {
@@ -244,7 +244,7 @@ impl<'settings> SettingsTable<'settings> {
         }
     }
 
-    /// Notes the keys that nobody asked for. Call it when all that are known were asked for.
+    /// Notes the keys that were not asked for. Call it after all known keys were asked for.
     pub(crate) fn finish(&self) {
         let known = self.known.borrow();
         for name in self.entries.keys() {

@@ -20,7 +20,7 @@ pub struct Ladder {
 }
 
 impl Ladder {
-    /// What the next signal means; nothing where it says nothing new.
+    /// What the next signal means; `None` if it adds nothing new.
     pub const fn climb(&mut self, signal: Signal) -> Option<Rung> {
         let rung = match (signal, self.reached) {
             (Signal::Hangup, Some(_)) => return None,

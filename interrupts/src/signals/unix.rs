@@ -8,23 +8,23 @@ use tokio::signal::unix::{self, SignalKind, signal};
 
 use super::{Signal, SignalSource};
 
-/// The signals of this process, from when this is made on.
+/// The signals of this process, since this was made.
 #[derive(Debug)]
 pub struct OsSignals {
     interrupts: unix::Signal,
     terminations: unix::Signal,
-    /// Nothing where this process was started to ignore it, as by `nohup`.
+    /// `None` if this process was started to ignore it, as by `nohup`.
     hangups: Option<unix::Signal>,
     quits: Option<unix::Signal>,
 }
 
 impl OsSignals {
-    /// Begins to hear signals, in a runtime. From now on they do not end the process by themselves. A SIGHUP or SIGQUIT
-    /// that this process was started to ignore it goes on to ignore.
+    /// Begins to receive signals, in a runtime. From now on they do not end the process by themselves. If this process
+    /// was started to ignore SIGHUP or SIGQUIT, it continues to ignore it.
     ///
     /// # Errors
     ///
-    /// What the operating system says.
+    /// The operating system's error.
     pub fn listen() -> io::Result<Self> {
         let ignored = Ignored::by_this_process();
         let unless_ignored = |kind: SignalKind| {
@@ -39,7 +39,7 @@ impl OsSignals {
         })
     }
 
-    /// From now on a hangup is not told here. It does not end the process all the same.
+    /// From now on hangups are not reported here. They still do not end the process.
     pub fn ignore_hangups(&mut self) {
         self.hangups = None;
     }
@@ -65,7 +65,7 @@ async fn next_of(signals: &mut Option<unix::Signal>) -> Option<()> {
     }
 }
 
-/// The signals that this process ignores, a bit for each; none where the system does not say.
+/// The signals that this process ignores, a bit for each; none if the system does not say.
 #[derive(Debug, Clone, Copy)]
 struct Ignored(u64);
 

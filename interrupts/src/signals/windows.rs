@@ -10,7 +10,7 @@ use tokio::signal::windows::{
 
 use super::{Signal, SignalSource};
 
-/// The console events of this process, from when this is made on.
+/// The console events of this process, since this was made.
 #[derive(Debug)]
 pub struct OsSignals {
     interrupts: CtrlC,
@@ -21,11 +21,11 @@ pub struct OsSignals {
 }
 
 impl OsSignals {
-    /// Begins to hear console events, in a runtime. From now on Ctrl+C does not end the process by itself.
+    /// Begins to receive console events, in a runtime. From now on Ctrl+C does not end the process by itself.
     ///
     /// # Errors
     ///
-    /// What the operating system says.
+    /// The operating system's error.
     pub fn listen() -> io::Result<Self> {
         Ok(Self {
             interrupts: ctrl_c()?,
@@ -36,7 +36,7 @@ impl OsSignals {
         })
     }
 
-    /// From now on a closed console is not told here.
+    /// From now on a closed console is not reported here.
     pub fn ignore_hangups(&mut self) {
         self.closings = None;
     }

@@ -28,7 +28,7 @@ pub enum TokenScope {
     Run {
         /// The run.
         run: RunId,
-        /// The agent, with those that it started; all agents of the run where it is absent.
+        /// The agent, with those that it started; all agents of the run if it is absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         node: Option<NodeId>,
     },
@@ -40,7 +40,7 @@ pub enum TokenScope {
 }
 
 impl TokenScope {
-    /// Whether an agent of a run lies in it. What a worker may do with a run it does by the worker protocol alone.
+    /// Whether an agent of a run is within it. A worker acts on runs only through the worker protocol.
     pub fn covers(&self, run: RunId, node: &NodeId) -> bool {
         match self {
             Self::Run {
@@ -54,7 +54,7 @@ impl TokenScope {
         }
     }
 
-    /// The run that it is bound to, where it is bound to one.
+    /// The run that it is bound to, if it is bound to one.
     pub const fn run(&self) -> Option<RunId> {
         match self {
             Self::Run { run, .. } => Some(*run),
@@ -62,7 +62,7 @@ impl TokenScope {
         }
     }
 
-    /// The address of the agent that it is bound to, where it is bound to one.
+    /// The address of the agent that it is bound to, if it is bound to one.
     pub fn agent(&self) -> Option<String> {
         match self {
             Self::Run {
@@ -73,7 +73,7 @@ impl TokenScope {
         }
     }
 
-    /// The workflow that it is bound to, where it is bound to one.
+    /// The workflow that it is bound to, if it is bound to one.
     pub const fn workflow(&self) -> Option<&WorkflowName> {
         match self {
             Self::Run { .. } => None,
@@ -82,7 +82,7 @@ impl TokenScope {
     }
 }
 
-/// A token that is to be kept. Its secret never reaches the store.
+/// A token to be kept. Its secret never reaches the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewToken {
     /// The digest of its secret, by which it is found.
@@ -91,19 +91,19 @@ pub struct NewToken {
     pub name: ActorName,
     /// What it lets its holder do.
     pub role: Role,
-    /// How long it holds, from now by the store's clock; for ever where it is absent.
+    /// How long it is valid, from now by the store's clock; for ever if it is absent.
     pub lifetime: Option<SignedDuration>,
     /// Whether it is void after its first use.
     pub once: bool,
-    /// The token that it was bought with. It holds no longer than that one does.
+    /// The token that it was bought with. It is valid no longer than that one is.
     pub of: Option<Digest>,
     /// What it is bound to: that of an agent.
     pub scope: Option<TokenScope>,
-    /// Who makes it, for the audit; a token that nobody makes, as the ticket for one stream, is not audited.
+    /// Who makes it, for the audit; a token that no actor makes, such as the ticket for one stream, is not audited.
     pub by: Option<Actor>,
 }
 
-/// A token as it stands.
+/// A token in its current state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenRow {
     /// The digest of its secret.
@@ -119,13 +119,13 @@ pub struct TokenRow {
     pub expires_at: Option<Timestamp>,
     /// Whether it is void after its first use.
     pub once: bool,
-    /// When it was used first, where it can be used once.
+    /// When it was used first, if it can be used once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used_at: Option<Timestamp>,
     /// When it was revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revoked_at: Option<Timestamp>,
-    /// The token that it was bought with: that of a session. It holds no longer than that one does.
+    /// The token that it was bought with: that of a session. It is valid no longer than that one is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<Digest>,
     /// What it is bound to: that of an agent. Those of agents that earlier versions made have none.
@@ -134,20 +134,20 @@ pub struct TokenRow {
 }
 
 impl TokenRow {
-    /// Whether it lets anybody in at a time.
+    /// Whether it is valid at a time.
     pub fn holds_at(&self, now: Timestamp) -> bool {
         self.revoked_at.is_none()
             && self.expires_at.is_none_or(|end| end > now)
             && !(self.once && self.used_at.is_some())
     }
 
-    /// Whether what was bought with it still holds at a time. One that can be used once is spent by that, and ends
-    /// it by being revoked alone.
+    /// Whether what was bought with it is still valid at a time. That purchase uses up a single-use token, which then
+    /// ends what it bought only by being revoked.
     pub fn vouches_at(&self, now: Timestamp) -> bool {
         self.revoked_at.is_none() && (self.once || self.expires_at.is_none_or(|end| end > now))
     }
 
-    /// Whether it lets anybody in at a time, where all tokens are at hand: by itself, and by what it was bought with.
+    /// Whether it is valid at a time, given all tokens: by itself, and by what it was bought with.
     pub fn holds_among(&self, all: &[Self], now: Timestamp) -> bool {
         let above = self.of.map(|of| all.iter().find(|row| row.digest == of));
         let vouched = above.is_none_or(|above| above.is_some_and(|above| above.vouches_at(now)));
@@ -163,7 +163,7 @@ impl TokenRow {
 /// Keeps tokens.
 #[async_trait]
 pub trait Tokens: Send + Sync {
-    /// Keeps a token. One whose digest is kept already stays as it is, and is returned.
+    /// Keeps a token. If its digest is kept already, that token stays as it is, and is returned.
     ///
     /// # Errors
     ///
@@ -174,9 +174,8 @@ pub trait Tokens: Send + Sync {
     /// Safe to repeat.
     async fn put_token(&self, token: NewToken) -> Result<TokenRow, StoreError>;
 
-    /// The token of this digest, where it holds by the store's clock, and so does the one that it was bought with.
-    /// One that can be used once is void
-    /// afterwards: of however many that race for it, one gets it.
+    /// The token of this digest, if it is valid by the store's clock, and so is the one that it was bought with. A
+    /// single-use token is void afterwards: if several callers race for it, one gets it.
     ///
     /// # Errors
     ///
@@ -184,10 +183,10 @@ pub trait Tokens: Send + Sync {
     ///
     /// # Cancel safety
     ///
-    /// Dropped, a token that can be used once may be void.
+    /// If dropped, a token that can be used once may be void.
     async fn use_token(&self, digest: Digest) -> Result<Option<TokenRow>, StoreError>;
 
-    /// Makes a token void, and with it all that was bought with it. Returns it; `None` where there is none.
+    /// Makes a token void, and with it all that was bought with it. Returns it; `None` if there is none.
     ///
     /// # Errors
     ///

@@ -49,11 +49,11 @@ pub enum AuditSubject {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-    /// A run was created that goes on from a checkpoint of another one.
+    /// A run was created that continues from a checkpoint of another one.
     Fork {
         /// The new run.
         run: RunId,
-        /// What it goes on from.
+        /// What it continues from.
         from: CheckpointId,
         /// How many results it took over.
         effects: u64,
@@ -102,7 +102,7 @@ pub enum AuditSubject {
         /// The interrupt that it was made of, or that it answered.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         interrupt: Option<InterruptId>,
-        /// Who did it: whoever made it, also where it was used; whoever revoked it.
+        /// Who did it: the maker of the rule, also when it was used; the actor who revoked it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         actor: Option<Actor>,
         /// In words: what it decides, why it ended.
@@ -133,7 +133,7 @@ pub enum MessageEvent {
     /// It was accepted.
     #[default]
     Sent,
-    /// It was taken back before anybody read it.
+    /// It was taken back before it was read.
     Withdrawn,
 }
 
@@ -187,19 +187,20 @@ pub struct AuditEntry {
     #[serde(flatten)]
     pub subject: AuditSubject,
     /// The digest of what the row of the interrupt, run, checkpoint or rule that this is about says from then on.
-    /// Absent where another row of the same transaction has it, and in rows of older versions.
+    /// Absent if another row of the same transaction has it, and in rows of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<Digest>,
-    /// What came to the journal since the last row that says so.
+    /// What was added to the journal since the last row that has such a mark.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub journal: Option<JournalMark>,
 }
 
-/// The end of the audit: who keeps it elsewhere can tell later that nothing before it was changed or cut off.
+/// The end of the audit: with a copy of it kept elsewhere, one can tell later that nothing before it was changed or cut
+/// off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AuditHead {
-    /// The last row; 0 where there is none.
+    /// The last row; 0 if there is none.
     pub position: u64,
     /// Its digest.
     pub digest: Digest,
@@ -251,7 +252,7 @@ impl AuditRow {
         self.position == head.position + 1 && self.previous == head.digest && self.is_itself()
     }
 
-    /// Whether it is what it was when it was written, whatever comes before it.
+    /// Whether it is what it was when it was written, regardless of the rows before it.
     pub fn is_itself(&self) -> bool {
         self.digest == digest_of(self.position, &self.previous, &self.entry)
     }
@@ -260,7 +261,7 @@ impl AuditRow {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Corrupt`] where it is no entry.
+    /// [`StoreError::Corrupt`] if it is no entry.
     pub fn read(&self) -> Result<AuditEntry, StoreError> {
         serde_json::from_str(&self.entry).map_err(|error| StoreError::Corrupt {
             detail: format!("audit row {}: {error}", self.position),
@@ -294,7 +295,7 @@ pub enum VerifyError {
         /// Where it should end.
         expected: u64,
     },
-    /// The audit is whole, and rows of the store are not what it vouches for.
+    /// The audit is whole, but rows of the store are not what it vouches for.
     #[error("what is kept is not what was written, in {count} places: {}", .first.join("; "))]
     Unlike {
         /// How many.

@@ -1,4 +1,4 @@
-//! Catalogues of workflows as a store keeps them, and which one a run goes on under.
+//! Catalogues of workflows as a store keeps them, and which one a run continues under.
 
 use async_trait::async_trait;
 use routing_core::RunId;
@@ -11,12 +11,12 @@ use crate::digest::Digest;
 use crate::life::{Actor, Refusal};
 use crate::names::WorkflowName;
 
-/// A catalogue that is kept, without what it says.
+/// A catalogue that is kept, without its contents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CatalogueRow {
     /// Its place among all.
     pub position: u64,
-    /// The digest of what it says, which names it.
+    /// The digest of its contents, which names it.
     pub digest: Digest,
     /// The workflow that it is of.
     pub name: WorkflowName,
@@ -24,7 +24,7 @@ pub struct CatalogueRow {
     pub version: u64,
 }
 
-/// Why a run does not go on under a catalogue.
+/// Why a run cannot continue under a catalogue.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FollowError {
@@ -48,7 +48,7 @@ impl From<StoreError> for FollowError {
 /// Keeps catalogues. What was kept is never changed, and stays as long as the store does.
 #[async_trait]
 pub trait Catalogues: Send + Sync {
-    /// Keeps a catalogue. What says the same again is the same version; anything else is a new one.
+    /// Keeps a catalogue. The same contents are the same version; anything else is a new one.
     ///
     /// # Errors
     ///
@@ -59,8 +59,8 @@ pub trait Catalogues: Send + Sync {
     /// Safe to repeat.
     async fn keep_catalogue(&self, catalogue: SharedCatalogue) -> Result<CatalogueRow, StoreError>;
 
-    /// Lets a run go on under a catalogue, which is kept: the interrupts that it raises from now on name it. The audit
-    /// says what is new in it, where the run went on under another one.
+    /// Lets a run continue under a catalogue, which is kept: the interrupts that it raises from now on name it. The
+    /// audit says what is new in it, if the run was under another one before.
     ///
     /// With `accepted`, the run switches to an incompatible catalogue as well. Open interrupts whose kind or routes changed
     /// are asked again, in the same transaction: claims and votes are dropped, and a decision about what was shown before

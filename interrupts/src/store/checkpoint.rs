@@ -1,4 +1,4 @@
-//! Checkpoints: where a run can go on from.
+//! Checkpoints: where a run can continue from.
 
 use std::fmt::{self, Display};
 
@@ -34,7 +34,7 @@ pub struct CheckpointDraft {
     pub run: RunId,
     /// The epoch of its owner.
     pub epoch: u64,
-    /// What it goes on from; of another run where this one was forked off.
+    /// What it continues from; of another run if this one was forked off.
     pub parent: Option<CheckpointId>,
     /// The version of the content's form.
     pub form: u32,
@@ -42,7 +42,7 @@ pub struct CheckpointDraft {
     pub content: String,
     /// Effects that begin with this checkpoint: their intents are recorded in the same transaction.
     pub intents: Vec<Intent>,
-    /// Effects that had begun before, and whose results the content does not hold yet.
+    /// Effects that had begun before, and whose results the content does not have yet.
     pub pending: Vec<EffectId>,
 }
 
@@ -52,7 +52,7 @@ pub struct CheckpointDraft {
 pub struct Checkpoint {
     /// Its name.
     pub id: CheckpointId,
-    /// What it goes on from.
+    /// What it continues from.
     pub parent: Option<CheckpointId>,
     /// The version of the content's form.
     pub form: u32,
@@ -109,7 +109,7 @@ impl Checkpoint {
         }
     }
 
-    /// The same with the digest that the adapter has stored, whatever the content's own is.
+    /// The same with the digest that the adapter has stored, even if the content's own is another one.
     #[must_use]
     pub const fn saved_as(mut self, digest: Digest) -> Self {
         self.digest = digest;
@@ -121,11 +121,11 @@ impl Checkpoint {
         self.digest == Digest::of(self.content.as_bytes())
     }
 
-    /// The checkpoint, where its content is what was saved.
+    /// The checkpoint, if its content is what was saved.
     ///
     /// # Errors
     ///
-    /// [`StoreError::DamagedCheckpoint`] where it is not.
+    /// [`StoreError::DamagedCheckpoint`] if it is not.
     pub fn whole(self) -> Result<Self, StoreError> {
         match self.is_whole() {
             true => Ok(self),
@@ -179,14 +179,14 @@ pub trait Checkpoints: Send + Sync {
     ///
     /// # Cancel safety
     ///
-    /// Dropped, it was saved whole or not at all: look at the last one to see.
+    /// If dropped, it was saved whole or not at all: look at the last one to see.
     async fn save(&self, draft: CheckpointDraft) -> Result<Checkpoint, CheckpointError>;
 
     /// A checkpoint.
     ///
     /// # Errors
     ///
-    /// [`StoreError::DamagedCheckpoint`] where its content does not have its digest.
+    /// [`StoreError::DamagedCheckpoint`] if its content does not have its digest.
     ///
     /// # Cancel safety
     ///
@@ -204,8 +204,8 @@ pub trait Checkpoints: Send + Sync {
     /// Safe: it only reads.
     async fn last_checkpoint(&self, run: RunId) -> Result<Option<Checkpoint>, StoreError>;
 
-    /// The checkpoints of a run after a number, in their order. Those that are damaged are among them: others can be gone
-    /// on from. [`Checkpoint::is_whole`] tells them apart.
+    /// The checkpoints of a run after a number, in their order. Damaged ones are among them, since a run can continue
+    /// from the others. [`Checkpoint::is_whole`] tells them apart.
     ///
     /// # Errors
     ///

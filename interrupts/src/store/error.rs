@@ -34,7 +34,7 @@ pub enum StoreError {
         /// Which one.
         checkpoint: CheckpointId,
     },
-    /// What was opened as a store is none of this program's.
+    /// What was opened as a store is not this program's.
     #[error("it is a database, and no store of this program")]
     Foreign,
     /// Another process held the store for too long.
@@ -67,7 +67,8 @@ pub enum StoreError {
         found: String,
     },
     /// The file of the store is not the one that was opened any more: it was deleted, replaced or cut off while it was
-    /// in use. An operation that was under way may have happened in a file that nobody can reach; none is acknowledged.
+    /// in use. An operation that was under way may have happened in a file that no process can reach; none is
+    /// acknowledged.
     #[error("the store is gone: {detail}")]
     Gone {
         /// What became of it.

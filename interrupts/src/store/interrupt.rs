@@ -20,7 +20,7 @@ use crate::rules::Remember;
 pub enum Admitted {
     /// The interrupt is new.
     New(Interrupt),
-    /// The same request was admitted before: this is what became of it.
+    /// The same request was admitted before: this is its interrupt now.
     Known(Interrupt),
 }
 
@@ -57,7 +57,7 @@ pub enum AdmitError {
         /// The run.
         run: RunId,
     },
-    /// The agent that shall stop has ended: there is nothing left of it to stop.
+    /// The agent that shall stop has ended: there is nothing left to stop.
     #[error("{node} is {}: there is nothing left of it to stop", .activity.name())]
     NodeEnded {
         /// The agent.
@@ -81,14 +81,14 @@ pub enum AdmitError {
 pub struct Delivery {
     /// The worker.
     pub owner: OwnerName,
-    /// How long its lease holds, from now by the store's clock.
+    /// How long its lease lasts, from now by the store's clock.
     pub lease: SignedDuration,
     /// The worker that is known to be gone, whose lease does not count any more.
     pub lost: Option<OwnerName>,
 }
 
-/// What an agent raises by itself, a question or a stop of its own: admitted, delivered and acknowledged at once.
-/// An agent that asks to be stopped stands at its boundary.
+/// What an agent raises by itself, a question or a stop of its own: admitted, delivered and acknowledged at once. An
+/// agent that asks to be stopped is at its boundary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RaisedQuestion {
     /// The question. Its content is the agent's typed request.
@@ -97,7 +97,8 @@ pub struct RaisedQuestion {
     pub delivery: Delivery,
 }
 
-/// What an agent asks people, with the place of its run's journal at which it asks: raised there, and put to people.
+/// An agent's question to people, with the place of its run's journal at which it asks: raised there, and put to
+/// people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PutQuestion {
     /// The question.
@@ -106,7 +107,7 @@ pub struct PutQuestion {
     pub epoch: u64,
     /// The intent to raise it, which names its interrupt.
     pub intent: Intent,
-    /// Whether people are asked at once, where no standing rule decides it.
+    /// Whether people are asked at once, if no standing rule decides it.
     pub opens_review: bool,
 }
 
@@ -114,7 +115,7 @@ pub struct PutQuestion {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PutQuestionError {
-    /// The journal did not take its intent; with [`JournalError::OtherIntent`] where something was asked there before.
+    /// The journal did not take its intent; with [`JournalError::OtherIntent`] if something was asked there before.
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// It was not raised.
@@ -137,7 +138,7 @@ pub struct Deciding {
     pub judge: Judge,
     /// What.
     pub choosing: Choosing,
-    /// Whether it holds for the same question when it is asked again, and for how long.
+    /// Whether it also applies when the same question is asked again, and for how long.
     pub remember: Option<Remember>,
 }
 
@@ -187,7 +188,7 @@ pub struct Page {
 /// A part of a list that is read from its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageBack {
-    /// Ends before this position; at the end of the list where it is absent.
+    /// Ends before this position; at the end of the list if it is absent.
     pub before: Option<u64>,
     /// The most entries.
     pub limit: u32,
@@ -207,34 +208,33 @@ pub struct Swept {
 /// Keeps interrupts. Each method is one transaction: the interrupt, its reroute, journal, notices and audit.
 #[async_trait]
 pub trait Interrupts: Send + Sync {
-    /// Admits an interrupt. The same key with the same content gives the stored answer, whatever became of it.
+    /// Admits an interrupt. The same key with the same content returns the stored interrupt, as it is now.
     ///
     /// # Errors
     ///
-    /// [`AdmitError`]; with [`AdmitError::OtherContent`] where the key was used for something else, with
-    /// [`AdmitError::NodeEnded`] where an agent shall stop that has ended.
+    /// [`AdmitError`]; with [`AdmitError::OtherContent`] if the key was used for something else, with
+    /// [`AdmitError::NodeEnded`] if an agent shall stop that has ended.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, it was admitted or not. Admit it again with the same key to be sure.
+    /// If dropped, it was admitted or not. Admit it again with the same key to be sure.
     async fn admit(&self, admission: Admission) -> Result<Admitted, AdmitError>;
 
-    /// Takes a request for a stop as one more for the same, where one is under way: its mode is raised until it waits
-    /// for somebody to resume, and the key is that stop's from now on. Where none is, or it was carried out, the
-    /// request is admitted as a stop of its own. Which of the two happens is decided in the transaction: of equal
-    /// requests at once one is admitted, and the others join it. The same key with the same content gives the stored
-    /// answer, as of [`Interrupts::admit`].
+    /// Joins a request for a stop to the same stop, if one is under way: that stop's mode is raised until it waits to
+    /// be resumed, and the key is that stop's from now on. If none is under way, or it was carried out, the request is
+    /// admitted as a stop of its own. The transaction decides which: of equal requests at once one is admitted, and the
+    /// others join it. The same key with the same content returns the stored interrupt, as of [`Interrupts::admit`].
     ///
-    /// The same stop does the same to the same run, or the same agent of it. A person's pause is not the same as one
-    /// of nobody's that waits to be resumed, for that may be ended by a policy.
+    /// The same stop does the same to the same run, or the same agent of it. A person's pause is not the same as a
+    /// pause that no person asked for and that waits to be resumed, since a policy may end that one.
     ///
     /// # Errors
     ///
-    /// [`AdmitError`], as of [`Interrupts::admit`]; [`AdmitError::NotRaised`] where the requester may not raise it.
+    /// [`AdmitError`], as of [`Interrupts::admit`]; [`AdmitError::NotRaised`] if the requester may not raise it.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, it was joined or admitted or not. Ask again with the same key to be sure.
+    /// If dropped, it was joined or admitted or not. Ask again with the same key to be sure.
     async fn join(&self, admission: Admission) -> Result<Admitted, AdmitError>;
 
     /// Admits a question that an agent raises by itself, delivers it to its worker and acknowledges it, in one
@@ -246,12 +246,12 @@ pub trait Interrupts: Send + Sync {
     ///
     /// # Cancel safety
     ///
-    /// Dropped, it was raised or not. Raise it again with the same key to be sure.
+    /// If dropped, it was raised or not. Raise it again with the same key to be sure.
     async fn raise(&self, raised: RaisedQuestion) -> Result<Admitted, AdmitError>;
 
     /// Records the intent to raise a question, raises it as [`Interrupts::raise`] does, and opens its review unless a
-    /// standing rule decides it, in one transaction. One that a reroute was bound to is raised alone, for the event of
-    /// that is to be ended first.
+    /// standing rule decides it, in one transaction. A question that a reroute was bound to is only raised, since the
+    /// reroute's event must be ended first.
     ///
     /// # Errors
     ///
@@ -259,26 +259,26 @@ pub trait Interrupts: Send + Sync {
     ///
     /// # Cancel safety
     ///
-    /// Dropped, it was put or not: the journal has its intent, or not.
+    /// If dropped, it was put or not: the journal has its intent, or not.
     async fn put_question(&self, question: PutQuestion) -> Result<Interrupt, PutQuestionError>;
 
-    /// Gives an interrupt to a worker, in a new epoch. Where its deliveries are spent it is dead-lettered
-    /// instead: look at the state of what is returned.
+    /// Gives an interrupt to a worker, in a new epoch. If its deliveries are used up, it is dead-lettered instead:
+    /// check the state of what is returned.
     ///
     /// # Errors
     ///
-    /// [`ChangeError`]; refused while somebody's lease holds.
+    /// [`ChangeError`]; refused while another lease is valid.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, it may be leased in an epoch that nobody knows; the lease runs out.
+    /// If dropped, it may be leased in an epoch that no caller knows; the lease runs out.
     async fn deliver(&self, id: InterruptId, delivery: Delivery) -> Result<Interrupt, ChangeError>;
 
-    /// Makes the lease of a delivery hold longer, never shorter.
+    /// Extends the lease of a delivery, never shortens it.
     ///
     /// # Errors
     ///
-    /// [`ChangeError`]; refused where a newer epoch has begun.
+    /// [`ChangeError`]; refused if a newer epoch has begun.
     ///
     /// # Cancel safety
     ///
@@ -290,15 +290,15 @@ pub trait Interrupts: Send + Sync {
         lease: SignedDuration,
     ) -> Result<Interrupt, ChangeError>;
 
-    /// Records that a stop took hold or what the agent asks, and binds the node's pending reroute.
+    /// Records that a stop took effect or what the agent asks, and binds the node's pending reroute.
     ///
     /// # Errors
     ///
-    /// [`ChangeError`]; refused where a newer epoch has begun, or the evidence does not fit.
+    /// [`ChangeError`]; refused if a newer epoch has begun, or the evidence does not fit.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, it was acknowledged or not: read it to see.
+    /// If dropped, it was acknowledged or not: read it to see.
     async fn acknowledge(
         &self,
         id: InterruptId,
@@ -310,11 +310,11 @@ pub trait Interrupts: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`ChangeError`]; refused where a newer epoch has begun.
+    /// [`ChangeError`]; refused if a newer epoch has begun.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, the review was opened or not: read the interrupt to see.
+    /// If dropped, the review was opened or not: read the interrupt to see.
     async fn require_review(
         &self,
         id: InterruptId,
@@ -326,11 +326,11 @@ pub trait Interrupts: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`ChangeError`]; refused where the version is not the current one.
+    /// [`ChangeError`]; refused if the version is not the current one.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, it happened or not; repeated with the same version it is refused if it happened.
+    /// If dropped, it happened or not; repeated with the same version it is refused if it happened.
     async fn review(
         &self,
         id: InterruptId,
@@ -339,16 +339,16 @@ pub trait Interrupts: Send + Sync {
         change: ReviewChange,
     ) -> Result<Interrupt, ChangeError>;
 
-    /// Decides. However many try, one decision stands; the bound reroute is consumed with it, and its dispatch
-    /// is journalled and told. The same decision may be submitted again, and gives the same answer.
+    /// Decides. However many callers try, one decision wins; the bound reroute is consumed with it, and its dispatch is
+    /// journalled and announced. The same decision may be submitted again, and gives the same answer.
     ///
     /// # Errors
     ///
-    /// [`ChangeError`]; [`Refusal::Ended`](crate::life::Refusal::Ended) names the decision that stands.
+    /// [`ChangeError`]; [`Refusal::Ended`](crate::life::Refusal::Ended) names the decision that won.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, it was decided or not. Decide again with the same decision id to be sure.
+    /// If dropped, it was decided or not. Decide again with the same decision id to be sure.
     async fn decide(
         &self,
         id: InterruptId,
@@ -356,9 +356,9 @@ pub trait Interrupts: Send + Sync {
         choosing: Choosing,
     ) -> Result<Interrupt, ChangeError>;
 
-    /// Decides several interrupts in one transaction: all of them or none. A decision that shall be remembered
-    /// becomes a standing rule in the same transaction. Of one that is submitted again the decision stands as it
-    /// was made, and no other rule is made of it.
+    /// Decides several interrupts in one transaction: all of them or none. A decision that is to be remembered becomes
+    /// a standing rule in the same transaction. A decision that is submitted again stays as it was made, and no other
+    /// rule is made of it.
     ///
     /// # Errors
     ///
@@ -366,15 +366,15 @@ pub trait Interrupts: Send + Sync {
     ///
     /// # Cancel safety
     ///
-    /// Dropped, all were decided or none. Decide again with the same decision ids to be sure.
+    /// If dropped, all were decided or none. Decide again with the same decision ids to be sure.
     async fn decide_together(
         &self,
         decisions: Vec<Deciding>,
     ) -> Result<Vec<Interrupt>, TogetherError>;
 
-    /// Withdraws an interrupt that is not wanted any more. Of a stop that several ask for, it takes back what the actor
-    /// asks, or the asking that the cause names; the stop ends with the last one, once it has taken hold where its run
-    /// was told.
+    /// Withdraws an interrupt that is not wanted any more. For a stop that several actors ask for, it takes back what
+    /// the actor asks, or the asking that the cause names; the stop ends with the last one, after it has taken effect
+    /// if its run was told to stop.
     ///
     /// # Errors
     ///
@@ -382,7 +382,7 @@ pub trait Interrupts: Send + Sync {
     ///
     /// # Cancel safety
     ///
-    /// Dropped, it was withdrawn or not: read it to see.
+    /// If dropped, it was withdrawn or not: read it to see.
     async fn withdraw(
         &self,
         id: InterruptId,
@@ -390,16 +390,16 @@ pub trait Interrupts: Send + Sync {
         cause: WithdrawCause,
     ) -> Result<Interrupt, ChangeError>;
 
-    /// Records that a delivery failed: of an epoch, or with `None` of nobody or of a lease that ran out.
-    /// The last one allowed dead-letters the interrupt.
+    /// Records that a delivery failed: of an epoch, or with `None` one that no worker took or whose lease ran out. The
+    /// last one allowed dead-letters the interrupt.
     ///
     /// # Errors
     ///
-    /// [`ChangeError`]; refused where a newer epoch has begun, or a lease holds and no epoch is named.
+    /// [`ChangeError`]; refused if a newer epoch has begun, or if a lease is valid and no epoch is named.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, the failure was counted or not.
+    /// If dropped, the failure was counted or not.
     async fn fail_delivery(
         &self,
         id: InterruptId,
@@ -411,19 +411,19 @@ pub trait Interrupts: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`ChangeError`]; refused to everybody but operators.
+    /// [`ChangeError`]; refused to everyone but operators.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, it is requested again or still dead-lettered: read it to see.
+    /// If dropped, it is requested again or still dead-lettered: read it to see.
     async fn redrive(&self, id: InterruptId, actor: Actor) -> Result<Interrupt, ChangeError>;
 
-    /// Records that one more asks for a stop that is under way: who, how and why. The same asked by the same is one
-    /// asking; a harder one raises the mode.
+    /// Records one more request for a stop that is under way: who, how and why. The same request by the same actor is
+    /// one asking; a harder one raises the mode.
     ///
     /// # Errors
     ///
-    /// [`ChangeError`]; refused where the stop has ended, or as many of that source stand as may.
+    /// [`ChangeError`]; refused if the stop has ended, or its source has no room for one more asking.
     ///
     /// # Cancel safety
     ///

@@ -31,11 +31,11 @@ pub struct Intent {
     pub node: NodeId,
     /// What kind of effect it is: a model call, a tool call, a child, a dispatch.
     pub kind: KindName,
-    /// What may be done where its outcome is unknown.
+    /// What may be done if its outcome is unknown.
     pub repeating: Repeating,
     /// What exactly is to be done, as JSON.
     pub content: String,
-    /// Its place in the run, where it has one: the same step of a fork of the run has the same place. A fork
+    /// Its place in the run, if it has one: the same step of a fork of the run has the same place. A fork
     /// takes over the results of effects that have a place, and of no others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
@@ -123,7 +123,7 @@ pub enum JournalError {
         /// The effect.
         effect: EffectId,
     },
-    /// The effect has another result, which stands.
+    /// The effect has another result, which is kept.
     #[error("effect {effect} already has another result")]
     OtherResult {
         /// The effect.
@@ -145,18 +145,18 @@ pub trait Journal: Send + Sync {
     ///
     /// # Cancel safety
     ///
-    /// Dropped, the intent was recorded or not. Begin it again: what was not done yet is then `Known`.
+    /// If dropped, the intent was recorded or not. Begin it again: what was not done yet is then `Known`.
     async fn begin(&self, epoch: u64, intent: Intent) -> Result<Begun, JournalError>;
 
     /// Records what came of an effect. The same result may be recorded again.
     ///
     /// # Errors
     ///
-    /// [`JournalError`]; with [`JournalError::OtherResult`] the first one stands.
+    /// [`JournalError`]; with [`JournalError::OtherResult`] the first result is kept.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, the result was recorded or not. Record it again to be sure.
+    /// If dropped, the result was recorded or not. Record it again to be sure.
     async fn finish(
         &self,
         epoch: u64,

@@ -22,7 +22,7 @@ pub struct NewMessage {
     pub text: String,
     /// Who says it.
     pub from: Actor,
-    /// What makes it the same message when it is sent again.
+    /// What identifies a repeated message.
     pub key: IdempotencyKey,
 }
 
@@ -30,7 +30,7 @@ pub struct NewMessage {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "snake_case")]
 pub enum MessageState {
-    /// Nobody has read it: it can be taken back.
+    /// It has not been read: it can be taken back.
     #[default]
     Waiting,
     /// The owner of the run has taken it for the node's next turn.
@@ -38,12 +38,12 @@ pub enum MessageState {
         /// When.
         at: Timestamp,
     },
-    /// Nobody has read it when its node or its run ended: only a fork of the run may read it now.
+    /// Its node or its run ended before it was read: only a fork of the run may read it now.
     Unread {
         /// When that ended.
         at: Timestamp,
     },
-    /// It was taken back before anybody read it.
+    /// It was taken back before it was read.
     Withdrawn {
         /// When.
         at: Timestamp,
@@ -53,20 +53,20 @@ pub enum MessageState {
 }
 
 impl MessageState {
-    /// Whether nobody has read it and it can be taken back.
+    /// Whether it has not been read and can be taken back.
     pub const fn is_waiting(&self) -> bool {
         matches!(self, Self::Waiting)
     }
 }
 
-/// A message that was accepted. Which turn has read it is said by the run's journal.
+/// A message that was accepted. The run's journal says which turn has read it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredMessage {
     /// Its place among all messages: 1 for the first, without gaps.
     pub position: u64,
     /// When it was accepted.
     pub at: Timestamp,
-    /// What became of it. What versions kept that knew of no states stands as waiting until its run goes on.
+    /// What became of it. Messages from versions without states count as waiting until their run continues.
     #[serde(default, skip_serializing_if = "MessageState::is_waiting")]
     pub state: MessageState,
     /// The message.
@@ -84,7 +84,7 @@ pub enum MessageError {
         /// The run.
         run: RunId,
     },
-    /// The run has ended, so nobody will read it.
+    /// The run has ended, so the message would not be read.
     #[error("the run is {state}")]
     RunEnded {
         /// How.
@@ -98,13 +98,13 @@ pub enum MessageError {
         /// The node.
         node: NodeId,
     },
-    /// The node has ended, so nobody will read it.
+    /// The node has ended, so the message would not be read.
     #[error("{node} has ended")]
     NodeEnded {
         /// The node.
         node: NodeId,
     },
-    /// The node ends before its next turn, so nobody will read it.
+    /// The node ends before its next turn, so the message would not be read.
     #[error("{node} will not read it: {interrupt} ({interrupt_type}) ends it")]
     NodeStops {
         /// The node.
@@ -160,7 +160,7 @@ pub enum MessageError {
 /// Keeps messages.
 #[async_trait]
 pub trait Messages: Send + Sync {
-    /// Accepts a message and tells of it. The same key with the same content gives the stored message.
+    /// Accepts a message and announces it. The same key with the same content returns the stored message.
     ///
     /// # Errors
     ///
@@ -168,10 +168,10 @@ pub trait Messages: Send + Sync {
     ///
     /// # Cancel safety
     ///
-    /// Dropped, it was accepted or not. Send it again with the same key to be sure.
+    /// If dropped, it was accepted or not. Send it again with the same key to be sure.
     async fn send_message(&self, message: NewMessage) -> Result<StoredMessage, MessageError>;
 
-    /// The messages of a run, in their order; a page goes on after the position of its last one.
+    /// The messages of a run, in their order; a page continues after the position of its last one.
     ///
     /// # Errors
     ///
@@ -182,8 +182,8 @@ pub trait Messages: Send + Sync {
     /// Safe: it only reads.
     async fn messages(&self, run: RunId, page: Page) -> Result<Vec<StoredMessage>, StoreError>;
 
-    /// Takes a message back that nobody has read: no turn reads it from then on. One that was taken back before is
-    /// given as it is.
+    /// Takes back a message that has not been read: no turn reads it from then on. One that was taken back before is
+    /// returned as it is.
     ///
     /// # Errors
     ///
@@ -191,7 +191,7 @@ pub trait Messages: Send + Sync {
     ///
     /// # Cancel safety
     ///
-    /// Dropped, it was taken back or not. Safe to repeat.
+    /// If dropped, it was taken back or not. Safe to repeat.
     async fn withdraw_message(
         &self,
         run: RunId,
@@ -205,11 +205,11 @@ pub trait Messages: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`RunError`]; fenced where a newer owner has the run.
+    /// [`RunError`]; fenced if a newer owner has the run.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, all were taken or none. Safe to repeat.
+    /// If dropped, all were taken or none. Safe to repeat.
     async fn read_messages(
         &self,
         run: RunId,

@@ -17,13 +17,13 @@ use crate::names::KindName;
 pub enum NodeActivity {
     /// It has nothing to do yet.
     Pending,
-    /// It has its request and waits for its turn, or for its run to go on.
+    /// It has its request and waits for its turn, or for its run to continue.
     Ready,
     /// It works.
     Running,
     /// Its interrupt waits for a decision.
     WaitingReview,
-    /// It was stopped and waits for somebody to resume it.
+    /// It was stopped and waits to be resumed.
     Paused,
     /// It has done its work. Final.
     Completed,
@@ -62,7 +62,7 @@ impl NodeActivity {
     }
 }
 
-/// A node as it stands.
+/// A node in its current state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeRow {
     /// Its run.
@@ -84,7 +84,7 @@ pub struct NodeRow {
     pub tokens: u64,
     /// Since when it does this, by the store's clock.
     pub since: Timestamp,
-    /// What the call to its model waits for, where it waits for its next try.
+    /// What the call to its model waits for, if it waits for its next try.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<CallWait>,
 }
@@ -107,16 +107,16 @@ impl CallWait {
 }
 
 impl NodeRow {
-    /// What the call to its model waits for at a time, where the node does this: one that no process executes, or that
-    /// stands still, waits for nothing.
+    /// What the call to its model waits for at a time, if the node does this: a node that no process executes, or that
+    /// is not running, waits for nothing.
     pub fn waits_at(&self, does: NodeActivity, now: Timestamp) -> Option<&CallWait> {
         let waits = self.waits.as_ref()?;
         (does == NodeActivity::Running && waits.until > now).then_some(waits)
     }
 
-    /// What the node does, as others see it. Its owner writes what it does by itself: a question that waits for a
-    /// person, and the end of its run or of a pause, may come after the last that was written. `interrupts` are those
-    /// of its run that have not ended, and `run` is where that stands for its nodes: see [`Run::state_for_nodes`].
+    /// What the node does, as others see it. Its owner records only what the node does by itself: a question that waits
+    /// for a person, and the end of its run or of a pause, may come after the last record. `interrupts` are those of
+    /// its run that have not ended, and `run` is its run's state for its nodes: see [`Run::state_for_nodes`].
     ///
     /// [`Run::state_for_nodes`]: super::run::Run::state_for_nodes
     pub fn stands<'i>(
@@ -137,7 +137,7 @@ impl NodeRow {
                 } else {
                     match run {
                         RunState::Paused => NodeActivity::Paused,
-                        // Nobody executes a run that waits.
+                        // No process executes a run that waits.
                         RunState::Waiting => NodeActivity::Ready,
                         RunState::Created
                         | RunState::Running
@@ -148,8 +148,8 @@ impl NodeRow {
                     }
                 }
             }
-            // What paused its run has ended, or what it asked is decided; it stays as it is where something of its own
-            // is open.
+            // What paused its run has ended, or what it asked is decided; it stays as it is if something of its own is
+            // open.
             NodeActivity::Paused | NodeActivity::WaitingReview if run == RunState::Waiting => {
                 if interrupts.into_iter().any(|interrupt| is_own(&interrupt)) {
                     self.activity
@@ -171,16 +171,16 @@ impl NodeRow {
 /// Keeps the nodes of runs.
 #[async_trait]
 pub trait Nodes: Send + Sync {
-    /// Records how nodes of a run stand, by the run's owner in its epoch, and tells of each that changed what
-    /// it does. `since` is set by the store where the activity changes, and kept where it does not.
+    /// Records the state of nodes of a run, by the run's owner in its epoch, and announces each whose activity changed.
+    /// The store sets `since` if the activity changes, and keeps it otherwise.
     ///
     /// # Errors
     ///
-    /// [`RunError`]; fenced where a newer owner has the run.
+    /// [`RunError`]; fenced if a newer owner has the run.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, all were recorded or none. Safe to repeat.
+    /// If dropped, all were recorded or none. Safe to repeat.
     async fn put_nodes(&self, run: RunId, epoch: u64, nodes: Vec<NodeRow>) -> Result<(), RunError>;
 
     /// A node of a run.

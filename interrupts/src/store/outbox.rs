@@ -1,4 +1,4 @@
-//! The outbox: what is to be told, in one order without gaps.
+//! The outbox: notifications, in one order without gaps.
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -18,7 +18,7 @@ use crate::names::{KindName, OwnerName};
 /// Who reads the outbox, and has a cursor of its own in it.
 pub type Consumer = OwnerName;
 
-/// What is told.
+/// A notification.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "about", rename_all = "snake_case")]
 pub enum Notification {
@@ -32,7 +32,7 @@ pub enum Notification {
         state: State,
         /// Its version after.
         version: u64,
-        /// Its source after, where that can differ from the one that it was admitted with.
+        /// Its source after, if that can differ from the one that it was admitted with.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         source: Option<StopSource>,
         /// What.
@@ -102,7 +102,7 @@ pub enum Notification {
         /// Why, in words.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
-        /// What waits for a person where the run stands still: what can be decided now goes first.
+        /// What waits for a person if the run does not proceed: what can be decided now goes first.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         open: Vec<InterruptId>,
     },
@@ -116,14 +116,14 @@ pub enum Notification {
         run: Option<RunId>,
         /// The interrupt that it was made of, or that it answered.
         interrupt: Option<InterruptId>,
-        /// Why, where it ended: `time`, `uses` or `revoked`.
+        /// Why, if it ended: `time`, `uses` or `revoked`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         why: Option<String>,
     },
 }
 
 impl Notification {
-    /// The run that it is about; none where it is about a rule that is confined to no run.
+    /// The run that it is about; none if it is about a rule that is confined to no run.
     pub const fn run(&self) -> Option<RunId> {
         match self {
             Self::Interrupt { run, .. }
@@ -145,11 +145,12 @@ pub struct OutboxRow {
     pub position: u64,
     /// When it was written.
     pub at: Timestamp,
-    /// What is told.
+    /// The notification.
     pub notification: Notification,
 }
 
-/// Keeps the outbox. A row is written in the transaction of what it tells, so there is none of what did not happen.
+/// Keeps the outbox. A row is written in the transaction of the change that it reports, so no row reports what did not
+/// happen.
 #[async_trait]
 pub trait Outbox: Send + Sync {
     /// Rows after a position, in their order.
@@ -189,8 +190,8 @@ pub trait Outbox: Send + Sync {
         page: PageBack,
     ) -> Result<Vec<OutboxRow>, StoreError>;
 
-    /// Records that a consumer has dealt with everything up to a position. Cursors never go back, and never
-    /// beyond the last row. Returns where the cursor stands.
+    /// Records that a consumer has dealt with everything up to a position. Cursors never go back, and never beyond the
+    /// last row. Returns the cursor.
     ///
     /// # Errors
     ///
@@ -198,10 +199,10 @@ pub trait Outbox: Send + Sync {
     ///
     /// # Cancel safety
     ///
-    /// Safe to repeat. Where it did not happen, the consumer is given the same rows again.
+    /// Safe to repeat. If it did not happen, the consumer is given the same rows again.
     async fn consumed(&self, consumer: &Consumer, through: u64) -> Result<u64, StoreError>;
 
-    /// Where a consumer's cursor stands; 0 before it has consumed anything.
+    /// A consumer's cursor; 0 before it has consumed anything.
     ///
     /// # Errors
     ///

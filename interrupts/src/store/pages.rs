@@ -48,7 +48,7 @@ impl Positioned for AuditRow {
 
 /// Reads a list from a position to its end.
 ///
-/// A page that is not full is the last one: what comes into the list later is told, or found by reading on from
+/// A page that is not full is the last one: what comes into the list later is announced, or found by reading on from
 /// [`Pages::position`].
 #[derive(Debug, Clone)]
 pub struct Pages {

@@ -1,4 +1,4 @@
-//! Forgetting what is over.
+//! Purging what has ended.
 
 use async_trait::async_trait;
 use jiff::SignedDuration;
@@ -30,10 +30,9 @@ pub struct Purged {
     pub audit_rows: u64,
 }
 
-/// Removes what ended long enough ago. What is live, and whatever belongs to a run that has not ended, is never
-/// touched. The audit is only cut at its beginning, before the first row that is too young or is about a run
-/// that is still kept; where it was cut, an anchor stays, from which it is verified on, and a row of the audit
-/// that says so.
+/// Removes what ended long enough ago. What is live, and everything that belongs to a run that has not ended, is never
+/// touched. The audit is only cut at its beginning, before the first row that is too young or is about a run that is
+/// still kept; a cut leaves an anchor, from which the rest is verified, and a row of the audit that says so.
 #[async_trait]
 pub trait Purge: Send + Sync {
     /// What [`Purge::purge`] would remove now.
@@ -47,10 +46,10 @@ pub trait Purge: Send + Sync {
     /// Safe: it only reads.
     async fn purgeable(&self, age: SignedDuration) -> Result<Purged, StoreError>;
 
-    /// Removes what ended, or was told, at least this long ago by the store's clock. A run that still has a
-    /// live interrupt stays, and so does one that another run was forked off which has not ended and has saved no
-    /// checkpoint of its own yet: it goes on from there. Notifications stay that some consumer with a cursor has not
-    /// dealt with; a consumer that comes later begins after those that are gone.
+    /// Removes what ended, or was announced, at least this long ago by the store's clock. A run that still has a live
+    /// interrupt stays, and so does a run with a fork that has not ended and has saved no checkpoint of its own yet:
+    /// the fork continues from there. Notifications stay until every consumer with a cursor has dealt with them; a
+    /// consumer that comes later begins after those that are gone.
     ///
     /// # Errors
     ///
@@ -58,6 +57,6 @@ pub trait Purge: Send + Sync {
     ///
     /// # Cancel safety
     ///
-    /// Dropped, some runs may be removed, each wholly. Safe to repeat.
+    /// If dropped, some runs may be removed, each wholly. Safe to repeat.
     async fn purge(&self, age: SignedDuration) -> Result<Purged, StoreError>;
 }

@@ -54,7 +54,7 @@ pub trait Reroutes: Send + Sync {
     ///
     /// # Cancel safety
     ///
-    /// Dropped, the turn was counted or not.
+    /// If dropped, the turn was counted or not.
     async fn turn_ignored(
         &self,
         run: RunId,

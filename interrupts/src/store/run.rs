@@ -24,9 +24,9 @@ pub struct Run {
     pub alias: Option<String>,
     /// What it is to do, as JSON.
     pub content: String,
-    /// Where it stands.
+    /// Its state.
     pub state: RunState,
-    /// Why it stands there, in words.
+    /// Why it is in that state, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The process that owns it.
@@ -47,12 +47,12 @@ pub struct Run {
     /// The node that it begins with, where that was recorded with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub root: Option<RootNode>,
-    /// The catalogue that it goes on under, once its owner has said which.
+    /// The catalogue that it continues under, once its owner has said which.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub catalogue: Option<Digest>,
     /// When it was created.
     pub created_at: Timestamp,
-    /// When it ended, where it has.
+    /// When it ended, if it has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
 }
@@ -79,7 +79,7 @@ impl Run {
         }
     }
 
-    /// The checkpoint that it goes on from: its last one, or the one that it was forked from.
+    /// The checkpoint that it continues from: its last one, or the one that it was forked from.
     pub const fn goes_on_from(&self) -> Option<CheckpointId> {
         match self.checkpoint {
             0 => self.forked_from,
@@ -90,13 +90,13 @@ impl Run {
         }
     }
 
-    /// Whether its owner's lease holds at a time. Where the owner is known to be gone it may hold all the same.
+    /// Whether its owner's lease is valid at a time. It may be valid even if the owner is known to be gone.
     pub fn is_owned(&self, now: Timestamp) -> bool {
         self.lease.as_ref().is_some_and(|lease| lease.until > now)
     }
 
-    /// Its state as its nodes have it: one that was left at work waits for whoever goes on with it, as nobody executes
-    /// it any more.
+    /// Its state as its nodes have it: a run that was left at work waits for a process to continue it, since no process
+    /// executes it any more.
     pub const fn state_for_nodes(&self, is_executed: bool) -> RunState {
         match self.state {
             RunState::Running | RunState::Stopping if !is_executed => RunState::Waiting,
@@ -112,8 +112,8 @@ impl Run {
     }
 }
 
-/// For how long an owner had a run, by its own beat and not by the clock: it renews its lease each time that so long has
-/// passed.
+/// For how long an owner had a run, counted in renewals of its lease instead of by the clock: it renews the lease at a
+/// fixed interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunHold {
     /// The epoch in which it had it.
@@ -146,7 +146,7 @@ pub struct NewRun {
     /// What it is to do, as JSON.
     pub content: String,
     /// The node that it begins with, which is recorded with the run: from then on the run can be addressed and
-    /// stopped. `None` where the owner records the node itself. A fork has that of the run that it leaves.
+    /// stopped. `None` if the owner records the node itself. A fork has that of the run that it leaves.
     pub root: Option<RootNode>,
 }
 
@@ -206,29 +206,30 @@ pub trait Runs: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`RunError::Taken`] where the id or the alias belongs to another one.
+    /// [`RunError::Taken`] if the id or the alias belongs to another one.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, it was created or not. Create it again to be sure.
+    /// If dropped, it was created or not. Create it again to be sure.
     async fn create_run(&self, new: NewRun) -> Result<Run, RunError>;
 
-    /// Creates a run that goes on from a checkpoint of another one, and takes over what had its result in the
-    /// other's journal by then, each at its place. Forked again with the same id, it is returned as it is.
+    /// Creates a run that continues from a checkpoint of another one, and takes over the effects that had results in
+    /// the other's journal by then, each at its place. Forked again with the same id, it is returned as it is.
     ///
     /// # Errors
     ///
-    /// [`RunError::Taken`] where the id or the alias belongs to another one; [`RunError::NoCheckpoint`].
+    /// [`RunError::Taken`] if the id or the alias belongs to another one; [`RunError::NoCheckpoint`].
     ///
     /// # Cancel safety
     ///
-    /// Dropped, it was forked whole or not at all. Fork it again to be sure.
+    /// If dropped, it was forked whole or not at all. Fork it again to be sure.
     async fn fork_run(&self, from: CheckpointId, new: NewRun) -> Result<Run, RunError> {
         self.fork_run_with(from, new, Vec::new()).await
     }
 
-    /// As [`Runs::fork_run`], with effects of its own in its journal after those that it takes over: whoever goes on
-    /// with it finds them. One at a place that it takes over is there already, and is left as it is. Whether the fork is the same one is said by its content, not by them.
+    /// As [`Runs::fork_run`], with effects of its own in its journal after those that it takes over, for the process
+    /// that continues it. An effect at a place that it takes over is there already, and is left as it is. The fork's
+    /// content, and not these effects, says whether the fork is the same one.
     ///
     /// # Errors
     ///
@@ -248,18 +249,18 @@ pub trait Runs: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`RunError::Owned`] while another owner's lease holds; [`RunError::Illegal`] where the run has ended.
+    /// [`RunError::Owned`] while another owner's lease is valid; [`RunError::Illegal`] if the run has ended.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, it may be owned in an epoch that nobody knows; the lease runs out.
+    /// If dropped, it may be owned in an epoch that no process knows; the lease runs out.
     async fn own_run(&self, id: RunId, owner: Delivery) -> Result<Run, RunError>;
 
-    /// Makes the owner's lease hold longer, never shorter.
+    /// Extends the owner's lease, never shortens it.
     ///
     /// # Errors
     ///
-    /// [`RunError::Fenced`] where a newer owner has it.
+    /// [`RunError::Fenced`] if a newer owner has it.
     ///
     /// # Cancel safety
     ///
@@ -275,20 +276,19 @@ pub trait Runs: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`RunError::Fenced`] where a newer owner has it.
+    /// [`RunError::Fenced`] if a newer owner has it.
     ///
     /// # Cancel safety
     ///
     /// Safe to repeat.
     async fn release_run(&self, id: RunId, epoch: u64) -> Result<Run, RunError>;
 
-    /// Changes the state of a run. The interrupts of a run that ends are cancelled with it where they are few,
-    /// the others by the next sweep, and no new ones are admitted. A run that already is in the state stays as
-    /// it is.
+    /// Changes the state of a run. The interrupts of a run that ends are cancelled with it if they are few, the others
+    /// by the next sweep, and no new ones are admitted. A run that already is in the state stays as it is.
     ///
     /// # Errors
     ///
-    /// [`RunError::Illegal`] where the state cannot follow; [`RunError::Fenced`] where a newer owner has it.
+    /// [`RunError::Illegal`] if the state cannot follow; [`RunError::Fenced`] if a newer owner has it.
     ///
     /// # Cancel safety
     ///
@@ -323,8 +323,8 @@ pub trait Runs: Send + Sync {
     /// Safe: it only reads.
     async fn run_of(&self, alias: &str) -> Result<Option<Run>, StoreError>;
 
-    /// Runs in the order of their creation, each with its position; of the given states, or all of them
-    /// where none is given.
+    /// Runs in the order of their creation, each with its position; of the given states, or all of them if none is
+    /// given.
     ///
     /// # Errors
     ///

@@ -9,7 +9,7 @@ use crate::digest::Digest;
 use crate::life::{Actor, Choosing, Interrupt};
 use crate::rules::{Remember, RuleRefusal, StandingRule};
 
-/// A rule that somebody makes of an interrupt without deciding that one.
+/// A rule that a person makes of an interrupt without deciding that one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewRule {
     /// The interrupt that he was shown.
@@ -57,11 +57,11 @@ pub enum RuleError {
 /// Keeps standing rules.
 #[async_trait]
 pub trait StandingRules: Send + Sync {
-    /// Makes a rule of an interrupt that was shown to somebody. The same rule under the same id gives the stored one.
+    /// Makes a rule of an interrupt that a person was shown. The same rule under the same id gives the stored one.
     ///
     /// # Errors
     ///
-    /// [`RuleError`]; refused where a person must see such an interrupt each time.
+    /// [`RuleError`]; refused if a person must see such an interrupt each time.
     ///
     /// # Cancel safety
     ///
@@ -70,23 +70,23 @@ pub trait StandingRules: Send + Sync {
 
     /// Decides an acknowledged interrupt by the oldest rule that answers it: the use is counted in the transaction of
     /// the decision, so a rule is never used more often than it says, however many interrupts are raised at once.
-    /// `None` where no rule answers it, or the interrupt is not, or not any more, the owner's to decide.
+    /// `None` if no rule answers it, or if the interrupt is not, or no longer, the owner's to decide.
     ///
     /// # Errors
     ///
-    /// [`ChangeError`]; refused where a newer epoch has begun.
+    /// [`ChangeError`]; refused if a newer epoch has begun.
     ///
     /// # Cancel safety
     ///
-    /// Dropped, it was decided or not: read the interrupt to see. Safe to repeat.
+    /// If dropped, it was decided or not: read the interrupt to see. Safe to repeat.
     async fn apply_rule(
         &self,
         interrupt: InterruptId,
         epoch: u64,
     ) -> Result<Option<Interrupt>, ChangeError>;
 
-    /// Ends a rule. What it decided stays decided. One that has ended already stays as it is. Who made it may revoke
-    /// it, and so may every supervisor and operator.
+    /// Ends a rule. What it decided stays decided. One that has ended already stays as it is. The actor who made it may
+    /// revoke it, and so may every supervisor and operator.
     ///
     /// # Errors
     ///
@@ -97,8 +97,8 @@ pub trait StandingRules: Send + Sync {
     /// Safe to repeat.
     async fn revoke_rule(&self, rule: RuleId, by: Actor) -> Result<StandingRule, RuleError>;
 
-    /// Ends the rules whose time is over, at most so many. They are not used any more before that either: a rule is
-    /// judged by the store's clock when it is used. Returns the ended ones.
+    /// Ends the rules whose time is over, at most so many. An expired rule is not used even before it is ended here: it
+    /// is judged by the store's clock when it is used. Returns the ended ones.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The workers that execute runs: who there is, how much each has taken, and what it has.
+//! The workers that execute runs: which ones there are, how much each has taken, and what it has.
 
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
@@ -8,7 +8,7 @@ use super::error::StoreError;
 use crate::label::Labels;
 use crate::names::OwnerName;
 
-/// What a worker says of itself.
+/// What a worker reports of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkerState {
     /// How many runs it executes at once.
@@ -27,23 +27,23 @@ impl WorkerState {
     }
 }
 
-/// A worker that has told of itself.
+/// A worker that has reported itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkerRow {
     /// The name under which it owns runs.
     pub name: OwnerName,
-    /// What it has said.
+    /// What it has reported.
     #[serde(flatten)]
     pub state: WorkerState,
-    /// Until when that holds.
+    /// When the report expires.
     pub until: Timestamp,
 }
 
-/// Workers tell of themselves so that of several that could take a run one does. It is a hint: who owns a run is decided
-/// by [`own_run`](super::Runs::own_run) alone. Nothing of it is told or audited.
+/// Workers report themselves so that, of several that could take a run, one does. It is a hint:
+/// [`own_run`](super::Runs::own_run) alone decides who owns a run. The reports are neither announced nor audited.
 #[async_trait]
 pub trait Workers: Send + Sync {
-    /// Says how a worker stands, for as long as `lease`; for no time at all where it leaves. Workers whose time is over
+    /// Reports a worker's state, for as long as `lease`; for no time at all if it leaves. Workers whose time is over
     /// are forgotten.
     ///
     /// # Errors

@@ -31,7 +31,7 @@ pub const fn agent_type_name<M: AgentRoute>(discriminant: i128) -> &'static str 
     M::AgentType::NAMES[position::<M>(discriminant)]
 }
 
-/// The place of the route that has the same name as a kind of agent; past the end where there is
+/// The place of the route that has the same name as a kind of agent; past the end if there is
 /// none, which [`assert_origin`] reports.
 pub const fn origin_position<A: AgentType>(variant: &str) -> usize {
     place_of::<A::Route>(variant)
@@ -41,7 +41,7 @@ pub const fn origin_position<A: AgentType>(variant: &str) -> usize {
 ///
 /// # Panics
 ///
-/// Where there is none.
+/// If there is none.
 #[track_caller]
 pub const fn assert_origin<A: AgentType>(variant: &str, routes: &str) {
     if origin_position::<A>(variant) < A::Route::__VARIANTS.len() {
@@ -58,7 +58,7 @@ pub const fn assert_origin<A: AgentType>(variant: &str, routes: &str) {
 }
 
 /// The place of the kind of agent that has the same name as a variant of a sealed interrupt request;
-/// past the end where there is none, which [`assert_kind`] reports.
+/// past the end if there is none, which [`assert_kind`] reports.
 pub const fn kind_position<I: SealedInterrupt>(variant: &str) -> usize {
     place_of::<I::Kind>(variant)
 }
@@ -67,7 +67,7 @@ pub const fn kind_position<I: SealedInterrupt>(variant: &str) -> usize {
 ///
 /// # Panics
 ///
-/// Where there is none of its name.
+/// If there is none of its name.
 #[track_caller]
 pub const fn assert_kind<I: SealedInterrupt>(variant: &str, kinds: &str) {
     if kind_position::<I>(variant) < I::Kind::__VARIANTS.len() {
@@ -83,7 +83,7 @@ pub const fn assert_kind<I: SealedInterrupt>(variant: &str, kinds: &str) {
     panic!("{}", message.text())
 }
 
-/// For each agent type, the route that leads to it; 0 where there is none, which
+/// For each agent type, the route that leads to it; 0 if there is none, which
 /// [`assert_routes`] reports.
 pub const fn routes_by_agent_type(positions: &[usize]) -> [usize; MOST_ROUTES] {
     let mut routes = [0; MOST_ROUTES];
@@ -101,7 +101,7 @@ pub const fn routes_by_agent_type(positions: &[usize]) -> [usize; MOST_ROUTES] {
 ///
 /// # Panics
 ///
-/// Where one has none, or more than one. The text names all of them.
+/// If one has none, or more than one. The text names all of them.
 #[track_caller]
 pub const fn assert_routes<R: InterruptRoutes>(record: &str, positions: &[usize]) {
     let variants = R::AgentType::__VARIANTS;
@@ -157,7 +157,7 @@ pub const fn assert_routes<R: InterruptRoutes>(record: &str, positions: &[usize]
 ///
 /// # Panics
 ///
-/// Where one has none. The text names all of them.
+/// If one has none. The text names all of them.
 #[track_caller]
 pub const fn assert_kinds<I: SealedInterrupt>(request: &str, positions: &[usize]) {
     let variants = I::Kind::__VARIANTS;
@@ -182,7 +182,7 @@ pub const fn assert_kinds<I: SealedInterrupt>(request: &str, positions: &[usize]
     }
 }
 
-/// The place of the agent type whose variant has this name; past the end where there is none.
+/// The place of the agent type whose variant has this name; past the end if there is none.
 const fn place_of<A: AgentType>(variant: &str) -> usize {
     let mut at = 0;
     while at < A::__VARIANTS.len() {

@@ -18,8 +18,8 @@ type Conversion<I> = (TypeId, &'static str, fn(Box<dyn Any + Send>) -> Option<I>
 
 const FIELDS: &[&str] = &["kind", "request"];
 
-/// A variant of a sealed interrupt request, as a type: what it carries is checked here alone, so
-/// that a payload that is none is reported once, at its type, and not again for each use of it.
+/// A variant of a sealed interrupt request, as a type: its payload type is checked only here, so that an invalid one is
+/// reported once, at its type, and not again for each use of it.
 pub trait Variant: 'static {
     /// The enumeration.
     type Interrupt: SealedInterrupt;

@@ -18,7 +18,7 @@ impl Message {
         }
     }
 
-    /// Adds a text at the end, where it fits.
+    /// Adds a text at the end, if it fits.
     pub(super) const fn push(mut self, text: &str) -> Self {
         let text = text.as_bytes();
         if self.length + text.len() > CAPACITY {

@@ -1,7 +1,7 @@
 //! The parts of a routing record's implementation that need no generated code.
 //!
-//! They are bound by [`Route`] alone, so that a request type that is none is reported once, at its
-//! field, and not again for each use of it.
+//! They are bound by [`Route`] alone, so that a type that is no request is reported once, at its field, and not again
+//! for each use of it.
 
 use std::any::{Any, TypeId};
 use std::marker::PhantomData;
@@ -26,7 +26,7 @@ pub struct AssertRequest<T: Request>(PhantomData<T>);
 ///
 /// # Panics
 ///
-/// Where one does not.
+/// If one does not.
 #[track_caller]
 pub const fn assert_property_name(name: &str) {
     if crate::schema::is_taken_name(name) {
@@ -39,7 +39,7 @@ pub const fn assert_property_name(name: &str) {
     panic!("{}", message.text())
 }
 
-/// Writes one field of a record, where it is set.
+/// Writes one field of a record, if it is set.
 pub fn serialize_field<M: Route, S: SerializeMap>(
     map: &mut S,
     request: &Option<M::Request>,
@@ -50,7 +50,7 @@ pub fn serialize_field<M: Route, S: SerializeMap>(
     }
 }
 
-/// Reads the request of one field, `None` where the input is null.
+/// Reads the request of one field, `None` if the input is null.
 pub fn deserialize_field<'de, M: Route, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<M::Routing>, D::Error> {
@@ -80,7 +80,7 @@ pub fn request_type<M: Route>() -> TypeId {
     TypeId::of::<M::Request>()
 }
 
-/// The record with a copy of a request in one field; `None` where the request is of another type.
+/// The record with a copy of a request in one field; `None` if the request is of another type.
 pub fn wrap_copy<M: Route>(request: &dyn Any) -> Option<M::Routing> {
     request.downcast_ref::<M::Request>().cloned().map(M::wrap)
 }

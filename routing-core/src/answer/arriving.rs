@@ -1,8 +1,8 @@
-//! Looking at an answer while it arrives: whether it can still become one that is read.
+//! Checking an answer while it arrives: whether it can still become valid.
 //!
-//! The beginning of an answer is read by the very code that reads whole ones. It is at fault where that
-//! reading stops at anything but the end of the text, for reading goes from left to right and nothing
-//! that follows mends what it met. So no answer is ever given up that would have been taken.
+//! The beginning of an answer is read by the same code that reads whole ones. It is at fault if that reading stops at
+//! anything but the end of the text, since reading goes from left to right and nothing that follows repairs what it
+//! met. So no answer is rejected early that would have been accepted.
 
 use super::body::{body, body_so_far};
 use super::explain::fault_before_end;
@@ -40,7 +40,7 @@ impl<R: Routing> ArrivingAnswer<R> {
         }
     }
 
-    /// Takes the next piece. The fault that no further piece can mend, once there is one.
+    /// Takes the next piece. Returns the fault that no further piece can repair, once there is one.
     ///
     /// A fault is noticed soon, not at once: the answer is looked at whenever it has grown by an eighth.
     pub fn push(&mut self, piece: &str) -> Option<&AnswerError> {
@@ -67,7 +67,7 @@ impl<R: Routing> ArrivingAnswer<R> {
     }
 }
 
-/// The fault of an answer that begins so, whatever follows; `None` while it may still become one that
+/// The fault of an answer that begins so, regardless of what follows; `None` while it may still become one that
 /// [`read_within`](super::read_within) takes.
 pub fn fault_so_far<R: Routing>(beginning: &str, allowed: RouteSet<R>) -> Option<AnswerError> {
     if let Err(error) = body(beginning.as_bytes())

@@ -7,11 +7,11 @@ pub const LONGEST_ANSWER: usize = 8 * 1024 * 1024;
 
 const FENCE: &[u8] = b"```";
 
-/// What stands within the white space and the fence.
+/// What is within the white space and the fence.
 ///
 /// # Errors
 ///
-/// Where the answer is too long or empty, or its fence is not closed.
+/// If the answer is too long or empty, or its fence is not closed.
 pub fn body(answer: &[u8]) -> Result<&[u8], AnswerError> {
     if answer.len() > LONGEST_ANSWER {
         let reason = format!(
@@ -31,21 +31,21 @@ pub fn body(answer: &[u8]) -> Result<&[u8], AnswerError> {
     }
 }
 
-/// What stands within the white space and the fence of an answer that is still arriving, as far as it
-/// will be part of the whole one; `None` while nothing of it has come.
+/// What is within the white space and the fence of an answer that is still arriving, as far as it will be part of the
+/// whole one; `None` while nothing of it has come.
 ///
 /// # Errors
 ///
-/// Where the fence holds something other than JSON.
+/// If the fence has something other than JSON in it.
 pub(super) fn body_so_far(beginning: &[u8]) -> Result<Option<&[u8]>, AnswerError> {
     let text = beginning.trim_ascii_start();
     let inside = match text.strip_prefix(FENCE) {
         None if FENCE.starts_with(text) => None,
         None => Some(text),
-        // What stands at the end may be part of the closing fence.
+        // The end may be part of the closing fence.
         Some(fenced) => after_language(fenced)?.map(|rest| without_last(rest, |byte| byte == b'`')),
     };
-    // A number that stands at the end may have more digits, a point, an exponent.
+    // A number at the end may have more digits, a point, an exponent.
     let inside = inside.map(|inside| {
         let is_of_number = |byte: u8| byte.is_ascii_digit() || b"+-.eE".contains(&byte);
         without_last(inside, is_of_number)
@@ -71,7 +71,7 @@ fn within_fence(fenced: &[u8]) -> Result<&[u8], AnswerError> {
     Ok(inside.trim_ascii())
 }
 
-/// What follows the first line, whose rest names the language; `None` where that line does not end.
+/// What follows the first line, whose rest names the language; `None` if that line does not end.
 fn after_language(fenced: &[u8]) -> Result<Option<&[u8]>, AnswerError> {
     let Some(line_end) = fenced.iter().position(|byte| *byte == b'\n') else {
         return Ok(None);

@@ -5,9 +5,8 @@ use crate::schema::AnswerSchema;
 
 /// Checks an answer against the constraints of its schema: lengths, ranges, patterns, formats.
 ///
-/// Called only where [`AnswerSchema::has_constraints`] says so, with an answer that has been read
-/// and has the right types. [`AnswerSchema::constraints_schema`] is what to check against, whatever
-/// dialect the model was shown.
+/// Called only if [`AnswerSchema::has_constraints`] says so, with an answer that has been read and has the right types.
+/// [`AnswerSchema::constraints_schema`] is what to check against, in any dialect that the model was shown.
 pub trait ConstraintCheck: Send + Sync {
     /// Checks `answer`, a JSON text.
     ///

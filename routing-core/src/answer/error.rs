@@ -16,7 +16,7 @@ pub enum AnswerFault {
     UnknownField,
     /// A route of the record that is not allowed here.
     RouteNotAllowed,
-    /// A key that stands twice in one object.
+    /// A key that appears twice in one object.
     DuplicateKey,
     /// An array where the schema has an object.
     ArrayForObject,

@@ -38,7 +38,7 @@ pub(super) fn explain<F: AnswerForm>(form: &F, text: &[u8]) -> AnswerError {
     }
 }
 
-/// The fault that reading meets before it comes to the end of the text; `None` where it comes there.
+/// The fault that reading meets before it comes to the end of the text; `None` if it comes there.
 pub(super) fn fault_before_end<F: AnswerForm>(form: &F, text: &[u8]) -> Option<AnswerError> {
     let mut json = serde_json::Deserializer::from_slice(text);
     let read = form
@@ -58,8 +58,7 @@ fn fault_of(error: &serde_json::Error, path: &Path, note: Option<Note>) -> Answe
             AnswerFault::CutOff,
             format!("the answer is cut off: {message}"),
         ),
-        // The text goes on where a list of known length ends; what follows the whole value is found
-        // elsewhere.
+        // The text continues after the end of a list of known length; text after the whole value is found elsewhere.
         Category::Syntax if bare == "trailing characters" => (
             AnswerFault::WrongShape,
             "the list has more elements than it may".to_owned(),
@@ -79,8 +78,8 @@ fn fault_of(error: &serde_json::Error, path: &Path, note: Option<Note>) -> Answe
     AnswerError::new(fault, shortened(&path), reason)
 }
 
-/// The fault behind an error of serde's derived code, which has no kinds but words, and the key that
-/// it is about where the path does not hold it.
+/// The fault behind an error of serde's derived code, which has no kinds, only words, and the key that it is about if
+/// the path does not have it.
 fn of_message(message: &str) -> (AnswerFault, Option<String>) {
     let key_after = |start: &str| {
         let (key, _after) = message.strip_prefix(start)?.split_once('`')?;
@@ -101,7 +100,7 @@ fn of_message(message: &str) -> (AnswerFault, Option<String>) {
     }
 }
 
-/// A text that may repeat what stands in the answer, which may be long.
+/// A text that may repeat a part of the answer, which may be long.
 fn shortened(text: &str) -> String {
     match text.char_indices().nth(LONGEST_TEXT) {
         Some((end, _char)) => format!("{}…", &text[..end]),

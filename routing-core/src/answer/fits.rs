@@ -1,9 +1,9 @@
 //! Whether an answer fits its schema, for what serde reads from a buffer.
 //!
-//! An adapter does not reach into serde's buffers: of tagged and untagged enums and of what is flattened,
-//! unknown fields are skipped there, whatever their types deny, and lists are taken for structs. So an answer
-//! of which serde has buffered a part is compared with its schema once it has been read. Lengths, ranges,
-//! patterns and formats are not looked at: they are the business of a [`ConstraintCheck`](super::ConstraintCheck).
+//! An adapter does not reach into serde's buffers: of tagged and untagged enums and of what is flattened, unknown
+//! fields are skipped there, even if their types deny them, and lists are taken for structs. So an answer of which
+//! serde has buffered a part is compared with its schema once it has been read. Lengths, ranges, patterns and formats
+//! are not checked here: a [`ConstraintCheck`](super::ConstraintCheck) does that.
 
 use serde_json::{Map, Value};
 
@@ -25,7 +25,7 @@ struct Misfit {
     fault: AnswerFault,
     path: String,
     reason: String,
-    /// How much it tells: of the branches of a union, that which the answer comes closest to is meant.
+    /// How much it tells: of the branches of a union, the one that the answer comes closest to is meant.
     weight: (bool, usize),
 }
 
@@ -57,7 +57,7 @@ impl Fitting<'_> {
                 },
                 path: path.to_owned(),
                 reason: format!("a value of another type stands where {wanted} belongs"),
-                // What serde took a list for is what was meant.
+                // The branch for which serde took a list is the one that was meant.
                 weight: (value.is_array(), depth),
             });
         }
@@ -94,7 +94,7 @@ impl Fitting<'_> {
         }
     }
 
-    /// The misfit of the branch that was meant; `None` where one fits.
+    /// The misfit of the branch that was meant; `None` if one fits.
     fn of_union(
         &self,
         branches: &[Value],

@@ -10,7 +10,7 @@ use super::watch::Watch;
 use crate::route::{Route, RouteId};
 use crate::routing::Routing;
 
-/// Reads the request of the route `M` from the object that holds it alone.
+/// Reads the request of the route `M` from the object that has it as its only property.
 pub(crate) struct OneRoute<M, W> {
     watch: W,
     route: PhantomData<M>,

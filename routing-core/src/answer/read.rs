@@ -44,11 +44,11 @@ pub fn read_narrowed<M: Route>(text: &[u8]) -> Result<Narrowed<M>, AnswerError> 
 
 /// Reads an answer that holds exactly one of the allowed routes. A null beside it counts as unset.
 ///
-/// Where one route alone is allowed, it is read as by [`read_narrowed`].
+/// If only one route is allowed, it is read as by [`read_narrowed`].
 ///
 /// # Errors
 ///
-/// [`AnswerError`], with the path of what is wrong; [`AnswerFault::NoRoute`] where nothing is allowed.
+/// [`AnswerError`], with the path of what is wrong; [`AnswerFault::NoRoute`] if nothing is allowed.
 pub fn read_within<R: Routing>(text: &[u8], allowed: RouteSet<R>) -> Result<R, AnswerError> {
     if let Some(route) = allowed.single() {
         return R::__parse_narrowed(route.index(), text);
@@ -72,7 +72,7 @@ pub(super) trait AnswerForm {
         watch: W,
     ) -> Result<Self::Value, D::Error>;
 
-    /// The schema that it has to fit, where one is known.
+    /// The schema that it has to fit, if one is known.
     fn schema(&self) -> Option<&'static AnswerSchema>;
 }
 

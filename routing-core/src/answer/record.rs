@@ -14,8 +14,8 @@ use crate::routing::Routing;
 ///
 /// # Errors
 ///
-/// Where the input is no object, a key is unknown, not allowed or doubled, or where not exactly one
-/// field is set. A field that is null is not set.
+/// If the input is no object, a key is unknown, not allowed or doubled, or not exactly one field is set. A field that
+/// is null is not set.
 pub fn deserialize_record<'de, R: Routing, D: Deserializer<'de>>(
     deserializer: D,
     allowed: RouteSet<R>,
@@ -25,8 +25,8 @@ pub fn deserialize_record<'de, R: Routing, D: Deserializer<'de>>(
 
 /// Reads a record that may hold any one of the allowed routes, and notes which fault it found.
 ///
-/// An error of `serde` is text; the note tells a reader which of the faults of a record the text is
-/// about. It stays unset where the fault is within a request, or in the JSON.
+/// An error of `serde` is text; the note tells a reader which of the faults of a record the text is about. It stays
+/// unset if the fault is within a request, or in the JSON.
 #[derive(Debug)]
 pub struct RecordSeed<'a, R: Routing> {
     allowed: RouteSet<R>,

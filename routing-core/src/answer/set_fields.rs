@@ -10,11 +10,11 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 pub(super) struct SetFields<'count>(&'count Cell<usize>);
 
 impl SetFields<'_> {
-    /// How many are set in the object that the text begins with; none where it is no object.
+    /// How many are set in the object that the text begins with; none if it is no object.
     pub(super) fn begun_in(text: &[u8]) -> usize {
         let count = Cell::new(0);
         let mut json = serde_json::Deserializer::from_slice(text);
-        // The text ends in the midst of it, which is an error that says nothing.
+        // The text ends within the object; that error is of no interest.
         let _end = SetFields(&count).deserialize(&mut json);
         count.get()
     }

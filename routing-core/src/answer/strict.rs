@@ -1,13 +1,11 @@
 //! JSON read more strictly than serde does by default, at any depth.
 //!
-//! Derived code takes an array for a struct (fields by position), skips fields that it does not know,
-//! and lets a doubled key of a map win over the first. A model's answer must do none of this: what
-//! its schema forbids is refused here. The adapter stands between a type and any deserializer of a
-//! self-describing format, and keeps nothing of its own but the keys of maps.
+//! Derived code takes an array for a struct (fields by position), skips fields that it does not know, and lets a
+//! doubled key of a map win over the first. A model's answer must do none of this: what its schema forbids is refused
+//! here. The adapter wraps any deserializer of a self-describing format, and stores nothing but the keys of maps.
 //!
-//! One hole is serde's: what it buffers (untagged and internally tagged enums, `flatten`) is read
-//! from its buffer, where an adapter does not reach. The watch is told of it, and such an answer is
-//! compared with its schema.
+//! One hole is serde's: what it buffers (untagged and internally tagged enums, `flatten`) is read from its buffer,
+//! which an adapter does not reach. The watch is notified of it, and such an answer is compared with its schema.
 
 use serde::de::{DeserializeSeed, Deserializer, Error, Visitor};
 
@@ -19,7 +17,7 @@ use super::watch::Watch;
 pub(crate) struct Strict<D, W> {
     inner: D,
     watch: W,
-    /// The fields of the struct whose value this is; empty where it is no struct's.
+    /// The fields of the struct whose value this is; empty if it is no struct's.
     siblings: &'static [&'static str],
 }
 
@@ -120,8 +118,8 @@ impl<'de, D: Deserializer<'de>, W: Watch> Deserializer<'de> for Strict<D, W> {
         self.inner.deserialize_struct(name, fields, visitor)
     }
 
-    /// A string or an object of one property, told apart here: serde takes `{"A": null}` for the
-    /// variant `A`, which the schema writes as `"A"` alone.
+    /// Distinguishes a string from an object of one property: serde takes `{"A": null}` for the variant `A`, which the
+    /// schema writes as `"A"` alone.
     #[inline]
     fn deserialize_enum<V: Visitor<'de>>(
         self,

@@ -1,4 +1,4 @@
-//! The keys of maps: each may stand once.
+//! The keys of maps: each may appear once.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -7,9 +7,9 @@ use std::cell::{Cell, RefCell};
 
 use super::AnswerFault;
 
-/// Told what kind of fault is about to be returned as an error.
+/// Notified of the kind of fault that is about to be returned as an error.
 pub(crate) trait Watch: Copy {
-    /// A fault, and the key that it is about where the path does not hold it yet.
+    /// A fault, and the key that it is about if the path does not have it yet.
     fn note(self, fault: AnswerFault, key: Option<&str>);
 
     /// A value of any type is about to be read: perhaps into a buffer, where reading is not strict.
@@ -52,7 +52,7 @@ pub(crate) struct Note {
 }
 
 impl Notes {
-    /// What was noted, where anything was.
+    /// The first note, if there is one.
     pub(crate) fn into_first(self) -> Option<Note> {
         self.0.into_inner()
     }

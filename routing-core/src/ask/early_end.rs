@@ -10,7 +10,7 @@ use crate::route_set::RouteSet;
 use crate::routing::Routing;
 use crate::stop::{StopMode, StopReason, StopScope, StopSource};
 
-/// How the reason begins for which a wrong answer is rejected early.
+/// How the reason begins when a wrong answer is rejected early.
 const REJECTED: &str = "the answer is wrong already";
 
 /// Whether a call was ended because its answer could not become right any more, and not because a stop was asked for.
@@ -19,8 +19,8 @@ pub fn is_rejected_early(reason: &StopReason) -> bool {
     reason.source == StopSource::Programmatic && reason.message.starts_with(REJECTED)
 }
 
-/// Looks at the pieces of an answer on their way to whoever wants to see them, and stops the call where
-/// no further piece could make a right one of it.
+/// Checks the pieces of an answer on their way to their sink, and stops the call once no further piece could make the
+/// answer right.
 pub(super) struct EarlyEnd<R: Routing> {
     inner: Option<Arc<dyn ChunkSink>>,
     answer: Mutex<ArrivingAnswer<R>>,
@@ -56,7 +56,7 @@ impl<R: Routing> ChunkSink for EarlyEnd<R> {
                 source: StopSource::Programmatic,
                 mode: StopMode::Immediate,
                 message: format!("{REJECTED}: {fault}"),
-                // Nobody but the model sees it, and the core reads no clock.
+                // Only the model sees it, and the core reads no clock.
                 timestamp: Timestamp::UNIX_EPOCH,
             });
         }

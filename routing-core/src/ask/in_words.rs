@@ -1,13 +1,14 @@
-//! What a schema says of its fields, in words: for servers that hold a model to a schema and do not show it to the model.
+//! What a schema says of its fields, in words: for servers that force a model to follow a schema and do not show it to
+//! the model.
 
 use serde_json::Value;
 
 use crate::schema::AnswerSchema;
 
-/// How deep lists and objects are told within each other.
+/// How deep nested lists and objects are described.
 const DEEPEST: usize = 3;
 
-/// The fields of the one request that an answer by this schema consists of, a line for each; `None` where it may be one of
+/// The fields of the one request that an answer by this schema consists of, a line for each; `None` if it may be one of
 /// several, or has no fields.
 pub(super) fn fields(schema: &AnswerSchema) -> Option<String> {
     let root = schema.value();
@@ -45,7 +46,7 @@ fn tell(lines: &mut String, root: &Value, object: &Value, depth: usize) {
     }
 }
 
-/// What a field holds, and the object whose fields are told below it.
+/// What a field contains, and the object whose fields are described below it.
 fn kind<'s>(root: &'s Value, field: &'s Value) -> (String, Option<&'s Value>) {
     if let Some(values) = field.get("enum").and_then(Value::as_array) {
         let values: Vec<String> = values.iter().map(Value::to_string).collect();

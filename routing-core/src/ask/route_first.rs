@@ -19,7 +19,7 @@ const FIELD: &str = "route";
 /// How the messages begin with which a step of an answer is asked for.
 pub const STEP_MARK: &str = "[step]";
 
-/// The most of a wrong name that is said again.
+/// The most of a wrong name that is repeated.
 const LONGEST_NAME: usize = 80;
 
 /// What a model answers in the first step.
@@ -108,7 +108,7 @@ pub(super) fn filling<T: Routing>(
     filling
 }
 
-/// The pieces of a choice are no pieces of the answer. What else is to be known of its call is passed on.
+/// The pieces of a choice are not pieces of the answer. Other notes about its call are passed on.
 struct NotesAlone(Arc<dyn ChunkSink>);
 
 impl ChunkSink for NotesAlone {

@@ -24,8 +24,8 @@ pub trait Admission<K: AgentType>: Send + Sync {
     ///
     /// # Cancel safety
     ///
-    /// Dropped after the event was stored, the agent may not have been told; admit the same event again,
-    /// which tells it. It may be told twice then, as where two admit the same event at the same time.
+    /// If dropped after the event was stored, the agent may not have been told; admit the same event again, which tells
+    /// it. The agent may then be told twice, as when two callers admit the same event at the same time.
     async fn admit(
         &self,
         event: &InterruptRequestEvent<K>,
@@ -111,7 +111,7 @@ pub struct NodeStatus<K: AgentType> {
 /// An event names a node and no run, so a node's id must be unique among all runs that share a
 /// directory.
 pub trait AgentDirectory<K: AgentType>: Send + Sync {
-    /// What the node is and does; `None` where there is no such node.
+    /// What the node is and does; `None` if there is no such node.
     fn find(&self, node: &NodeId) -> Option<NodeStatus<K>>;
 
     /// The routes that events may name. All of them unless an orchestrator has fewer.
@@ -132,7 +132,7 @@ pub trait Mailbox: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`NodeEnded`] where nobody will read it.
+    /// [`NodeEnded`] if the node will not read it.
     ///
     /// # Cancel safety
     ///
@@ -203,12 +203,12 @@ impl<K: AgentType> RerouteDesk<K> {
         run: RunId,
         event: &InterruptRequestEvent<K>,
     ) -> Result<Option<EventId>, PublishRefusal> {
-        // Noted first: whatever cuts this off, an event that is stored and was not told is known.
+        // Noted first: even if this is cut off, it is known that the event is stored and its agent was not told.
         self.untold().insert(event.event_id.clone());
         let now = self.clock.now();
         match self.reroutes.store(run, event.clone(), now).await {
             Ok(Stored::Pending { superseded }) => Ok(superseded),
-            // Somebody publishes the same event at the same time; its agent is told twice then.
+            // Another caller publishes the same event at the same time; its agent is told twice then.
             Ok(Stored::AlreadyThere) => Ok(None),
             Err(error) => {
                 self.untold().remove(&event.event_id);
@@ -227,8 +227,8 @@ impl<K: AgentType> RerouteDesk<K> {
         if self.mailbox.send(run, node, event.message()).await == Err(NodeEnded) {
             self.reroutes.node_ended(run, node).await?;
             let state = self.reroutes.fate(id).await?.map(|stored| stored.state);
-            // An interrupt that the node raised before it ended may have taken the event already: then
-            // it was accepted, and what follows from it stands.
+            // An interrupt that the node raised before it ended may have taken the event already: then it was accepted,
+            // and what follows from it is kept.
             let is_taken = matches!(
                 state,
                 Some(RerouteState::Bound { .. } | RerouteState::Consumed { .. })
@@ -262,8 +262,8 @@ impl<K: AgentType> Admission<K> for RerouteDesk<K> {
                     event: event.event_id.clone(),
                 });
             }
-            // The same event again, perhaps after its node ended: the stored answer stands. One whose
-            // agent was not told was not accepted yet.
+            // The same event again, perhaps after its node ended: the stored answer is kept. If its agent was not told,
+            // it was not accepted yet.
             if self.untold().contains(&event.event_id) {
                 self.tell(stored.run, event).await?;
             }

@@ -1,4 +1,4 @@
-//! Asking a person, again where the answer does not fit.
+//! Asking a person, again if the answer does not fit.
 
 use serde_json::Value;
 
@@ -19,7 +19,7 @@ use crate::routing::InterruptRoutes;
 pub(super) enum RoutedAnswer<R: InterruptRoutes> {
     /// Here; it fits.
     Here { answer: Answer, target: RouteId<R> },
-    /// Elsewhere, where it was recorded.
+    /// Elsewhere; it was recorded there.
     Elsewhere(StandingDecision<R::AgentType>),
 }
 
@@ -94,7 +94,7 @@ where
                 }
             };
             let problem = match self.fit(&answer, &question, target) {
-                // Told once it is recorded.
+                // Reported once it is recorded.
                 Ok(target) => return Ok(RoutedAnswer::Here { answer, target }),
                 Err(problem) => problem,
             };
@@ -118,7 +118,7 @@ where
         }
     }
 
-    /// Where the answer goes, where it fits.
+    /// Where the answer goes, if it fits.
     fn fit(
         &self,
         answer: &Answer,
@@ -153,7 +153,7 @@ where
         target: RouteId<R>,
         edited: &Value,
     ) -> Result<R, AnswerError> {
-        // What looks like the record may still be the request of a route that has a field of its name.
+        // What looks like the record may still be the request of a route that has a field of that name.
         let field = target.field();
         let bare = serde_json::json!({ field: edited });
         let is_record = edited
@@ -164,7 +164,7 @@ where
         }
         self.read_edited(target, edited).or_else(|error| {
             self.read_edited(target, &bare)
-                // A constraint is looked at where the types fit: this is what was meant.
+                // A constraint is checked only if the types fit: then this is what was meant.
                 .map_err(|bare| {
                     if bare.fault() == AnswerFault::Constraint {
                         bare

@@ -119,11 +119,11 @@ where
         if let Some(edited) = &answer.edited_request {
             return match self.read_request(target, edited) {
                 Ok(record) => Determined::Filled(record, FilledBy::Person),
-                // Whoever decided elsewhere was not told that it does not fit.
+                // A person who decided elsewhere was not told that it does not fit.
                 Err(error) => Determined::Unfitting(error.to_string()),
             };
         }
-        // A pause that ends without new input: the target goes on with what it had.
+        // A pause that ends without new input: the target continues with what it had.
         if raised.details.r#type == InterruptType::Pause
             && *answer == Answer::default()
             && let Some(record) = raised.context.blackboard.last_request(target)
@@ -148,7 +148,7 @@ where
         }
     }
 
-    /// Lets a model fill in the request; the last problem where it never gets it right.
+    /// Lets a model fill in the request; returns the last problem if it never gets it right.
     async fn fill(
         &self,
         raised: &Raised<'_, R>,
@@ -219,12 +219,12 @@ where
         };
         let undecorated = LlmCallContext::new(caller, prompt.messages(), snapshot);
         let mut decorated = self.config.decorators.decorate(undecorated);
-        // Whatever the chain does or leaves out: the decision fixes the route.
+        // Regardless of what the chain does or leaves out, the decision fixes the route.
         decorated.selection = Selection::Only(target);
         Ok(decorated)
     }
 
-    /// No model could fill in the request: a person does. The decision stands.
+    /// No model could fill in the request: a person does. The decision is kept.
     async fn filled_by_person(
         &self,
         raised: &Raised<'_, R>,
@@ -308,7 +308,7 @@ where
         }
     }
 
-    /// Reads the request that an answer holds.
+    /// Reads the request that an answer contains.
     fn read_given(&self, target: RouteId<R>, answer: &Answer) -> Result<R, String> {
         match &answer.edited_request {
             Some(edited) => self
@@ -323,7 +323,7 @@ where
 enum Determined<R> {
     /// It does.
     Filled(R, FilledBy),
-    /// It was meant to, and what it holds does not fit.
+    /// It was meant to, but its content does not fit.
     Unfitting(String),
     /// It does not.
     No,

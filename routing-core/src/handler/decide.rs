@@ -1,4 +1,4 @@
-//! Who decides: a person, a reviewing model, or whoever resumes a paused run.
+//! Who decides: a person, a reviewing model, or the one who resumes a paused run.
 
 use super::ask_person::RoutedAnswer;
 use super::decisions::{Matter, PersonPrompt, Proposal};
@@ -48,7 +48,7 @@ where
         }))
     }
 
-    /// AGENT_REVIEW: a model answers; below the threshold, or where it cannot, a person does.
+    /// AGENT_REVIEW: a model answers; below the threshold, or if it cannot, a person does.
     pub(super) async fn review(
         &self,
         raised: &Raised<'_, R>,
@@ -94,8 +94,8 @@ where
                 format!("the reviewing model gave no usable answer: {error}"),
                 0,
             ),
-            // A reviewer that cannot be reached is not there: that is what people are for. An answer that
-            // could not be recorded is another matter: nothing may follow from it.
+            // If the reviewing model cannot be reached, a person is asked instead. An answer that could not be recorded
+            // is another matter: nothing may follow from it.
             Err(Unresolved::Failed(HandleError::Model { source, .. }))
                 if !source.is_unrecorded() =>
             {
@@ -114,7 +114,7 @@ where
         .await
     }
 
-    /// PAUSE: nothing is asked; the run waits until somebody resumes it.
+    /// PAUSE: nothing is asked; the run waits until it is resumed.
     pub(super) async fn pause(
         &self,
         raised: &Raised<'_, R>,

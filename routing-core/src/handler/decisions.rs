@@ -20,7 +20,7 @@ pub enum Matter {
     Request,
 }
 
-/// What somebody wants to be the decision.
+/// A proposed decision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Proposal<A: AgentType> {
     /// The interrupt.
@@ -29,11 +29,11 @@ pub struct Proposal<A: AgentType> {
     pub matter: Matter,
     /// The decision's id. Proposed again with it, the decision is the same one.
     pub decision: DecisionId,
-    /// The answer; empty where a pause ends unchanged, and where nothing was asked.
+    /// The answer; empty if a pause ends unchanged, or if nothing was asked.
     pub answer: Answer,
     /// Who decides.
     pub decided_by: DecidedBy,
-    /// Who answered, where somebody did.
+    /// Who answered, if anyone did.
     pub answerer: Option<Answerer>,
     /// Where it goes.
     pub target: A,
@@ -43,16 +43,16 @@ pub struct Proposal<A: AgentType> {
     pub bound: Option<EventId>,
 }
 
-/// The decision that stands.
+/// The decision that was recorded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StandingDecision<A: AgentType> {
     /// Its id.
     pub id: DecisionId,
-    /// The answer; empty where a pause ends unchanged, and where nothing was asked.
+    /// The answer; empty if a pause ends unchanged, or if nothing was asked.
     pub answer: Answer,
     /// Who decided.
     pub decided_by: DecidedBy,
-    /// Where the run goes on.
+    /// Where the run continues.
     pub target: A,
     /// The reroute event that it has consumed.
     pub reroute: Option<EventId>,
@@ -63,7 +63,7 @@ pub struct StandingDecision<A: AgentType> {
 pub enum PersonPrompt<'a> {
     /// A question.
     Question(&'a Question),
-    /// When to go on after a pause.
+    /// When to continue after a pause.
     Pause(&'a Pause),
 }
 
@@ -74,13 +74,13 @@ pub enum DecisionError {
     /// The reroute that the decision uses could not be consumed.
     #[error(transparent)]
     Consume(#[from] ConsumeError),
-    /// The interrupt was withdrawn: nobody waits for a decision any more.
+    /// The interrupt was withdrawn: its run does not wait for a decision any more.
     #[error("{interrupt} was withdrawn")]
     Withdrawn {
         /// The interrupt.
         interrupt: InterruptId,
     },
-    /// What the interrupt has stopped was given up: nothing goes on from it, and its run ends.
+    /// What the interrupt has stopped was cancelled: nothing continues from it, and its run ends.
     #[error("{interrupt} was cancelled: {reason}")]
     Cancelled {
         /// The interrupt.
@@ -88,21 +88,21 @@ pub enum DecisionError {
         /// By whom and why, in words.
         reason: String,
     },
-    /// The interrupt was given up before anybody could decide it. Whoever tends the store may have it tried again.
+    /// The interrupt was given up before anyone could decide it. An operator of the store may have it tried again.
     #[error("{interrupt} is dead-lettered: it was tried too often and can't be decided any more")]
     DeadLettered {
         /// The interrupt.
         interrupt: InterruptId,
     },
-    /// What keeps the decisions cannot be read or written.
+    /// The store of the decisions cannot be read or written.
     #[error("decisions cannot be read or written")]
     Unavailable(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// Keeps decisions. Where several decide about one matter, the first one stands, whoever it was.
+/// Keeps decisions. If several callers decide about one matter, the first decision wins.
 #[async_trait]
 pub trait Decisions<A: AgentType>: Send + Sync {
-    /// The decision that stands, where there is one.
+    /// The recorded decision, if there is one.
     ///
     /// # Errors
     ///
@@ -122,7 +122,7 @@ pub trait Decisions<A: AgentType>: Send + Sync {
         interrupt
     }
 
-    /// A person is needed: told before the reviewer is asked, and again where an interrupt is handled again.
+    /// A person is needed: called before the reviewer is asked, and again if an interrupt is handled again.
     ///
     /// # Errors
     ///
@@ -135,8 +135,8 @@ pub trait Decisions<A: AgentType>: Send + Sync {
         Ok(())
     }
 
-    /// Why a person was asked before, in this process or another one; `None` where nobody was. A model is not asked any
-    /// more then: what it would say now takes the place of nothing that a person was asked.
+    /// Why a person was asked before, in this process or another one; `None` if no one was. Then a model is not asked
+    /// any more: its answer would not replace what a person was asked.
     ///
     /// # Errors
     ///
@@ -153,7 +153,7 @@ pub trait Decisions<A: AgentType>: Send + Sync {
         Ok(None)
     }
 
-    /// Waits until somebody else has decided. It never ends where all decisions are made through the handler.
+    /// Waits until someone else has decided. It never ends if all decisions are made through the handler.
     ///
     /// # Errors
     ///
@@ -170,8 +170,8 @@ pub trait Decisions<A: AgentType>: Send + Sync {
         std::future::pending().await
     }
 
-    /// Records a decision, and consumes the bound reroute with it. Returns the one that stands: another one
-    /// where somebody was faster.
+    /// Records a decision, and consumes the bound reroute with it. Returns the decision that won: another one if
+    /// another caller was faster.
     ///
     /// # Errors
     ///
@@ -179,7 +179,7 @@ pub trait Decisions<A: AgentType>: Send + Sync {
     ///
     /// # Cancel safety
     ///
-    /// Dropped, it is recorded or not. Propose it again with the same id to be sure.
+    /// If dropped, it is recorded or not. Propose it again with the same id to be sure.
     async fn decide(&self, proposal: Proposal<A>) -> Result<StandingDecision<A>, DecisionError>;
 
     /// Forgets an interrupt that is not handled any more.
@@ -242,7 +242,7 @@ impl<K: AgentType> Decisions<K::Route> for InMemoryDecisions<K> {
             target: proposal.target,
             reroute,
         };
-        // Of two at once, the one that consumed the reroute or came first stands.
+        // Of two at once, the one that consumed the reroute or came first wins.
         Ok(self.lock().entry(key).or_insert(decision).clone())
     }
 

@@ -1,4 +1,4 @@
-//! What happens to an interrupt, told as it happens.
+//! What happens to an interrupt, reported as it happens.
 
 use crate::answer::AnswerError;
 use crate::ids::InterruptId;
@@ -74,13 +74,13 @@ pub enum InterruptMoment<'a> {
     },
 }
 
-/// Told what happens to interrupts. Called from the handler, in order for each interrupt; must not block.
+/// Notified of what happens to interrupts. Called from the handler, in order for each interrupt; must not block.
 pub trait InterruptObserver: Send + Sync {
     /// Something happened to the interrupt.
     fn observe(&self, interrupt: InterruptId, moment: InterruptMoment<'_>);
 }
 
-/// Nobody watches.
+/// Observes nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Unobserved;
 

@@ -1,4 +1,4 @@
-//! What becomes of an interrupt, and why nothing could.
+//! How an interrupt ends, and why it could not be resolved.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ use crate::routing::Routing;
 /// What became of an interrupt.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Resolution<R: Routing> {
-    /// The run goes on along one route.
+    /// The run continues along one route.
     Routed(Box<Routed<R>>),
     /// The run ends as cancelled.
     Stopped {
@@ -24,7 +24,7 @@ pub enum Resolution<R: Routing> {
         /// Why.
         reason: String,
     },
-    /// The node and all below it end; the parent goes on without them.
+    /// The node and all below it end; the parent continues without them.
     Pruned {
         /// The decision.
         decision: DecisionId,
@@ -33,7 +33,7 @@ pub enum Resolution<R: Routing> {
         /// Why.
         reason: String,
     },
-    /// The run is to be forked here, which is for the embedder to do; both go on from the decision.
+    /// The run is to be forked here, which the embedder does; both continue from the decision.
     Branched {
         /// The decision.
         decision: DecisionId,
@@ -57,7 +57,7 @@ pub struct Routed<R: Routing> {
     pub decided_by: DecidedBy,
     /// Who filled in the target's request.
     pub filled_by: FilledBy,
-    /// The answer, where one was given.
+    /// The answer, if one was given.
     pub answer: Answer,
     /// The reroute event that the decision consumed.
     pub reroute: Option<EventId>,
@@ -71,9 +71,9 @@ pub enum DecidedBy {
     Person,
     /// A rule of the policy.
     Policy,
-    /// A person's standing rule: a decision about the same question, which was to hold from then on.
+    /// A person's standing rule: a decision about the same question that was to apply from then on.
     Rule,
-    /// Nobody in time: what was fixed for that case stands.
+    /// No one in time: what was fixed for that case applies.
     Deadline,
     /// A reviewing model.
     Model {
@@ -88,7 +88,7 @@ pub enum DecidedBy {
 pub enum FilledBy {
     /// The person, in the answer. No model was asked.
     Person,
-    /// Nobody: the target's last request goes on unchanged. No model was asked.
+    /// No one: the target's last request is passed on unchanged. No model was asked.
     Unchanged,
     /// A model.
     Model {
@@ -110,7 +110,7 @@ pub enum HandleError {
         #[source]
         source: ReviewError,
     },
-    /// The run is paused, and nobody can resume it now.
+    /// The run is paused, and cannot be resumed now.
     #[error("{interrupt} has paused the run")]
     Paused {
         /// The interrupt.

@@ -15,7 +15,7 @@ use crate::review::{Answer, QuestionKind, Resume};
 use crate::route::RouteId;
 use crate::routing::{InterruptRoutes, Routing};
 
-/// An interrupt and where it could go, before anybody is asked.
+/// An interrupt and where it could go, before anyone is asked.
 pub(super) struct Raised<'a, R: Routing> {
     pub(super) agent_type: &'static str,
     pub(super) details: InterruptDetails,
@@ -25,17 +25,17 @@ pub(super) struct Raised<'a, R: Routing> {
     /// The event of that reroute.
     pub(super) bound: Option<EventId>,
     pub(super) context: &'a OperationContext<'a>,
-    /// What the decision of this process is called.
+    /// The id of this process's decision.
     pub(super) decision: DecisionId,
 }
 
 impl<R: InterruptRoutes> Raised<'_, R> {
-    /// Where the answer goes unless somebody sends it elsewhere.
+    /// Where the answer goes unless it is sent elsewhere.
     pub(super) fn target(&self) -> RouteId<R> {
         self.reroute.unwrap_or(self.origin)
     }
 
-    /// A decision to go where nobody has sent it elsewhere.
+    /// A decision to go where the answer goes by default.
     pub(super) fn proposal(&self, answer: Answer, decided_by: DecidedBy) -> Proposal<R::AgentType> {
         Proposal {
             interrupt: self.context.interrupt,
@@ -53,9 +53,9 @@ impl<R: InterruptRoutes> Raised<'_, R> {
 
 /// What came of asking for a decision.
 pub(super) enum ResolvedDecision<R: InterruptRoutes> {
-    /// Somebody here decides; it is to be recorded.
+    /// Decided in this process; it is to be recorded.
     Here(Proposal<R::AgentType>),
-    /// Somebody elsewhere has decided, and it is recorded.
+    /// Decided elsewhere, and recorded.
     Elsewhere(StandingDecision<R::AgentType>),
 }
 
@@ -87,7 +87,7 @@ where
             .map_err(HandleError::Decision)?;
         let origin = R::route_to(request.kind().origin_route());
         let (reroute, bound) = match &standing {
-            // What it was bound to is used up, or waits for another interrupt.
+            // The bound reroute is used up, or waits for another interrupt.
             Some(decision) => {
                 let target = R::route_to(decision.target);
                 (decision.reroute.as_ref().map(|_| target), None)
@@ -126,7 +126,7 @@ where
                 InterruptType::HumanReview => self.ask(raised, QuestionKind::HumanReview).await?,
                 InterruptType::AgentReview => self.review(raised).await?,
                 InterruptType::Pause => self.pause(raised).await?,
-                // Nothing is asked: the agent's own word is carried out.
+                // Nothing is asked: the agent's own request is carried out.
                 InterruptType::Stop | InterruptType::Prune | InterruptType::Branch => {
                     ResolvedDecision::Here(raised.proposal(Answer::default(), DecidedBy::Policy))
                 }
@@ -147,7 +147,7 @@ where
         }
     }
 
-    /// Tells of a person's decision, once it is recorded.
+    /// Reports a person's decision, once it is recorded.
     fn told_decided(&self, raised: &Raised<'_, R>, answer: &Answer) {
         let (interrupt, observer) = (raised.context.interrupt, &self.config.observer);
         if raised.details.r#type == InterruptType::Pause {
@@ -158,7 +158,7 @@ where
         }
     }
 
-    /// The reroute that is bound to the interrupt, where its node has one.
+    /// The reroute that is bound to the interrupt, if its node has one.
     async fn bind(
         &self,
         context: &OperationContext<'_>,

@@ -11,16 +11,16 @@ use crate::routing::InterruptRoutes;
 
 /// One interrupt, from its first handling on.
 pub(super) struct Slot<R: InterruptRoutes> {
-    /// Fixed before anything is decided: whoever handles the interrupt again while it is not known whether
-    /// its decision was recorded proposes the same one.
+    /// Fixed before anything is decided: if the interrupt is handled again while it is not known whether its decision
+    /// was recorded, the same decision is proposed.
     pub(super) decision: DecisionId,
     pub(super) resolution: OnceCell<Resolution<R>>,
     proposal: Mutex<Option<Proposal<R::AgentType>>>,
 }
 
 impl<R: InterruptRoutes> Slot<R> {
-    /// What was to be recorded when the handling was cut off, where it was made under this reroute: with
-    /// another one bound, it is another question.
+    /// What was to be recorded when the handling was cut off, if it was made under this reroute: with another one
+    /// bound, it is another question.
     pub(super) fn proposal(&self, bound: Option<&EventId>) -> Option<Proposal<R::AgentType>> {
         self.lock()
             .as_ref()
@@ -28,7 +28,7 @@ impl<R: InterruptRoutes> Slot<R> {
             .cloned()
     }
 
-    /// Keeps what is about to be recorded: what somebody has answered is not asked again.
+    /// Keeps what is about to be recorded, so that a question that was answered is not asked again.
     pub(super) fn keep(&self, proposal: &Proposal<R::AgentType>) {
         *self.lock() = Some(proposal.clone());
     }

@@ -64,7 +64,7 @@ pub enum ModelError {
     /// Too many requests.
     #[error("the provider asks to slow down (429){}{}", for_how_long(*retry_after), said(detail))]
     RateLimited {
-        /// How long the provider asked to wait, where it said.
+        /// How long the provider asked to wait, if it said.
         retry_after: Option<Duration>,
         /// What the provider said.
         detail: String,
@@ -74,7 +74,7 @@ pub enum ModelError {
     ProviderFailed {
         /// The HTTP status: 5xx, or any other that says when to try again.
         status: u16,
-        /// How long the provider asked to wait, where it said.
+        /// How long the provider asked to wait, if it said.
         retry_after: Option<Duration>,
         /// What the provider said.
         detail: String,
@@ -163,7 +163,7 @@ impl ModelError {
     /// Whether the same call may succeed when it is made again.
     pub fn is_transient(&self) -> bool {
         match self {
-            // It does not know what is asked for.
+            // The provider does not support the request.
             Self::ProviderFailed {
                 status: 501 | 505,
                 retry_after: None,

@@ -92,7 +92,7 @@ impl RerouteState {
     ///
     /// # Errors
     ///
-    /// [`IllegalReroute`] where the state does not allow the change.
+    /// [`IllegalReroute`] if the state does not allow the change.
     pub fn after(&self, change: RerouteChange) -> Result<Self, IllegalReroute> {
         match (self, change) {
             (Self::Pending, RerouteChange::Bind(interrupt)) => Ok(Self::Bound { interrupt }),

@@ -15,7 +15,7 @@ pub struct AnswerSchema {
     dialect: Dialect,
     value: Value,
     text: String,
-    /// `None` where it is `value`.
+    /// `None` if it is `value`.
     checked: Option<Value>,
     has_constraints: bool,
 }
@@ -29,7 +29,7 @@ impl AnswerSchema {
         Self::render(source::of_type::<T>(name), dialect)
     }
 
-    /// A schema that is known as data alone, [plain](super::SchemaTable::plain) JSON Schema, in a dialect.
+    /// A schema that is known only as data, [plain](super::SchemaTable::plain) JSON Schema, in a dialect.
     pub fn from_plain(name: &str, plain: Value, dialect: Dialect) -> Self {
         let source = Source {
             name: source::provider_name(name),
@@ -99,8 +99,8 @@ impl AnswerSchema {
         self.has_constraints
     }
 
-    /// What to check an answer against once it has been read: JSON Schema 2020-12 with every
-    /// constraint, whatever the dialect of this schema leaves out.
+    /// What to check an answer against once it has been read: JSON Schema 2020-12 with every constraint, also those
+    /// that the dialect of this schema leaves out.
     ///
     /// Unset routes of a record may be null in it, and how many are set is not said: reading has
     /// made sure that exactly one is.

@@ -24,10 +24,9 @@ use crate::routing::{Routing, RoutingKind};
 pub struct RecordProblem {
     /// The record's name.
     pub record: &'static str,
-    /// The route's field in JSON; `None` where the problem is of several routes together.
+    /// The route's field in JSON; `None` if the problem is of several routes together.
     pub route: Option<&'static str>,
-    /// Where, as a JSON pointer: into the answer where schema and reader differ, into the schema where it
-    /// breaks a limit.
+    /// Where, as a JSON pointer: into the answer if schema and reader differ, into the schema if it breaks a limit.
     pub pointer: String,
     /// What is wrong.
     pub fault: String,
@@ -82,7 +81,7 @@ impl Display for RecordProblems {
     }
 }
 
-/// As it is shown: `R::check().unwrap()` in a test is to be read by people.
+/// Same as `Display`: people read the output of `R::check().unwrap()` in a test.
 impl Debug for RecordProblems {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         Display::fmt(self, formatter)
@@ -105,8 +104,8 @@ pub(crate) fn check<R: Routing>() -> Result<(), RecordProblems> {
     RecordProblems::of(problems)
 }
 
-/// Checks that the schema of a route allows what its reader takes, and nothing else; once for each type of
-/// request, whatever records have it.
+/// Checks that the schema of a route allows what its reader takes, and nothing else; once for each type of request, in
+/// whichever records it is used.
 #[cfg(debug_assertions)]
 pub(super) fn agreement<R: Routing>(route: RouteId<R>) -> Result<(), RecordProblems> {
     static AGREEING: Mutex<BTreeSet<TypeId>> = Mutex::new(BTreeSet::new());
@@ -125,8 +124,8 @@ pub(super) fn limits<R: Routing>(schema: &AnswerSchema) -> Result<(), RecordProb
     RecordProblems::of(broken_limits::<R>(None, schema).collect())
 }
 
-/// The schemas that models are shown: of a record that answers interrupts one route at a time, of an agent's
-/// all of them, less those that lead back to another caller.
+/// The schemas that models are shown: for a record that answers interrupts, those of its single routes; for an agent's
+/// record, the one of all routes, without those that lead back to another caller.
 fn shown<R: Routing>(dialect: Dialect) -> Vec<(Option<RouteId<R>>, &'static AnswerSchema)> {
     let table = R::schemas();
     let narrowed = match R::KIND {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::walk::{children_mut, roots_mut};
 
-/// Keywords under which parts of the same object stand, which see only their own properties.
+/// Keywords under which there are parts of the same object, which see only their own properties.
 const PARTS: [&str; 4] = ["$ref", "allOf", "anyOf", "oneOf"];
 
 /// Keywords that say which properties an object may have besides its own, or that it may have some.
@@ -42,7 +42,7 @@ fn close_tree(schema: &mut Value) {
         && object.contains_key("properties")
     {
         if PARTS.iter().any(|part| object.contains_key(*part)) {
-            // Could not be made whole, so nothing in it may be closed.
+            // Its parts could not be merged, so nothing in it may be closed.
             return;
         }
         object.shift_remove("unevaluatedProperties");

@@ -1,4 +1,4 @@
-//! Objects that are said in parts, made whole.
+//! Merges objects that are described in parts.
 //!
 //! schemars writes a flattened field or an internally tagged variant as an object beside the
 //! reference, union or conjunction that says the rest of it. No part of such an object can be closed,
@@ -11,7 +11,7 @@ use super::walk::children_mut;
 
 type Object = Map<String, Value>;
 
-/// How deep parts may stand in parts. Types of finite size stay far below.
+/// How deep parts may be nested in parts. Types of finite size stay far below.
 const DEEPEST: usize = 16;
 
 /// Merges the parts of every object.
@@ -35,7 +35,7 @@ fn compose_tree(schema: &mut Value, definitions: &Object, depth: usize) {
     children_mut(schema, |child| compose_tree(child, definitions, 0));
 }
 
-/// The schema with its parts merged; `None` where it has none, or they cannot be.
+/// The schema with its parts merged; `None` if it has none, or they cannot be.
 fn whole(schema: &Value, definitions: &Object) -> Option<Value> {
     let object = schema.as_object()?;
     let has_properties = object.contains_key("properties");
@@ -69,7 +69,7 @@ fn whole(schema: &Value, definitions: &Object) -> Option<Value> {
     is_changed.then_some(Value::Object(merged))
 }
 
-/// What a part says, where it may be a bare reference, or be made of parts itself.
+/// What a part says, if it may be a bare reference, or be made of parts itself.
 fn part_itself(part: &Value, definitions: &Object) -> Value {
     let is_bare = part.as_object().is_some_and(|object| object.len() == 1);
     let mut itself = match resolve(part, definitions) {
@@ -85,7 +85,7 @@ fn part_itself(part: &Value, definitions: &Object) -> Value {
     itself
 }
 
-/// The one part, with what stands beside it.
+/// The one part, with the keywords beside it.
 fn beside(part: &Value, object: &Object, keyword: &str) -> Value {
     let mut whole = part.as_object().cloned().unwrap_or_default();
     for (key, value) in object {
@@ -96,7 +96,7 @@ fn beside(part: &Value, object: &Object, keyword: &str) -> Value {
     Value::Object(whole)
 }
 
-/// Adds the properties of a part to an object. `None` where the part says more than that.
+/// Adds the properties of a part to an object. `None` if the part says more than that.
 fn merge(object: &mut Object, part: &Value) -> Option<()> {
     for (keyword, value) in part.as_object()? {
         match (keyword.as_str(), value) {
@@ -145,7 +145,7 @@ fn distribute(
     for branch in branches {
         let branch = part_itself(branch, definitions);
         let mut merged = base.clone();
-        // A flattened option adds nothing where it is unset.
+        // A flattened option adds nothing if it is unset.
         if branch.get("type").and_then(Value::as_str) != Some("null") {
             merge(&mut merged, &branch)?;
         }

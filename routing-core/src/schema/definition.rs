@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 const DEFINITIONS: &str = "$defs";
 const PREFIX: &str = "#/$defs/";
 
-/// The definition that a reference names; `None` where it leads elsewhere.
+/// The definition that a reference names; `None` if it leads elsewhere.
 pub(super) fn definition_name(reference: &str) -> Option<String> {
     let encoded = reference.strip_prefix(PREFIX)?;
     let mut bytes = Vec::with_capacity(encoded.len());
@@ -23,12 +23,12 @@ pub(super) fn definition_name(reference: &str) -> Option<String> {
     Some(name.replace("~1", "/").replace("~0", "~"))
 }
 
-/// The reference of a schema, where it is one.
+/// The reference of a schema, if it is one.
 pub(super) fn reference(schema: &Value) -> Option<&str> {
     schema.get("$ref")?.as_str()
 }
 
-/// The definition that a schema refers to, where it does and there is one.
+/// The definition that a schema refers to, if it refers to one that exists.
 pub(crate) fn resolve<'a>(
     schema: &Value,
     definitions: &'a Map<String, Value>,
@@ -43,7 +43,7 @@ pub(super) fn definitions(schema: &Value) -> Option<&Map<String, Value>> {
     schema.get(DEFINITIONS)?.as_object()
 }
 
-/// Takes the definitions out of a schema; none where it has none.
+/// Takes the definitions out of a schema; none if it has none.
 pub(super) fn take_definitions(schema: &mut Value) -> Map<String, Value> {
     match schema
         .as_object_mut()
@@ -54,7 +54,7 @@ pub(super) fn take_definitions(schema: &mut Value) -> Map<String, Value> {
     }
 }
 
-/// Puts definitions at the end of a schema, where there are any.
+/// Puts definitions at the end of a schema, if there are any.
 pub(super) fn put_definitions(schema: &mut Value, definitions: Map<String, Value>) {
     if let (Value::Object(object), false) = (schema, definitions.is_empty()) {
         object.insert(DEFINITIONS.to_owned(), Value::Object(definitions));

@@ -19,9 +19,9 @@ pub enum Dialect {
     Anthropic,
     /// Gemini's response schema.
     Gemini,
-    /// JSON Schema as servers take it that turn it into a grammar, such as llama.cpp and Ollama: they hold a model to it
-    /// sign by sign. So it says of every text and list how long it may be, for nothing else ends a model that goes
-    /// round in circles; and a record is a choice of its routes, of which exactly one can be written.
+    /// JSON Schema for servers that turn it into a grammar, such as llama.cpp and Ollama: they force a model to follow
+    /// it character by character. So it gives every text and list a maximum length, since nothing else ends a model
+    /// that repeats itself; and a record is a choice of its routes, of which exactly one can be written.
     Grammar,
 }
 
@@ -46,12 +46,12 @@ impl Dialect {
         }
     }
 
-    /// The longest list and the longest text that a model is asked for where its schema says nothing, within so many lists:
-    /// an answer that is longer is taken all the same. `None` where the provider takes no such bound.
+    /// The longest list and the longest text that a model is asked for if its schema says nothing, within so many
+    /// lists: an answer that is longer is still accepted. `None` if the provider takes no such bound.
     pub(super) const fn longest(self, within: usize) -> (Option<u64>, Option<u64>) {
         match (self, within) {
             (Self::JsonSchema | Self::Anthropic, _) => (None, None),
-            // They come to an end by themselves; and they take no bounds of texts.
+            // They end by themselves; and they take no bounds of texts.
             (Self::OpenAiStrict | Self::Gemini, _) => (Some(100), None),
             // The longest of all answers, a list of tickets, fits into some two thousand tokens.
             (Self::Grammar, 0) => (Some(4), Some(400)),

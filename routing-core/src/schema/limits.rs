@@ -76,10 +76,10 @@ impl Display for LimitViolation {
     }
 }
 
-/// Checks a schema against the limits of its dialect's provider. Plain JSON Schema has none, but its
-/// references must lead somewhere, and no definition may stand unused.
+/// Checks a schema against the limits of its dialect's provider. Plain JSON Schema has none, but its references must
+/// lead somewhere, and no definition may be unused.
 ///
-/// Empty where the schema keeps every limit.
+/// Empty if the schema keeps every limit.
 pub fn check_limits(schema: &AnswerSchema) -> Vec<LimitViolation> {
     violations(schema.value(), schema.dialect())
 }

@@ -1,10 +1,10 @@
 //! Writing a schema in a provider's dialect.
 //!
-//! Every rewriting allows at least what the plain schema allows, or at most the spellings that reading
-//! takes: what a dialect cannot say is left out, told to the model in the description, and checked
-//! when the answer comes back. What cannot be left out either (a map, a recursion) stays as it is, and
-//! [`check_limits`](super::check_limits) reports it. Only the lengths that are put where the plain schema says none allow less:
-//! they keep a model from writing for ever, and an answer that is longer is taken.
+//! Every rewriting allows at least what the plain schema allows, or at most the spellings that reading takes: what a
+//! dialect cannot say is left out, described to the model in the description, and checked when the answer comes back.
+//! What cannot be left out either (a map, a recursion) stays as it is, and [`check_limits`](super::check_limits)
+//! reports it. Only the lengths that are added to a schema without any allow less: they keep a model from writing for
+//! ever, and an answer that is longer is still accepted.
 
 mod bounds;
 mod choice;
@@ -41,7 +41,7 @@ pub(super) fn render(plain: &Value, dialect: Dialect) -> Value {
     }
     put_definitions(&mut schema, definitions);
     roots_mut(&mut schema, |tree| keyword::keep_known(tree, dialect));
-    // What has a definition of its own mostly stands in a list.
+    // Most definitions are used within a list.
     let mut definitions = take_definitions(&mut schema);
     bounds::set(&mut schema, dialect, 0);
     for definition in definitions.values_mut() {

@@ -47,7 +47,7 @@ pub(super) fn of_type<T: JsonSchema>(name: &str) -> Source {
     }
 }
 
-/// The schema in which one route alone may stand, and must.
+/// The schema in which one route alone may be set, and must.
 pub(super) fn of_route<R: Routing>(route: RouteId<R>) -> Source {
     let mut generator = generator();
     let field = route.field();
@@ -66,7 +66,7 @@ pub(super) fn of_route<R: Routing>(route: RouteId<R>) -> Source {
     }
 }
 
-/// The schema in which exactly one of these routes may stand.
+/// The schema in which exactly one of these routes may be set.
 pub(super) fn of_routes<R: Routing>(name: &str, routes: RouteSet<R>) -> Source {
     let mut generator = generator();
     let mut plain = Map::new();

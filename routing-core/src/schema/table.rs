@@ -75,7 +75,7 @@ impl<R: Routing> SchemaTable<R> {
         self.full_unchecked(dialect)
     }
 
-    /// For the reader and the check of it, which hold the promise together.
+    /// For the reader and its check, which together verify the agreement.
     pub(crate) fn full_unchecked(&'static self, dialect: Dialect) -> &'static AnswerSchema {
         self.full
             .get(dialect, || source::of_routes(R::NAME, RouteSet::<R>::ALL))
@@ -88,13 +88,13 @@ impl<R: Routing> SchemaTable<R> {
         self.narrowed_unchecked(route, dialect)
     }
 
-    /// The schema that allows one route alone, as plain JSON Schema: for those who list what routes there are. It is
-    /// made anew, and nothing of it is checked.
+    /// The schema that allows one route alone, as plain JSON Schema: for code that lists the routes. It is made anew,
+    /// and nothing of it is checked.
     pub fn plain(&self, route: RouteId<R>) -> Value {
         source::of_route(route).plain
     }
 
-    /// For the reader and the check of it, which hold the promise together.
+    /// For the reader and its check, which together verify the agreement.
     #[inline]
     pub(crate) fn narrowed_unchecked(
         &'static self,
@@ -106,7 +106,7 @@ impl<R: Routing> SchemaTable<R> {
 
     /// The schema in which, of the routes that lead back to a caller, only `caller` is left.
     ///
-    /// The same as [`SchemaTable::full`] where `caller` is no return route.
+    /// The same as [`SchemaTable::full`] if `caller` is no return route.
     #[inline]
     pub fn returning(&'static self, caller: RouteId<R>, dialect: Dialect) -> &'static AnswerSchema {
         self.promise(RouteSet::ALL);
@@ -142,7 +142,7 @@ impl<R: Routing> SchemaTable<R> {
         }
     }
 
-    /// In a debug build, panics where the provider does not take a schema that its model is to be shown.
+    /// In a debug build, panics if the provider does not take a schema that its model is to be shown.
     #[cfg(debug_assertions)]
     pub(crate) fn assert_taken(&self, schema: &'static AnswerSchema) {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! The places in a schema where other schemas stand.
+//! The places in a schema that contain other schemas.
 
 use serde_json::{Map, Value};
 
@@ -19,12 +19,11 @@ const ONE: [&str; 10] = [
 /// Keywords whose value is a list of schemas.
 const LIST: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
 
-/// Keywords whose value maps names to schemas. `$defs` is none of them: definitions are not part of
-/// the place where they stand.
+/// Keywords whose value maps names to schemas. `$defs` is none of them: definitions are not part of the schema that
+/// contains them.
 const MAP: [&str; 3] = ["properties", "patternProperties", "dependentSchemas"];
 
-/// Calls `visit` with each schema directly inside, the keyword it stands under, and its name or
-/// place there.
+/// Calls `visit` with each schema directly inside, the keyword it is under, and its name or place there.
 pub(super) fn children<'a>(schema: &'a Value, mut visit: impl FnMut(&'a str, String, &'a Value)) {
     for (keyword, value) in schema.as_object().into_iter().flatten() {
         match SubschemaKind::of(keyword, value) {
@@ -64,7 +63,7 @@ pub(super) fn children_mut(schema: &mut Value, mut visit: impl FnMut(&mut Value)
     }
 }
 
-/// How schemas stand under a keyword.
+/// How schemas are placed under a keyword.
 enum SubschemaKind {
     One,
     List,

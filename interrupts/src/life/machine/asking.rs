@@ -13,7 +13,7 @@ use crate::life::refusal::Refusal;
 use crate::life::state::State;
 
 impl Interrupt {
-    /// One more asks for the stop. `None` where the same was asked before, at least as hard.
+    /// Adds a request for the stop. `None` if the same was asked before, at least as hard.
     pub(super) fn ask(&self, new: &NewAsking, now: Timestamp) -> Result<Option<Draft>, Refusal> {
         if self.family() != Family::Stop {
             return Err(Refusal::NotAStop);
@@ -39,8 +39,8 @@ impl Interrupt {
         Ok(Some(draft))
     }
 
-    /// Somebody does not ask for the stop any more: of one asking, or of all of his own. Where nobody else asks for
-    /// it, it ends, unless its run was told: then it takes hold first.
+    /// An actor no longer asks for the stop: takes back one asking, or all of the actor's own. If no one else asks for
+    /// it, the stop ends, unless it was delivered to its run: then it takes effect first.
     pub(super) fn take_back(
         &self,
         actor: &Actor,
@@ -71,7 +71,7 @@ impl Interrupt {
         Ok(draft)
     }
 
-    /// The stop has taken hold, and nobody asks for it any more.
+    /// The stop has taken effect, and no one asks for it any more.
     pub(super) fn end_unasked(&self, actor: &Actor) -> Result<Draft, Refusal> {
         if actor.role != Role::System {
             return Err(Refusal::Role {
@@ -113,8 +113,8 @@ impl Interrupt {
         Ok(asking)
     }
 
-    /// All that the actor asks for himself. Where that is nothing, and one asking stands, it is that one for whoever
-    /// may take back what others ask for: nobody else can be meant.
+    /// All that the actor asks for. If that is nothing and only one asking is in force, it is that one, for an actor
+    /// who may take back what others ask for: no other can be meant.
     fn own<'all>(
         &self,
         askings: &'all [Asking],
@@ -148,7 +148,7 @@ impl Interrupt {
         self.check_cancelable().is_ok()
     }
 
-    /// What ends something is not taken back once its run was told, nor a fork that is being made.
+    /// A stop that ends something cannot be taken back once its run was told, nor can a fork that is being made.
     fn check_cancelable(&self) -> Result<(), Refusal> {
         let is_told = matches!(
             self.state,
@@ -167,7 +167,7 @@ impl Interrupt {
     }
 }
 
-/// Refuses whoever may not take back what others ask; of what a person asks that is the machinery, too.
+/// Refuses an actor who may not take back what others ask; for what a person asks, that includes the machinery.
 fn check_above(actor: &Actor, asking: &Asking) -> Result<(), Refusal> {
     match actor.role {
         Role::Supervisor | Role::Operator => Ok(()),

@@ -103,7 +103,7 @@ impl Interrupt {
         Ok(draft)
     }
 
-    /// A policy, a rule or what was decided before decides what was acknowledged, a person what awaits review.
+    /// A policy, a rule or an earlier decision decides what was acknowledged, a person what awaits review.
     fn check_judge(&self, judge: &Judge, now: Timestamp) -> Result<Decider, Refusal> {
         match (judge, self.state) {
             (Judge::Policy { epoch }, State::Acknowledged) => {
@@ -120,7 +120,7 @@ impl Interrupt {
                     name: name.clone(),
                 })
             }
-            // That nobody answered in time there says nothing of here.
+            // That no one answered in time there decides nothing here.
             (Judge::HandedOn { epoch, by, .. }, State::Acknowledged)
                 if *by != Decider::Deadline =>
             {
@@ -159,7 +159,7 @@ impl Interrupt {
         }
     }
 
-    /// Only a person ends what a person asks for; that it was carried out says whoever has done so.
+    /// Only a person ends what a person asks for; anyone who has carried it out may say so.
     fn check_persons_stop(&self, judge: &Judge, verdict: Verdict) -> Result<(), Refusal> {
         let is_by_itself = match judge {
             Judge::Person { .. } => false,
@@ -207,8 +207,8 @@ impl Interrupt {
         }
     }
 
-    /// Whether this person asked it, under whatever role: nobody answers himself. An agent that asks under its own id,
-    /// such as `root`, is no person, even where one has that name.
+    /// Whether this person asked it, under any role: no one answers their own question. An agent that asks under its
+    /// own id, such as `root`, is no person, even if a person has that name.
     fn is_persons_own(&self, actor: &Actor) -> bool {
         let asker = &self.requested_by;
         let is_agent = asker.name.as_str() == self.node.as_str();
@@ -226,7 +226,7 @@ impl Interrupt {
         }
     }
 
-    /// What nobody carries out is refused although an earlier version has stored that it is allowed.
+    /// Refuses what no process carries out, even if an earlier version has stored that it is allowed.
     fn check_persons_verdict(&self, verdict: Verdict) -> Result<(), Refusal> {
         if self.verdicts().any(|allowed| allowed == verdict) {
             return Ok(());
@@ -249,7 +249,7 @@ impl Draft {
         self.next.decision = Some(decision);
     }
 
-    /// Says where the decision was made, and by whom: nobody has made it here.
+    /// Says where the decision was made, and by whom: no one has made it here.
     fn was_decided_before(&mut self, from: InterruptId, by: &Decider) {
         let who = match by {
             Decider::Person { name } | Decider::Rule { name, .. } => name.as_str(),
@@ -268,7 +268,7 @@ fn decision_in_words(decision: &Decision) -> String {
         ..
     } = decision;
     match by {
-        // Nobody has decided this one: whose rule it was has to be said.
+        // No one has decided this one, so the text names the owner of the rule.
         Decider::Rule { rule, name } => {
             format!("{verdict:?} to {target}, by the standing rule {rule} of {name}")
         }

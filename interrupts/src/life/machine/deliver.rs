@@ -1,4 +1,4 @@
-//! Delivery: leases, epochs, attempts, and what shows that an interrupt took hold.
+//! Delivery: leases, epochs, attempts, and what shows that an interrupt took effect.
 
 use jiff::Timestamp;
 use routing_core::StopMode;
@@ -30,7 +30,7 @@ impl Interrupt {
                 until: lease.until,
             });
         }
-        // Its delivery has not failed, its owner has ended: however often that happens, nothing is given up.
+        // The delivery did not fail; its owner ended. However often that happens, the interrupt is not given up.
         let is_taken_over = self
             .lease
             .as_ref()
@@ -61,7 +61,7 @@ impl Interrupt {
         Ok(draft)
     }
 
-    /// A renewed lease is no history: neither a version nor an audit row comes of it.
+    /// A renewed lease is not history: it makes neither a version nor an audit row.
     pub(super) fn renew(&self, epoch: u64, until: Timestamp) -> Result<Step, Refusal> {
         self.check_epoch(epoch)?;
         let mut interrupt = self.clone();
@@ -108,8 +108,8 @@ impl Interrupt {
         Ok(draft)
     }
 
-    /// A question answers whatever reroute waits for its node. A stop answers its own event's alone: a
-    /// person's Ctrl+C must not use up what a supervisor meant for the agent's next question.
+    /// A question answers any reroute that waits for its node. A stop answers only its own event's: a person's Ctrl+C
+    /// must not use up what a supervisor meant for the agent's next question.
     fn answers(&self, reroute: &BoundReroute) -> bool {
         self.allows_target(&reroute.target)
             && match self.family() {
@@ -139,7 +139,7 @@ impl Interrupt {
         match (epoch, self.lease_at(now)) {
             (Some(epoch), _) => {
                 self.check_epoch(epoch)?;
-                // What arrives twice counts once: the first time took the lease away.
+                // A repeated report counts once: the first one took the lease away.
                 if self.state != State::Requested && self.lease.is_none() {
                     return Err(Refusal::Illegal {
                         state: self.state,
@@ -155,7 +155,7 @@ impl Interrupt {
                 });
             }
         }
-        // A delivery that nobody took was not counted when it began.
+        // A delivery that no worker took was not counted when it began.
         let attempts = match self.state {
             State::Requested => self.attempts.saturating_add(1),
             State::Delivered

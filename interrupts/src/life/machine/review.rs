@@ -97,7 +97,7 @@ impl Interrupt {
         Ok(draft)
     }
 
-    /// Nobody else looks at it.
+    /// No one else has claimed it.
     pub(super) fn check_claim(&self, actor: &Actor, now: Timestamp) -> Result<(), Refusal> {
         let claim = self.review.as_ref().and_then(|review| review.claim_at(now));
         match claim {

@@ -87,7 +87,7 @@ impl PolicyReader<'_> {
         named.map(|(_name, verdict)| (*verdict, None))
     }
 
-    /// The target of a reroute: nothing where the text is none, and `Some(None)` where its target is refused.
+    /// The target of a reroute: `None` if the text is not a reroute, and `Some(None)` if its target is refused.
     fn target(&self, said: &Found<&str>) -> Option<Option<RouteName>> {
         let target = said.value.strip_prefix(REROUTE)?;
         let found = Found {

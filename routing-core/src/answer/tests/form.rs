@@ -1,4 +1,4 @@
-//! What stands around the JSON of an answer, and what else is tolerated.
+//! What is around the JSON of an answer, and what else is tolerated.
 
 use crate::answer::{AnswerFault, read_narrowed, read_strictly, read_within};
 use crate::schema::tests::sample::{

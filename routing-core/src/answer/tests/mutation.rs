@@ -13,7 +13,7 @@ use crate::schema::Dialect;
 use crate::schema::tests::sample::{ReviewRoute, SampleRouting, TicketsRoute};
 use crate::{Route, RouteSet, Routing};
 
-/// JSON as it is written: keys may stand twice, numbers may be of any size.
+/// JSON as it is written: keys may appear twice, numbers may be of any size.
 #[derive(Debug, Clone)]
 enum Json {
     /// A number, `null`, `true`, or anything else that is not looked into.

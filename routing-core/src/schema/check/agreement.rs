@@ -16,7 +16,7 @@ pub(super) fn disagreements<R: Routing>(route: RouteId<R>) -> Vec<RecordProblem>
         let Some((pointer, fault, remedy)) = difference(&probe, read.err().as_ref()) else {
             return;
         };
-        // What one answer is refused for, every answer with that part is.
+        // If one answer is refused for a part, every answer with that part is.
         if problems.iter().any(|known| known.pointer == pointer) {
             return;
         }
@@ -63,7 +63,7 @@ fn difference(
     Some((probe.pointer.clone(), fault.to_owned(), remedy))
 }
 
-/// What helps where the reader refuses what the schema allows.
+/// What helps if the reader refuses what the schema allows.
 fn remedy(error: &AnswerError) -> &'static str {
     let reason = error.reason();
     if error.fault() == AnswerFault::UnknownField || reason.starts_with("unknown variant") {

@@ -48,7 +48,7 @@ pub(super) fn probes(schema: &Value, tell: &mut dyn FnMut(Probe)) {
     prober.visit(schema, &root, &|value| value);
 }
 
-/// Where a value stands in an answer.
+/// Where a value is in an answer.
 #[derive(Clone)]
 struct ValuePath {
     pointer: String,

@@ -33,7 +33,7 @@ impl<'a> Samples<'a> {
         }
     }
 
-    /// The smallest value; `None` where there is none, or no finite one.
+    /// The smallest value; `None` if there is none, or no finite one.
     pub(super) fn least(&self, schema: &Value) -> Option<Value> {
         self.value(schema, Fill::Least, &mut Vec::new())
     }

@@ -48,7 +48,7 @@ fn measure_within<M: Measure>(
     M::sum(schema, &within)
 }
 
-/// How deep objects and lists stand in each other.
+/// How deep objects and lists are nested.
 struct Levels;
 
 impl Measure for Levels {

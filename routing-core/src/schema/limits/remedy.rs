@@ -1,4 +1,4 @@
-//! What helps where a schema breaks a limit.
+//! What helps if a schema breaks a limit.
 
 /// What helps against a violation of this rule.
 pub(super) fn of(rule: &str) -> &'static str {

@@ -1,18 +1,18 @@
-//! Lengths where a schema says none: a model that is held to a schema sign by sign may go round in circles within a text, a
-//! list or a number, and nothing else would end it.
+//! Lengths for schemas that have none: a model that is forced to follow a schema character by character may repeat
+//! itself within a text, a list or a number, and nothing else would end it.
 
 use serde_json::{Map, Value};
 
 use crate::schema::Dialect;
 use crate::schema::walk::children_mut;
 
-/// The largest number that is asked for where nothing else is said: every integer type of 32 bits or more takes it.
+/// The largest number that is asked for by default: every integer type of 32 bits or more takes it.
 const LARGEST: i64 = 999_999_999;
 
 /// What a string is bounded by already.
 const BOUNDED: [&str; 4] = ["enum", "const", "format", "maxLength"];
 
-/// Puts a length to every text and list that has none, in a schema that stands within so many lists.
+/// Gives a length to every text and list that has none, in a schema that is within so many lists.
 pub(super) fn set(schema: &mut Value, dialect: Dialect, within: usize) {
     let (items, text) = dialect.longest(within);
     if items.is_none() && text.is_none() {
@@ -33,7 +33,7 @@ pub(super) fn set(schema: &mut Value, dialect: Dialect, within: usize) {
             "maxItems".to_owned(),
             longest.max(least.unwrap_or(0)).into(),
         );
-        // What is demanded in words alone, a small model leaves out.
+        // A small model leaves out what is only demanded in words.
         if text.is_some() && least.is_none() && demands_one(object) {
             object.insert("minItems".to_owned(), 1.into());
         }
@@ -51,7 +51,7 @@ pub(super) fn set(schema: &mut Value, dialect: Dialect, within: usize) {
     }
 }
 
-/// Puts a bound on each side of a number that has none there.
+/// Puts a bound on each side of a number that has none.
 fn bound_number(number: &mut Map<String, Value>) {
     let bound = |keyword: &str| number.get(keyword).and_then(Value::as_i64);
     let (least, most) = (bound("minimum"), bound("maximum"));
@@ -71,7 +71,7 @@ fn demands_one(list: &Map<String, Value>) -> bool {
     said.is_some_and(|said| said.to_ascii_lowercase().contains("at least one"))
 }
 
-/// Whether a schema is of this type, among others perhaps.
+/// Whether a schema is of this type, perhaps among others.
 fn is(object: &Map<String, Value>, kind: &str) -> bool {
     match object.get("type") {
         Some(Value::String(only)) => only == kind,

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-/// Where exactly one property may be set, says so by a union: an object with that one property, for each of them. A
-/// grammar knows nothing of how many properties are set.
+/// If exactly one property may be set, says so by a union: an object with that one property, for each of them. A
+/// grammar cannot limit how many properties are set.
 pub(super) fn of_routes(schema: &mut Value) {
     let one = json!(1);
     let Value::Object(root) = schema else {

@@ -30,7 +30,7 @@ pub(super) fn take(object: &mut Map<String, Value>) -> Option<String> {
     }
 }
 
-/// The description stands first, so that it is read before what it describes.
+/// The description comes first, so that it is read before what it describes.
 fn put(object: &mut Map<String, Value>, description: String) {
     object.shift_remove("description");
     object.shift_insert(0, "description".to_owned(), description.into());

@@ -14,8 +14,8 @@ pub(super) fn inline_described(schema: &mut Value, definitions: &Map<String, Val
     inline_within(schema, definitions, &mut Vec::new());
 }
 
-/// `open` are the definitions that are being written out here; a reference to one of them is a
-/// recursion, and loses what stands beside it.
+/// `open` are the definitions that are being written out here; a reference to one of them is a recursion, and loses
+/// what is beside it.
 fn inline_within(schema: &mut Value, definitions: &Map<String, Value>, open: &mut Vec<String>) {
     let resolved = resolve(schema, definitions)
         .map(|(name, definition)| (name, definition.as_object().cloned()));

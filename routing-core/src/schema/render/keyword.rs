@@ -1,4 +1,4 @@
-//! Keeping the keywords that a provider takes, and telling the model of the others.
+//! Keeping the keywords that a provider takes, and describing the others to the model.
 
 use serde_json::{Map, Value, json};
 
@@ -8,7 +8,7 @@ use crate::schema::walk::children_mut;
 
 type Object = Map<String, Value>;
 
-/// Constraints that are worth telling where they cannot be said.
+/// Constraints that are worth describing if they cannot be expressed.
 const TOLD: [&str; 13] = [
     "minLength",
     "maxLength",

@@ -35,8 +35,8 @@ pub(super) fn simplify(schema: &mut Value, dialect: Dialect) {
     }
 }
 
-/// schemars names the types of Rust's numbers, and their bounds; JSON Schema knows no such formats.
-/// A grammar knows no types of Rust's, and is told the bounds.
+/// schemars names the types of Rust's numbers, and their bounds; JSON Schema knows no such formats. A grammar does not
+/// know Rust's types, so it gets the bounds.
 fn drop_number_format(object: &mut Object, dialect: Dialect) {
     if let Some(integer) = IntegerType::of(object) {
         object.shift_remove("format");
@@ -126,7 +126,7 @@ fn open_map(object: &mut Object) {
     }
 }
 
-/// A tuple is a list of its elements' types, where a dialect knows no tuples.
+/// A tuple is a list of its elements' types, if a dialect knows no tuples.
 fn even_tuple(object: &mut Object) {
     let Some(Value::Array(elements)) = object.shift_remove("prefixItems") else {
         return;
