@@ -66,7 +66,7 @@ impl Owned<'_> {
         self.protocol.with_input(run).await
     }
 
-    /// Records in the journal the outcome of everything that was begun, or that it is abandoned.
+    /// Records in the journal the outcome of each question that was begun, or that it is abandoned, as each dispatch is.
     async fn leave_out(&self) -> Result<(), WorkError> {
         let mut pages = Pages::of(PAGE);
         while let Some(open) = pages
