@@ -154,8 +154,6 @@ pub(crate) fn by_life(interrupt: InterruptId, refusal: &Refusal) -> Failure {
         .hint(format!(
             "`irq review {by}` decides that one first; before its agent has stopped, `irq resume` does"
         )),
-        Refusal::OwnQuestion => Failure::new(Exit::NotAuthorised, refusal.to_string())
-            .hint("let another person decide"),
         Refusal::Role { .. } => Failure::new(Exit::NotAuthorised, refusal.to_string()),
         Refusal::VerdictNotAllowed { verdict, allowed } => by_verdict(interrupt, *verdict, allowed),
         Refusal::AskedByOthers { askings } => {

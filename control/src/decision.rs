@@ -4,7 +4,7 @@ mod invalid;
 
 use interrupts::RouteName;
 use interrupts::catalogue::Catalogue;
-use interrupts::life::{Family, Interrupt, Verdict};
+use interrupts::life::{Actor, Family, Interrupt, Role, Verdict};
 use journal::tool::ToolMatter;
 use planning::PlanRevision;
 use routing_core::review::{Answer, Resume};
@@ -209,6 +209,14 @@ impl DecisionParts {
         *words = Some(message.clone());
         Ok(())
     }
+}
+
+/// Whether this person asked the question, under any role: no one answers their own question. An agent that asks under its
+/// own id, such as `root`, is no person, even if a person has that name.
+pub fn is_own_question(interrupt: &Interrupt, person: &Actor) -> bool {
+    let asker = &interrupt.requested_by;
+    let is_agent = asker.name.as_str() == interrupt.node.as_str();
+    asker.role == Role::Requester && asker.name == person.name && !is_agent
 }
 
 /// Whether there is anything in it that the agent could read.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use agents::plan_execute::change_plan;
 use async_trait::async_trait;
-use control::{RunProgress, StopOrder};
+use control::{RunProgress, StopOrder, is_own_question};
 use interrupts::life::{
     Actor, Choosing, Interrupt, Judge, NewAsking, ReviewChange, RunState, State, USUAL_CLAIM,
     WithdrawCause,
@@ -103,6 +103,24 @@ impl Local {
     async fn woken(&self, interrupt: Interrupt) -> Result<Interrupt, Failure> {
         self.ring(interrupt.run).await?;
         Ok(interrupt)
+    }
+
+    /// The decisions that would answer a question of this person's own, each with its place.
+    async fn own_questions(
+        &self,
+        decisions: &[NewDecision],
+        by: &Actor,
+    ) -> Result<RefusedDecisions, Failure> {
+        let mut refused = Vec::new();
+        for (place, decision) in decisions.iter().enumerate() {
+            let interrupt = self.store().interrupt(decision.interrupt).await?;
+            if interrupt.is_some_and(|it| is_own_question(&it, by)) {
+                let text = "you asked this question, and cannot answer it";
+                let failure = Failure::new(Exit::NotAuthorised, text);
+                refused.push((place, failure.hint("let another person decide")));
+            }
+        }
+        Ok(refused)
     }
 
     async fn ring(&self, run: RunId) -> Result<(), Failure> {
@@ -274,6 +292,10 @@ impl Installation for Local {
         decisions: Vec<NewDecision>,
     ) -> Result<Result<Vec<Interrupt>, RefusedDecisions>, Failure> {
         let by = me()?;
+        let own = self.own_questions(&decisions, &by).await?;
+        if !own.is_empty() {
+            return Ok(Err(own));
+        }
         let deciding = decisions.into_iter().map(|decision| Deciding {
             interrupt: decision.interrupt,
             judge: Judge::Person {

@@ -152,7 +152,7 @@ async fn permissions_hold_for_servers_too_and_the_tools_are_those_that_are_liste
     let talked = talking(&double, folder.path(), &more);
     let ended = records(&talked, "toolEnded");
     let text = ended[0]["text"].as_str().unwrap();
-    assert!(text.contains("no one can answer what it asks"), "{text}");
+    assert!(text.contains("nobody can answer what it asks"), "{text}");
     assert!(text.contains("hello someone"), "{text}");
     let before = offered(&double, 0);
     assert!(before.contains(&"desk__greet".to_owned()), "{before:?}");

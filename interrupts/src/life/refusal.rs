@@ -81,9 +81,6 @@ pub enum Refusal {
         /// What he may not do.
         event: &'static str,
     },
-    /// The person who asked the question cannot answer it.
-    #[error("you asked this question, and cannot answer it")]
-    OwnQuestion,
     /// Another person has claimed it.
     #[error("{by} has claimed it until {until}")]
     Claimed {

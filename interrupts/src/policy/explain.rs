@@ -130,7 +130,7 @@ impl Policy {
             Property::Resume if !is_pause => Some("only a pause is resumed".to_owned()),
             Property::Answer | Property::Resume => {
                 match self.decide(interrupt, DecisionId::generate()) {
-                    Automatic::Ask { why: Some(why) } => Some(format!("a person is asked: {why}")),
+                    Automatic::Ask { why: Some(why) } => Some(format!("somebody is asked: {why}")),
                     Automatic::Ask { why: None } | Automatic::Decide { .. } => None,
                 }
             }

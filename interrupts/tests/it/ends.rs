@@ -1,7 +1,7 @@
 //! What each transition demands that decides, reviews or ends, and what it causes.
 
 use interrupts::life::{
-    Decider, Effect, Event, Interrupt, Judge, Notice, Refusal, ReviewChange, Role, State, Verdict,
+    Decider, Effect, Event, Judge, Notice, Refusal, ReviewChange, Role, State, Verdict,
 };
 use interrupts::{Digest, EffectId, IdempotencyKey, OwnerName};
 use routing_core::InterruptType;
@@ -135,29 +135,6 @@ fn row_9_demands_role_version_and_the_digest_of_what_was_shown() {
         Err(Refusal::ShownDiffers)
     );
     assert!(decide(Role::Reviewer, open.version, shown()).is_ok());
-}
-
-#[test]
-fn nobody_answers_a_question_of_his_own_under_whatever_role() {
-    let mut own = question(State::AwaitingReview);
-    own.requested_by = named("ada", Role::Requester);
-    let by = |interrupt: &Interrupt, name: &str, role| {
-        let judge = Judge::Person {
-            actor: named(name, role),
-            version: interrupt.version,
-            shown: shown(),
-        };
-        let choosing = choosing(5, None);
-        interrupt.after(&Event::Decide { judge, choosing }, at(2))
-    };
-    for role in [Role::Reviewer, Role::Supervisor, Role::Operator] {
-        assert_eq!(by(&own, "ada", role), Err(Refusal::OwnQuestion), "{role:?}");
-        assert!(by(&own, "bob", role).is_ok(), "{role:?}");
-    }
-    // An agent that is called as somebody is, is somebody else.
-    let agent = own.node.as_str().to_owned();
-    own.requested_by = named(&agent, Role::Requester);
-    assert!(by(&own, &agent, Role::Operator).is_ok());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Deciding an interrupt.
 
-use control::{DecisionContent, DecisionParts};
+use control::{DecisionContent, DecisionParts, is_own_question};
 use interrupts::Digest;
 use interrupts::life::{Choosing, Interrupt, Judge};
 use interrupts::store::{ChangeError, Deciding, TogetherError};
@@ -160,6 +160,13 @@ async fn prepare(
     }
     if let Some(problem) = not_decided(interrupt, app.now()) {
         return Err(problem);
+    }
+    if is_own_question(interrupt, &caller.actor) {
+        return Err(Problem::new(
+            Kind::Forbidden,
+            "you asked this question, and cannot answer it",
+            "let another person decide",
+        ));
     }
     let version = order.version.ok_or_else(|| version_needed(interrupt))?;
     check_plan(app, interrupt, &order.parts).await?;

@@ -337,9 +337,6 @@ pub(crate) fn of_refusal(refusal: &Refusal, now: Timestamp) -> Problem {
             said,
             "say it in fewer words; nothing was recorded",
         ),
-        Refusal::OwnQuestion => {
-            Problem::new(Kind::Forbidden, said, "let another person decide")
-        }
         Refusal::Role { .. } => Problem::new(
             Kind::Forbidden,
             "your role may not do that",

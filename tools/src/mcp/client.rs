@@ -177,7 +177,7 @@ fn cancelled() -> ElicitResult {
 /// Why a call ends whose question no one can answer.
 fn unanswered() -> StopReason {
     StopReason {
-        message: "no one can answer what it asks".to_owned(),
+        message: "nobody can answer what it asks".to_owned(),
         ..void()
     }
 }

@@ -65,7 +65,7 @@ pub struct NobodyToAsk;
 impl Approver for NobodyToAsk {
     async fn ask(&self, _request: PermissionRequest, _scope: &StopScope) -> PermissionAnswer {
         PermissionAnswer::Deny {
-            reason: "it needs a person's permission, and no one can be asked".to_owned(),
+            reason: "it needs a person's permission, and nobody can be asked".to_owned(),
         }
     }
 }

@@ -190,9 +190,6 @@ impl Interrupt {
                 event: "decide",
             });
         }
-        if self.is_persons_own(actor) {
-            return Err(Refusal::OwnQuestion);
-        }
         if let Some(by) = self.held_by {
             return Err(Refusal::Held { by });
         }
@@ -205,14 +202,6 @@ impl Interrupt {
             Some(deadline) if deadline <= now => Err(Refusal::DeadlinePassed { deadline }),
             Some(_) | None => Ok(()),
         }
-    }
-
-    /// Whether this person asked it, under any role: no one answers their own question. An agent that asks under its
-    /// own id, such as `root`, is no person, even if a person has that name.
-    fn is_persons_own(&self, actor: &Actor) -> bool {
-        let asker = &self.requested_by;
-        let is_agent = asker.name.as_str() == self.node.as_str();
-        asker.role == Role::Requester && asker.name == actor.name && !is_agent
     }
 
     pub(super) fn check_verdict(&self, verdict: Verdict) -> Result<(), Refusal> {
