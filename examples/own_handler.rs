@@ -1,4 +1,4 @@
-//! A model, a reviewer and a handler of one's own: an interrupt on its way to the one action it may reach.
+//! Your own model, reviewer and handler: an interrupt on its way to the one action it may reach.
 //!
 //! Run it with `cargo run -p interrupt-router-agents --example own_handler`.
 
@@ -68,7 +68,7 @@ enum Interrupt {
     Publisher(InterruptDetails),
 }
 
-/// Stands for a provider: it wants to publish whatever it is asked, and gives way when it is corrected.
+/// A fake provider: it wants to publish, and gives way when it is corrected.
 struct EagerModel;
 
 #[async_trait]
@@ -100,7 +100,7 @@ impl LanguageModel for EagerModel {
     }
 }
 
-/// Stands for people: says yes, and leaves the target as it is.
+/// A fake person: approves, and leaves the target as it is.
 struct Chief;
 
 #[async_trait]

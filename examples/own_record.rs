@@ -31,7 +31,7 @@ struct AfterInterrupt {
 }
 
 struct Desks;
-// Leave one of these out and the program does not compile.
+// If you leave one of these out, the program does not compile.
 impl Newsroom<()> for Desks {
     type Output = String;
     type Error = std::convert::Infallible;

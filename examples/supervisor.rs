@@ -1,7 +1,7 @@
 //! A supervisor that sends a running agent elsewhere.
 //!
-//! It waits until the discovery orchestrator works, publishes one event for it, and sees what becomes of
-//! it: the agent interrupts itself, a reviewer answers, and the run goes on where the supervisor wanted.
+//! It waits until the discovery orchestrator works, publishes one event for it, and observes the result: the agent
+//! interrupts itself, a reviewer answers, and the run continues where the supervisor wanted.
 //!
 //! Run it with `cargo run -p interrupt-router-agents --example supervisor`.
 

@@ -80,7 +80,7 @@ pub enum AgentKind {
     TicketAgent,
 }
 
-/// How high a node stands.
+/// The level of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RouteLevel {
     /// It leads, or is called by those that lead.
@@ -103,7 +103,7 @@ impl RouteLevel {
 }
 
 impl RouteType {
-    /// How high it stands.
+    /// Its level.
     pub const fn level(self) -> RouteLevel {
         match self {
             Self::Orchestrator
@@ -123,7 +123,7 @@ impl RouteType {
         }
     }
 
-    /// The phase that it belongs to; `None` where it belongs to all of them.
+    /// The phase that it belongs to; `None` if it belongs to all of them.
     pub const fn phase(self) -> Option<Phase> {
         match self {
             Self::DiscoveryOrchestrator | Self::DiscoveryCollector | Self::DiscoveryDispatch => {

@@ -1,6 +1,6 @@
 //! Every record that goes to a model, by name: its schema as a model gets it, and where it leads.
 //!
-//! For those who do not know the types: command lines, documents, tests over all of them.
+//! For code that does not know the types: command lines, documents, tests over all of them.
 
 mod graph;
 mod registered;
@@ -50,12 +50,12 @@ pub struct RecordInfo {
     pub name: &'static str,
     /// What it is for.
     pub kind: RecordKind,
-    /// Its routes, in the order of their fields; none where it routes nothing.
+    /// Its routes, in the order of their fields; none if it routes nothing.
     pub routes: &'static [RouteInfo],
     schema: fn(&SchemaQuery) -> Result<&'static AnswerSchema, SchemaError>,
-    /// The plain schema of the request in a field, where the record has routes.
+    /// The plain schema of the request in a field, if the record has routes.
     plain: Option<PlainOf>,
-    /// Its turn in two steps, where it has routes to choose from.
+    /// Its turn in two steps, if it has routes to choose from.
     two_steps: Option<TwoStepsOf>,
 }
 
@@ -75,7 +75,7 @@ impl RecordInfo {
         Self::routing::<R>(RecordKind::AgentAnswer(kind))
     }
 
-    /// The routes that lead back to whoever called.
+    /// The routes that lead back to the caller.
     pub fn returns(&self) -> impl Iterator<Item = &'static RouteInfo> {
         self.routes.iter().filter(|route| route.returns)
     }
@@ -128,9 +128,9 @@ pub struct RouteRow {
     pub request: &'static str,
     /// The request as the node gets it, and as it is the node's last one.
     pub last_request: &'static str,
-    /// How high the node stands.
+    /// The node's level.
     pub level: RouteLevel,
-    /// The phase that the node belongs to, where it is of one alone.
+    /// The phase that the node belongs to, if it belongs to one alone.
     pub phase: Option<Phase>,
 }
 

@@ -1,6 +1,6 @@
 //! Plan and execute: a workflow that makes a plan, carries it out step by step, and changes it on the way.
 //!
-//! The crate `planning` is the whole of it as a machine. [`PlanDesk`] turns the machine's effects that ask a model into
+//! The crate `planning` holds the whole state machine. [`PlanDesk`] turns the machine's effects that ask a model into
 //! the events that follow; the driver performs the others.
 
 mod desk;

@@ -1,4 +1,4 @@
-//! One execution of the workflow: what it needs, what it tells, what becomes of it.
+//! One execution of the workflow: its configuration, its events, and its end.
 
 mod config;
 mod ended_by_worker;

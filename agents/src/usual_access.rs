@@ -6,7 +6,7 @@ use routing_core::AgentType as _;
 use crate::agent_kind::AgentKind;
 use planning::PlanRole;
 
-/// Tools that only look.
+/// Tools that only read.
 const READING: [&str; 3] = ["list_files", "read_file", "search_files"];
 
 /// Tools that change the workspace.

@@ -1,7 +1,7 @@
 //! The folder that a run speaks about: its files as facts, read once and never followed out of it.
 //!
-//! Reading obeys `.gitignore`, follows no links, leaves out what is binary, huge or unreadable, and
-//! counts what it left out. It never fails because of one file.
+//! Reading obeys `.gitignore`, follows no links, omits files that are binary, huge or unreadable, and counts what it
+//! omitted. It never fails because of one file.
 
 mod error;
 mod file;
@@ -38,7 +38,7 @@ impl Default for WorkspaceLimits {
     }
 }
 
-/// What was left out of a folder, and why.
+/// What was omitted from a folder, and why.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct OmittedFiles {
     /// Files that are no text.
@@ -76,7 +76,7 @@ impl Workspace {
     ///
     /// # Errors
     ///
-    /// [`WorkspaceError`] where the folder itself is missing, is none, or cannot be read.
+    /// [`WorkspaceError`] if the folder itself is missing, is no folder, or cannot be read.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, WorkspaceError> {
         Self::open_within(path, WorkspaceLimits::default())
     }
@@ -87,7 +87,7 @@ impl Workspace {
     ///
     /// # Errors
     ///
-    /// [`WorkspaceError`] where the folder itself is missing, is none, or cannot be read.
+    /// [`WorkspaceError`] if the folder itself is missing, is no folder, or cannot be read.
     pub fn open_within(
         path: impl AsRef<Path>,
         limits: WorkspaceLimits,
@@ -119,7 +119,7 @@ impl Workspace {
         &self.files
     }
 
-    /// What was left out.
+    /// What was omitted.
     pub fn left_out(&self) -> OmittedFiles {
         self.left_out
     }

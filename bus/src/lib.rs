@@ -1,7 +1,7 @@
 //! Adapters of the bus port, [`interrupts::bus::Bus`]: NATS.
 //!
-//! Owns where a broker is, the subjects of events and commands, and how both are written into messages. Knows nothing of
-//! what a command means.
+//! Owns a broker's location, the subjects of events and commands, and how both are written into messages. Knows nothing
+//! of what a command means.
 
 mod location;
 mod nats;

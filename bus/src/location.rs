@@ -1,4 +1,4 @@
-//! Where a broker is, as a person writes it.
+//! The location of a broker, as a person writes it.
 
 use std::fmt::{self, Debug, Display};
 use std::path::{Path, PathBuf};
@@ -10,27 +10,28 @@ use interrupts::OwnerName;
 use interrupts::store::Consumer;
 use percent_encoding::percent_decode_str;
 
-/// The tenant where none is named.
+/// The tenant if none is named.
 const USUAL_TENANT: &str = "local";
-/// The cursor in the store where none is named.
+/// The cursor in the store if none is named.
 const USUAL_CURSOR: &str = "bus";
-/// How long the stream keeps an event where nothing else is said.
+/// How long the stream keeps an event by default.
 const USUAL_AGE: Duration = Duration::from_secs(7 * 24 * 3_600);
 /// The longest name of a tenant.
 const LONGEST_TENANT: usize = 64;
 /// The most copies of the stream that a cluster keeps.
 const MOST_REPLICAS: usize = 5;
 
-/// Where a broker is: `nats://HOST:PORT`, or `tls://HOST:PORT` where the connection must be encrypted. Several hosts of a
-/// cluster have commas between them. `USER:PASSWORD@` or `TOKEN@` may precede them, and more may follow a `?`:
+/// The location of a broker: `nats://HOST:PORT`, or `tls://HOST:PORT` if the connection must be encrypted. Several
+/// hosts of a cluster have commas between them. `USER:PASSWORD@` or `TOKEN@` may precede them, and more may follow a
+/// `?`:
 ///
-/// - `tenant`: what tells this store from others at the same broker; `local` where it is not said.
+/// - `tenant`: what tells this store from others at the same broker; `local` by default.
 /// - `creds`: a file of credentials, as `nsc` makes it.
 /// - `ca`: a file of the certificates (PEM) that the broker's is checked by, instead of the system's.
-/// - `max_age`: how long the stream keeps an event, such as `36h` or `7d`; 7 days where it is not said. Only a new stream
+/// - `max_age`: how long the stream keeps an event, such as `36h` or `7d`; 7 days by default. Only a new stream
 ///   gets it.
-/// - `replicas`: how many servers of a cluster keep the stream, 1 to 5; 1 where it is not said. Only a new stream gets it.
-/// - `cursor`: the name of the place in the store up to which everything was published; `bus` where it is not said. Under
+/// - `replicas`: how many servers of a cluster keep the stream, 1 to 5; 1 by default. Only a new stream gets it.
+/// - `cursor`: the name of the place in the store up to which everything was published; `bus` by default. Under
 ///   a new name everything is published anew that a new stream lacks.
 ///
 /// It is shown without its password or token.
@@ -47,7 +48,7 @@ pub struct BusLocation {
     replicas: usize,
 }
 
-/// How a server is told who connects.
+/// How a client authenticates to a server.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Login {
     Nothing,
@@ -55,7 +56,7 @@ pub(crate) enum Login {
     Password { user: String, password: String },
 }
 
-/// Why a text says no location of a broker. No part of it that may be a secret is repeated.
+/// Why a text is no location of a broker. No part of it that may be a secret is repeated.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BusLocationError {

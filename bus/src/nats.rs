@@ -25,7 +25,7 @@ use crate::subject;
 
 /// The stream of all events.
 const STREAM: &str = "IRQ_EVENTS";
-/// For how long the broker knows an event again: longer than an event that was sent may be on its way.
+/// For how long the broker detects a repeated event: longer than a sent event may be in transit.
 const KNOWN_AGAIN: Duration = Duration::from_secs(300);
 /// How long the broker may take to acknowledge.
 const ANSWER_TIME: Duration = Duration::from_secs(5);
@@ -51,7 +51,7 @@ pub enum ConnectError {
     /// The client refuses to begin.
     #[error("the NATS client does not start: {reason}")]
     Client {
-        /// Why, in its words.
+        /// The client's own reason.
         reason: String,
     },
 }
@@ -62,22 +62,23 @@ pub struct NatsBus {
     client: Client,
     jetstream: Context,
     commands: tokio::sync::Mutex<Subscriber>,
-    /// Whether the stream was there when it was last looked for.
+    /// Whether the stream was there when it was last checked.
     is_prepared: AtomicBool,
     link: Arc<Link>,
 }
 
-/// What is known of the connection.
+/// The state of the connection.
 #[derive(Default)]
 struct Link {
-    /// Why it failed last.
+    /// Why it last failed.
     trouble: Mutex<Option<String>>,
-    /// Told when it is lost: what was on its way is not acknowledged any more.
+    /// Notified when it is lost: no acknowledgement comes for what was in transit.
     lost: Notify,
 }
 
 impl Link {
-    /// Remembers what happened; it is told where the broker is waited for, and not with each attempt to reach it.
+    /// Remembers what happened; it is reported when a caller waits for the broker, and not with each attempt to
+    /// connect.
     fn note(&self, event: &Event) {
         match event {
             Event::Connected => self.set(None),
@@ -98,7 +99,7 @@ impl Link {
         *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = trouble;
     }
 
-    /// Why the connection failed last.
+    /// Why the connection last failed.
     fn trouble(&self) -> String {
         let trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
         trouble
@@ -108,12 +109,12 @@ impl Link {
 }
 
 impl NatsBus {
-    /// The broker at a place. It need not be there yet: after two seconds it is connected to as soon as it is there, and
-    /// again whenever it was away.
+    /// Connects to a broker. It need not be there yet: after two seconds this returns, and the client connects as soon
+    /// as the broker is there, and again after each loss.
     ///
     /// # Errors
     ///
-    /// [`ConnectError`] where it could never be connected to.
+    /// [`ConnectError`] if it could never be connected to.
     ///
     /// # Cancel safety
     ///
@@ -129,7 +130,7 @@ impl NatsBus {
             .build(client.clone());
         let subject = subject::commands(location.tenant());
         let commands = client.queue_subscribe(subject, QUEUE.to_owned()).await;
-        // What it sends first is sent once it is connected.
+        // What the client sends first is sent once it is connected.
         let _connected = tokio::time::timeout(FIRST_CONNECTION, client.flush()).await;
         Ok(Self {
             commands: commands.map_err(|error| refused(&error))?.into(),
@@ -148,7 +149,7 @@ impl NatsBus {
     }
 
     fn check_connection(&self) -> Result<(), BusError> {
-        // What the client is given while it is not connected would wait in its memory.
+        // What the client gets while it is not connected would wait in its memory.
         match self.client.connection_state() {
             State::Connected => Ok(()),
             State::Pending | State::Disconnected => Err(self.away()),
@@ -162,11 +163,11 @@ impl NatsBus {
         let message = PublishMessage::build()
             .headers(headers)
             .message_id(format!("{}{}", self.location.tenant(), event.id))
-            // Stores with other tenants publish to the same stream.
-            // Another stream that takes these subjects too acknowledges in vain.
+            // Stores with other tenants publish to the same stream. The acknowledgement of another stream that takes
+            // these subjects too does not count.
             .expected_stream(STREAM)
             .payload(event.json.clone().into());
-        // From here on no loss goes unheard.
+        // From here on every loss of the connection is noticed.
         let lost = self.link.lost.notified();
         let sent = self
             .jetstream
@@ -182,7 +183,7 @@ impl NatsBus {
         }
     }
 
-    /// Remembers in words what the client says, and returns its kind.
+    /// Remembers the client's error as text, and returns its kind.
     fn noted(&self, error: &PublishError) -> PublishErrorKind {
         self.link.set(Some(error.to_string()));
         error.kind()
@@ -254,7 +255,7 @@ impl Bus for NatsBus {
 
     async fn prepare(&self) -> Result<(), BusError> {
         self.check_connection()?;
-        // One that is there keeps the limits that it was given.
+        // A stream that is there keeps the limits that it was created with.
         let made = self.jetstream.get_or_create_stream(Config {
             name: STREAM.to_owned(),
             description: Some("What happens in Interrupt Router".to_owned()),
@@ -282,7 +283,7 @@ impl Bus for NatsBus {
         let subject = subject::of_event(self.location.tenant(), event);
         let mut sent = self.send(&subject, event).await;
         if sent == Err(PublishErrorKind::StreamNotFound) {
-            // The broker has lost everything, or another one has taken its place.
+            // The broker has lost everything, or another broker has replaced it.
             self.prepare().await?;
             sent = self.send(&subject, event).await;
         }
@@ -315,7 +316,7 @@ impl Bus for NatsBus {
         let mut headers = HeaderMap::new();
         headers.insert("Content-Type", answer.media_type);
         if answer.status >= 400 {
-            // As services over NATS say it, so that their tools show it.
+            // The headers of services over NATS, so that their tools show the error.
             headers.insert("Nats-Service-Error-Code", answer.status.to_string());
             headers.insert("Nats-Service-Error", "see the problem document");
         }
@@ -329,7 +330,7 @@ impl Bus for NatsBus {
     }
 
     async fn close(&self) {
-        // Where the client has ended, there is nothing to close.
+        // If the client has ended, there is nothing to close.
         let _closed = self.commands.lock().await.drain().await;
     }
 }

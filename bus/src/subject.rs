@@ -9,7 +9,7 @@ const PREFIX: &str = "irq.v1";
 /// The token of an event that is about no run, or about no agent.
 const NONE: &str = "-";
 
-/// What a token may not have in it: NATS splits subjects at `.`, and `*`, `>` and spaces mean something to it.
+/// The characters that a token may not have: NATS splits subjects at `.`, and `*`, `>` and spaces have a meaning there.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'/');
 
 /// All events, of every tenant: seven tokens. A command has five, so the stream has none of them.
@@ -46,8 +46,8 @@ pub(crate) fn verb(subject: &str) -> &str {
     subject.rsplit('.').next().unwrap_or_default()
 }
 
-/// Whether an answer may go to a subject that a supervisor names. A server may publish what its supervisors may not: orders
-/// to JetStream, and events.
+/// Whether an answer may go to a subject that a supervisor names. A server may publish what its supervisors may not:
+/// commands to JetStream, and events.
 pub(crate) fn takes_answers(subject: &str) -> bool {
     !subject.starts_with('$') && !subject.starts_with("irq.")
 }

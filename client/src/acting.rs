@@ -15,7 +15,7 @@ use serde_json::json;
 use crate::request::Ask;
 use crate::{Client, ClientError, NewDecision, ProblemDocument};
 
-/// For how many seconds a claim holds.
+/// For how many seconds a claim lasts.
 const CLAIM_SECONDS: u32 = 300;
 
 /// An interrupt that was asked for.
@@ -24,7 +24,7 @@ const CLAIM_SECONDS: u32 = 300;
 pub struct Asked {
     /// The interrupt.
     pub interrupt: InterruptId,
-    /// Whether the same was asked for before.
+    /// Whether the same request was made before.
     pub already: bool,
 }
 
@@ -62,11 +62,11 @@ fn address(run: RunId, node: &NodeId) -> String {
 }
 
 impl Client {
-    /// Decides. Of several who try one wins, and the others are told who and what.
+    /// Decides. If several callers try, one wins, and the others get the decision that won and who made it.
     ///
     /// # Errors
     ///
-    /// [`ClientError::Refused`] where it changed since, was decided, or cannot be decided so.
+    /// [`ClientError::Refused`] if it changed since, was decided, or cannot be decided so.
     ///
     /// # Cancel safety
     ///
@@ -81,11 +81,12 @@ impl Client {
         self.done(ask).await
     }
 
-    /// Decides all of these in one transaction, or none: then it says why not of each that was refused, with its id.
+    /// Decides all of these in one transaction, or none: then it returns why each one that was refused was, with its
+    /// id.
     ///
     /// # Errors
     ///
-    /// [`ClientError`] where the whole request was refused.
+    /// [`ClientError`] if the whole request was refused.
     ///
     /// # Cancel safety
     ///
@@ -112,7 +113,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`ClientError::Refused`] where another reviewer has it, or it changed since this version.
+    /// [`ClientError::Refused`] if another reviewer has it, or it changed since this version.
     ///
     /// # Cancel safety
     ///
@@ -133,12 +134,12 @@ impl Client {
         self.done(ask.of_version(version)).await
     }
 
-    /// Asks an agent, or with its first agent a whole run, to stop. While the same stop is under way, that one is it, as
-    /// hard as the hardest request.
+    /// Asks an agent, or with its first agent a whole run, to stop. A stop of the same agent that is under way is
+    /// reused, with the hardest requested mode.
     ///
     /// # Errors
     ///
-    /// [`ClientError::Refused`] where there is nothing to stop.
+    /// [`ClientError::Refused`] if there is nothing to stop.
     ///
     /// # Cancel safety
     ///
@@ -164,11 +165,11 @@ impl Client {
         })
     }
 
-    /// Publishes an event that asks an agent to interrupt itself. Its own id makes it one event.
+    /// Publishes an event that asks an agent to interrupt itself. Its own id makes repeated sends one event.
     ///
     /// # Errors
     ///
-    /// [`ClientError::Refused`] where its agent may not be asked that, or may not go there.
+    /// [`ClientError::Refused`] if its agent may not be asked that, or may not go there.
     ///
     /// # Cancel safety
     ///
@@ -188,11 +189,11 @@ impl Client {
         })
     }
 
-    /// Gives an interrupt up: of a stop what the caller asked, or the asking with a number.
+    /// Withdraws an interrupt: of a stop what the caller asked, or the request with a number.
     ///
     /// # Errors
     ///
-    /// [`ClientError::Refused`] where it has ended, or cannot be given up.
+    /// [`ClientError::Refused`] if it has ended, or cannot be withdrawn.
     ///
     /// # Cancel safety
     ///
@@ -206,11 +207,11 @@ impl Client {
         self.done(Ask::to_change(Method::DELETE, &parts)).await
     }
 
-    /// Lets an interrupt that could not be delivered be tried again.
+    /// Retries an interrupt that could not be delivered.
     ///
     /// # Errors
     ///
-    /// [`ClientError::Refused`] where it was not given up.
+    /// [`ClientError::Refused`] if it was not dead-lettered.
     ///
     /// # Cancel safety
     ///
@@ -225,7 +226,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`ClientError::Refused`] where the agent reads none any more.
+    /// [`ClientError::Refused`] if the agent no longer reads messages.
     ///
     /// # Cancel safety
     ///
@@ -248,7 +249,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`ClientError::Refused`] where it was read.
+    /// [`ClientError::Refused`] if it was read.
     ///
     /// # Cancel safety
     ///
@@ -265,11 +266,11 @@ impl Client {
         self.done(Ask::to_change(Method::DELETE, &parts)).await
     }
 
-    /// Changes a plan that stands still. The run stays as it is. Returns where the plan is saved now.
+    /// Changes a held plan. The run stays as it is. Returns where the plan is saved now.
     ///
     /// # Errors
     ///
-    /// [`ClientError::Refused`] where the plan does not stand still, or is of another version.
+    /// [`ClientError::Refused`] if the plan is not held, or has another version.
     ///
     /// # Cancel safety
     ///
@@ -289,7 +290,7 @@ impl Client {
             PlanWish::Redo => json!({"change": "redo"}),
         };
         body["if_version"] = json!(if_version);
-        // A model may think for longer than an answer may take.
+        // A model may take longer than an answer may.
         let ask = Ask::to_change(Method::POST, &parts).with(body).once();
         let changed = self.ask::<Saved>(ask.patiently()).await?;
         Ok(CheckpointId {
@@ -302,7 +303,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// [`ClientError::Refused`] where there is none.
+    /// [`ClientError::Refused`] if there is none.
     ///
     /// # Cancel safety
     ///

@@ -4,16 +4,16 @@ use reqwest::Url;
 
 use crate::ClientError;
 
-/// The address of a server: all that is asked for lies below it.
+/// The address of a server: all requests go to paths below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address(Url);
 
 impl Address {
-    /// Reads an address: `http` or `https`, a host, and perhaps a path that a proxy puts before ours.
+    /// Reads an address: `http` or `https`, a host, and perhaps a path that a proxy puts before the server's own.
     ///
     /// # Errors
     ///
-    /// [`ClientError::Address`] with what is wrong. The text itself is not repeated where it may hold a password.
+    /// [`ClientError::Address`] with what is wrong. The text itself is not repeated if it may contain a password.
     pub fn parse(text: &str) -> Result<Self, ClientError> {
         let wrong = |problem: String| ClientError::Address { problem };
         let mut url =
@@ -50,7 +50,7 @@ impl Address {
         url
     }
 
-    /// Whether it is this machine: such a server is never asked through a proxy.
+    /// Whether it is this machine: requests to such a server never go through a proxy.
     pub fn is_this_machine(&self) -> bool {
         match self.0.host_str() {
             Some(name) if name == "localhost" || name.ends_with(".localhost") => true,
@@ -63,7 +63,7 @@ impl Address {
         }
     }
 
-    /// Whether what is sent there can be read on the way.
+    /// Whether requests to it can be read in transit.
     pub fn is_open(&self) -> bool {
         self.0.scheme() == "http" && !self.is_this_machine()
     }

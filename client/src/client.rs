@@ -1,4 +1,4 @@
-//! Requests to a server: bounded in time and size, sent again only where that changes nothing.
+//! Requests to a server: bounded in time and size, and repeated only if that changes nothing.
 
 use std::time::Duration;
 
@@ -11,9 +11,9 @@ use serde::de::DeserializeOwned;
 use crate::request::Ask;
 use crate::{Address, ClientError, ProblemDocument, Token};
 
-/// How long a connection may take to stand.
+/// How long a connection may take.
 const CONNECTING: Duration = Duration::from_secs(5);
-/// How long an answer may take, whole.
+/// How long a whole answer may take.
 const ANSWERING: Duration = Duration::from_secs(40);
 /// The most bytes of an answer.
 const LONGEST: usize = 64 << 20;
@@ -23,26 +23,26 @@ const PAUSES: [Duration; 3] = [
     Duration::from_millis(400),
     Duration::from_millis(1500),
 ];
-/// How often an answer that was not there in time is asked for again, where that is reasonable.
+/// How often an answer that timed out is asked for again, if a repeat makes sense.
 const MOST_WAITS: u32 = 20;
 /// The longest wait that a server may ask for.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
-/// Who the caller is to the server, and what answers him.
+/// The caller as the server knows him, and the version of the server.
 #[derive(Debug, Clone, Deserialize)]
 #[non_exhaustive]
 pub struct WhoAmI {
-    /// The name that stands in the audit.
+    /// The caller's name in the audit.
     pub name: String,
-    /// What he may do.
+    /// The caller's role.
     pub role: String,
     /// The run that an agent's token is bound to.
     #[serde(default)]
     pub run_id: Option<String>,
-    /// The agent of that run that it is bound to.
+    /// The agent of that run that the token is bound to.
     #[serde(default)]
     pub agent_id: Option<String>,
-    /// The version of the program that answers.
+    /// The version of the server's program.
     pub version: String,
     /// The last position of the feed.
     pub seq: String,
@@ -58,13 +58,13 @@ pub(crate) struct ServerAnswer<T> {
 /// What became of one attempt.
 enum Attempt {
     Answered(StatusCode, Vec<u8>),
-    /// It did not reach the server, or the server has not done it for sure.
+    /// It did not reach the server, or the server has certainly not done it.
     Undone(ClientError, Option<Duration>),
     /// It may have been done.
     Unknown(ClientError),
 }
 
-/// What a client is made of.
+/// The settings of a client.
 #[derive(Debug, Clone)]
 pub struct ClientSettings {
     address: Address,
@@ -82,7 +82,7 @@ impl ClientSettings {
         }
     }
 
-    /// By this token the server knows its caller.
+    /// The token by which the server knows its caller.
     pub fn token(mut self, token: Token) -> Self {
         self.token = Some(token);
         self
@@ -98,12 +98,12 @@ impl ClientSettings {
     ///
     /// # Errors
     ///
-    /// [`ClientError::NoAuthority`] where the bundle holds no certificate; [`ClientError::Setup`].
+    /// [`ClientError::NoAuthority`] if the bundle has no certificate; [`ClientError::Setup`].
     pub fn build(self) -> Result<Client, ClientError> {
         let mut http = reqwest::Client::builder()
             .connect_timeout(CONNECTING)
             .user_agent(concat!("irq/", env!("CARGO_PKG_VERSION")))
-            // A token goes to the server that was named, and nowhere else.
+            // A token goes only to the server that was named.
             .redirect(reqwest::redirect::Policy::none());
         if let Some(bundle) = &self.authorities {
             let found = Certificate::from_pem_bundle(bundle).unwrap_or_default();
@@ -128,8 +128,8 @@ impl ClientSettings {
 
 /// Speaks to one server. Clones share its connections.
 ///
-/// Requests that change nothing when they are sent twice are sent again, some times and not for long, where their answer
-/// is lost. Others end with [`ClientError::Uncertain`] then.
+/// Requests that have the same effect if they are sent twice are repeated a few times, for a short while, if their
+/// answer is lost. Others end with [`ClientError::Uncertain`] then.
 #[derive(Debug, Clone)]
 pub struct Client {
     http: reqwest::Client,
@@ -143,11 +143,11 @@ impl Client {
         &self.address
     }
 
-    /// Who the caller is, and which version answers.
+    /// Who the caller is, and the server's version.
     ///
     /// # Errors
     ///
-    /// Where the server is away, or does not know its caller.
+    /// If the server is away, or does not know its caller.
     ///
     /// # Cancel safety
     ///
@@ -180,7 +180,7 @@ impl Client {
         }
     }
 
-    /// Sends a request to its answer.
+    /// Sends a request and returns its answer.
     pub(crate) async fn ask<T: DeserializeOwned>(
         &self,
         ask: Ask<'_>,
@@ -193,8 +193,8 @@ impl Client {
         Ok(ServerAnswer { status, body })
     }
 
-    /// Sends a request that is carried out whole or not at all: what was refused of it, each with its id, or
-    /// nothing where all of it was done.
+    /// Sends a request that is carried out whole or not at all. Returns what was refused of it, each with its id, or
+    /// nothing if all of it was done.
     pub(crate) async fn ask_for_all(
         &self,
         ask: Ask<'_>,
@@ -256,7 +256,7 @@ impl Client {
         }
     }
 
-    /// Sends a request, and again where the first time cannot have changed anything.
+    /// Sends a request, and repeats it if the first attempt cannot have changed anything.
     async fn sent(&self, ask: &Ask<'_>) -> Result<(StatusCode, Vec<u8>), ClientError> {
         let mut pauses = PAUSES.into_iter();
         let mut waits = if ask.is_patient { MOST_WAITS } else { 0 };
@@ -301,7 +301,7 @@ impl Client {
                 StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE
             );
             if is_busy && let Some(problem) = ProblemDocument::read(status, &body) {
-                // Nothing was accepted: the server says so by the problem.
+                // Nothing was accepted: the server's problem document says so.
                 return Attempt::Undone(ClientError::Refused(Box::new(problem)), wait);
             }
             Attempt::Answered(status, body)
@@ -349,7 +349,7 @@ impl Client {
     }
 }
 
-/// What lies at the bottom of it: the rest repeats the address.
+/// The innermost cause: the rest repeats the address.
 fn cause_of(error: &reqwest::Error) -> String {
     let mut cause: &dyn std::error::Error = error;
     while let Some(next) = cause.source() {
@@ -364,7 +364,7 @@ fn wait_of(response: &Response) -> Option<Duration> {
     seconds.parse().ok().map(Duration::from_secs)
 }
 
-/// A whole body, where it is not too long.
+/// A whole body, if it is not too long.
 async fn whole(response: Response) -> Result<Vec<u8>, String> {
     let mut body = Vec::new();
     let mut chunks = response.bytes_stream();

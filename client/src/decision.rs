@@ -19,16 +19,16 @@ pub struct NewDecision {
     pub shown: Digest,
     /// What is decided.
     pub verdict: Verdict,
-    /// Where to, with a reroute.
+    /// The target, with a reroute.
     pub target: Option<RouteName>,
     /// The answer, as JSON.
     pub content: Option<String>,
-    /// Whether it holds for the same question when it is asked again, and for how long.
+    /// Whether it also applies when the same question is asked again, and for how long.
     pub remember: Option<Remember>,
 }
 
 impl NewDecision {
-    /// The body of it: what the store keeps as one text goes over the network in its parts.
+    /// The body: sends in parts what the store keeps as one text.
     pub(crate) fn body(&self) -> Result<Value, ClientError> {
         let mut body = json!({
             "decision": self.verdict,

@@ -12,13 +12,13 @@ pub enum ClientError {
         /// What is wrong with it.
         problem: String,
     },
-    /// There is no token where one was to be read.
+    /// A token was to be read, but there is none.
     #[error("{problem}")]
     Token {
         /// What is wrong.
         problem: String,
     },
-    /// The authorities that are to be trusted hold no certificate.
+    /// The authorities to be trusted have no certificate.
     #[error("it holds no certificate")]
     NoAuthority,
     /// The client could not be made.
@@ -27,7 +27,7 @@ pub enum ClientError {
         /// Why.
         problem: String,
     },
-    /// No connection stood, or it was not one to be trusted.
+    /// There was no connection, or it was not to be trusted.
     #[error("cannot reach the server {address}: {problem}")]
     Unreachable {
         /// The server.
@@ -48,7 +48,7 @@ pub enum ClientError {
     Silent {
         /// The server.
         address: Address,
-        /// How long it was waited for.
+        /// How long the client waited.
         seconds: u64,
     },
     /// Something else answers there.
@@ -67,7 +67,7 @@ pub enum ClientError {
         /// What is wrong.
         problem: String,
     },
-    /// What was to be sent has no form in which it can be.
+    /// The request cannot be written in the form that it needs.
     #[error("{problem}")]
     Unsendable {
         /// What is wrong with it.
@@ -84,8 +84,8 @@ pub enum ClientError {
     /// The server refused it. Nothing was changed.
     #[error("{0}")]
     Refused(Box<ProblemDocument>),
-    /// The answer is lost: the request may have been carried out, and sent again it may be carried out twice. Read how things
-    /// stand first.
+    /// The answer is lost: the request may have been carried out, and sent again it may be carried out twice. Read the
+    /// current state first.
     #[error("{0}")]
     Uncertain(Box<ClientError>),
 }
@@ -100,7 +100,7 @@ fn unknown(address: &Address, has_token: bool) -> String {
 }
 
 impl ClientError {
-    /// The refusal that it is.
+    /// The refusal, if it is one.
     pub fn problem(&self) -> Option<&ProblemDocument> {
         match self {
             Self::Refused(problem) => Some(problem),

@@ -1,4 +1,4 @@
-//! Events as a server tells them, across its restarts.
+//! Events from a server, across its restarts.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::{Client, ClientError};
 const PATIENCE: Duration = Duration::from_secs(120);
 /// How long to wait before the next attempt.
 const BETWEEN: Duration = Duration::from_millis(500);
-/// Where the reader was.
+/// The last event that the reader has seen.
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
 /// An event.
@@ -32,15 +32,15 @@ pub struct FeedEvent {
 pub enum FeedItem {
     /// An event.
     Event(FeedEvent),
-    /// The server is away; the reader goes on where it was when it is back.
+    /// The server is away; when it is back, the reader continues where it was.
     Away,
     /// The server is back.
     Back,
-    /// The run has ended, and all of it was told.
+    /// The run has ended, and all its events were returned.
     End,
 }
 
-/// Reads the events of one run, or of all: each once, in their order, whatever connection it came over.
+/// Reads the events of one run, or of all: each once, in order, even if the connection changes.
 pub struct Feed {
     client: Client,
     run: Option<RunId>,
@@ -61,11 +61,11 @@ impl Feed {
         }
     }
 
-    /// What comes next.
+    /// Returns the next item.
     ///
     /// # Errors
     ///
-    /// [`ClientError`] where the server stays away, and what it refuses.
+    /// [`ClientError`] if the server stays away, and what it refuses.
     ///
     /// # Cancel safety
     ///
@@ -84,7 +84,7 @@ impl Feed {
                         return Ok(FeedItem::Event(told));
                     }
                 }
-                // The connection is gone, or the run's events have ended: the next attempt tells which.
+                // The connection is lost, or the run's events have ended: the next attempt shows which.
                 Some(Err(_)) | None => self.open = None,
             }
         }
@@ -98,7 +98,7 @@ impl Feed {
         Some(FeedEvent { json })
     }
 
-    /// Connects once. `None` where there is a stream now, or the reader shall try again.
+    /// Connects once. `None` if there is a stream now, or the reader must try again.
     async fn connect(&mut self) -> Result<Option<FeedItem>, ClientError> {
         let mut headers = HeaderMap::new();
         let after =

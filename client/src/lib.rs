@@ -1,4 +1,4 @@
-//! A client of an Interrupt Router server: what people and supervisors do from elsewhere, in Rust.
+//! A client of an Interrupt Router server in Rust, for reviewers and supervisors on other machines.
 //!
 //! ```no_run
 //! use client::{Address, ClientSettings, Feed, FeedItem, Token};

@@ -1,10 +1,10 @@
-//! What a server refuses, as it says it.
+//! A server's refusal, as the server sends it.
 
 use reqwest::StatusCode;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// A problem document (RFC 9457), with what this server's have beside.
+/// A problem document (RFC 9457), with the members that this server adds.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -16,22 +16,22 @@ pub struct ProblemDocument {
     pub detail: String,
     /// What to do next.
     pub hint: String,
-    /// By which programs tell it.
+    /// The code by which programs recognise it.
     pub code: String,
-    /// What else it says, such as `allowed_decisions` or `routes`.
+    /// Other members, such as `allowed_decisions` or `routes`.
     #[serde(flatten)]
     pub more: Map<String, Value>,
 }
 
 impl ProblemDocument {
-    /// Reads a body; `None` where it is no problem document, which then is no answer of this server.
+    /// Reads a body; `None` if it is no problem document, and so no answer of this server.
     pub(crate) fn read(status: StatusCode, body: &[u8]) -> Option<Self> {
         let mut problem: Self = serde_json::from_slice(body).ok()?;
         problem.status = status.as_u16();
         (!problem.code.is_empty()).then_some(problem)
     }
 
-    /// Whether it says that what was asked for is not there.
+    /// Whether it says that the requested thing does not exist.
     pub fn is_absence(&self) -> bool {
         matches!(
             self.code.as_str(),
@@ -43,7 +43,7 @@ impl ProblemDocument {
         )
     }
 
-    /// What was refused of several things, each with its id.
+    /// The refused parts of a request, each with its id.
     pub fn parts(&self) -> Vec<(String, Self)> {
         let refused = self.more.get("refused").and_then(Value::as_array);
         let part = |part: &Value| {
@@ -57,7 +57,7 @@ impl ProblemDocument {
         refused.into_iter().flatten().filter_map(part).collect()
     }
 
-    /// What to do next: what would be taken instead, where the server says so, else its hint.
+    /// What to do next: what the server would accept instead, if it says so, else its hint.
     pub fn advice(&self) -> Option<String> {
         let listed = |name: &str| {
             let values = self.more.get(name)?.as_array()?;

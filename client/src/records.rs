@@ -1,4 +1,4 @@
-//! What a server's store holds, in the form in which it is kept.
+//! The rows of a server's store, in the form in which they are kept.
 
 use control::RunProgress;
 use interrupts::IdempotencyKey;
@@ -34,7 +34,7 @@ struct PlanRecord {
     reading: Option<PlanReading>,
 }
 
-/// What a catalogue is the one of.
+/// What a catalogue belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CatalogueOf<'a> {
     /// A run, by its id or its alias.
@@ -48,7 +48,7 @@ fn rows<T>(placed: Vec<(u64, T)>) -> Vec<T> {
     placed.into_iter().map(|(_position, row)| row).collect()
 }
 
-/// The states that are wanted, as a parameter; none where all are.
+/// The wanted states, as a parameter; none if all are wanted.
 fn states<T: ToString>(states: &[T]) -> Vec<(&'static str, String)> {
     if states.is_empty() {
         return Vec::new();
@@ -57,8 +57,8 @@ fn states<T: ToString>(states: &[T]) -> Vec<(&'static str, String)> {
     vec![("states", names.join(","))]
 }
 
-/// Each only reads, so each may be dropped and repeated at will. Each ends with a [`ClientError`] where the server is away,
-/// does not know its caller, or refuses him.
+/// Each method only reads, so each may be dropped and repeated at will. Each ends with a [`ClientError`] if the server
+/// is away, does not know its caller, or refuses him.
 impl Client {
     /// A run, by its id or its alias.
     ///
@@ -135,7 +135,7 @@ impl Client {
         self.find(&["v1", "records", "interrupts", &id]).await
     }
 
-    /// The interrupt that came of a request with this key.
+    /// The interrupt that the request with this key made.
     ///
     /// # Errors
     ///
@@ -196,7 +196,7 @@ impl Client {
         self.find(&["v1", "records", kind, &id, "catalogue"]).await
     }
 
-    /// What a run did, and what came of it. Where there is no such run, there is nothing.
+    /// The journal of a run: what it did, and the results. Empty if there is no such run.
     ///
     /// # Errors
     ///
@@ -226,7 +226,7 @@ impl Client {
         self.of_run(run, "messages", page).await.map(rows)
     }
 
-    /// Where a run can go on from.
+    /// The checkpoints that a run can continue from.
     ///
     /// # Errors
     ///
@@ -258,11 +258,11 @@ impl Client {
             .map(rows)
     }
 
-    /// Has the server read its whole audit, and compare every digest and all that it vouches for.
+    /// Makes the server read its whole audit, and compare every digest and all that it vouches for.
     ///
     /// # Errors
     ///
-    /// [`ClientError::Refused`] with status 409 where the audit is not what was written.
+    /// [`ClientError::Refused`] with status 409 if the audit is not what was written.
     ///
     /// # Cancel safety
     ///
@@ -286,7 +286,7 @@ impl Client {
             .await
     }
 
-    /// The plan of a run that carries out one; nothing where it has saved none yet.
+    /// The plan of a run that carries out one; nothing if it has saved none yet.
     ///
     /// # Errors
     ///
@@ -344,7 +344,7 @@ impl Client {
         Ok(rows.records.into_iter().map(placed).collect())
     }
 
-    /// A page of the rows of a run. Where there is no such run, there are none.
+    /// A page of the rows of a run. Empty if there is no such run.
     async fn of_run<T: DeserializeOwned>(
         &self,
         run: RunId,

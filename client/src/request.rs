@@ -44,19 +44,19 @@ impl<'a> Ask<'a> {
         self
     }
 
-    /// Only where the interrupt still has the version that was seen.
+    /// Only if the interrupt still has the version that was seen.
     pub(crate) const fn of_version(mut self, version: u64) -> Self {
         self.version = Some(version);
         self
     }
 
-    /// With a key, so that it is one request however often it is sent.
+    /// With a key, so that repeated sends are one request.
     pub(crate) fn once(mut self) -> Self {
         self.key = Some(format!("irq-{}", Uuid::now_v7().simple()));
         self
     }
 
-    /// Waits longer than one answer may take: sent again with its key, it is told what came of the first time.
+    /// Waits longer than one answer may take: sent again with its key, the request gets the result of the first time.
     pub(crate) const fn patiently(mut self) -> Self {
         self.is_patient = true;
         self
@@ -68,7 +68,7 @@ impl<'a> Ask<'a> {
         self
     }
 
-    /// Whether sending it twice is as sending it once.
+    /// Whether sending it twice has the same effect as sending it once.
     pub(crate) fn is_repeatable(&self) -> bool {
         self.key.is_some() || matches!(self.method, Method::GET | Method::PUT)
     }

@@ -1,4 +1,4 @@
-//! Starting runs on a server, and going on with them there.
+//! Starting and resuming runs on a server.
 
 use reqwest::Method;
 use routing_core::RunId;
@@ -12,14 +12,14 @@ use crate::{Client, ClientError};
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct NewRun {
-    /// What it shall reach.
+    /// Its goal.
     pub goal: String,
-    /// What else was ordered; the server has its own for the rest.
+    /// Other options; the server has its own values for the rest.
     pub options: Map<String, Value>,
 }
 
 impl NewRun {
-    /// A run with this goal, and nothing else ordered.
+    /// A run with this goal and no other options.
     pub fn new(goal: impl Into<String>) -> Self {
         Self {
             goal: goal.into(),
@@ -28,7 +28,7 @@ impl NewRun {
     }
 }
 
-/// How a run shall go on.
+/// How to resume a run.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Resumption {
@@ -46,11 +46,11 @@ struct RunReference {
 }
 
 impl Client {
-    /// Starts a run there. Where the answer is lost, it is not sent again: it may have begun.
+    /// Starts a run on the server. If the answer is lost, the request is not repeated: the run may have begun.
     ///
     /// # Errors
     ///
-    /// What the server refuses; where it cannot be reached.
+    /// What the server refuses; if it cannot be reached.
     ///
     /// # Cancel safety
     ///
@@ -63,7 +63,7 @@ impl Client {
         Ok(answer.body.run_id)
     }
 
-    /// Goes on with a run there. Returns the run that goes on: another one where a checkpoint is named.
+    /// Resumes a run on the server. Returns the run that continues: another one if a checkpoint is named.
     ///
     /// # Errors
     ///

@@ -23,7 +23,7 @@ impl Token {
     ///
     /// # Errors
     ///
-    /// [`ClientError::Token`] where the text is none.
+    /// [`ClientError::Token`] if the text is none.
     pub fn new(text: &str) -> Result<Self, ClientError> {
         let token = text.trim();
         let problem = if token.is_empty() {
@@ -38,11 +38,11 @@ impl Token {
         })
     }
 
-    /// Reads a token from a file that holds nothing else.
+    /// Reads a token from a file with nothing else in it.
     ///
     /// # Errors
     ///
-    /// [`ClientError::Token`] where the file cannot be read or holds no token.
+    /// [`ClientError::Token`] if the file cannot be read or has no token.
     pub fn read(path: &Path) -> Result<Self, ClientError> {
         let refused = |problem: String| ClientError::Token { problem };
         let found = fs::metadata(path).map_err(|error| refused(error.to_string()))?;

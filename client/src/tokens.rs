@@ -10,22 +10,22 @@ use serde_json::json;
 use crate::request::Ask;
 use crate::{Client, ClientError};
 
-/// A token as it stands. Neither its secret nor its digest can be read.
+/// A token's current state. Neither its secret nor its digest can be read.
 #[derive(Debug, Clone, Deserialize)]
 pub struct TokenLine {
     /// Names it.
     pub id: String,
     /// Who it speaks for.
     pub name: String,
-    /// What it lets its holder do.
+    /// The role that it gives its holder.
     pub role: String,
-    /// The run that it is bound to: that of an agent.
+    /// The run that it is bound to: an agent's token.
     #[serde(default)]
     pub run_id: Option<String>,
     /// The agent of that run that it is bound to.
     #[serde(default)]
     pub agent_id: Option<String>,
-    /// The workflow that it is bound to: that of a worker.
+    /// The workflow that it is bound to: a worker's token.
     #[serde(default)]
     pub workflow: Option<String>,
     /// When it was made.
@@ -33,17 +33,17 @@ pub struct TokenLine {
     /// When it ends.
     #[serde(default)]
     pub expires_at: Option<Timestamp>,
-    /// Whether it is void after its first use.
+    /// Whether it becomes void after its first use.
     pub once: bool,
-    /// When it was used, where it can be used once.
+    /// When it was used, if it can be used once.
     #[serde(default)]
     pub used_at: Option<Timestamp>,
     /// When it was revoked.
     #[serde(default)]
     pub revoked_at: Option<Timestamp>,
-    /// Whether it lets anybody in now.
+    /// Whether it is accepted now.
     pub holds: bool,
-    /// The token that it was bought with.
+    /// The token that was exchanged for it.
     #[serde(default)]
     pub bought_with: Option<String>,
 }
@@ -62,7 +62,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// What the server refuses; where it cannot be reached.
+    /// What the server refuses; if it cannot be reached.
     ///
     /// # Cancel safety
     ///
@@ -71,7 +71,7 @@ impl Client {
         self.read(&["v1", "tokens"], &[]).await
     }
 
-    /// Makes a token. It is not sent again where the answer is lost, for the secret is lost with it.
+    /// Makes a token. The request is not repeated if the answer is lost, for the secret is lost with it.
     ///
     /// # Errors
     ///

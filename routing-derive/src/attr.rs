@@ -23,7 +23,7 @@ pub(crate) enum ValueForm {
 /// An option that an attribute has.
 pub(crate) type Known = (&'static str, ValueForm);
 
-/// The path of `routing_core`, where the crate that derives has it under another name.
+/// The path of `routing_core`, if the crate that derives has it under another name.
 pub(crate) const CRATE: Known = ("crate", ValueForm::Text);
 
 /// The options that were given in all attributes of one name: known, well-formed, none twice.
@@ -31,7 +31,7 @@ pub(crate) const CRATE: Known = ("crate", ValueForm::Text);
 pub(crate) struct Options(Vec<AttributeOption>);
 
 impl Options {
-    /// Reads the attributes of this name; what is wrong with them goes into `errors`.
+    /// Reads the attributes of this name; mistakes in them go into `errors`.
     pub(crate) fn read(
         attributes: &[Attribute],
         name: &str,
@@ -177,7 +177,7 @@ impl ToTokens for Value {
     }
 }
 
-/// Refuses an attribute that stands where it means nothing.
+/// Refuses an attribute in a place where it means nothing.
 pub(crate) fn refuse(attributes: &[Attribute], name: &str, remedy: &str, errors: &mut Errors) {
     for attribute in attributes.iter().filter(|it| it.path().is_ident(name)) {
         errors.at(
@@ -187,8 +187,8 @@ pub(crate) fn refuse(attributes: &[Attribute], name: &str, remedy: &str, errors:
     }
 }
 
-/// Refuses the attributes of serde and schemars: what they say is not heard, for the derive itself writes the
-/// reader and the schema, so that the two agree.
+/// Refuses the attributes of serde and schemars: they would have no effect, for the derive itself writes the reader and
+/// the schema, so that the two agree.
 pub(crate) fn refuse_foreign(attributes: &[Attribute], remedy: &str, errors: &mut Errors) {
     for name in ["serde", "schemars"] {
         refuse(attributes, name, remedy, errors);

@@ -2,7 +2,7 @@
 
 use syn::{Attribute, Expr, ExprLit, Lit, Meta};
 
-/// The text of the doc comments among these attributes; empty where there are none.
+/// The text of the doc comments among these attributes; empty if there are none.
 pub(crate) fn doc_text(attributes: &[Attribute]) -> String {
     let lines: Vec<String> = attributes.iter().filter_map(doc_line).collect();
     lines.join("\n").trim().to_owned()

@@ -22,7 +22,7 @@ impl Errors {
         }
     }
 
-    /// The errors as one, or nothing where none was found.
+    /// The errors as one, or nothing if none was found.
     pub(crate) fn into_error(self) -> Option<syn::Error> {
         self.0
     }

@@ -1,9 +1,9 @@
 //! Derive macros of the interrupt router. Use them through `routing_core`, which re-exports and
 //! documents them.
 //!
-//! Each derive is a pipeline, and its stages are files: `model` is what was written, `check` decides
-//! what it means or what is wrong with it, `expand` writes the implementation, and `fallback` writes
-//! the errors with a stub, so that one mistake is reported once.
+//! Each derive is a pipeline with one file per stage: `model` is the input, `check` decides what it means or what is
+//! wrong with it, `expand` writes the implementation, and `fallback` writes the errors with a stub, so that one mistake
+//! is reported once.
 
 mod agent_type;
 mod attr;

@@ -7,12 +7,12 @@ use syn::{Attribute, Path};
 use crate::attr::{CRATE, Options};
 use crate::errors::Errors;
 
-/// The name under which all that is expanded finds the router.
+/// The name by which all expanded code finds the router.
 const USUAL: &str = "routing_core";
 
-/// What was expanded, with the path that `#[name(crate = "path")]` says in place of `::routing_core`.
+/// The expanded code, with the path that `#[name(crate = "path")]` gives in place of `::routing_core`.
 pub(crate) fn renamed(expanded: TokenStream, attributes: &[Attribute], name: &str) -> TokenStream {
-    // What else is wrong with the options is reported where they are read whole.
+    // Other mistakes in the options are reported by the code that reads all of them.
     let options = Options::read(attributes, name, &[CRATE], &mut Errors::default());
     let Some(text) = options.text(CRATE.0) else {
         return expanded;

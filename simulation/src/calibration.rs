@@ -1,5 +1,5 @@
-//! The model beside what was measured: publishers and renewals that follow one another without a pause, on the two cores
-//! of the benches.
+//! The model next to measurements: publishers and renewals that follow one another without a pause, on the two cores of
+//! the benches.
 
 use std::time::Duration;
 
@@ -13,14 +13,14 @@ const TIME: Duration = Duration::from_secs(5);
 /// The cores of the machine of the benches.
 const CORES: f64 = 2.0;
 
-/// A figure of the model and the one that was measured.
+/// A figure of the model and the measured one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// What it is of.
+    /// What it measures.
     pub what: String,
-    /// In the model.
+    /// The model's figure.
     pub model: f64,
-    /// As it was measured.
+    /// The measured figure.
     pub measured: f64,
 }
 
@@ -45,7 +45,7 @@ pub fn comparisons(costs: &Costs) -> Vec<Comparison> {
             measured,
         });
     }
-    // The commit, its bell, and the questions of who hears it: the outbox with a row.
+    // The commit, its notification, and the reads of the process that receives it: the outbox with a row.
     let heard = 2.0 * costs.asker + costs.bell + costs.read + costs.row;
     all.push(Comparison {
         what: "microseconds until another store has read it".to_owned(),
@@ -69,7 +69,7 @@ enum CalibrationEvent {
     Asks(usize),
 }
 
-/// Operations a second of so many processes, in each of which so many askers ask again as soon as they are answered.
+/// Operations a second of so many processes, in each of which so many askers ask again as soon as they have an answer.
 fn in_a_row(costs: &Costs, (processes, askers): (usize, usize), work: f64) -> f64 {
     let mut store: Store<(), usize> = Store::usual(costs, processes);
     let mut timeline = Timeline::default();
@@ -91,7 +91,7 @@ fn in_a_row(costs: &Costs, (processes, askers): (usize, usize), work: f64) -> f6
                 }
                 if let Some(FinishedOperation::Committed(batch)) = done {
                     answers += batch.len() as u64;
-                    // One after the other, by the thread that writes.
+                    // One after the other, by the writing thread.
                     for operation in batch {
                         timeline.after(Duration::ZERO, CalibrationEvent::Asks(operation.then));
                     }

@@ -1,9 +1,9 @@
-//! What happens past the machines that are at hand: a model of discrete events of many workers, servers and open
-//! interrupts around one store in PostgreSQL.
+//! A discrete-event model of more machines than we have: many workers, servers and open interrupts around one store in
+//! PostgreSQL.
 //!
-//! The same seed gives the same figures. The times of leases, renewals and looks, the sizes of batches and the tables of
-//! states are the product's own; what things cost is in [`measured`], what else is assumed in [`ModelSettings`].
-//! `docs/simulation.md` says what came of it.
+//! The same seed gives the same figures. The times of leases, renewals and looks, the sizes of batches and the tables
+//! of states are the product's own; costs are in [`measured`], other assumptions in [`ModelSettings`].
+//! `docs/simulation.md` has the results.
 //!
 //! Owns the model. Knows nothing of networks, clocks or files.
 

@@ -1,4 +1,4 @@
-//! Workers, servers and people around a store, and what each of them asks of it, as the program does.
+//! Workers, servers and people around a store, and their requests to it, as in the program.
 
 mod deaths;
 mod feeds;
@@ -29,16 +29,16 @@ use ownership::Sweep;
 use run::{ModelRun, Waits};
 use turns::Among;
 
-/// How often the line at the lock is looked at.
+/// How often the queue for the lock is sampled.
 const LOOKS_AT_LINE: Duration = Duration::from_millis(100);
 
-/// A run that waits no longer for a process has come to the turn of none yet.
+/// A run that has waited for a process for no longer than this may not have had its turn yet.
 const IN_TURN: Duration = Duration::from_secs(5);
 
 /// How often a process asks for orphans of interrupts: `store/src/adapter.rs`.
 const ASKS_FOR_ORPHANS: Duration = Duration::from_secs(60);
 
-/// What happens by itself.
+/// Events that happen by themselves.
 #[derive(Debug)]
 enum ModelEvent {
     Store(StoreEvent),
@@ -63,7 +63,7 @@ enum ModelEvent {
     Steps(usize, u64),
 }
 
-/// What goes on once a question is answered.
+/// What continues when a question is answered.
 #[derive(Debug)]
 enum Read {
     Nothing,
@@ -80,7 +80,7 @@ enum Read {
     Swept(Sweep),
 }
 
-/// What goes on once an operation is committed.
+/// What continues when an operation is committed.
 #[derive(Debug)]
 enum Write {
     Decide(usize),
@@ -102,9 +102,9 @@ struct ModelProcess {
     here: usize,
     hearing: Hearing,
     is_looking: bool,
-    /// A look is due that waits for the one that is under way.
+    /// A look is due that waits for the one under way.
     has_to_look: bool,
-    /// Attempts of the look that is under way.
+    /// Attempts of the look under way.
     attempts: usize,
     /// What it has tried, and in which epoch.
     tried: HashMap<usize, u64>,
@@ -114,7 +114,7 @@ struct ModelProcess {
     asks_for_orphans: Duration,
 }
 
-/// All of it.
+/// The whole model.
 pub struct Model<'costs> {
     settings: ModelSettings,
     costs: &'costs Costs,
@@ -125,19 +125,19 @@ pub struct Model<'costs> {
     /// The workers, and behind them the servers.
     processes: Vec<ModelProcess>,
     runs: Vec<ModelRun>,
-    /// Runs that wait for people, among those that are no mere number.
+    /// Runs that wait for people, among those that are modelled one by one.
     waiting: Vec<usize>,
     /// Runs that work, by their states in the store.
     at_work: usize,
     /// Runs that no live process has, and that looks find.
     orphaned: BTreeSet<usize>,
     open: u64,
-    /// How many of the interrupts that were a number at the start have become a run of their own.
+    /// How many of the interrupts that were only counted at the start have become a run of their own.
     came_up: u64,
     news: Vec<FeedNews>,
-    /// The processes that a commit concerns, where it rings for no others.
+    /// The processes that a commit concerns, if it notifies no others.
     concerned: BTreeSet<usize>,
-    /// The names of the workers, how many runs each has said that it has, and until when that holds.
+    /// The names of the workers, how many runs each has reported, and until when that is valid.
     names: Vec<OwnerName>,
     told: Vec<(u32, Duration)>,
     figures: Figures,
@@ -146,7 +146,7 @@ pub struct Model<'costs> {
 }
 
 impl<'costs> Model<'costs> {
-    /// The state at the start: leases are held evenly, unless all workers have yet to start.
+    /// The state at the start: leases are spread evenly, unless all workers have yet to start.
     pub fn new(settings: &ModelSettings, costs: &'costs Costs) -> Self {
         let all = settings.workers + settings.servers();
         let name = |worker| OwnerName::new(format!("worker-{worker:06}")).ok();
@@ -230,7 +230,7 @@ impl<'costs> Model<'costs> {
             .at(self.settings.warm_up, ModelEvent::LooksAtLine);
     }
 
-    /// Lets all of it happen.
+    /// Runs the simulation.
     pub fn run(mut self) -> Figures {
         let end = self.settings.warm_up + self.settings.counted;
         self.plan_store();
@@ -332,7 +332,7 @@ impl<'costs> Model<'costs> {
         }
     }
 
-    /// Asks a question of so many rows, and some further work, in microseconds.
+    /// Asks a question that takes so much work, in microseconds.
     fn read(&mut self, process: usize, source: Source, work: f64, then: Read) {
         self.figures.asked[source as usize] += work / 1e6;
         let now = self.timeline.now();
@@ -366,7 +366,7 @@ impl<'costs> Model<'costs> {
         process < self.settings.workers
     }
 
-    /// A person decides at some server, and the next one some time later.
+    /// A person decides on some server, and the next one some time later.
     fn decides(&mut self) {
         let next = self.random.until_next(self.settings.between_decisions());
         self.timeline.after(next, ModelEvent::Decide);
@@ -374,7 +374,7 @@ impl<'costs> Model<'costs> {
             return;
         }
         self.figures.decisions.0 += 1;
-        // Any of the open ones; most of them were a number until now.
+        // Any of the open ones; most of them were only counted until now.
         let numbers = self.settings.open - self.came_up;
         let chosen = self.random.below(numbers as usize + self.waiting.len());
         let run = match chosen.checked_sub(self.waiting.len()) {
@@ -401,14 +401,14 @@ impl<'costs> Model<'costs> {
         run_row.question = None;
         run_row.waits = Some(waits);
         if self.settings.remedy == Remedy::OneIsTold {
-            // Looks find it, where those that are told of it have died.
+            // Looks find it, if the workers that were notified of it have died.
             self.orphaned.insert(run);
         }
         self.tell(FeedNews::Reached(run));
         true
     }
 
-    /// From now on it is counted.
+    /// Starts counting.
     fn counts(&mut self) {
         let interrupts = self.figures.interrupts;
         let two_owners = self.figures.two_owners;
@@ -439,13 +439,13 @@ impl<'costs> Model<'costs> {
         let end = self.timeline.now();
         let is_left = |run: &&ModelRun| run.waits.is_some_and(|it| end - it.0 > IN_TURN);
         figures.left = self.runs.iter().filter(is_left).count();
-        // Counted anew, so that a mistake in the books is found.
+        // Counted anew, so that a mistake in the counters is found.
         let asked = self.runs.iter().filter(|run| run.question.is_some());
         figures.interrupts[3] = self.settings.open - self.came_up + asked.count() as u64;
         self.figures
     }
 
-    /// How often a process looks for runs that lost theirs.
+    /// How often a process looks for runs that lost their processes.
     const fn look_interval(&self, process: usize) -> Duration {
         match self.is_worker(process) {
             true => Looks::USUAL.of_worker,

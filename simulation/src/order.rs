@@ -1,14 +1,14 @@
-//! Which worker takes a run that is free, and which one hands a run over: what [`interrupts::Fleet`] says of workers
-//! without labels, with the digests of a run and the workers made once and not at every question.
+//! Which worker takes a free run, and which one hands a run over: as [`interrupts::Fleet`] decides for workers without
+//! labels, with the digests of a run and the workers made once and not at every question.
 
 use interrupts::{Digest, OwnerName};
 use routing_core::RunId;
 
-/// From which worker on those that could take a run wait no longer for the ones before them:
+/// From this worker on, those that could take a run no longer wait for the ones before them:
 /// `cli/src/commands/serve/launcher/turn.rs`.
 pub const LAST_IN_LINE: usize = 3;
 
-/// How well a run goes to each of the workers, for each slot that is free there.
+/// How well a run fits each of the workers, for each slot that is free there.
 #[derive(Debug, Clone)]
 pub struct Lots(Vec<f64>);
 

@@ -1,4 +1,4 @@
-//! The cores of the store's machine: all jobs get the same share of them, and none more than one core.
+//! The cores of the store's machine: all jobs get the same share, and none more than one core.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -38,17 +38,17 @@ impl<J> Ord for SharedJob<J> {
 pub struct Processor<J> {
     cores: f64,
     is_away: bool,
-    /// The work that a job has got that was there from the start, in seconds.
+    /// The work, in seconds, that a job present from the start has got.
     share: f64,
     since: Duration,
     number: u64,
     jobs: BinaryHeap<Reverse<SharedJob<J>>>,
-    /// The work that was done, in seconds of a core.
+    /// The work done, in seconds of a core.
     pub worked: f64,
 }
 
 impl<J> Processor<J> {
-    /// A machine with so many cores, at rest.
+    /// An idle machine with so many cores.
     pub fn new(cores: f64) -> Self {
         Self {
             cores,
@@ -91,7 +91,7 @@ impl<J> Processor<J> {
         }));
     }
 
-    /// Stops all work, or goes on with it.
+    /// Pauses all work, or resumes it.
     pub fn set_away(&mut self, now: Duration, is_away: bool) {
         self.advance(now);
         self.is_away = is_away;

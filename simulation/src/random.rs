@@ -17,11 +17,11 @@ impl Random {
 
     /// A number from 0 to below 1.
     pub fn share(&mut self) -> f64 {
-        // As many bits as a number of this kind holds.
+        // As many bits as a number of this type can have.
         (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// A number below `bound`; 0 where the bound is 0.
+    /// A number below `bound`; 0 if the bound is 0.
     pub fn below(&mut self, bound: usize) -> usize {
         (self.share() * bound as f64) as usize
     }

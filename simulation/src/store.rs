@@ -1,5 +1,6 @@
 //! The store as a queueing server: one transaction at a time under its lock, in the order of the requests for it; each
-//! process writes together what has gathered while it waited; questions share the cores with the work of transactions.
+//! process writes in one batch what has gathered while it waited; questions share the cores with the work of
+//! transactions.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -9,28 +10,28 @@ use ::store::{LARGEST_BATCH, READS_AT_ONCE};
 use crate::measured::{Costs, microseconds};
 use crate::processor::Processor;
 
-/// What the store tells its timeline to plan.
+/// An event for the timeline to plan.
 #[derive(Debug, Clone, Copy)]
 pub enum StoreEvent {
     /// A job may be done, unless another one was added since.
     Worked(u64),
-    /// The disk has the commit.
+    /// The commit is on disk.
     Flushed,
 }
 
-/// An event of the store, and when it is.
+/// An event of the store, and its time.
 pub type Plan = (Duration, StoreEvent);
 
-/// An operation in a process's queue, with what goes on once it is committed.
+/// An operation in a process's queue, and what continues once it is committed.
 #[derive(Debug)]
 pub struct StoreOperation<W> {
-    /// What it works, beside the transaction.
+    /// Its work, besides the transaction.
     pub work: Duration,
-    /// What goes on.
+    /// What continues.
     pub then: W,
 }
 
-/// What is done.
+/// A finished read or transaction.
 #[derive(Debug)]
 pub enum FinishedOperation<R, W> {
     /// A question of a process is answered.
@@ -67,7 +68,7 @@ pub struct Store<R, W> {
     /// Whether something has changed since the last plan.
     has_changed: bool,
     processes: Vec<StoreProcess<R, W>>,
-    /// Who waits for the lock; the first one has it.
+    /// The processes that wait for the lock; the first one has it.
     line: VecDeque<usize>,
     others: usize,
     locked_since: Duration,
@@ -106,7 +107,7 @@ impl<R, W> Store<R, W> {
         }
     }
 
-    /// As the product's stores are.
+    /// With the product's batch size.
     pub fn usual(costs: &Costs, processes: usize) -> Self {
         Self::new(costs, processes, LARGEST_BATCH)
     }
@@ -116,12 +117,12 @@ impl<R, W> Store<R, W> {
         self.line.len().saturating_sub(1)
     }
 
-    /// The work that was done, in seconds of a core.
+    /// The work done, in seconds of a core.
     pub fn worked(&self) -> f64 {
         self.processor.worked
     }
 
-    /// Asks a question of so much work.
+    /// Asks a question that takes so much work.
     pub fn read(&mut self, now: Duration, process: usize, work: Duration, then: R) {
         let connections = &mut self.processes[process];
         if connections.reads < READS_AT_ONCE {
@@ -149,7 +150,7 @@ impl<R, W> Store<R, W> {
         self.begin(now, process);
     }
 
-    /// Forgets what a process that is gone had not asked yet; what it has asked is done.
+    /// Drops what a process that is gone had not asked yet; what it has asked is done.
     pub fn leave(&mut self, process: usize) {
         self.processes[process].queue.clear();
         self.processes[process].waiting.clear();
@@ -185,12 +186,12 @@ impl<R, W> Store<R, W> {
         (self.is_away, self.has_changed) = (is_away, true);
         self.processor.set_away(now, is_away);
         if !is_away && std::mem::take(&mut self.is_flushing) {
-            // The commit was lost with its connection: all of it is done anew.
+            // The commit was lost with its connection: the whole transaction is done again.
             self.lock(now);
         }
     }
 
-    /// When the store has to be asked again, where that has changed; to be planned after each event.
+    /// When the store has to be asked again, if that has changed; to be planned after each event.
     pub fn plan(&mut self) -> Option<Plan> {
         if !std::mem::take(&mut self.has_changed) {
             return None;
@@ -200,7 +201,7 @@ impl<R, W> Store<R, W> {
         Some((at, StoreEvent::Worked(self.generation)))
     }
 
-    /// What an event brings about; a further event may follow from it.
+    /// Handles an event; a further event may follow from it.
     pub fn on(
         &mut self,
         now: Duration,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use simulation::calibration::Comparison;
 use simulation::{Fault, Figures, ModelSettings, Remedy, Source};
 
-/// Who is resumed later than this has waited for a turn, or for the store.
+/// A run that is resumed later than this has waited for a turn, or for the store.
 const LATE: Duration = Duration::from_millis(500);
 
 /// How far the model may be off before the table says so.

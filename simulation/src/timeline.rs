@@ -1,10 +1,10 @@
-//! The clock and what is to happen: events in the order of their times, and of their planning where those are equal.
+//! The clock and the planned events: in the order of their times, and of their planning if those are equal.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::time::Duration;
 
-/// Something planned. Times are since the start of the simulation.
+/// A planned event. Times are since the start of the simulation.
 #[derive(Debug)]
 struct Planned<E> {
     at: Duration,
@@ -56,7 +56,7 @@ impl<E> Timeline<E> {
         self.now
     }
 
-    /// Plans an event at a time; one that has passed is now.
+    /// Plans an event at a time; a time in the past means now.
     pub fn at(&mut self, at: Duration, event: E) {
         let (at, number) = (at.max(self.now), self.number);
         self.number += 1;

@@ -18,7 +18,7 @@ pub enum EdgeEnd {
     Agent(AgentKind),
     /// The one handler of all interrupts.
     InterruptHandler,
-    /// A result: our code takes it, and it decides where the workflow goes on.
+    /// A result: the router's own code receives it and decides where the workflow continues.
     Result,
 }
 
@@ -33,7 +33,7 @@ impl EdgeEnd {
     }
 }
 
-/// A way from one place to another.
+/// A way from one node to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Edge {
     /// Where it starts.
@@ -42,7 +42,7 @@ pub struct Edge {
     pub to: EdgeEnd,
     /// The field that is set to take it, by its name in JSON.
     pub field: &'static str,
-    /// Whether it leads back to whoever called, and is open to that caller alone.
+    /// Whether it leads back to the caller, and is open to that caller alone.
     pub returns: bool,
 }
 

@@ -33,7 +33,7 @@ static CATALOGUES: LazyLock<[Option<SharedCatalogue>; 2]> = LazyLock::new(|| {
     })
 });
 
-/// The catalogue of a workflow that is built in. It is made once, and always there.
+/// The catalogue of a built-in workflow. It is made once, and always there.
 pub fn of_workflow(workflow: &Workflow) -> Option<SharedCatalogue> {
     let [agents, plans] = &*CATALOGUES;
     match workflow {
@@ -43,7 +43,7 @@ pub fn of_workflow(workflow: &Workflow) -> Option<SharedCatalogue> {
     }
 }
 
-/// The catalogues of the workflows that are built in: first the one of runs that do not say which they are of.
+/// The catalogues of the built-in workflows: first the one for runs that do not name their workflow.
 pub fn built_in() -> Vec<SharedCatalogue> {
     let all = [Workflow::Agents, Workflow::PlanExecute];
     all.iter().filter_map(of_workflow).collect()

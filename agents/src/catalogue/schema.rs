@@ -19,8 +19,7 @@ use crate::agent_kind::{AgentKind, RouteType};
 pub struct SchemaQuery {
     /// Who raised the interrupt. For records that answer interrupts.
     pub origin: Option<AgentKind>,
-    /// Where the bound event sends the interrupt; wins over the origin. For records that answer
-    /// interrupts.
+    /// Where the bound event sends the interrupt; takes precedence over the origin. For records that answer interrupts.
     pub reroute_to: Option<RouteType>,
     /// Who called the agent. For records with routes back to the caller.
     pub caller: Option<RouteType>,
@@ -72,9 +71,9 @@ pub enum SchemaError {
     NoReturnRoute {
         /// The record.
         record: &'static str,
-        /// Who was said to have called.
+        /// The given caller.
         caller: RouteType,
-        /// Those that may call.
+        /// The possible callers.
         known: Vec<&'static str>,
     },
 }
@@ -91,7 +90,7 @@ fn or_nobody(known: &[&str]) -> String {
 ///
 /// # Errors
 ///
-/// [`SchemaError`] where there is no such record, or the situation means nothing to it.
+/// [`SchemaError`] if there is no such record, or the situation means nothing to it.
 pub fn schema(record: &str, query: &SchemaQuery) -> Result<&'static AnswerSchema, SchemaError> {
     let info = records().iter().find(|info| info.name == record);
     match info {
@@ -116,7 +115,7 @@ pub struct TwoSteps {
 ///
 /// # Errors
 ///
-/// [`SchemaError`] where there is no such record, it has no routes to choose from, or the situation means nothing to it.
+/// [`SchemaError`] if there is no such record, it has no routes to choose from, or the situation means nothing to it.
 pub fn two_steps(record: &str, query: &SchemaQuery) -> Result<TwoSteps, SchemaError> {
     let info = records().iter().find(|info| info.name == record);
     match info.map(|info| info.two_steps) {

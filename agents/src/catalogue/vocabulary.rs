@@ -11,13 +11,13 @@ use super::{RecordKind, SchemaQuery, records, schema};
 use crate::agent_kind::{AgentKind, RouteType};
 use planning::PlanRole;
 
-/// The field of every agent's record in which its interrupts stand.
+/// The field of every agent's record that has its interrupt.
 const INTERRUPT_FIELD: &str = "interruptRequest";
 
 /// The names that a script may use, for the agents of the reference workflow and those of a plan.
 pub fn script_vocabulary() -> ScriptVocabulary {
     let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
-    // The agents of a plan raise interrupts too, which say no more than the shared part.
+    // The agents of a plan raise interrupts too, which have the shared fields alone.
     let of_plans = PlanRole::ALL.map(|role| role.name().to_owned());
     let mut agent_types: Vec<String> = names(AgentKind::NAMES);
     agent_types.extend(of_plans.clone());

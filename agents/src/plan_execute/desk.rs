@@ -1,4 +1,4 @@
-//! Where the workflow's agents sit: effects that ask a model in, the events that follow out.
+//! Runs the workflow's model calls: takes the effects that ask a model, returns the events that follow.
 
 use std::sync::Arc;
 
@@ -18,37 +18,37 @@ use planning::{Failure, PlanEvent, PlanExecute, PlanStep, PlanningCall};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeskError {
-    /// The id of the run's first node leaves no room for those of its agents.
+    /// The run's first node has an id that is too long to append its agents' names.
     #[error(transparent)]
     NodeId(#[from] ParseNodeIdError),
-    /// An answer was read that has not exactly one route.
+    /// An answer that does not have exactly one route.
     #[error("an answer of the {} has no route", .0.segment())]
     NoRoute(PlanRole),
-    /// What the model was asked or has answered could not be recorded, or was recorded otherwise.
+    /// What the model was asked or answered could not be recorded, or was recorded differently.
     #[error("a call of the model is not recorded")]
     Unrecorded(#[source] ModelError),
 }
 
 /// Asks models on behalf of a workflow.
 pub struct PlanDesk {
-    /// Asks.
+    /// Makes the model calls.
     pub asker: Asker,
     /// The run.
     pub run: RunId,
     /// The run's first node; the agents' are below it.
     pub root: NodeId,
-    /// Is told of calls that wait for their next try.
+    /// Receives events about calls that wait for their next try.
     pub recorder: Option<Arc<Recorder>>,
 }
 
 impl PlanDesk {
     /// Asks for a plan, a change or an answer. `turn` counts what the run has asked, from 1.
     ///
-    /// What the model did wrong comes back as an event too: as a failure.
+    /// A mistake of the model is returned as an event too: as a failure.
     ///
     /// # Errors
     ///
-    /// [`DeskError`] where nothing could be asked at all.
+    /// [`DeskError`] if nothing could be asked at all.
     ///
     /// # Cancel safety
     ///
@@ -82,7 +82,7 @@ impl PlanDesk {
     ///
     /// # Errors
     ///
-    /// [`DeskError`] where nothing could be asked at all.
+    /// [`DeskError`] if nothing could be asked at all.
     ///
     /// # Cancel safety
     ///
@@ -135,7 +135,7 @@ impl PlanDesk {
         Ok(match asked {
             Ok(Outcome::Completed(asked)) => Reached::Answer(asked.routing),
             Ok(Outcome::Interrupted { .. }) => Reached::Stopped,
-            // The run cannot be kept: that is no failure of the step, and trying again would not be recorded.
+            // The run cannot be recorded: that is no failure of the step, and another try would not be recorded either.
             Err(AskError::Model(error)) if error.is_unrecorded() => {
                 return Err(DeskError::Unrecorded(error));
             }
@@ -144,7 +144,7 @@ impl PlanDesk {
     }
 }
 
-/// What a model came to.
+/// What a call of the model returned.
 enum Reached<R> {
     Answer(R),
     Stopped,
@@ -191,7 +191,7 @@ fn after_replanning(routing: ReplannerRouting) -> Option<PlanEvent> {
     response.or(planned).or(asked_by(routing.interrupt_request))
 }
 
-/// The whole chain of causes: whoever reads it later has nothing else.
+/// The whole chain of causes: a later reader has nothing else.
 fn failure(error: &AskError) -> Failure {
     let mut text = error.to_string();
     let mut cause = std::error::Error::source(error);

@@ -1,8 +1,8 @@
-//! Runs a plan durably: every effect of the workflow performed, recorded, and never repeated.
+//! Runs a plan durably: performs every effect of the workflow, records it, and never repeats it.
 //!
-//! The workflow is a value, and a checkpoint holds all of it, so a resumed run begins with its last checkpoint
-//! and not with its start. What was under way then is begun again: an answer that a model had given by then is
-//! in the journal, and read from there.
+//! The workflow is a value that each checkpoint holds whole, so a resumed run begins with its last checkpoint and not
+//! from its start. What was under way then is begun again; if a model had answered by then, its answer is read from the
+//! journal.
 
 mod active_plan;
 mod answered;
@@ -38,13 +38,13 @@ use planning::{
 
 pub use editor::{PlanBench, PlanChange, change_plan};
 
-/// Runs a plan, or goes on with it, and reports what became of it. All that it started has ended then, and what
-/// the report says is recorded. Of the configuration, the workspace and the supervisor's steps have no use here.
+/// Runs or resumes a plan and reports its end. All that it started has ended then, and what the report says is
+/// recorded. It does not use the configuration's workspace and supervisor's steps.
 ///
 /// # Cancel safety
 ///
-/// Dropping the future ends all work of the run at once, and nothing is reported; what was recorded stands, and
-/// the run can be resumed. Stop `scope` instead.
+/// Dropping the future ends all work of the run at once and reports nothing; what was recorded is kept, and the run can
+/// be resumed. Stop `scope` instead.
 pub async fn execute_plan(config: RunConfig, scope: &StopScope) -> RunReport {
     let driver = Driver::new(config, scope);
     let live = Arc::clone(&driver.live);
@@ -66,15 +66,15 @@ struct Driver {
     scope: StopScope,
     root: NodeId,
     standing: PlanStanding,
-    /// Whether messages are read that come now.
+    /// Whether messages that come now are read.
     takes_messages: bool,
-    /// Why what was decided was not carried out, until that is said.
+    /// Why a decision was not carried out, until that is reported.
     unfit: Option<Unfit>,
-    /// The name of the folder, for whoever watches.
+    /// The name of the folder, for observers.
     workspace: String,
 }
 
-/// What every run has is reached as if it were this one's own.
+/// Gives access to what all runs share.
 impl Deref for Driver {
     type Target = LiveRun;
 
@@ -83,23 +83,23 @@ impl Deref for Driver {
     }
 }
 
-/// What happened does not fit where a plan stands.
+/// An event does not fit the plan's state.
 #[derive(Debug, thiserror::Error)]
 #[error("the plan cannot go on")]
 struct CannotGoOn(#[source] Refused);
 
-/// A decided change of a plan does not fit it any more.
+/// A decided change no longer fits the plan.
 #[derive(Debug, thiserror::Error)]
 #[error("what was decided about the plan is not carried out")]
 struct NotCarriedOut(#[source] Unfit);
 
-/// What helps then.
+/// The hint for that failure.
 const HINT_UNFIT: &str = "the plan stands as it stood: `irq plan RUN` shows it; change it again, or resume the run with it";
 
 /// What follows from an effect.
 enum EffectOutcome {
     Event(PlanEvent),
-    /// What is to be done next, of what has happened already.
+    /// Effects to perform next, from what has happened already.
     Effects(Vec<PlanEffect>),
     Rest(RunEnd),
 }
@@ -153,7 +153,7 @@ impl Driver {
         }
     }
 
-    /// Runs until it rests. What ends the work and can be mended is a stop of the system, on which the plan stands still.
+    /// Runs until it rests. An error that can be fixed is a stop by the system, which holds the plan.
     async fn through(&mut self) -> Result<RunEnd, FlowError> {
         let end = self.work().await;
         if let Err(error) = &end
@@ -166,7 +166,7 @@ impl Driver {
         end
     }
 
-    /// The plan is over where it stands.
+    /// Cancels the plan in its current state.
     async fn give_up(&mut self, reason: String) -> Result<(), FlowError> {
         let reason = Some(reason);
         let effects = self.apply(&PlanEvent::Cancel { reason })?;
@@ -200,7 +200,7 @@ impl Driver {
         self.clock.now()
     }
 
-    /// Something happens. Steps that make no plan are a failure of whoever made them.
+    /// Applies an event. Steps that make no plan are a failure of the model that returned them.
     fn apply(&mut self, event: &PlanEvent) -> Result<Vec<PlanEffect>, FlowError> {
         let now = self.now();
         let state = &self.standing.state;
@@ -219,7 +219,7 @@ impl Driver {
         Ok(turn.effects)
     }
 
-    /// Does what is wanted: first whatever must be recorded, then the one thing that the workflow waits for.
+    /// Performs effects: first records what must be recorded, then does the one thing that the workflow waits for.
     async fn perform(&mut self, effects: Vec<PlanEffect>) -> Result<EffectOutcome, FlowError> {
         self.record(&effects).await?;
         for effect in effects {
@@ -235,7 +235,7 @@ impl Driver {
                 PlanEffect::AskPerson(PersonAsked::HowToGoOn {
                     cause: Cause::UserEscape { reason },
                 }) => {
-                    // The agent's question that waits behind it is there for people to see.
+                    // An agent's question may be waiting behind it: people must be able to see it.
                     self.raise_open().await?;
                     let reason = reason.unwrap_or_else(|| "interrupted".to_owned());
                     return Ok(EffectOutcome::Rest(self.interrupted_by(reason)));
@@ -253,7 +253,7 @@ impl Driver {
                         .map_or(EffectOutcome::Event(event), EffectOutcome::Rest));
                 }
                 PlanEffect::End(end) => return Ok(EffectOutcome::Rest(ended(end))),
-                // The question is held by whoever keeps the run, as soon as the person's interrupt is recorded.
+                // The owner of the run holds the question as soon as the person's interrupt is recorded.
                 PlanEffect::HoldQuestion
                 | PlanEffect::WithdrawQuestion
                 | PlanEffect::Record(_)
@@ -261,7 +261,7 @@ impl Driver {
             }
         }
         if let Some(unfit) = self.unfit.take() {
-            // The decision is done with, and nobody's pause holds the plan: it says why it stands still.
+            // The decision is used up and no person paused the plan: report why it is held.
             return Err(FlowError::resumable(NotCarriedOut(unfit), HINT_UNFIT));
         }
         match self.standing.state.phase() {
@@ -279,7 +279,7 @@ impl Driver {
         }
     }
 
-    /// Records what must be durable before anything else follows. A turn is saved once, as it stands at its end.
+    /// Records what must be durable before anything else follows. A turn is saved once, in its final state.
     async fn record(&mut self, effects: &[PlanEffect]) -> Result<(), FlowError> {
         let mut facts = Vec::new();
         let mut saved = None;
@@ -298,7 +298,7 @@ impl Driver {
         }
         let is_new = self.settle_question().await?;
         if is_new && saved.is_none() {
-            // A fork asks for itself what was asked there: its next process has to find the question again.
+            // A fork asks the checkpoint's question again by itself: its next process has to find it.
             saved = Some(self.standing.rests_because());
         }
         self.standing.facts.extend(facts.iter().cloned());
@@ -316,7 +316,7 @@ impl Driver {
         Ok(())
     }
 
-    /// How the plan stands, for whoever shows it.
+    /// Sends the plan's steps to observers.
     fn tell_plan(&self) {
         let plan = self.standing.state.plan();
         self.tell(PlanNews::Stands(PlanStands {
@@ -329,7 +329,7 @@ impl Driver {
         self.recorder.record(news.into());
     }
 
-    /// Saves where the workflow stands, and what of it was carried out by that.
+    /// Saves the workflow's state, and marks the decisions that this carried out.
     async fn save(&mut self, reason: &str) -> Result<(), KeepError> {
         self.standing.reason = reason.to_owned();
         let content = serde_json::to_string(&self.standing.snapshot())?;
@@ -341,7 +341,7 @@ impl Driver {
         Ok(())
     }
 
-    /// How it rests where its process leaves it to another one.
+    /// How the run rests if its process leaves it to another one.
     fn rest_if_left(&self) -> Option<RunEnd> {
         self.is_left()
             .then(|| self.scope.reason().map(RunEnd::Interrupted))?
@@ -351,7 +351,7 @@ impl Driver {
         self.control().is_some_and(|control| control.is_left())
     }
 
-    /// How it rests where a person has interrupted, or nothing but a person's decision leads on.
+    /// How the run rests if a person interrupted it, or only a person's decision leads on.
     fn interrupted_by(&self, message: String) -> RunEnd {
         let stopped = self.scope.reason();
         let stopped = stopped.unwrap_or_else(|| StopReason {

@@ -7,28 +7,28 @@ use serde_json::Value;
 
 use planning::{Fact, FinishedStep, PlanRole, PlanStep};
 
-/// The names of what is told.
+/// The names of the events.
 const TOLD: &str = "run.plan_told";
 const STANDS: &str = "run.plan_stands";
 const STEP_STARTED: &str = "run.step_started";
 
-/// Something that is told of a plan.
+/// An event of a plan.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PlanNews {
     /// Something happened to it.
     Told(Fact),
-    /// How it stands: told where a run goes on, and whenever something of it has changed.
+    /// The plan's steps: sent when a run continues, and whenever they have changed.
     Stands(PlanStands),
     /// One of its agents asks its model.
     StepStarted(PlanStepStarted),
 }
 
-/// How a plan stands.
+/// The steps of a plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlanStands {
-    /// The steps that are done, in the order in which they were done.
+    /// The finished steps, in the order in which they were done.
     pub done: Vec<FinishedStep>,
-    /// The steps that are left, in their order.
+    /// The remaining steps, in their order.
     pub left: Vec<PlanStep>,
 }
 
@@ -43,12 +43,12 @@ pub struct PlanStepStarted {
     pub role: PlanRole,
     /// How many answers the run has asked for, this one included.
     pub step: u32,
-    /// What is carried out, where it is a step of the plan.
+    /// The task, if a step of the plan is carried out.
     pub task: Option<String>,
 }
 
 impl PlanNews {
-    /// What is told of a plan by an event of its run, where that is something of the plan's.
+    /// The plan's event in an event of its run, if there is one.
     pub fn of(event: &RunEvent) -> Option<Self> {
         let RunEvent::Told { name, data, .. } = event else {
             return None;
@@ -66,7 +66,7 @@ impl PlanNews {
 
 impl From<PlanNews> for RunEvent {
     fn from(news: PlanNews) -> Self {
-        // None of them holds a map whose keys are no texts, so each is JSON.
+        // No map in them has keys that are not texts, so each is JSON.
         let json = |value: serde_json::Result<Value>| value.unwrap_or_default();
         let (node, name, data) = match news {
             PlanNews::Told(fact) => (None, TOLD, json(serde_json::to_value(fact))),

@@ -1,4 +1,4 @@
-//! What a node is told of the workspace.
+//! What a prompt tells a node about the workspace.
 
 use crate::agent_kind::AgentKind;
 use crate::workflow::node::Assignment;
@@ -10,7 +10,7 @@ const LISTED_FILES: usize = 60;
 /// How many files are shown to a worker.
 const SHOWN_FILES: usize = 8;
 
-/// What a node needs to know of the workspace: all learn what there is, workers see into it.
+/// What a node needs to know of the workspace: every node learns what files there are, workers also see how they begin.
 pub(super) fn facts(workspace: &Workspace, part: &Assignment) -> String {
     match part.kind {
         AgentKind::DiscoveryAgent => discovery(workspace, part),
@@ -82,8 +82,8 @@ fn discovery(workspace: &Workspace, about: &Assignment) -> String {
     )
 }
 
-/// The part that the worker's focus names, the most precisely named one where there are several; else
-/// the one whose turn it is.
+/// The part that the worker's focus names, the most precisely named one if there are several; else the one whose turn
+/// it is.
 fn part_of<'p, 'w>(
     parts: &'p [WorkspacePart<'w>],
     about: &Assignment,
@@ -109,7 +109,7 @@ fn names(text: &str, folder: &str) -> bool {
     let mut words = text
         .split(|character| !is_path(character))
         .map(|word| word.trim_end_matches(['.', '/']));
-    // A name with a space or a bracket in it is no word: then it must stand there as it is.
+    // A name with a space or a bracket in it is no word: then the text must contain it as it is.
     if folder.chars().all(is_path) {
         words.any(|word| word == folder || word.starts_with(&within))
     } else {

@@ -26,20 +26,20 @@ pub struct RunConfig {
     pub model: Arc<dyn LanguageModel>,
     /// Checks what types alone do not.
     pub constraints: Arc<dyn ConstraintCheck>,
-    /// Answers questions and resumes paused runs.
+    /// Decides questions and resumes paused runs.
     pub reviewer: Arc<dyn Reviewer>,
-    /// Told what happens.
+    /// Receives the run's events.
     pub observer: Arc<dyn RunObserver>,
     /// What a scripted supervisor publishes, and when.
     pub supervisor_steps: Vec<SupervisorStep>,
-    /// How far the run may go.
+    /// The run's limits.
     pub limits: RunLimits,
     /// How interrupts are decided.
     pub policy: HandlerPolicy,
     /// The time.
     pub clock: Arc<dyn Clock>,
-    /// What its agents may use, where they may use tools at all.
+    /// What its agents may use, if they may use tools at all.
     pub tools: Option<AgentTools>,
-    /// Where it is kept. A run that is there already goes on where it stood.
+    /// Where it is kept. A run that is there already continues from its last state.
     pub store: RunStore,
 }

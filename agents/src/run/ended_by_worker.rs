@@ -1,4 +1,4 @@
-//! Runs that one of their workers has ended: nobody reads what is said to a fork from there.
+//! Runs that one of their workers has ended: a fork from there reads no further input.
 
 use std::collections::HashMap;
 
@@ -12,12 +12,12 @@ use journal::entry::{InterruptEnd, InterruptOutcome};
 use journal::kind::{INTERRUPT, MODEL_CALL};
 use journal::place;
 
-/// How many entries of the journal are read together.
+/// How many journal entries are read at a time.
 const PAGE: u32 = 500;
 
-/// The worker, or the agent below it, that had answered by this checkpoint with the STOP that ended the whole run, where
-/// one had. Its siblings and whoever waited for it ended with it, so no turn follows in a run that is forked off there,
-/// whatever is said to it.
+/// The worker, or the agent below it, whose recorded answer by this checkpoint was the STOP that ended the whole run;
+/// `None` if none had. Its siblings and the nodes that waited for it ended with it, so no turn follows in a run forked
+/// there, even if more input comes.
 ///
 /// # Errors
 ///
@@ -30,7 +30,7 @@ pub async fn ended_by_worker(
     store: &dyn Store,
     checkpoint: &Checkpoint,
 ) -> Result<Option<NodeId>, StoreError> {
-    // What is not read whole is refused by whoever goes on from it.
+    // A process that resumes from it refuses a checkpoint that it cannot read whole.
     let Ok(snapshot) = RunSnapshot::of(checkpoint) else {
         return Ok(None);
     };
@@ -66,7 +66,7 @@ pub async fn ended_by_worker(
     Ok(ended.find_map(|(turn, node)| is_by_then(&turn).then_some(node)))
 }
 
-/// The turn that a model's recorded answer is one of, and when it was recorded. Of several the last one counts.
+/// The turn of a model's recorded answer, and when it was recorded. If a turn has several, the last one counts.
 fn answer_of(entry: &JournalEntry) -> Option<(String, u64)> {
     if entry.intent.kind.as_str() != MODEL_CALL {
         return None;
@@ -75,8 +75,8 @@ fn answer_of(entry: &JournalEntry) -> Option<(String, u64)> {
     Some((turn.to_owned(), entry.result.as_ref()?.count))
 }
 
-/// The turn with whose answer an agent has ended the run. A fork that has the answer ends the same way, whether what came
-/// of it was recorded by then or not.
+/// The turn with whose answer an agent ended the run. A fork that has the answer ends the same way, even if its outcome
+/// was not recorded by then.
 fn ended_the_run(entry: &JournalEntry) -> Option<String> {
     if entry.intent.kind.as_str() != INTERRUPT {
         return None;

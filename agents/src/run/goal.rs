@@ -30,7 +30,7 @@ pub enum GoalError {
     ControlCharacter {
         /// The character's code point.
         code: u32,
-        /// Where it stands, in bytes from the start.
+        /// Its place, in bytes from the start.
         at: usize,
     },
 }
@@ -40,8 +40,8 @@ impl Goal {
     ///
     /// # Errors
     ///
-    /// [`GoalError`] where it is empty, longer than [`LONGEST_GOAL`], or has control characters
-    /// other than line breaks and tabs.
+    /// [`GoalError`] if it is empty, longer than [`LONGEST_GOAL`], or has control characters other than line breaks and
+    /// tabs.
     pub fn new(text: impl Into<String>) -> Result<Self, GoalError> {
         let text = text.into();
         if text.len() > LONGEST_GOAL {
@@ -68,7 +68,7 @@ impl Goal {
         &self.0
     }
 
-    /// The goal on one line, cut where it is long.
+    /// The goal on one line, shortened if it is long.
     pub fn gist(&self) -> String {
         let end = self.0.floor_char_boundary(GIST);
         let start = self.0.get(..end).unwrap_or(&self.0);

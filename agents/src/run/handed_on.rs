@@ -1,4 +1,4 @@
-//! What a run that is forked off has of the one that it goes on from, beyond what that had recorded by the checkpoint.
+//! What a fork inherits from the run that it was forked from, beyond what that run had recorded by the checkpoint.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,12 +19,12 @@ use journal::kind::INTERRUPT;
 use journal::place;
 use planning::{PlanStanding, is_plan};
 
-/// How many rows are read together.
+/// How many rows are read at a time.
 const PAGE: u32 = 500;
 
-/// What was said to a run that stands still, and decided about its plan, its pauses and its questions, and that nobody
-/// has read or carried out: it goes with a run that is forked off where this one stands, which reads and carries it out
-/// once, too. Of an earlier checkpoint nothing does: what was said later was said about something else.
+/// Input to a run at rest, and decisions about its plan, its pauses and its questions, that the run has neither read
+/// nor carried out. A fork from the run's current state inherits them, and reads and carries them out once, too. A fork
+/// from an earlier checkpoint inherits nothing: later input was about something else.
 ///
 /// # Errors
 ///
@@ -44,14 +44,14 @@ pub async fn handed_on(
     let Some(saved) = store.checkpoint(from).await? else {
         return Ok(Vec::new());
     };
-    // What cannot be read says nothing about what is carried out.
+    // An unreadable checkpoint does not say what was carried out.
     let standing = is_plan(run)
         .then(|| PlanStanding::of(&saved).ok())
         .flatten();
     let left = Left {
         run,
         from,
-        // What a fork of another run has in its journal, it was created with.
+        // A fork of another run was created with what its journal holds.
         by_then: if from.run == run.id { saved.journal } else { 0 },
         standing,
     };
@@ -70,26 +70,26 @@ pub async fn handed_on(
     Ok(unread.map(|(_, effect)| effect).collect())
 }
 
-/// A run that is left where it stands.
+/// The run that is forked.
 struct Left<'a> {
     run: &'a Run,
     from: CheckpointId,
-    /// How much of its journal was recorded when the checkpoint was saved.
+    /// The count of its journal entries when the checkpoint was saved.
     by_then: u64,
-    /// Where its plan stands, where it carries one out.
+    /// The state of its plan, if it carries one out.
     standing: Option<PlanStanding>,
 }
 
-/// What its journal holds of all that.
+/// What the run's journal holds of all that.
 #[derive(Default)]
 struct Recorded {
-    /// What was said, each with the count at which it was recorded whole.
+    /// Input, each with the count at which it was recorded whole.
     said: Vec<(u64, KnownEffect)>,
-    /// The places of the interrupts that its agents have raised and that were not resolved by then.
+    /// The places of interrupts that its agents raised and that were not resolved by then.
     raised: HashMap<InterruptId, String>,
-    /// What was decided before this run was forked off, and not carried out by then.
+    /// Decisions from before this run was forked, and not carried out by then.
     before: Vec<KnownEffect>,
-    /// The supervisors' events that came with this run itself.
+    /// The supervisors' events that this run itself inherited.
     events: Vec<HandedEvent>,
 }
 
@@ -148,8 +148,7 @@ impl Left<'_> {
         rows.await
     }
 
-    /// What was decided about the run's pauses and its questions, and about a failure of its plan, and is not in its
-    /// journal yet.
+    /// Decisions about the run's pauses, its questions and a failure of its plan that are not in its journal yet.
     fn decided(&self, rows: &[Interrupt], recorded: &Recorded) -> Vec<KnownEffect> {
         let standing = self.standing.as_ref();
         let decided = rows.iter().filter_map(|interrupt| {
@@ -183,7 +182,7 @@ impl Left<'_> {
             }
         }
         for handed in &recorded.events {
-            // This run has not begun yet, so that it is not published in it.
+            // This run has not begun yet, so the event is not published in it.
             if !handed.is_among(self.run.id, rows) {
                 events.extend(handed.effect(self.from));
             }
@@ -191,7 +190,7 @@ impl Left<'_> {
         Ok(events)
     }
 
-    /// Where the run has asked a question whose answer nobody has carried out; `None` where it waits for none.
+    /// Where the run asked this question, if its answer is not carried out yet; `None` if it waits for none.
     fn asked_at(&self, interrupt: &Interrupt, recorded: &Recorded) -> Option<String> {
         let Some(standing) = &self.standing else {
             let raised = |id: &InterruptId| recorded.raised.get(id).cloned();
@@ -200,18 +199,18 @@ impl Left<'_> {
                 raised(&filled).map(|place| place::request(&place))
             });
         };
-        // The question of another run's checkpoint is that run's.
+        // The question of another run's checkpoint belongs to that run.
         let question = standing.question.as_ref().filter(|question| {
             self.from.run == self.run.id && question.interrupt == interrupt.id
         })?;
         let decision = interrupt.decision.as_ref()?;
-        // Nobody gives another plan up because this one was given up.
+        // Cancelling this plan does not cancel the fork's.
         let goes_on = !standing.asks_how_to_go_on() || decision.verdict == Verdict::Approve;
         goes_on.then(|| place::question(&question.node, question.turn))
     }
 }
 
-/// The event that a question has taken whose answer is not carried out.
+/// The event bound to a question whose answer is not carried out.
 fn bound_by(interrupt: &Interrupt, recorded: &Recorded) -> Option<EventId> {
     let bound = interrupt.bound.as_ref()?;
     let is_raised = recorded.raised.contains_key(&interrupt.id);
@@ -219,7 +218,7 @@ fn bound_by(interrupt: &Interrupt, recorded: &Recorded) -> Option<EventId> {
     (is_raised && goes_on).then(|| bound.event.clone())
 }
 
-/// The event that an interrupt stands for that no agent has raised yet, and until when it waits.
+/// The event of an interrupt that no agent has raised yet, and until when it waits.
 async fn waiting(
     store: &dyn Store,
     interrupt: &Interrupt,
@@ -235,7 +234,7 @@ async fn waiting(
     Ok(row.map(|row| (row.event, Some(row.expires_at))))
 }
 
-/// An entry as another run has it from its beginning.
+/// An entry in the form in which another run begins with it.
 fn known(intent: Intent, place: String) -> KnownEffect {
     KnownEffect {
         node: intent.node,
@@ -246,7 +245,7 @@ fn known(intent: Intent, place: String) -> KnownEffect {
     }
 }
 
-/// Whether a decision about it is one that only a run that goes on carries out, and none has.
+/// Whether its decision can only be carried out by a run that continues, and none has done so.
 fn is_left(
     interrupt: &Interrupt,
     run: &Run,
@@ -256,7 +255,7 @@ fn is_left(
     let is_pause = interrupt.interrupt_type == InterruptType::Pause
         && !interrupt.is_raised_by_agent()
         && event_of(interrupt).is_none();
-    // The question of another run's checkpoint is that run's.
+    // The question of another run's checkpoint belongs to that run.
     let is_failure = |standing: &PlanStanding| {
         let question = standing.question.as_ref().filter(|_| from.run == run.id);
         question.is_some_and(|it| it.interrupt == interrupt.id) && standing.asks_how_to_go_on()
@@ -270,7 +269,7 @@ fn is_left(
     }
 }
 
-/// What was decided, as the fork has it in its journal; `None` where nothing was said.
+/// The decision, as the fork has it in its journal; `None` if it says nothing.
 fn effect_of(interrupt: &Interrupt, is_plan: bool) -> Option<KnownEffect> {
     let decision = interrupt.decision.as_ref()?;
     let says_how_to_go_on = matches!(
@@ -289,7 +288,7 @@ fn effect_of(interrupt: &Interrupt, is_plan: bool) -> Option<KnownEffect> {
     })
 }
 
-/// Whether it was said to whoever goes on: somebody reads it, also where nothing else is left to do.
+/// Whether it is input for the run that continues: that run reads it, even if nothing else is left to do.
 pub fn is_said(known: &KnownEffect) -> bool {
     known.kind.as_str() == INPUT
 }

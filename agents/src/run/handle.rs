@@ -1,4 +1,4 @@
-//! A run: prepared, reachable while it goes on, and executed once.
+//! A run: prepared, reachable while it runs, and executed once.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -19,16 +19,16 @@ use crate::workflow::plan::planner;
 use engine::durable::replay::Replay;
 use engine::run::{NodeDirectory, RunEnd, RunEvent, RunInbox, RunReport, RunStart};
 
-/// A run. While it is executed, its bus takes events and its directory knows its nodes.
+/// A run. During its execution, its bus accepts events and its directory lists its nodes.
 pub struct RunHandle {
     engine: Arc<AgentsRun>,
 }
 
-/// Executes a run and reports what became of it.
+/// Executes a run and reports how it ended.
 ///
 /// # Cancel safety
 ///
-/// Dropping the future ends all work of the run at once, and nothing is reported. Stop `scope` instead.
+/// Dropping the future ends all work of the run at once and reports nothing. Stop `scope` instead.
 pub async fn execute(config: RunConfig, scope: &StopScope) -> RunReport {
     RunHandle::new(config).execute(scope).await
 }
@@ -56,23 +56,23 @@ impl RunHandle {
         Arc::clone(&self.engine.nodes)
     }
 
-    /// What became of the events that were published.
+    /// The fates of the events that were published.
     pub fn reroutes(&self) -> Arc<dyn PendingReroutes<AgentKind>> {
         Arc::clone(&self.engine.reroutes) as Arc<_>
     }
 
-    /// The way of what comes from outside to the run's nodes, for whoever takes it from the store.
+    /// Delivers what comes from outside to the run's nodes, for the task that takes it from the store.
     pub fn inbox(&self) -> RunInbox {
         RunInbox::of(Arc::clone(&self.engine.live))
     }
 
-    /// Executes the run and reports what became of it: from its start, or from where it stood. All that it
-    /// started has ended then, and what the report says is recorded.
+    /// Executes the run from its start or its last checkpoint, and reports how it ended. All that it started has ended
+    /// then, and what the report says is recorded.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future ends all work of the run at once, and nothing is reported; what was recorded stands,
-    /// and the run can be resumed. Stop `scope` instead.
+    /// Dropping the future ends all work of the run at once and reports nothing; what was recorded is kept, and the run
+    /// can be resumed. Stop `scope` instead.
     pub async fn execute(self, scope: &StopScope) -> RunReport {
         let engine = &self.engine;
         let work = async |start| run_end(drive_through(engine, start, scope).await?);

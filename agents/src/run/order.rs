@@ -1,4 +1,4 @@
-//! What a run is to do, as the store keeps it: everything that is needed to begin it again.
+//! What a run is to do, as the store keeps it: all that is needed to begin it again.
 
 use interrupts::KindName;
 use interrupts::store::RootNode;
@@ -14,7 +14,7 @@ use engine::tools::ToolPermissions;
 use journal::Allowance;
 use planning::PLAN_EXECUTE;
 
-/// The version of the form in which orders speak of tools.
+/// The version of the form that knows tools.
 const WITH_TOOLS: u32 = 3;
 
 /// The node that a run of a workflow begins with. `None` of an embedded one, whose program knows it.
@@ -33,7 +33,7 @@ pub fn root_of(workflow: &Workflow) -> Option<RootNode> {
     })
 }
 
-/// What a run is to do: everything that is needed to begin it, or go on with it, in another process.
+/// What a run is to do: all that is needed to begin or resume it in another process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunOrder {
     /// The version of this form.
@@ -43,20 +43,20 @@ pub struct RunOrder {
     pub workflow: Workflow,
     /// The goal, in a person's words.
     pub goal: String,
-    /// The input of an embedded workflow, in the form that it keeps.
+    /// The input of an embedded workflow, in the workflow's own form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Value>,
     /// The path of the folder that it speaks about.
     pub workspace: String,
     /// The model, as the caller named it.
     pub model: String,
-    /// Where the model's provider is, where the caller said.
+    /// The address of the model's provider, if the caller gave one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
     /// The seed of the rehearsal model.
     #[serde(default)]
     pub seed: u64,
-    /// The text of the script, where there is one.
+    /// The text of the script, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub script: Option<String>,
     /// How far the run may go.
@@ -64,7 +64,7 @@ pub struct RunOrder {
     /// What it may use in all.
     #[serde(default, skip_serializing_if = "Allowance::is_empty")]
     pub allowance: Allowance,
-    /// What its agents may use, where they may use tools at all.
+    /// What its agents may use, if they may use tools at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<ToolOrder>,
 }
@@ -76,14 +76,15 @@ pub struct ToolOrder {
     pub folder: String,
     /// What is allowed.
     pub permissions: ToolPermissions,
-    /// The path of the file that names MCP servers, where there is one. What the file says is not kept: it may hold
-    /// secrets.
+    /// The path of the file that names MCP servers, if there is one. The file's content is not kept: it may have
+    /// secrets in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcp: Option<String>,
 }
 
 impl RunOrder {
-    /// The version of the form of an order of this workflow, with tools or without: the oldest one that knows both.
+    /// The version of the form that an order of this workflow needs: the oldest one that knows the workflow and, if
+    /// there are any, its tools.
     pub fn form(workflow: &Workflow, tools: Option<&ToolOrder>) -> u32 {
         let with_tools = tools.map_or(0, |_| WITH_TOOLS);
         workflow.form().max(with_tools)
@@ -92,16 +93,16 @@ impl RunOrder {
     /// The newest version that this program reads.
     pub const VERSION: u32 = RunHeader::VERSION;
 
-    /// As the store keeps it.
+    /// The form in which the store keeps it.
     ///
     /// # Errors
     ///
-    /// Where it cannot be written as JSON.
+    /// If it cannot be written as JSON.
     pub fn to_content(&self) -> Result<String, serde_json::Error> {
         serde_json::to_string(self)
     }
 
-    /// Reads what a store has kept.
+    /// Reads an order from the store.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Where a run stands whose process has died at work, said by whoever lets a stop of it take hold.
+//! The state of a run whose process died at work, saved by the process that makes a stop of it take effect.
 
 use std::collections::HashSet;
 
@@ -14,15 +14,15 @@ use journal::Workflow;
 use journal::kind::{DISPATCH, MODEL_CALL};
 use journal::{NodeSnapshot, RunSnapshot, place};
 
-/// How many rows are read together.
+/// How many rows are read at a time.
 const PAGE: u32 = 500;
 
 /// Why such a checkpoint is saved.
 const REASON: &str = "stopped after its process had died";
 
-/// Saves a checkpoint of a run that nobody executes, where its process died at work: all that its journal holds by then
-/// goes along where somebody goes on from there. `epoch` is that of its owner. `None` where nothing was left to save: it
-/// never began, it stood still, or its workflow is plan and execute, whose every step has a checkpoint of its own.
+/// Saves a checkpoint of a run whose process died at work and that no process executes: a run resumed from there has
+/// all that its journal has by then. `epoch` is its owner's. `None` if nothing had to be saved: it never began, it was
+/// at rest, or its workflow is plan and execute, whose every step has a checkpoint of its own.
 ///
 /// # Errors
 ///
@@ -87,7 +87,7 @@ impl Done {
                 {
                     done.steps.insert(step.to_owned());
                 }
-                // A dispatch is finished by whoever goes on.
+                // The process that resumes the run finishes a dispatch.
                 if kind != DISPATCH && entry.result.is_none() {
                     done.pending.push(entry.intent.effect);
                 }
@@ -110,7 +110,7 @@ async fn nodes(store: &dyn Store, run: RunId) -> Result<Vec<NodeSnapshot>, Store
     Ok(nodes)
 }
 
-/// The questions of its agents that are open.
+/// The open questions of its agents.
 async fn questions(store: &dyn Store, run: RunId) -> Result<Vec<InterruptId>, StoreError> {
     let filter = Filter {
         run: Some(run),

@@ -30,14 +30,14 @@ pub(crate) struct AgentsRun {
     pub(crate) blackboard: Blackboard,
     pub(crate) handler: UnifiedInterruptHandler<InterruptRequest, InterruptRouting>,
     pub(crate) bus: Arc<InProcessBus<AgentKind>>,
-    /// Where workers were sent that left their dispatch node, as far as the run has not gone there yet.
+    /// Targets of workers that left their dispatch node, as far as the run has not gone there yet.
     later: Mutex<VecDeque<InterruptRouting>>,
     script: Mutex<Vec<(usize, SupervisorStep)>>,
-    /// How agents ended that were launched by a node's tools, so that the node's step ends there.
+    /// How agents ended that a node's tools launched, so that the node's step ends there.
     launched: Mutex<HashMap<NodeId, FlowEnd>>,
 }
 
-/// What every run has is reached as if it were this one's own.
+/// Gives access to what all runs share.
 impl Deref for AgentsRun {
     type Target = LiveRun;
 
@@ -84,7 +84,7 @@ impl AgentsRun {
         }));
         let admission = Arc::clone(&live.reroute_log) as Arc<_>;
         Self {
-            // A run that is kept has checkpoints to fork from.
+            // A run with a store has checkpoints to fork from.
             handler: live.handler(HandlerPolicy {
                 branches: Branches::Forked,
                 ..policy
@@ -100,7 +100,7 @@ impl AgentsRun {
         }
     }
 
-    /// The first scripted step that this test picks, taken out of the script, and its place in it.
+    /// The first scripted step that this test picks, removed from the script, and its place in it.
     pub(crate) fn take_scripted(
         &self,
         fits: impl Fn(&SupervisorStep) -> bool,
@@ -110,17 +110,18 @@ impl AgentsRun {
         Some(script.remove(at))
     }
 
-    /// Keeps a way to go for when the run would otherwise end.
+    /// Keeps a route to take when the run would otherwise end.
     pub(crate) fn go_later(&self, routing: InterruptRouting) {
         locked(&self.later).push_back(routing);
     }
 
-    /// A way that is still to go.
+    /// Takes a route that was kept for later.
     pub(crate) fn take_later(&self) -> Option<InterruptRouting> {
         locked(&self.later).pop_front()
     }
 
-    /// An agent that a node's tools launched has ended so that the node cannot go on. The gravest end stands.
+    /// Records that an agent launched by a node's tools ended so that the node cannot continue. The gravest end is
+    /// kept.
     pub(crate) fn launched_ended(&self, launcher: &NodeId, end: FlowEnd) {
         let mut launched = locked(&self.launched);
         let known = launched.get(launcher);
@@ -134,7 +135,7 @@ impl AgentsRun {
         locked(&self.launched).remove(launcher)
     }
 
-    /// What the collectors of the finished phases have said.
+    /// The summaries of the finished phases' collectors.
     pub(crate) fn summaries(&self) -> Summaries {
         let board = &self.blackboard;
         Summaries {
@@ -150,13 +151,13 @@ impl AgentsRun {
         }
     }
 
-    /// Gives up the events that have waited too long.
+    /// Expires the events that have waited too long.
     pub(crate) async fn expire(&self) -> Result<(), FlowError> {
         let expired = self.reroutes.expire().await?;
         self.tell_ended(expired).await
     }
 
-    /// Tells the observer and the bus what became of events that no decision used.
+    /// Reports to the observer and the bus how events ended that no decision used.
     pub(crate) async fn tell_ended(&self, events: Vec<EventId>) -> Result<(), FlowError> {
         for (event, state) in self.live.tell_ended(events).await? {
             self.bus.announce(BusEvent::RerouteChanged { event, state });

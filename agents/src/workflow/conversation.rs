@@ -1,17 +1,17 @@
-//! What was said to a node and by it.
+//! The messages to and from a node.
 
 use std::fmt;
 
 use routing_core::model::Message;
 
-/// Puts into words what is known already.
+/// Renders what is known already as text.
 type InWords = dyn Fn() -> Result<String, serde_json::Error> + Send + Sync;
 
-/// What was said to a node and by it, in order.
+/// The messages to and from a node, in order.
 ///
-/// Much of it follows from what is known, such as a request or the files of a folder. It is put into words when a
-/// model or a person is asked: a run that goes on takes thousands of turns that are answered already, and nobody
-/// reads what was said before those.
+/// Many of them follow from what is known, such as a request or the files of a folder. They are rendered only when a
+/// model or a person is asked: a resumed run takes thousands of turns that are answered already, and the messages
+/// before those are never read.
 #[derive(Default)]
 pub(crate) struct NodeConversation {
     said: Vec<Utterance>,
@@ -19,19 +19,19 @@ pub(crate) struct NodeConversation {
 
 enum Utterance {
     InWords(Message),
-    /// Instructions that are known.
+    /// Instructions, not rendered yet.
     Instructions(Box<InWords>),
-    /// Anything else that is known.
+    /// Anything else, not rendered yet.
     Known(Box<InWords>),
 }
 
 impl NodeConversation {
-    /// Something is said.
+    /// Adds a message.
     pub(crate) fn push(&mut self, message: Message) {
         self.said.push(Utterance::InWords(message));
     }
 
-    /// The node is told what is known.
+    /// Adds a message for the node that is rendered later.
     pub(crate) fn tell(
         &mut self,
         words: impl Fn() -> Result<String, serde_json::Error> + Send + Sync + 'static,
@@ -39,7 +39,7 @@ impl NodeConversation {
         self.said.push(Utterance::Known(Box::new(words)));
     }
 
-    /// What the node is told before all else: its instructions, and what there is.
+    /// Puts before all else the node's instructions and the material.
     pub(crate) fn open(
         &mut self,
         instructions: impl Fn() -> String + Send + Sync + 'static,
@@ -52,7 +52,7 @@ impl NodeConversation {
         self.said.splice(0..0, opening);
     }
 
-    /// All of it in words. What was put into words once stays so.
+    /// All messages as text. Each is rendered once.
     pub(crate) fn messages(&mut self) -> Result<Vec<Message>, serde_json::Error> {
         self.said.iter_mut().map(Utterance::message).collect()
     }

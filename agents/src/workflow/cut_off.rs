@@ -1,4 +1,4 @@
-//! Nodes that are cut off from outside: they and all below them end, and the parent goes on without them.
+//! Nodes that are cut off from outside: they and all below them end, and the parent continues without them.
 
 use routing_core::NodeId;
 use routing_core::model::Message;
@@ -12,8 +12,8 @@ use engine::run::RunEvent;
 use journal::NodeState;
 use journal::entry::CutOff;
 
-/// Whether a node of the flow is to be cut off instead of taking this turn; that is recorded then. Of
-/// several, the highest one counts: the others are below it.
+/// Whether a node of the flow is to be cut off instead of taking this turn; if so, that is recorded. Of several, the
+/// highest one counts: the others are below it.
 pub(super) async fn wanted(
     flow: &Flow,
     path: &mut Path,
@@ -50,7 +50,7 @@ pub(super) async fn wanted(
     Ok(Some(cut_off))
 }
 
-/// Ends the node and all below it, and lets its parent go on.
+/// Ends the node and all below it, and lets its parent continue.
 pub(super) async fn end(
     flow: &Flow,
     path: &mut Path,
@@ -71,7 +71,7 @@ pub(super) async fn end(
     }
 }
 
-/// Ends a node and all below it. Its parent is told and has the turn; where there is none, the flow ends.
+/// Ends a node and all below it. Its parent gets a note and the turn; if there is none, the flow ends.
 pub(super) async fn leave(
     flow: &Flow,
     path: &mut Path,
@@ -97,7 +97,7 @@ pub(super) async fn leave(
     Ok(None)
 }
 
-/// Ends the nodes that stood below one in flows of their own, and what they and it had asked.
+/// Ends the nodes below one that have flows of their own, and withdraws what they and it had asked.
 async fn leave_below(flow: &Flow, node: &NodeId, reason: &str) -> Result<(), FlowError> {
     let engine = &flow.engine;
     for (below, kind) in engine.nodes.unended_within(node) {

@@ -1,10 +1,10 @@
 //! Dispatch nodes and their workers.
 //!
-//! Workers run side by side, each in a flow of its own: its own node, turns, conversation and
-//! interrupts. An interrupt stops its worker alone, and the answer comes back to that worker alone.
-//! Where the answer sends it elsewhere, the worker ends; its siblings finish, their results stand, and
-//! then the run leaves the dispatch node for that target. Where several workers are sent elsewhere,
-//! the run goes to the first one's target, and to each of the others' when it would otherwise end.
+//! Workers run side by side, each in a flow of its own: its own node, turns, conversation and interrupts. An interrupt
+//! stops only its worker, and the answer comes back to that worker alone. If the answer sends it elsewhere, the worker
+//! ends; its siblings finish, their results count, and then the run leaves the dispatch node for that target. If
+//! several workers are sent elsewhere, the run goes to the first one's target, and to each of the others' when it would
+//! otherwise end.
 
 use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
@@ -44,7 +44,7 @@ pub(super) fn dispatch<'a, B: Batch>(batch: B, flow: &'a Flow) -> Action<'a> {
         if let Some(cut_off) = flow.engine.journal.cut_off(&node.id, next_turn)?
             && flow.engine.journal.start_of(&node.id, next_turn).is_none()
         {
-            // Its workers were cut off with it, or with one above it.
+            // Its workers were cut off with it, or with a node above it.
             flow.advance();
             return cut_off::end(flow, &mut path, cut_off.node, cut_off.reason).await;
         }
@@ -65,7 +65,7 @@ pub(super) fn dispatch<'a, B: Batch>(batch: B, flow: &'a Flow) -> Action<'a> {
     })
 }
 
-/// The answer to a worker's interrupt, or the context that it missed, applies to this worker alone.
+/// Applies the answer to a worker's interrupt, or the context that it missed, to this worker alone.
 async fn go_on<B: Batch>(flow: &Flow, path: &mut Path, batch: &B) -> Result<(), FlowError> {
     flow.enter(path, B::WORKER).await?;
     let node = path.top()?;
@@ -73,7 +73,7 @@ async fn go_on<B: Batch>(flow: &Flow, path: &mut Path, batch: &B) -> Result<(), 
     for work in batch.work() {
         given.push(serde_json::to_value(work)?);
     }
-    // The whole batch again, unchanged, means that the worker goes on with what it had.
+    // The whole batch again, unchanged: the worker continues with the work that it had.
     let unchanged = node
         .assignment
         .as_ref()
@@ -100,17 +100,17 @@ struct Started {
     flow: Arc<Flow>,
 }
 
-/// How the flow of a worker ended, and where it stands in the batch.
+/// How the flow of a worker ended, and its place in the batch.
 struct WorkerEnd {
     at: usize,
     end: Result<FlowEnd, FlowError>,
-    /// Whether it did something that was not done before.
+    /// Whether it did something new, not only replayed.
     is_live: bool,
 }
 
 /// Runs the workers of a batch. Work that has a result already is not done again.
 ///
-/// Where the run does not go on at the dispatch node, it returns where it goes instead.
+/// If the run does not continue at the dispatch node, returns where it goes instead.
 async fn run_workers<B: Batch>(
     flow: &Flow,
     path: &mut Path,
@@ -148,7 +148,7 @@ async fn run_workers<B: Batch>(
     let mut ends = run_side_by_side(flow, waiting).await;
     ends.sort_by_key(|ended| ended.at);
     if ends.iter().any(|ended| ended.is_live) {
-        // What follows from their results was not done before either.
+        // What follows from their results is new, too.
         replay::go_live();
     }
     let mut settled = Settled::default();
@@ -164,7 +164,7 @@ async fn run_workers<B: Batch>(
         }
     }
     for worker in started {
-        // Only a worker that panicked has left its nodes behind.
+        // Only a worker that panicked has left nodes behind.
         let mut path = worker.flow.path.lock().await;
         worker.flow.leave_all(&mut path, NodeState::Failed).await?;
     }
@@ -188,12 +188,12 @@ pub(crate) struct Launch {
 }
 
 impl Launch {
-    /// Of a worker of a dispatch node, which has the turn.
+    /// For a worker of a dispatch node that has the turn.
     fn below(flow: &Flow, id: &routing_core::NodeId, number: usize) -> Self {
         Self {
             engine: Arc::clone(&flow.engine),
             planner: Arc::clone(&flow.planner),
-            // What its workers do comes after what the run's own flow has done.
+            // Its workers begin after what the run's own flow has done.
             began: flow.place().main + 1,
             number,
             id: id.clone(),
@@ -245,8 +245,8 @@ pub(crate) async fn launch<B: Batch>(how: Launch, work_of: B::Work) -> Result<Fl
 
 /// Runs the flows of workers, as many at a time as the limits allow, and waits for all of them.
 ///
-/// They take their turns in one task: each waits for its model most of the time, and a run that goes on has thousands
-/// of them to pass by.
+/// They take their turns in one task: each waits for its model most of the time, and a resumed run has thousands of
+/// them to replay.
 async fn run_side_by_side<B: Batch>(
     flow: &Flow,
     mut waiting: VecDeque<(usize, Start<B>)>,
@@ -258,7 +258,7 @@ async fn run_side_by_side<B: Batch>(
         while running.len() < most
             && let Some((at, start)) = waiting.pop_front()
         {
-            // Each flow finds for itself where it stood.
+            // Each flow determines for itself how far it has been recorded.
             let replay = Replay::since(replay::recorded());
             running.push(replay.clone().around(worked(flow, at, start, replay)));
         }
@@ -269,7 +269,7 @@ async fn run_side_by_side<B: Batch>(
     }
 }
 
-/// One worker's work, and where it stands in the batch. One that panics ends the run, and takes nobody with it.
+/// One worker's work, and its place in the batch. A panic in it ends the run, but not the other workers.
 async fn worked<B: Batch>(flow: &Flow, at: usize, start: Start<B>, live: Replay) -> WorkerEnd {
     match AssertUnwindSafe(work(&start)).catch_unwind().await {
         Ok(end) => WorkerEnd {
@@ -288,7 +288,7 @@ async fn worked<B: Batch>(flow: &Flow, at: usize, start: Start<B>, live: Replay)
     }
 }
 
-/// One worker's work, from its first turn to its end. Ends the run where it cannot go on.
+/// One worker's work, from its first turn to its end. Ends the run if it cannot continue.
 async fn work<B: Batch>(start: &Start<B>) -> Result<FlowEnd, FlowError> {
     let flow = &start.flow;
     let first = async {
@@ -324,7 +324,7 @@ async fn work<B: Batch>(start: &Start<B>) -> Result<FlowEnd, FlowError> {
     }
     flow.settle(&end).await?;
     if replay::recorded().is_none() {
-        // Its siblings may work for long yet, and nobody shall take it for one of those meanwhile.
+        // Its siblings may work for long yet, and meanwhile it must not be shown as working.
         flow.engine.keep_nodes().await?;
     }
     end
@@ -342,7 +342,7 @@ struct Settled {
 }
 
 impl Settled {
-    /// What the dispatch node is told of a worker's end, where it goes on at all.
+    /// The note to the dispatch node about a worker's end, if the node continues at all.
     fn take(&mut self, end: Result<FlowEnd, FlowError>) -> Option<Worked> {
         match end {
             Err(error) => {
@@ -377,7 +377,7 @@ impl Settled {
         }
     }
 
-    /// Where the run goes, where it does not go on at the dispatch node.
+    /// Where the run goes, if it does not continue at the dispatch node.
     fn next(self, flow: &Flow) -> Result<Option<Next>, FlowError> {
         if let Some(error) = self.failed {
             return Err(error);
@@ -400,7 +400,7 @@ impl Settled {
     }
 }
 
-/// What the workers brought, for their dispatch node.
+/// The workers' results, for their dispatch node.
 fn results_message(done: &[Arc<WorkDone>]) -> String {
     let results: Vec<Value> = done
         .iter()

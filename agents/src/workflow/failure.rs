@@ -1,10 +1,10 @@
-//! Why a run of the agents fails, beyond what can fail in every run.
+//! Why a run of the agents fails, beyond the failures that every run can have.
 
 use routing_core::planner::PlanError;
 
 pub(crate) use engine::run::RunError as FlowError;
 
-/// A failed action is known by its node.
+/// A failed action is named by its node.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "whatever else goes wrong in the planner is the planner's fault"

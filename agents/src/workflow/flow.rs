@@ -50,7 +50,7 @@ pub(crate) enum FlowEnd {
     Leaves(Box<InterruptRouting>),
     /// An agent's STOP, or a collector's, ended the run.
     Stopped(String),
-    /// It was stopped from outside.
+    /// It was interrupted from outside.
     Interrupted(StopReason),
     /// A question waits for an answer that cannot come now.
     Waiting,
@@ -69,12 +69,12 @@ pub(crate) struct Flow {
     pub(crate) began: u64,
     /// How many turns were taken in this flow.
     pub(crate) turns: AtomicU64,
-    /// The living nodes of this flow. Only the action that runs holds it, so nobody ever waits.
+    /// The living nodes of this flow. Only the running action locks it, so no task ever waits.
     pub(crate) path: Mutex<Path>,
 }
 
 impl Flow {
-    /// Where the flow stands.
+    /// How far the flow has come.
     pub(crate) fn place(&self) -> FlowPlace {
         let own = self.turns.load(Ordering::Acquire);
         let main = if self.worker.is_none() {
@@ -89,13 +89,13 @@ impl Flow {
         }
     }
 
-    /// Takes one more turn, and says where the flow stands then.
+    /// Counts one more turn, and returns how far the flow has come then.
     pub(crate) fn advance(&self) -> FlowPlace {
         self.turns.fetch_add(1, Ordering::AcqRel);
         self.place()
     }
 
-    /// Whether it is recorded that the flow went on from where it stands.
+    /// Whether the journal has more of this flow after this place.
     pub(crate) fn goes_on(&self) -> bool {
         self.engine.journal.goes_on(&self.place())
     }
@@ -121,7 +121,7 @@ impl Flow {
         }
     }
 
-    /// Gives the turn to the node of a kind: to the living one, or to a new one at its place.
+    /// Gives the turn to the node of a kind: to the living one, or to a new one in its place.
     ///
     /// Nodes that are neither above it nor itself have done their work and end.
     pub(crate) async fn enter(&self, path: &mut Path, kind: AgentKind) -> Result<(), FlowError> {
@@ -147,8 +147,8 @@ impl Flow {
         Ok(())
     }
 
-    /// Makes the node of a kind the last of the path. One that is not there yet is placed without a
-    /// turn: it has nothing to do but to be the parent.
+    /// Makes the node of a kind the last of the path. A new one is added without a turn: it has nothing to do but to be
+    /// the parent.
     async fn find_or_place(&self, path: &mut Path, kind: AgentKind) -> Result<(), FlowError> {
         if let Some(at) = path.position(kind) {
             return self.leave_below(path, at).await;
@@ -187,7 +187,7 @@ impl Flow {
                 1 => plain.clone(),
                 number => NodeId::new(format!("{plain}-{number}"))?,
             };
-            // Workers have numbers of their own.
+            // Workers are numbered on their own.
             if !nodes.knows(&id) {
                 return Ok(id);
             }
@@ -249,7 +249,7 @@ impl Flow {
         let given_up = engine.reroutes.node_ended(engine.run, &node.id).await?;
         engine.tell_ended(given_up).await?;
         match state {
-            // Whoever cuts it off says so once all below it has ended too.
+            // The code that cuts it off reports that, once all below it has ended too.
             NodeState::Pruned => Ok(()),
             NodeState::Pending
             | NodeState::Ready
@@ -262,8 +262,8 @@ impl Flow {
         }
     }
 
-    /// Leaves all nodes as they are: the run waits, and nobody works in it. What comes for them is kept by
-    /// the store until it goes on, and so are the events that wait for their interrupts.
+    /// Leaves all nodes as they are: the run waits, and no agent works. The store keeps what comes for them until the
+    /// run continues, and the events that wait for their interrupts.
     fn close_all(&self, path: &mut Path, state: Option<NodeState>) {
         while let Some(node) = path.pop() {
             if let Some(state) = state {
@@ -289,12 +289,12 @@ impl Flow {
                 self.close_all(&mut path, None);
                 Ok(())
             }
-            // Nothing has failed but the recording: the nodes go on from there.
+            // Only the recording has failed: the nodes continue from there.
             Err(error) if error.is_of_the_store() => {
                 self.close_all(&mut path, None);
                 Ok(())
             }
-            // What failed is tried again when the run goes on.
+            // What failed is tried again when the run is resumed.
             Err(error) if error.is_resumable() => {
                 self.close_all(&mut path, Some(NodeState::WaitingInput));
                 Ok(())
@@ -306,7 +306,7 @@ impl Flow {
         }
     }
 
-    /// Changes what a node does, and tells of it.
+    /// Sets a node's state, and reports it.
     pub(crate) fn set_state(&self, node: &Node, state: NodeState) {
         if self.engine.nodes.set_state(&node.id, state) {
             self.engine.recorder.record(RunEvent::AgentStatusChanged {
@@ -317,7 +317,7 @@ impl Flow {
         }
     }
 
-    /// Tells a node something that is no request: a decision, a note, a supervisor's words.
+    /// Adds a message to a node that is no request: a decision, a note, a supervisor's words.
     pub(crate) fn tell(&self, node: &mut Node, message: Message) {
         self.engine.recorder.record(RunEvent::MessageAdded {
             node: node.id.clone(),

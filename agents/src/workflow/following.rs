@@ -1,4 +1,4 @@
-//! Where a flow goes on after an interrupt of one of its nodes has ended.
+//! Where a flow continues after an interrupt of one of its nodes has ended.
 
 use interrupts::store::NewRun;
 use routing_core::answer::read_within;
@@ -21,7 +21,7 @@ use journal::entry::{InterruptEnd, InterruptOutcome};
 use journal::error::KeepError;
 use journal::place;
 
-/// Counts interrupts of one type in a row, but those that a supervisor asked for.
+/// Counts interrupts of one type in a row, except those that a supervisor asked for.
 fn count(node: &mut Node, interrupt_type: InterruptType, requested: bool) {
     node.streak = match node.streak {
         _ if requested => None,
@@ -37,7 +37,7 @@ fn count(node: &mut Node, interrupt_type: InterruptType, requested: bool) {
     };
 }
 
-/// Goes on as the interrupt ended.
+/// Continues as the interrupt ended.
 pub(super) async fn follow(
     flow: &Flow,
     path: &mut Path,
@@ -70,7 +70,7 @@ pub(super) async fn follow(
                 None => resume(flow, path).await,
             }
         }
-        // Where its agent was cut off is in the journal, too, and the flow goes on from there.
+        // The journal also has where its agent was cut off, and the flow continues from there.
         InterruptEnd::LeftOut { .. } => Err(KeepError::Diverged {
             place: place::interrupt(&node.id, node.turn),
             what: "agent that was cut off",
@@ -88,7 +88,7 @@ pub(super) async fn follow(
     }
 }
 
-/// Another turn for a node that has ended its run: that was over, and somebody has said more to a fork of it.
+/// Another turn for a node that has ended its run: a fork of that run has more input.
 async fn goes_on_after_all(
     flow: &Flow,
     path: &mut Path,
@@ -105,7 +105,7 @@ async fn goes_on_after_all(
     resume(flow, path).await
 }
 
-/// Goes where the interrupt was sent. Its own node is told what was decided.
+/// Goes where the interrupt was sent. Tells its own node what was decided.
 fn go(
     flow: &Flow,
     node: &mut Node,
@@ -170,7 +170,7 @@ fn go(
     })
 }
 
-/// Forks the run here: the other one can be resumed by itself, and this one goes on.
+/// Forks the run here: the fork can be resumed by itself, and this run continues.
 async fn branch_off(
     flow: &Flow,
     node: &mut Node,
@@ -214,8 +214,8 @@ async fn branch_off(
     Ok(())
 }
 
-/// Whether a flow can go to this node itself: the run's own goes anywhere, a worker's comes back to
-/// the worker or has missing context found.
+/// Whether a flow can go to this node itself: the run's own goes anywhere, a worker's comes back to the worker or has
+/// missing context found.
 fn stays(role: FlowRole, target: RouteType) -> bool {
     match role {
         FlowRole::Main => true,

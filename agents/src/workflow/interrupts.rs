@@ -1,4 +1,4 @@
-//! From an agent's interrupt to where its flow goes on.
+//! From an agent's interrupt to where its flow continues.
 
 use engine::durable::model::end_of_what_was_recorded;
 use engine::run::raising::{Around, Handled, Raiser};
@@ -15,7 +15,7 @@ use super::node::{Node, Path};
 use crate::agent_kind::AgentKind;
 use crate::records::*;
 
-/// The interrupt of a node whose model gives no answer that fits: a person is asked in its place.
+/// The interrupt of a node whose model gives no valid answer: a person is asked instead.
 pub(super) fn of_a_stuck_node(kind: AgentKind, problem: String) -> InterruptRequest {
     use AgentKind as Kind;
     let details = InterruptDetails {
@@ -58,7 +58,7 @@ fn raiser(node: &Node) -> Raiser<'_> {
     }
 }
 
-/// Handles the interrupt of the node that has the turn: as it was, where it was resolved before.
+/// Handles the interrupt of the node that has the turn: with its recorded outcome, if it was resolved before.
 pub(super) async fn handle(
     flow: &Flow,
     path: &mut Path,
@@ -77,7 +77,7 @@ pub(super) async fn handle(
         flow.advance();
         return cut_off::end(flow, path, node, reason).await;
     }
-    // A run that is only shown ends where it was left out because the run had ended.
+    // A run that is only shown ends at an interrupt that was left out because the run had ended.
     let is_watched = engine.journal.record.is_watched_only();
     let outcome = outcome.filter(|it| !(is_watched && it.is_left_out()));
     let Some(outcome) = outcome else {
@@ -129,8 +129,8 @@ async fn resolve(
     }
 }
 
-/// Where the flow goes on without the node, where it is to be cut off: nobody needs its answer, and no call is begun
-/// that would only be cut short.
+/// Where the flow continues without the node, if it is to be cut off: its answer is not needed, and no call is begun
+/// only to be cut short.
 async fn left_out(flow: &Flow, path: &mut Path) -> Result<Option<Next>, FlowError> {
     let node = path.top()?;
     let (id, turn) = (node.id.clone(), node.turn + 1);

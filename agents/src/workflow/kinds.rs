@@ -1,4 +1,4 @@
-//! What the workflow knows of each kind of agent: where it stands, and which way leads forward.
+//! What the workflow knows of each kind of agent: its place in the tree, and the field that leads forward.
 
 use crate::agent_kind::AgentKind;
 
@@ -13,18 +13,18 @@ pub(crate) fn comes_back(field: &str) -> bool {
     CALLS.contains(&field)
 }
 
-/// Where a node stands in the tree.
+/// A node's place in the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TreePosition {
     /// The first node of the run.
     Root,
     /// Always below this kind.
     Below(AgentKind),
-    /// Below whoever called it.
+    /// Below its caller.
     BelowCaller,
 }
 
-/// Where nodes of a kind stand, and the last part of their ids.
+/// The place of a kind's nodes in the tree, and the last part of their ids.
 pub(crate) fn place(kind: AgentKind) -> (TreePosition, &'static str) {
     use AgentKind as Kind;
     match kind {
@@ -51,7 +51,7 @@ pub(crate) fn place(kind: AgentKind) -> (TreePosition, &'static str) {
     }
 }
 
-/// The field that leads the work forward: what a node is told to fill in place of yet another interrupt.
+/// The field that leads the work forward: the one that a node is told to fill instead of yet another interrupt.
 pub(crate) fn forward_field(kind: AgentKind) -> &'static str {
     use AgentKind as Kind;
     match kind {

@@ -1,4 +1,4 @@
-//! Agents that agents launch: nodes of the run's tree like all others, below the one that launched them.
+//! Agents that other agents launch: nodes of the run's tree like all others, below the one that launched them.
 
 use std::sync::{Arc, Weak};
 
@@ -31,7 +31,7 @@ const LAUNCHED: [AgentKind; 3] = [
 /// The beginning of the last segment of a launched agent's id.
 const SEGMENT: &str = "launched-";
 
-/// What an agent stands on that launches others: the run, and how far its own flow has come.
+/// What a launching agent runs on: the run, and how far its own flow has come.
 #[derive(Clone)]
 pub(super) struct LaunchContext {
     pub(super) engine: Weak<AgentsRun>,
@@ -65,7 +65,7 @@ struct RunLauncher {
     round: LaunchRound,
 }
 
-/// How many agents above a node were launched, itself included.
+/// How many of the agents from the root down to this node were launched, itself included.
 fn depth(node: &NodeId) -> u32 {
     let launched = node.as_str().split('/');
     let launched = launched.filter(|segment| segment.starts_with(SEGMENT));
@@ -79,7 +79,7 @@ fn refused(reason: impl Into<String>) -> LauncherError {
 }
 
 impl RunLauncher {
-    /// The node of the agent that a call launches: the same one whenever the run comes here again.
+    /// The node of the agent that a call launches: the same one in every replay.
     fn node(&self, index: usize) -> Result<NodeId, ParseNodeIdError> {
         let ModelCaller {
             node,
@@ -100,7 +100,7 @@ impl RunLauncher {
         let id = self.node(index)?;
         let task = NonEmptyText::new(request.task.as_str()).map_err(FlowError::of_workflow)?;
         let journal = Arc::clone(&engine.journal);
-        // One that has been here before begins with what was recorded of it.
+        // One that has run before begins with what was recorded of it.
         let recorded = journal.start_of(&id, 1).and(journal.last());
         let how = Launch {
             engine,
@@ -135,7 +135,7 @@ impl RunLauncher {
         Replay::since(recorded).around(flow).await
     }
 
-    /// The launcher cannot go on as the agent ended: its call waits for the run to go on.
+    /// The launcher cannot continue after the agent's end: its call waits until the run continues.
     fn parked(
         &self,
         call: &str,
@@ -214,7 +214,7 @@ impl Launcher for RunLauncher {
         let Some(engine) = self.ground.engine.upgrade() else {
             return Err(refused("the run is over"));
         };
-        // People may be asked below it, and how long its own calls may take is theirs to mind.
+        // People may be asked below it, and its own calls have their own time limits.
         let _pause = context.limit.pause();
         let end = self.run(Arc::clone(&engine), &request, index).await;
         self.outcome(&engine, call, self.node(index).ok(), end)

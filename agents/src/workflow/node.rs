@@ -16,7 +16,7 @@ pub(crate) struct Node {
     pub(crate) kind: AgentKind,
     /// How many answers it was asked for.
     pub(crate) turn: u32,
-    /// The step of the run that it took last.
+    /// The last step of the run that it took.
     pub(crate) step: u32,
     pub(crate) conversation: NodeConversation,
     /// The type of its last interrupts, and how many it raised in a row of its own accord.
@@ -52,7 +52,7 @@ pub(crate) struct Assignment {
 pub(crate) struct Streak {
     pub(crate) interrupt_type: InterruptType,
     pub(crate) count: u32,
-    /// Whether the node was told to go on instead.
+    /// Whether the node was told to do something else.
     pub(crate) told: bool,
 }
 

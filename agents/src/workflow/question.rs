@@ -1,4 +1,4 @@
-//! What a node's step asks its model, and the answer: asked for, or read from the journal.
+//! The question that a node's step asks its model, and the answer: asked for, or read from the journal.
 
 use std::sync::Arc;
 
@@ -15,11 +15,11 @@ use engine::run::recorder::{AnswerChunks, Corrections};
 use engine::run::spans::failed;
 use journal::error::KeepError;
 
-/// After so many calls of nodes that come back, in a row, a node is offered none.
+/// After so many calls in a row to nodes that come back, a node is offered none.
 const MOST_CALLS: u32 = 2;
 
-/// The answer of the node's turn where it was recorded, was taken at once, and asks for no tools: nothing of the
-/// question is put together. In all other cases the model is asked as usual, which reads what else was recorded.
+/// The node's recorded answer to this turn, if it was accepted at once and asks for no tools: then the question is not
+/// built. In all other cases the model is asked as usual, which reads what else was recorded.
 pub(super) fn recalled<R: Routing>(
     flow: &Flow,
     node: &Node,
@@ -43,7 +43,7 @@ pub(super) fn recalled<R: Routing>(
     }
     let context = context::<R>(flow, node, Vec::new());
     let Ok(routing) = flow.engine.asker.read(&context, &result.text, false) else {
-        // It fits another version of the schema: whoever asks is told so.
+        // It fits another version of the schema: the usual call reports that.
         return Ok(None);
     };
     journal.take_start(&node.id);
@@ -88,7 +88,7 @@ fn caller(flow: &Flow, node: &Node) -> ModelCaller {
     }
 }
 
-/// The call of a node's step, narrowed where it has return routes.
+/// The call of a node's step, narrowed if the node has return routes.
 fn context<R: Routing>(flow: &Flow, node: &Node, messages: Vec<Message>) -> LlmCallContext<R> {
     let snapshot = RouteSnapshot {
         caller: home(node),
@@ -105,7 +105,7 @@ fn context<R: Routing>(flow: &Flow, node: &Node, messages: Vec<Message>) -> LlmC
     DecoratorChain::default().decorate(context)
 }
 
-/// The routes that the node is not offered where it names its route first: it has gone round in a circle by them.
+/// The routes that a node naming its route first is not offered: it has gone round in a circle by them.
 fn withheld<R: Routing>(node: &Node) -> RouteSet<R> {
     let is_told_to_go_on = node.streak.is_some_and(|streak| streak.told);
     let circles = |field: &str| {
@@ -118,7 +118,7 @@ fn withheld<R: Routing>(node: &Node) -> RouteSet<R> {
         .collect()
 }
 
-/// The route back to whoever called the node.
+/// The route back to the node's caller.
 pub(super) fn home<R: Routing>(node: &Node) -> Option<RouteId<R>> {
     node.home
         .and_then(|home| RouteId::<R>::from_agent_type(home.origin_route().name()))

@@ -36,7 +36,7 @@ pub(super) async fn receive<D: Station>(
     let engine = &flow.engine;
     flow.enter(path, D::KIND).await?;
     let node = path.top()?;
-    // Whoever was sent here without being a collector gets no answer; the request says who does.
+    // A caller that is no collector gets no answer; the request says which collector does.
     if let Some(named) = draft.return_to()
         && !node.home.is_some_and(is_collector)
     {

@@ -129,8 +129,8 @@ pub(super) fn collected<'a, T: Collected>(result: T, flow: &'a Flow) -> Action<'
     })
 }
 
-/// Whether the run does not end with what this node has said: something was said to it that nobody has read, as where it is
-/// a fork of a run that was over. The node reads it then, in another turn.
+/// Whether the run does not end with this node's answer: the node has unread input, for example in a fork of a run that
+/// was over. The node reads it then, in another turn.
 pub(super) fn hears_more(flow: &Flow, node: &Node) -> Result<bool, FlowError> {
     if flow.role != FlowRole::Main {
         return Ok(false);
@@ -170,7 +170,7 @@ fn after(phase: Phase, goal: NonEmptyText) -> InterruptRouting {
     }
 }
 
-/// Back to whoever leads a phase, or to the orchestrator where no phase is named.
+/// Back to the leader of a phase, or to the orchestrator if no phase is named.
 fn back(phase: Option<Phase>, goal: NonEmptyText, feedback: String) -> InterruptRouting {
     let feedback = Some(feedback);
     match phase {

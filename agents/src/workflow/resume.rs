@@ -1,4 +1,4 @@
-//! Another turn for the node that has the turn, whatever its kind.
+//! Another turn for the node that has the turn, of any kind.
 
 use std::future::Future;
 use std::pin::Pin;

@@ -1,4 +1,4 @@
-//! A node's turn: it reads its letters, asks its model, and decides where to go.
+//! A node's turn: it reads its messages, asks its model, and decides where to go.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ use journal::error::KeepError;
 use journal::letter::Letter;
 use journal::place;
 
-/// After so many interrupts of one type in a row a node is told to go on instead.
+/// After so many interrupts of one type in a row, a node is told to do something else.
 const LONGEST_STREAK: u32 = 2;
 
 /// How one step ended.
@@ -38,7 +38,7 @@ enum StepResult<R> {
     Answered { routing: R, field: &'static str },
     /// The flow ends here.
     Ended(FlowEnd),
-    /// No answer fitted, and the corrections are spent.
+    /// No answer fitted, and the corrections are exhausted.
     Stuck(String),
     /// The node, or one above it, was cut off from outside.
     CutOff(CutOff),
@@ -49,11 +49,11 @@ enum StepResult<R> {
 struct Cause {
     /// Something came after its last answer.
     again: bool,
-    /// The supervisor's words that it was told once more.
+    /// The supervisor's words, repeated to the node.
     reminder: Option<String>,
 }
 
-/// The node that has the turn takes it: a step, and another one where it was told something meanwhile.
+/// Gives the node its turn: a step, and another one if something came for it meanwhile.
 pub(super) async fn turn<R: Routing>(flow: &Flow, path: &mut Path) -> Result<Next, FlowError> {
     let mut cause = Cause::default();
     loop {
@@ -103,7 +103,7 @@ async fn again(flow: &Flow, node: &mut Node, field: &str) -> Result<Option<Cause
         }));
     }
     engine.nodes.restore_letters(&node.id);
-    // Whoever comes back keeps its box. All others hand over, unless a letter has come meanwhile.
+    // A caller that comes back keeps its mailbox. All others hand over, unless a message has come meanwhile.
     if comes_back(field) {
         return Ok(None);
     }
@@ -117,8 +117,8 @@ async fn again(flow: &Flow, node: &mut Node, field: &str) -> Result<Option<Cause
     }))
 }
 
-/// What the node did when it was here before: the flow has gone on since, and how its next turn began says
-/// whether that was this node's.
+/// What the node did here before: the flow has continued since, and its next recorded turn says whether that was this
+/// node's.
 fn again_as_recorded(
     flow: &Flow,
     node: &mut Node,
@@ -148,7 +148,7 @@ fn again_as_recorded(
     Ok(None)
 }
 
-/// The words of a supervisor's event that the node has ignored and that still waits; it is told again.
+/// The words of a supervisor's event that the node has ignored and that still waits; they are repeated.
 async fn reminded(flow: &Flow, node: &mut Node) -> Result<Option<String>, FlowError> {
     if !node.asked_to_interrupt {
         return Ok(None);
@@ -227,7 +227,7 @@ async fn step<R: Routing>(
     }
 }
 
-/// From now on the node may launch agents, where agents have tools.
+/// Allows the node to launch agents, if agents have tools.
 fn may_launch(flow: &Flow, node: &NodeId) {
     if let Some(tooling) = &flow.engine.tooling {
         let ground = LaunchContext {
@@ -239,7 +239,7 @@ fn may_launch(flow: &Flow, node: &NodeId) {
     }
 }
 
-/// How the flow ends whose step was interrupted: as its tools say, where it ended within them.
+/// How the flow ends whose step was interrupted: as its tools say, if it ended within them.
 fn within_tools(engine: &AgentsRun, node: &NodeId, reason: StopReason) -> FlowEnd {
     let parked = engine
         .tooling
@@ -257,7 +257,7 @@ fn within_tools(engine: &AgentsRun, node: &NodeId, reason: StopReason) -> FlowEn
     }
 }
 
-/// Why a turn that has no answer yet is not taken, where it is not.
+/// Why a turn that has no answer yet is not taken, if it is not.
 async fn stopped<R>(
     flow: &Flow,
     path: &mut Path,
@@ -287,7 +287,7 @@ async fn stopped<R>(
     Ok(None)
 }
 
-/// How the turn begins: as it did before, where it has begun before, else with what has come for the node.
+/// How the turn begins: as recorded, if it has begun before, else with what has come for the node.
 async fn begin(
     flow: &Flow,
     node: &mut Node,
@@ -305,7 +305,7 @@ async fn begin(
             .into());
         }
         node.turn += 1;
-        // What the script's supervisor says before this turn was published then.
+        // What the script's supervisor says before this turn was published when the turn began.
         while take_scripted(flow, node).is_some() {}
         return Ok(start);
     }
@@ -378,7 +378,7 @@ fn answered<R: Routing>(
     })
 }
 
-/// What the script's supervisor says before this turn, taken out of the script.
+/// What the script's supervisor says before this turn, removed from the script.
 fn take_scripted(flow: &Flow, node: &Node) -> Option<(usize, SupervisorStep)> {
     flow.engine.take_scripted(|step| {
         step.agent == node.kind.name()
@@ -395,7 +395,7 @@ async fn publish_scripted(flow: &Flow, node: &Node) -> Result<(), FlowError> {
     let engine = &flow.engine;
     while let Some((place, scripted)) = take_scripted(flow, node) {
         let event = scripted.event;
-        // The same step of the script is the same event, also where the run was cut off just after it.
+        // The same step of the script is the same event, even if the run was cut off just after it.
         let text = format!("{}/script/{place}", engine.run);
         let event_id = EventId::try_from(text).unwrap_or_else(|_too_long| EventId::generate());
         if engine.reroute_log.knows(&event_id).await? {
@@ -432,7 +432,7 @@ async fn publish_scripted(flow: &Flow, node: &Node) -> Result<(), FlowError> {
             confirmation_items: event.confirmation_items,
             context_for_decision: event.context_for_decision,
         };
-        // A refusal is told to the observer by the bus's admission.
+        // The bus's admission reports a refusal to the observer.
         let _refused = engine.bus.publish(published).await;
     }
     Ok(())
@@ -448,7 +448,7 @@ fn read_letters(flow: &Flow, node: &mut Node, letters: &[Letter]) {
     }
 }
 
-/// Tells a node that raises one interrupt after the other which field it should fill instead.
+/// Tells a node that raises one interrupt after the other which field to fill instead.
 fn break_loop<R: Routing>(flow: &Flow, node: &mut Node) {
     let Some(streak) = &mut node.streak else {
         return;

@@ -13,7 +13,7 @@ pub enum WorkspaceError {
         /// The path as it was given.
         path: PathBuf,
     },
-    /// There is something else than a folder.
+    /// The path is not a folder.
     #[error("the workspace `{}` is not a folder", path.display())]
     NotAFolder {
         /// The path as it was given.

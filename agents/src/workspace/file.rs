@@ -23,7 +23,7 @@ pub struct WorkspaceFile {
     pub lines: usize,
     /// What it is written in, by the end of its name.
     pub language: &'static str,
-    /// What it calls itself: its first heading, or the comment at its head.
+    /// Its title: its first heading, or the comment at its head.
     pub heading: Option<String>,
     /// How it begins.
     pub excerpt: String,
@@ -50,7 +50,7 @@ impl WorkspaceFile {
     }
 }
 
-/// The first lines that say something.
+/// The first lines with text.
 fn excerpt(text: &str) -> String {
     let mut excerpt = String::new();
     for line in text

@@ -1,4 +1,4 @@
-//! What a file calls itself.
+//! A file's title.
 
 use super::file::printable;
 

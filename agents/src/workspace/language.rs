@@ -1,4 +1,4 @@
-//! What a file is written in, by the end of its name.
+//! A file's language, by the end of its name.
 
 const LANGUAGES: &[(&[&str], &str)] = &[
     (&["rs"], "Rust"),
@@ -29,7 +29,7 @@ const LANGUAGES: &[(&[&str], &str)] = &[
     (&["txt", "rst", "adoc", "org"], "text"),
 ];
 
-/// What a file is written in; `text` where its name does not say.
+/// A file's language; `text` if its name does not say.
 pub(super) fn language(path: &str) -> &'static str {
     let name = path.rsplit_once('/').map_or(path, |(_folder, name)| name);
     match name {

@@ -16,8 +16,8 @@ pub struct WorkspacePart<'w> {
     pub files: Vec<&'w WorkspaceFile>,
 }
 
-/// The folders one level down, in the order of their names. A folder that is alone is looked into,
-/// as long as it has folders.
+/// The folders one level down, in the order of their names. If a folder is the only one, its own folders are taken
+/// instead, as long as it has any.
 pub(super) fn parts(files: &[WorkspaceFile]) -> Vec<WorkspacePart<'_>> {
     let mut within = String::new();
     loop {

@@ -1,4 +1,4 @@
-//! Reading a folder, within its limits.
+//! Reads a folder, within its limits.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -9,7 +9,7 @@ use interrupts::OwnFiles;
 
 use super::{OmittedFiles, WorkspaceError, WorkspaceFile, WorkspaceLimits};
 
-/// How many entries of a folder are looked at: a whole disk is not walked to its end.
+/// How many entries of a folder are examined: a whole disk is not walked to its end.
 const MOST_ENTRIES: usize = 100_000;
 
 /// The real path of a folder that can be read.
@@ -33,7 +33,7 @@ pub(super) fn folder(given: &Path) -> Result<PathBuf, WorkspaceError> {
     Ok(root)
 }
 
-/// The files of a folder, and what was left out of it.
+/// The files of a folder, and what was omitted from it.
 pub(super) fn read(root: &Path, limits: WorkspaceLimits) -> (Vec<WorkspaceFile>, OmittedFiles) {
     let mut left_out = OmittedFiles::default();
     let mut files = Vec::new();
@@ -61,7 +61,7 @@ pub(super) fn read(root: &Path, limits: WorkspaceLimits) -> (Vec<WorkspaceFile>,
             left_out.beyond_limits += 1;
             continue;
         }
-        // Counted as what it is, without a look into it.
+        // Counted as binary, without opening it.
         if OwnFiles::include(entry.path()) {
             left_out.binary += 1;
             continue;
@@ -110,7 +110,7 @@ fn text(path: &Path, most: u64) -> Content {
         return Content::Unreadable;
     };
     let mut bytes = Vec::new();
-    // One byte more than allowed tells a file that has grown since it was listed.
+    // One byte more than allowed shows that the file has grown since it was listed.
     if file
         .take(most.saturating_add(1))
         .read_to_end(&mut bytes)
@@ -118,7 +118,7 @@ fn text(path: &Path, most: u64) -> Content {
     {
         return Content::Unreadable;
     }
-    // Binary first: a huge picture is left out because it is one.
+    // Binary first: a huge picture is omitted because it is binary.
     if bytes.contains(&0) {
         return Content::Binary;
     }

@@ -11,7 +11,7 @@ use crate::casing::screaming_snake;
 use crate::docs::doc_text;
 use crate::errors::Errors;
 
-/// An enumeration in which nothing is wrong that can be seen without others.
+/// An enumeration with no error that can be found in it alone.
 #[derive(Debug)]
 pub(super) struct CheckedEnumeration<'a> {
     pub(super) ident: &'a Ident,

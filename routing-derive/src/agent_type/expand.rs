@@ -84,7 +84,7 @@ fn origin_route(checked: &CheckedEnumeration<'_>) -> TokenStream {
     }
 }
 
-/// The origin route of one agent: the one that it names, or the one of its own name.
+/// The origin route of one agent: the one that it names, or the one with its own name.
 fn origin(ident: &Ident, agent: &CheckedAgent<'_>, route: &Path) -> TokenStream {
     if let Some(origin) = &agent.origin {
         return quote!(<#route>::#origin);
@@ -98,7 +98,7 @@ fn origin(ident: &Ident, agent: &CheckedAgent<'_>, route: &Path) -> TokenStream 
     }
 }
 
-/// The checks that each agent which names no origin route has one of its own name.
+/// The checks that each agent which names no origin route has one with its own name.
 fn assert_origins(checked: &CheckedEnumeration<'_>) -> TokenStream {
     let Some(route) = &checked.route else {
         return TokenStream::new();

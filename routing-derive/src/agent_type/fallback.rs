@@ -1,4 +1,4 @@
-//! The errors, and a stub, so that what uses the enumeration is not refused as well.
+//! The errors, and a stub, so that code that uses the enumeration is not refused as well.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -9,7 +9,7 @@ use super::expand;
 
 /// The errors with a stub of the implementation.
 ///
-/// A stub is only possible where the enumeration has variants without fields, of which it can be made.
+/// A stub is only possible if the enumeration has variants without fields, of which it can be made.
 pub(super) fn agent_type(input: &DeriveInput, errors: &syn::Error) -> TokenStream {
     let errors = errors.to_compile_error();
     let stub = stub(input);

@@ -15,7 +15,7 @@ const NAMED: &str = "the derive itself writes the reader and the schema; an agen
 #[derive(Debug)]
 pub(super) struct EnumerationModel<'a> {
     pub(super) input: &'a DeriveInput,
-    /// The enumeration of routes, where it is another one.
+    /// The enumeration of routes, if it is another one.
     pub(super) route: Option<Path>,
     pub(super) agents: Vec<Agent<'a>>,
 }

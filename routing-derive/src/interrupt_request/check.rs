@@ -5,7 +5,7 @@ use syn::{Fields, Ident, Path, Type, Variant};
 use super::model::RequestModel;
 use crate::errors::Errors;
 
-/// A sealed interrupt request in which nothing is wrong that can be seen without its kinds.
+/// A sealed interrupt request with no error that can be found without its kinds.
 #[derive(Debug)]
 pub(super) struct CheckedRequest<'a> {
     pub(super) ident: &'a Ident,
@@ -44,7 +44,7 @@ pub(super) fn check<'a>(model: &RequestModel<'a>) -> syn::Result<CheckedRequest<
             ),
         );
     }
-    // An option that is there and wrong has been reported.
+    // A wrong option has been reported already.
     if model.kind.is_none() && model.errors.is_none() {
         errors.at(
             &input.ident,

@@ -28,7 +28,7 @@ pub(super) fn interrupt_request(checked: &CheckedRequest<'_>) -> TokenStream {
     }
 }
 
-/// The type that stands for a variant in generated code.
+/// The type that represents a variant in generated code.
 fn variant_type(interrupt: &InterruptVariant<'_>) -> Ident {
     format_ident!("__{}", interrupt.ident.unraw())
 }
@@ -68,7 +68,7 @@ fn variant(checked: &CheckedRequest<'_>, interrupt: &InterruptVariant<'_>) -> To
     }
 }
 
-/// The place of each variant's kind, and the checks that each has one and that none is left.
+/// The index of each variant's kind, and the checks that each has one and that no kind is left.
 fn kinds(checked: &CheckedRequest<'_>) -> TokenStream {
     let request = checked.ident;
     let kind = &checked.kind;

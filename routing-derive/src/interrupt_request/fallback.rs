@@ -1,4 +1,4 @@
-//! The errors, and a stub, so that what uses the enumeration is not refused as well.
+//! The errors, and a stub, so that code that uses the enumeration is not refused as well.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -9,7 +9,7 @@ use crate::errors::Errors;
 
 /// The errors with a stub of the implementation.
 ///
-/// A stub is only possible where the kinds are known.
+/// A stub is only possible if the kinds are known.
 pub(super) fn interrupt_request(input: &DeriveInput, errors: &syn::Error) -> TokenStream {
     let errors = errors.to_compile_error();
     let possible = input.generics.params.is_empty() && !matches!(input.data, Data::Union(_));
@@ -22,7 +22,7 @@ pub(super) fn interrupt_request(input: &DeriveInput, errors: &syn::Error) -> Tok
     }
 }
 
-/// The kinds, where they can be read; the errors of reading them have been reported.
+/// The kinds, if they can be read; the errors of reading them have been reported.
 fn kind(attributes: &[Attribute]) -> Option<Path> {
     let options = Options::read(
         attributes,

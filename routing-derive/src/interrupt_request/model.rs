@@ -1,4 +1,4 @@
-//! What was written: an enumeration of payloads, and whose interrupts they are.
+//! The input: an enumeration of payloads, and whose interrupts they are.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;

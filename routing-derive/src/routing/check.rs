@@ -18,7 +18,7 @@ use crate::type_name::type_name;
 /// A set of routes is a word of 64 bits.
 const MOST_ROUTES: usize = 64;
 
-/// Checks a record; all that is wrong with it is found at once.
+/// Checks a record and finds all its mistakes at once.
 pub(super) fn check<'a>(
     model: &RecordModel<'a>,
 ) -> Result<CheckedRecord<'a>, Box<RefusedRecord<'a>>> {
@@ -159,7 +159,7 @@ fn request<'a>(field: &Field<'a>, errors: &mut Errors) -> &'a Type {
     request
 }
 
-/// Where the field leads: a variant of the record's enumeration, or of the one that its path names.
+/// The field's target: a variant of the record's enumeration, or of the one that its path names.
 fn agent_type(
     field: &Field<'_>,
     model: &RecordModel<'_>,
@@ -217,7 +217,7 @@ fn whole_path(path: &Path) -> Option<AgentType> {
     })
 }
 
-/// The names that fields have taken, each with the field that did.
+/// The names that fields have taken, each with its field.
 #[derive(Debug, Default)]
 struct Taken<'a> {
     markers: HashMap<Ident, &'a Ident>,

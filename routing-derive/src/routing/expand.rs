@@ -50,7 +50,7 @@ pub(super) fn routing(CheckedRecord(plan): &CheckedRecord<'_>) -> TokenStream {
     }
 }
 
-/// The record with nothing set, which every record with one field set starts from.
+/// The record with nothing set, from which every record with one field set is made.
 fn empty(plan: &RecordPlan<'_>) -> Option<TokenStream> {
     if plan.routes.len() == 1 {
         return None;
@@ -66,7 +66,7 @@ fn empty(plan: &RecordPlan<'_>) -> Option<TokenStream> {
 
 fn marker_bodies(plan: &RecordPlan<'_>, route: &RecordRoute<'_>) -> MarkerBodies {
     let field = route.field;
-    // Of a record with one field nothing is left to be taken from the empty one.
+    // In a record with one field, nothing is left to take from the empty one.
     let others = (plan.routes.len() > 1).then(|| quote!(..__EMPTY));
     MarkerBodies {
         wrap: quote! {

@@ -1,4 +1,4 @@
-//! The errors, and a stub, so that what uses the record is not refused as well.
+//! The errors, and a stub, so that code that uses the record is not refused as well.
 
 use std::collections::HashSet;
 
@@ -69,7 +69,7 @@ fn stub(plan: &RecordPlan<'_>) -> TokenStream {
     }
 }
 
-/// The parts of a stub that speak of the record alone.
+/// The parts of a stub that need nothing but the record.
 fn shared(plan: &RecordPlan<'_>) -> TokenStream {
     let routing = routing_impl(plan, &RecordBodies::all(&quote!(loop {})));
     let interrupt_routes = interrupt_routes(
@@ -109,8 +109,8 @@ fn shared(plan: &RecordPlan<'_>) -> TokenStream {
     }
 }
 
-/// Whether the fields' agent types can be trusted: then a missing one is a mistake of its own, and
-/// not what follows from another.
+/// Whether the fields' agent types can be trusted: then a missing one is a mistake of its own, not the result of
+/// another.
 fn agent_types_are_clear(plan: &RecordPlan<'_>) -> bool {
     let mut seen = HashSet::new();
     plan.routes.iter().all(|route| match &route.agent_type {

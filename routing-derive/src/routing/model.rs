@@ -1,4 +1,4 @@
-//! What was written: a record with its fields and options.
+//! The input: a record with its fields and options.
 
 use syn::{Data, DeriveInput, Fields, Ident, LitStr, Path, Type};
 
@@ -45,7 +45,7 @@ pub(super) struct Field<'a> {
 }
 
 impl<'a> RecordModel<'a> {
-    /// Reads a struct with named fields; anything else is refused, for it has no routes to speak of.
+    /// Reads a struct with named fields; anything else is refused, for it has no routes.
     pub(super) fn parse(input: &'a DeriveInput) -> syn::Result<Self> {
         let named = match &input.data {
             Data::Struct(data) => match &data.fields {

@@ -14,13 +14,13 @@ pub(super) struct RecordPlan<'a> {
     /// The name of the trait of its actions.
     pub(super) actions: Ident,
     pub(super) description: String,
-    /// The enumeration that its routes cover, where the record answers interrupts.
+    /// The enumeration that its routes cover, if the record answers interrupts.
     pub(super) agent_types: Option<Path>,
     pub(super) routes: Vec<RecordRoute<'a>>,
 }
 
 impl<'a> RecordPlan<'a> {
-    /// What stands for an item that has no routes to speak of.
+    /// The plan for an item that has no routes.
     pub(super) fn shapeless(input: &'a DeriveInput) -> Self {
         Self {
             record: &input.ident,
@@ -42,7 +42,7 @@ pub(super) struct RecordRoute<'a> {
     pub(super) marker: Ident,
     /// The name in JSON.
     pub(super) name: String,
-    /// What gave it that name.
+    /// The source of that name.
     pub(super) named_at: Span,
     pub(super) description: String,
     pub(super) agent_type: Option<AgentType>,
@@ -56,14 +56,14 @@ pub(super) struct AgentType {
     pub(super) variant: Ident,
 }
 
-/// A record in which nothing is wrong that can be seen in it alone.
+/// A record with no error that can be found in it alone.
 #[derive(Debug)]
 pub(super) struct CheckedRecord<'a>(pub(super) RecordPlan<'a>);
 
-/// A record in which something is wrong.
+/// A record with mistakes.
 #[derive(Debug)]
 pub(super) struct RefusedRecord<'a> {
     pub(super) errors: syn::Error,
-    /// What of it could be understood; nothing where it is generic.
+    /// The part of it that could be understood; nothing if it is generic.
     pub(super) plan: Option<RecordPlan<'a>>,
 }

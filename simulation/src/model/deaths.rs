@@ -1,14 +1,14 @@
-//! What goes wrong.
+//! Faults.
 
 use std::time::Duration;
 
 use super::{Fault, Model, ModelEvent};
 use crate::measured::microseconds;
 
-/// How many connections a process makes again that has lost all of them: to write, to listen, and the first to read.
+/// How many connections a process that has lost all of them makes again: to write, to listen, and the first to read.
 const CONNECTIONS: u32 = 3;
 
-/// Of how many workers one dies.
+/// One in this many workers dies.
 const OF_SO_MANY: usize = 10;
 
 impl Model<'_> {
@@ -39,7 +39,7 @@ impl Model<'_> {
         self.timeline.after(time, ModelEvent::IsBack);
     }
 
-    /// Every process connects anew, and goes on with what it had asked.
+    /// Every process reconnects, and continues with what it had asked.
     pub(super) fn is_back(&mut self) {
         let now = self.timeline.now();
         self.store.set_away(now, false);

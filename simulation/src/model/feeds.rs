@@ -1,5 +1,4 @@
-//! What processes hear of commits, and what they do then: each of them reads what was told, and looks at each run that it
-//! tells of.
+//! What processes learn of commits, and what they do then: each reads the events, and looks at each run in them.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -11,7 +10,7 @@ use super::looks::{Attempt, AttemptCause};
 use super::{Model, ModelEvent, Read, Remedy, Source};
 use crate::measured::microseconds;
 
-/// What is told of a run.
+/// An event of a run.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum FeedNews {
     /// Something has come for it.
@@ -25,16 +24,16 @@ pub(super) enum FeedNews {
 pub(super) struct Hearing {
     is_reading: bool,
     has_rung: bool,
-    /// How many commits it has read of, and how many news.
+    /// How many commits it has read of, and how many events.
     read: u64,
     heard: usize,
-    /// What it has heard and not dealt with.
+    /// What it has read and not handled.
     news: VecDeque<FeedNews>,
     is_dealing: bool,
 }
 
 impl Model<'_> {
-    /// Something is told with the commit: to all, or to those whom it concerns.
+    /// Sends an event with the commit: to all processes, or to those that it concerns.
     pub(super) fn tell(&mut self, news: FeedNews) {
         if self.settings.remedy != Remedy::OneIsTold {
             self.news.push(news);
@@ -49,7 +48,7 @@ impl Model<'_> {
         }
     }
 
-    /// A commit tells all processes that listen.
+    /// Notifies all processes that listen of a commit.
     pub(super) fn rings(&mut self) {
         let listeners: Vec<usize> = match self.settings.remedy {
             Remedy::Before | Remedy::Today => (0..self.processes.len()).collect(),
@@ -60,7 +59,7 @@ impl Model<'_> {
             }
         };
         let work = self.costs.bell * listeners.len() as f64;
-        // Connections that were not told of the last commit yet are told of both at once.
+        // A connection that was not notified of the last commit yet is notified of both at once.
         if !self.store.has_other_work() {
             self.figures.asked[Source::Feeds as usize] += work / 1e6;
             self.store
@@ -74,7 +73,7 @@ impl Model<'_> {
         }
     }
 
-    /// A process wakes after a while that differs, so that none is always the first.
+    /// A process wakes after a varying delay, so that none is always the first.
     fn hears_soon(&mut self, process: usize) {
         let longest = microseconds(self.costs.asker) * 2;
         let wait = self.random.up_to(longest);
@@ -119,7 +118,7 @@ impl Model<'_> {
         }
     }
 
-    /// Looks at the next run that was told of, one after the other.
+    /// Looks at the next run in the events, one after the other.
     pub(super) fn deals_with_news(&mut self, process: usize) {
         let (slots, worker) = (self.settings.slots, &mut self.processes[process]);
         if worker.hearing.is_dealing || worker.is_gone {
@@ -151,7 +150,7 @@ impl Model<'_> {
         let row = &self.runs[run];
         match (news, row.state) {
             (FeedNews::Reached(_), _any) if row.is_held(now) => {
-                // It looks whether its owner renews: now, and when the lease would end.
+                // It checks whether the owner renews: now, and when the lease would end.
                 let work = 2.0 * self.costs.read;
                 self.read(process, Source::Feeds, work, Read::Nothing);
                 self.next_news(process);
@@ -170,7 +169,7 @@ impl Model<'_> {
                     }
                 }
             }
-            // Of one that was handed over, the next look sees whether the others have taken it.
+            // For a run that was handed over, the next look checks whether another worker has taken it.
             (FeedNews::Moved(_), RunState::Running)
                 if row.is_free(now) && has_room && self.turn(process, run).is_zero() =>
             {
@@ -180,9 +179,9 @@ impl Model<'_> {
         }
     }
 
-    /// Asks whether a run has something to do, and what keeps it from going on.
+    /// Asks whether a run has something to do, and what keeps it from continuing.
     fn sees_to(&mut self, process: usize, run: usize, cause: AttemptCause) {
-        // The run, whether there is news for it where it waits (4), what keeps it from going on (2), its lease.
+        // The run, whether it has new events if it waits (4), what keeps it from continuing (2), its lease.
         let waits = self.runs[run].state == RunState::Waiting;
         let news = if waits { 5.0 } else { 1.0 };
         let hindrance = if self.runs[run].waits.is_some() {
@@ -201,7 +200,7 @@ impl Model<'_> {
         self.read(process, Source::Taking, work, Read::MayGoOn(attempt));
     }
 
-    /// Looks at a run after a while; an earlier such plan is given up.
+    /// Looks at a run after a while; an earlier such plan is dropped.
     pub(super) fn leaves_for_later(&mut self, process: usize, run: usize, wait: Duration) {
         let among = &mut self.processes[process].among;
         among.plans += 1;
@@ -232,7 +231,7 @@ impl Model<'_> {
         }
     }
 
-    /// A worker knows that a run has something to do, and takes it where it has room.
+    /// A worker knows that a run has something to do, and takes it if it has room.
     pub(super) fn may_go_on(&mut self, attempt: Attempt) {
         let Attempt { process, run, .. } = attempt;
         let is_free = self.runs[run].is_free(self.timeline.now());
@@ -250,7 +249,7 @@ impl Model<'_> {
         }
     }
 
-    /// A worker that had no room for a run looks whether it has some.
+    /// A worker that had no room for a run checks whether it has some now.
     pub(super) fn looks_for_room(&mut self, process: usize, run: usize) {
         if self.processes[process].here < self.settings.slots {
             self.looks_anew(process, run);

@@ -1,4 +1,4 @@
-//! What is counted, and what a table shows of it.
+//! The figures, and what a table shows of them.
 
 use std::time::Duration;
 
@@ -11,13 +11,13 @@ pub enum Source {
     Renewals,
     /// Runs that are taken, and attempts that are refused.
     Taking,
-    /// What workers tell of themselves, and read of the others.
+    /// What workers report of themselves, and read of the others.
     Tellings,
     /// Looks for runs that lost their process.
     Looks,
     /// Ends of what is past its deadline.
     Sweeps,
-    /// What processes read when they are told of a commit, and telling them.
+    /// What processes read when they are notified of a commit, and the notifications.
     Feeds,
 }
 
@@ -62,7 +62,7 @@ impl Samples {
         self.0.len()
     }
 
-    /// The time that this share of all is not above, in seconds; 0 where there are none.
+    /// The time that this share of all does not exceed, in seconds; 0 if there are none.
     pub fn at(&self, share: f64) -> f64 {
         let mut times = self.0.clone();
         times.sort_unstable();
@@ -83,7 +83,7 @@ impl Samples {
     }
 }
 
-/// What was counted.
+/// The counted figures.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Figures {
     /// For how long, in seconds.
@@ -92,15 +92,15 @@ pub struct Figures {
     pub commits: u64,
     /// Operations that were committed, by source.
     pub operations: [u64; 7],
-    /// Work of the store's machine that was asked for, by source, in seconds of a core.
+    /// Work that the store's machine was asked for, by source, in seconds of a core.
     pub asked: [f64; 7],
     /// Work that was done, in seconds of a core.
     pub worked: f64,
     /// For how long the lock was held, in seconds.
     pub locked: f64,
-    /// Processes that wait for the lock: the mean and the most of looks every 100 ms.
+    /// Processes that wait for the lock: the mean and the most of samples every 100 ms.
     pub line: (f64, usize),
-    /// Decisions that people wanted to make, and that were committed.
+    /// Decisions that people tried to make, and that were committed.
     pub decisions: (u64, u64),
     /// From a decision until a worker has its run.
     pub resumed: Samples,
@@ -110,9 +110,9 @@ pub struct Figures {
     pub handed_over: Samples,
     /// How long a renewal takes.
     pub renewal: Samples,
-    /// Runs that a live process lost, since it could not renew their lease in time.
+    /// Runs that a live process lost, since it could not renew their leases in time.
     pub lost: u64,
-    /// Runs that have had no process for some seconds at the end, though no person has to decide.
+    /// Runs that have had no process for some seconds at the end, though they wait for no person.
     pub left: usize,
     /// Attempts to take a run that were refused, for each that was not.
     pub refused: f64,

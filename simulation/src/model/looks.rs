@@ -1,4 +1,4 @@
-//! Looks for runs that have lost their process, and the attempts to take them.
+//! Looks for runs that have lost their processes, and the attempts to take them.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ pub(super) struct Attempt {
     pub(super) run: usize,
     /// The epoch in which it was seen.
     pub(super) epoch: u64,
-    /// Until when it is watched whether its owner renews a lease that has run out.
+    /// Until when a worker watches whether the owner renews a lease that has expired.
     pub(super) ends: Option<Duration>,
     pub(super) cause: AttemptCause,
 }
@@ -45,7 +45,7 @@ impl Model<'_> {
         }
     }
 
-    /// Reads all runs at work, page by page, or the first page of them where there is no room.
+    /// Reads all runs at work, page by page, or only the first page if there is no room.
     pub(super) fn looks(&mut self, process: usize) {
         let has_room =
             self.is_worker(process) && self.processes[process].here < self.settings.slots;
@@ -64,7 +64,7 @@ impl Model<'_> {
             false => self.open * page as u64 / at_work as u64,
         };
         let rows = match (has_room, self.settings.remedy) {
-            // Only those whose lease has run out are read.
+            // Only runs whose leases have expired are read.
             (_any, Remedy::OneIsTold) => self.orphaned.len().min(page),
             (true, Remedy::Before | Remedy::Today) => at_work,
             (false, Remedy::Before | Remedy::Today) => at_work.min(page),
@@ -76,7 +76,7 @@ impl Model<'_> {
         self.read(process, Source::Looks, work, Read::Looked(process));
     }
 
-    /// A worker that starts reads all live runs, and of each that waits for people whether there is news for it.
+    /// A worker that starts reads all live runs, and for each that waits for people whether it has new events.
     pub(super) fn starts(&mut self, process: usize) {
         self.processes[process].is_looking = true;
         let interval = self.look_interval(process);
@@ -97,7 +97,7 @@ impl Model<'_> {
         }
     }
 
-    /// Takes what it is its turn to take, and looks at the rest once the others should have done so.
+    /// Takes the runs whose turn is its own, and looks at the rest once others should have taken them.
     pub(super) fn has_started(&mut self, process: usize) {
         if self.processes[process].is_gone {
             return;
@@ -125,8 +125,8 @@ impl Model<'_> {
         self.look_ends(process);
     }
 
-    /// Of each run that waits for people, it asks whether there is news: the run and four questions, on all connections at
-    /// once.
+    /// For each run that waits for people, asks whether it has new events: the run and four questions, on all
+    /// connections at once.
     pub(super) fn catches_up(&mut self, process: usize) {
         (0..READS_AT_ONCE).for_each(|_connection| self.goes_on_catching(process, ROUNDS));
     }
@@ -169,7 +169,7 @@ impl Model<'_> {
                 }
             }
         }
-        // It once waited for them, and goes on at once now.
+        // It once waited for them, and now continues at once.
         match self.settings.remedy {
             Remedy::Before if left < room => self.processes[process].attempts = room - left,
             Remedy::Before | Remedy::Today | Remedy::OneIsTold => self.look_ends(process),
@@ -191,13 +191,13 @@ impl Model<'_> {
             ends,
             cause: AttemptCause::Look,
         };
-        // What keeps it from going on (2), and its lease.
+        // What keeps it from continuing (2), and its lease.
         let work = 3.0 * self.costs.read;
         self.read(process, Source::Taking, work, Read::Lapsed(attempt));
     }
 
-    /// Sees whether a lease that has run out by the clock was renewed all the same, and takes the run once it should have
-    /// been.
+    /// Checks whether a lease that has expired by the clock was renewed all the same, and takes the run once the lease
+    /// should have been renewed.
     pub(super) fn watches(&mut self, mut attempt: Attempt) {
         let now = self.timeline.now();
         let row = &self.runs[attempt.run];

@@ -1,4 +1,4 @@
-//! A run in a worker: taken, renewed, worked on, put aside while it asks, or lost.
+//! A run in a worker: taken, renewed, worked on, passivated while it asks, or lost.
 
 use std::time::Duration;
 
@@ -9,19 +9,19 @@ use super::looks::Attempt;
 use super::run::Waits;
 use super::{ASKS_FOR_ORPHANS, Model, ModelEvent, Read, Remedy, Source, Write};
 
-/// A look at what has waited too long.
+/// A sweep for what is past its deadline.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sweep {
     process: usize,
     began: Duration,
-    /// Whether it asks for all open interrupts whether their runs have ended.
+    /// Whether it checks for all open interrupts if their runs have ended.
     asks_for_orphans: bool,
     /// The renewal that it follows: the run, its epoch, and the number of the renewal.
     after: Option<(usize, u64, u64)>,
 }
 
 impl Model<'_> {
-    /// A worker asks for a run, and has it, unless another one was faster.
+    /// A worker asks for a run, and gets it, unless another one was faster.
     pub(super) fn owns(&mut self, attempt: Attempt) -> bool {
         let Attempt { process, run, .. } = attempt;
         let now = self.timeline.now();
@@ -63,10 +63,10 @@ impl Model<'_> {
         row.becomes(RunState::Running);
         let has_asked = row.question.is_some();
         self.tell(FeedNews::Moved(run));
-        // Where it is none's, it was lost between the two transactions.
+        // If it has no owner, it was lost between the two transactions.
         if let Some(process) = self.owner(run, epoch) {
             match has_asked {
-                // Its last owner was lost before it could let it rest.
+                // Its last owner was lost before it could park it.
                 true => self.write(process, Write::Rest(run, epoch)),
                 false => self.steps_on(run),
             }
@@ -105,7 +105,7 @@ impl Model<'_> {
     pub(super) fn renewal_is_committed(&mut self, run: usize, epoch: u64, began: Duration) -> bool {
         if let Some(process) = self.owner(run, epoch) {
             self.runs[run].lease = Some((process, self.timeline.now() + self.times.lease));
-            // The interrupts that it was given with the run.
+            // The interrupts that it got with the run.
             let read = Read::Renewed(run, epoch, began);
             self.read(process, Source::Renewals, self.costs.read, read);
         }
@@ -121,7 +121,7 @@ impl Model<'_> {
         (row.renewed, row.renewals) = (began, row.renewals + 1);
         let renewals = row.renewals;
         self.sweeps(process, Some((run, epoch, renewals)));
-        // It waits no longer than this, but the store goes on with the question.
+        // The renewal waits no longer than this, but the store still answers the question.
         let patience = self.times.heartbeat;
         self.timeline
             .after(patience, ModelEvent::SweptFor(run, epoch, renewals));
@@ -138,7 +138,7 @@ impl Model<'_> {
             after,
         };
         if is_shared && now.saturating_sub(it.swept) < self.times.heartbeat / 2 {
-            // One for all runs of the process.
+            // One sweep for all runs of the process.
             sweep.asks_for_orphans = false;
             self.has_swept(sweep);
             return;
@@ -155,7 +155,7 @@ impl Model<'_> {
 
     pub(super) fn has_swept(&mut self, sweep: Sweep) {
         let now = self.timeline.now();
-        // Whoever renews waits no longer than this, and has not heard the answer then.
+        // The renewal waits no longer than this, and has not got the answer then.
         let is_heard = sweep.after.is_none() || now - sweep.began < self.times.heartbeat;
         if sweep.asks_for_orphans && is_heard {
             self.processes[sweep.process].asks_for_orphans = now + ASKS_FOR_ORPHANS;
@@ -171,7 +171,7 @@ impl Model<'_> {
             .after(self.settings.server_sweep, ModelEvent::Sweeps(server));
     }
 
-    /// The sweep after a renewal is done or given up; the next renewal follows.
+    /// The sweep after a renewal is done or was given up; the next renewal follows.
     pub(super) fn goes_on_renewing(&mut self, run: usize, epoch: u64, renewals: u64) {
         let Some(process) = self.owner(run, epoch) else {
             return;
@@ -187,7 +187,7 @@ impl Model<'_> {
         }
     }
 
-    /// A process does not work on a run whose lease it could not renew in time.
+    /// A process stops work on a run whose lease it could not renew in time.
     pub(super) fn lease_ends(&mut self, run: usize, epoch: u64, renewals: u64) {
         if self.owner(run, epoch).is_none() || self.runs[run].renewals != renewals {
             return;
@@ -196,7 +196,7 @@ impl Model<'_> {
         self.is_orphaned(run);
     }
 
-    /// No live process has the run any more; by the store, its lease still holds for a while.
+    /// No live process has the run any more; in the store, its lease is still valid for a while.
     pub(super) fn is_orphaned(&mut self, run: usize) {
         let row = &mut self.runs[run];
         row.waits = Some((self.timeline.now(), Waits::Orphaned));
@@ -207,7 +207,7 @@ impl Model<'_> {
         }
     }
 
-    /// Begins to work towards the next question.
+    /// Begins the work until the next question.
     pub(super) fn steps_on(&mut self, run: usize) {
         let mean = self.settings.step.mul_f64(self.settings.steps);
         let work = self.random.until_next(mean).as_secs_f64();
@@ -266,7 +266,7 @@ impl Model<'_> {
     /// The run waits for people, and its slot is free.
     pub(super) fn rests(&mut self, run: usize, epoch: u64) -> bool {
         let Some(process) = self.owner(run, epoch) else {
-            // It was lost with an open question: its next owner finds that, and lets it wait.
+            // It was lost with an open question: its next owner finds that, and parks it.
             return false;
         };
         let row = &mut self.runs[run];

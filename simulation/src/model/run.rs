@@ -6,18 +6,18 @@ use interrupts::life::{RunState, State, Transition};
 
 use crate::order::Lots;
 
-/// A run that works, waits for a process, or has been at work since the simulation began. Those that only wait for people
-/// are a number.
+/// A run that works, waits for a process, or has been at work since the simulation began. Runs that only wait for
+/// people are merely counted.
 #[derive(Debug)]
 pub(super) struct ModelRun {
     pub(super) state: RunState,
     /// The state of its question, if it has an open one.
     pub(super) question: Option<State>,
-    /// Who has it by the store, and until when.
+    /// The owner in the store, and until when.
     pub(super) lease: Option<(usize, Duration)>,
     /// Counts its owners.
     pub(super) epoch: u64,
-    /// The live process that works on it, as that believes.
+    /// The live process that works on it, as that process believes.
     pub(super) worker: Option<usize>,
     /// Counts the renewals in this epoch.
     pub(super) renewals: u64,
@@ -27,7 +27,7 @@ pub(super) struct ModelRun {
     pub(super) steps: u32,
     /// Whether its worker hands it over once the step has ended.
     pub(super) is_leaving: bool,
-    /// What decides whose turn it is to take it, once that was asked.
+    /// What decides which worker's turn it is to take it, once that was asked.
     pub(super) lots: Option<Lots>,
     /// Since when it waits for a process, and why.
     pub(super) waits: Option<(Duration, Waits)>,
@@ -61,7 +61,7 @@ impl ModelRun {
         }
     }
 
-    /// Whether another process would find it held.
+    /// Whether another process would find it owned.
     pub(super) fn is_held(&self, now: Duration) -> bool {
         self.lease.is_some_and(|(_owner, until)| until > now)
     }
@@ -75,7 +75,7 @@ impl ModelRun {
     ///
     /// # Panics
     ///
-    /// Where the product has no such change.
+    /// If the product has no such change.
     pub(super) fn becomes(&mut self, next: RunState) {
         assert!(
             self.state == next || self.state.may_become(next),
@@ -89,7 +89,7 @@ impl ModelRun {
     ///
     /// # Panics
     ///
-    /// Where the product's table has no such transition.
+    /// If the product's table has no such transition.
     pub(super) fn question_becomes(&mut self, states: &[State]) {
         for &next in states {
             if let Some(from) = self.question {

@@ -7,11 +7,11 @@ use std::time::Duration;
 pub enum Fault {
     /// None.
     None,
-    /// A tenth of the workers die at once, on machines of their own: nothing but their leases tells of it.
+    /// A tenth of the workers die at once, on machines of their own: only their leases show it.
     TenthDies,
     /// The database is away for so long.
     Away(Duration),
-    /// All workers start at once, and every run that worked was let go by earlier ones.
+    /// All workers start at once, and earlier ones had released every run that worked.
     AllStart,
 }
 
@@ -24,15 +24,15 @@ pub struct ModelSettings {
     pub workers: usize,
     /// Runs that a worker executes at most; the default of `irq worker --slots`.
     pub slots: usize,
-    /// Interrupts that are open at the start; for each of them a run waits, but for those that work.
+    /// Interrupts that are open at the start; for each of them a run waits, except for the runs that work.
     pub open: u64,
-    /// The share of slots that is used. People decide as often as is needed for that.
+    /// The share of slots that is used. People decide as often as that takes.
     pub fill: f64,
     /// How long a step of an agent takes, which is a model's answer.
     pub step: Duration,
     /// Steps until an agent asks people again, on average.
     pub steps: f64,
-    /// Transactions of a step that tell: the tour has 113 rows in its outbox after 20 calls of the model.
+    /// Transactions of a step that write events: the tour has 113 rows in its outbox after 20 calls of the model.
     pub writes: u32,
     /// Workers for each server; there are two servers at least.
     pub workers_of_a_server: usize,
@@ -44,19 +44,19 @@ pub struct ModelSettings {
     pub counted: Duration,
     /// What goes wrong when the counting begins.
     pub fault: Fault,
-    /// Which program it is.
+    /// The version of the program.
     pub remedy: Remedy,
 }
 
-/// Which program it is: an earlier one, today's, or one that is thought of.
+/// The version of the program: an earlier one, today's, or a proposed one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Remedy {
     /// Before: looks read past all runs that wait, sweeps ask for all open interrupts, and all workers try to take a run.
     Before,
     /// The program as it is: looks have an index, orphans are looked for once a minute, and workers know whose turn it is.
     Today,
-    /// Besides, a commit rings for those alone whom it concerns, looks read what is free and nothing else, and a process
-    /// renews all its runs in one transaction.
+    /// Besides, a commit notifies only the processes that it concerns, looks read free runs and nothing else, and a
+    /// process renews all its runs in one transaction.
     OneIsTold,
 }
 

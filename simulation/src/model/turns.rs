@@ -1,4 +1,4 @@
-//! What a worker tells of itself and hears of the others, whose turn it is to take a run, and who hands one over: as
+//! What a worker reports of itself and learns of the others, whose turn it is to take a run, and who hands one over: as
 //! `cli/src/commands/serve/launcher/turn.rs`.
 
 use std::collections::HashMap;
@@ -14,34 +14,34 @@ use super::run::Waits;
 use super::{Model, ModelEvent, Read, Remedy, Source, Write};
 use crate::order::{Lots, hands_over};
 
-/// The least time between two words of a worker about itself.
+/// The least time between two reports of a worker about itself.
 const PACE: Duration = Duration::from_millis(500);
 
-/// For how long a worker leaves a run to others that it has handed over to them.
+/// For how long a worker leaves a run that it has handed over to others.
 const LEFT_TO_OTHERS: Duration = Duration::from_secs(10);
 
 /// A worker among the others.
 #[derive(Debug, Default)]
 pub(super) struct Among {
-    /// How many runs each has, as it has heard last; nothing of those whose word is too old.
+    /// How many runs each has, by its last report; nothing for those whose report is too old.
     fleet: Vec<Option<u32>>,
     /// The runs that it has handed over, and until when it leaves them to others.
     handed_over: HashMap<usize, Duration>,
-    /// The runs that it was the turn of others to take: in which epoch, and when they were first seen so.
+    /// The runs that were others' turn to take: in which epoch, and when that was first seen.
     left: HashMap<usize, (u64, Duration)>,
     /// The runs that it leaves to others and looks at later, and the number of the plan to do so.
     pub(super) later: HashMap<usize, u64>,
     pub(super) plans: u64,
-    /// Counts its words.
+    /// Counts its reports.
     words: u64,
     has_moved: bool,
-    /// It tells again when a run comes or goes.
+    /// It reports again when a run comes or goes.
     is_waiting: bool,
     pub(super) has_started: bool,
 }
 
 impl Model<'_> {
-    /// All workers have told and heard of one another.
+    /// All workers have reported and know of one another.
     pub(super) fn knows_of_all(&mut self) {
         let (lease, heartbeat) = (self.times.lease, self.times.heartbeat);
         let told = (0..self.settings.workers).map(|it| (self.processes[it].here as u32, lease));
@@ -67,7 +67,7 @@ impl Model<'_> {
 
     pub(super) fn has_told(&mut self, process: usize, here: u32) -> bool {
         self.told[process] = (here, self.timeline.now() + self.times.lease);
-        // The others, and then its own runs, one after the other: whether one of them is to go.
+        // The others, and then its own runs, one after the other: whether to hand one over.
         let own = f64::from(here) * self.costs.read;
         let work = self.costs.read + self.told.len() as f64 * self.costs.row + own;
         self.read(process, Source::Tellings, work, Read::Others(process));
@@ -87,7 +87,7 @@ impl Model<'_> {
         }
     }
 
-    /// Tells again at once where a run has come or gone meanwhile, and else when one does, or with the next heartbeat.
+    /// Reports again at once if a run has come or gone meanwhile, else when one does, or with the next heartbeat.
     pub(super) fn may_tell(&mut self, process: usize) {
         let among = &mut self.processes[process].among;
         let word = among.words;
@@ -130,7 +130,7 @@ impl Model<'_> {
         }
     }
 
-    /// A run that was handed over is let go at its boundary.
+    /// A run that was handed over is released at its boundary.
     pub(super) fn leaves(&mut self, run: usize, epoch: u64) -> bool {
         let Some(process) = self.owner(run, epoch) else {
             return false;
@@ -164,7 +164,7 @@ impl Model<'_> {
         };
         let own = (process, slots.saturating_sub(it.here as u32));
         let rank = row.lots.as_ref().map(|lots| lots.rank(free, own));
-        // All watch a lease that has run out meanwhile: its owner may only have slept.
+        // All watch a lease that has expired meanwhile: its owner may only have slept.
         let to_outlast = match row.lease {
             Some(_) => time_to_outlast(self.times.heartbeat),
             None => Duration::ZERO,
@@ -179,7 +179,7 @@ impl Model<'_> {
         }
     }
 
-    /// The workers that are told of a free run, where not all are: the first ones in line, or all where none has room.
+    /// The workers that are notified of a free run, if not all are: the first ones in line, or all if none has room.
     pub(super) fn first_in_line(&mut self, run: usize) -> Vec<usize> {
         let (now, slots) = (self.timeline.now(), self.settings.slots as u32);
         self.draws(run);
@@ -199,7 +199,7 @@ impl Model<'_> {
         }
     }
 
-    /// Whether it is a worker's turn to take a run, or has become so since it was first seen.
+    /// Whether it is a worker's turn to take a run, or has become so since the run was first seen.
     pub(super) fn comes_to_turn(&mut self, process: usize, run: usize) -> bool {
         let wait = self.turn(process, run);
         if wait.is_zero() {

@@ -1,4 +1,4 @@
-//! A plan on the table: its changes while a process owns its run, and nothing of it runs.
+//! A loaded plan: changes to it while this process owns its run and does not execute it.
 
 use std::sync::Arc;
 
@@ -23,18 +23,18 @@ use planning::{
     plan_versions,
 };
 
-/// A plan on the table, while this process owns its run.
+/// A loaded plan, while this process owns its run.
 pub(super) struct ActivePlan {
     run: RunId,
     clock: Arc<dyn Clock>,
     journal: Arc<RunJournal>,
     checkpoints: Checkpoints,
     standing: PlanStanding,
-    /// Something was decided that changes the plan or ends it, and only its run can carry it out.
+    /// A decision changes or ends the plan, and only its run can carry it out.
     waits_for_its_run: bool,
-    /// The steps are changed by that, or the plan is cancelled: what is shown here is not the plan as it will be.
+    /// That decision changes the steps or cancels the plan: what is shown here is not what the plan will be.
     is_changed_first: bool,
-    /// A person resumed the run without a change of its steps. The plan is no longer held, even before the run goes on.
+    /// A person resumed the run without a change of its steps. The plan is no longer held, even before the run continues.
     goes_on_unchanged: bool,
 }
 
@@ -46,7 +46,7 @@ impl ActivePlan {
         checkpoint: Option<CheckpointId>,
     ) -> Result<Self, PlanEditError> {
         let run = bench.run;
-        // What is recorded from here on is nobody's work on the run.
+        // Nothing recorded from here on is work on the run.
         let ended = end_work_of_the_dead(&*bench.store, run, journal.record.epoch()?).await;
         ended.map_err(|error| PlanEditError::Unrecorded(Box::new(error)))?;
         journal.load().await?;
@@ -79,9 +79,8 @@ impl ActivePlan {
         Ok(table)
     }
 
-    /// Steps that were decided and that the run has not carried out yet are carried out here, before anything else is
-    /// changed: they are what was changed last, and their decision fits no other plan. What only the run can carry out
-    /// waits for it.
+    /// First carries out steps that were decided and that the run has not carried out yet: they are the latest change,
+    /// and their decision fits no other plan. What only the run can carry out waits for it.
     async fn carry_out(&mut self) -> Result<(), PlanEditError> {
         let record = Arc::clone(&self.journal.record);
         let pauses = decided_pauses(&record, &self.standing.applied).await?;
@@ -89,7 +88,7 @@ impl ActivePlan {
         for decision in pauses.iter().filter_map(|pause| pause.decision.as_ref()) {
             decided.take(decision);
         }
-        // What was answered to the plan's own question, and what was decided about the run that this one was forked off.
+        // The answer to the plan's own question, and what was decided about the run that this one was forked from.
         let mut of_run = PlanDecision::default();
         let answered = decided_question(&self.standing, &record).await?;
         if let Some(decision) = &answered {
@@ -114,7 +113,7 @@ impl ActivePlan {
             return Ok(());
         }
         let Ok(edits) = decided.edits(&self.standing.state, self.clock.now()) else {
-            // The run says what does not fit, when it is to be carried out.
+            // The run reports what does not fit when it carries the decision out.
             self.waits_for_its_run = true;
             self.is_changed_first = true;
             return Ok(());
@@ -136,7 +135,7 @@ impl ActivePlan {
         self.goes_on_unchanged
     }
 
-    /// Takes a change back, or makes it again: only where it is known which one was the last.
+    /// Undoes or redoes a change: only if it is known which change was the last.
     fn turn(&mut self, event: &PlanEvent) -> Result<(), PlanEditError> {
         if self.waits_for_its_run {
             return Err(PlanEditError::NotCarriedOut { run: self.run });
@@ -151,7 +150,7 @@ impl ActivePlan {
         Ok(())
     }
 
-    /// A run that lost its process at work was stopped by nobody but the interrupt.
+    /// A run that lost its process at work was stopped only by the interrupt.
     fn stand_still(&mut self) -> Result<(), PlanEditError> {
         let reason = Some("interrupted while no process ran it".to_owned());
         for event in [PlanEvent::Interrupt { reason }, PlanEvent::CallStopped] {
@@ -162,7 +161,7 @@ impl ActivePlan {
         Ok(())
     }
 
-    /// Something happens; what the observer is told of it goes into the next checkpoint.
+    /// Applies an event; what observers learn of it goes into the next checkpoint.
     fn apply(&mut self, event: &PlanEvent) -> Result<Vec<PlanEffect>, Refused> {
         let turn = self.standing.state.after(event, self.clock.now())?;
         self.standing.state = turn.state;
@@ -198,7 +197,7 @@ impl ActivePlan {
             } => {
                 let asked = self.suggest(request, model, constraints).await;
                 if asked.is_err() {
-                    // What was asked for counts, whatever came of it.
+                    // The call counts, with any result.
                     self.save("nothing suggested").await?;
                 }
                 asked?;
@@ -230,8 +229,8 @@ impl ActivePlan {
             let reason = "it was not asked".to_owned();
             return Err(PlanEditError::NoSuggestion { reason });
         };
-        // The number of the call is taken before the call is made: whatever becomes of this process, its answer is
-        // never read as that to something else.
+        // The number of the call is taken before the call is made: even if this process dies, its answer is never read
+        // as that to another call.
         self.asks_something_else()?;
         self.standing.asked += 1;
         self.save("suggesting").await?;
@@ -253,7 +252,7 @@ impl ActivePlan {
         let event = event.map_err(|error| PlanEditError::Unrecorded(Box::new(error)))?;
         let refused = why_not(&event);
         match self.apply(&event) {
-            // What makes no plan is no suggestion.
+            // An answer that makes no plan is no suggestion.
             Err(Refused::NoPlan(error)) => {
                 self.apply(&PlanEvent::CallStopped)?;
                 let reason = error.to_string();
@@ -267,7 +266,7 @@ impl ActivePlan {
         }
     }
 
-    /// Waits for work that takes its time, and keeps the run this process's own meanwhile.
+    /// Awaits long work, and keeps the run's lease meanwhile.
     async fn while_owned<T>(&self, work: impl Future<Output = T>) -> Result<T, KeepError> {
         let record = &self.journal.record;
         let lease = record.kept.lease.unsigned_abs();
@@ -301,7 +300,7 @@ impl ActivePlan {
     }
 }
 
-/// Why what a model has answered is no suggestion.
+/// Why a model's answer is no suggestion.
 fn why_not(event: &PlanEvent) -> Option<String> {
     match event {
         PlanEvent::Suggested { .. } => None,

@@ -1,4 +1,4 @@
-//! What the agents of a plan had answered before its process died, and what the plan had not taken in by then.
+//! What a plan's agents had answered before its process died, and the plan had not taken in by then.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use engine::durable::recorded::RecordedModel;
 use planning::{Phase, PlanEffect, PlanEvent};
 
 impl Driver {
-    /// The plan takes in what its agents had answered by the time its process died, before what somebody says now is
-    /// carried out: a step that is done is not done again because he wants something else of the others.
+    /// Applies what the plan's agents had answered before its process died, before a new request is carried out: a step
+    /// that is done is not done again because a person wants something else of the others.
     pub(super) async fn take_in_what_was_answered(&mut self) -> Result<(), FlowError> {
         while let Some(call) = self.under_way() {
             let turn = self.number_of_last_try(&call).await?;
@@ -26,7 +26,7 @@ impl Driver {
             self.standing.unfinished = None;
             let mut effects = Vec::new();
             if let PlanEvent::Responded { .. } = event {
-                // The goal is not reached where somebody has more to say.
+                // The goal is not reached if a person has more to say.
                 let reason = Some(REQUESTED.to_owned());
                 effects = self.apply(&PlanEvent::Interrupt { reason })?;
             }
@@ -36,7 +36,7 @@ impl Driver {
         Ok(())
     }
 
-    /// What a model is asked for as the plan stands.
+    /// The model call that the plan's state asks for.
     fn under_way(&self) -> Option<PlanCall> {
         if !matches!(self.standing.state.phase(), Phase::Working { .. }) {
             return None;
@@ -55,7 +55,7 @@ impl Driver {
         })
     }
 
-    /// What came of a call of this number, where the journal holds all of its answer. Nothing is asked.
+    /// The result of the call with this number, if the journal holds its whole answer. No model is asked.
     pub(super) async fn recorded_answer(
         &self,
         call: &PlanCall,

@@ -1,4 +1,4 @@
-//! Beginning, and going on: where the run stood, and what a person has decided since.
+//! Beginning and resuming: the run's state, and what a person has decided since.
 
 use interrupts::EffectId;
 use interrupts::life::{Decision, Interrupt, State, Verdict};
@@ -21,17 +21,17 @@ use planning::{
 /// How many interrupts are read together.
 const PAGE: u32 = 1_000;
 
-/// Why a plan that was cut off at work stands still before it goes on with what somebody wants.
+/// Why a plan that was cut off at work is held before it carries out a person's request.
 pub(super) const REQUESTED: &str = "resumed with a request";
 
-/// What a person has decided about a plan that stood still.
+/// What a person has decided about a plan that was held.
 #[derive(Debug, Default)]
 pub(super) struct PlanDecision {
     /// There is such a decision.
     is_there: bool,
-    /// What he wants changed.
+    /// What the person wants changed.
     inputs: Vec<String>,
-    /// The steps that are left, as the person has written them; each change is one of the plan that the one before made.
+    /// The remaining steps as the person has written them; each change applies to the plan that the one before made.
     revised: Vec<PlanRevision>,
     cancelled: bool,
 }
@@ -44,7 +44,7 @@ impl PlanDecision {
         decided
     }
 
-    /// Takes in a decision.
+    /// Adds a decision.
     pub(super) fn take(&mut self, decision: &Decision) {
         self.is_there = true;
         self.cancelled |= matches!(decision.verdict, Verdict::Cancel | Verdict::Reject);
@@ -57,7 +57,7 @@ impl PlanDecision {
         }
     }
 
-    /// Takes in what a decision says.
+    /// Adds the content of a decision.
     pub(super) fn take_content(&mut self, content: Value) {
         for field in ["input", "text"] {
             if let Some(input) = content.get(field).and_then(Value::as_str) {
@@ -65,18 +65,18 @@ impl PlanDecision {
             }
         }
         if content.get("plan").is_some_and(|plan| !plan.is_null()) {
-            // What cannot be read is refused where it is carried out, and not passed over.
+            // Unreadable content is refused when it is carried out, not skipped.
             let revision = serde_json::from_value(content).unwrap_or_default();
             self.revised.push(revision);
         }
     }
 
-    /// Whether more is said than steps: only the run itself can carry it out.
+    /// Whether it says more than steps: then only the run itself can carry it out.
     pub(super) const fn needs_its_run(&self) -> bool {
         self.cancelled || !self.inputs.is_empty()
     }
 
-    /// Whether the steps are others afterwards, or none is carried out any more.
+    /// Whether it changes the steps, or ends the plan.
     pub(super) const fn changes_steps(&self) -> bool {
         self.cancelled || !self.revised.is_empty()
     }
@@ -85,7 +85,7 @@ impl PlanDecision {
         self.cancelled || !self.inputs.is_empty() || !self.revised.is_empty()
     }
 
-    /// Takes in what was decided after it.
+    /// Adds what was decided later.
     fn join(&mut self, later: Self) {
         self.is_there |= later.is_there;
         self.cancelled |= later.cancelled;
@@ -102,7 +102,7 @@ impl PlanDecision {
         }
     }
 
-    /// What happens to the plan that stands still. What does not fit it any more is refused.
+    /// The events for the held plan. What no longer fits the plan is refused.
     fn events(self, state: &PlanExecute, now: Timestamp) -> Result<Vec<PlanEvent>, Unfit> {
         let said = (!self.inputs.is_empty()).then(|| self.inputs.join("\n"));
         if self.cancelled {
@@ -137,7 +137,7 @@ impl PlanDecision {
 }
 
 impl Driver {
-    /// Goes on from where the run stood.
+    /// Continues from the run's last checkpoint.
     pub(super) async fn go_on(&mut self) -> Result<(), FlowError> {
         if self.journal.record.is_watched_only() {
             return Err(FlowError::Lost {
@@ -156,7 +156,7 @@ impl Driver {
         Ok(())
     }
 
-    /// The first effects: of a beginning, of a person's decision, or of what was under way.
+    /// The first effects: of the start, of a person's decision, or of what was under way.
     pub(super) async fn begin(&mut self) -> Result<Vec<PlanEffect>, FlowError> {
         self.show_nodes().await?;
         let (mut decided, taken) = self.decided().await?;
@@ -170,14 +170,14 @@ impl Driver {
         if decided.says_something() {
             self.take_in_what_was_answered().await?;
         }
-        // Until here nothing is saved as if it had been carried out.
+        // Up to here nothing is saved as carried out.
         self.standing.has_taken(taken);
         match self.standing.state.phase().clone() {
             Phase::Ended(end) => {
                 if decided.cancelled || decided.inputs.is_empty() {
                     return Ok(vec![PlanEffect::End(end)]);
                 }
-                // It is not over where somebody has more to say.
+                // It is not over if a person has more to say.
                 let messages = decided.inputs;
                 return self.apply(&PlanEvent::Told { messages });
             }
@@ -201,7 +201,7 @@ impl Driver {
         self.with_messages(effects).await
     }
 
-    /// What a person has decided happens, in one turn: it is saved whole before anything follows from it.
+    /// Applies a person's decision in one turn: it is saved whole before anything follows from it.
     pub(super) fn carry_out(
         &mut self,
         decided: PlanDecision,
@@ -238,8 +238,7 @@ impl Driver {
         Ok(effects)
     }
 
-    /// The plan stands still for a person: where it was cut off at work, and he has something to say, or where it
-    /// cannot go on as it stands.
+    /// Holds the plan for a person: it was cut off at work and he has something to say, or it cannot continue as it is.
     pub(super) fn stand_still(&mut self, why: &str) -> Result<Vec<PlanEffect>, FlowError> {
         let mut effects = Vec::new();
         let is_held = |driver: &Self| matches!(driver.standing.state.phase(), Phase::Held(_));
@@ -254,13 +253,13 @@ impl Driver {
         Ok(effects)
     }
 
-    /// What a person has decided about pauses of the run, and was not carried out yet.
+    /// What a person has decided about the run's pauses, and was not carried out yet.
     async fn decided(&self) -> Result<(PlanDecision, Taken), KeepError> {
         let record = std::sync::Arc::clone(&self.journal.record);
         let (mut decided, mut taken) = (PlanDecision::default(), Taken::default());
         let given = untaken(&self.journal, &self.standing);
         taken.inputs.extend(given.iter().map(|given| given.effect));
-        // What was decided about the run that this one was forked off came before all that was decided about this one.
+        // Decisions about the run that this one was forked from came before all decisions about this one.
         for content in given.iter().filter_map(|given| given.decided.clone()) {
             decided.is_there = true;
             decided.take_content(content);
@@ -275,7 +274,7 @@ impl Driver {
         Ok((decided, taken))
     }
 
-    /// What was answered about a failure, where a pause came between the answer and its carrying out.
+    /// The answer about a failure, if a pause came before it was carried out.
     async fn take_answer(&mut self, decided: &mut PlanDecision) -> Result<(), KeepError> {
         let record = std::sync::Arc::clone(&self.journal.record);
         if let Some(decision) = decided_question(&self.standing, &record).await? {
@@ -293,7 +292,7 @@ fn take_decision(interrupt: &Interrupt, decided: &mut PlanDecision, taken: &mut 
     if let Some(decision) = &interrupt.decision {
         let was_there = decided.is_there;
         decided.take(decision);
-        // Who lets a run go on that the system paused says nothing yet to a question about what failed.
+        // Resuming a run that the system paused does not answer a question about what failed.
         if interrupt.source == StopSource::System && !decided.says_something() {
             decided.is_there = was_there;
         }
@@ -302,13 +301,13 @@ fn take_decision(interrupt: &Interrupt, decided: &mut PlanDecision, taken: &mut 
     }
 }
 
-/// What was said to a run, and decided about the one that it was forked off, and what its plan has not taken in yet.
+/// Input to a run, and decisions about the run that it was forked from, that its plan has not taken in yet.
 pub(super) fn untaken(journal: &RunJournal, standing: &PlanStanding) -> Vec<GivenInput> {
     let is_new = |given: &&GivenInput| !standing.inputs.contains(&given.effect);
     journal.inputs().iter().filter(is_new).cloned().collect()
 }
 
-/// The pauses of a run that somebody has decided, and whose decisions are not carried out yet.
+/// The pauses of a run that were decided, and whose decisions are not carried out yet.
 pub(super) async fn decided_pauses(
     record: &RunRecord,
     applied: &[InterruptId],
@@ -333,7 +332,7 @@ pub(super) async fn decided_pauses(
     Ok(pauses)
 }
 
-/// What a checkpoint holds for this run, and the effects that are carried out by it. `None` where it is not there.
+/// The plan snapshot of a checkpoint, and the effects that it carries out. `None` if there is no such checkpoint.
 pub(super) async fn read_standing(
     journal: &RunJournal,
     id: CheckpointId,
@@ -343,14 +342,14 @@ pub(super) async fn read_standing(
         return Ok(None);
     };
     let mut standing = PlanStanding::read(id, saved.form, &saved.content)?;
-    // They are that checkpoint's.
+    // The facts belong to that checkpoint.
     standing.facts.clear();
     let settled = std::mem::take(&mut standing.dispatched);
     if id.run == record.run {
         return Ok(Some((standing, settled)));
     }
-    // What was asked and decided there is the other run's. What was said there was taken over with the journal, and is
-    // known by the entries of this run.
+    // Its question and decisions are the other run's. Its input was taken over with the journal, and is known by this
+    // run's entries.
     standing.question = None;
     standing.applied.clear();
     let taken = std::mem::take(&mut standing.inputs);
@@ -364,7 +363,7 @@ pub(super) async fn read_standing(
     Ok(Some((standing, Vec::new())))
 }
 
-/// Whether an effect is done by recording it.
+/// Whether recording an effect is all of it.
 pub(super) fn is_recorded(effect: &PlanEffect) -> bool {
     matches!(
         effect,

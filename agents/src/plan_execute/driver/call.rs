@@ -1,4 +1,4 @@
-//! Asking models, with a look for a person's interrupt before each step.
+//! Model calls, with a check for a person's interrupt before each step.
 
 use std::sync::Arc;
 
@@ -15,14 +15,14 @@ use engine::tools::Parked;
 use journal::place;
 use planning::{PlanEvent, PlanExecute, PlanRole, PlanStep, PlanningCall, Unfinished};
 
-/// What a model is asked for.
+/// What a model call asks for.
 pub(super) enum PlanCall {
     Ask(PlanningCall),
     Step(PlanStep),
 }
 
 impl PlanCall {
-    /// The step that is carried out, where it is one.
+    /// The step that is carried out, if it is one.
     const fn step(&self) -> Option<&PlanStep> {
         match self {
             Self::Ask(_) => None,
@@ -42,7 +42,7 @@ impl PlanCall {
         }
     }
 
-    /// Makes it.
+    /// Makes the call.
     pub(super) async fn at(
         &self,
         desk: &PlanDesk,
@@ -58,8 +58,8 @@ impl PlanCall {
 }
 
 impl Driver {
-    /// Asks a model. A person's interrupt that is there already takes hold before it; one that comes meanwhile
-    /// takes hold after it, or ends it where it cannot wait.
+    /// Asks a model. A person's interrupt that is there already takes effect before the call; one that comes meanwhile
+    /// takes effect after it, or ends it if it cannot wait.
     pub(super) async fn call(&mut self, call: PlanCall) -> Result<EffectOutcome, FlowError> {
         let role = call.role();
         let node = self.root.child(role.segment())?;
@@ -120,8 +120,8 @@ impl Driver {
         }
     }
 
-    /// The number of a call of which a process that died may have made several tries since the last checkpoint: that of
-    /// the last one, for the answer is that one's. A try that failed has no answer, and what follows an answer is no try.
+    /// The number of a call that a dead process may have tried several times since the last checkpoint: that of the
+    /// last try, whose answer it is. A try that failed has no answer, and what follows an answer is no try.
     pub(super) async fn number_of_last_try(&self, call: &PlanCall) -> Result<u32, FlowError> {
         let mut turn = self.number_of(call);
         if turn == self.standing.asked {
@@ -192,17 +192,17 @@ impl Driver {
         self.standing.state.flags().user_interrupted
     }
 
-    /// The workflow learns of a person's interrupt while something is under way.
+    /// Tells the workflow of a person's interrupt during a call.
     fn interrupted(&mut self, scope: &StopScope) -> Result<(), FlowError> {
         let Some(reason) = scope.reason().filter(|_reason| !self.is_interrupted()) else {
             return Ok(());
         };
         let message = reason.message.clone();
         if !self.scope.is_stopping() {
-            // One agent was stopped, and with it the plan.
+            // One agent was stopped, and the plan with it.
             self.recorder.record(RunEvent::Stopping { reason });
         }
-        // While something is under way it is noted, and nothing follows at once.
+        // During a call it is only noted: no effect follows at once.
         let effects = self.apply(&PlanEvent::Interrupt {
             reason: Some(message),
         })?;

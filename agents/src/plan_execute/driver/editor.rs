@@ -1,8 +1,7 @@
-//! Changing a plan that stands still, from any process: a proposal, a suggestion of the model, undo and redo.
+//! Changing a held plan from any process: a proposal, a suggestion of the model, undo and redo.
 //!
-//! Whoever changes it claims the interrupt that it stands still on, and owns the run meanwhile. So nobody decides
-//! or resumes while it changes, and a decision about what was shown before is refused: the interrupt has another
-//! version then.
+//! The caller claims the interrupt that holds the plan, and owns the run meanwhile. So no one else decides or resumes
+//! while it changes, and a decision about what was shown before is refused: the interrupt has another version then.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,52 +21,52 @@ use engine::durable::record::{RunRecord, RunStore};
 use journal::error::KeepError;
 use planning::{PlanEditError, StoredPlan, escape_taking_hold};
 
-/// How long a process may take to give up a run that it has paused, and how often that is looked at.
+/// How long a process may take to release a run that it has paused, and how often that is checked.
 const GIVING_UP: Duration = Duration::from_secs(3);
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Where a plan is changed, and by whom.
 pub struct PlanBench {
-    /// Keeps it.
+    /// Keeps the run.
     pub store: Arc<dyn Store>,
     /// The run.
     pub run: RunId,
-    /// Who changes it.
+    /// Who changes the plan.
     pub by: Actor,
-    /// This process, by a name that no other one has.
+    /// This process, by a unique name.
     pub owner: OwnerName,
     /// An owner of the run that is known to be gone.
     pub lost: Option<OwnerName>,
-    /// The version of the plan that was looked at; any where it is absent.
+    /// The version of the plan that the caller saw; any if it is absent.
     pub if_version: Option<usize>,
     /// The time.
     pub clock: Arc<dyn Clock>,
 }
 
-/// What is done to a plan that stands still.
+/// A change to a held plan.
 pub enum PlanChange {
-    /// The change to these steps is kept to be looked at; nothing is applied.
+    /// Saves a change to these steps for review; nothing is applied.
     Propose {
-        /// The tasks that would be left.
+        /// The remaining tasks.
         tasks: Vec<String>,
     },
-    /// A model thinks of a change, which is kept to be looked at; nothing is applied.
+    /// Has a model suggest a change, which is saved for review; nothing is applied.
     Suggest {
         /// What is wanted, in words.
         request: String,
-        /// Thinks of it.
+        /// Suggests the change.
         model: Arc<dyn LanguageModel>,
         /// Checks what types alone do not.
         constraints: Arc<dyn ConstraintCheck>,
     },
-    /// The last change of the plan is taken back.
+    /// Undoes the last change of the plan.
     Undo,
-    /// The change that was taken back last is made again.
+    /// Redoes the change that was undone last.
     Redo,
 }
 
 impl PlanChange {
-    /// Whether it takes a change back, or makes it again.
+    /// Whether it undoes or redoes a change.
     const fn turns_back(&self) -> bool {
         match self {
             Self::Undo | Self::Redo => true,
@@ -76,11 +75,11 @@ impl PlanChange {
     }
 }
 
-/// Changes a plan that stands still, and saves it. The run stays as it is: paused, or waiting.
+/// Changes a held plan, and saves it. The run stays as it is: paused, or waiting.
 ///
 /// # Errors
 ///
-/// [`PlanEditError`]. The plan stands as it stood then.
+/// [`PlanEditError`]. The plan is unchanged then.
 ///
 /// # Cancel safety
 ///
@@ -92,8 +91,8 @@ pub async fn change_plan(
     let (store, run) = (Arc::clone(&bench.store), bench.run);
     let row = store.run(run).await?.ok_or(PlanEditError::NoRun { run })?;
     let Some(escape) = escape_taking_hold(&*store, &row).await? else {
-        // What was just applied waits for the run to go on: until then it is taken back without another interrupt. No
-        // decision can come meanwhile, and whoever resumes the run finds it owned.
+        // A change that was just applied waits for the run to continue: until then it can be undone without another
+        // interrupt. No decision can come meanwhile, and a process that resumes the run finds it owned.
         if row.state == RunState::Paused && change.turns_back() {
             return as_owner(bench, &row, change, Hold::Change).await;
         }
@@ -116,7 +115,7 @@ pub async fn change_plan(
     })?;
     let by = bench.by.clone();
     let changed = as_owner(bench, &row, change, Hold::Escape).await;
-    // A claim that he had before stays.
+    // A claim that the caller had before is kept.
     let given_back = match before {
         Some(before) => ReviewChange::Claim {
             until: before.until,
@@ -127,13 +126,13 @@ pub async fn change_plan(
     changed
 }
 
-/// Gives the claim back. Where that fails, it runs out by itself.
+/// Gives the claim back. If that fails, it expires by itself.
 async fn give_back(store: &dyn Store, mut claimed: Interrupt, by: Actor, change: ReviewChange) {
     loop {
         let given = store.review(claimed.id, by.clone(), claimed.version, change.clone());
         match given.await {
             Ok(_) => return,
-            // Somebody was assigned, or has voted meanwhile.
+            // A reviewer was assigned or has voted meanwhile.
             Err(ChangeError::Refused(Refusal::StaleVersion { .. })) => {
                 match store.interrupt(claimed.id).await {
                     Ok(Some(now)) if now.version != claimed.version => claimed = now,
@@ -148,12 +147,12 @@ async fn give_back(store: &dyn Store, mut claimed: Interrupt, by: Actor, change:
     }
 }
 
-/// What a plan stands still on.
+/// What holds a plan.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Hold {
     /// An interrupt that waits for a person.
     Escape,
-    /// A change that was decided, and with which the run has not gone on.
+    /// A decided change that the run has not carried out.
     Change,
 }
 
@@ -182,7 +181,7 @@ async fn as_owner(
     changed
 }
 
-/// Takes the run. Whoever has just paused it says so before it gives it up.
+/// Takes the run. A process that has just paused it says so before it releases it.
 async fn take(
     record: &RunRecord,
     lost: Option<&OwnerName>,

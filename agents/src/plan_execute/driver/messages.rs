@@ -1,4 +1,4 @@
-//! Messages to a plan. They are read where something is about to begin, and reach the replan.
+//! Messages to a plan. They are read before the next work begins, and go to the replan.
 
 use std::sync::Arc;
 
@@ -10,17 +10,17 @@ use crate::workflow::failure::FlowError;
 use journal::error::KeepError;
 use planning::{FactKind, PlanEffect, PlanEnd, PlanEvent, PlanningCall};
 
-/// How many messages are read together.
+/// How many messages are read at a time.
 const PAGE: u32 = 500;
 
 impl Driver {
-    /// Something happens, and before anything follows from it, the messages that have come are read.
+    /// Applies an event; the messages that have come are read before anything follows from it.
     pub(super) async fn happens(&mut self, event: PlanEvent) -> Result<Vec<PlanEffect>, FlowError> {
         let effects = self.apply(&event)?;
         self.with_messages(effects).await
     }
 
-    /// These effects, unless a message has come that goes before what they begin.
+    /// Returns these effects, unless a message has come that goes before what they begin.
     pub(super) async fn with_messages(
         &mut self,
         effects: Vec<PlanEffect>,
@@ -28,7 +28,7 @@ impl Driver {
         if effects.iter().any(hands_over) {
             return self.before_the_end(effects).await;
         }
-        // An agent that goes on with the answer to its question is in the middle of its step.
+        // An agent that continues with the answer to its question is in the middle of its step.
         let is_midway = !self.standing.state.answers().is_empty();
         if is_midway || !effects.iter().any(begins) {
             return Ok(effects);
@@ -42,8 +42,8 @@ impl Driver {
         Ok(before)
     }
 
-    /// These effects, which are the end, unless a message has come: the goal is not reached where somebody has more to
-    /// say. An answer that was ready when the plan was paused is no exception.
+    /// Returns these effects, which end the run, unless a message has come: the goal is not reached if a person has
+    /// more to say. This includes an answer that was ready when the plan was paused.
     async fn before_the_end(
         &mut self,
         effects: Vec<PlanEffect>,
@@ -61,7 +61,7 @@ impl Driver {
         Ok(before)
     }
 
-    /// What the messages say that were not read before. They count as read with the next checkpoint.
+    /// The unread messages' texts. They count as read with the next checkpoint.
     async fn unread(&mut self) -> Result<Vec<String>, KeepError> {
         let (mut texts, mut pages) = (Vec::new(), Pages::after(self.standing.read, PAGE));
         let live = Arc::clone(&self.live);
@@ -69,7 +69,7 @@ impl Driver {
         let store = record.store();
         while let Some(found) = pages.next(|page| store.messages(live.run, page)).await? {
             self.standing.read = pages.position();
-            // From here on they cannot be taken back. What was taken back before is not read.
+            // From here on they cannot be taken back. Messages that were taken back before are not read.
             let places: Vec<u64> = found.iter().map(|stored| stored.position).collect();
             let epoch = record.epoch()?;
             let read = store.read_messages(live.run, epoch, &places).await?;
@@ -81,7 +81,7 @@ impl Driver {
     }
 }
 
-/// Whether it hands the answer over. A plan that a person has cancelled reads nothing more.
+/// Whether it hands the answer over. A plan that a person has cancelled reads no more messages.
 const fn hands_over(effect: &PlanEffect) -> bool {
     matches!(effect, PlanEffect::End(PlanEnd::Completed { .. }))
 }
@@ -91,7 +91,7 @@ fn is_completion(effect: &PlanEffect) -> bool {
     matches!(effect, PlanEffect::Record(fact) if fact.kind == FactKind::Completed)
 }
 
-/// Whether it begins what a message goes before: a step, or the look whether the goal is reached.
+/// Whether it begins what a message goes before: a step, or the check whether the goal is reached.
 const fn begins(effect: &PlanEffect) -> bool {
     match effect {
         PlanEffect::RunStep(_) | PlanEffect::AskModel(PlanningCall::Replan) => true,

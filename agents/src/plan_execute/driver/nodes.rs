@@ -14,7 +14,7 @@ use journal::NodeState;
 use journal::error::KeepError;
 use planning::{Activity, PLAN_EXECUTE, Phase, PlanEnd, PlanRole};
 
-/// The agent that does this.
+/// The agent that does this activity.
 pub(super) const fn role_of(activity: &Activity) -> PlanRole {
     match activity {
         Activity::Planning => PlanRole::Planner,
@@ -25,7 +25,7 @@ pub(super) const fn role_of(activity: &Activity) -> PlanRole {
     }
 }
 
-/// What the plan does, and which of its agents is at it.
+/// The state of the plan's node, and which of its agents is at work.
 fn standing(phase: &Phase) -> (NodeState, Option<PlanRole>) {
     match phase {
         Phase::Created => (NodeState::Ready, None),
@@ -44,7 +44,7 @@ impl Driver {
         Ok(self.root.child(role.segment())?)
     }
 
-    /// The nodes that the store was told of by the processes that had the run before.
+    /// The nodes that earlier owners of the run recorded.
     pub(super) fn find_nodes(&self) -> Result<(), FlowError> {
         self.nodes.add(&self.root, PLAN_EXECUTE);
         self.nodes.add_told(&self.root, PLAN_EXECUTE);
@@ -54,7 +54,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Tells the store how the nodes stand, where that has changed.
+    /// Saves the nodes' states, if they have changed.
     pub(super) async fn show_nodes(&self) -> Result<(), FlowError> {
         let state = &self.standing.state;
         let (does, at_work) = standing(state.phase());
@@ -64,7 +64,7 @@ impl Driver {
             let node = self.agent(role)?;
             if Some(role) == at_work {
                 self.nodes.add(&node, role.name());
-                // The number of the last step is the one's alone who took it.
+                // The step number belongs only to the agent that took it.
                 let step = (does == NodeState::Running).then_some(self.standing.asked);
                 self.show(&node, does, step);
             } else if self.nodes.knows(&node) {
@@ -79,7 +79,7 @@ impl Driver {
         Ok(self.keep_nodes().await?)
     }
 
-    /// What the tools of its agents stand on.
+    /// What the tools of its agents run on.
     pub(super) fn ground(&self) -> Arc<dyn Ground> {
         Arc::new(PlanGround {
             live: Arc::downgrade(&self.live),
@@ -100,8 +100,8 @@ impl Driver {
         }
     }
 
-    /// Says to the store whether somebody will read messages. Before the end nobody will: the store refuses them
-    /// from then on, so that none is accepted that nobody reads.
+    /// Tells the store whether the plan will read messages. Before its end it will not: the store refuses messages from
+    /// then on, so that it accepts none that stays unread.
     pub(super) async fn take_messages(&mut self, takes: bool) -> Result<(), FlowError> {
         self.takes_messages = takes;
         for view in self.nodes.all() {
@@ -115,7 +115,7 @@ impl Driver {
     }
 }
 
-/// What the tools of a plan's agents stand on: the plan, which waits while one of them does.
+/// What the tools of a plan's agents run on: the plan, which waits while one of them does.
 struct PlanGround {
     live: Weak<LiveRun>,
 }

@@ -14,7 +14,7 @@ use journal::error::KeepError;
 use journal::place;
 use planning::{Activity, Cause, Held, OpenQuestion, PLAN_EXECUTE, Phase, PlanStep};
 
-/// What may be decided about an agent's question: it is answered, and no reason to change the plan.
+/// The allowed decisions about an agent's question: answers, and none that changes the plan.
 const OF_AGENT: [Verdict; 5] = [
     Verdict::Approve,
     Verdict::Respond,
@@ -23,7 +23,7 @@ const OF_AGENT: [Verdict; 5] = [
     Verdict::Cancel,
 ];
 
-/// What may be decided where the plan itself asks: to go on with it, to change it, or to give it up.
+/// The allowed decisions about the plan's own question: continue, change the plan, or cancel it.
 const OF_PLAN: [Verdict; 4] = [
     Verdict::Approve,
     Verdict::Respond,
@@ -31,7 +31,7 @@ const OF_PLAN: [Verdict; 4] = [
     Verdict::Cancel,
 ];
 
-/// What is asked, and by whom.
+/// A question, and who asks it.
 pub(super) struct PlanQuestion {
     kind: &'static str,
     details: InterruptDetails,
@@ -53,7 +53,7 @@ fn of_agent(activity: &Activity, question: &InterruptDetails) -> PlanQuestion {
     }
 }
 
-/// What is said of steps that a model would leave out.
+/// How a question names steps that a model would leave out.
 pub(super) fn open_steps(steps: &[PlanStep]) -> String {
     let names: Vec<String> = steps
         .iter()
@@ -108,7 +108,7 @@ fn of_failure(error: &str, attempts: u32) -> PlanQuestion {
 }
 
 impl Driver {
-    /// What is asked as the workflow stands.
+    /// The question that the workflow's state asks.
     pub(super) fn asked_now(&self) -> Option<PlanQuestion> {
         match self.standing.state.phase() {
             Phase::Asking { activity, question } => Some(of_agent(activity, question)),
@@ -135,7 +135,7 @@ impl Driver {
         }
     }
 
-    /// Gives a question that is new its interrupt's id, and ends one that is not wanted any more. Whether one is new.
+    /// Gives a new question its interrupt's id, and ends one that is no longer wanted. Returns whether one is new.
     pub(super) async fn settle_question(&mut self) -> Result<bool, FlowError> {
         if !self.standing.wants_question() {
             self.withdraw_open().await?;
@@ -161,7 +161,7 @@ impl Driver {
         Ok(is_new)
     }
 
-    /// Ends the open question, where somebody may still answer it.
+    /// Withdraws the open question, if it may still be answered.
     pub(super) async fn withdraw_open(&mut self) -> Result<(), KeepError> {
         let Some(open) = self.standing.question.take() else {
             return Ok(());
@@ -183,7 +183,7 @@ impl Driver {
         }
     }
 
-    /// Shows people the question that is open, where they have not seen it yet.
+    /// Shows people the open question, if they have not seen it yet.
     pub(super) async fn raise_open(&self) -> Result<Option<Question>, KeepError> {
         let (Some(open), Some(asked)) = (&self.standing.question, self.asked_now()) else {
             return Ok(None);
@@ -196,8 +196,8 @@ impl Driver {
                 let mut admission = self.admission(open, &asked)?;
                 set_terms(&self.journal.record, &mut admission).await?;
                 if asked.source == StopSource::System {
-                    // It stands where another workflow is paused by the system, and no pause expires: nobody is in
-                    // time for a provider that is down over night.
+                    // It corresponds to another workflow's pause by the system, and no pause expires: no person would
+                    // be in time for a provider that is down overnight.
                     admission.patience = None;
                 }
                 self.live.desk.put(admission).await?
@@ -210,15 +210,15 @@ impl Driver {
         Ok(Some(question))
     }
 
-    /// Whether nobody need be asked: it was decided before this run was forked off, or is decided by itself.
+    /// Whether no person need be asked: it was decided before this run was forked, or is decided automatically.
     async fn is_decided(&self, open: &OpenQuestion, row: &Interrupt) -> Result<bool, KeepError> {
         let asked_at = place::question(&open.node, open.turn);
         let before = decide_as_before(&self.journal.record, row.id, &asked_at).await?;
         Ok(before || self.decided_by_itself(row).await?)
     }
 
-    /// Whether a standing rule or the policy has decided what would be shown. A rule goes first: it is about this very
-    /// question, and none is about failures. What is held because a person interrupted the plan is that person's.
+    /// Whether a standing rule or the policy has decided the question. A rule goes first: it is about this very
+    /// question, and none is about failures. If a person's interrupt holds the plan, only a person decides.
     async fn decided_by_itself(&self, row: &Interrupt) -> Result<bool, KeepError> {
         let record = &self.journal.record;
         let is_asked = match self.standing.state.phase() {
@@ -236,7 +236,7 @@ impl Driver {
         Ok(is_asked && decide_by_policy(record, row).await?)
     }
 
-    /// The question as it stands with its agent's words: one that was given up and is tried again has lost them.
+    /// The question, acknowledged with its agent's words: one that was given up and is tried again has lost them.
     async fn taken_again(&self, row: Interrupt) -> Result<Interrupt, KeepError> {
         let record = &self.journal.record;
         let taken = match row.state {

@@ -16,7 +16,7 @@ use journal::error::KeepError;
 use planning::{Phase, PlanEffect, PlanEvent};
 
 impl Driver {
-    /// Asks a person, here and through the store: whoever answers first has answered.
+    /// Asks a person, here and through the store: the first answer counts.
     pub(super) async fn ask_person(&mut self) -> Result<EffectOutcome, FlowError> {
         let Some(mut question) = self.raise_open().await? else {
             return Err(FlowError::Lost {
@@ -90,7 +90,7 @@ impl Driver {
             let answer = answer(decision.content.as_deref());
             let answer = answer.map(|(answer, _confidence)| answer);
             self.tell_answered(row, decision, &answer.unwrap_or_default());
-            // It is done with: where its answer does not fit, another question is asked.
+            // The question is closed: if its answer does not fit, another one is asked.
             self.standing.question = None;
             return Ok(EffectOutcome::Effects(
                 self.carry_out(PlanDecision::of(decision))?,
@@ -127,11 +127,11 @@ impl Driver {
         self.ledger.ended(row.id, end);
     }
 
-    /// Nobody will answer any more. An agent goes on without an answer; a failure stays one.
+    /// No answer will come. An agent continues without one; a failure stays one.
     fn withdrawn(&mut self) -> EffectOutcome {
         match self.standing.state.phase() {
             Phase::Held(_) => {
-                // Whoever resumes the run is asked anew.
+                // A resumed run asks again.
                 self.standing.question = None;
                 EffectOutcome::Effects(vec![PlanEffect::Checkpoint { reason: "held" }])
             }

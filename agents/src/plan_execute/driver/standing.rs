@@ -1,4 +1,4 @@
-//! What a plan's standing means beside the journal of its run.
+//! What a plan's snapshot means together with the journal of its run.
 
 use interrupts::life::Decision;
 use planning::{Phase, PlanRole, PlanStanding};
@@ -8,15 +8,15 @@ use engine::durable::journal::RunJournal;
 use engine::durable::record::RunRecord;
 use journal::{KeepError, place};
 
-/// What is asked from here on is something else than what a process that died had asked for last: the numbers of its
-/// calls are taken, so that no answer to them is read as one to what is asked now.
+/// Skips the numbers of the calls that a dead process had made last: what is asked from here on is something else, and
+/// no answer to them may be read as its answer.
 pub(super) fn pass_over_what_was_asked(
     standing: &mut PlanStanding,
     journal: &RunJournal,
     root: &NodeId,
 ) -> Result<(), KeepError> {
     let agents = PlanRole::ALL.into_iter();
-    // An agent whose id would be too long was never asked.
+    // An agent whose id would be too long has never been asked.
     let agents: Vec<NodeId> = agents
         .filter_map(|role| root.child(role.segment()).ok())
         .collect();
@@ -33,7 +33,7 @@ pub(super) fn pass_over_what_was_asked(
     }
 }
 
-/// What was answered to the plan's own question how to go on, where it has not gone on with the answer yet.
+/// The answer to the plan's own question how to continue, if the plan has not carried it out yet.
 pub(super) async fn decided_question(
     standing: &PlanStanding,
     record: &RunRecord,

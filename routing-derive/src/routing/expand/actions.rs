@@ -5,7 +5,7 @@ use quote::{quote, quote_spanned};
 
 use crate::routing::plan::RecordPlan;
 
-/// The trait, which stands beside the record.
+/// The trait, declared beside the record.
 pub(in crate::routing) fn actions(plan: &RecordPlan<'_>) -> TokenStream {
     let RecordPlan {
         record,
@@ -22,7 +22,7 @@ pub(in crate::routing) fn actions(plan: &RecordPlan<'_>) -> TokenStream {
             "" => format!("Takes the request of the route `{field}`."),
             description => description.to_owned(),
         };
-        // At the field, for an action that is missing is reported there.
+        // At the field's span, for a missing action is reported there.
         quote_spanned! {field.span()=>
             #[doc = #documentation]
             fn #field(

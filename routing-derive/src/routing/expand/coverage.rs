@@ -1,4 +1,4 @@
-//! That each agent type has a route: checked in a constant, and the way there and back.
+//! The proof that each agent type has a route, checked in a constant, and the functions between both.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
@@ -12,7 +12,7 @@ pub(in crate::routing) struct CoverageBodies {
     pub(in crate::routing) agent_type_of: TokenStream,
 }
 
-/// The place of a route's agent type in its enumeration, as a constant expression.
+/// The index of a route's agent type in its enumeration, as a constant expression.
 fn position(route: &RecordRoute<'_>) -> TokenStream {
     let marker = &route.marker;
     quote! {
@@ -63,7 +63,7 @@ pub(in crate::routing) fn interrupt_routes(
     })
 }
 
-/// The bodies for a record in which nothing is wrong: two tables, which the check proves total.
+/// The bodies for a record without mistakes: two tables, which the check proves total.
 pub(super) fn bodies(plan: &RecordPlan<'_>) -> CoverageBodies {
     let agent_types = plan.agent_types.to_token_stream();
     let positions = positions(plan);

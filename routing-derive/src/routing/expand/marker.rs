@@ -13,7 +13,7 @@ pub(in crate::routing) struct MarkerBodies {
     pub(in crate::routing) take: TokenStream,
 }
 
-/// The declaration of a marker, which stands beside the record.
+/// The declaration of a marker, beside the record.
 pub(in crate::routing) fn marker_struct(
     plan: &RecordPlan<'_>,
     route: &RecordRoute<'_>,

@@ -131,7 +131,7 @@ fn functions(bodies: &RecordBodies) -> TokenStream {
     }
 }
 
-/// The bodies of a record in which nothing is wrong.
+/// The bodies for a record without mistakes.
 pub(super) fn bodies(plan: &RecordPlan<'_>) -> RecordBodies {
     let record = plan.record;
     let fields: Vec<_> = plan.routes.iter().map(|route| route.field).collect();
