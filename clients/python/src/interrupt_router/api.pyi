@@ -309,7 +309,7 @@ class SignalsQuery(TypedDict):
     after: NotRequired[int | None]
 
 
-SourceName: TypeAlias = Literal['user', 'system', 'programmatic']
+SourceName: TypeAlias = Literal['user', 'programmatic', 'system']
 
 
 class StateBody(TypedDict):
