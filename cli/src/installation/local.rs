@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use agents::plan_execute::change_plan;
 use async_trait::async_trait;
-use control::{RunProgress, StopOrder, is_own_question};
+use control::{DecisionParts, RunProgress, StopOrder, is_own_question};
 use interrupts::life::{
     Actor, Choosing, Interrupt, Judge, NewAsking, ReviewChange, RunState, State, USUAL_CLAIM,
     WithdrawCause,
@@ -14,7 +14,7 @@ use interrupts::store::{
     Admitted, AuditRow, Checkpoint, Deciding, Filter, JournalEntry, NewMessage, NodeRow, Page, Run,
     StandingRules, Store, StoreError, StoredMessage, TogetherError, VerifyError,
 };
-use interrupts::{Digest, IdempotencyKey};
+use interrupts::{Digest, IdempotencyKey, RouteName};
 use jiff::Timestamp;
 use planning::{PlanReading, PlanWish, StoredPlan};
 use routing_core::{DecisionId, InterruptId, NodeId, RuleId, RunId, StopMode, StopSource};
@@ -22,6 +22,7 @@ use routing_core::{DecisionId, InterruptId, NodeId, RuleId, RunId, StopMode, Sto
 use super::{Installation, NewDecision, NewText, RefusedDecisions, Requested, SentText, Verified};
 use crate::actor::actor;
 use crate::arguments::StoreArguments;
+use crate::asked;
 use crate::exit::{Exit, Failure};
 use crate::keep::has_process;
 use crate::plan;
@@ -105,22 +106,27 @@ impl Local {
         Ok(interrupt)
     }
 
-    /// The decisions that would answer a question of this person's own, each with its place.
-    async fn own_questions(
+    /// Why a decision is refused before the store is asked, by the same rules as at a server. The store itself refuses a
+    /// decision about another version, and one about an interrupt that is not open.
+    async fn refusal(
         &self,
-        decisions: &[NewDecision],
+        decision: &NewDecision,
         by: &Actor,
-    ) -> Result<RefusedDecisions, Failure> {
-        let mut refused = Vec::new();
-        for (place, decision) in decisions.iter().enumerate() {
-            let interrupt = self.store().interrupt(decision.interrupt).await?;
-            if interrupt.is_some_and(|it| is_own_question(&it, by)) {
-                let text = "you asked this question, and cannot answer it";
-                let failure = Failure::new(Exit::NotAuthorised, text);
-                refused.push((place, failure.hint("let another person decide")));
-            }
+    ) -> Result<Option<Failure>, Failure> {
+        let found = self.interrupt(decision.interrupt).await?;
+        let is_shown =
+            |it: &Interrupt| it.state == State::AwaitingReview && it.version == decision.version;
+        let Some(interrupt) = found.filter(is_shown) else {
+            return Ok(None);
+        };
+        if is_own_question(&interrupt, by) {
+            let text = "you asked this question, and cannot answer it";
+            let failure = Failure::new(Exit::NotAuthorised, text);
+            return Ok(Some(failure.hint("let another person decide")));
         }
-        Ok(refused)
+        let parts = decision_parts(decision)?;
+        let refused = asked::content(&interrupt, &parts).err();
+        Ok(refused.map(|error| Failure::new(Exit::Usage, error.to_string())))
     }
 
     async fn ring(&self, run: RunId) -> Result<(), Failure> {
@@ -145,6 +151,18 @@ fn requested(admitted: Admitted) -> Requested {
         already: matches!(admitted, Admitted::Known(_)),
         interrupt: admitted.into_interrupt(),
     }
+}
+
+/// A decision in its parts: its content has the whole answer.
+fn decision_parts(decision: &NewDecision) -> Result<DecisionParts, Failure> {
+    let content = decision.content.as_deref();
+    let payload = content.map(serde_json::from_str).transpose();
+    let payload = payload.map_err(|error| Failure::new(Exit::Failure, error.to_string()))?;
+    Ok(DecisionParts {
+        payload,
+        reroute_to: decision.target.as_ref().map(RouteName::to_string),
+        ..DecisionParts::new(decision.verdict)
+    })
 }
 
 #[async_trait(?Send)]
@@ -292,9 +310,13 @@ impl Installation for Local {
         decisions: Vec<NewDecision>,
     ) -> Result<Result<Vec<Interrupt>, RefusedDecisions>, Failure> {
         let by = me()?;
-        let own = self.own_questions(&decisions, &by).await?;
-        if !own.is_empty() {
-            return Ok(Err(own));
+        let mut refused = Vec::new();
+        for (place, decision) in decisions.iter().enumerate() {
+            let refusal = self.refusal(decision, &by).await?;
+            refused.extend(refusal.map(|failure| (place, failure)));
+        }
+        if !refused.is_empty() {
+            return Ok(Err(refused));
         }
         let deciding = decisions.into_iter().map(|decision| Deciding {
             interrupt: decision.interrupt,

@@ -6,6 +6,7 @@ use std::time::Duration;
 use interrupts::life::{State, Verdict};
 use rexpect::session::PtySession;
 use rustix::process::{Signal, kill_process};
+use serde_json::json;
 
 use crate::program::until;
 use crate::screen::{on_a_terminal, press, program_of, read_and_press, resize, shell};
@@ -127,6 +128,24 @@ fn a_question_is_found_read_and_answered_with_keys_alone() {
     let decision = seed.interrupt(question.id).decision.unwrap();
     assert_eq!(decision.verdict, Verdict::Respond);
     assert!(decision.content.unwrap().contains("right"));
+    leave(&mut screen);
+}
+
+#[test]
+fn an_answer_that_says_nothing_is_refused_as_a_server_refuses_it() {
+    let seed = Seed::new();
+    let run = seed.run();
+    let content = json!({"type": "HUMAN_REVIEW", "reason": "JWK"});
+    let question = seed.asked(&run, content.to_string(), Vec::new());
+    let mut screen = start(&seed);
+    press(&mut screen, "2");
+    screen.exp_string("JWK").unwrap();
+    press(&mut screen, "\r");
+    screen.exp_string("JWK").unwrap();
+    read_and_press(&mut screen, "r");
+    press(&mut screen, "  \r");
+    screen.exp_string("nothing is chosen").unwrap();
+    assert_eq!(seed.interrupt(question.id), question);
     leave(&mut screen);
 }
 
