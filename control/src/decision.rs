@@ -150,7 +150,7 @@ impl DecisionParts {
         let mut answer: Answer = self.read()?;
         self.add_message("text", &mut answer.text)?;
         answer.reroute_to = target.map(|target| target.as_str().to_owned());
-        check_choices(interrupt, &answer)?;
+        self.check_choices(interrupt, &answer)?;
         let says_nothing = !says_something(&answer);
         if says_nothing && self.verdict == Verdict::ModifyPlan {
             return Err(InvalidDecision::NoChange);
@@ -194,6 +194,44 @@ impl DecisionParts {
         }
     }
 
+    fn check_choices(&self, interrupt: &Interrupt, answer: &Answer) -> Result<(), InvalidDecision> {
+        // Most answers choose nothing: what was offered is not read for them.
+        if answer.selected_choices.is_empty() && answer.confirmations.is_empty() {
+            return Ok(());
+        }
+        let OfferedChoices {
+            choices,
+            confirmation_items,
+        } = OfferedChoices::of(interrupt);
+        // The choices about a tool are what may be decided about it: one of them says no other than the decision.
+        let about_tool = ToolMatter::of(&interrupt.content).map(|matter| matter.shown_choices());
+        let about_tool = about_tool.into_iter().flatten();
+        let decided = about_tool.filter(|choice| choice.value == self.verdict.name());
+        let offered: Vec<String> = choices
+            .into_iter()
+            .chain(decided)
+            .map(|choice| choice.value)
+            .collect();
+        for (place, given) in answer.selected_choices.iter().enumerate() {
+            let given = given.clone();
+            if answer.selected_choices[..place].contains(&given) {
+                return Err(InvalidDecision::ChosenTwice { given });
+            }
+            if !offered.contains(&given) {
+                return Err(InvalidDecision::NotOffered { given, offered });
+            }
+        }
+        for given in answer.confirmations.keys() {
+            if !confirmation_items.iter().any(|item| item.id == *given) {
+                return Err(InvalidDecision::UnknownItem {
+                    given: given.clone(),
+                    items: confirmation_items.into_iter().map(|item| item.id).collect(),
+                });
+            }
+        }
+        Ok(())
+    }
+
     /// Puts the message into the payload's text field, which must be empty.
     fn add_message(
         &self,
@@ -211,12 +249,19 @@ impl DecisionParts {
     }
 }
 
-/// Whether this person asked the question, under any role: no one answers their own question. An agent that asks under its
-/// own id, such as `root`, is no person, even if a person has that name.
-pub fn is_own_question(interrupt: &Interrupt, person: &Actor) -> bool {
+/// Whether this person may answer: no one answers their own question, under any role. An agent that asks under its own id,
+/// such as `root`, is no person, even if a person has that name.
+///
+/// # Errors
+///
+/// [`InvalidDecision::OwnQuestion`].
+pub fn check_decider(interrupt: &Interrupt, person: &Actor) -> Result<(), InvalidDecision> {
     let asker = &interrupt.requested_by;
     let is_agent = asker.name.as_str() == interrupt.node.as_str();
-    asker.role == Role::Requester && asker.name == person.name && !is_agent
+    if asker.role == Role::Requester && asker.name == person.name && !is_agent {
+        return Err(InvalidDecision::OwnQuestion);
+    }
+    Ok(())
 }
 
 /// Whether there is anything in it that the agent could read.
@@ -225,42 +270,6 @@ fn says_something(answer: &Answer) -> bool {
     !text.trim().is_empty()
         || !answer.selected_choices.is_empty()
         || !answer.confirmations.is_empty()
-}
-
-fn check_choices(interrupt: &Interrupt, answer: &Answer) -> Result<(), InvalidDecision> {
-    // Most answers choose nothing: what was offered is not read for them.
-    if answer.selected_choices.is_empty() && answer.confirmations.is_empty() {
-        return Ok(());
-    }
-    let OfferedChoices {
-        choices,
-        confirmation_items,
-    } = OfferedChoices::of(interrupt);
-    // What may be decided about a tool is offered as choices where people answer in choices alone.
-    let about_tool = ToolMatter::of(&interrupt.content).map(|matter| matter.shown_choices());
-    let offered: Vec<String> = choices
-        .into_iter()
-        .chain(about_tool.into_iter().flatten())
-        .map(|choice| choice.value)
-        .collect();
-    for (place, given) in answer.selected_choices.iter().enumerate() {
-        let given = given.clone();
-        if answer.selected_choices[..place].contains(&given) {
-            return Err(InvalidDecision::ChosenTwice { given });
-        }
-        if !offered.contains(&given) {
-            return Err(InvalidDecision::NotOffered { given, offered });
-        }
-    }
-    for given in answer.confirmations.keys() {
-        if !confirmation_items.iter().any(|item| item.id == *given) {
-            return Err(InvalidDecision::UnknownItem {
-                given: given.clone(),
-                items: confirmation_items.into_iter().map(|item| item.id).collect(),
-            });
-        }
-    }
-    Ok(())
 }
 
 fn written(value: &impl Serialize) -> Result<String, InvalidDecision> {

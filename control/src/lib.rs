@@ -14,7 +14,7 @@ mod unseen;
 
 pub use asked::{NotAsked, StopRequester, Target};
 pub use checkpoint::{check_checkpoint, ends_at};
-pub use decision::{DecisionContent, DecisionParts, InvalidDecision, is_own_question};
+pub use decision::{DecisionContent, DecisionParts, InvalidDecision, check_decider};
 pub use event::event_admission;
 pub use progress::{LastInterrupt, PlannedNode, RunProgress};
 pub use question::{

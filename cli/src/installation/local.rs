@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use agents::plan_execute::change_plan;
 use async_trait::async_trait;
-use control::{DecisionParts, RunProgress, StopOrder, is_own_question};
+use control::{DecisionParts, RunProgress, StopOrder, check_decider};
 use interrupts::life::{
     Actor, Choosing, Interrupt, Judge, NewAsking, ReviewChange, RunState, State, USUAL_CLAIM,
     WithdrawCause,
@@ -27,7 +27,7 @@ use crate::exit::{Exit, Failure};
 use crate::keep::has_process;
 use crate::plan;
 use crate::policy;
-use crate::refused::{by_admission, by_change, by_mailbox, by_rule, no_interrupt};
+use crate::refused::{by_admission, by_change, by_invalid, by_mailbox, by_rule, no_interrupt};
 use crate::request::{self, Addressee, Wish};
 use crate::storage::Storage;
 use crate::workflows;
@@ -119,10 +119,8 @@ impl Local {
         let Some(interrupt) = found.filter(is_shown) else {
             return Ok(None);
         };
-        if is_own_question(&interrupt, by) {
-            let text = "you asked this question, and cannot answer it";
-            let failure = Failure::new(Exit::NotAuthorised, text);
-            return Ok(Some(failure.hint("let another person decide")));
+        if let Err(error) = check_decider(&interrupt, by) {
+            return Ok(Some(by_invalid(&interrupt, decision.verdict, &error)));
         }
         let parts = decision_parts(decision)?;
         let refused = asked::content(&interrupt, &parts).err();

@@ -21,6 +21,9 @@ pub(crate) fn by_invalid(
         InvalidDecision::NotAllowed { verdict, allowed } => {
             by_verdict(interrupt.id, *verdict, allowed)
         }
+        InvalidDecision::OwnQuestion => {
+            Failure::new(Exit::NotAuthorised, error.to_string()).hint("let another person decide")
+        }
         InvalidDecision::NoTarget { routes } => {
             usage("a reroute needs --to AGENT_TYPE").hint(ways(routes))
         }

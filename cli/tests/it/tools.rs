@@ -247,6 +247,29 @@ fn what_a_person_edits_runs_instead_and_what_does_not_fit_is_refused() {
 }
 
 #[test]
+fn a_choice_that_says_another_thing_than_the_decision_is_refused() {
+    let place = Place::new();
+    let goal = "Note it with `echo hello >> made.txt`";
+    let ended = end(&mut place.run(goal, &["--no-input"])).exits_with(5);
+    let id = ended.output.trim().to_owned();
+    let approve = |choice: &str| {
+        let payload = json!({"selectedChoices": [choice]}).to_string();
+        place.end(&[
+            "review",
+            &id,
+            "--decision",
+            "approve",
+            "--payload",
+            &payload,
+        ])
+    };
+    approve("reject")
+        .exits_with(2)
+        .says("`reject` was not offered; offered are: approve");
+    approve("approve").exits_with(0);
+}
+
+#[test]
 fn a_person_at_the_terminal_decides_and_enter_allows_nothing() {
     let place = Place::new();
     let goal = "Note it with `echo hello >> made.txt`";

@@ -8,13 +8,16 @@ use interrupts::{Misfit, RouteName};
 #[non_exhaustive]
 pub enum InvalidDecision {
     /// Its verdict is not allowed.
-    #[error("`{}` cannot be decided here", verdict.name())]
+    #[error("`{}` cannot be decided here; allowed are: {}", verdict.name(), names(allowed))]
     NotAllowed {
         /// What was decided.
         verdict: Verdict,
         /// What can be.
         allowed: Vec<Verdict>,
     },
+    /// The person who decides has asked the question.
+    #[error("you asked this question, and cannot answer it")]
+    OwnQuestion,
     /// It reroutes, and says no target.
     #[error("the decision is `reroute`, and no target is named")]
     NoTarget {
@@ -106,7 +109,7 @@ impl InvalidDecision {
     /// The part that does not fit, as a JSON pointer into the body of a decision in the REST interface.
     pub const fn pointer(&self) -> &'static str {
         match self {
-            Self::NotAllowed { .. } => "/decision",
+            Self::NotAllowed { .. } | Self::OwnQuestion => "/decision",
             Self::NoTarget { .. }
             | Self::NoReroute { .. }
             | Self::UnknownTarget { .. }
@@ -119,6 +122,11 @@ impl InvalidDecision {
             Self::NoRequest | Self::NoEdit | Self::Request { .. } => "/payload/editedRequest",
         }
     }
+}
+
+fn names(verdicts: &[Verdict]) -> String {
+    let names = verdicts.iter().map(|verdict| verdict.name().to_owned());
+    list(&names.collect::<Vec<_>>())
 }
 
 fn list(names: &[String]) -> String {

@@ -1,6 +1,6 @@
 //! Deciding an interrupt.
 
-use control::{DecisionContent, DecisionParts, is_own_question};
+use control::{DecisionContent, DecisionParts, check_decider};
 use interrupts::Digest;
 use interrupts::life::{Choosing, Interrupt, Judge};
 use interrupts::store::{ChangeError, Deciding, TogetherError};
@@ -161,13 +161,7 @@ async fn prepare(
     if let Some(problem) = not_decided(interrupt, app.now()) {
         return Err(problem);
     }
-    if is_own_question(interrupt, &caller.actor) {
-        return Err(Problem::new(
-            Kind::Forbidden,
-            "you asked this question, and cannot answer it",
-            "let another person decide",
-        ));
-    }
+    check_decider(interrupt, &caller.actor).map_err(|error| of_invalid(&error))?;
     let version = order.version.ok_or_else(|| version_needed(interrupt))?;
     check_plan(app, interrupt, &order.parts).await?;
     let choosing = choosing(app, interrupt, id, order).await?;

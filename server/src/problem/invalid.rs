@@ -22,6 +22,11 @@ pub(crate) fn of_invalid(error: &InvalidDecision) -> Problem {
             Problem::new(Kind::DecisionNotAllowed, error.to_string(), hint)
                 .with("allowed_decisions", allowed.collect::<Vec<_>>())
         }
+        InvalidDecision::OwnQuestion => Problem::new(
+            Kind::Forbidden,
+            error.to_string(),
+            "let another person decide",
+        ),
         InvalidDecision::NoTarget { routes }
         | InvalidDecision::NoReroute { routes }
         | InvalidDecision::UnknownTarget { routes, .. }
