@@ -43,7 +43,7 @@ pub type SqliteStore = Adapter<Sqlite>;
 /// A SQLite file.
 pub struct Sqlite {
     settings: StoreSettings,
-    /// Before the writer: of two connections that are closed at the same time none is the last, which tidies up.
+    /// Before the writer, which waits for them: its connection is the last one, and tidies up.
     readers: Arc<Readers>,
     /// Where there is none, every operation is refused.
     writer: Option<Writer>,
@@ -99,7 +99,9 @@ pub(crate) fn file_writer(
     let own = Arc::new(open::own_files(path));
     let connection = open::connect(path)?;
     let file = Arc::new(opened_file::OpenedFile::of(path)?);
-    Ok(connection::FileWriter::new(connection, settings, file, own))
+    let (_no_readers, readers) = std::sync::mpsc::channel();
+    let writer = connection::FileWriter::new(connection, settings, file, own, readers);
+    Ok(writer)
 }
 
 impl Relational for Sqlite {

@@ -1,6 +1,9 @@
 //! A connection to a file, as a database of rows.
 
+use std::convert::Infallible;
 use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+use std::time::Duration;
 
 use interrupts::OwnFiles;
 use jiff::Timestamp;
@@ -15,6 +18,9 @@ use crate::adapter::StoreSettings;
 use crate::query::Found;
 use crate::relational::{Cell, ColumnValue, Columns, Database, Lookup, Transactions};
 use crate::tables::Tables;
+
+/// How long the writer waits for a reader that still has an answer to finish.
+const LAST_ANSWER: Duration = Duration::from_secs(1);
 
 /// A connection to a file. What is of `rusqlite` gets types of our own, so that the public traits say nothing of it.
 pub(super) struct FileConnection(pub(super) Connection);
@@ -98,6 +104,8 @@ pub(crate) struct FileWriter {
     pub(super) settings: StoreSettings,
     pub(super) file: Arc<OpenedFile>,
     now: Timestamp,
+    /// Ends when the last connection that reads is closed.
+    readers: Receiver<Infallible>,
     /// Dropped after the connection.
     own: Arc<OwnFiles>,
     /// Dropped last.
@@ -110,12 +118,14 @@ impl FileWriter {
         settings: StoreSettings,
         file: Arc<OpenedFile>,
         own: Arc<OwnFiles>,
+        readers: Receiver<Infallible>,
     ) -> Self {
         Self {
             connection: FileConnection(connection),
             settings,
             file,
             now: Timestamp::UNIX_EPOCH,
+            readers,
             own,
             open: OpenStore::begin(),
         }
@@ -175,6 +185,8 @@ impl Transactions for FileWriter {
     }
 
     fn close(self) {
+        // The last connection that is closed moves the log into the file, and one that only reads cannot.
+        let _ended = self.readers.recv_timeout(LAST_ANSWER);
         if self.file.is_not_known_to_be_gone().is_err() {
             // Closing would move what the log has into the file, where there may be another one by now.
             Box::leak(Box::new(self.connection));

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use interrupts::OwnFiles;
@@ -118,7 +118,7 @@ fn look(
     Ok(Adapter::over(Sqlite {
         settings,
         writer: None,
-        readers: Arc::new(Readers::new(place, file, own)),
+        readers: Arc::new(Readers::new(place, file, own, None)),
         standing,
         owned: Owned::begin(),
     }))
@@ -251,11 +251,13 @@ pub(super) fn start(
     own: Arc<OwnFiles>,
 ) -> Result<SqliteStore, StoreError> {
     let file = Arc::new(OpenedFile::of(path)?);
+    let (closed, readers) = mpsc::channel();
     let database = FileWriter::new(
         connection,
         settings.clone(),
         Arc::clone(&file),
         Arc::clone(&own),
+        readers,
     );
     let writer = Writer::start(database, settings.clone())?;
     let place = read_only::ReadOnlySource {
@@ -264,7 +266,7 @@ pub(super) fn start(
     };
     Ok(Adapter::over(Sqlite {
         settings,
-        readers: Arc::new(Readers::new(place, file, own)),
+        readers: Arc::new(Readers::new(place, file, own, Some(closed))),
         writer: Some(writer),
         standing: StoreStatus::Whole,
         owned: Owned::begin(),

@@ -1,5 +1,7 @@
 //! Connections that read, each for one question at a time.
 
+use std::convert::Infallible;
+use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use interrupts::OwnFiles;
@@ -24,16 +26,24 @@ pub(super) struct Readers {
     /// Dropped after the connections.
     place: ReadOnlySource,
     _own: Arc<OwnFiles>,
+    /// Dropped last. Tells the writer that every connection here is closed.
+    _closed: Option<Sender<Infallible>>,
 }
 
 impl Readers {
-    pub(super) fn new(place: ReadOnlySource, file: Arc<OpenedFile>, own: Arc<OwnFiles>) -> Self {
+    pub(super) fn new(
+        place: ReadOnlySource,
+        file: Arc<OpenedFile>,
+        own: Arc<OwnFiles>,
+        closed: Option<Sender<Infallible>>,
+    ) -> Self {
         Self {
             place,
             idle: Mutex::new(Vec::new()),
             seats: Arc::new(Semaphore::new(SEATS)),
             file,
             _own: own,
+            _closed: closed,
         }
     }
 

@@ -5,16 +5,20 @@ mod bound;
 use std::fs::OpenOptions;
 use std::io::{Seek as _, SeekFrom, Write as _};
 use std::path::Path;
+use std::sync::{Mutex, mpsc};
+use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use interrupts::store::{Audit as _, Delivery, NewRun, RunError, Runs as _, StoreError};
 use interrupts::{OwnFiles, OwnerName};
 use jiff::SignedDuration;
 use routing_core::RunId;
 use rusqlite::Connection;
 
-use super::SqliteStore;
 use super::open::{connect, make, start};
+use super::{SqliteStore, until_closed};
 use crate::adapter::StoreSettings;
+use crate::relational::Relational as _;
 
 fn new_run(content: &str) -> NewRun {
     NewRun {
@@ -350,6 +354,37 @@ async fn a_new_store_has_its_name_when_it_is_whole_and_nothing_else_is_left() {
 }
 
 #[cfg(unix)]
+#[tokio::test]
+async fn a_question_that_nobody_waits_for_any_more_leaves_nothing_beside_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.sqlite");
+    let store = open(&path).await.unwrap();
+    store.create_run(new_run("{}")).await.unwrap();
+    let (begun, begins) = mpsc::channel();
+    let (go_on, goes_on) = mpsc::channel::<()>();
+    let goes_on = Mutex::new(goes_on);
+    let asked = store.backend.ask(move |database| {
+        let mut runs = 0;
+        database.each("SELECT count(*) FROM runs", &[], &mut |_row| {
+            runs += 1;
+            Ok(())
+        })?;
+        begun.send(()).unwrap();
+        goes_on.lock().unwrap().recv().unwrap();
+        Ok(runs)
+    });
+    assert!(asked.now_or_never().is_none());
+    begins.recv().unwrap();
+    drop(store);
+    // As long as the thread that writes needs to close, if it does not wait.
+    std::thread::sleep(Duration::from_millis(100));
+    go_on.send(()).unwrap();
+    assert!(until_closed(Duration::from_secs(10)));
+    let left = std::fs::read_dir(folder.path()).unwrap();
+    let left: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["store.sqlite"]);
+}
+
 #[tokio::test]
 async fn a_link_to_a_store_that_is_not_there_yet_is_followed() {
     let folder = tempfile::tempdir().unwrap();
