@@ -124,7 +124,7 @@ impl Local {
         }
         let parts = decision_parts(decision)?;
         let refused = asked::content(&interrupt, &parts).err();
-        Ok(refused.map(|error| Failure::new(Exit::Usage, error.to_string())))
+        Ok(refused.map(|error| by_invalid(&interrupt, decision.verdict, &error)))
     }
 
     async fn ring(&self, run: RunId) -> Result<(), Failure> {
