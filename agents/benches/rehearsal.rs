@@ -16,7 +16,7 @@ use engine::run::{RunLimits, RunReport, RunStore};
 use interrupts::OwnerName;
 use llm::{JsonSchemaConstraints, Pace, RehearsalConfig, RehearsalModel};
 use routing_core::handler::HandlerPolicy;
-use routing_core::review::Nobody;
+use routing_core::review::NoReviewer;
 use routing_core::{RunId, StopScope, SystemClock};
 use store::{MemoryStore, StoreSettings};
 use tokio::runtime::Runtime;
@@ -49,7 +49,7 @@ fn run(runtime: &Runtime, workspace: &Workspace, goal: &Goal) -> RunReport {
         workspace: workspace.clone(),
         model: Arc::new(model),
         constraints: Arc::new(JsonSchemaConstraints::new()),
-        reviewer: Arc::new(Nobody),
+        reviewer: Arc::new(NoReviewer),
         observer: Arc::new(()),
         supervisor_steps: Vec::new(),
         limits: RunLimits::default(),

@@ -22,7 +22,7 @@ use routing_core::handler::HandlerPolicy;
 use routing_core::model::{
     Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply,
 };
-use routing_core::review::Nobody;
+use routing_core::review::NoReviewer;
 use routing_core::{Outcome, RunId, StopScope, SystemClock};
 use store::{SqliteStore, StoreSettings};
 
@@ -171,7 +171,7 @@ async fn execute_to(
         workspace: workspace.clone(),
         model: Arc::clone(&model) as Arc<_>,
         constraints: Arc::new(JsonSchemaConstraints::new()),
-        reviewer: Arc::new(Nobody),
+        reviewer: Arc::new(NoReviewer),
         observer: Arc::new(()),
         supervisor_steps: Vec::new(),
         limits: RunLimits {

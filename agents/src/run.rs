@@ -3,15 +3,15 @@
 mod config;
 mod ended_by_worker;
 mod goal;
-mod handed_on;
 pub(crate) mod handle;
+mod inherited;
 mod order;
-mod standing;
+mod orphaned;
 
 pub use config::RunConfig;
 pub use ended_by_worker::ended_by_worker;
 pub use goal::{Goal, GoalError, LONGEST_GOAL};
-pub use handed_on::{handed_on, is_said};
 pub use handle::{RunHandle, execute};
+pub use inherited::{inherited, is_said};
 pub use order::{RunOrder, ToolOrder, root_of};
-pub use standing::save_standing;
+pub use orphaned::save_orphaned;

@@ -13,14 +13,14 @@ use std::time::{Duration, Instant};
 use async_nats::HeaderMap;
 use futures_util::StreamExt as _;
 use futures_util::future::try_join_all;
-use interrupts::Bell as _;
+use interrupts::Notifier as _;
 use interrupts::life::{RunState, State};
 use interrupts::store::{NodeActivity, Nodes as _, Notification, Outbox as _, Page, Runs as _};
 use jiff::Timestamp;
 use reqwest::Client;
 use routing_core::RunId;
 use serde_json::{Value, json};
-use store::{PostgresBell, PostgresLocation, PostgresStore, StoreSettings};
+use store::{PostgresLocation, PostgresNotifier, PostgresStore, StoreSettings};
 use tempfile::TempDir;
 use tests::nats::NatsServer;
 use tests::postgres::own_store;
@@ -180,7 +180,7 @@ async fn ending(workers: usize, runs: usize) -> Result<(), Failure> {
     let started = (0..runs).map(|number| fleet.starts(format!("Describe the bakery, {number}")));
     let started = try_join_all(started).await?;
     loop {
-        fleet.bell.heard().await;
+        fleet.notifier.heard().await;
         let ended = fleet.store.runs(&[RunState::Completed], ALL).await?.len();
         if ended >= started.len() {
             break;
@@ -205,7 +205,7 @@ enum Over {
 /// A server and workers.
 struct Fleet {
     store: PostgresStore,
-    bell: PostgresBell,
+    notifier: PostgresNotifier,
     client: Client,
     token: String,
     address: String,
@@ -240,7 +240,7 @@ impl Fleet {
         let location: PostgresLocation = place.parse()?;
         Ok(Self {
             store: PostgresStore::open(&location, StoreSettings::default()).await?,
-            bell: PostgresBell::hang(&location),
+            notifier: PostgresNotifier::hang(&location),
             client: Client::new(),
             token,
             address: address.to_owned(),
@@ -279,7 +279,7 @@ impl Fleet {
                 tokio::time::sleep(Duration::from_millis(100)).await;
                 return Ok(());
             }
-            self.bell.heard().await;
+            self.notifier.heard().await;
         }
         Err("no agent runs".into())
     }
@@ -329,7 +329,7 @@ impl Fleet {
         let (mut admitted, mut has_it) = (None, None);
         let begun = Instant::now();
         while begun.elapsed() < PATIENCE {
-            self.bell.heard().await;
+            self.notifier.heard().await;
             let page = Page { after, limit: 500 };
             for row in self.store.outbox(page).await? {
                 after = row.position;

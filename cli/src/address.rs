@@ -7,8 +7,8 @@ use interrupts::life::{AskingId, Interrupt};
 use interrupts::store::{Filter, NodeRow, Run};
 use routing_core::{InterruptId, NodeId, RunId};
 
+use crate::backend::Backend;
 use crate::exit::{Exit, Failure};
-use crate::installation::Installation;
 use crate::listing;
 use crate::nearest::nearest;
 use crate::refused::no_interrupt;
@@ -40,7 +40,7 @@ pub(crate) fn full(run: RunId, node: &NodeId) -> String {
 /// # Errors
 ///
 /// [`Exit::NotFound`] if there is nothing of that name, [`Exit::Usage`] if there are several.
-pub(crate) async fn find(from: &dyn Installation, text: &str) -> Result<Address, Failure> {
+pub(crate) async fn find(from: &dyn Backend, text: &str) -> Result<Address, Failure> {
     if text.starts_with(INTERRUPT) {
         let interrupt = find_interrupt(from, text).await?;
         return Ok(Address::Interrupt(Box::new(interrupt)));
@@ -62,7 +62,7 @@ pub(crate) async fn find(from: &dyn Installation, text: &str) -> Result<Address,
 /// # Errors
 ///
 /// As [`find`].
-pub(crate) async fn find_run(from: &dyn Installation, text: &str) -> Result<Run, Failure> {
+pub(crate) async fn find_run(from: &dyn Backend, text: &str) -> Result<Run, Failure> {
     let none = || {
         let failure = Failure::new(Exit::NotFound, format!("there is no run `{text}`"));
         failure.hint(match text.split_once('/') {
@@ -95,10 +95,7 @@ pub(crate) async fn find_run(from: &dyn Installation, text: &str) -> Result<Run,
 /// # Errors
 ///
 /// As [`find`].
-pub(crate) async fn find_interrupt(
-    from: &dyn Installation,
-    text: &str,
-) -> Result<Interrupt, Failure> {
+pub(crate) async fn find_interrupt(from: &dyn Backend, text: &str) -> Result<Interrupt, Failure> {
     if let Ok(id) = text.parse::<InterruptId>() {
         let found = from.interrupt(id).await;
         return found?.ok_or_else(|| no_interrupt(id));
@@ -123,7 +120,7 @@ pub(crate) async fn find_interrupt(
 ///
 /// As [`find`].
 pub(crate) async fn find_asking(
-    from: &dyn Installation,
+    from: &dyn Backend,
     text: &str,
 ) -> Result<(Interrupt, Option<u32>), Failure> {
     let Some((interrupt, number)) = text.split_once('.') else {
@@ -140,10 +137,7 @@ pub(crate) async fn find_asking(
 /// # Errors
 ///
 /// As [`find`].
-pub(crate) async fn find_agent(
-    from: &dyn Installation,
-    text: &str,
-) -> Result<(Run, NodeRow), Failure> {
+pub(crate) async fn find_agent(from: &dyn Backend, text: &str) -> Result<(Run, NodeRow), Failure> {
     if text.starts_with(RUN) {
         let Some((run, node)) = text.split_once('/') else {
             return Err(
@@ -174,7 +168,7 @@ pub(crate) async fn find_agent(
 ///
 /// [`Exit::NotFound`] if the run has none of that name.
 pub(crate) async fn agent_in(
-    from: &dyn Installation,
+    from: &dyn Backend,
     run: Run,
     text: &str,
 ) -> Result<(Run, NodeRow), Failure> {

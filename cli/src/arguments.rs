@@ -2,9 +2,9 @@
 
 mod acting;
 mod asking;
-mod kept;
 mod planning;
 mod serving;
+mod stored;
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -34,7 +34,7 @@ pub(crate) use asking::{
     HookArguments, HookCommand, HookInstallArguments, HookRemoveArguments, McpArguments,
     McpLoginArguments,
 };
-pub(crate) use kept::{
+pub(crate) use stored::{
     CheckpointsArguments, CompletionsArguments, ConfigArguments, ConfigCommand,
     ConfigShowArguments, HistoryArguments, HistoryFormat, ManArguments, PsArguments,
     PurgeArguments, ReplayArguments, StatsArguments, StoreArguments, WatchArguments,

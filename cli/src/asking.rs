@@ -9,7 +9,7 @@ use crate::visible::visible_line;
 pub(crate) fn lines(interrupt: &Interrupt) -> Vec<String> {
     let askings = interrupt.askings();
     if let [only] = &*askings
-        && only.stands()
+        && only.is_in_force()
     {
         return Vec::new();
     }
@@ -53,7 +53,7 @@ pub(crate) fn still(interrupt: &Interrupt) -> Option<String> {
     let askings = interrupt.askings();
     let names: Vec<&str> = askings
         .iter()
-        .filter(|asking| asking.stands())
+        .filter(|asking| asking.is_in_force())
         .map(|asking| asking.by.name.as_str())
         .collect();
     (!names.is_empty()).then(|| names.join(", "))

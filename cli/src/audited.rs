@@ -4,7 +4,7 @@ use interrupts::store::AuditRow;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::keep::{is_process, owner_words};
+use crate::run_owner::{is_process, owner_words};
 use crate::view::kept_json;
 
 /// What a row says.

@@ -10,12 +10,12 @@ use interrupts::{ActorName, Digest};
 use jiff::{SignedDuration, Timestamp};
 use routing_core::{DecisionId, InterruptType, RunId};
 
-use crate::asked::matter;
 use crate::branched::is_left_by_branch;
 use crate::exit::{Exit, Failure};
-use crate::keep::{Keeping, OwnedRun, not_taken};
 use crate::listing;
+use crate::question::matter;
 use crate::refused::by_change;
+use crate::run_owner::{LocalRun, RunOwner, not_taken};
 
 /// The shortest time between a pause and its end: a pause that fails again at once must not become a load.
 const SHORTEST: SignedDuration = SignedDuration::from_secs(1);
@@ -87,8 +87,8 @@ impl Due {
 ///
 /// Safe: it only reads.
 pub(crate) async fn is_free(store: &dyn Store, run: &Run) -> Result<bool, Failure> {
-    let stands = matches!(run.state, RunState::Paused | RunState::Waiting);
-    if !stands || !open_in(store, run).await?.is_empty() {
+    let state_words = matches!(run.state, RunState::Paused | RunState::Waiting);
+    if !state_words || !open_in(store, run).await?.is_empty() {
         return Ok(false);
     }
     let is_left = is_left_by_branch(store, run).await;
@@ -123,11 +123,11 @@ async fn open_in(store: &dyn Store, run: &Run) -> Result<Vec<Interrupt>, Failure
 ///
 /// Dropped, the pauses may be ended, and the run is let go as if this process had died.
 pub(crate) async fn let_go_on(
-    keeping: &Keeping,
+    run_owner: &RunOwner,
     policy: &Policy,
-    kept: OwnedRun,
-) -> Result<Option<OwnedRun>, Failure> {
-    let store = keeping.store();
+    kept: LocalRun,
+) -> Result<Option<LocalRun>, Failure> {
+    let store = run_owner.store();
     let run = store.run(kept.run.run()).await;
     let may_go_on = match run? {
         Some(run) => match Due::of(store, policy, &run).await? {
@@ -143,13 +143,13 @@ pub(crate) async fn let_go_on(
         lifted.map_err(|error| not_taken(kept.run.run(), &error))?;
         return Ok(Some(kept));
     }
-    let OwnedRun { run, .. } = kept;
+    let LocalRun { run, .. } = kept;
     let id = run.run();
     if let Ok(run) = Arc::try_unwrap(run) {
         let settled = run.settle(RunEnd::Stopped).await;
         settled.map_err(|error| not_taken(id, &error))?;
     }
-    keeping.carry_out_late(id).await?;
+    run_owner.carry_out_late(id).await?;
     Ok(None)
 }
 
@@ -248,7 +248,7 @@ fn may_end(pause: &Interrupt) -> bool {
         | StopCause::Hook
         | StopCause::Code => true,
     };
-    StopNote::standing(pause).iter().all(passes)
+    StopNote::in_force(pause).iter().all(passes)
 }
 
 /// In whose name a policy decides.

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use interrupts::KindName;
-use interrupts::hooks::{Hook, HookError, HookStops, Moment};
+use interrupts::hooks::{Hook, HookError, HookStops, HookTrigger};
 use interrupts::manager::{StopCause, StopNote, StopRequest, Target};
 use interrupts::policy::{HookCommand, Policy, Subject};
 use routing_core::RunId;
@@ -78,23 +78,25 @@ impl CommandHook {
         clippy::wildcard_enum_match_arm,
         reason = "the list of moments may grow; a policy names programs for these two"
     )]
-    fn call(&self, moment: &Moment) -> Result<Option<HookCall<'_>>, HookError> {
+    fn call(&self, moment: &HookTrigger) -> Result<Option<HookCall<'_>>, HookError> {
         let commands = self.policy.hooks();
         Ok(match moment {
-            Moment::BeforeInterrupt { request } => match &commands.before_stop {
+            HookTrigger::BeforeInterrupt { request } => match &commands.before_stop {
                 Some(command) => Some(before(command, request, self.run)?),
                 None => None,
             },
-            Moment::AfterInterrupt { interrupt } => commands.after_stop.as_ref().map(|command| {
-                let note = serde_json::from_str::<StopNote>(&interrupt.content).ok();
-                HookCall {
-                    name: "after_stop",
-                    command,
-                    subject: Subject::of(interrupt),
-                    cause: note.map(|note| note.cause),
-                    about: crate::view::interrupt(interrupt),
-                }
-            }),
+            HookTrigger::AfterInterrupt { interrupt } => {
+                commands.after_stop.as_ref().map(|command| {
+                    let note = serde_json::from_str::<StopNote>(&interrupt.content).ok();
+                    HookCall {
+                        name: "after_stop",
+                        command,
+                        subject: Subject::of(interrupt),
+                        cause: note.map(|note| note.cause),
+                        about: crate::view::interrupt(interrupt),
+                    }
+                })
+            }
             _ => None,
         })
     }
@@ -141,7 +143,7 @@ impl Hook for CommandHook {
         "hooks of the policy"
     }
 
-    async fn on(&self, moment: &Moment, _stops: &HookStops) -> Result<(), HookError> {
+    async fn on(&self, moment: &HookTrigger, _stops: &HookStops) -> Result<(), HookError> {
         let Some(call) = self.call(moment)? else {
             return Ok(());
         };

@@ -6,8 +6,8 @@ use interrupts::store::{
 };
 use routing_core::RunId;
 
+use crate::backend::Backend;
 use crate::exit::{Exit, Failure};
-use crate::installation::Installation;
 
 /// How many entries a page has.
 pub(crate) const PAGE: u32 = 500;
@@ -115,7 +115,7 @@ async fn position_of<T>(
 
 /// The runs in these states that can be read, or all of them, in the order of their creation.
 pub(crate) async fn readable_runs(
-    from: &dyn Installation,
+    from: &dyn Backend,
     states: &[RunState],
     damaged: &mut Damaged,
 ) -> Result<Vec<Run>, Failure> {
@@ -124,7 +124,7 @@ pub(crate) async fn readable_runs(
 
 /// The runs that can be read and have not ended.
 pub(crate) async fn readable_live_runs(
-    from: &dyn Installation,
+    from: &dyn Backend,
     damaged: &mut Damaged,
 ) -> Result<Vec<Run>, Failure> {
     readable_runs(from, &LIVE, damaged).await
@@ -132,7 +132,7 @@ pub(crate) async fn readable_live_runs(
 
 /// The nodes of a run that can be read, in the order in which they came to be.
 pub(crate) async fn readable_nodes(
-    from: &dyn Installation,
+    from: &dyn Backend,
     run: RunId,
     damaged: &mut Damaged,
 ) -> Result<Vec<NodeRow>, Failure> {
@@ -141,7 +141,7 @@ pub(crate) async fn readable_nodes(
 
 /// The interrupts that can be read, in the order of their admission.
 pub(crate) async fn readable_interrupts(
-    from: &dyn Installation,
+    from: &dyn Backend,
     filter: &Filter,
     damaged: &mut Damaged,
 ) -> Result<Vec<Interrupt>, Failure> {
@@ -149,26 +149,23 @@ pub(crate) async fn readable_interrupts(
 }
 
 /// The runs in these states, or all of them, in the order of their creation.
-pub(crate) async fn runs(
-    from: &dyn Installation,
-    states: &[RunState],
-) -> Result<Vec<Run>, Failure> {
+pub(crate) async fn runs(from: &dyn Backend, states: &[RunState]) -> Result<Vec<Run>, Failure> {
     Pages::of(PAGE).values(|page| from.runs(states, page)).await
 }
 
 /// The runs that have not ended.
-pub(crate) async fn live_runs(from: &dyn Installation) -> Result<Vec<Run>, Failure> {
+pub(crate) async fn live_runs(from: &dyn Backend) -> Result<Vec<Run>, Failure> {
     runs(from, &LIVE).await
 }
 
 /// The nodes of a run, in the order in which they came to be.
-pub(crate) async fn nodes(from: &dyn Installation, run: RunId) -> Result<Vec<NodeRow>, Failure> {
+pub(crate) async fn nodes(from: &dyn Backend, run: RunId) -> Result<Vec<NodeRow>, Failure> {
     Pages::of(PAGE).values(|page| from.nodes(run, page)).await
 }
 
 /// Interrupts in the order of their admission.
 pub(crate) async fn interrupts(
-    from: &dyn Installation,
+    from: &dyn Backend,
     filter: &Filter,
 ) -> Result<Vec<Interrupt>, Failure> {
     Pages::of(PAGE)
@@ -177,16 +174,13 @@ pub(crate) async fn interrupts(
 }
 
 /// The whole journal of a run.
-pub(crate) async fn journal(
-    from: &dyn Installation,
-    run: RunId,
-) -> Result<Vec<JournalEntry>, Failure> {
+pub(crate) async fn journal(from: &dyn Backend, run: RunId) -> Result<Vec<JournalEntry>, Failure> {
     Pages::of(PAGE).rest(|page| from.journal(run, page)).await
 }
 
 /// The checkpoints of a run.
 pub(crate) async fn checkpoints(
-    from: &dyn Installation,
+    from: &dyn Backend,
     run: RunId,
 ) -> Result<Vec<Checkpoint>, Failure> {
     Pages::of(PAGE)
@@ -196,7 +190,7 @@ pub(crate) async fn checkpoints(
 
 /// The messages of a run.
 pub(crate) async fn messages(
-    from: &dyn Installation,
+    from: &dyn Backend,
     run: RunId,
 ) -> Result<Vec<StoredMessage>, Failure> {
     Pages::of(PAGE).rest(|page| from.messages(run, page)).await

@@ -7,7 +7,7 @@ mod view;
 use std::sync::Arc;
 
 use agents::catalogue;
-use agents::plan_execute::{PlanBench, PlanChange};
+use agents::plan_execute::{PlanChange, PlanEditing};
 use agents::run::RunOrder;
 use agents::workspace::Workspace;
 use interrupts::Digest;
@@ -15,17 +15,17 @@ use interrupts::life::{Actor, Interrupt, Verdict};
 use interrupts::store::{ChangeError, CheckpointId, Page as Rows, Run, Store};
 use llm::{JsonSchemaConstraints, Pace, Script};
 use planning::{
-    PlanEditError, PlanPreview, PlanReadError, PlanReading, PlanRevision, PlanWish, StoredPlan,
-    is_plan,
+    PlanChangeRequest, PlanEditError, PlanPreview, PlanReadError, PlanReading, PlanRevision,
+    StoredPlan, is_plan,
 };
 use routing_core::SystemClock;
 use routing_core::model::LanguageModel;
 
+use crate::backend::{Backend, NewDecision};
 use crate::exit::{Exit, Failure, causes};
-use crate::installation::{Installation, NewDecision};
-use crate::keep::{gone_owner, own_name};
 use crate::model::{ModelChoice, Rehearsal};
 use crate::refused::{by_change, by_store};
+use crate::run_owner::{gone_owner, own_name};
 
 pub(crate) use paying::paid;
 pub(crate) use text::{PlanPage, change_text, preview_text, short};
@@ -54,12 +54,12 @@ pub(crate) fn refuse_other_workflow(run: &Run) -> Result<(), Failure> {
 ///
 /// # Errors
 ///
-/// If the installation cannot be read, or the run is not there any more.
+/// If the backend cannot be read, or the run is not there any more.
 ///
 /// # Cancel safety
 ///
 /// Safe: it only reads.
-pub(crate) async fn again(at: &dyn Installation, run: &Run) -> Result<Run, Failure> {
+pub(crate) async fn again(at: &dyn Backend, run: &Run) -> Result<Run, Failure> {
     let found = at.run(run.id).await?;
     found.ok_or_else(|| Failure::new(Exit::NotFound, format!("there is no {}", run.id)))
 }
@@ -68,12 +68,12 @@ pub(crate) async fn again(at: &dyn Installation, run: &Run) -> Result<Run, Failu
 ///
 /// # Errors
 ///
-/// If the installation cannot be read, or has no plan there.
+/// If the backend cannot be read, or has no plan there.
 ///
 /// # Cancel safety
 ///
 /// Safe: it only reads.
-pub(crate) async fn saved(at: &dyn Installation, run: &Run) -> Result<Option<StoredPlan>, Failure> {
+pub(crate) async fn saved(at: &dyn Backend, run: &Run) -> Result<Option<StoredPlan>, Failure> {
     match run.goes_on_from() {
         Some(place) => saved_at(at, place).await,
         None => Ok(None),
@@ -90,7 +90,7 @@ pub(crate) async fn saved(at: &dyn Installation, run: &Run) -> Result<Option<Sto
 ///
 /// Safe: it only reads.
 pub(crate) async fn saved_at(
-    at: &dyn Installation,
+    at: &dyn Backend,
     place: CheckpointId,
 ) -> Result<Option<StoredPlan>, Failure> {
     let page = Rows {
@@ -112,7 +112,7 @@ pub(crate) async fn saved_at(
 /// # Cancel safety
 ///
 /// Safe: it only reads.
-pub(crate) async fn read(at: &dyn Installation, run: &Run) -> Result<PlanReading, Failure> {
+pub(crate) async fn read(at: &dyn Backend, run: &Run) -> Result<PlanReading, Failure> {
     let reading = at.plan(run).await?;
     reading.ok_or_else(|| no_plan(run.id))
 }
@@ -144,9 +144,9 @@ pub(crate) fn bench(
     run: &Run,
     by: Actor,
     if_version: Option<usize>,
-) -> Result<PlanBench, Failure> {
+) -> Result<PlanEditing, Failure> {
     let owner = own_name().map_err(|error| Failure::new(Exit::Failure, error.to_string()))?;
-    Ok(PlanBench {
+    Ok(PlanEditing {
         store: Arc::clone(store),
         run: run.id,
         by,
@@ -162,16 +162,16 @@ pub(crate) fn bench(
 /// # Errors
 ///
 /// If the run's model cannot be opened.
-pub(crate) fn wanted(run: &Run, wish: PlanWish) -> Result<PlanChange, Failure> {
+pub(crate) fn wanted(run: &Run, wish: PlanChangeRequest) -> Result<PlanChange, Failure> {
     Ok(match wish {
-        PlanWish::Propose { tasks } => PlanChange::Propose { tasks },
-        PlanWish::Suggest { request } => PlanChange::Suggest {
+        PlanChangeRequest::Propose { tasks } => PlanChange::Propose { tasks },
+        PlanChangeRequest::Suggest { request } => PlanChange::Suggest {
             request,
             model: model_of(run)?,
             constraints: Arc::new(JsonSchemaConstraints::new()),
         },
-        PlanWish::Undo => PlanChange::Undo,
-        PlanWish::Redo => PlanChange::Redo,
+        PlanChangeRequest::Undo => PlanChange::Undo,
+        PlanChangeRequest::Redo => PlanChange::Redo,
     })
 }
 
@@ -180,13 +180,13 @@ pub(crate) fn wanted(run: &Run, wish: PlanWish) -> Result<PlanChange, Failure> {
 /// # Errors
 ///
 /// [`Exit::Usage`] if there are none.
-pub(crate) fn suggestion(request: &str) -> Result<PlanWish, Failure> {
+pub(crate) fn suggestion(request: &str) -> Result<PlanChangeRequest, Failure> {
     if request.trim().is_empty() {
         let text = "the request says nothing";
         return Err(Failure::new(Exit::Usage, text).hint("say how the plan shall change"));
     }
     let request = request.to_owned();
-    Ok(PlanWish::Suggest { request })
+    Ok(PlanChangeRequest::Suggest { request })
 }
 
 /// The model that plays the agents of a run, as its order names it.
@@ -281,7 +281,7 @@ pub(crate) fn none_proposed(run: &Run) -> Failure {
 ///
 /// Dropped, it was decided or not: look to see.
 pub(crate) async fn apply(
-    at: &dyn Installation,
+    at: &dyn Backend,
     run: &Run,
     digest: &str,
 ) -> Result<(Interrupt, PlanPreview), Failure> {
@@ -343,7 +343,7 @@ pub(crate) fn not_held(run: &Run) -> Failure {
 ///
 /// Safe: it only reads.
 pub(crate) async fn checked(
-    at: &dyn Installation,
+    at: &dyn Backend,
     interrupt: &Interrupt,
     verdict: Verdict,
     content: Option<&str>,
@@ -360,8 +360,8 @@ pub(crate) async fn checked(
     let plan = saved(at, &run).await?.ok_or_else(|| no_plan(run.id))?;
     let preview = revision.check(plan.state()).map_err(|unfit| {
         let exit = match unfit {
-            planning::Unfit::Other { .. } => Exit::Conflict,
-            planning::Unfit::Refused(_) | planning::Unfit::Empty | _ => Exit::Usage,
+            planning::RevisionError::Other { .. } => Exit::Conflict,
+            planning::RevisionError::Refused(_) | planning::RevisionError::Empty | _ => Exit::Usage,
         };
         Failure::new(exit, format!("plan: {unfit}")).hint(format!(
             "`irq plan {} --preview` shows what steps would do",

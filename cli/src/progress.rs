@@ -8,8 +8,8 @@ use journal::Steps;
 use routing_core::model::TokenUsage;
 use serde_json::{Value, json};
 
+use crate::backend::Backend;
 use crate::exit::Failure;
-use crate::installation::Installation;
 use crate::layout::duration;
 use crate::listing;
 use crate::time::instant;
@@ -32,7 +32,7 @@ impl Progress {
     /// # Cancel safety
     ///
     /// Safe: it only reads.
-    pub(crate) async fn of(from: &dyn Installation, run: Run) -> Result<Option<Self>, Failure> {
+    pub(crate) async fn of(from: &dyn Backend, run: Run) -> Result<Option<Self>, Failure> {
         let Some(made) = from.progress(run.id).await? else {
             return Ok(None);
         };

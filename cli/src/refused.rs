@@ -2,7 +2,7 @@
 
 mod invalid;
 
-use control::NotAsked;
+use control::InvalidRequest;
 use interrupts::life::AdmissionError;
 use interrupts::life::{Decider, Decision, Refusal, Verdict};
 use interrupts::store::{
@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use routing_core::InterruptId;
 
 use crate::exit::{Exit, Failure};
-use crate::stands::stands;
+use crate::state_words::state_words;
 use crate::time::{ago, instant};
 use crate::visible::visible_line;
 
@@ -80,19 +80,19 @@ pub(crate) fn by_change(interrupt: InterruptId, error: &ChangeError) -> Failure 
 }
 
 /// What cannot be asked.
-pub(crate) fn by_asking(error: &NotAsked) -> Failure {
+pub(crate) fn by_asking(error: &InvalidRequest) -> Failure {
     let text = error.to_string();
     match error {
-        NotAsked::Fork { .. } => {
+        InvalidRequest::Fork { .. } => {
             Failure::new(Exit::Conflict, text).hint("begin another run with the same input")
         }
-        NotAsked::PruneOfRun => {
+        InvalidRequest::PruneOfRun => {
             Failure::new(Exit::Usage, text).hint("name an agent, RUN/AGENT; `irq ps` lists them")
         }
-        NotAsked::Question(_)
-        | NotAsked::Event(_)
-        | NotAsked::EventId(_)
-        | NotAsked::Json(_)
+        InvalidRequest::Question(_)
+        | InvalidRequest::Event(_)
+        | InvalidRequest::EventId(_)
+        | InvalidRequest::Json(_)
         | _ => Failure::new(Exit::Usage, text),
     }
 }
@@ -133,7 +133,7 @@ pub(crate) fn by_life(interrupt: InterruptId, refusal: &Refusal) -> Failure {
                 Some(decision) => {
                     format!("{interrupt} is decided already: {}", decided(decision))
                 }
-                None => format!("{interrupt} is {}", stands(*state)),
+                None => format!("{interrupt} is {}", state_words(*state)),
             };
             Failure::new(Exit::Conflict, text).hint(look)
         }

@@ -2,9 +2,9 @@
 
 mod agent_tree;
 mod cloud_events;
+mod event_printer;
 mod live;
 mod plain;
-mod story;
 mod summary;
 
 use std::io::{self, IsTerminal, Write};
@@ -17,9 +17,9 @@ use crate::model::UnansweredCall;
 use crate::palette::Palette;
 
 pub(crate) use cloud_events::{CloudEvents, SharedEvents};
+pub(crate) use event_printer::{EventPrinter, Steps, answer_words, plan_words};
 pub(crate) use live::Live;
 pub(crate) use plain::Plain;
-pub(crate) use story::{Steps, Story, answer_words, plan_words};
 pub(crate) use summary::RunFigures;
 use summary::Summary;
 
@@ -65,12 +65,12 @@ pub(crate) struct Finished {
     /// Whether it stopped to ask: the exit code says so, and a program may take the interrupts' ids.
     pub(crate) asks: bool,
     /// Where it is, once this process has ended.
-    pub(crate) kept: KeptIn,
+    pub(crate) kept: RunLocation,
 }
 
 /// Where a run is that has ended, or is halted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum KeptIn {
+pub(crate) enum RunLocation {
     /// In a store: others can continue it.
     Store,
     /// In memory alone: it ends with this process.

@@ -12,9 +12,9 @@ use routing_core::{EventId, InterruptType, NodeId, StopMode, StopSource};
 use uuid::Uuid;
 
 use crate::address::full;
+use crate::backend::Backend;
 use crate::exit::{Exit, Failure};
 use crate::hooks::is_of_hook;
-use crate::installation::Installation;
 use crate::listing;
 use crate::refused::by_asking;
 use crate::workflows;
@@ -44,14 +44,17 @@ impl Addressee {
     ///
     /// # Errors
     ///
-    /// If the installation cannot be read.
-    pub(crate) async fn whole(from: &dyn Installation, run: Run) -> Result<Self, Failure> {
+    /// If the backend cannot be read.
+    pub(crate) async fn whole(from: &dyn Backend, run: Run) -> Result<Self, Failure> {
         let nodes = listing::nodes(from, run.id).await?;
         if let Some(first) = nodes.iter().find(|row| row.node.parent().is_none()) {
             return Ok(Self::agent(run, first));
         }
-        let first = workflows::of_run(&run).and_then(|it| it.facing(None));
-        let kind = match first.map(|facing| facing.kind).or_else(workflows::leading) {
+        let first = workflows::of_run(&run).and_then(|it| it.agent_routes(None));
+        let kind = match first
+            .map(|agent_routes| agent_routes.kind)
+            .or_else(workflows::leading)
+        {
             Some(kind) => kind,
             None => name(KindName::new("AGENT"))?,
         };
@@ -142,7 +145,7 @@ fn unasked(to: &Addressee) -> Failure {
 
 /// What an agent has to ask, and where its answer goes.
 #[derive(Debug, Clone)]
-pub(crate) struct Wish {
+pub(crate) struct AskRequest {
     /// The id of the event; a new one if absent.
     pub(crate) event: Option<String>,
     /// When it was published.
@@ -155,21 +158,24 @@ pub(crate) struct Wish {
     pub(crate) reason: String,
 }
 
-/// The event that carries a wish.
+/// The event that carries a request.
 ///
 /// # Errors
 ///
 /// If the agent's kind is not one of this program's, or the event's id is no id.
-pub(crate) fn wished(to: &Addressee, wish: &Wish) -> Result<(NamedEvent, RouteName), Failure> {
+pub(crate) fn wished(
+    to: &Addressee,
+    wish: &AskRequest,
+) -> Result<(NamedEvent, RouteName), Failure> {
     let usage = |text: String| Failure::new(Exit::Usage, text);
     let catalogue = workflows::of_run(&to.run).ok_or_else(|| unasked(to))?;
-    let facing = catalogue
-        .facing(Some(&to.kind))
+    let agent_routes = catalogue
+        .agent_routes(Some(&to.kind))
         .ok_or_else(|| unasked(to))?;
     if let Some(target) = &wish.to
-        && catalogue.route(facing.origin.as_str()).is_some()
+        && catalogue.route(agent_routes.origin.as_str()).is_some()
     {
-        workflows::check_target(target, &facing.routes)?;
+        workflows::check_target(target, &agent_routes.routes)?;
     }
     let event_id = match &wish.event {
         Some(id) => {
@@ -205,7 +211,7 @@ pub(crate) fn wished(to: &Addressee, wish: &Wish) -> Result<(NamedEvent, RouteNa
 /// # Errors
 ///
 /// As [`wished`].
-pub(crate) fn event(to: &Addressee, wish: Wish, by: Actor) -> Result<Admission, Failure> {
+pub(crate) fn event(to: &Addressee, wish: AskRequest, by: Actor) -> Result<Admission, Failure> {
     let (event, _target) = wished(to, &wish)?;
     let catalogue = workflows::of_run(&to.run);
     let admission = event_admission(&event, &to.target(catalogue.as_deref()), asker(by));

@@ -15,7 +15,7 @@ pub(crate) use alone::{Alone, Reply, StandardInput, Typed};
 pub(crate) use consent::{Consent, yes_or_no};
 pub(crate) use counted::InterruptCount;
 pub(crate) use lines::{LONGEST_LINE, Lines, NoLine, line_of};
-pub(crate) use routing_core::review::Nobody;
+pub(crate) use routing_core::review::NoReviewer;
 pub(crate) use scripted::Scripted;
 pub(crate) use terminal::Terminal;
 pub(crate) use typing::Typing;

@@ -6,7 +6,7 @@
 mod file;
 mod key;
 mod origin;
-mod place;
+mod paths;
 mod profiles;
 mod trust;
 
@@ -20,7 +20,7 @@ pub(crate) use file::Entry;
 use file::SettingsFile;
 pub(crate) use key::{OF_COMMANDS, variable_of};
 pub(crate) use origin::{Origin, is_typed, origin_of, remember};
-pub(crate) use place::{CONFIG_VARIABLE, user_file};
+pub(crate) use paths::{CONFIG_VARIABLE, user_file};
 pub(crate) use profiles::Profiles;
 pub(crate) use trust::trust_folder;
 
@@ -42,8 +42,8 @@ impl Settings {
     /// [`Exit::Usage`] if one of them has an invalid setting, with its line; [`Exit::NotFound`] if one cannot be read.
     pub(crate) fn read(program: &Command) -> Result<Self, Failure> {
         let mut settings = Self::default();
-        if let Some(folder) = place::folder_file()
-            && let Some(text) = place::read(&folder)?
+        if let Some(folder) = paths::folder_file()
+            && let Some(text) = paths::read(&folder)?
         {
             if trust::is_trusted(&folder, &text) {
                 let read = SettingsFile::of_folder(folder, &text, program)?;
@@ -53,12 +53,12 @@ impl Settings {
             }
         }
         if let Some(user) = user_file() {
-            match place::read(&user)? {
+            match paths::read(&user)? {
                 Some(text) => {
                     let read = SettingsFile::of_user(user, &text, program)?;
                     settings.files.push(read);
                 }
-                None => settings.absent = place::named_file(),
+                None => settings.absent = paths::named_file(),
             }
         }
         Ok(settings)

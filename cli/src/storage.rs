@@ -7,7 +7,7 @@ use interrupts::OwnerName;
 use interrupts::store::{Run, Store, StoreError};
 use routing_core::RunId;
 use server::StoreTimes;
-use store::{StoreLocation, StoreSettings, StoreStatus, bell_at};
+use store::{StoreLocation, StoreSettings, StoreStatus, notifier_at};
 
 use crate::arguments::StoreArguments;
 use crate::exit::{Exit, Failure, tell};
@@ -25,7 +25,7 @@ pub(crate) struct Storage {
     location: StoreLocation,
     /// Whether there was no store yet: it is empty until a process creates the file.
     is_stand_in: bool,
-    standing: StoreStatus,
+    status: StoreStatus,
     /// What an operator should know about it.
     notice: Option<&'static str>,
 }
@@ -95,8 +95,8 @@ impl Storage {
             StoreLocation::Memory.look(StoreSettings::default()).await
         };
         let opened = opened.map_err(|error| unopened(&location, &error))?;
-        let (store, standing, notice) = (opened.store, opened.standing, opened.notice);
-        if let StoreStatus::Damaged { detail } = &standing {
+        let (store, status, notice) = (opened.store, opened.status, opened.notice);
+        if let StoreStatus::Damaged { detail } = &status {
             eprintln!(
                 "irq: the store {location} is damaged, and what is shown may not be all: {}. Nothing is written to it.",
                 visible_line(detail)
@@ -109,7 +109,7 @@ impl Storage {
             store,
             location,
             is_stand_in,
-            standing,
+            status,
             notice,
         })
     }
@@ -154,8 +154,8 @@ impl Storage {
         let StoreChoice { location, .. } = StoreChoice::of(arguments)?;
         let opened = location.look(settings).await;
         let opened = opened.map_err(|error| unopened(&location, &error))?;
-        let (store, standing, notice) = (opened.store, opened.standing, opened.notice);
-        if let Some(refusal) = standing.refusal() {
+        let (store, status, notice) = (opened.store, opened.status, opened.notice);
+        if let Some(refusal) = status.refusal() {
             return Err(unopened(&location, &refusal));
         }
         #[cfg(feature = "failpoints")]
@@ -165,7 +165,7 @@ impl Storage {
             store,
             location,
             is_stand_in,
-            standing,
+            status,
             notice,
         })
     }
@@ -214,7 +214,7 @@ impl Storage {
     ///
     /// Safe to repeat.
     pub(crate) async fn sweep(&self) -> Result<(), Failure> {
-        if self.standing != StoreStatus::Whole {
+        if self.status != StoreStatus::Whole {
             return Ok(());
         }
         let swept = self.store.sweep(MOST_SWEPT).await;
@@ -226,14 +226,14 @@ impl Storage {
     /// # Cancel safety
     ///
     /// Dropped, it may have notified or not.
-    pub(crate) async fn ring(&self, run: &Run) {
+    pub(crate) async fn notify(&self, run: &Run) {
         let Some(lease) = &run.lease else {
             return;
         };
         let name = format!("irq-{}-{}", std::process::id(), run.id);
         // Without a name to notify with, the owner's next poll finds the change.
         if let Ok(own) = OwnerName::new(name) {
-            bell_at(&self.location, &own).ring(&lease.owner).await;
+            notifier_at(&self.location, &own).notify(&lease.owner).await;
         }
     }
 }

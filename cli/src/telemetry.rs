@@ -16,7 +16,7 @@ use tracing_subscriber::{EnvFilter, Registry};
 use crate::arguments::Global;
 #[cfg(feature = "otlp")]
 use crate::exit::tell;
-use crate::stage;
+use crate::terminal_output;
 
 /// The variables that say what is logged; the first that is set applies.
 const VARIABLES: [&str; 2] = ["IRQ_LOG", "RUST_LOG"];
@@ -63,13 +63,13 @@ pub(crate) fn is_json() -> bool {
     std::env::var(FORM_VARIABLE).is_ok_and(|form| form == "json")
 }
 
-/// A line of the log: if a run is shown, it goes to the stage, which draws around it.
+/// A line of the log: if a run is shown, it goes to the terminal output, which draws around it.
 struct LogLine;
 
 impl Write for LogLine {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(line);
-        if !stage::notice_on_current(text.trim_end()) {
+        if !terminal_output::notice_on_current(text.trim_end()) {
             io::stderr().write_all(line)?;
         }
         Ok(line.len())

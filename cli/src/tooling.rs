@@ -99,7 +99,7 @@ impl PreparedTools {
     }
 
     /// Keeps what tools change in a folder, so that they can take it back in a later process too.
-    pub(crate) fn keeping_edits_in(mut self, folder: Option<PathBuf>) -> Self {
+    pub(crate) fn with_edits_in(mut self, folder: Option<PathBuf>) -> Self {
         if let Some(folder) = folder {
             self.tools.workspace = self.tools.workspace.with_edits_kept_in(folder);
         }

@@ -53,7 +53,7 @@ pub(crate) fn interrupt(interrupt: &Interrupt) -> Value {
         "priority": interrupt.lane().priority(),
         "state": interrupt.state,
         "version": interrupt.version,
-        "reason": crate::asked::reason(interrupt),
+        "reason": crate::question::reason(interrupt),
     }));
     if interrupt.family() == Family::Stop {
         view.insert("askings".to_owned(), askings(interrupt).into());

@@ -1,7 +1,7 @@
 //! `irq watch`: the agents, what waits for a person, and what happened, on a whole terminal.
 //!
-//! [`state`] is a value: keys and news go in, actions come out. [`desk`] carries actions out through the
-//! installation, [`draw`] puts the state on the screen. [`reading`] looks at the installation again and again
+//! [`state`] is a value: keys and news go in, actions come out. [`tasks`] carries actions out through the
+//! backend, [`draw`] puts the state on the screen. [`reading`] looks at the backend again and again
 //! beside them, so that a slow one never slows the keys; nothing that is shown is kept anywhere else.
 
 mod action;
@@ -40,14 +40,14 @@ use routing_core::RunId;
 use tokio::sync::mpsc;
 
 use crate::arguments::{Global, StoreArguments, WatchArguments};
+use crate::backend::{self, Backend};
 use crate::browser::open_in_browser;
 use crate::exit::{Exit, Failure};
-use crate::installation::{self, Installation};
 use crate::palette::Palette;
 use crate::terminal_events::TerminalEvents;
 
 use action::{Action, Done};
-use draw::Look;
+use draw::Theme;
 use ends::{End, Ends};
 use picture::Picture;
 use reading::BackgroundReading;
@@ -67,7 +67,7 @@ const LEAVING: Duration = Duration::from_secs(5);
 ///
 /// # Errors
 ///
-/// If there is no terminal, or the installation cannot be read.
+/// If there is no terminal, or the backend cannot be read.
 pub(crate) fn watch(
     arguments: &WatchArguments,
     store: &StoreArguments,
@@ -100,7 +100,7 @@ pub(crate) fn watch(
 
 /// What is under way beside the screens.
 struct WatchTasks {
-    installation: Arc<dyn Installation>,
+    backend: Arc<dyn Backend>,
     done: mpsc::UnboundedSender<Done>,
     /// Who continues a run once its pause was decided.
     follower: Follower,
@@ -135,7 +135,7 @@ impl WatchTasks {
 
     /// Opens a part of the server's page, if a server is watched.
     fn open(&self, path: &str) {
-        let told = match self.installation.page() {
+        let told = match self.backend.page() {
             Some(page) => match open_in_browser(format!("{page}{path}")) {
                 Ok(()) => Done::Told(format!("Opened {page}{path}")),
                 Err(_none) => Done::Refused(format!("no browser; open {page}{path}")),
@@ -148,19 +148,19 @@ impl WatchTasks {
         let _ = self.done.send(told);
     }
 
-    /// Works on another installation from now on.
-    fn turn_to(&mut self, installation: Arc<dyn Installation>) -> BackgroundReading {
-        self.installation = installation;
-        BackgroundReading::of(Arc::clone(&self.installation), None)
+    /// Works on another backend from now on.
+    fn turn_to(&mut self, backend: Arc<dyn Backend>) -> BackgroundReading {
+        self.backend = backend;
+        BackgroundReading::of(Arc::clone(&self.backend), None)
     }
 
     /// Begins an action; its outcome is reported later.
     fn begin(&self, action: Action) {
-        let (installation, done) = (Arc::clone(&self.installation), self.done.clone());
+        let (backend, done) = (Arc::clone(&self.backend), self.done.clone());
         let follower = self.follower;
         self.under_way.set(self.under_way.get() + 1);
         tokio::task::spawn_local(async move {
-            let became = tasks::perform(&*installation, action, follower).await;
+            let became = tasks::perform(&*backend, action, follower).await;
             // No one waits for it if the screens were left.
             let _ = done.send(became);
         });
@@ -172,35 +172,35 @@ async fn perform(
     store: &StoreArguments,
     global: Global,
 ) -> anyhow::Result<Exit> {
-    let installation = installation::open(store).await?;
+    let backend = backend::open(store).await?;
     let mut state = ScreenState::new(first_screen(arguments), Timestamp::now());
-    let mut screens = Screens::of(installation, Follower::Somebody, None);
+    let mut screens = Screens::of(backend, Follower::Somebody, None);
     let snapshot = screens.reading.next().await?;
     let _nothing_is_open = state.refresh(snapshot);
     screens.store = Some(store);
     screens.is_silent = arguments.silent;
-    screens.look = Look::new(Palette::for_stream(&io::stdout(), global.no_color));
+    screens.look = Theme::new(Palette::for_stream(&io::stdout(), global.no_color));
     screens.show(&mut state).await
 }
 
 /// The screens, before and while they have the terminal.
 struct Screens<'store> {
-    desk: WatchTasks,
+    tasks: WatchTasks,
     reading: BackgroundReading,
     became: mpsc::UnboundedReceiver<Done>,
     /// The store that may appear while it is watched.
     store: Option<&'store StoreArguments>,
     is_silent: bool,
-    look: Look,
+    look: Theme,
 }
 
 impl Screens<'_> {
-    fn of(installation: Arc<dyn Installation>, follower: Follower, only: Option<RunId>) -> Self {
+    fn of(backend: Arc<dyn Backend>, follower: Follower, only: Option<RunId>) -> Self {
         let (done, became) = mpsc::unbounded_channel();
-        let reading = BackgroundReading::of(Arc::clone(&installation), only);
+        let reading = BackgroundReading::of(Arc::clone(&backend), only);
         Self {
-            desk: WatchTasks {
-                installation,
+            tasks: WatchTasks {
+                backend,
                 done,
                 follower,
                 under_way: Cell::new(0),
@@ -209,7 +209,7 @@ impl Screens<'_> {
             became,
             store: None,
             is_silent: true,
-            look: Look::new(Palette::for_stream(&io::stdout(), true)),
+            look: Theme::new(Palette::for_stream(&io::stdout(), true)),
         }
     }
 
@@ -227,7 +227,7 @@ impl Screens<'_> {
                 () = taken.ready(), if picture.waits() => continue,
                 event = keys.next() => typed(state, &mut taken, event)?,
                 Some(done) = self.became.recv() => {
-                    self.desk.under_way.set(self.desk.under_way.get().saturating_sub(1));
+                    self.tasks.under_way.set(self.tasks.under_way.get().saturating_sub(1));
                     state.done(done);
                     self.reading.look_again();
                     Vec::new()
@@ -243,7 +243,7 @@ impl Screens<'_> {
                 _ = clock.tick() => {
                     state.tick(Timestamp::now());
                     if let Some(opened) = self.appeared().await {
-                        self.reading = self.desk.turn_to(opened);
+                        self.reading = self.tasks.turn_to(opened);
                     }
                     Vec::new()
                 }
@@ -253,22 +253,22 @@ impl Screens<'_> {
                 run: state.looked_at(),
                 followed: state.followed(),
             });
-            state.rings &= !self.is_silent;
-            ring(state, &mut taken.beside())?;
+            state.notifies &= !self.is_silent;
+            notify(state, &mut taken.beside())?;
             for action in actions {
                 if let Action::Edit { interrupt } = action {
                     let edited;
                     (taken, keys, edited) = lend(taken, keys, || editing::edit(state, interrupt))?;
                     if let Some(action) = after_editing(state, edited) {
-                        self.desk.begin(action);
+                        self.tasks.begin(action);
                     }
-                } else if !self.desk.carry_out(action, &mut taken.beside())? {
+                } else if !self.tasks.carry_out(action, &mut taken.beside())? {
                     drop(taken);
                     self.see_through().await;
                     return Ok(Exit::Success);
                 }
             }
-            if self.desk.under_way.get() == 0 && state.visit_is_over() {
+            if self.tasks.under_way.get() == 0 && state.visit_is_over() {
                 return Ok(Exit::Success);
             }
         }
@@ -279,10 +279,10 @@ impl Screens<'_> {
     async fn see_through(&mut self) {
         let waits = tokio::time::sleep(LEAVING);
         tokio::pin!(waits);
-        while self.desk.under_way.get() > 0 {
+        while self.tasks.under_way.get() > 0 {
             tokio::select! {
                 Some(_told) = self.became.recv() => {
-                    self.desk.under_way.set(self.desk.under_way.get().saturating_sub(1));
+                    self.tasks.under_way.set(self.tasks.under_way.get().saturating_sub(1));
                 }
                 () = &mut waits => return,
             }
@@ -291,11 +291,11 @@ impl Screens<'_> {
 
     /// The store that did not exist when the screens were opened, once a process has created it. That process may not
     /// be done: then it is tried again.
-    async fn appeared(&self) -> Option<Arc<dyn Installation>> {
+    async fn appeared(&self) -> Option<Arc<dyn Backend>> {
         let store = self
             .store
-            .filter(|_store| self.desk.installation.has_appeared())?;
-        installation::open(store).await.ok()
+            .filter(|_store| self.tasks.backend.has_appeared())?;
+        backend::open(store).await.ok()
     }
 }
 
@@ -349,7 +349,7 @@ fn after_editing(
     None
 }
 
-/// Takes in what was read; if the installation could not be read, that is shown, and it is tried again.
+/// Takes in what was read; if the backend could not be read, that is shown, and it is tried again.
 fn refreshed(state: &mut ScreenState, read: Result<Snapshot, Failure>) -> Vec<Action> {
     match read {
         Ok(snapshot) => state.refresh(snapshot),
@@ -361,8 +361,8 @@ fn refreshed(state: &mut ScreenState, read: Result<Snapshot, Failure>) -> Vec<Ac
 }
 
 /// Rings the terminal's bell: something waits for a person.
-fn ring(state: &mut ScreenState, terminal: &mut impl Write) -> io::Result<()> {
-    if std::mem::take(&mut state.rings) {
+fn notify(state: &mut ScreenState, terminal: &mut impl Write) -> io::Result<()> {
+    if std::mem::take(&mut state.notifies) {
         terminal.write_all(b"\x07")?;
     }
     Ok(())

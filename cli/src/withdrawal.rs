@@ -3,21 +3,21 @@
 
 use interrupts::life::{Family, Interrupt, State};
 
+use crate::backend::Backend;
 use crate::exit::Failure;
-use crate::installation::Installation;
-use crate::keep::has_process;
+use crate::run_owner::has_process;
 
 /// What a stop does though it was withdrawn; `None` if it does nothing.
 ///
 /// # Errors
 ///
-/// If the installation cannot be read.
+/// If the backend cannot be read.
 ///
 /// # Cancel safety
 ///
 /// Safe: it only reads.
 pub(crate) async fn after(
-    at: &dyn Installation,
+    at: &dyn Backend,
     withdrawn: &Interrupt,
 ) -> Result<Option<String>, Failure> {
     let takes_hold = withdrawn.state == State::Delivered && !withdrawn.is_asked_for();

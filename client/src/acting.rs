@@ -5,7 +5,7 @@ use interrupts::IdempotencyKey;
 use interrupts::catalogue::NamedEvent;
 use interrupts::store::CheckpointId;
 use jiff::Timestamp;
-use planning::PlanWish;
+use planning::PlanChangeRequest;
 use reqwest::{Method, StatusCode};
 use routing_core::{InterruptId, NodeId, RuleId, RunId};
 use serde::Deserialize;
@@ -21,7 +21,7 @@ const CLAIM_SECONDS: u32 = 300;
 /// An interrupt that was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Asked {
+pub struct RequestedInterrupt {
     /// The interrupt.
     pub interrupt: InterruptId,
     /// Whether the same request was made before.
@@ -149,7 +149,7 @@ impl Client {
         run: RunId,
         node: &NodeId,
         stop: &StopOrder,
-    ) -> Result<Asked, ClientError> {
+    ) -> Result<RequestedInterrupt, ClientError> {
         let address = address(run, node);
         let parts = ["v1", "agents", &address, "interrupts"];
         let ask = Ask::to_change(Method::POST, &parts).once().with(json!({
@@ -159,7 +159,7 @@ impl Client {
             "reason": stop.reason,
         }));
         let answer = self.ask::<InterruptReference>(ask).await?;
-        Ok(Asked {
+        Ok(RequestedInterrupt {
             interrupt: answer.body.id,
             already: answer.status == StatusCode::OK,
         })
@@ -174,7 +174,11 @@ impl Client {
     /// # Cancel safety
     ///
     /// Safe to repeat with the same event.
-    pub async fn publish(&self, run: RunId, event: NamedEvent) -> Result<Asked, ClientError> {
+    pub async fn publish(
+        &self,
+        run: RunId,
+        event: NamedEvent,
+    ) -> Result<RequestedInterrupt, ClientError> {
         let unsendable = |problem: String| ClientError::Unsendable { problem };
         let mut event = event;
         event.node_id = NodeId::new(address(run, &event.node_id))
@@ -183,7 +187,7 @@ impl Client {
         let parts = ["v1", "interrupt-requests"];
         let ask = Ask::to_change(Method::POST, &parts).with(body).once();
         let answer = self.ask::<Fate>(ask).await?;
-        Ok(Asked {
+        Ok(RequestedInterrupt {
             interrupt: answer.body.interrupt.id,
             already: answer.status == StatusCode::OK,
         })
@@ -278,16 +282,18 @@ impl Client {
     pub async fn change_plan(
         &self,
         run: RunId,
-        wish: PlanWish,
+        wish: PlanChangeRequest,
         if_version: Option<usize>,
     ) -> Result<CheckpointId, ClientError> {
         let id = run.to_string();
         let parts = ["v1", "runs", &id, "plan", "changes"];
         let mut body = match wish {
-            PlanWish::Propose { tasks } => json!({"change": "propose", "tasks": tasks}),
-            PlanWish::Suggest { request } => json!({"change": "suggest", "request": request}),
-            PlanWish::Undo => json!({"change": "undo"}),
-            PlanWish::Redo => json!({"change": "redo"}),
+            PlanChangeRequest::Propose { tasks } => json!({"change": "propose", "tasks": tasks}),
+            PlanChangeRequest::Suggest { request } => {
+                json!({"change": "suggest", "request": request})
+            }
+            PlanChangeRequest::Undo => json!({"change": "undo"}),
+            PlanChangeRequest::Redo => json!({"change": "redo"}),
         };
         body["if_version"] = json!(if_version);
         // A model may take longer than an answer may.

@@ -46,7 +46,7 @@ mod runs;
 mod token;
 mod tokens;
 
-pub use acting::{Asked, SentMessage};
+pub use acting::{RequestedInterrupt, SentMessage};
 pub use address::Address;
 pub use client::{Client, ClientSettings, WhoAmI};
 pub use decision::NewDecision;

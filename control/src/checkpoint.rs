@@ -2,24 +2,24 @@
 //! checkpoint format.
 
 use interrupts::store::Checkpoint;
-use journal::{NodeSnapshot, NodeState, RunSnapshot, UnreadCheckpoint, Workflow};
-use planning::{Phase, PlanEnd, PlanStanding};
+use journal::{InvalidCheckpoint, NodeSnapshot, NodeState, RunSnapshot, Workflow};
+use planning::{Phase, PlanEnd, PlanSnapshot};
 
 /// Checks that a run can go on from a checkpoint, before anything is begun or forked there.
 ///
 /// # Errors
 ///
-/// [`UnreadCheckpoint`] if this program does not read all of it.
+/// [`InvalidCheckpoint`] if this program does not read all of it.
 pub fn check_checkpoint(
     workflow: &Workflow,
     checkpoint: &Checkpoint,
-) -> Result<(), UnreadCheckpoint> {
+) -> Result<(), InvalidCheckpoint> {
     match workflow {
         Workflow::Agents => {
             RunSnapshot::of(checkpoint)?;
         }
         Workflow::PlanExecute => {
-            PlanStanding::read(checkpoint.id, checkpoint.form, &checkpoint.content)?;
+            PlanSnapshot::read(checkpoint.id, checkpoint.form, &checkpoint.content)?;
         }
         // Its code is executed from the start, beside the journal.
         Workflow::Embedded(_) => {}
@@ -32,8 +32,8 @@ pub fn check_checkpoint(
 ///
 /// # Errors
 ///
-/// [`UnreadCheckpoint`] if this program does not read all of it.
-pub fn ends_at(workflow: &Workflow, checkpoint: &Checkpoint) -> Result<bool, UnreadCheckpoint> {
+/// [`InvalidCheckpoint`] if this program does not read all of it.
+pub fn ends_at(workflow: &Workflow, checkpoint: &Checkpoint) -> Result<bool, InvalidCheckpoint> {
     Ok(match workflow {
         Workflow::Agents => {
             let snapshot = RunSnapshot::of(checkpoint)?;
@@ -43,9 +43,9 @@ pub fn ends_at(workflow: &Workflow, checkpoint: &Checkpoint) -> Result<bool, Unr
         }
         Workflow::PlanExecute => {
             let id = checkpoint.id;
-            let standing = PlanStanding::read(id, checkpoint.form, &checkpoint.content)?;
+            let snapshot = PlanSnapshot::read(id, checkpoint.form, &checkpoint.content)?;
             matches!(
-                standing.state.phase(),
+                snapshot.state.phase(),
                 Phase::Ended(PlanEnd::Cancelled { .. })
             )
         }

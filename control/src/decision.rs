@@ -5,7 +5,7 @@ mod invalid;
 use interrupts::RouteName;
 use interrupts::catalogue::Catalogue;
 use interrupts::life::{Actor, Family, Interrupt, Role, Verdict};
-use journal::tool::ToolMatter;
+use journal::tool::ToolQuestionContent;
 use planning::PlanRevision;
 use routing_core::review::{Answer, Resume};
 use serde::Serialize;
@@ -204,7 +204,8 @@ impl DecisionParts {
             confirmation_items,
         } = OfferedChoices::of(interrupt);
         // The choices about a tool are what may be decided about it: one of them says no other than the decision.
-        let about_tool = ToolMatter::of(&interrupt.content).map(|matter| matter.shown_choices());
+        let about_tool =
+            ToolQuestionContent::of(&interrupt.content).map(|matter| matter.shown_choices());
         let about_tool = about_tool.into_iter().flatten();
         let decided = about_tool.filter(|choice| choice.value == self.verdict.name());
         let offered: Vec<String> = choices

@@ -3,30 +3,30 @@
 use interrupts::IdempotencyKey;
 use interrupts::catalogue::{EventError, NamedEvent};
 use interrupts::life::{Admission, ExpiryOutcome, Recurrence, Scope, USUAL_ATTEMPTS};
-use interrupts::manager::Facing;
+use interrupts::manager::AgentRoutes;
 use routing_core::{InterruptId, InterruptType, NodeId, StopMode};
 
-use crate::asked::{NotAsked, StopRequester, Target};
+use crate::request::{InvalidRequest, StopRequester, Target};
 
 /// What the store is asked to admit for an event. Its id is its key.
 ///
 /// # Errors
 ///
-/// [`NotAsked`] if it does not fit its agent.
+/// [`InvalidRequest`] if it does not fit its agent.
 pub fn event_admission(
     event: &NamedEvent,
     to: &Target<'_>,
     by: StopRequester,
-) -> Result<Admission, NotAsked> {
+) -> Result<Admission, InvalidRequest> {
     let known = to
         .catalogue
-        .and_then(|it| Some((it, it.facing(Some(to.kind))?)));
-    let Some((catalogue, Facing { origin, routes, .. })) = known else {
+        .and_then(|it| Some((it, it.agent_routes(Some(to.kind))?)));
+    let Some((catalogue, AgentRoutes { origin, routes, .. })) = known else {
         let kind = to.kind.clone();
         return Err(EventError::NoRoutes { kind }.into());
     };
     let reroute = catalogue.check_event(event, to.kind)?;
-    let key = IdempotencyKey::new(event.event_id.as_str()).map_err(NotAsked::EventId)?;
+    let key = IdempotencyKey::new(event.event_id.as_str()).map_err(InvalidRequest::EventId)?;
     let told = NamedEvent {
         node_id: NodeId::clone(to.node),
         ..event.clone()

@@ -3,16 +3,15 @@
 //!
 //! REST, the socket, the page, and the program beside the store all share these rules of what can be asked.
 
-mod asked;
 mod checkpoint;
 mod decision;
 mod event;
 mod progress;
 mod question;
+mod request;
 mod stop;
 mod unseen;
 
-pub use asked::{NotAsked, StopRequester, Target};
 pub use checkpoint::{check_checkpoint, ends_at};
 pub use decision::{DecisionContent, DecisionParts, InvalidDecision, check_decider};
 pub use event::event_admission;
@@ -21,5 +20,6 @@ pub use question::{
     OfferedChoices, QuestionContent, reason_of, request_misfits, request_schema, route_of,
     target_of,
 };
+pub use request::{InvalidRequest, StopRequester, Target};
 pub use stop::StopOrder;
 pub use unseen::{acts_unseen, push_visible};

@@ -5,7 +5,7 @@ use interrupts::life::{Interrupt, RunState, State};
 use interrupts::store::{Filter, NodeActivity, Pages, Run, Store, StoreError};
 use jiff::Timestamp;
 use journal::{RunHeader, RunSnapshot, Steps, steps_of};
-use planning::{Phase, PlanEnd, PlanStanding};
+use planning::{Phase, PlanEnd, PlanSnapshot};
 use routing_core::{InterruptId, InterruptType, NodeId, RunId, StopSource};
 use serde::{Deserialize, Serialize};
 
@@ -124,8 +124,8 @@ impl RunProgress {
         let Some(last) = last else {
             return Ok(None);
         };
-        if let Ok(standing) = PlanStanding::of(&last) {
-            return Ok(match standing.state.phase() {
+        if let Ok(snapshot) = PlanSnapshot::of(&last) {
+            return Ok(match snapshot.state.phase() {
                 Phase::Ended(PlanEnd::Completed { response }) => Some(response.clone()),
                 Phase::Created
                 | Phase::Working { .. }
@@ -149,7 +149,7 @@ async fn plan(
     let mut pages = Pages::of(PAGE);
     while let Some(rows) = pages.next(|page| store.nodes(Some(run), page)).await? {
         plan.extend(rows.into_iter().map(|(_position, row)| PlannedNode {
-            activity: row.stands(state, open),
+            activity: row.activity_in(state, open),
             node: row.node,
             kind: row.kind,
             step: row.step,

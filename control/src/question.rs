@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use interrupts::catalogue::{Catalogue, RouteEntry, misfits};
 use interrupts::life::Interrupt;
 use interrupts::{Misfit, RouteName};
-use journal::tool::ToolMatter;
+use journal::tool::ToolQuestionContent;
 use routing_core::{Choice, ConfirmationItem};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -157,7 +157,7 @@ pub fn request_schema(
     catalogue: Option<&Catalogue>,
     reroute_to: Option<&RouteName>,
 ) -> Option<Value> {
-    if let Some(matter) = ToolMatter::of(&interrupt.content) {
+    if let Some(matter) = ToolQuestionContent::of(&interrupt.content) {
         // The edit concerns the call, no matter where its agent's interrupts go.
         return Some(matter.tool_call.schema);
     }
@@ -171,7 +171,7 @@ pub fn request_misfits(
     reroute_to: Option<&RouteName>,
     request: &Value,
 ) -> Vec<Misfit> {
-    if let Some(matter) = ToolMatter::of(&interrupt.content) {
+    if let Some(matter) = ToolQuestionContent::of(&interrupt.content) {
         return misfits(&matter.tool_call.schema, request);
     }
     let route = route_of(interrupt, catalogue, reroute_to);

@@ -2,13 +2,13 @@
 
 use interrupts::IdempotencyKey;
 use interrupts::life::{Admission, ExpiryOutcome, Family, Recurrence, Scope, USUAL_ATTEMPTS};
-use interrupts::manager::{Facing, StopNote};
+use interrupts::manager::{AgentRoutes, StopNote};
 use journal::Workflow;
 use planning::plan_kind;
 use routing_core::{InterruptId, InterruptType, StopMode};
 use serde_json::{Value, json};
 
-use crate::asked::{NotAsked, StopRequester, Target};
+use crate::request::{InvalidRequest, StopRequester, Target};
 
 /// A stop to ask for.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,18 +64,18 @@ impl StopOrder {
     ///
     /// # Errors
     ///
-    /// [`NotAsked`].
-    pub fn check(&self, of: &Target<'_>) -> Result<(), NotAsked> {
+    /// [`InvalidRequest`].
+    pub fn check(&self, of: &Target<'_>) -> Result<(), InvalidRequest> {
         if Family::of(self.interrupt_type) == Family::Question {
-            return Err(NotAsked::Question(self.interrupt_type));
+            return Err(InvalidRequest::Question(self.interrupt_type));
         }
         if self.interrupt_type == InterruptType::Prune && self.scope == Scope::Run {
-            return Err(NotAsked::PruneOfRun);
+            return Err(InvalidRequest::PruneOfRun);
         }
         if self.interrupt_type == InterruptType::Branch
             && let Workflow::Embedded(workflow) = Workflow::in_content(&of.run.content)
         {
-            return Err(NotAsked::Fork { workflow });
+            return Err(InvalidRequest::Fork { workflow });
         }
         Ok(())
     }
@@ -84,15 +84,15 @@ impl StopOrder {
     ///
     /// # Errors
     ///
-    /// [`NotAsked`].
+    /// [`InvalidRequest`].
     pub fn admission(
         &self,
         of: &Target<'_>,
         by: StopRequester,
         key: IdempotencyKey,
-    ) -> Result<Admission, NotAsked> {
+    ) -> Result<Admission, InvalidRequest> {
         self.check(of)?;
-        let Facing { origin, routes, .. } = of.facing();
+        let AgentRoutes { origin, routes, .. } = of.agent_routes();
         let metadata = match &self.message {
             Some(message) => Some(json!({"message": message, "metadata": self.metadata})),
             None => self.metadata.clone(),

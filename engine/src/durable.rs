@@ -5,12 +5,12 @@
 //! and read, not produced again. Between two such places the code does the same each time, so it reaches the point
 //! where the run had stopped, and goes on from there.
 
+pub mod cancelled_pause;
 pub mod checkpoint;
 pub mod control;
 pub mod decisions;
-pub mod given_up;
-pub mod handed;
-pub mod handed_event;
+pub mod inherited;
+pub mod inherited_event;
 pub mod journal;
 pub mod kinds;
 pub mod model;
@@ -19,4 +19,4 @@ pub mod recorded;
 pub mod replay;
 pub mod reroutes;
 pub mod run_interrupts;
-pub mod unread;
+pub mod undelivered;

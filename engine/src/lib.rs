@@ -1,15 +1,15 @@
 //! Durable runs of agents: lets the interrupts of any orchestrator survive the death of its process.
 
+mod conversation_tools;
 #[doc(hidden)]
 pub mod durable;
-pub mod keeping;
+pub mod hosting;
 pub mod run;
-mod tool_desk;
 pub mod tools;
 pub mod workflow;
 
-pub use keeping::Keeper;
-pub use tool_desk::ExecutorDesk;
+pub use conversation_tools::ExecutorTools;
+pub use hosting::RunHost;
 pub use workflow::{
     Agent, Decided, Effect, ErasedWorkflow, Executed, Execution, Exit, Routed, Run, RunSettings,
     Workflow,

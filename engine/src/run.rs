@@ -11,8 +11,6 @@ pub mod failure;
 #[doc(hidden)]
 pub mod ignored;
 pub mod inbox;
-#[doc(hidden)]
-pub mod ledger;
 pub mod left;
 mod limits;
 #[doc(hidden)]
@@ -21,6 +19,8 @@ pub mod live;
 pub mod metered_model;
 #[doc(hidden)]
 pub mod nodes;
+#[doc(hidden)]
+pub mod open_interrupts;
 #[doc(hidden)]
 pub mod raising;
 #[doc(hidden)]
@@ -39,8 +39,8 @@ pub mod used;
 pub mod waits;
 pub mod working;
 
+pub use crate::durable::cancelled_pause::given_up_because;
 pub use crate::durable::control::{RunControl, RunStopOutcome, StepsTaken, Trouble};
-pub use crate::durable::given_up::given_up_because;
 pub use crate::durable::kinds::{Kinds, NamedEvent};
 pub use crate::durable::record::{Hold, RunStart, RunStore};
 pub use ending::RunEnd;
@@ -48,7 +48,7 @@ pub use event::{RunEvent, RunObserver, RunOccurrence};
 pub use failure::{RunError, StepLimitReached};
 pub use inbox::RunInbox;
 pub use journal::{Allowance, BudgetOrder, NodeState, Prompt};
-pub use journal::{NodeSnapshot, RunSnapshot, UnreadCheckpoint};
+pub use journal::{InvalidCheckpoint, NodeSnapshot, RunSnapshot};
 pub use left::leave_out_of_ended;
 pub use limits::RunLimits;
 #[doc(hidden)]

@@ -11,17 +11,17 @@ mod access;
 mod approver;
 mod asking;
 mod elicitor;
+mod events;
 mod excerpt;
 mod exchange;
 mod held_back;
 mod launching;
-mod ledger;
 mod model;
 mod offering;
 mod permissions;
 mod round;
 mod settings;
-mod told;
+mod tool_journal;
 pub mod tooling;
 
 pub use access::ToolAccess;
@@ -30,7 +30,7 @@ pub use launching::{Ground, LaunchRound};
 pub use permissions::{PermissionsError, ToolPermissions};
 pub use settings::AgentTools;
 
-pub use ledger::left_out_call;
 pub use model::ToolUsingModel;
 pub use round::RoundEnd;
+pub use tool_journal::left_out_call;
 pub use tooling::{Parked, Round, Tooling, ToolingParts};

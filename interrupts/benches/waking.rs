@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use interrupts::life::{Actor, Role};
 use interrupts::manager::{
-    Facing, InterruptManager, ManagerSettings, NoDeliveries, StopRequest, Taking, Target,
+    AgentRoutes, InterruptManager, ManagerSettings, NoDeliveries, StopRequest, Taking, Target,
 };
 use interrupts::store::{NewRun, Runs as _};
 use interrupts::{ActorName, KindName, OwnerName, RouteName};
@@ -147,11 +147,11 @@ async fn request(
 }
 
 fn process(store: Arc<MemoryStore>) -> Result<InterruptManager, Failure> {
-    let facing = Facing {
+    let agent_routes = AgentRoutes {
         kind: KindName::new("ORCHESTRATOR")?,
         origin: RouteName::new("ORCHESTRATOR")?,
         routes: vec![RouteName::new("ORCHESTRATOR")?],
     };
-    let settings = ManagerSettings::new(store, OwnerName::new("bench")?, Arc::new(facing));
+    let settings = ManagerSettings::new(store, OwnerName::new("bench")?, Arc::new(agent_routes));
     Ok(InterruptManager::new(settings, Handle::current()))
 }

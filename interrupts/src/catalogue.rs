@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::digest::Digest;
-use crate::manager::Facing;
+use crate::manager::AgentRoutes;
 use crate::misfit::{Misfit, ValueSchema};
 use crate::names::{KindName, RouteName, WorkflowName};
 
@@ -166,13 +166,13 @@ impl Catalogue {
 
     /// What an interrupt says of an agent of a kind; without a kind, what it says of the first kind. `None` if there is
     /// no such kind.
-    pub fn facing(&self, kind: Option<&KindName>) -> Option<Facing> {
+    pub fn agent_routes(&self, kind: Option<&KindName>) -> Option<AgentRoutes> {
         let entry = match kind {
             Some(kind) => self.kind(kind.as_str()),
             None => self.kinds.first(),
         }?;
         let (origin, routes) = self.ways(entry);
-        Some(Facing {
+        Some(AgentRoutes {
             kind: entry.name.clone(),
             origin,
             routes,

@@ -23,7 +23,7 @@ pub type HookError = Box<dyn std::error::Error + Send + Sync>;
 /// When a hook is called, and about what.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub enum Moment {
+pub enum HookTrigger {
     /// A stop was requested. The scopes that it reaches in this process are stopped at the same time; nothing is
     /// recorded yet.
     BeforeInterrupt {
@@ -94,7 +94,7 @@ pub trait Hook: Send + Sync {
     /// # Cancel safety
     ///
     /// It is dropped when its time limit is over.
-    async fn on(&self, moment: &Moment, stops: &HookStops) -> Result<(), HookError>;
+    async fn on(&self, moment: &HookTrigger, stops: &HookStops) -> Result<(), HookError>;
 }
 
 /// Lets a hook ask for stops. No hook is called about a stop that a hook asked for, so hooks cannot trigger each other
@@ -136,7 +136,7 @@ impl Hooks {
     pub(crate) async fn call(
         &self,
         bounds: &Bounds,
-        moment: Moment,
+        moment: HookTrigger,
         stops: &HookStops,
     ) -> Vec<Ran> {
         let hooks = self

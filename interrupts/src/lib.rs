@@ -7,7 +7,6 @@
 //!
 //! Owns the meaning of an interrupt's states. Knows nothing of databases, clocks or the network.
 
-mod bell;
 pub mod bus;
 mod canonical;
 pub mod catalogue;
@@ -21,6 +20,7 @@ pub mod manager;
 mod misfit;
 pub mod money;
 mod names;
+mod notifier;
 mod own_files;
 pub mod policy;
 pub mod rules;
@@ -28,7 +28,6 @@ mod settings;
 pub mod signals;
 pub mod store;
 
-pub use bell::{Bell, NoBell};
 pub use canonical::canonical_json;
 pub use digest::{Digest, EffectId, ParseDigestError};
 pub use fleet::{Fleet, FreeRun};
@@ -37,5 +36,6 @@ pub use misfit::{Misfit, SchemaError, ValueSchema};
 pub use names::{
     ActorName, IdempotencyKey, KindName, NameError, OwnerName, RouteName, WorkflowName,
 };
+pub use notifier::{NoNotifier, Notifier};
 pub use own_files::OwnFiles;
 pub use settings::{Problem, SettingsError};

@@ -1,14 +1,15 @@
 //! Stopping: from a key press, a limit or another process to scopes that are stopped, and a record that says so.
 //!
-//! An [`InterruptManager`] serves one process. [`InterruptManager::take`] owns a run and gives a [`KeptRun`] with
+//! An [`InterruptManager`] serves one process. [`InterruptManager::take`] owns a run and gives a [`OwnedRun`] with
 //! the scopes that its nodes watch. [`InterruptManager::request`] may be called from any thread: what it reaches
 //! in this process is told before it returns, the record follows at once, and of "stopped" nothing is said before
-//! that is true and recorded. Requests of other processes stand in the store; the bell, and without it slow
+//! that is true and recorded. Requests of other processes stand in the store; the notifier, and without it slow
 //! polling, brings them in.
 //!
 //! Owns who is told to stop, when, and in which order that is recorded. What stops, and how it finishes its step,
 //! is the workflow's.
 
+mod abandoned_effects;
 mod acknowledge;
 mod active_stops;
 mod agents;
@@ -18,19 +19,18 @@ mod carried_out;
 mod clash;
 mod deliveries;
 mod inbox;
-mod keeper;
-mod kept_run;
 mod lanes;
 mod leaving;
 mod limit_stops;
-mod looks;
-mod patience;
+mod owned_run;
+mod owned_run_state;
 mod record;
 mod recovery;
 mod registry;
-mod remains;
 mod request;
 mod resume;
+mod retry_budget;
+mod scan_schedule;
 mod settings;
 mod shared;
 mod shutdown;
@@ -49,28 +49,28 @@ use routing_core::{InterruptId, NodeId, RunId, StopMode, StopReason, StopScope};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
+pub use abandoned_effects::{AbandonedEffects, NoAbandonedEffects};
 pub use acknowledge::StoppedRun;
 pub use branching::{Heritage, NoHeritage};
 pub use deliveries::{Deliveries, NoDeliveries, Undeliverable};
-pub use keeper::KeepError;
-pub use kept_run::{GivenUp, KeptRun, RunEnd};
 pub use lanes::Lanes;
 pub use limit_stops::LimitStops;
-pub use looks::Looks;
+pub use owned_run::{OwnedRun, PausedCancellation, RunEnd};
+pub use owned_run_state::KeepError;
 pub use recovery::{Backoff, Course, Recoverable};
-pub use remains::{NoRemains, Remains};
-pub use request::{Facing, Facings, StopCause, StopKind, StopNote, StopRequest, Target};
+pub use request::{AgentRoutes, KindRoutes, StopCause, StopKind, StopNote, StopRequest, Target};
+pub use scan_schedule::ScanSchedule;
 pub use settings::{ManagerSettings, Times};
 pub use shared::{StopRequests, UnkeptRun};
 pub use shutdown::{RunRest, ShutdownReport};
-pub use status::{KeptStatus, ManagerStatus, StopStatus};
+pub use status::{ManagerStatus, OwnedRunStatus, StopStatus};
 use taking_over::own_watched_run;
 pub use taking_over::{LOOK_AT_LAPSED, own_run, time_to_outlast};
 pub use ticket::{RequestError, StopHandle};
 pub use tree::Reach;
 
 use inbox::Inbox;
-use keeper::Keeper;
+use owned_run_state::OwnedRunState;
 use shared::{Shared, StopJob};
 use ticket::RequestRecorder;
 
@@ -149,7 +149,7 @@ impl InterruptManager {
     /// # Cancel safety
     ///
     /// Dropped, the run may be owned in an epoch that nobody knows; the lease runs out.
-    pub async fn take(&self, taking: Taking) -> Result<KeptRun, KeepError> {
+    pub async fn take(&self, taking: Taking) -> Result<OwnedRun, KeepError> {
         let inbox = Inbox::new(taking.messages_after);
         self.take_with(taking, inbox).await
     }
@@ -232,14 +232,14 @@ impl InterruptManager {
         node: NodeId,
         lost: Option<OwnerName>,
         leaves_agents_out: bool,
-        because: GivenUp,
+        because: PausedCancellation,
     ) -> Result<(), KeepError> {
         let taking = for_a_moment(run, node, lost, leaves_agents_out);
         let kept = self.take_with(taking, Inbox::for_stops()).await?;
         kept.end(because).await
     }
 
-    async fn take_with(&self, taking: Taking, inbox: Inbox) -> Result<KeptRun, KeepError> {
+    async fn take_with(&self, taking: Taking, inbox: Inbox) -> Result<OwnedRun, KeepError> {
         let shared = self.shared();
         let run = taking.run;
         if !shared
@@ -269,7 +269,7 @@ impl InterruptManager {
                 own_watched_run(store, run, (delivery.clone(), outlasted), heartbeat)
             })
             .await?;
-        let keeper = Arc::new(Keeper::new(
+        let keeper = Arc::new(OwnedRunState::new(
             Arc::clone(shared),
             run,
             owned.epoch,
@@ -282,7 +282,7 @@ impl InterruptManager {
             return Err(RunError::Illegal { from, to }.into());
         }
         shared.keepers().insert(run, Arc::clone(&keeper));
-        let kept = KeptRun::new(Arc::clone(&keeper), Arc::clone(&self.alive));
+        let kept = OwnedRun::new(Arc::clone(&keeper), Arc::clone(&self.alive));
         claim.keep();
         keeper.look().await?;
         Ok(kept)

@@ -11,9 +11,9 @@ mod automatic;
 mod explain;
 mod hooks;
 mod property;
-mod provisions;
 mod read;
 mod rule;
+mod rule_settings;
 mod subject;
 
 use jiff::SignedDuration;
@@ -23,13 +23,13 @@ pub use automatic::{Automatic, WhyAsk};
 pub use explain::{DecidedProperty, Explanation, PropertySource, Weighed};
 pub use hooks::{HookCommand, HookCommands};
 pub use property::Property;
-pub use provisions::{Answering, AutomaticAnswer, Batching, Resuming, Terms};
 pub use read::Vocabulary;
+pub use rule_settings::{Answering, AutomaticAnswer, Batching, Resuming, Terms};
 pub use subject::Subject;
 
 use crate::life::{Admission, ExpiryOutcome, Family};
-use provisions::Provisions;
 use rule::Rule;
+use rule_settings::RuleSettings;
 
 /// What a configuration says about interrupts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -83,7 +83,7 @@ impl Policy {
     }
 
     /// The first rule that says something of a property and matches; it decides.
-    fn deciding(&self, subject: &Subject, says: impl Fn(&Provisions) -> bool) -> Option<&Rule> {
+    fn deciding(&self, subject: &Subject, says: impl Fn(&RuleSettings) -> bool) -> Option<&Rule> {
         self.rules
             .iter()
             .chain(&self.default)

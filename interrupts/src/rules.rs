@@ -8,12 +8,12 @@
 //! What a rule never answers: a stop, a question that a person or the system asked for, one that a supervisor's
 //! reroute waits for, and one that is held because a person interrupted the run.
 
-mod matter;
+mod fingerprint;
 mod refusal;
 mod remember;
 mod rule;
 
-pub use matter::matter_of;
+pub use fingerprint::matter_of;
 pub use refusal::RuleRefusal;
 pub use remember::{LONGEST_RULE, MOST_USES, Reach, Remember};
 pub use rule::{RuleEnd, RuleEnding, RuleOrigin, RuleScope, StandingRule};

@@ -4,7 +4,7 @@
 //! No work is done in a signal handler: a [`SignalSource`] receives a signal, and a task does the rest. [`OsSignals`]
 //! is the source of this machine: SIGINT, SIGTERM, SIGHUP and SIGQUIT on Unix, console events on Windows.
 
-mod ladder;
+mod escalation;
 #[cfg(unix)]
 mod unix;
 #[cfg(windows)]
@@ -16,7 +16,7 @@ use async_trait::async_trait;
 use routing_core::{RunId, StopMode, StopSource};
 use tokio_util::task::AbortOnDropHandle;
 
-pub use ladder::{Ladder, Rung};
+pub use escalation::{Escalation, Rung};
 #[cfg(unix)]
 pub use unix::OsSignals;
 #[cfg(windows)]
@@ -104,7 +104,7 @@ pub struct Listening {
     _task: AbortOnDropHandle<()>,
 }
 
-/// Turns signals into stops of everything, as the [`Ladder`] says: the first one graceful, the second one immediate, the
+/// Turns signals into stops of everything, as the [`Escalation`] says: the first one graceful, the second one immediate, the
 /// third one tells the listener to leave.
 pub fn listen(
     mut source: impl SignalSource + 'static,
@@ -114,7 +114,7 @@ pub fn listen(
 ) -> Listening {
     let requests = manager.requests();
     let task = async move {
-        let mut ladder = Ladder::default();
+        let mut ladder = Escalation::default();
         while let Some(signal) = source.next().await {
             let is_gone = signal == Signal::Hangup;
             if is_gone && settings.on_hangup == OnHangup::GoOn && listener.goes_on() {

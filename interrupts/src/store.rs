@@ -32,7 +32,7 @@ pub use access::{NewToken, TokenRow, TokenScope, Tokens, short_name};
 pub use audit::{
     Audit, AuditEntry, AuditHead, AuditRow, AuditSubject, MessageEvent, RuleEvent, VerifyError,
 };
-pub use binding::{JournalMark, JournalPlace, JournalSoFar, Verification};
+pub use binding::{JournalMark, JournalPosition, JournalSoFar, Verification};
 pub use catalogue::{CatalogueRow, Catalogues, FollowError};
 pub use checkpoint::{Checkpoint, CheckpointDraft, CheckpointError, CheckpointId, Checkpoints};
 pub use error::{ChangeError, StoreError};

@@ -9,12 +9,12 @@ use routing_core::{DecisionId, EventId, InterruptId, NodeId, Outcome, RunId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::letter::Letter;
+use crate::message::AgentMessage;
 
 /// Where in its flow something happened: flows count their turns, and a worker's flow knows which turn the run's own
 /// flow was in when the worker's began.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FlowPlace {
+pub struct FlowPosition {
     /// The first node of a worker's flow; absent for the run's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worker: Option<NodeId>,
@@ -29,7 +29,7 @@ pub struct FlowPlace {
 pub struct TurnStart {
     /// The step's number in the run.
     pub step: u32,
-    pub place: FlowPlace,
+    pub place: FlowPosition,
     /// Whether the node takes this turn because something came after its last answer.
     pub again: bool,
     /// The supervisor's words, repeated to it because it had ignored them.
@@ -37,7 +37,7 @@ pub struct TurnStart {
     pub reminder: Option<String>,
     /// What it read at its start.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub letters: Vec<Letter>,
+    pub letters: Vec<AgentMessage>,
 }
 
 /// A model is about to be called.
@@ -208,7 +208,7 @@ pub enum InterruptEnd {
 pub struct CutOff {
     pub node: NodeId,
     pub reason: String,
-    pub place: FlowPlace,
+    pub place: FlowPosition,
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::KeepError;
-use crate::letter::{Letter, Origin};
+use crate::message::{AgentMessage, Origin};
 
 /// The kind of the journal's entries with input.
 pub const INPUT: &str = "input";
@@ -51,8 +51,8 @@ impl GivenInput {
         })
     }
 
-    /// The letter for its reader.
-    pub fn letter(&self) -> Letter {
+    /// The message for its reader.
+    pub fn letter(&self) -> AgentMessage {
         let origin = match &self.place {
             Some(place) => Origin::Said {
                 place: place.clone(),
@@ -61,7 +61,7 @@ impl GivenInput {
                 effect: self.effect,
             },
         };
-        Letter::input(origin, &self.text)
+        AgentMessage::input(origin, &self.text)
     }
 
     /// The entry of the same words in another run of which this one is a fork.

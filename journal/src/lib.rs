@@ -16,7 +16,7 @@ mod header;
 pub mod input;
 pub mod kind;
 #[doc(hidden)]
-pub mod letter;
+pub mod message;
 #[doc(hidden)]
 pub mod place;
 mod resume_request;
@@ -31,6 +31,6 @@ pub use error::KeepError;
 pub use gist::gist;
 pub use header::{NEEDS, OrderError, RunHeader, Workflow, executed_by_worker, needs_in};
 pub use resume_request::{RESUMED, ResumeRequest, said_to_fork};
-pub use snapshot::{NodeSnapshot, NodeState, RunSnapshot, UnreadCheckpoint};
+pub use snapshot::{InvalidCheckpoint, NodeSnapshot, NodeState, RunSnapshot};
 pub use steps::{Steps, steps_of};
 pub use suggestion::Suggestion;

@@ -117,4 +117,4 @@ impl RunSnapshot {
 /// Why a run cannot go on from a checkpoint: it is of another version of the program, or damaged.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
-pub struct UnreadCheckpoint(#[from] KeepError);
+pub struct InvalidCheckpoint(#[from] KeepError);

@@ -2,11 +2,11 @@
 //! interrupted from any thread at any moment, without a message lost or a history that no provider takes.
 
 mod blocking;
-mod desk;
 mod event;
 mod history;
 mod machine;
 mod run;
+mod tools;
 mod validity;
 
 use std::fmt::{self, Debug};
@@ -24,11 +24,11 @@ use machine::Machine;
 use run::{ConversationInner, ConversationRun, ConversationState};
 
 pub use blocking::{BlockingConversation, BlockingEvents};
-pub use desk::{ToolDesk, ToolProgress, ToolResult, ToolState};
 pub use event::{
     ConversationEvent, ConversationRunEnd, ConversationRunError, ConversationStatus, StopOutcome,
 };
 pub use history::{Completeness, History, HistoryEntry};
+pub use tools::{ConversationTools, ToolProgress, ToolResult, ToolState};
 pub use validity::{HistoryFault, check_history, repaired};
 
 /// How often tools run in a row, where nothing else is said.
@@ -42,7 +42,7 @@ pub struct ConversationConfig {
     /// The instructions that come before everything.
     pub system: Option<String>,
     /// Runs the tools that the model asks for; where it is left out, none is offered.
-    pub tools: Option<Arc<dyn ToolDesk>>,
+    pub tools: Option<Arc<dyn ConversationTools>>,
     /// How often tools run in a row, without a message of the user in between, before the conversation is paused. The
     /// next run continues with the tools that were asked for.
     pub tool_rounds: u32,
@@ -113,7 +113,7 @@ impl Conversation {
                 scope: config.scope,
                 grace: config.grace,
                 clock: config.clock,
-                desk: config.tools,
+                tools: config.tools,
             }),
         }
     }

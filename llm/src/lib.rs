@@ -27,8 +27,8 @@ pub use constraints::JsonSchemaConstraints;
 pub use conversation::{
     BlankMessage, BlockingConversation, BlockingEvents, Completeness, Conversation,
     ConversationConfig, ConversationEvent, ConversationRunEnd, ConversationRunError,
-    ConversationStatus, History, HistoryEntry, HistoryFault, StopOutcome, ToolDesk, ToolProgress,
-    ToolResult, ToolState, check_history, repaired,
+    ConversationStatus, ConversationTools, History, HistoryEntry, HistoryFault, StopOutcome,
+    ToolProgress, ToolResult, ToolState, check_history, repaired,
 };
 pub use deadlined::Deadlined;
 pub use fallback::{Fallback, MixedDialects};

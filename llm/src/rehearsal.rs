@@ -5,7 +5,6 @@
 //! or the time of the calls, so workers that run in parallel get the same answers in every run.
 
 mod compose;
-mod errand;
 mod facts;
 mod interrupt;
 mod prose;
@@ -15,6 +14,7 @@ mod schema_view;
 mod script;
 mod stream;
 mod talk;
+mod tool_phrases;
 mod tool_use;
 
 use async_trait::async_trait;
@@ -199,9 +199,9 @@ impl ChatModel for RehearsalModel {
     }
 
     async fn chat(&self, call: ChatCall, scope: &StopScope) -> Result<ChatOutcome, ModelError> {
-        let requests = errand::asked_for(&call.messages, &call.tools);
+        let requests = tool_phrases::asked_for(&call.messages, &call.tools);
         let text = if requests.is_empty() {
-            let remark = errand::remark(&call.messages);
+            let remark = tool_phrases::remark(&call.messages);
             remark.unwrap_or_else(|| talk::answer(self.config.seed, &call.messages))
         } else {
             String::new()

@@ -30,7 +30,7 @@ pub enum PlanningCall {
 
 /// What a person is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PersonAsked {
+pub enum PersonQuestion {
     /// How to go on, after an interrupt or a failure.
     HowToGoOn {
         /// Why the workflow has stopped.
@@ -60,7 +60,7 @@ pub enum PlanEffect {
     /// A step is carried out.
     RunStep(PlanStep),
     /// A person is asked.
-    AskPerson(PersonAsked),
+    AskPerson(PersonQuestion),
     /// The agent's open question waits behind the person's interrupt.
     HoldQuestion,
     /// The agent's question is not wanted any more.

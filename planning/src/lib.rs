@@ -8,6 +8,7 @@
 //! difference first, undo and redo it; or go on unchanged; or cancel. An agent's question is no reason to change a
 //! plan. If the two meet, the person goes first and the question is held.
 
+mod change_request;
 mod diff;
 mod edit_error;
 mod effect;
@@ -20,15 +21,15 @@ mod preview;
 mod reading;
 mod revision;
 mod role;
-mod standing;
+mod snapshot;
 mod state;
 mod step_outcome;
 mod stored;
-mod wish;
 
+pub use change_request::PlanChangeRequest;
 pub use diff::{DiffLine, PlanDiff};
 pub use edit_error::PlanEditError;
-pub use effect::{Fact, FactKind, PersonAsked, PlanEffect, PlanningCall};
+pub use effect::{Fact, FactKind, PersonQuestion, PlanEffect, PlanningCall};
 pub use event::{Failure, PlanEvent, Refused};
 pub use history::PlanHistory;
 pub use machine::PlanTurn;
@@ -36,13 +37,12 @@ pub use observer::{PlanReadError, facts_in, told_facts};
 pub use plan::{FinishedStep, Plan, PlanError, PlanStep, StepId};
 pub use preview::{PlanPreview, QuestionFate};
 pub use reading::PlanReading;
-pub use revision::{PlanRevision, Unfit};
+pub use revision::{PlanRevision, RevisionError};
 pub use role::{PLAN_EXECUTE, PlanRole, plan_kind};
-pub use standing::{OpenQuestion, PlanStanding, Taken, Unfinished};
+pub use snapshot::{OpenQuestion, PlanSnapshot, Taken, Unfinished};
 pub use state::{Activity, Cause, Flags, Held, Phase, PlanEnd, PlanExecute, RetryPolicy};
 pub use step_outcome::StepOutcome;
 pub use stored::{
     PlanVersion, StoredPlan, decided_escape, escape_taking_hold, is_plan, open_escape,
     plan_versions, unread_messages,
 };
-pub use wish::PlanWish;

@@ -5,7 +5,7 @@ mod work;
 
 use jiff::Timestamp;
 
-use crate::effect::{Fact, FactKind, PersonAsked, PlanEffect};
+use crate::effect::{Fact, FactKind, PersonQuestion, PlanEffect};
 use crate::event::{PlanEvent, Refused};
 use crate::state::{Activity, Cause, Held, Phase, PlanEnd, PlanExecute};
 
@@ -79,13 +79,13 @@ impl PlanExecute {
             Phase::Working { activity } => draft.perform(&activity),
             Phase::Asking { activity, question } => {
                 let step = step_of(&activity);
-                draft.ask(PersonAsked::Question { step, question });
+                draft.ask(PersonQuestion::Question { step, question });
             }
             Phase::BackingOff { attempts, .. } => {
                 let wait = self.retries.wait(attempts);
                 draft.effects.push(PlanEffect::Wait(wait));
             }
-            Phase::Held(held) => draft.ask(PersonAsked::HowToGoOn { cause: held.cause }),
+            Phase::Held(held) => draft.ask(PersonQuestion::HowToGoOn { cause: held.cause }),
         }
         draft.effects
     }
@@ -126,7 +126,7 @@ impl StateDraft {
         self.effects.push(PlanEffect::Checkpoint { reason });
     }
 
-    fn ask(&mut self, asked: PersonAsked) {
+    fn ask(&mut self, asked: PersonQuestion) {
         self.effects.push(PlanEffect::AskPerson(asked));
     }
 
@@ -186,7 +186,7 @@ impl StateDraft {
             is_suggesting: false,
         }));
         self.checkpoint("held");
-        self.ask(PersonAsked::HowToGoOn { cause });
+        self.ask(PersonQuestion::HowToGoOn { cause });
     }
 
     fn cancel(&mut self, event: &PlanEvent, reason: Option<&str>) -> Result<(), Refused> {

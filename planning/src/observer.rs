@@ -4,7 +4,7 @@ use interrupts::store::{Checkpoint, Checkpoints, Pages, StoreError};
 use routing_core::RunId;
 
 use crate::effect::Fact;
-use crate::standing::PlanStanding;
+use crate::snapshot::PlanSnapshot;
 use crate::state::PlanExecute;
 
 /// How many checkpoints are read together.
@@ -39,7 +39,7 @@ pub enum PlanReadError {
     },
 }
 
-impl PlanStanding {
+impl PlanSnapshot {
     /// Reads the content of a plan's checkpoint.
     ///
     /// # Errors
@@ -85,7 +85,7 @@ pub async fn told_facts(store: &dyn Checkpoints, run: RunId) -> Result<Vec<Fact>
 pub fn facts_in(checkpoints: &[Checkpoint]) -> Result<Vec<Fact>, PlanReadError> {
     let mut facts = Vec::new();
     for checkpoint in checkpoints {
-        facts.extend(PlanStanding::of(checkpoint)?.facts);
+        facts.extend(PlanSnapshot::of(checkpoint)?.facts);
     }
     Ok(facts)
 }

@@ -25,7 +25,7 @@ pub struct PlanRevision {
 /// Why a revision does not fit its plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Unfit {
+pub enum RevisionError {
     /// Its steps make no plan, or the plan is over.
     #[error(transparent)]
     Refused(#[from] Refused),
@@ -45,19 +45,21 @@ impl PlanRevision {
     ///
     /// # Errors
     ///
-    /// [`Unfit`] if it does not fit the current plan.
-    pub fn check(&self, state: &PlanExecute) -> Result<Option<PlanPreview>, Unfit> {
+    /// [`RevisionError`] if it does not fit the current plan.
+    pub fn check(&self, state: &PlanExecute) -> Result<Option<PlanPreview>, RevisionError> {
         let Some(tasks) = &self.plan else {
             let says_something = self.input.as_ref().is_some_and(|it| !it.trim().is_empty());
             return if says_something {
                 Ok(None)
             } else {
-                Err(Unfit::Empty)
+                Err(RevisionError::Empty)
             };
         };
         let preview = PlanPreview::of(state, tasks)?;
         match self.previewed {
-            Some(previewed) if previewed != preview.digest => Err(Unfit::Other { previewed }),
+            Some(previewed) if previewed != preview.digest => {
+                Err(RevisionError::Other { previewed })
+            }
             Some(_) | None => Ok(Some(preview)),
         }
     }

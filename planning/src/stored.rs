@@ -19,7 +19,7 @@ use crate::observer::PlanReadError;
 use crate::plan::PlanStep;
 use crate::preview::PlanPreview;
 use crate::role::PLAN_EXECUTE;
-use crate::standing::PlanStanding;
+use crate::snapshot::PlanSnapshot;
 use crate::state::{Activity, Phase, PlanExecute};
 
 /// How many rows are read together.
@@ -40,7 +40,7 @@ pub struct StoredPlan {
     /// When it was saved.
     pub at: Timestamp,
     /// The state of the plan.
-    pub standing: PlanStanding,
+    pub snapshot: PlanSnapshot,
 }
 
 /// A plan that was made or changed.
@@ -97,13 +97,13 @@ impl StoredPlan {
         Ok(Self {
             checkpoint: checkpoint.id,
             at: checkpoint.at,
-            standing: PlanStanding::of(checkpoint)?,
+            snapshot: PlanSnapshot::of(checkpoint)?,
         })
     }
 
     /// The workflow.
     pub const fn state(&self) -> &PlanExecute {
-        &self.standing.state
+        &self.snapshot.state
     }
 
     /// The step that is carried out, or would be if the workflow went on unchanged.
@@ -239,7 +239,7 @@ pub async fn decided_escape(
     while let Some(found) = pages.next(|page| store.interrupts(&filter, page)).await? {
         let is_left = |interrupt: &Interrupt| {
             interrupt.interrupt_type == InterruptType::Pause
-                && !plan.standing.applied.contains(&interrupt.id)
+                && !plan.snapshot.applied.contains(&interrupt.id)
         };
         let mut left = found.into_iter().map(|(_, interrupt)| interrupt);
         decided = left.rfind(is_left).or(decided);
@@ -261,7 +261,7 @@ pub async fn unread_messages(
     run: &Run,
     plan: &StoredPlan,
 ) -> Result<usize, StoreError> {
-    let (mut count, mut pages) = (0, Pages::after(plan.standing.read, PAGE));
+    let (mut count, mut pages) = (0, Pages::after(plan.snapshot.read, PAGE));
     while let Some(found) = pages.next(|page| store.messages(run.id, page)).await? {
         let is_unread =
             |stored: &&StoredMessage| !matches!(stored.state, MessageState::Withdrawn { .. });
@@ -302,7 +302,7 @@ async fn facts_until(store: &dyn Store, run: &Run, last: u64) -> Result<Vec<Fact
         && let Some(found) = pages.next(|page| store.checkpoints(run.id, page)).await?
     {
         for checkpoint in found.iter().filter(|it| it.id.number <= last) {
-            facts.extend(PlanStanding::of(checkpoint)?.facts);
+            facts.extend(PlanSnapshot::of(checkpoint)?.facts);
         }
     }
     Ok(facts)

@@ -14,7 +14,7 @@ use crate::reroute::RerouteState;
 mod admission;
 
 pub use admission::{
-    Admission, AgentDirectory, Mailbox, NodeEnded, NodeStatus, PublishRefusal, RerouteDesk,
+    Admission, AgentDirectory, Mailbox, NodeEnded, NodeStatus, PublishRefusal, RerouteAdmission,
 };
 
 /// What subscribers of the bus receive.

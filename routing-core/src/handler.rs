@@ -32,9 +32,10 @@ use slot::Slot;
 
 pub use ask_reviewer::ReviewDecision;
 pub use decisions::{
-    DecisionError, Decisions, InMemoryDecisions, Matter, PersonPrompt, Proposal, StandingDecision,
+    DecisionError, DecisionPart, Decisions, InMemoryDecisions, PersonPrompt, Proposal,
+    RecordedDecision,
 };
-pub use observer::{InterruptMoment, InterruptObserver, Unobserved};
+pub use observer::{InterruptObserver, LifecycleEvent, Unobserved};
 pub use resolution::{DecidedBy, FilledBy, HandleError, Resolution, Routed};
 
 /// How the handler decides.

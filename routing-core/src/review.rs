@@ -201,10 +201,10 @@ pub trait Reviewer: Send + Sync {
 
 /// Answers nothing: each question stays open.
 #[derive(Debug, Clone, Copy)]
-pub struct Nobody;
+pub struct NoReviewer;
 
 #[async_trait]
-impl Reviewer for Nobody {
+impl Reviewer for NoReviewer {
     async fn answer(&self, _: &Question, _: &StopScope) -> Result<Outcome<Answer>, ReviewError> {
         Err(ReviewError::NobodyThere)
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use interrupts::life::{Actor, Admission, ExpiryOutcome, Recurrence, Role, RunState, Scope};
 use interrupts::store::{Delivery, NewRun, NodeActivity, NodeRow, RaisedQuestion, Run, Store};
-use interrupts::{ActorName, Digest, IdempotencyKey, KindName, NoBell, OwnerName, RouteName};
+use interrupts::{ActorName, Digest, IdempotencyKey, KindName, NoNotifier, OwnerName, RouteName};
 use jiff::{SignedDuration, Timestamp};
 use routing_core::{
     AgentType as _, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource,
@@ -42,7 +42,7 @@ async fn main() -> Result<(), Failure> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     println!("http://{}/?launch={launch}", listener.local_addr()?);
     let stop = CancellationToken::new();
-    let mut config = ServerConfig::new(store, Arc::new(NoBell));
+    let mut config = ServerConfig::new(store, Arc::new(NoNotifier));
     config.catalogues = agents::catalogue::built_in();
     serve(listener, config, stop).await?;
     Ok(())

@@ -1,26 +1,26 @@
 //! Who may come in, and what a caller may do.
 
 mod caller;
-mod crowd;
-mod gate;
+mod concurrency_limit;
 mod head;
 mod host;
+mod middleware;
 mod pace;
 mod reach;
 mod right;
 mod session;
-mod staying;
+mod session_expiry;
 mod token;
 
 pub use caller::role_name;
 pub(crate) use caller::{Caller, Credential};
-pub(crate) use crowd::Crowd;
-pub(crate) use gate::{Ticket, admit_only_the_known, refuse_foreign_sites, takes_tickets};
+pub(crate) use concurrency_limit::ConcurrencyLimit;
 pub(crate) use head::refuse_large_heads;
 pub(crate) use host::HostNames;
+pub(crate) use middleware::{Ticket, admit_only_the_known, refuse_foreign_sites, takes_tickets};
 pub(crate) use pace::{Pace, Peer, keep_the_pace};
 pub(crate) use right::{Decides, Directs, Operates, Reads, Requests, Right, Surveys, Works};
 pub(crate) use session::{SessionCookie, begin_session, end_session};
-pub(crate) use staying::{Stay, Staying};
+pub(crate) use session_expiry::{SessionExpiry, Stay};
 pub use token::{IssueError, Issued, TokenOrder, issue_token};
 pub(crate) use token::{digest_of_presented, issue_ticket};

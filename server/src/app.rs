@@ -11,7 +11,7 @@ use routing_core::RunId;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::access::{Crowd, HostNames, Pace, SessionCookie, Staying};
+use crate::access::{ConcurrencyLimit, HostNames, Pace, SessionCookie, SessionExpiry};
 use crate::bus::Publishing;
 use crate::changes::PlanChanges;
 use crate::config::ServerConfig;
@@ -36,10 +36,10 @@ pub(crate) struct AppState {
     /// The broker, and how far it has come.
     pub(crate) bus: Option<Publishing>,
     pub(crate) pace: Pace,
-    pub(crate) crowd: Crowd,
+    pub(crate) crowd: ConcurrencyLimit,
     pub(crate) hosts: HostNames,
     pub(crate) session: SessionCookie,
-    pub(crate) staying: Staying,
+    pub(crate) staying: SessionExpiry,
     /// Cancelled when the server is asked to stop.
     pub(crate) draining: CancellationToken,
     /// The sockets and the changes of plans that outlive their request.
@@ -164,7 +164,7 @@ impl App {
         }
         match (holder, &run.lease) {
             (Holder::Here | Holder::Elsewhere, Some(lease)) => {
-                self.config.bell.ring(&lease.owner).await;
+                self.config.notifier.notify(&lease.owner).await;
             }
             (Holder::Here | Holder::Elsewhere, None) | (Holder::Nobody, _) => {
                 // A run that cannot go on here continues where a person resumes it.

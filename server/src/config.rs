@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use interrupts::Bell;
+use interrupts::Notifier;
 use interrupts::bus::Bus;
 use interrupts::catalogue::SharedCatalogue;
 use interrupts::life::USUAL_CLAIM;
@@ -127,7 +127,7 @@ pub struct ServerConfig {
     /// How long its writes take: the code that opens the store records that there.
     pub store_times: Arc<StoreTimes>,
     /// Notifies the processes that execute runs.
-    pub bell: Arc<dyn Bell>,
+    pub notifier: Arc<dyn Notifier>,
     /// The broker that events are published to and commands come from.
     pub bus: Option<Arc<dyn Bus>>,
     /// The catalogues of this program's workflows; the first is for runs that name no workflow. The store has the
@@ -153,12 +153,12 @@ pub struct ServerConfig {
 
 impl ServerConfig {
     /// A server over a store, for this machine alone, that executes no runs.
-    pub fn new(store: Arc<dyn Store>, bell: Arc<dyn Bell>) -> Self {
+    pub fn new(store: Arc<dyn Store>, notifier: Arc<dyn Notifier>) -> Self {
         Self {
             store,
             store_notice: None,
             store_times: Arc::default(),
-            bell,
+            notifier,
             bus: None,
             catalogues: Vec::new(),
             policy: Arc::default(),

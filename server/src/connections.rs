@@ -1,6 +1,6 @@
 //! Connections: how many at once, how long a head may take, and how they end.
 
-mod patience;
+mod read_timeout;
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use tower::service_fn;
 
 use crate::access::Peer;
 use crate::config::ServerLimits;
-use patience::Patient;
+use read_timeout::Patient;
 
 /// How much of a connection is read and buffered at once: a larger head is refused.
 const READ_AT_ONCE: usize = 64 << 10;

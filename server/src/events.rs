@@ -5,21 +5,21 @@
 
 mod content;
 mod envelope;
+mod event_catalogue;
 mod known;
 mod model_call;
 mod records;
 mod run_events;
-mod told;
 
 use std::sync::Arc;
 
 use interrupts::store::{OutboxRow, Store};
 
 pub(crate) use envelope::{FeedEvent, event_type, position_text, reset_event, source_of};
+pub(crate) use event_catalogue::TOLD;
 pub(crate) use known::Interrupts;
-pub(crate) use records::{EventRecords, KeptEffect, goal_of};
+pub(crate) use records::{EventRecords, StoredEffect, goal_of};
 pub use run_events::RunEvents;
-pub(crate) use told::TOLD;
 
 use known::KnownInterrupts;
 

@@ -24,7 +24,7 @@ use workers::Candidates;
 use crate::config::ServerLimits;
 use crate::metrics::Metrics;
 
-use crate::events::{EventRecords, EventRenderer, FeedEvent, KeptEffect};
+use crate::events::{EventRecords, EventRenderer, FeedEvent, StoredEffect};
 use news::{Waiting, freed};
 
 pub(crate) use news::{Concern, News};
@@ -48,7 +48,7 @@ pub(crate) struct Feed {
     lag: u64,
     heartbeat: Duration,
     metrics: Arc<Metrics>,
-    rung: Notify,
+    notified: Notify,
     /// How often a caller has asked to catch up with the store.
     asked: AtomicU64,
     /// Up to which of those requests it has caught up.
@@ -76,7 +76,7 @@ impl Feed {
             lag: limits.feed_lag,
             heartbeat: limits.heartbeat,
             metrics,
-            rung: Notify::new(),
+            notified: Notify::new(),
             asked: AtomicU64::new(0),
             answered: watch::Sender::new(0),
             latest,
@@ -109,7 +109,7 @@ impl Feed {
 
     /// Notifies the feed that there may be news.
     pub(crate) fn nudge(&self) {
-        self.rung.notify_one();
+        self.notified.notify_one();
     }
 
     /// Waits until the feed has read everything in the store by now, or could not. All callers that wait are served together.
@@ -154,7 +154,7 @@ impl Feed {
     /// then: reading must not get in the way of writers.
     async fn nudged(&self) {
         loop {
-            self.rung.notified().await;
+            self.notified.notified().await;
             let is_asked = self.asked.load(Ordering::SeqCst) > *self.answered.borrow();
             if is_asked || self.is_read() {
                 return;
@@ -264,7 +264,7 @@ impl Feed {
         if let Notification::Effect {
             effect, done: true, ..
         } = &row.notification
-            && let Some(KeptEffect::Tool(call)) = records.effect(*effect)
+            && let Some(StoredEffect::Tool(call)) = records.effect(*effect)
             && let Some(by) = call.end.as_ref().and_then(|end| end.interrupted_by)
         {
             self.metrics.tool_stopped(&call.tool, by);

@@ -6,7 +6,7 @@ use interrupts::life::Actor;
 use interrupts::store::{CheckpointId, Run, StoreError};
 use jiff::Timestamp;
 use journal::ResumeRequest;
-use planning::{PlanEditError, PlanWish, StoredPlan};
+use planning::{PlanChangeRequest, PlanEditError, StoredPlan};
 use routing_core::RunId;
 use serde_json::{Map, Value, json};
 
@@ -80,7 +80,7 @@ pub struct PlanOrder {
     /// Its run.
     pub run: RunId,
     /// How.
-    pub wish: PlanWish,
+    pub wish: PlanChangeRequest,
     /// The version of the plan that the caller saw; any if absent.
     pub if_version: Option<usize>,
     /// Who asks for it.

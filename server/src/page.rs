@@ -52,7 +52,7 @@ pub(crate) fn router() -> Router<App> {
             "/review/{interrupt_id}/claim",
             get(review::look).post(review::claim),
         )
-        .route("/review/{interrupt_id}/standing", get(review::standing))
+        .route("/review/{interrupt_id}/standing", get(review::status))
         .route("/runs", get(run::list))
         .route("/runs/{run_id}", get(run::show))
         .route("/runs/{run_id}/live", get(run::live))

@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::access::{Crowd, HostNames, Pace, SessionCookie, Staying};
+use crate::access::{ConcurrencyLimit, HostNames, Pace, SessionCookie, SessionExpiry};
 use crate::app::{App, AppState};
 use crate::bus::{self, Publishing};
 use crate::changes::PlanChanges;
@@ -118,10 +118,10 @@ async fn app_of(
     .await?;
     Ok(App::new(AppState {
         pace: Pace::new(&config.limits),
-        crowd: Crowd::new(config.limits.requests_at_once),
+        crowd: ConcurrencyLimit::new(config.limits.requests_at_once),
         hosts: HostNames::new(&config.hosts, config.remote.is_secure()),
         session: SessionCookie::new(port, config.remote.is_secure()),
-        staying: Staying::default(),
+        staying: SessionExpiry::default(),
         catalogues: CatalogueBook::new(config.catalogues.iter().cloned()),
         feed: Arc::new(feed),
         metrics,

@@ -46,7 +46,7 @@ pub fn comparisons(costs: &Costs) -> Vec<Comparison> {
         });
     }
     // The commit, its notification, and the reads of the process that receives it: the outbox with a row.
-    let heard = 2.0 * costs.asker + costs.bell + costs.read + costs.row;
+    let heard = 2.0 * costs.asker + costs.notifier + costs.read + costs.row;
     all.push(Comparison {
         what: "microseconds until another store has read it".to_owned(),
         model: costs.transaction + costs.telling + costs.flush + heard,

@@ -41,11 +41,11 @@ pub struct Costs {
     pub other: f64,
     /// Work to tell one process that listens of a commit (many: 12 to 16, the listener included)
     #[arg(long, default_value_t = 12.0)]
-    pub bell: f64,
+    pub notifier: f64,
     /// Work of a new connection, of which each process makes three after a failure (assumed)
     #[arg(long, default_value_t = 3_000.0)]
     pub connection: f64,
-    /// Time from an answer until its asker asks again, or from the bell until a process asks (across: 1.1 ms until an admission is read by another store)
+    /// Time from an answer until its asker asks again, or from the notifier until a process asks (across: 1.1 ms until an admission is read by another store)
     #[arg(long, default_value_t = 100.0)]
     pub asker: f64,
     /// Cores of the store's machine (assumed; the benches had 2, with the programs on them)

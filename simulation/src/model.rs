@@ -3,7 +3,7 @@
 mod deaths;
 mod feeds;
 mod figures;
-mod looks;
+mod orphan_scan;
 mod ownership;
 mod run;
 mod settings;
@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use interrupts::OwnerName;
 use interrupts::life::{RunState, State};
-use interrupts::manager::{Looks, Times};
+use interrupts::manager::{ScanSchedule, Times};
 
 pub use figures::{Figures, Samples, Source};
 pub use settings::{Fault, ModelSettings, Remedy};
@@ -24,7 +24,7 @@ use crate::random::Random;
 use crate::store::{FinishedOperation, Store, StoreEvent, StoreOperation};
 use crate::timeline::Timeline;
 use feeds::{FeedNews, Hearing};
-use looks::Attempt;
+use orphan_scan::Attempt;
 use ownership::Sweep;
 use run::{ModelRun, Waits};
 use turns::Among;
@@ -328,7 +328,7 @@ impl<'costs> Model<'costs> {
             };
         }
         if tells {
-            self.rings();
+            self.notifies();
         }
     }
 
@@ -448,8 +448,8 @@ impl<'costs> Model<'costs> {
     /// How often a process looks for runs that lost their processes.
     const fn look_interval(&self, process: usize) -> Duration {
         match self.is_worker(process) {
-            true => Looks::USUAL.of_worker,
-            false => Looks::USUAL.of_server,
+            true => ScanSchedule::USUAL.of_worker,
+            false => ScanSchedule::USUAL.of_server,
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use interrupts::manager::{LOOK_AT_LAPSED, Looks, Times, time_to_outlast};
+use interrupts::manager::{LOOK_AT_LAPSED, ScanSchedule, Times, time_to_outlast};
 use interrupts::store::WorkerState;
 use interrupts::{Fleet, FreeRun, Labels, OwnerName};
 use routing_core::RunId;
@@ -218,7 +218,7 @@ fn the_run_of_a_dead_worker_is_taken_once_its_lease_was_outlasted() {
         let least = times.lease - times.heartbeat + outlasted;
         // What is asked meanwhile takes time, and a sweep may put a renewal off.
         let spare = Duration::from_millis(500);
-        let turn = Looks::USUAL.of_worker + outlasted;
+        let turn = ScanSchedule::USUAL.of_worker + outlasted;
         let most = times.lease + turn + LOOK_AT_LAPSED + spare;
         assert!(
             taken.at(0.0) >= least.as_secs_f64() - 0.5,
@@ -226,7 +226,7 @@ fn the_run_of_a_dead_worker_is_taken_once_its_lease_was_outlasted() {
             taken.at(0.0)
         );
         assert!(taken.at(0.8) <= most.as_secs_f64(), "{}", taken.at(0.8));
-        let second = most + Looks::USUAL.of_worker * 2;
+        let second = most + ScanSchedule::USUAL.of_worker * 2;
         assert!(taken.at(1.0) <= second.as_secs_f64(), "{}", taken.at(1.0));
         assert_eq!(figures.left, 0, "{remedy:?}");
     }
@@ -248,9 +248,9 @@ fn a_decided_run_is_taken_by_one_worker_at_once() {
         fault: Fault::TenthDies,
         ..small(20)
     });
-    let last = Looks::USUAL.of_worker * (LAST_IN_LINE as u32 + 1);
+    let last = ScanSchedule::USUAL.of_worker * (LAST_IN_LINE as u32 + 1);
     let most = some_die.resumed.at(1.0);
-    assert!(most > Looks::USUAL.of_worker.as_secs_f64(), "{most}");
+    assert!(most > ScanSchedule::USUAL.of_worker.as_secs_f64(), "{most}");
     assert!(most < last.as_secs_f64(), "{most}");
 }
 

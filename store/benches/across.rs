@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use interrupts::life::{Actor, Admission, ExpiryOutcome, Recurrence, Role, Scope, USUAL_ATTEMPTS};
 use interrupts::store::{Interrupts as _, NewRun, Outbox as _, Page, Runs as _};
-use interrupts::{ActorName, Bell as _, IdempotencyKey, KindName, RouteName};
+use interrupts::{ActorName, IdempotencyKey, KindName, Notifier as _, RouteName};
 use routing_core::{InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
-use store::{PostgresBell, PostgresLocation, PostgresStore, StoreSettings};
+use store::{PostgresLocation, PostgresNotifier, PostgresStore, StoreSettings};
 use tokio_postgres::{AsyncMessage, Client, NoTls};
 
 const ALONE: usize = 1_000;
@@ -132,8 +132,8 @@ async fn hearing(
     });
     listener.batch_execute("LISTEN bare").await?;
     let other = PostgresStore::open(place, StoreSettings::default()).await?;
-    let bell = PostgresBell::hang(place);
-    bell.heard().await;
+    let notifier = PostgresNotifier::hang(place);
+    notifier.heard().await;
     let mut after = last(&other).await?;
     let (mut bares, mut heards) = (Vec::new(), Vec::new());
     for number in 0..ROUNDS {
@@ -149,7 +149,7 @@ async fn hearing(
             tokio::spawn(async move { store.admit(admission).await })
         };
         let read = loop {
-            bell.heard().await;
+            notifier.heard().await;
             let page = Page { after, limit: 100 };
             let rows = other.outbox(page).await?;
             if let Some(row) = rows.last() {

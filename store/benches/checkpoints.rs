@@ -1,16 +1,16 @@
 //! What it costs to save a checkpoint durably, beside what the disk itself costs.
 //!
 //! Prints for 1 KB, 100 KB and 1 MB: a bare write of as many bytes that is flushed, the checkpoint, and what it
-//! costs above the disk's own flush of one page. Then what it costs to wake another process by its bell.
+//! costs above the disk's own flush of one page. Then what it costs to wake another process by its notifier.
 
 use std::fs::File;
 use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 use interrupts::store::{CheckpointDraft, Checkpoints as _, NewRun, Runs as _};
-use interrupts::{Bell as _, OwnerName};
+use interrupts::{Notifier as _, OwnerName};
 use routing_core::RunId;
-use store::{LocalBell, SqliteStore, StoreSettings};
+use store::{LocalNotifier, SqliteStore, StoreSettings};
 
 const SIZES: [(&str, usize, usize); 3] = [
     ("1 KB", 1 << 10, 400),
@@ -29,7 +29,7 @@ fn main() -> Result<(), Failure> {
         .build()?;
     runtime.block_on(async {
         save().await?;
-        ring().await
+        notify().await
     })
 }
 
@@ -84,22 +84,22 @@ fn flushed(file: &mut File, bytes: &[u8]) -> Result<Duration, Failure> {
     Ok(began.elapsed())
 }
 
-async fn ring() -> Result<(), Failure> {
+async fn notify() -> Result<(), Failure> {
     let folder = tempfile::tempdir()?;
     let store = folder.path().join("store.db");
     let (here, there) = (OwnerName::new("here")?, OwnerName::new("there")?);
-    let own = LocalBell::hang(&store, &here)?;
-    let other = LocalBell::hang(&store, &there)?;
+    let own = LocalNotifier::hang(&store, &here)?;
+    let other = LocalNotifier::hang(&store, &there)?;
     let answering = tokio::spawn(async move {
         for _ring in 0..RINGS {
             other.heard().await;
-            other.ring(&here).await;
+            other.notify(&here).await;
         }
     });
     let mut times = Vec::new();
     for _ring in 0..RINGS {
         let began = Instant::now();
-        own.ring(&there).await;
+        own.notify(&there).await;
         own.heard().await;
         times.push(began.elapsed() / 2);
     }

@@ -12,14 +12,14 @@ use std::time::{Duration, Instant};
 
 use interrupts::life::{Actor, Role};
 use interrupts::manager::{
-    Facing, InterruptManager, ManagerSettings, NoDeliveries, StopRequest, Taking, Target,
+    AgentRoutes, InterruptManager, ManagerSettings, NoDeliveries, StopRequest, Taking, Target,
 };
 use interrupts::store::{NewRun, Runs as _};
 use interrupts::{ActorName, KindName, OwnerName, RouteName};
 use routing_core::{NodeId, RunId, StopMode};
 use rusqlite::Connection;
 use rustix::time::{ClockId, clock_gettime};
-use store::{SqliteStore, StoreLocation, StoreSettings, bell_at};
+use store::{SqliteStore, StoreLocation, StoreSettings, notifier_at};
 use tokio::runtime::Handle;
 
 const ROUNDS: usize = 300;
@@ -53,7 +53,7 @@ fn now() -> Result<u64, Failure> {
 
 async fn manager(file: &Path, name: &str) -> Result<(InterruptManager, Arc<SqliteStore>), Failure> {
     let store = Arc::new(SqliteStore::open(file.to_owned(), StoreSettings::default()).await?);
-    let facing = Facing {
+    let agent_routes = AgentRoutes {
         kind: KindName::new("ORCHESTRATOR")?,
         origin: RouteName::new("ORCHESTRATOR")?,
         routes: vec![RouteName::new("ORCHESTRATOR")?],
@@ -62,9 +62,9 @@ async fn manager(file: &Path, name: &str) -> Result<(InterruptManager, Arc<Sqlit
     let mut settings = ManagerSettings::new(
         Arc::clone(&store) as Arc<_>,
         owner.clone(),
-        Arc::new(facing),
+        Arc::new(agent_routes),
     );
-    settings.bell = bell_at(&StoreLocation::File(file.to_owned()), &owner);
+    settings.notifier = notifier_at(&StoreLocation::File(file.to_owned()), &owner);
     Ok((InterruptManager::new(settings, Handle::current()), store))
 }
 

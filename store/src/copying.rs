@@ -103,7 +103,7 @@ async fn opened(location: &StoreLocation) -> Result<Arc<dyn Store>, CopyError> {
         StoreLocation::Memory => Err(CopyError::InMemory),
         StoreLocation::File(_) | StoreLocation::Postgres(_) => {
             let opened = location.look(StoreSettings::default()).await?;
-            match opened.standing.refusal() {
+            match opened.status.refusal() {
                 Some(refusal) => Err(refusal.into()),
                 None => Ok(opened.store),
             }

@@ -10,11 +10,11 @@
 
 mod adapter;
 pub mod backend;
-mod bell;
 #[cfg(feature = "postgres")]
 mod copying;
 mod location;
 mod memory;
+mod notifier;
 mod operation;
 #[cfg(feature = "postgres")]
 mod postgres;
@@ -24,14 +24,14 @@ mod sqlite;
 mod tables;
 
 pub use adapter::{Adapter, StoreSettings, Written};
-pub use bell::bell_at;
-#[cfg(unix)]
-pub use bell::{BellError, LocalBell};
 #[cfg(feature = "postgres")]
 pub use copying::{CopyError, StoreCopy, copy_store};
 pub use location::{LocationError, OpenError, Opened, StoreLocation, open_any};
 pub use memory::{Memory, MemoryStore};
+pub use notifier::notifier_at;
+#[cfg(unix)]
+pub use notifier::{LocalNotifier, NotifierError};
 #[cfg(feature = "postgres")]
-pub use postgres::{Postgres, PostgresBell, PostgresLocation, PostgresStore, READS_AT_ONCE};
+pub use postgres::{Postgres, PostgresLocation, PostgresNotifier, PostgresStore, READS_AT_ONCE};
 pub use relational::LARGEST_BATCH;
 pub use sqlite::{Sqlite, SqliteStore, StoreStatus, until_closed};

@@ -131,7 +131,7 @@ impl StoreLocation {
         match self {
             Self::Memory => Ok(Opened {
                 store: Arc::new(MemoryStore::new(settings)),
-                standing: StoreStatus::Whole,
+                status: StoreStatus::Whole,
                 notice: None,
             }),
             Self::File(path) => {
@@ -140,7 +140,7 @@ impl StoreLocation {
                 })?;
                 let store = SqliteStore::open(path, settings).await?;
                 Ok(Opened {
-                    standing: store.standing().clone(),
+                    status: store.status().clone(),
                     store: Arc::new(store),
                     notice: None,
                 })
@@ -151,7 +151,7 @@ impl StoreLocation {
                 Ok(Opened {
                     notice: store.notice(),
                     store: Arc::new(store),
-                    standing: StoreStatus::Whole,
+                    status: StoreStatus::Whole,
                 })
             }
         }
@@ -165,7 +165,7 @@ pub struct Opened {
     /// The store.
     pub store: Arc<dyn Store>,
     /// Its status.
-    pub standing: StoreStatus,
+    pub status: StoreStatus,
     /// What an operator should know of it, in words.
     pub notice: Option<&'static str>,
 }

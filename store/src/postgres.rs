@@ -5,10 +5,10 @@
 //! so that its lists have no gaps and what an operation has read is still true when it writes. A `NOTIFY` with the
 //! commit wakes the processes that wait for news.
 
-mod bell;
 mod dialect;
 mod error;
 mod location;
+mod notifier;
 mod readers;
 mod schema;
 mod session;
@@ -29,8 +29,8 @@ use readers::Readers;
 use session::Session;
 use writer::DatabaseWriter;
 
-pub use bell::PostgresBell;
 pub use location::PostgresLocation;
+pub use notifier::PostgresNotifier;
 pub use readers::READS_AT_ONCE;
 
 /// A store in a PostgreSQL database. Any number of processes, on any number of machines, may have the same.

@@ -47,7 +47,7 @@ pub struct Sqlite {
     readers: Arc<Readers>,
     /// Where there is none, every operation is refused.
     writer: Option<Writer>,
-    standing: StoreStatus,
+    status: StoreStatus,
     /// Dropped last.
     owned: Owned,
 }
@@ -60,8 +60,8 @@ impl Debug for Sqlite {
 
 impl SqliteStore {
     /// Its status when it was opened.
-    pub const fn standing(&self) -> &StoreStatus {
-        &self.backend.standing
+    pub const fn status(&self) -> &StoreStatus {
+        &self.backend.status
     }
 
     /// Waits until everything that was submitted is done, and closes the file.
@@ -78,7 +78,7 @@ impl SqliteStore {
             writer,
             readers,
             owned,
-            standing: _,
+            status: _,
             settings: _,
         } = self.backend;
         readers.close().await;
@@ -112,7 +112,7 @@ impl Relational for Sqlite {
     async fn submit<O: Operation>(&self, operation: O) -> Result<O::Output, O::Error> {
         match &self.writer {
             Some(writer) => writer.submit(operation).await,
-            None => Err(self.standing.refusal().unwrap_or(StoreError::Closed).into()),
+            None => Err(self.status.refusal().unwrap_or(StoreError::Closed).into()),
         }
     }
 

@@ -61,7 +61,7 @@ pub struct Tables {
     /// The last version of each workflow's catalogue: made of the catalogues themselves.
     pub(crate) versions: Table<WorkflowName, u64>,
     pub(crate) tokens: Table<Digest, PlacedToken>,
-    pub(crate) standing: Table<RuleId, PlacedRule>,
+    pub(crate) status: Table<RuleId, PlacedRule>,
     /// The rules about one matter that have not ended, oldest first: made of the rules themselves.
     pub(crate) shelves: Table<Digest, Vec<RuleId>>,
     pub(crate) outbox: Table<u64, OutboxRow>,
@@ -92,7 +92,7 @@ macro_rules! each_table {
         tables.catalogues.$call();
         tables.versions.$call();
         tables.tokens.$call();
-        tables.standing.$call();
+        tables.status.$call();
         tables.shelves.$call();
         tables.outbox.$call();
         tables.audit.$call();
@@ -129,7 +129,7 @@ impl Tables {
             catalogues: Table::default(),
             versions: Table::default(),
             tokens: Table::default(),
-            standing: Table::default(),
+            status: Table::default(),
             shelves: Table::default(),
             outbox: Table::default(),
             audit: Table::default(),

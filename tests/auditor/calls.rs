@@ -86,7 +86,7 @@ pub(super) fn check(calls: &[TargetCall], journals: &[Journal], report: &mut Rep
         if let Some((number, place)) = kept.get(&call.request)
             && call.number > *number
         {
-            report.findings.push(Finding::AskedAgain {
+            report.findings.push(Finding::AskingOutcome {
                 place: place.clone(),
                 kept: *number,
                 again: call.number,

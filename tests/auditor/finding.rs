@@ -101,7 +101,7 @@ pub enum Finding {
         state: State,
     },
     /// A target was asked again for what its journal had already.
-    AskedAgain {
+    AskingOutcome {
         /// The place in the run of the effect whose result was there.
         place: String,
         /// The number of the call whose answer is in the journal.

@@ -13,7 +13,7 @@ use std::time::Duration;
 pub use command::ContainedCommand;
 pub use end::{ContainedEnd, ContainmentError};
 pub use environment::{ALLOWED_VARIABLES, ToolEnvironment};
-pub use output::KeptOutput;
+pub use output::BoundedOutput;
 pub use talk::ContainedTalk;
 
 use crate::keeper::WantedMechanism;

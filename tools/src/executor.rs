@@ -12,12 +12,12 @@ use futures_util::future::join_all;
 use routing_core::StopReason;
 use tokio::sync::Semaphore;
 
+use crate::call_log::{CallLog, CallLogError, CallPosition, NoCallLog};
 use crate::callbacks::{NoCallbacks, ToolCallbacks};
 use crate::controller::{ControllerConfig, InterruptController};
 use crate::counts::{ToolCounter, ToolCounts};
-use crate::ledger::{CallLedger, CallPlace, LedgerError, NoLedger};
 use crate::limit::CallLimits;
-use crate::permission::{Approver, NobodyToAsk, Permission, PermissionPolicy};
+use crate::permission::{Approver, NoApprover, Permission, PermissionPolicy};
 use crate::registry::ToolRegistry;
 use crate::tool::{NoProgress, ProgressSink, RequestedCall};
 use crate::workspace::Workspace;
@@ -44,7 +44,7 @@ pub struct ExecutorConfig {
     /// Observes what becomes of calls.
     pub callbacks: Arc<dyn ToolCallbacks>,
     /// The record of calls.
-    pub ledger: Arc<dyn CallLedger>,
+    pub call_log: Arc<dyn CallLog>,
     /// Receives the progress of running tools.
     pub progress: Arc<dyn ProgressSink>,
     /// Counts the calls that interrupts stopped.
@@ -68,9 +68,9 @@ impl ExecutorConfig {
             }),
             workspace,
             policy: PermissionPolicy::always(Permission::Ask),
-            approver: Arc::new(NobodyToAsk),
+            approver: Arc::new(NoApprover),
             callbacks: Arc::new(NoCallbacks),
-            ledger: Arc::new(NoLedger),
+            call_log: Arc::new(NoCallLog),
             progress: Arc::new(NoProgress),
             counter,
             at_once: AT_ONCE,
@@ -126,17 +126,17 @@ impl Executor {
     ///
     /// # Errors
     ///
-    /// [`LedgerError`] where a call could not be recorded. No call runs any more then; those that ended have their
+    /// [`CallLogError`] where a call could not be recorded. No call runs any more then; those that ended have their
     /// record.
     ///
     /// # Cancel safety
     ///
     /// Not cancel safe: dropping the future drops all calls, and how they ended is lost. Interrupt the controller
     /// instead.
-    pub async fn execute(&self, calls: Vec<RequestedCall>) -> Result<TurnEnd, LedgerError> {
+    pub async fn execute(&self, calls: Vec<RequestedCall>) -> Result<TurnEnd, CallLogError> {
         let turn = self.config.controller.begin_turn();
         let slots = Semaphore::new(self.config.at_once.get());
-        let places = CallPlace::of_all(&calls);
+        let places = CallPosition::of_all(&calls);
         let all = calls.into_iter().zip(places).map(|(call, place)| {
             let one = OneCall {
                 config: &self.config,

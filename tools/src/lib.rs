@@ -9,13 +9,13 @@
 
 mod arguments;
 mod builtin;
+mod call_log;
 mod callbacks;
 mod containment;
 mod controller;
 mod counts;
 mod executor;
 mod keeper;
-mod ledger;
 mod limit;
 mod mcp;
 mod permission;
@@ -28,10 +28,11 @@ pub use builtin::{
     LaunchAgent, LaunchRequest, LaunchedAgent, Launcher, LauncherError, ListFiles, ProgramConfig,
     Python, ReadFile, SearchFiles, Shell, built_in_tools, edit_tools,
 };
+pub use call_log::{BegunCall, CallLog, CallLogError, CallPosition, NoCallLog};
 pub use callbacks::{NoCallbacks, ToolCallbacks};
 pub use containment::{
-    ALLOWED_VARIABLES, ContainedCommand, ContainedEnd, ContainedTalk, Containment,
-    ContainmentConfig, ContainmentError, KeptOutput, ToolEnvironment,
+    ALLOWED_VARIABLES, BoundedOutput, ContainedCommand, ContainedEnd, ContainedTalk, Containment,
+    ContainmentConfig, ContainmentError, ToolEnvironment,
 };
 pub use controller::{
     CallStop, Cancellation, Cleanup, ControllerConfig, Driven, Fenced, InterruptController,
@@ -44,7 +45,6 @@ pub use journal::tool::{
     CallDigest, CallEnd, ContainmentReport, Mechanism, ProcessKey, ToolMessage, wording,
 };
 pub use keeper::{ProcessExit, WantedMechanism, main_if_keeper, probe_control_groups};
-pub use ledger::{BegunCall, CallLedger, CallPlace, LedgerError, NoLedger};
 pub use limit::{CallLimit, CallLimits, LimitPause};
 pub use mcp::{
     ElicitationAnswer, ElicitationForm, ElicitationRequest, Elicitor, FieldChoice, FieldKind,
@@ -53,7 +53,7 @@ pub use mcp::{
     ProcessServer, ServerName, ServerNameError, ServerTransport, UnusableTool,
 };
 pub use permission::{
-    Approval, Approver, NobodyToAsk, PathRuleConfig, PathRules, Permission, PermissionAnswer,
+    Approval, Approver, NoApprover, PathRuleConfig, PathRules, Permission, PermissionAnswer,
     PermissionPolicy, PermissionRequest, PolicyConfig, PolicyError, RuleConfig, VoidApproval,
 };
 pub use registry::{RegisterError, ToolRegistry};

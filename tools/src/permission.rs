@@ -6,6 +6,6 @@ mod paths;
 mod policy;
 
 pub use approval::{Approval, VoidApproval};
-pub use approver::{Approver, NobodyToAsk, PermissionAnswer, PermissionRequest};
+pub use approver::{Approver, NoApprover, PermissionAnswer, PermissionRequest};
 pub use paths::{PathRuleConfig, PathRules};
 pub use policy::{Permission, PermissionPolicy, PolicyConfig, PolicyError, RuleConfig};

@@ -29,7 +29,7 @@ pub struct WorkerCheckpoint {
 
 /// What is stored: the same as for any run, and the worker's state.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct StoredCheckpoint {
     #[serde(flatten)]
     snapshot: RunSnapshot,
     #[serde(default)]
@@ -64,7 +64,7 @@ impl Owned<'_> {
         result: Option<String>,
     ) -> Result<Checkpoint, WorkError> {
         let agents = self.all_agents().await?;
-        let kept = Kept {
+        let kept = StoredCheckpoint {
             snapshot: RunSnapshot {
                 reason,
                 steps: agents.iter().map(|row| row.step).max().unwrap_or_default(),
@@ -114,7 +114,7 @@ impl Protocol<'_> {
         let Some(saved) = self.store.last_checkpoint(run.id).await? else {
             return Ok(None);
         };
-        let kept: Kept = serde_json::from_str(&saved.content)?;
+        let kept: StoredCheckpoint = serde_json::from_str(&saved.content)?;
         Ok(Some(WorkerCheckpoint {
             number: saved.id.number,
             at: saved.at,
@@ -128,7 +128,7 @@ impl Protocol<'_> {
         let Some(saved) = self.store.last_checkpoint(run.id).await? else {
             return Ok(None);
         };
-        let kept: Kept = serde_json::from_str(&saved.content)?;
+        let kept: StoredCheckpoint = serde_json::from_str(&saved.content)?;
         let result = kept.snapshot.result;
         Ok(result.map(|text| serde_json::from_str(&text)).transpose()?)
     }

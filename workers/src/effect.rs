@@ -37,7 +37,7 @@ pub struct Beginning {
 
 /// What is stored of an effect that was begun.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct StoredIntent {
     key: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     attempt: Option<String>,
@@ -74,7 +74,7 @@ impl Owned<'_> {
                 true => Repeating::Idempotent,
                 false => Repeating::AskPerson,
             },
-            content: serde_json::to_string(&Kept {
+            content: serde_json::to_string(&StoredIntent {
                 key: key.to_string(),
                 attempt: beginning.attempt.clone(),
             })?,
@@ -92,7 +92,7 @@ impl Owned<'_> {
         if entry.intent.node != intent.node || entry.intent.repeating != intent.repeating {
             return Err(other());
         }
-        standing(&entry, beginning)
+        status(&entry, beginning)
     }
 
     /// Finishes an effect. Finishing it again with the same result changes nothing.
@@ -120,13 +120,13 @@ impl Owned<'_> {
     }
 }
 
-fn standing(entry: &JournalEntry, again: &Beginning) -> Result<EffectState, WorkError> {
+fn status(entry: &JournalEntry, again: &Beginning) -> Result<EffectState, WorkError> {
     if let Some(result) = &entry.result {
         return Ok(EffectState::Finished(serde_json::from_str(
             &result.content,
         )?));
     }
-    let kept: Kept = serde_json::from_str(&entry.intent.content)?;
+    let kept: StoredIntent = serde_json::from_str(&entry.intent.content)?;
     let is_same_try = again.attempt.is_some() && kept.attempt == again.attempt;
     Ok(match again.repeatable || is_same_try {
         true => EffectState::Begun,

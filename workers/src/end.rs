@@ -88,12 +88,12 @@ impl Owned<'_> {
 
     async fn outcome(&self, place: Option<&str>) -> Result<String, WorkError> {
         let key = place.and_then(WorkKey::of_question);
-        let standing = match key {
+        let status = match key {
             Some(key) => self.protocol.find_question(&self.run, &key).await?,
             None => None,
         };
-        let outcome = match standing {
-            Some(standing) if standing.is_settled() => outcome_of(&standing),
+        let outcome = match status {
+            Some(status) if status.is_settled() => outcome_of(&status),
             Some(_) | None => InterruptOutcome {
                 requested: false,
                 end: InterruptEnd::LeftOut {

@@ -11,8 +11,8 @@ use serde_json::{Map, Value};
 use crate::error::WorkError;
 use crate::key::WorkKey;
 use crate::owned::Owned;
+use crate::question_status::QuestionStatus;
 use crate::raising::Raise;
-use crate::standing::QuestionStanding;
 
 /// The most bytes of a question.
 const LARGEST: usize = 256 << 10;
@@ -57,7 +57,7 @@ impl Owned<'_> {
         &self,
         key: &WorkKey,
         asking: Asking,
-    ) -> Result<(QuestionStanding, bool), WorkError> {
+    ) -> Result<(QuestionStatus, bool), WorkError> {
         if let Some(known) = self.protocol.find_question(&self.run, key).await? {
             if known.interrupt.node != asking.node {
                 return Err(WorkError::OtherQuestion {
@@ -107,14 +107,11 @@ impl Owned<'_> {
     /// # Cancel safety
     ///
     /// Safe to repeat.
-    pub async fn withdraw(&self, key: &WorkKey) -> Result<QuestionStanding, WorkError> {
-        let standing = self.protocol.question(&self.run, key).await?;
-        let by = standing.interrupt.requested_by.clone();
+    pub async fn withdraw(&self, key: &WorkKey) -> Result<QuestionStatus, WorkError> {
+        let status = self.protocol.question(&self.run, key).await?;
+        let by = status.interrupt.requested_by.clone();
         let cause = WithdrawCause::Withdrawn;
-        let withdrawn = self
-            .store()
-            .withdraw(standing.interrupt.id, by, cause)
-            .await;
+        let withdrawn = self.store().withdraw(status.interrupt.id, by, cause).await;
         match withdrawn {
             Ok(_) | Err(ChangeError::Refused(_)) => self.protocol.question(&self.run, key).await,
             Err(error) => Err(error.into()),

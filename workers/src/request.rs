@@ -14,8 +14,8 @@ use serde_json::{Map, Value, json};
 use crate::error::WorkError;
 use crate::key::WorkKey;
 use crate::owned::Owned;
+use crate::question_status::{ANSWERS, QuestionState, QuestionStatus, Route, without_record};
 use crate::raising::Raise;
-use crate::standing::{ANSWERS, AskedState, QuestionStanding, Route, without_record};
 
 /// The kind of the journal's entries for rejected answers.
 const REJECTED: &str = "rejected_answer";
@@ -27,9 +27,9 @@ const MOST_TOLD: usize = 20;
 #[derive(Debug, Clone, PartialEq)]
 pub enum Submitted {
     /// It is the request of the route.
-    Taken(Box<QuestionStanding>),
+    Taken(Box<QuestionStatus>),
     /// No more answers are read: a person is asked for the request.
-    Asked(Box<QuestionStanding>),
+    Asked(Box<QuestionStatus>),
 }
 
 impl Owned<'_> {
@@ -50,59 +50,59 @@ impl Owned<'_> {
         answer: &Value,
         attempt: Option<&str>,
     ) -> Result<Submitted, WorkError> {
-        let standing = self.decided(key).await?;
-        let Some(route) = standing.route.clone() else {
+        let status = self.decided(key).await?;
+        let Some(route) = status.route.clone() else {
             return Err(WorkError::NoRoute { key: key.clone() });
         };
-        if standing.request.is_some() {
-            return Ok(Submitted::Taken(Box::new(self.settled(standing).await?)));
+        if status.request.is_some() {
+            return Ok(Submitted::Taken(Box::new(self.settled(status).await?)));
         }
-        if standing.asked.is_some() {
-            return Ok(Submitted::Asked(Box::new(standing)));
+        if status.asked.is_some() {
+            return Ok(Submitted::Asked(Box::new(status)));
         }
         match read(answer, &route.entry) {
             Ok(request) => {
-                let filled = QuestionStanding {
+                let filled = QuestionStatus {
                     request: Some(request),
-                    ..standing
+                    ..status
                 };
                 self.settled(filled).await?;
                 // Of two concurrent answers the first one wins: it is read again.
                 let now = self.protocol.question(&self.run, key).await?;
                 Ok(Submitted::Taken(Box::new(now)))
             }
-            Err(found) => self.reject(standing, &route, found, attempt).await,
+            Err(found) => self.reject(status, &route, found, attempt).await,
         }
     }
 
-    async fn decided(&self, key: &WorkKey) -> Result<QuestionStanding, WorkError> {
-        let standing = self.protocol.question(&self.run, key).await?;
-        match standing.state {
-            AskedState::Open => Err(WorkError::NotDecided { key: key.clone() }),
-            AskedState::Withdrawn => Err(WorkError::Withdrawn { key: key.clone() }),
-            AskedState::Decided | AskedState::Expired => Ok(standing),
+    async fn decided(&self, key: &WorkKey) -> Result<QuestionStatus, WorkError> {
+        let status = self.protocol.question(&self.run, key).await?;
+        match status.state {
+            QuestionState::Open => Err(WorkError::NotDecided { key: key.clone() }),
+            QuestionState::Withdrawn => Err(WorkError::Withdrawn { key: key.clone() }),
+            QuestionState::Decided | QuestionState::Expired => Ok(status),
         }
     }
 
     async fn reject(
         &self,
-        standing: QuestionStanding,
+        status: QuestionStatus,
         route: &Route,
         found: Vec<Misfit>,
         attempt: Option<&str>,
     ) -> Result<Submitted, WorkError> {
-        let is_counted = self.is_counted(&standing, attempt).await?;
-        let nth = standing.rejected + u32::from(!is_counted);
-        let place = standing.key.rejected(nth);
+        let is_counted = self.is_counted(&status, attempt).await?;
+        let nth = status.rejected + u32::from(!is_counted);
+        let place = status.key.rejected(nth);
         let effect = EffectId::in_run(self.run.id, &place);
         let reasons: Vec<String> = found.iter().map(ToString::to_string).collect();
         let intent = Intent {
             effect,
             run: self.run.id,
-            node: standing.interrupt.node.clone(),
+            node: status.interrupt.node.clone(),
             kind: KindName::new(REJECTED).map_err(WorkError::name("/answer"))?,
             repeating: Repeating::Idempotent,
-            content: json!({"question": standing.key.as_str(), "attempt": attempt}).to_string(),
+            content: json!({"question": status.key.as_str(), "attempt": attempt}).to_string(),
             place: Some(place),
         };
         match self.store().begin(self.epoch(), intent).await {
@@ -121,8 +121,8 @@ impl Owned<'_> {
                 left: ANSWERS - nth,
             });
         }
-        self.ask_for_request(&standing, route, &reasons).await?;
-        let key = standing.key.clone();
+        self.ask_for_request(&status, route, &reasons).await?;
+        let key = status.key.clone();
         let now = self.protocol.question(&self.run, &key).await?;
         Ok(Submitted::Asked(Box::new(now)))
     }
@@ -130,13 +130,13 @@ impl Owned<'_> {
     /// Whether this very try was the last one rejected.
     async fn is_counted(
         &self,
-        standing: &QuestionStanding,
+        status: &QuestionStatus,
         attempt: Option<&str>,
     ) -> Result<bool, WorkError> {
-        let Some(attempt) = attempt.filter(|_attempt| standing.rejected > 0) else {
+        let Some(attempt) = attempt.filter(|_attempt| status.rejected > 0) else {
             return Ok(false);
         };
-        let place = standing.key.rejected(standing.rejected);
+        let place = status.key.rejected(status.rejected);
         let entry = self.store().effect(EffectId::in_run(self.run.id, &place));
         let Some(entry) = entry.await? else {
             return Ok(false);
@@ -148,11 +148,11 @@ impl Owned<'_> {
     /// Asks a person for a request that no model could fill in: the system is the asker.
     async fn ask_for_request(
         &self,
-        standing: &QuestionStanding,
+        status: &QuestionStatus,
         route: &Route,
         reasons: &[String],
     ) -> Result<(), WorkError> {
-        let asked = &standing.interrupt;
+        let asked = &status.interrupt;
         let problem = reasons.join("; ");
         let mut request: Value = serde_json::from_str(&asked.content)?;
         let reason = format!(
@@ -175,7 +175,7 @@ impl Owned<'_> {
             allowed: vec![Verdict::Edit],
             patience: None,
         };
-        self.raise(&standing.key.for_request(), raise).await
+        self.raise(&status.key.for_request(), raise).await
     }
 
     /// Records the outcome of a question, and that its decision is carried out, if nothing more comes of it.
@@ -187,18 +187,18 @@ impl Owned<'_> {
     /// # Cancel safety
     ///
     /// Safe to repeat.
-    pub async fn settled(&self, standing: QuestionStanding) -> Result<QuestionStanding, WorkError> {
-        if standing.is_recorded || !standing.is_settled() {
-            return Ok(standing);
+    pub async fn settled(&self, status: QuestionStatus) -> Result<QuestionStatus, WorkError> {
+        if status.is_recorded || !status.is_settled() {
+            return Ok(status);
         }
-        let outcome = serde_json::to_string(&outcome_of(&standing))?;
-        let place = standing.key.question();
+        let outcome = serde_json::to_string(&outcome_of(&status))?;
+        let place = status.key.question();
         let effect = EffectId::in_run(self.run.id, &place);
         let carried_out = async {
-            let Some(decision) = &standing.interrupt.decision else {
+            let Some(decision) = &status.interrupt.decision else {
                 return Ok(());
             };
-            let target = match &standing.route {
+            let target = match &status.route {
                 Some(route) => json!({"target": route.entry.name}).to_string(),
                 None => "{}".to_owned(),
             };
@@ -206,13 +206,13 @@ impl Owned<'_> {
         };
         // At once: the store writes both in one transaction.
         try_join(self.finished(effect, outcome), carried_out).await?;
-        if let Some(asked) = &standing.asked {
+        if let Some(asked) = &status.asked {
             let asked = self.protocol.question(&self.run, &asked.key).await?;
             Box::pin(self.settled(asked)).await?;
         }
-        Ok(QuestionStanding {
+        Ok(QuestionStatus {
             is_recorded: true,
-            ..standing
+            ..status
         })
     }
 
@@ -238,10 +238,10 @@ pub(crate) fn left_out(reason: &str) -> Result<String, WorkError> {
 }
 
 /// The outcome of a question, in the journal's form.
-pub(crate) fn outcome_of(standing: &QuestionStanding) -> InterruptOutcome {
-    let interrupt = &standing.interrupt;
+pub(crate) fn outcome_of(status: &QuestionStatus) -> InterruptOutcome {
+    let interrupt = &status.interrupt;
     let requested = interrupt.bound.is_some();
-    let (Some(decided), Some(decision)) = (&standing.decided, &interrupt.decision) else {
+    let (Some(decided), Some(decision)) = (&status.decided, &interrupt.decision) else {
         return InterruptOutcome {
             requested,
             end: InterruptEnd::LeftOut {
@@ -250,10 +250,10 @@ pub(crate) fn outcome_of(standing: &QuestionStanding) -> InterruptOutcome {
         };
     };
     let mut routing = Map::new();
-    if let (Some(route), Some(request)) = (&standing.route, &standing.request) {
+    if let (Some(route), Some(request)) = (&status.route, &status.request) {
         routing.insert(route.entry.field.clone(), request.clone());
     }
-    let by_person = decided.answer.edited_request.is_some() || standing.asked.is_some();
+    let by_person = decided.answer.edited_request.is_some() || status.asked.is_some();
     InterruptOutcome {
         requested,
         end: InterruptEnd::Routed {
@@ -267,11 +267,11 @@ pub(crate) fn outcome_of(standing: &QuestionStanding) -> InterruptOutcome {
                 Decider::Policy => DecidedBy::Policy,
                 Decider::Deadline => DecidedBy::Deadline,
             },
-            filled_by: match (by_person, standing.request.is_some()) {
+            filled_by: match (by_person, status.request.is_some()) {
                 (_, false) => FilledBy::Unchanged,
                 (true, true) => FilledBy::Person,
                 (false, true) => FilledBy::Model {
-                    corrections: standing.rejected,
+                    corrections: status.rejected,
                 },
             },
             answer: decided.answer.clone(),

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::error::WorkError;
 use crate::lease::Taking;
 use crate::protocol::Protocol;
-use crate::standing::QuestionStanding;
+use crate::question_status::QuestionStatus;
 
 /// The version of the form in which a run's order is stored.
 const VERSION: u32 = 4;
@@ -208,7 +208,7 @@ impl Protocol<'_> {
             return Ok(true);
         }
         let questions = self.unsettled(run).await?;
-        Ok(questions.is_empty() || questions.iter().any(QuestionStanding::is_over))
+        Ok(questions.is_empty() || questions.iter().any(QuestionStatus::is_over))
     }
 }
 

@@ -12,14 +12,14 @@ use crate::error::WorkError;
 use crate::key::WorkKey;
 use crate::owned::Owned;
 use crate::protocol::Protocol;
-use crate::standing::QuestionStanding;
+use crate::question_status::QuestionStatus;
 
 /// How many rows are read at a time.
 const PAGE: u32 = 200;
 
 /// An agent that a supervisor wants to interrupt itself.
 #[derive(Debug, Clone, PartialEq)]
-pub struct AskedAgent {
+pub struct InterruptSignal {
     /// The interrupt of the supervisor's event: it ends once the agent has asked.
     pub interrupt: InterruptId,
     /// The agent.
@@ -32,7 +32,7 @@ pub struct AskedAgent {
 
 /// Where an event wants the answer to go.
 #[derive(Deserialize)]
-struct AskedByEvent {
+struct EventTarget {
     #[serde(rename = "rerouteToAgentType", default)]
     reroute_to: Option<String>,
 }
@@ -56,7 +56,7 @@ pub struct Signals {
     /// Stops that are to be applied.
     pub stops: Vec<Interrupt>,
     /// Agents that are to interrupt themselves.
-    pub asked: Vec<AskedAgent>,
+    pub asked: Vec<InterruptSignal>,
     /// Messages that have not been read.
     pub messages: Vec<WorkerMessage>,
     /// The keys of questions that are over, decided or not, and whose outcome the worker has not taken. If the route of
@@ -130,7 +130,7 @@ impl Protocol<'_> {
     /// # Cancel safety
     ///
     /// Safe: it only reads.
-    pub async fn unsettled(&self, run: &Run) -> Result<Vec<QuestionStanding>, WorkError> {
+    pub async fn unsettled(&self, run: &Run) -> Result<Vec<QuestionStatus>, WorkError> {
         let (mut unsettled, mut pages) = (Vec::new(), Pages::of(PAGE));
         while let Some(open) = pages
             .next(|page| self.store.unknown_effects(run.id, page))
@@ -184,7 +184,7 @@ impl Owned<'_> {
         }
         signals.messages = self.unread().await?;
         let unsettled = self.protocol.unsettled(&self.run).await?;
-        let over = unsettled.into_iter().filter(QuestionStanding::is_over);
+        let over = unsettled.into_iter().filter(QuestionStatus::is_over);
         signals.decided = over.map(|it| it.key).collect();
         Ok(signals)
     }
@@ -265,7 +265,7 @@ impl Owned<'_> {
         Ok(taken.filter(|taken| taken.state == State::Delivered))
     }
 
-    async fn asked(&self, interrupt: Interrupt) -> Result<Option<AskedAgent>, WorkError> {
+    async fn asked(&self, interrupt: Interrupt) -> Result<Option<InterruptSignal>, WorkError> {
         let Ok(event) = EventId::try_from(interrupt.key.as_str().to_owned()) else {
             return Ok(None);
         };
@@ -273,8 +273,8 @@ impl Owned<'_> {
         if reroute.is_none_or(|row| row.state != RerouteState::Pending) {
             return Ok(None);
         }
-        let event: AskedByEvent = serde_json::from_str(&interrupt.content)?;
-        Ok(Some(AskedAgent {
+        let event: EventTarget = serde_json::from_str(&interrupt.content)?;
+        Ok(Some(InterruptSignal {
             interrupt: interrupt.id,
             node: interrupt.node,
             reason: interrupt.reason,

@@ -13,7 +13,7 @@ mod messages;
 mod nodes;
 mod question;
 mod review;
-mod standing;
+mod snapshot;
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -23,8 +23,8 @@ use routing_core::model::LanguageModel as _;
 use routing_core::{NodeId, StopMode, StopReason, StopScope, StopSource};
 use tokio::sync::Mutex;
 
-use super::desk::PlanDesk;
-use super::news::{PlanNews, PlanStands};
+use super::news::{PlanNews, PlanProgress};
+use super::plan_agents::PlanAgents;
 use crate::catalogue::of_workflow;
 use crate::run::RunConfig;
 use crate::workflow::failure::FlowError;
@@ -32,11 +32,11 @@ use engine::run::{CheckpointContent, Kinds, LiveRun, RunEnd, RunEvent, RunParts,
 use journal::Workflow;
 use journal::error::KeepError;
 use planning::{
-    Cause, Failure, PersonAsked, Phase, PlanEffect, PlanEnd, PlanEvent, PlanExecute, PlanStanding,
-    Refused, RetryPolicy, Unfit,
+    Cause, Failure, PersonQuestion, Phase, PlanEffect, PlanEnd, PlanEvent, PlanExecute,
+    PlanSnapshot, Refused, RetryPolicy, RevisionError,
 };
 
-pub use editor::{PlanBench, PlanChange, change_plan};
+pub use editor::{PlanChange, PlanEditing, change_plan};
 
 /// Runs or resumes a plan and reports its end. All that it started has ended then, and what the report says is
 /// recorded. It does not use the configuration's workspace and supervisor's steps.
@@ -62,14 +62,14 @@ pub async fn execute_plan(config: RunConfig, scope: &StopScope) -> RunReport {
 /// One execution of a plan.
 struct Driver {
     live: Arc<LiveRun>,
-    desk: Arc<PlanDesk>,
+    plan_agents: Arc<PlanAgents>,
     scope: StopScope,
     root: NodeId,
-    standing: PlanStanding,
+    snapshot: PlanSnapshot,
     /// Whether messages that come now are read.
     takes_messages: bool,
     /// Why a decision was not carried out, until that is reported.
-    unfit: Option<Unfit>,
+    unfit: Option<RevisionError>,
     /// The name of the folder, for observers.
     workspace: String,
 }
@@ -91,7 +91,7 @@ struct CannotGoOn(#[source] Refused);
 /// A decided change no longer fits the plan.
 #[derive(Debug, thiserror::Error)]
 #[error("what was decided about the plan is not carried out")]
-struct NotCarriedOut(#[source] Unfit);
+struct NotCarriedOut(#[source] RevisionError);
 
 /// The hint for that failure.
 const HINT_UNFIT: &str = "the plan stands as it stood: `irq plan RUN` shows it; change it again, or resume the run with it";
@@ -135,7 +135,7 @@ impl Driver {
             store,
         }));
         let root = NodeId::root();
-        let desk = PlanDesk {
+        let plan_agents = PlanAgents {
             recorder: Some(Arc::clone(&live.recorder)),
             asker: live.asker.clone(),
             run,
@@ -143,10 +143,10 @@ impl Driver {
         };
         Self {
             live,
-            desk: Arc::new(desk),
+            plan_agents: Arc::new(plan_agents),
             scope: scope.clone(),
             root,
-            standing: PlanStanding::new(PlanExecute::new(goal.as_str(), RetryPolicy::default())),
+            snapshot: PlanSnapshot::new(PlanExecute::new(goal.as_str(), RetryPolicy::default())),
             takes_messages: true,
             unfit: None,
             workspace: workspace.name().to_owned(),
@@ -177,13 +177,13 @@ impl Driver {
         self.go_on().await?;
         self.recorder.record_since(
             RunEvent::Started {
-                goal: self.standing.state.goal().to_owned(),
+                goal: self.snapshot.state.goal().to_owned(),
                 model: self.model.name().to_owned(),
                 workspace: self.workspace.clone(),
             },
             self.journal.last(),
         );
-        if self.standing.state.plan().total() > 0 {
+        if self.snapshot.state.plan().total() > 0 {
             self.tell_plan();
         }
         let mut effects = self.begin().await?;
@@ -203,7 +203,7 @@ impl Driver {
     /// Applies an event. Steps that make no plan are a failure of the model that returned them.
     fn apply(&mut self, event: &PlanEvent) -> Result<Vec<PlanEffect>, FlowError> {
         let now = self.now();
-        let state = &self.standing.state;
+        let state = &self.snapshot.state;
         let turn = match state.after(event, now) {
             Err(Refused::NoPlan(error)) => {
                 let failure = Failure {
@@ -215,7 +215,7 @@ impl Driver {
             turn => turn,
         };
         let turn = turn.map_err(|refused| FlowError::of_workflow(CannotGoOn(refused)))?;
-        self.standing.state = turn.state;
+        self.snapshot.state = turn.state;
         Ok(turn.effects)
     }
 
@@ -232,7 +232,7 @@ impl Driver {
                     let step = call::PlanCall::Step(step);
                     return self.call(step).await;
                 }
-                PlanEffect::AskPerson(PersonAsked::HowToGoOn {
+                PlanEffect::AskPerson(PersonQuestion::HowToGoOn {
                     cause: Cause::UserEscape { reason },
                 }) => {
                     // An agent's question may be waiting behind it: people must be able to see it.
@@ -241,8 +241,8 @@ impl Driver {
                     return Ok(EffectOutcome::Rest(self.interrupted_by(reason)));
                 }
                 PlanEffect::AskPerson(
-                    PersonAsked::Question { .. }
-                    | PersonAsked::HowToGoOn {
+                    PersonQuestion::Question { .. }
+                    | PersonQuestion::HowToGoOn {
                         cause: Cause::SystemError { .. } | Cause::OpenSteps { .. },
                     },
                 ) => return self.ask_person().await,
@@ -264,7 +264,7 @@ impl Driver {
             // The decision is used up and no person paused the plan: report why it is held.
             return Err(FlowError::resumable(NotCarriedOut(unfit), HINT_UNFIT));
         }
-        match self.standing.state.phase() {
+        match self.snapshot.state.phase() {
             Phase::Held(held) => {
                 let reason = held_reason(&held.cause);
                 Ok(EffectOutcome::Rest(self.interrupted_by(reason)))
@@ -299,9 +299,9 @@ impl Driver {
         let is_new = self.settle_question().await?;
         if is_new && saved.is_none() {
             // A fork asks the checkpoint's question again by itself: its next process has to find it.
-            saved = Some(self.standing.rests_because());
+            saved = Some(self.snapshot.rests_because());
         }
-        self.standing.facts.extend(facts.iter().cloned());
+        self.snapshot.facts.extend(facts.iter().cloned());
         if let Some(reason) = saved {
             self.save(reason).await?;
         }
@@ -318,8 +318,8 @@ impl Driver {
 
     /// Sends the plan's steps to observers.
     fn tell_plan(&self) {
-        let plan = self.standing.state.plan();
-        self.tell(PlanNews::Stands(PlanStands {
+        let plan = self.snapshot.state.plan();
+        self.tell(PlanNews::Stands(PlanProgress {
             done: plan.finished().to_vec(),
             left: plan.left().to_vec(),
         }));
@@ -331,11 +331,11 @@ impl Driver {
 
     /// Saves the workflow's state, and marks the decisions that this carried out.
     async fn save(&mut self, reason: &str) -> Result<(), KeepError> {
-        self.standing.reason = reason.to_owned();
-        let content = serde_json::to_string(&self.standing.snapshot())?;
+        self.snapshot.reason = reason.to_owned();
+        let content = serde_json::to_string(&self.snapshot.snapshot())?;
         self.live.save(reason, PlanExecute::FORM, content).await?;
-        self.standing.facts.clear();
-        for effect in std::mem::take(&mut self.standing.dispatched) {
+        self.snapshot.facts.clear();
+        for effect in std::mem::take(&mut self.snapshot.dispatched) {
             self.journal.dispatched(effect).await?;
         }
         Ok(())

@@ -18,14 +18,14 @@ pub enum PlanNews {
     /// Something happened to it.
     Told(Fact),
     /// The plan's steps: sent when a run continues, and whenever they have changed.
-    Stands(PlanStands),
+    Stands(PlanProgress),
     /// One of its agents asks its model.
     StepStarted(PlanStepStarted),
 }
 
 /// The steps of a plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PlanStands {
+pub struct PlanProgress {
     /// The finished steps, in the order in which they were done.
     pub done: Vec<FinishedStep>,
     /// The remaining steps, in their order.
@@ -55,7 +55,7 @@ impl PlanNews {
         };
         match *name {
             TOLD => Fact::deserialize(data).ok().map(Self::Told),
-            STANDS => PlanStands::deserialize(data).ok().map(Self::Stands),
+            STANDS => PlanProgress::deserialize(data).ok().map(Self::Stands),
             STEP_STARTED => PlanStepStarted::deserialize(data)
                 .ok()
                 .map(Self::StepStarted),

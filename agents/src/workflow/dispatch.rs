@@ -17,13 +17,13 @@ use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
 use super::agents_run::AgentsRun;
-use super::cut_off;
 use super::failure::FlowError;
 use super::flow::{Flow, FlowEnd, FlowRole, Next, Planner};
 use super::node::{Path, WorkDone, Worked};
+use super::node_requests::Batch;
+use super::pruning;
 use super::receive::receive;
 use super::resume::Action;
-use super::station::Batch;
 use super::step::turn;
 use crate::prompts;
 use engine::durable::replay::{self, Replay};
@@ -46,16 +46,16 @@ pub(super) fn dispatch<'a, B: Batch>(batch: B, flow: &'a Flow) -> Action<'a> {
         {
             // Its workers were cut off with it, or with a node above it.
             flow.advance();
-            return cut_off::end(flow, &mut path, cut_off.node, cut_off.reason).await;
+            return pruning::end(flow, &mut path, cut_off.node, cut_off.reason).await;
         }
         flow.set_state(node, NodeState::Running);
         match run_workers(flow, &mut path, &batch).await? {
             None => turn::<B::Routing>(flow, &mut path).await,
             Some(Next::Finished(FlowEnd::Interrupted(reason))) => {
-                match cut_off::wanted(flow, &mut path, next_turn).await? {
+                match pruning::wanted(flow, &mut path, next_turn).await? {
                     Some(cut_off) => {
                         flow.advance();
-                        cut_off::end(flow, &mut path, cut_off.node, cut_off.reason).await
+                        pruning::end(flow, &mut path, cut_off.node, cut_off.reason).await
                     }
                     None => Ok(Next::Finished(FlowEnd::Interrupted(reason))),
                 }

@@ -17,7 +17,7 @@ use crate::agent_kind::AgentKind;
 use crate::records::InterruptRouting;
 use engine::run::RunEvent;
 use journal::NodeState;
-use journal::entry::FlowPlace;
+use journal::entry::FlowPosition;
 
 /// The planner of the workflow.
 pub(crate) type Planner = BlackboardRoutingPlanner<Flow, FlowEnd, FlowError>;
@@ -75,14 +75,14 @@ pub(crate) struct Flow {
 
 impl Flow {
     /// How far the flow has come.
-    pub(crate) fn place(&self) -> FlowPlace {
+    pub(crate) fn place(&self) -> FlowPosition {
         let own = self.turns.load(Ordering::Acquire);
         let main = if self.worker.is_none() {
             own
         } else {
             self.began
         };
-        FlowPlace {
+        FlowPosition {
             worker: self.worker.clone(),
             main,
             own,
@@ -90,7 +90,7 @@ impl Flow {
     }
 
     /// Counts one more turn, and returns how far the flow has come then.
-    pub(crate) fn advance(&self) -> FlowPlace {
+    pub(crate) fn advance(&self) -> FlowPosition {
         self.turns.fetch_add(1, Ordering::AcqRel);
         self.place()
     }

@@ -7,11 +7,11 @@ use routing_core::{
     AgentType as _, InterruptDetails, InterruptId, InterruptType, SealedInterrupt, StopReason,
 };
 
-use super::cut_off;
+use super::after_interrupt::follow;
 use super::failure::FlowError;
 use super::flow::{Flow, FlowEnd, Next};
-use super::following::follow;
 use super::node::{Node, Path};
+use super::pruning;
 use crate::agent_kind::AgentKind;
 use crate::records::*;
 
@@ -75,7 +75,7 @@ pub(super) async fn handle(
     if is_open && let Some(CutOff { node, reason, .. }) = engine.journal.cut_off(&node.id, turn)? {
         engine.raised(raiser(path.top()?), interrupt, &request)?;
         flow.advance();
-        return cut_off::end(flow, path, node, reason).await;
+        return pruning::end(flow, path, node, reason).await;
     }
     // A run that is only shown ends at an interrupt that was left out because the run had ended.
     let is_watched = engine.journal.record.is_watched_only();
@@ -137,11 +137,11 @@ async fn left_out(flow: &Flow, path: &mut Path) -> Result<Option<Next>, FlowErro
     if !flow.engine.scope_of(&id).is_stopping() {
         return Ok(None);
     }
-    let Some(CutOff { node, reason, .. }) = cut_off::wanted(flow, path, turn).await? else {
+    let Some(CutOff { node, reason, .. }) = pruning::wanted(flow, path, turn).await? else {
         return Ok(None);
     };
     flow.advance();
-    cut_off::end(flow, path, node, reason).await.map(Some)
+    pruning::end(flow, path, node, reason).await.map(Some)
 }
 
 /// The flow was stopped while the interrupt waited: it stays open, unless its node is cut off.

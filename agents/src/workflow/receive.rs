@@ -6,15 +6,15 @@ use super::failure::FlowError;
 use super::flow::{Flow, FlowRole};
 use super::kinds::is_collector;
 use super::node::Path;
+use super::node_requests::NodeRequest;
 use super::resume::Action;
-use super::station::Station;
 use super::step::turn;
 use crate::agent_kind::AgentKind;
 use crate::prompts;
 use crate::records::FullRequest;
 
 /// The action of a request: its node gets it and takes its turn.
-pub(super) fn take<'a, D: Station>(draft: D, flow: &'a Flow) -> Action<'a> {
+pub(super) fn take<'a, D: NodeRequest>(draft: D, flow: &'a Flow) -> Action<'a> {
     Box::pin(async move {
         let mut path = flow.path.lock().await;
         receive(flow, &mut path, draft).await?;
@@ -23,7 +23,7 @@ pub(super) fn take<'a, D: Station>(draft: D, flow: &'a Flow) -> Action<'a> {
 }
 
 /// Gives the turn to the request's node, and the request to the node.
-pub(super) async fn receive<D: Station>(
+pub(super) async fn receive<D: NodeRequest>(
     flow: &Flow,
     path: &mut Path,
     draft: D,

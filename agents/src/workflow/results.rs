@@ -10,7 +10,7 @@ use super::node::Node;
 use super::resume::{Action, resume};
 use crate::records::*;
 use journal::NodeState;
-use journal::entry::FlowPlace;
+use journal::entry::FlowPosition;
 
 /// The action of a worker's result: the worker's flow ends with it.
 pub(super) fn worker_result<'a, T>(result: T, flow: &'a Flow) -> Action<'a>
@@ -138,7 +138,7 @@ pub(super) fn hears_more(flow: &Flow, node: &Node) -> Result<bool, FlowError> {
     let engine = &flow.engine;
     let hears_more = if flow.goes_on() {
         let (turn, next) = (node.turn + 1, flow.place().own + 1);
-        let is_next = |place: &FlowPlace| place.worker.is_none() && place.own == next;
+        let is_next = |place: &FlowPosition| place.worker.is_none() && place.own == next;
         let start = engine.journal.start_of(&node.id, turn);
         let cut_off = engine.journal.cut_off(&node.id, turn)?;
         start.is_some_and(|it| is_next(&it.place)) || cut_off.is_some_and(|it| is_next(&it.place))

@@ -10,13 +10,13 @@ use routing_core::model::Message;
 use routing_core::{AgentType, EventId, NodeId, Outcome, RouteId, Routing, StopReason, StopScope};
 
 use super::agents_run::AgentsRun;
-use super::cut_off;
 use super::failure::FlowError;
 use super::flow::{Flow, FlowEnd, Next};
 use super::interrupts;
 use super::kinds::{INTERRUPT_FIELD, comes_back, forward_field};
 use super::launcher::LaunchContext;
 use super::node::{Node, Path};
+use super::pruning;
 use super::question;
 use crate::agent_kind::{AgentKind, RouteType};
 use crate::prompts;
@@ -26,7 +26,7 @@ use engine::tools::Parked;
 use journal::NodeState;
 use journal::entry::{CutOff, TurnStart};
 use journal::error::KeepError;
-use journal::letter::Letter;
+use journal::message::AgentMessage;
 use journal::place;
 
 /// After so many interrupts of one type in a row, a node is told to do something else.
@@ -65,7 +65,7 @@ pub(super) async fn turn<R: Routing>(flow: &Flow, path: &mut Path) -> Result<Nex
                 return Box::pin(interrupts::handle(flow, path, interrupt)).await;
             }
             StepResult::CutOff(CutOff { node, reason, .. }) => {
-                return Box::pin(cut_off::end(flow, path, node, reason)).await;
+                return Box::pin(pruning::end(flow, path, node, reason)).await;
             }
         };
         let node = path.top()?;
@@ -214,7 +214,7 @@ async fn step<R: Routing>(
         Ok(Outcome::Completed(asked)) => answered(flow, node, number, asked),
         Ok(Outcome::Interrupted { reason, .. }) => {
             let (id, turn) = (node.id.clone(), node.turn);
-            Ok(match cut_off::wanted(flow, path, turn).await? {
+            Ok(match pruning::wanted(flow, path, turn).await? {
                 Some(cut_off) => StepResult::CutOff(cut_off),
                 None => StepResult::Ended(within_tools(engine, &id, reason)),
             })
@@ -248,7 +248,7 @@ fn within_tools(engine: &AgentsRun, node: &NodeId, reason: StopReason) -> FlowEn
     match parked {
         Some(Parked::Waiting(questions)) => {
             for question in questions {
-                engine.ledger.unanswered(question);
+                engine.open_interrupts.unanswered(question);
             }
             FlowEnd::Waiting
         }
@@ -271,7 +271,7 @@ async fn stopped<R>(
     if scope.is_stopping()
         && let Some(reason) = scope.reason()
     {
-        if let Some(cut_off) = cut_off::wanted(flow, path, turn).await? {
+        if let Some(cut_off) = pruning::wanted(flow, path, turn).await? {
             flow.advance();
             return Ok(Some(StepResult::CutOff(cut_off)));
         }
@@ -439,7 +439,7 @@ async fn publish_scripted(flow: &Flow, node: &Node) -> Result<(), FlowError> {
 }
 
 /// The node reads what came for it since its last turn.
-fn read_letters(flow: &Flow, node: &mut Node, letters: &[Letter]) {
+fn read_letters(flow: &Flow, node: &mut Node, letters: &[AgentMessage]) {
     for letter in letters {
         if letter.text.starts_with(INTERRUPT_REQUEST_MARK) {
             node.asked_to_interrupt = true;

@@ -92,8 +92,8 @@ async fn whoever_goes_on_with_words_takes_in_first_what_was_answered_by_then() {
         for step in &answered {
             assert_eq!(carried_out(&kept, step), 1, "after {at}: {step}");
         }
-        let standing = kept.standing().await;
-        let done = standing.state.plan().finished().iter();
+        let snapshot = kept.snapshot().await;
+        let done = snapshot.state.plan().finished().iter();
         let done: Vec<&str> = done.map(|done| done.step.task.as_str()).collect();
         assert!(done.starts_with(&answered), "after {at}: {done:?}");
         let asked = kept.player.told("REPLANNER");
@@ -126,8 +126,8 @@ async fn a_step_that_was_answered_in_a_later_try_is_not_carried_out_again() {
             let before = carried_out(&kept, "one");
             assert_completed(&kept.execute(input).await);
             assert_eq!(carried_out(&kept, "one"), before, "after {at}: {input:?}");
-            let standing = kept.standing().await;
-            let first = &standing.state.plan().finished()[0];
+            let snapshot = kept.snapshot().await;
+            let first = &snapshot.state.plan().finished()[0];
             assert_eq!(first.step.task, "one", "after {at}: {input:?}");
         }
         assert!(deaths > 0);

@@ -3,7 +3,7 @@
 use engine::run::{RunReport, RunStatus};
 use interrupts::life::{RunState, State};
 use interrupts::store::{Checkpoint, CheckpointDraft, Filter, NewRun, NodeActivity, Page};
-use planning::{FactKind, Phase, PlanExecute, PlanStanding};
+use planning::{FactKind, Phase, PlanExecute, PlanSnapshot};
 use routing_core::RunId;
 use serde_json::json;
 
@@ -135,7 +135,7 @@ async fn wherever_its_process_dies_it_comes_to_the_same_end_without_repeating_a_
             .execute_over(sound.clone(), Some("also three"))
             .await,
     );
-    let expected = undisturbed.standing().await;
+    let expected = undisturbed.snapshot().await;
     let kinds = undisturbed.kinds().await;
     let calls = undisturbed.player.calls.lock().unwrap().len();
     let operations = sound.operations();
@@ -167,9 +167,9 @@ async fn wherever_its_process_dies_it_comes_to_the_same_end_without_repeating_a_
             };
             let report = kept.execute(again).await;
             assert_completed(&report);
-            let standing = kept.standing().await;
-            assert_eq!(standing.state, expected.state, "{death:?}");
-            assert_eq!(standing.asked, expected.asked, "{death:?}");
+            let snapshot = kept.snapshot().await;
+            assert_eq!(snapshot.state, expected.state, "{death:?}");
+            assert_eq!(snapshot.asked, expected.asked, "{death:?}");
             assert_eq!(kept.kinds().await, kinds, "{death:?}");
             // At most the one call is made again whose answer was not recorded.
             let made = kept.player.calls.lock().unwrap().len();
@@ -196,9 +196,9 @@ async fn a_persons_interrupt_pauses_before_the_next_step_and_an_unchanged_resume
             reason: "let me look".to_owned()
         }
     );
-    let standing = kept.standing().await;
-    assert!(matches!(standing.state.phase(), Phase::Held(_)));
-    assert_eq!(standing.state.plan().finished().len(), 1);
+    let snapshot = kept.snapshot().await;
+    assert!(matches!(snapshot.state.phase(), Phase::Held(_)));
+    assert_eq!(snapshot.state.plan().finished().len(), 1);
     let facts = kept.facts().await;
     let escape = facts.last().unwrap();
     assert_eq!(escape.kind, FactKind::UserEscape);
@@ -225,7 +225,7 @@ async fn new_input_forces_a_replan_that_sees_the_request_the_plan_and_what_is_do
     for part in ["add a validation step", "\"one\"", "\"two\""] {
         assert!(asked.contains(part), "{part} is not in {asked}");
     }
-    let done: Vec<_> = kept.standing().await.state.plan().finished().to_vec();
+    let done: Vec<_> = kept.snapshot().await.state.plan().finished().to_vec();
     let done: Vec<_> = done.iter().map(|step| step.step.task.as_str()).collect();
     assert_eq!(done, ["one", "check it", "two"]);
 }
@@ -245,8 +245,8 @@ async fn what_a_plan_has_taken_in_is_not_taken_in_again_by_a_fork() {
         .iter()
         .filter(|it| it.id.number > before.id.number);
     let goes_on = |it: &&Checkpoint| {
-        let standing = PlanStanding::of(it).unwrap();
-        !matches!(standing.state.phase(), Phase::Ended(_))
+        let snapshot = PlanSnapshot::of(it).unwrap();
+        !matches!(snapshot.state.phase(), Phase::Ended(_))
     };
     let after: Vec<_> = after.filter(goes_on).collect();
     assert!(after.len() > 1, "{checkpoints:#?}");
@@ -351,7 +351,7 @@ async fn a_checkpoint_of_another_form_is_refused_and_nothing_is_done() {
         pending: Vec::new(),
     };
     let saved = kept.store.save(draft).await.unwrap();
-    assert!(PlanStanding::of(&saved).is_err());
+    assert!(PlanSnapshot::of(&saved).is_err());
     kept.store.release_run(kept.run, owned.epoch).await.unwrap();
     let report = kept.execute(None).await;
     let RunStatus::Failed { error, .. } = &report.status else {

@@ -1,7 +1,7 @@
 //! A person interrupts: before the next step, never in one, and without side effects.
 
 use planning::{
-    Activity, Cause, FactKind, PersonAsked, Phase, PlanEffect, PlanEnd, PlanEvent, PlanningCall,
+    Activity, Cause, FactKind, PersonQuestion, Phase, PlanEffect, PlanEnd, PlanEvent, PlanningCall,
     StepOutcome,
 };
 
@@ -18,7 +18,7 @@ fn an_interrupt_takes_hold_before_the_next_step_and_the_running_one_ends_first()
     let cause = Cause::UserEscape {
         reason: Some("wait".to_owned()),
     };
-    let asked = PersonAsked::HowToGoOn { cause };
+    let asked = PersonQuestion::HowToGoOn { cause };
     assert_eq!(
         scene.wanted(),
         [PlanEffect::AskPerson(asked)],

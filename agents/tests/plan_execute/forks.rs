@@ -1,6 +1,6 @@
 //! Forks of plans that had asked: each asks for itself, once.
 
-use agents::run::handed_on;
+use agents::run::inherited;
 use engine::run::RunStatus;
 use interrupts::ActorName;
 use interrupts::life::{Actor, Choosing, Interrupt, Judge, Role, State, Verdict, WithdrawCause};
@@ -50,7 +50,7 @@ async fn fork_with_what_is_left(kept: &mut Kept) {
     let mut run = kept.store.run(kept.run).await.unwrap().unwrap();
     run.content = ORDER.to_owned();
     let at = run.goes_on_from().unwrap();
-    let known = handed_on(&*kept.store, &run, at).await.unwrap();
+    let known = inherited(&*kept.store, &run, at).await.unwrap();
     let new = NewRun {
         root: None,
         id: RunId::generate(),

@@ -13,7 +13,7 @@ use interrupts::life::{Actor, Role};
 use interrupts::store::{MessageError, NewMessage, Store, StoredMessage};
 use interrupts::{ActorName, IdempotencyKey, OwnerName};
 use llm::{RehearsalConfig, RehearsalModel};
-use planning::{Fact, FactKind, PlanStanding, told_facts};
+use planning::{Fact, FactKind, PlanSnapshot, told_facts};
 use routing_core::answer::TypesOnly;
 use routing_core::handler::HandlerPolicy;
 use routing_core::model::{
@@ -268,8 +268,8 @@ impl Kept {
     }
 
     /// Where the run stands.
-    pub(crate) async fn standing(&self) -> PlanStanding {
+    pub(crate) async fn snapshot(&self) -> PlanSnapshot {
         let last = self.store.last_checkpoint(self.run).await.unwrap().unwrap();
-        PlanStanding::of(&last).unwrap()
+        PlanSnapshot::of(&last).unwrap()
     }
 }

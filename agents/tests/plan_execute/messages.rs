@@ -53,8 +53,8 @@ async fn a_message_that_comes_during_a_step_reaches_the_replan_before_the_next_o
     let read = asked.iter().filter(|text| text.contains("mind the gap"));
     assert_eq!(read.count(), 1, "{asked:#?}");
     assert!(asked[0].contains("mind the gap"));
-    let standing = kept.standing().await;
-    let done = standing.state.plan().finished().iter();
+    let snapshot = kept.snapshot().await;
+    let done = snapshot.state.plan().finished().iter();
     let done: Vec<_> = done.map(|done| done.step.task.as_str()).collect();
     assert_eq!(done, ["one", "look down", "two"]);
     let facts = kept.facts().await;
@@ -77,8 +77,8 @@ async fn a_message_that_comes_while_the_answer_is_written_is_read_before_the_end
         matches!(report.status, RunStatus::Completed { .. }),
         "{report:?}"
     );
-    let standing = kept.standing().await;
-    let done = standing.state.plan().finished().iter();
+    let snapshot = kept.snapshot().await;
+    let done = snapshot.state.plan().finished().iter();
     let done: Vec<_> = done.map(|done| done.step.task.as_str()).collect();
     assert_eq!(done, ["one", "the one more thing"]);
     let late = send(&*kept.store, kept.run, "root", "too late").await;
@@ -106,8 +106,8 @@ async fn a_message_to_a_plan_that_stands_still_is_read_when_it_goes_on() {
     );
     let asked = kept.player.told("REPLANNER");
     assert!(asked[0].contains("rather three"), "{asked:#?}");
-    let standing = kept.standing().await;
-    let done = standing.state.plan().finished().iter();
+    let snapshot = kept.snapshot().await;
+    let done = snapshot.state.plan().finished().iter();
     let done: Vec<_> = done.map(|done| done.step.task.as_str()).collect();
     assert_eq!(done, ["one", "three"]);
 }
@@ -151,7 +151,7 @@ async fn wherever_its_process_dies_a_message_reaches_the_replan_and_is_told_once
                 asked.iter().any(|text| text.contains("mind the gap")),
                 "{death:?}: {asked:#?}"
             );
-            let done = kept.standing().await.state.plan().finished().len();
+            let done = kept.snapshot().await.state.plan().finished().len();
             assert_eq!(
                 count(FactKind::StepDone),
                 done,
@@ -183,8 +183,8 @@ async fn assert_read_once(kept: &Kept, what: &str) {
     let count = |wanted| kinds.iter().filter(|kind| **kind == wanted).count();
     assert_eq!(count(FactKind::Told), 1, "{what}: {kinds:?}");
     assert_eq!(count(FactKind::Completed), 1, "{what}: {kinds:?}");
-    let standing = kept.standing().await;
-    let done = standing.state.plan().finished().iter();
+    let snapshot = kept.snapshot().await;
+    let done = snapshot.state.plan().finished().iter();
     let done: Vec<_> = done.map(|done| done.step.task.as_str()).collect();
     assert_eq!(done, ["one", "the one more thing"], "{what}");
     let late = send(&*kept.store, kept.run, "root", "too late").await;

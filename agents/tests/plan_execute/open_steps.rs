@@ -49,8 +49,8 @@ async fn the_run_waits_and_names_the_step_and_carries_it_out_when_that_is_approv
     let kept = ended_too_early().await;
     *kept.person.answer.lock().unwrap() = Some(Answer::default());
     assert_completed(&kept.execute(None).await);
-    let standing = kept.standing().await;
-    let done = standing.state.plan().finished().iter();
+    let snapshot = kept.snapshot().await;
+    let done = snapshot.state.plan().finished().iter();
     let done: Vec<&str> = done.map(|done| done.step.task.as_str()).collect();
     assert_eq!(done[1..], ["two", "mine"]);
 }
@@ -60,7 +60,7 @@ async fn a_person_who_agrees_with_the_model_drops_the_step() {
     let kept = ended_too_early().await;
     apply(&kept, Vec::new()).await;
     assert_completed(&kept.execute(None).await);
-    let state = kept.standing().await.state;
+    let state = kept.snapshot().await.state;
     let done = state.plan().finished().iter();
     assert!(!done.map(|done| &done.step.task).any(|task| task == "mine"));
     assert!(matches!(

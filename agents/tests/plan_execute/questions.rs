@@ -1,6 +1,6 @@
 //! An agent asks; and a person interrupts while it does.
 
-use planning::{FactKind, PersonAsked, Phase, PlanEffect, PlanEvent};
+use planning::{FactKind, PersonQuestion, Phase, PlanEffect, PlanEvent};
 
 use crate::scene::{Scene, interrupt, modify, question};
 
@@ -21,7 +21,7 @@ fn answer(text: &str) -> PlanEvent {
 fn an_answer_lets_the_step_go_on_and_leaves_the_plan_alone() {
     let mut scene = asking();
     let plan = scene.state.plan().clone();
-    let asked = PersonAsked::Question {
+    let asked = PersonQuestion::Question {
         step: Some(scene.next()),
         question: question("which account?"),
     };
@@ -57,7 +57,7 @@ fn a_persons_interrupt_goes_before_an_open_question_which_is_held_and_shown_agai
     assert_eq!(scene.state, before, "the question stands as it stood");
     assert!(matches!(
         scene.wanted()[..],
-        [PlanEffect::AskPerson(PersonAsked::Question { .. })]
+        [PlanEffect::AskPerson(PersonQuestion::Question { .. })]
     ));
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use agents::plan_execute::PlanDesk;
+use agents::plan_execute::PlanAgents;
 use async_trait::async_trait;
 use jiff::Timestamp;
 use llm::{JsonSchemaConstraints, RehearsalConfig, RehearsalModel};
@@ -45,7 +45,7 @@ impl LanguageModel for Listening {
 /// A run: the workflow, its desk, and the events that a person adds after certain steps.
 struct Run {
     state: PlanExecute,
-    desk: PlanDesk,
+    desk: PlanAgents,
     model: Arc<Listening>,
     facts: Vec<FactKind>,
     turn: u32,
@@ -60,7 +60,7 @@ impl Run {
         });
         Self {
             state: PlanExecute::new("Write the manual", RetryPolicy::default()),
-            desk: PlanDesk {
+            desk: PlanAgents {
                 recorder: None,
                 asker: Asker {
                     model: Arc::<Listening>::clone(&model),

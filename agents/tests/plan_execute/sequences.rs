@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use agents::plan_execute::{PlanBench, PlanChange, change_plan};
-use agents::run::handed_on;
+use agents::plan_execute::{PlanChange, PlanEditing, change_plan};
+use agents::run::inherited;
 use engine::run::{RunReport, RunStatus};
 use interrupts::life::{
     Actor, Admission, Choosing, Evidence, ExpiryOutcome, Interrupt, Judge, Recurrence, Role,
@@ -161,7 +161,7 @@ async fn decide(kept: &Kept, row: &Interrupt, verdict: Verdict, content: Option<
 
 async fn change(kept: &Kept, change: PlanChange) -> Option<Result<StoredPlan, PlanEditError>> {
     stored(kept).await?;
-    let bench = PlanBench {
+    let bench = PlanEditing {
         store: Arc::clone(&kept.store),
         run: kept.run,
         by: person(),
@@ -359,13 +359,13 @@ impl World {
             return;
         }
         let tasks = &preview.plan;
-        let standing: BTreeSet<String> = self.left().await.into_iter().collect();
+        let snapshot: BTreeSet<String> = self.left().await.into_iter().collect();
         apply_shown(&self.kept, &open, &preview).await;
         self.applied += 1;
         self.before.get_or_insert_with(|| self.wanted.clone());
-        let is_dropped = |task: &String| standing.contains(task) && !tasks.contains(task);
+        let is_dropped = |task: &String| snapshot.contains(task) && !tasks.contains(task);
         self.wanted.retain(|task| !is_dropped(task));
-        let is_new = |task: &&String| !standing.contains(*task);
+        let is_new = |task: &&String| !snapshot.contains(*task);
         self.wanted.extend(tasks.iter().filter(is_new).cloned());
     }
 
@@ -395,7 +395,7 @@ impl World {
         let Some(at) = run.goes_on_from() else {
             return;
         };
-        let known = handed_on(&*self.kept.store, &run, at).await.unwrap();
+        let known = inherited(&*self.kept.store, &run, at).await.unwrap();
         let new = NewRun {
             root: None,
             id: RunId::generate(),

@@ -27,7 +27,7 @@ use routing_core::{
 use serde_json::{Value, json};
 use store::{MemoryStore, StoreSettings};
 
-use crate::lives::{ALL, Nobody, asked_about, place};
+use crate::lives::{ALL, NoReviewer, asked_about, place};
 use crate::models::{Part, Playing, Reply, reply};
 use crate::mortal::{Death, Mortal};
 use crate::stage::Stage;
@@ -229,7 +229,7 @@ impl World {
         let mut stage = asked_about(Stage::new());
         stage.run = self.run;
         stage.store = Arc::clone(&mortal) as Arc<dyn Store>;
-        stage.reviewer = Some(Arc::new(Nobody));
+        stage.reviewer = Some(Arc::new(NoReviewer));
         let model = Playing::new(
             Fickle {
                 world: Arc::clone(self),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agents::run::handed_on;
+use agents::run::inherited;
 use engine::run::{RunReport, RunStatus};
 use interrupts::life::{Actor, Choosing, Decider, Interrupt, Judge, Role, State, Verdict};
 use interrupts::store::{AuditSubject, Checkpoint, CheckpointId, Filter, KnownEffect, NewRun};
@@ -10,7 +10,7 @@ use interrupts::{ActorName, RouteName};
 use routing_core::{DecisionId, RunId};
 use serde_json::json;
 
-use crate::lives::{ALL, Lives, Nobody};
+use crate::lives::{ALL, Lives, NoReviewer};
 use crate::mortal::Death;
 use crate::stage::{Stage, assert_completed, target};
 
@@ -70,7 +70,7 @@ async fn answered(
     target: Option<&str>,
 ) -> (Lives, Interrupt) {
     let mut lives = Lives::of(script, RunId::generate());
-    lives.reviewer = Arc::new(Nobody);
+    lives.reviewer = Arc::new(NoReviewer);
     let waiting = lives.live().await;
     assert!(
         matches!(
@@ -91,7 +91,7 @@ async fn last(lives: &Lives) -> CheckpointId {
 
 async fn known_at(lives: &Lives, at: CheckpointId) -> Vec<KnownEffect> {
     let run = lives.store.run(lives.run).await.unwrap().unwrap();
-    handed_on(&*lives.store, &run, at).await.unwrap()
+    inherited(&*lives.store, &run, at).await.unwrap()
 }
 
 /// From now on what is looked at is a fork of the run at this checkpoint.

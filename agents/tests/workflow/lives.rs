@@ -9,7 +9,7 @@ use interrupts::life::{RunState, State};
 use interrupts::store::{Filter, Page, Store};
 use routing_core::model::{ModelCall, Purpose, TurnForm};
 use routing_core::reroute::RerouteState;
-pub(crate) use routing_core::review::Nobody;
+pub(crate) use routing_core::review::NoReviewer;
 use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
 use routing_core::{Outcome, RunId, StopScope};
 use serde_json::{Value, json};

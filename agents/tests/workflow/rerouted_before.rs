@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use agents::run::handed_on;
+use agents::run::inherited;
 use agents::{AgentKind, RouteType};
 use async_trait::async_trait;
 use engine::run::{RunReport, RunStatus};
@@ -17,7 +17,7 @@ use routing_core::reroute::RerouteState;
 use routing_core::{DecisionId, EventId, InterruptType, NodeId, RunId, StopMode, StopScope};
 
 use crate::controlled::reason;
-use crate::lives::{ALL, Nobody, Steady, supervisor};
+use crate::lives::{ALL, NoReviewer, Steady, supervisor};
 use crate::models::{Part, Playing, Reply};
 use crate::stage::{Stage, assert_completed, target};
 
@@ -31,7 +31,7 @@ fn again(before: &Stage, run: RunId, is_answered: bool) -> Stage {
     stage.reviewer = Some(if is_answered {
         Arc::new(Steady)
     } else {
-        Arc::new(Nobody)
+        Arc::new(NoReviewer)
     });
     stage
 }
@@ -49,7 +49,7 @@ async fn asked(store: &dyn Store, run: RunId) -> Vec<Interrupt> {
 async fn forked(store: &dyn Store, run: RunId) -> RunId {
     let run = store.run(run).await.unwrap().unwrap();
     let at = run.goes_on_from().unwrap();
-    let known = handed_on(store, &run, at).await.unwrap();
+    let known = inherited(store, &run, at).await.unwrap();
     let new = NewRun {
         root: None,
         id: RunId::generate(),
@@ -87,7 +87,7 @@ async fn assert_used(store: &dyn Store, run: RunId, report: &RunReport) -> Event
 /// A run that waits with a question that has taken a supervisor's event.
 async fn bound() -> Stage {
     let mut stage = Stage::new().scripted(supervisor("PLANNING_ORCHESTRATOR", ELSEWHERE));
-    stage.reviewer = Some(Arc::new(Nobody));
+    stage.reviewer = Some(Arc::new(NoReviewer));
     let report = stage.execute().await;
     assert!(
         matches!(report.status, RunStatus::Waiting { .. }),
@@ -204,6 +204,6 @@ async fn an_event_that_still_waits_is_told_to_the_agent_of_a_fork_too() {
     // What was used up goes with no fork.
     let row = stage.store.run(stage.run).await.unwrap().unwrap();
     let at = row.goes_on_from().unwrap();
-    let known = handed_on(&*stage.store, &row, at).await.unwrap();
+    let known = inherited(&*stage.store, &row, at).await.unwrap();
     assert_eq!(known, []);
 }

@@ -9,7 +9,7 @@ use routing_core::model::TurnForm;
 use routing_core::reroute::RerouteState;
 use routing_core::{EventId, RunId};
 
-use crate::lives::{ALL, Lives, Nobody, Steady, eventful, left, supervisor};
+use crate::lives::{ALL, Lives, NoReviewer, Steady, eventful, left, supervisor};
 use crate::mortal::Death;
 use crate::stage::{Stage, assert_completed};
 
@@ -194,7 +194,7 @@ async fn a_fork_of_any_checkpoint_repeats_nothing_before_it_and_ends_alike() {
 #[tokio::test]
 async fn a_question_that_nobody_answered_is_answered_when_the_run_is_resumed() {
     let mut lives = Lives::of(eventful, RunId::generate());
-    lives.reviewer = Arc::new(Nobody);
+    lives.reviewer = Arc::new(NoReviewer);
     let waiting = lives.live().await;
     let RunStatus::Waiting { interrupts, .. } = &waiting.status else {
         panic!("{:#?}", waiting.status)
@@ -213,7 +213,7 @@ async fn a_question_that_nobody_answered_is_answered_when_the_run_is_resumed() {
 #[tokio::test]
 async fn new_input_of_a_resumed_run_reaches_the_node_that_has_the_turn_once() {
     let mut lives = Lives::of(eventful, RunId::generate());
-    lives.reviewer = Arc::new(Nobody);
+    lives.reviewer = Arc::new(NoReviewer);
     let _waiting = lives.live().await;
     lives.reviewer = Arc::new(Steady);
     let mut stage = lives.stage(Arc::clone(&lives.store));
@@ -235,7 +235,7 @@ async fn a_replay_shows_what_was_recorded_and_does_nothing() {
     assert_completed(&first.execute().await);
     let rows = lives.store.outbox(ALL).await.unwrap().len();
     lives.calls.lock().unwrap().clear();
-    lives.reviewer = Arc::new(Nobody);
+    lives.reviewer = Arc::new(NoReviewer);
     let mut again = lives.stage(Arc::clone(&lives.store));
     again.watched = true;
     let report = again.execute().await;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agents::run::handed_on;
+use agents::run::inherited;
 use engine::run::RunStatus;
 use interrupts::OwnerName;
 use interrupts::store::{CheckpointId, Delivery, NewRun, Store};
@@ -12,7 +12,7 @@ use routing_core::review::Answer;
 use routing_core::{NodeId, RunId};
 use uuid::Uuid;
 
-use crate::lives::{ALL, Lives, Nobody, Steady, left};
+use crate::lives::{ALL, Lives, NoReviewer, Steady, left};
 use crate::mortal::Death;
 use crate::stage::{Person, Stage, assert_completed};
 
@@ -52,7 +52,7 @@ async fn goes_on(lives: &Lives, run: RunId) -> Stage {
 #[tokio::test]
 async fn what_was_said_and_not_read_reaches_a_fork_and_the_run_itself_once() {
     let mut lives = Lives::of(asking, RunId::generate());
-    lives.reviewer = Arc::new(Nobody);
+    lives.reviewer = Arc::new(NoReviewer);
     let before = lives.live().await.checkpoint.unwrap();
     let mut stage = lives.stage(Arc::clone(&lives.store));
     stage.input = Some(WORDS.to_owned());
@@ -73,7 +73,7 @@ async fn what_was_said_and_not_read_reaches_a_fork_and_the_run_itself_once() {
 #[tokio::test]
 async fn what_was_read_is_not_read_again_by_a_fork() {
     let mut lives = Lives::of(asking_twice, RunId::generate());
-    lives.reviewer = Arc::new(Nobody);
+    lives.reviewer = Arc::new(NoReviewer);
     let _waiting = lives.live().await;
     let mut stage = lives.stage(Arc::clone(&lives.store));
     stage.input = Some(WORDS.to_owned());
@@ -166,7 +166,7 @@ async fn what_was_said_to_the_fork_of_a_run_that_was_over_is_read_once_wherever_
 /// A run that stands still, and was asked to go on with words by somebody whose process died before it did.
 async fn asked_and_left() -> (Lives, CheckpointId) {
     let mut lives = Lives::of(asking, RunId::generate());
-    lives.reviewer = Arc::new(Nobody);
+    lives.reviewer = Arc::new(NoReviewer);
     let at = lives.live().await.checkpoint.unwrap();
     lives.reviewer = Arc::new(Steady);
     lives.run = forked(&lives.store, at).await;
@@ -192,14 +192,14 @@ async fn asked_and_left() -> (Lives, CheckpointId) {
 async fn what_a_run_was_asked_to_go_on_with_goes_with_a_fork_of_it() {
     let (lives, at) = asked_and_left().await;
     let run = lives.store.run(lives.run).await.unwrap().unwrap();
-    let known = handed_on(&*lives.store, &run, at).await.unwrap();
+    let known = inherited(&*lives.store, &run, at).await.unwrap();
     assert_eq!(known.len(), 1, "{known:#?}");
     // The run does not stand there.
     let later = CheckpointId {
         number: at.number + 1,
         ..at
     };
-    let known_there = handed_on(&*lives.store, &run, later).await;
+    let known_there = inherited(&*lives.store, &run, later).await;
     assert_eq!(known_there.unwrap(), []);
     let new = NewRun {
         root: None,
@@ -220,7 +220,7 @@ async fn what_a_run_was_asked_to_go_on_with_goes_with_a_fork_of_it() {
         alias: None,
         content: "{}".to_owned(),
     };
-    let known = handed_on(&*lives.store, &run, last).await.unwrap();
+    let known = inherited(&*lives.store, &run, last).await.unwrap();
     assert_eq!(known, []);
     let of_fork = lives
         .store

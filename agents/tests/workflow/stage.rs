@@ -254,7 +254,7 @@ impl Stage {
         let owner = OwnerName::new("test").unwrap();
         let mut kept = RunStore::new(Arc::clone(&self.store), owner.clone(), "{}");
         kept.hold = if self.watched {
-            Hold::Nobody
+            Hold::WatchedOnly
         } else if let Some(epoch) = self.kept_in {
             Hold::Kept { epoch }
         } else {

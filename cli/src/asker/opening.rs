@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use workers::{NewWork, Owned, Taking, WorkError};
 
 use super::{Asker, LEASE};
-use crate::keep::is_gone;
+use crate::run_owner::is_gone;
 
 /// How long to wait for a run that another process owns: the previous client may just be ending.
 const WHILE_IT_ENDS: Duration = Duration::from_secs(1);

@@ -9,7 +9,7 @@ use jiff::SignedDuration;
 use routing_core::{Choice, NodeId, RunId};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
-use workers::{AskedState, Asking, QuestionStanding, WorkError, WorkKey};
+use workers::{Asking, QuestionState, QuestionStatus, WorkError, WorkKey};
 
 use super::store::KIND;
 use super::{Asker, by_work};
@@ -44,9 +44,9 @@ pub(crate) struct ProgramQuestion {
 /// How a wait ended.
 pub(crate) enum QuestionWait {
     /// It is over: decided, expired or withdrawn.
-    Over(QuestionStanding),
+    Over(QuestionStatus),
     /// It is still open.
-    Open(QuestionStanding),
+    Open(QuestionStatus),
 }
 
 impl ProgramQuestion {
@@ -86,8 +86,8 @@ fn key(stem: &str, nth: u64) -> Result<WorkKey, WorkError> {
 }
 
 /// Whether no answer comes any more.
-pub(super) fn is_withdrawn(standing: &QuestionStanding) -> bool {
-    standing.state == AskedState::Withdrawn
+pub(super) fn is_withdrawn(status: &QuestionStatus) -> bool {
+    status.state == QuestionState::Withdrawn
 }
 
 impl Asker {
@@ -101,12 +101,12 @@ impl Asker {
     /// # Cancel safety
     ///
     /// Dropped, it was asked or not; ask again with the same words.
-    pub(crate) async fn ask(&self, question: ProgramQuestion) -> Result<QuestionStanding, Failure> {
+    pub(crate) async fn ask(&self, question: ProgramQuestion) -> Result<QuestionStatus, Failure> {
         let owned = self.owned().await?;
         let asked = async {
             let key = self.next_key(&owned.run, &question.stem()?).await?;
-            let (standing, _is_new) = owned.ask(&key, question.asking()).await?;
-            Ok(standing)
+            let (status, _is_new) = owned.ask(&key, question.asking()).await?;
+            Ok(status)
         };
         asked.await.map_err(|error| by_work(&error))
     }
@@ -130,7 +130,7 @@ impl Asker {
             return key(stem, 1);
         }
         let found = self.find(run, &key(stem, last)?).await?;
-        let is_over = |it: QuestionStanding| it.is_taken() || is_withdrawn(&it);
+        let is_over = |it: QuestionStatus| it.is_taken() || is_withdrawn(&it);
         key(
             stem,
             if found.is_some_and(is_over) {
@@ -141,7 +141,7 @@ impl Asker {
         )
     }
 
-    async fn find(&self, run: &Run, key: &WorkKey) -> Result<Option<QuestionStanding>, WorkError> {
+    async fn find(&self, run: &Run, key: &WorkKey) -> Result<Option<QuestionStatus>, WorkError> {
         match self.store.protocol().question(run, key).await {
             Ok(found) => Ok(Some(found)),
             Err(WorkError::UnknownQuestion { .. }) => Ok(None),
@@ -168,13 +168,13 @@ impl Asker {
         let run = self.owned().await?.run.id;
         let mut swept = Instant::now();
         loop {
-            let standing = self.standing(run, key).await;
-            let standing = standing.map_err(|error| by_work(&error))?;
-            if standing.state != AskedState::Open {
-                return Ok(QuestionWait::Over(standing));
+            let status = self.status(run, key).await;
+            let status = status.map_err(|error| by_work(&error))?;
+            if status.state != QuestionState::Open {
+                return Ok(QuestionWait::Over(status));
             }
             if Instant::now() >= until {
-                return Ok(QuestionWait::Open(standing));
+                return Ok(QuestionWait::Open(status));
             }
             tokio::select! {
                 _changed = news.changed() => {}
@@ -189,7 +189,7 @@ impl Asker {
     }
 
     /// A question of a run that works.
-    async fn standing(&self, run: RunId, key: &WorkKey) -> Result<QuestionStanding, WorkError> {
+    async fn status(&self, run: RunId, key: &WorkKey) -> Result<QuestionStatus, WorkError> {
         let protocol = self.store.protocol();
         let row = protocol.work(run).await?.run;
         match row.state {
@@ -213,10 +213,10 @@ impl Asker {
     /// Safe to repeat.
     pub(crate) async fn hand_over(
         &self,
-        standing: QuestionStanding,
-    ) -> Result<QuestionStanding, Failure> {
+        status: QuestionStatus,
+    ) -> Result<QuestionStatus, Failure> {
         let owned = self.owned().await?;
-        let settled = owned.settled(standing).await;
+        let settled = owned.settled(status).await;
         settled.map_err(|error| by_work(&error))
     }
 
@@ -229,15 +229,15 @@ impl Asker {
     /// # Cancel safety
     ///
     /// Safe to repeat.
-    pub(crate) async fn withdraw(&self, key: &WorkKey) -> Result<QuestionStanding, Failure> {
+    pub(crate) async fn withdraw(&self, key: &WorkKey) -> Result<QuestionStatus, Failure> {
         let owned = self.owned().await?;
         let withdrawn = async {
-            let standing = owned.withdraw(key).await?;
+            let status = owned.withdraw(key).await?;
             // A decision that came meanwhile can still be handed over.
-            if !is_withdrawn(&standing) {
-                return Ok(standing);
+            if !is_withdrawn(&status) {
+                return Ok(status);
             }
-            owned.settled(standing).await
+            owned.settled(status).await
         };
         withdrawn.await.map_err(|error| by_work(&error))
     }
@@ -251,7 +251,7 @@ impl Asker {
     /// # Cancel safety
     ///
     /// Safe: it only reads.
-    pub(crate) async fn open_questions(&self) -> Result<Vec<QuestionStanding>, Failure> {
+    pub(crate) async fn open_questions(&self) -> Result<Vec<QuestionStatus>, Failure> {
         let owned = self.owned().await?;
         let found = self.store.protocol().unsettled(&owned.run).await;
         let mut found = found.map_err(|error| by_work(&error))?;

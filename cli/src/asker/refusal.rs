@@ -4,8 +4,8 @@ use interrupts::life::RunState;
 use workers::WorkError;
 
 use crate::exit::{Exit, Failure};
-use crate::keep::owner_words;
 use crate::refused::by_store;
+use crate::run_owner::owner_words;
 
 /// A refusal of the worker protocol as a failure, with a hint.
 #[expect(

@@ -67,7 +67,7 @@ impl Asker {
         owned.signals().await?;
         owned.cut_off_all().await?;
         owned.release(false).await?;
-        let carried_out = self.store.keeping.carry_out_late(run).await;
+        let carried_out = self.store.run_owner.carry_out_late(run).await;
         carried_out.map_err(unexpected)
     }
 
@@ -101,7 +101,7 @@ impl Asker {
 
     /// Resumes a run that nothing keeps paused any more.
     pub(super) async fn lift(&self, run: &Run) -> Result<(), WorkError> {
-        let lifted = self.store.keeping.let_worker_go_on(run, None, None).await;
+        let lifted = self.store.run_owner.let_worker_go_on(run, None, None).await;
         lifted.map_err(unexpected)
     }
 }

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use interrupts::policy::Policy;
 use interrupts::{OwnerName, WorkflowName};
-use store::bell_at;
+use store::notifier_at;
 use tokio::sync::watch;
 use workers::{KindDraft, Protocol, WorkflowDraft};
 
 use super::by_work;
 use crate::arguments::StoreArguments;
 use crate::exit::{Exit, Failure};
-use crate::keep::{Keeping, own_name};
 use crate::policy;
+use crate::run_owner::{RunOwner, own_name};
 use crate::storage::Storage;
 use crate::workflows;
 
@@ -27,7 +27,7 @@ pub(crate) struct AskerStore {
     /// This process, as the owner of runs: its name shows whether it is alive.
     pub(super) owner: OwnerName,
     /// Carries out stops once nothing of a run works any more.
-    pub(super) keeping: Keeping,
+    pub(super) run_owner: RunOwner,
     news: watch::Sender<u64>,
 }
 
@@ -54,7 +54,7 @@ impl AskerStore {
         let workflow = WorkflowName::new(workflow).map_err(failed)?;
         let (news, _) = watch::channel(0);
         let opened = Arc::new(Self {
-            keeping: Keeping::beside(storage.clone()).map_err(failed)?,
+            run_owner: RunOwner::beside(storage.clone()).map_err(failed)?,
             owner: own_name().map_err(failed)?,
             policy: policy::of_environment()?,
             storage,
@@ -99,9 +99,9 @@ impl AskerStore {
     ///
     /// Safe: waiting tasks look by themselves, a little later.
     pub(crate) async fn hear(&self) {
-        let bell = bell_at(self.storage.location(), &self.owner);
+        let notifier = notifier_at(self.storage.location(), &self.owner);
         loop {
-            bell.heard().await;
+            notifier.heard().await;
             self.changed();
         }
     }

@@ -20,7 +20,9 @@ use std::sync::Arc;
 
 pub(crate) use budget::ChatBudget;
 use jiff::Timestamp;
-use llm::{ChatUsage, Conversation, ConversationConfig, Pace, TokenCount, ToolDesk, ToolResult};
+use llm::{
+    ChatUsage, Conversation, ConversationConfig, ConversationTools, Pace, TokenCount, ToolResult,
+};
 use routing_core::model::{ModelError, ToolRequest};
 use routing_core::{StopMode, StopReason, StopSource};
 
@@ -28,7 +30,7 @@ use crate::arguments::{ChatArguments, Global, StoreArguments};
 use crate::exit::{Exit, Failure};
 use crate::model::{Manner, ModelChoice, ModelTrouble};
 use crate::palette;
-use crate::stage::is_of_closed_terminal;
+use crate::terminal_output::is_of_closed_terminal;
 use tools::ToolControls;
 
 /// The most characters of a tool's arguments that are shown while it runs.
@@ -62,14 +64,16 @@ pub(crate) fn chat(
         .enable_all()
         .build()?;
     let (tools, questions) = runtime.block_on(tools::open(arguments, on_terminal))?;
-    let desk = tools.desk.clone();
+    let executor = tools.executor.clone();
     let asked = ToolControls {
         questions,
-        controller: desk.as_ref().map(|desk| desk.controller().clone()),
+        controller: executor
+            .as_ref()
+            .map(|executor| executor.controller().clone()),
     };
     let conversation = Conversation::new(ConversationConfig {
         system: arguments.system.clone(),
-        tools: desk.map(|desk| Arc::new(desk) as Arc<dyn ToolDesk>),
+        tools: executor.map(|executor| Arc::new(executor) as Arc<dyn ConversationTools>),
         ..ConversationConfig::new(model)
     });
     let ended = if on_terminal {

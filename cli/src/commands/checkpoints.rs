@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::print;
 use crate::address::find_run;
 use crate::arguments::{CheckpointsArguments, Global, StoreArguments};
+use crate::backend;
 use crate::exit::Exit;
-use crate::installation;
 use crate::listing;
 use crate::palette::{Palette, Tone};
 use crate::storage::complete;
@@ -29,9 +29,9 @@ pub(crate) fn checkpoints(
     global: Global,
 ) -> anyhow::Result<Exit> {
     complete(async {
-        let installation = installation::open(store).await?;
-        let run = find_run(&*installation, &arguments.run).await?;
-        let checkpoints = listing::checkpoints(&*installation, run.id).await?;
+        let backend = backend::open(store).await?;
+        let run = find_run(&*backend, &arguments.run).await?;
+        let checkpoints = listing::checkpoints(&*backend, run.id).await?;
         if arguments.json {
             let lines: String = checkpoints.iter().map(as_json).collect();
             print(&lines)?;

@@ -9,8 +9,8 @@ use crate::actor::{actor, set_name};
 use crate::arguments::{
     ConfigArguments, ConfigCommand, ConfigShowArguments, Global, StoreArguments, command_line,
 };
+use crate::backend::Whereabouts;
 use crate::exit::Exit;
-use crate::installation::Whereabouts;
 use crate::palette::{Palette, Tone};
 use crate::settings::{
     CONFIG_VARIABLE, OF_COMMANDS, Settings, origin_of, trust_folder, user_file, variable_of,

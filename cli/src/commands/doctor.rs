@@ -11,8 +11,8 @@ use std::io;
 
 use super::print;
 use crate::arguments::{DoctorArguments, Global, StoreArguments};
+use crate::backend::Whereabouts;
 use crate::exit::Exit;
-use crate::installation::Whereabouts;
 use crate::palette::{Palette, Tone};
 use crate::storage::complete;
 use crate::table::Table;

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use crate::address::{find_interrupt, find_run};
 use crate::arguments::{Global, HistoryArguments, HistoryFormat, StoreArguments};
 use crate::audited::AuditLine;
+use crate::backend::{self, Backend, Verified};
 use crate::exit::{Exit, Failure};
-use crate::installation::{self, Installation, Verified};
 use crate::layout::fit;
 use crate::listing;
 use crate::palette::{Palette, Tone};
@@ -58,24 +58,24 @@ pub(crate) fn history(
     global: Global,
 ) -> anyhow::Result<Exit> {
     complete(async {
-        let installation = installation::open(store).await?;
+        let backend = backend::open(store).await?;
         if arguments.verify || arguments.head || arguments.against.is_some() {
-            return verify(&*installation, arguments).await;
+            return verify(&*backend, arguments).await;
         }
-        let wanted = wanted(&*installation, arguments).await?;
+        let wanted = wanted(&*backend, arguments).await?;
         let format = if arguments.json {
             HistoryFormat::Ndjson
         } else {
             arguments.format
         };
         let palette = Palette::for_stream(&io::stdout(), global.no_color);
-        write_rows(&*installation, &wanted, format, palette).await?;
+        write_rows(&*backend, &wanted, format, palette).await?;
         Ok(Exit::Success)
     })
 }
 
 async fn wanted(
-    from: &dyn Installation,
+    from: &dyn Backend,
     arguments: &HistoryArguments,
 ) -> Result<HistoryFilter, Failure> {
     let run = match &arguments.run {
@@ -99,7 +99,7 @@ async fn wanted(
 
 /// Writes the rows page by page: an audit may be longer than memory is large.
 async fn write_rows(
-    from: &dyn Installation,
+    from: &dyn Backend,
     wanted: &HistoryFilter,
     format: HistoryFormat,
     palette: Palette,
@@ -224,14 +224,14 @@ fn csv_line(fields: &[&str]) -> anyhow::Result<String> {
 
 /// A head of the audit that is saved elsewhere.
 #[derive(Debug, Serialize, Deserialize)]
-struct KeptHead {
+struct SavedHead {
     store: Option<String>,
     position: u64,
     digest: Digest,
     at: jiff::Timestamp,
 }
 
-async fn verify(from: &dyn Installation, arguments: &HistoryArguments) -> anyhow::Result<Exit> {
+async fn verify(from: &dyn Backend, arguments: &HistoryArguments) -> anyhow::Result<Exit> {
     let as_json = arguments.json || arguments.head;
     let found = match from.verify_audit().await? {
         Verified::Whole(found) => found,
@@ -243,7 +243,7 @@ async fn verify(from: &dyn Installation, arguments: &HistoryArguments) -> anyhow
         return untrusted(&problem, as_json);
     }
     let text = if arguments.head {
-        json_line(&serde_json::to_value(KeptHead {
+        json_line(&serde_json::to_value(SavedHead {
             store: found.store,
             position: found.head.position,
             digest: found.head.digest,
@@ -288,7 +288,7 @@ fn in_words(found: &Verification, against: Option<&Path>) -> String {
 
 /// Why the audit does not continue a saved head; `None` if it does.
 async fn does_not_go_on(
-    from: &dyn Installation,
+    from: &dyn Backend,
     found: &Verification,
     path: &Path,
 ) -> anyhow::Result<Option<String>> {
@@ -297,7 +297,7 @@ async fn does_not_go_on(
             .hint("it is what `irq history --head` printed")
     };
     let text = std::fs::read_to_string(path).map_err(|error| unreadable(&error))?;
-    let kept: KeptHead = serde_json::from_str(&text).map_err(|error| unreadable(&error))?;
+    let kept: SavedHead = serde_json::from_str(&text).map_err(|error| unreadable(&error))?;
     if kept.store.is_some() && found.store.is_some() && kept.store != found.store {
         return Ok(Some(format!(
             "{} is the head of another store",

@@ -16,13 +16,13 @@ use super::print;
 use crate::address::{Address, find, full};
 use crate::advice::advised;
 use crate::arguments::{Global, InterruptArguments, ScopeChoice, StoreArguments};
+use crate::backend::{self, Backend, Requested};
 use crate::exit::{Exit, Failure};
-use crate::installation::{self, Installation, Requested};
-use crate::keep::has_process;
 use crate::listing;
 use crate::palette::Palette;
-use crate::request::{Addressee, Wish};
+use crate::request::{Addressee, AskRequest};
 use crate::reviewer::Alone;
+use crate::run_owner::has_process;
 use crate::storage::complete;
 use crate::view::{self, json_line};
 use control::StopOrder;
@@ -55,8 +55,8 @@ pub(crate) fn interrupt(
     global: Global,
 ) -> anyhow::Result<Exit> {
     complete(async {
-        let installation = installation::open(store).await?;
-        let plans = plans(&*installation, arguments).await?;
+        let backend = backend::open(store).await?;
+        let plans = plans(&*backend, arguments).await?;
         if arguments.dry_run {
             print(&dry(&plans, arguments))?;
             return Ok(Exit::Success);
@@ -73,27 +73,27 @@ pub(crate) fn interrupt(
             print("Nothing was interrupted.\n")?;
             return Ok(Exit::Success);
         }
-        carry_out(&*installation, arguments, plans).await
+        carry_out(&*backend, arguments, plans).await
     })
 }
 
 /// Makes each request, and then waits for all of them together, so that a slow stop does not delay the request to another
 /// run. If one of several fails, the others are still made.
 async fn carry_out(
-    installation: &dyn Installation,
+    backend: &dyn Backend,
     arguments: &InterruptArguments,
     plans: Vec<PlannedStop>,
 ) -> anyhow::Result<Exit> {
     let count = plans.len();
     let (mut refused, mut made) = (Vec::new(), Vec::new());
     for plan in plans {
-        match make(installation, arguments, plan).await {
+        match make(backend, arguments, plan).await {
             Ok(one) => made.push(one),
             Err(failure) => refused.push(failure),
         }
     }
     let waits = made.into_iter();
-    let waits = waits.map(|one| waited(installation, arguments, one));
+    let waits = waits.map(|one| waited(backend, arguments, one));
     let mut waits: FuturesUnordered<_> = waits.collect();
     let mut unreached = Vec::new();
     while let Some(ended) = waits.next().await {
@@ -121,20 +121,20 @@ async fn carry_out(
 
 /// Waits for the requested state if that is wanted, and reports the result.
 async fn waited(
-    installation: &dyn Installation,
+    backend: &dyn Backend,
     arguments: &InterruptArguments,
     mut made: Made,
 ) -> anyhow::Result<()> {
     let waited = match arguments.wait {
         Some(state) => {
-            let waited = wait::wait(installation, &made.interrupt, state, arguments.timeout);
+            let waited = wait::wait(backend, &made.interrupt, state, arguments.timeout);
             match waited.await {
                 Ok(interrupt) => {
                     made.interrupt = interrupt;
                     Ok(())
                 }
                 Err(failure) => {
-                    if let Some(now) = installation.interrupt(made.interrupt.id).await? {
+                    if let Some(now) = backend.interrupt(made.interrupt.id).await? {
                         made.interrupt = now;
                     }
                     Err(failure)
@@ -144,7 +144,7 @@ async fn waited(
         None => Ok(()),
     };
     // The process that owned the run may have gone since it was looked up.
-    if let Some(run) = installation.run(made.run.id).await? {
+    if let Some(run) = backend.run(made.run.id).await? {
         made.run = run;
     }
     print(&told(&made, arguments))?;
@@ -152,7 +152,7 @@ async fn waited(
 }
 
 async fn plans(
-    from: &dyn Installation,
+    from: &dyn Backend,
     arguments: &InterruptArguments,
 ) -> anyhow::Result<Vec<PlannedStop>> {
     let mut addressed = Vec::new();
@@ -186,7 +186,7 @@ async fn plans(
 }
 
 async fn addressee(
-    from: &dyn Installation,
+    from: &dyn Backend,
     arguments: &InterruptArguments,
     address: &str,
 ) -> anyhow::Result<(Addressee, Scope)> {
@@ -251,7 +251,7 @@ fn refuse_whole_runs(interrupt_type: InterruptType) -> Result<(), Failure> {
 }
 
 /// Refuses to fork a paused or waiting run if the checkpoint that it would be forked from cannot be read.
-async fn refuse_damaged(from: &dyn Installation, run: &Run) -> Result<(), Failure> {
+async fn refuse_damaged(from: &dyn Backend, run: &Run) -> Result<(), Failure> {
     let Some(place) = run.goes_on_from() else {
         return Ok(());
     };
@@ -260,8 +260,8 @@ async fn refuse_damaged(from: &dyn Installation, run: &Run) -> Result<(), Failur
         limit: 1,
     };
     let found = from.checkpoints(place.run, page).await?;
-    let stands = found.into_iter().find(|checkpoint| checkpoint.id == place);
-    match stands.map(Checkpoint::whole) {
+    let state_words = found.into_iter().find(|checkpoint| checkpoint.id == place);
+    match state_words.map(Checkpoint::whole) {
         Some(Err(error)) => Err(error.into()),
         Some(Ok(_)) | None => Ok(()),
     }
@@ -269,7 +269,7 @@ async fn refuse_damaged(from: &dyn Installation, run: &Run) -> Result<(), Failur
 
 /// Makes the request, or finds it if it was made before and is under way.
 async fn make(
-    installation: &dyn Installation,
+    backend: &dyn Backend,
     arguments: &InterruptArguments,
     plan: PlannedStop,
 ) -> anyhow::Result<Made> {
@@ -281,7 +281,7 @@ async fn make(
     let run = to.run.clone();
     let affected = affected.iter().map(|node| full(run.id, node)).collect();
     if arguments.interrupt_type == InterruptType::Branch && !has_process(&run) {
-        refuse_damaged(installation, &run).await?;
+        refuse_damaged(backend, &run).await?;
     }
     let requested = if Family::of(arguments.interrupt_type) == Family::Stop {
         let stop = StopOrder::new(
@@ -290,16 +290,16 @@ async fn make(
             scope,
             arguments.reason.clone(),
         );
-        installation.stop(&to, &stop).await?
+        backend.stop(&to, &stop).await?
     } else {
-        let wish = Wish {
+        let wish = AskRequest {
             event: None,
             at: Timestamp::now(),
             interrupt_type: arguments.interrupt_type,
             to: None,
             reason: arguments.reason.clone(),
         };
-        installation.publish(&to, wish, None).await?
+        backend.publish(&to, wish, None).await?
     };
     let Requested { interrupt, already } = requested;
     Ok(Made {

@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal};
 
 use interrupts::life::Interrupt;
 use interrupts::store::Run;
-use planning::PlanWish;
+use planning::PlanChangeRequest;
 use planning::{PlanEditError, PlanPreview, StoredPlan};
 use serde_json::{Value, json};
 
@@ -15,8 +15,8 @@ use super::review::{Aftermath, told};
 use crate::address::find_run;
 use crate::advice::advised;
 use crate::arguments::{Global, PlanArguments, StoreArguments};
+use crate::backend::{self, Backend};
 use crate::exit::{Exit, Failure};
-use crate::installation::{self, Installation};
 use crate::palette::Palette;
 use crate::plan::{
     PlanPage, again, apply, change_text, none_proposed, not_held, preview_json, preview_text,
@@ -37,12 +37,12 @@ pub(crate) fn plan(
     global: Global,
 ) -> anyhow::Result<Exit> {
     complete(async {
-        let installation = installation::open(store).await?;
-        let run = find_run(&*installation, &arguments.run).await?;
+        let backend = backend::open(store).await?;
+        let run = find_run(&*backend, &arguments.run).await?;
         refuse_other_workflow(&run)?;
         let palette = Palette::for_stream(&io::stdout(), global.no_color);
         let command = PlanInvocation {
-            at: &*installation,
+            at: &*backend,
             run,
             arguments,
             palette,
@@ -53,7 +53,7 @@ pub(crate) fn plan(
 }
 
 struct PlanInvocation<'a> {
-    at: &'a dyn Installation,
+    at: &'a dyn Backend,
     run: Run,
     arguments: &'a PlanArguments,
     palette: Palette,
@@ -75,8 +75,8 @@ impl PlanInvocation<'_> {
             return self.apply(digest.as_deref()).await;
         }
         let turned = match (arguments.undo, arguments.redo) {
-            (true, _) => Some(PlanWish::Undo),
-            (false, true) => Some(PlanWish::Redo),
+            (true, _) => Some(PlanChangeRequest::Undo),
+            (false, true) => Some(PlanChangeRequest::Redo),
             (false, false) => None,
         };
         if let Some(turned) = turned {
@@ -92,7 +92,7 @@ impl PlanInvocation<'_> {
         self.show().await
     }
 
-    async fn change(&self, wish: PlanWish) -> Result<StoredPlan, Failure> {
+    async fn change(&self, wish: PlanChangeRequest) -> Result<StoredPlan, Failure> {
         let if_version = self.arguments.if_version;
         self.at.change_plan(&self.run, wish, if_version).await
     }
@@ -123,7 +123,7 @@ impl PlanInvocation<'_> {
     async fn preview(&self, tasks: Vec<String>) -> anyhow::Result<Exit> {
         let reading = read(self.at, &self.run).await?;
         if reading.escape.is_some() {
-            let plan = self.change(PlanWish::Propose { tasks }).await?;
+            let plan = self.change(PlanChangeRequest::Propose { tasks }).await?;
             return self.proposed(&plan).await;
         }
         let (run, state) = (self.run.id, self.run.state);

@@ -9,8 +9,8 @@ use crate::address::find_interrupt;
 use crate::arguments::{
     PolicyArguments, PolicyCheckArguments, PolicyCommand, PolicyExplainArguments, StoreArguments,
 };
+use crate::backend;
 use crate::exit::Exit;
-use crate::installation;
 use crate::policy::{of, read};
 use crate::storage::complete;
 use crate::view::json_line;
@@ -48,8 +48,8 @@ fn check(arguments: &PolicyCheckArguments) -> anyhow::Result<Exit> {
 fn explain(arguments: &PolicyExplainArguments, store: &StoreArguments) -> anyhow::Result<Exit> {
     let policy = of(arguments.policy.as_deref())?;
     complete(async {
-        let installation = installation::open(store).await?;
-        let interrupt = find_interrupt(&*installation, &arguments.interrupt).await?;
+        let backend = backend::open(store).await?;
+        let interrupt = find_interrupt(&*backend, &arguments.interrupt).await?;
         let explanation = policy.explain(&interrupt);
         let text = if arguments.json {
             json_line(&serde_json::to_value(&explanation)?)

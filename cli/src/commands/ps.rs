@@ -15,16 +15,16 @@ use super::{print, waits_for_server};
 use crate::address::find_run;
 use crate::advice::advised;
 use crate::arguments::{Global, PsArguments, StoreArguments};
-use crate::asked;
 use crate::asking;
+use crate::backend::{self, Backend};
 use crate::exit::{Exit, Failure};
-use crate::installation::{self, Installation};
-use crate::keep::has_process;
 use crate::layout::{columns_of, cut, screen_size};
 use crate::listing::{self, Damaged};
 use crate::palette::{Palette, Tone};
 use crate::progress::newest;
-use crate::stands::stands;
+use crate::question;
+use crate::run_owner::has_process;
+use crate::state_words::state_words;
 use crate::storage::complete;
 use crate::time::{age, ago};
 use crate::view::{self, json_line};
@@ -53,24 +53,24 @@ impl ListedRun {
 ///
 /// # Errors
 ///
-/// If the installation cannot be read or there is no such run.
+/// If the backend cannot be read or there is no such run.
 pub(crate) fn ps(
     arguments: &PsArguments,
     store: &StoreArguments,
     global: Global,
 ) -> anyhow::Result<Exit> {
     complete(async {
-        let installation = installation::open(store).await?;
-        installation.sweep().await?;
+        let backend = backend::open(store).await?;
+        backend.sweep().await?;
         let mut damaged = Damaged::default();
-        let shown = gather(&*installation, (arguments, global), &mut damaged).await?;
+        let shown = gather(&*backend, (arguments, global), &mut damaged).await?;
         print(&text(arguments, global, &shown)?)?;
         Ok(damaged.end()?)
     })
 }
 
 async fn gather(
-    from: &dyn Installation,
+    from: &dyn Backend,
     (arguments, global): (&PsArguments, Global),
     damaged: &mut Damaged,
 ) -> Result<Vec<ListedRun>, Failure> {
@@ -103,7 +103,7 @@ async fn gather(
         let mut nodes = listing::readable_nodes(from, run.id, damaged).await?;
         let state = run.state_for_nodes(has_process(&run));
         for node in &mut nodes {
-            node.activity = node.stands(state, &open);
+            node.activity = node.activity_in(state, &open);
         }
         shown.push(ListedRun {
             progress,
@@ -233,7 +233,7 @@ impl RunsLayout {
                 interrupt.interrupt_type,
                 interrupt.node,
                 ago(interrupt.at, self.now),
-                stands(interrupt.state),
+                state_words(interrupt.state),
                 visible_line(&interrupt.reason)
             );
             lines.push(format!("  {}", cut(&text, self.room(2))));
@@ -304,9 +304,13 @@ impl RunsLayout {
 
     /// What an agent waits for, or is asked to do.
     fn open(&self, interrupt: &Interrupt, lead: &str) -> String {
-        let lead = format!("    {lead}{} {}: ", interrupt.id, stands(interrupt.state));
+        let lead = format!(
+            "    {lead}{} {}: ",
+            interrupt.id,
+            state_words(interrupt.state)
+        );
         let room = self.room(columns_of(&lead));
-        let asks = cut(&visible_line(&asked::reason(interrupt)), room);
+        let asks = cut(&visible_line(&question::reason(interrupt)), room);
         self.palette.paint(Tone::Waiting, &format!("{lead}{asks}"))
     }
 

@@ -6,7 +6,7 @@ use agents::run::RunOrder;
 use interrupts::store::{JournalEntry, Pages, Repeating, Run};
 use jiff::Timestamp;
 use journal::Workflow;
-use journal::tool::KeptCall;
+use journal::tool::StoredCall;
 use planning::{Fact, facts_in};
 use routing_core::NodeId;
 use serde_json::{Value, json};
@@ -15,8 +15,8 @@ use super::print;
 use crate::address::{agent_in, find_run};
 use crate::arguments::{Global, ReplayArguments, StoreArguments};
 use crate::audited::AuditLine;
+use crate::backend::{self, Backend};
 use crate::exit::{Exit, Failure, causes};
-use crate::installation::{self, Installation};
 use crate::layout::cut;
 use crate::listing;
 use crate::palette::{Palette, Tone};
@@ -50,10 +50,10 @@ pub(crate) fn replay(
     global: Global,
 ) -> anyhow::Result<Exit> {
     complete(async {
-        let installation = installation::open(store).await?;
-        let run = find_run(&*installation, &arguments.run).await?;
+        let backend = backend::open(store).await?;
+        let run = find_run(&*backend, &arguments.run).await?;
         if arguments.summary {
-            let progress = Progress::of(&*installation, run).await?;
+            let progress = Progress::of(&*backend, run).await?;
             let text = progress.map(|progress| {
                 if arguments.json {
                     json_line(&progress.as_json())
@@ -65,10 +65,10 @@ pub(crate) fn replay(
             return Ok(Exit::Success);
         }
         let agent = match &arguments.agent {
-            Some(agent) => Some(agent_of(&*installation, &run, agent).await?),
+            Some(agent) => Some(agent_of(&*backend, &run, agent).await?),
             None => None,
         };
-        let mut moments = moments(&*installation, &run).await?;
+        let mut moments = moments(&*backend, &run).await?;
         if let Some(agent) = &agent {
             moments.retain(|moment| {
                 let node = moment.node.as_ref();
@@ -90,14 +90,14 @@ pub(crate) fn replay(
 }
 
 /// An agent of the run, by its id or its full address.
-async fn agent_of(from: &dyn Installation, run: &Run, text: &str) -> Result<NodeId, Failure> {
+async fn agent_of(from: &dyn Backend, run: &Run, text: &str) -> Result<NodeId, Failure> {
     let prefix = format!("{}/", run.id);
     let name = text.strip_prefix(&prefix).unwrap_or(text);
     let (_run, row) = agent_in(from, run.clone(), name).await?;
     Ok(row.node)
 }
 
-async fn moments(from: &dyn Installation, run: &Run) -> Result<Vec<ReplayEvent>, Failure> {
+async fn moments(from: &dyn Backend, run: &Run) -> Result<Vec<ReplayEvent>, Failure> {
     let journal = listing::journal(from, run.id).await?;
     let messages = listing::messages(from, run.id).await?;
     let mut moments = of_audit(from, run).await?;
@@ -131,7 +131,7 @@ async fn moments(from: &dyn Installation, run: &Run) -> Result<Vec<ReplayEvent>,
 }
 
 /// What the observer of a plan saw, as its checkpoints record it.
-async fn of_plan(from: &dyn Installation, run: &Run) -> Result<Vec<ReplayEvent>, Failure> {
+async fn of_plan(from: &dyn Backend, run: &Run) -> Result<Vec<ReplayEvent>, Failure> {
     let is_plan = RunOrder::from_content(&run.content)
         .is_ok_and(|order| order.workflow == Workflow::PlanExecute);
     if !is_plan {
@@ -158,7 +158,7 @@ async fn of_plan(from: &dyn Installation, run: &Run) -> Result<Vec<ReplayEvent>,
     Ok(facts.into_iter().map(moment).collect())
 }
 
-async fn of_audit(from: &dyn Installation, run: &Run) -> Result<Vec<ReplayEvent>, Failure> {
+async fn of_audit(from: &dyn Backend, run: &Run) -> Result<Vec<ReplayEvent>, Failure> {
     let id = run.id.to_string();
     let nodes = interrupt_nodes(from, run).await?;
     let mut moments = Vec::new();
@@ -177,7 +177,7 @@ async fn of_audit(from: &dyn Installation, run: &Run) -> Result<Vec<ReplayEvent>
 
 /// The agent of each interrupt of the run, by the interrupt's id.
 async fn interrupt_nodes(
-    from: &dyn Installation,
+    from: &dyn Backend,
     run: &Run,
 ) -> Result<std::collections::HashMap<String, NodeId>, Failure> {
     let filter = interrupts::store::Filter {
@@ -225,8 +225,8 @@ fn audited(
 fn begun(entry: &JournalEntry, has_ended: bool) -> ReplayEvent {
     let intent = &entry.intent;
     let content = kept_json(&intent.content);
-    let mut text = match KeptCall::of(entry) {
-        Some(KeptCall {
+    let mut text = match StoredCall::of(entry) {
+        Some(StoredCall {
             has_run: false,
             end: Some(_),
             ..

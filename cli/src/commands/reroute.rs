@@ -12,10 +12,10 @@ use super::print;
 use super::review::{Chosen, decide};
 use crate::address::{Address, find, full};
 use crate::arguments::{RerouteArguments, StoreArguments};
+use crate::backend::{self, Backend, Requested};
 use crate::exit::{Exit, Failure};
-use crate::installation::{self, Installation, Requested};
-use crate::keep::has_process;
-use crate::request::{Addressee, Wish};
+use crate::request::{Addressee, AskRequest};
+use crate::run_owner::has_process;
 use crate::storage::complete;
 use crate::view::{self, json_line, kept_json};
 use crate::workflows::check_target;
@@ -30,11 +30,11 @@ pub(crate) fn reroute(
     store: &StoreArguments,
 ) -> anyhow::Result<Exit> {
     complete(async {
-        let installation = installation::open(store).await?;
-        let installation = &*installation;
-        match find(installation, &arguments.address).await? {
-            Address::Agent(run, row) => publish(installation, arguments, run, &row).await?,
-            Address::Interrupt(interrupt) => send(installation, arguments, &interrupt).await?,
+        let backend = backend::open(store).await?;
+        let backend = &*backend;
+        match find(backend, &arguments.address).await? {
+            Address::Agent(run, row) => publish(backend, arguments, run, &row).await?,
+            Address::Interrupt(interrupt) => send(backend, arguments, &interrupt).await?,
             Address::Run(run) => {
                 let text = format!("{} is a run; an agent or an interrupt is rerouted", run.id);
                 return Err(Failure::new(Exit::Usage, text)
@@ -48,7 +48,7 @@ pub(crate) fn reroute(
 
 /// Decides an interrupt that waits for a person.
 async fn send(
-    installation: &dyn Installation,
+    backend: &dyn Backend,
     arguments: &RerouteArguments,
     interrupt: &Interrupt,
 ) -> anyhow::Result<()> {
@@ -63,7 +63,7 @@ async fn send(
         target: Some(target.clone()),
         content: Some(serde_json::to_string(&answer)?),
     };
-    let decided = decide(installation, interrupt, chosen, arguments.if_version, None).await?;
+    let decided = decide(backend, interrupt, chosen, arguments.if_version, None).await?;
     let text = if arguments.json {
         json_line(&view::interrupt(&decided))
     } else {
@@ -75,12 +75,12 @@ async fn send(
 
 /// Publishes an event that asks the agent to interrupt itself.
 async fn publish(
-    installation: &dyn Installation,
+    backend: &dyn Backend,
     arguments: &RerouteArguments,
     run: Run,
     row: &NodeRow,
 ) -> anyhow::Result<()> {
-    let known = known(installation, arguments).await?;
+    let known = known(backend, arguments).await?;
     if known.is_none() {
         refuse_ended_agent(row)?;
         if !row.takes_messages {
@@ -93,7 +93,7 @@ async fn publish(
                 .into());
         }
     }
-    let wish = Wish {
+    let wish = AskRequest {
         event: arguments.event_id.clone(),
         // The same event, published again, also has the same time.
         at: known
@@ -105,7 +105,7 @@ async fn publish(
         reason: arguments.reason.clone(),
     };
     let to = Addressee::agent(run, row);
-    let published = installation.publish(&to, wish, known.as_ref());
+    let published = backend.publish(&to, wish, known.as_ref());
     let Requested { interrupt, already } = published.await?;
     let text = if arguments.json {
         let mut view = view::interrupt(&interrupt);
@@ -131,7 +131,7 @@ async fn publish(
 
 /// The interrupt of an event that was published before.
 async fn known(
-    from: &dyn Installation,
+    from: &dyn Backend,
     arguments: &RerouteArguments,
 ) -> Result<Option<Interrupt>, Failure> {
     let Some(event) = &arguments.event_id else {

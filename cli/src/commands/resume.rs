@@ -11,12 +11,12 @@ use routing_core::RunId;
 use super::run::{Begin, ExecutionOptions, OuterLimits, PreparedRun, Talk, complete};
 use crate::address::find_run;
 use crate::arguments::{ForkArguments, Global, LimitArguments, ResumeArguments, StoreArguments};
+use crate::backend::{Local, Whereabouts, me};
 use crate::exit::{Exit, Failure};
-use crate::installation::{Local, Whereabouts, me};
-use crate::keep::{
+use crate::refused::by_run;
+use crate::run_owner::{
     accept_catalogue, known_to_fork, refuse_fork, refuse_over, refuse_said, refuse_unread,
 };
-use crate::refused::by_run;
 use crate::storage::Storage;
 use for_worker::let_go_on;
 pub(crate) use for_worker::refuse_work;

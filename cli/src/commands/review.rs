@@ -5,7 +5,7 @@ mod chosen;
 mod deciding;
 mod list;
 mod of_plan;
-mod shown;
+mod rendering;
 
 use std::io::{self, IsTerminal};
 
@@ -19,8 +19,8 @@ use serde_json::Value;
 use super::print;
 use crate::address::{find_interrupt, find_run};
 use crate::arguments::{Global, ReviewArguments, StoreArguments};
+use crate::backend::{self, Backend};
 use crate::exit::{Exit, Failure};
-use crate::installation::{self, Installation};
 use crate::listing::{self, Damaged};
 use crate::palette::Palette;
 use crate::plan::{checked, preview_text};
@@ -43,33 +43,33 @@ pub(crate) fn review(
     global: Global,
 ) -> anyhow::Result<Exit> {
     complete(async {
-        let installation = installation::open(store).await?;
-        let installation = &*installation;
-        installation.sweep().await?;
+        let backend = backend::open(store).await?;
+        let backend = &*backend;
+        backend.sweep().await?;
         if let Some(batch) = &arguments.batch {
             let together = if arguments.all_or_nothing {
                 batch::Together::AllOrNothing
             } else {
                 batch::Together::EachAlone
             };
-            return batch::decide_all(installation, batch, together, arguments.json).await;
+            return batch::decide_all(backend, batch, together, arguments.json).await;
         }
-        let chosen = chosen_interrupts(installation, arguments).await?;
+        let chosen = chosen_interrupts(backend, arguments).await?;
         let Some(interrupt) = chosen.first().cloned() else {
-            return list_all(installation, arguments, global).await;
+            return list_all(backend, arguments, global).await;
         };
         if let Some(verdict) = arguments.decision {
             let chosen = chosen::of_arguments(&interrupt, verdict, arguments)?;
-            show_change(installation, &interrupt, &chosen, arguments, global).await?;
+            show_change(backend, &interrupt, &chosen, arguments, global).await?;
             let decided = decide(
-                installation,
+                backend,
                 &interrupt,
                 chosen,
                 arguments.if_version,
                 remembered(arguments),
             )
             .await?;
-            return told_decided(installation, &decided, arguments).await;
+            return told_decided(backend, &decided, arguments).await;
         }
         let alone = Alone::new(Palette::for_stream(&io::stderr(), global.no_color));
         if arguments.edit {
@@ -77,22 +77,21 @@ pub(crate) fn review(
                 print("Nothing was edited, nothing decided.\n")?;
                 return Ok(Exit::Success);
             };
-            let decided =
-                decide(installation, &interrupt, chosen, arguments.if_version, None).await?;
-            return told_decided(installation, &decided, arguments).await;
+            let decided = decide(backend, &interrupt, chosen, arguments.if_version, None).await?;
+            return told_decided(backend, &decided, arguments).await;
         }
         if may_ask(&interrupt, arguments) {
             let palette = Palette::for_stream(&io::stderr(), global.no_color);
-            return converse(installation, &chosen, alone, palette, arguments).await;
+            return converse(backend, &chosen, alone, palette, arguments).await;
         }
         let palette = Palette::for_stream(&io::stdout(), global.no_color);
         let mut pages = Vec::new();
         for interrupt in &chosen {
-            let suggestion = suggestion_for(installation, interrupt).await?;
+            let suggestion = suggestion_for(backend, interrupt).await?;
             pages.push(if arguments.json {
                 json_line(&with_suggestion(interrupt, suggestion.as_ref()))
             } else {
-                shown::page(interrupt, suggestion.as_ref(), palette)
+                rendering::page(interrupt, suggestion.as_ref(), palette)
             });
         }
         let between = if arguments.json { "" } else { "\n" };
@@ -103,13 +102,13 @@ pub(crate) fn review(
 
 /// What a reviewing model would have decided, if it was not sure enough.
 async fn suggestion_for(
-    installation: &dyn Installation,
+    backend: &dyn Backend,
     interrupt: &Interrupt,
 ) -> Result<Option<Suggestion>, Failure> {
     if interrupt.interrupt_type != InterruptType::AgentReview {
         return Ok(None);
     }
-    let journal = listing::journal(installation, interrupt.run).await?;
+    let journal = listing::journal(backend, interrupt.run).await?;
     Ok(Suggestion::among(&journal, interrupt))
 }
 
@@ -126,12 +125,12 @@ fn remembered(arguments: &ReviewArguments) -> Option<Remember> {
 /// The interrupts that the command line names: with `--next` the first one that waits, and those that are shown together
 /// with it. Empty if all are to be listed.
 async fn chosen_interrupts(
-    installation: &dyn Installation,
+    backend: &dyn Backend,
     arguments: &ReviewArguments,
 ) -> anyhow::Result<Vec<Interrupt>> {
     if let Some(id) = &arguments.interrupt {
-        let found = find_interrupt(installation, id).await?;
-        refuse_of_another_run(installation, &found, arguments).await?;
+        let found = find_interrupt(backend, id).await?;
+        refuse_of_another_run(backend, &found, arguments).await?;
         return Ok(vec![found]);
     }
     if !arguments.next {
@@ -143,7 +142,7 @@ async fn chosen_interrupts(
         return Ok(Vec::new());
     }
     let mut damaged = Damaged::default();
-    let open = open(installation, arguments, &mut damaged).await?;
+    let open = open(backend, arguments, &mut damaged).await?;
     // If one cannot be read, it is not known which is the next.
     damaged.end()?;
     // A held interrupt waits for another one, and comes after all others.
@@ -159,14 +158,14 @@ async fn chosen_interrupts(
 
 /// If the command line also names the run, the interrupt must belong to it.
 async fn refuse_of_another_run(
-    installation: &dyn Installation,
+    backend: &dyn Backend,
     interrupt: &Interrupt,
     arguments: &ReviewArguments,
 ) -> Result<(), Failure> {
     let Some(run) = &arguments.run else {
         return Ok(());
     };
-    let run = find_run(installation, run).await?;
+    let run = find_run(backend, run).await?;
     if run.id == interrupt.run {
         return Ok(());
     }
@@ -177,7 +176,7 @@ async fn refuse_of_another_run(
 /// What waits for a person, in the order in which it should be looked at, each with those that are shown together
 /// with it.
 async fn open(
-    from: &dyn Installation,
+    from: &dyn Backend,
     arguments: &ReviewArguments,
     damaged: &mut Damaged,
 ) -> Result<Vec<Vec<Interrupt>>, Failure> {
@@ -197,12 +196,12 @@ async fn open(
 }
 
 async fn list_all(
-    installation: &dyn Installation,
+    backend: &dyn Backend,
     arguments: &ReviewArguments,
     global: Global,
 ) -> anyhow::Result<Exit> {
     let mut damaged = Damaged::default();
-    let open = open(installation, arguments, &mut damaged).await?;
+    let open = open(backend, arguments, &mut damaged).await?;
     let text = if arguments.json {
         let numbered = (1_u64..).zip(&open);
         numbered
@@ -246,7 +245,7 @@ fn may_ask(interrupt: &Interrupt, arguments: &ReviewArguments) -> bool {
 /// Asks about each, and decides all of them when the last one is answered. If the person leaves in between, those that were
 /// answered are decided.
 async fn converse(
-    installation: &dyn Installation,
+    backend: &dyn Backend,
     interrupts: &[Interrupt],
     alone: Alone,
     palette: Palette,
@@ -254,8 +253,8 @@ async fn converse(
 ) -> anyhow::Result<Exit> {
     let mut answers = Vec::new();
     for interrupt in interrupts {
-        let chosen = match of_plan::paused_run(installation, interrupt).await? {
-            Some(run) => of_plan::converse(installation, &run, interrupt, alone, palette).await?,
+        let chosen = match of_plan::paused_run(backend, interrupt).await? {
+            Some(run) => of_plan::converse(backend, &run, interrupt, alone, palette).await?,
             None => {
                 let reply = chosen::of_person(interrupt, alone, (&StandardInput, None))?;
                 reply.given().map(|chosen| (interrupt.clone(), chosen))
@@ -268,22 +267,22 @@ async fn converse(
         answers.push(chosen);
     }
     for (interrupt, chosen) in answers {
-        let decided = decide(installation, &interrupt, chosen, arguments.if_version, None).await?;
-        told_decided(installation, &decided, arguments).await?;
+        let decided = decide(backend, &interrupt, chosen, arguments.if_version, None).await?;
+        told_decided(backend, &decided, arguments).await?;
     }
     Ok(Exit::Success)
 }
 
 /// Shows what a decision would do to the steps of a plan.
 async fn show_change(
-    installation: &dyn Installation,
+    backend: &dyn Backend,
     interrupt: &Interrupt,
     chosen: &Chosen,
     arguments: &ReviewArguments,
     global: Global,
 ) -> anyhow::Result<()> {
     let content = chosen.content.as_deref();
-    let checked = checked(installation, interrupt, chosen.verdict, content).await?;
+    let checked = checked(backend, interrupt, chosen.verdict, content).await?;
     if let Some((preview, _bound)) = checked
         && !arguments.json
     {
@@ -295,15 +294,15 @@ async fn show_change(
 
 /// Says what was decided, and who continues the run.
 async fn told_decided(
-    installation: &dyn Installation,
+    backend: &dyn Backend,
     decided: &Interrupt,
     arguments: &ReviewArguments,
 ) -> anyhow::Result<Exit> {
     let text = if arguments.json {
         json_line(&view::interrupt(decided))
     } else {
-        let after = Aftermath::of(installation, decided).await?;
-        deciding::told(installation, decided, &after)
+        let after = Aftermath::of(backend, decided).await?;
+        deciding::told(backend, decided, &after)
     };
     print(&text)?;
     Ok(Exit::Success)

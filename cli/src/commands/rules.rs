@@ -13,8 +13,8 @@ use crate::advice::advised;
 use crate::arguments::{
     Global, RulesArguments, RulesCommand, RulesListArguments, RulesRevokeArguments, StoreArguments,
 };
+use crate::backend::{self, Backend};
 use crate::exit::{Exit, Failure};
-use crate::installation::{self, Installation};
 use crate::palette::{Palette, Tone};
 use crate::refused::no_rule;
 use crate::storage::complete;
@@ -30,34 +30,32 @@ const PAGE: u32 = 500;
 ///
 /// # Errors
 ///
-/// If the installation cannot be used, there is no such rule, or only another user may revoke it.
+/// If the backend cannot be used, there is no such rule, or only another user may revoke it.
 pub(crate) fn rules(
     arguments: &RulesArguments,
     store: &StoreArguments,
     global: Global,
 ) -> anyhow::Result<Exit> {
     complete(async {
-        let installation = installation::open(store).await?;
+        let backend = backend::open(store).await?;
         match &arguments.command {
-            RulesCommand::List(arguments) => list(arguments, &*installation, global).await,
-            RulesCommand::Revoke(arguments) => revoke(arguments, &*installation).await,
+            RulesCommand::List(arguments) => list(arguments, &*backend, global).await,
+            RulesCommand::Revoke(arguments) => revoke(arguments, &*backend).await,
         }
     })
 }
 
-async fn all(installation: &dyn Installation) -> Result<Vec<StandingRule>, Failure> {
-    Pages::of(PAGE)
-        .values(|page| installation.rules(page))
-        .await
+async fn all(backend: &dyn Backend) -> Result<Vec<StandingRule>, Failure> {
+    Pages::of(PAGE).values(|page| backend.rules(page)).await
 }
 
 async fn list(
     arguments: &RulesListArguments,
-    installation: &dyn Installation,
+    backend: &dyn Backend,
     global: Global,
 ) -> anyhow::Result<Exit> {
     let now = Timestamp::now();
-    let mut rules = all(installation).await?;
+    let mut rules = all(backend).await?;
     rules.retain(|rule| arguments.all || rule.holds_at(now));
     if arguments.json {
         let lines: String = rules
@@ -108,15 +106,12 @@ fn reach(rule: &StandingRule) -> String {
     }
 }
 
-async fn revoke(
-    arguments: &RulesRevokeArguments,
-    installation: &dyn Installation,
-) -> anyhow::Result<Exit> {
+async fn revoke(arguments: &RulesRevokeArguments, backend: &dyn Backend) -> anyhow::Result<Exit> {
     let id: RuleId = arguments
         .rule
         .parse()
         .map_err(|_error| no_rule(&arguments.rule))?;
-    let revoked = installation.revoke_rule(id).await?;
+    let revoked = backend.revoke_rule(id).await?;
     if arguments.json {
         print(&json_line(&as_json(&revoked, Timestamp::now())))?;
     } else {

@@ -11,10 +11,10 @@ use uuid::Uuid;
 use super::print;
 use crate::address::{find_agent, full};
 use crate::arguments::{SendArguments, StoreArguments};
+use crate::backend::{self, NewText};
 use crate::exit::{Exit, Failure};
-use crate::installation::{self, NewText};
-use crate::keep::has_process;
 use crate::listing;
+use crate::run_owner::has_process;
 use crate::storage::complete;
 use crate::time::ago;
 use crate::view::json_line;
@@ -43,15 +43,15 @@ pub(crate) fn send(arguments: &SendArguments, store: &StoreArguments) -> anyhow:
     let key = IdempotencyKey::new(key)
         .map_err(|error| Failure::new(Exit::Usage, format!("--key: {error}")))?;
     complete(async {
-        let installation = installation::open(store).await?;
-        let (run, row) = find_agent(&*installation, &arguments.agent).await?;
+        let backend = backend::open(store).await?;
+        let (run, row) = find_agent(&*backend, &arguments.agent).await?;
         let message = NewText {
             run: run.id,
             node: row.node.clone(),
             text,
             key: key.clone(),
         };
-        let sent = installation.send(message).await?;
+        let sent = backend.send(message).await?;
         let address = full(run.id, &row.node);
         if arguments.json {
             print(&json_line(&json!({
@@ -76,9 +76,9 @@ pub(crate) fn send(arguments: &SendArguments, store: &StoreArguments) -> anyhow:
 /// What the agent has not read yet.
 fn list(arguments: &SendArguments, store: &StoreArguments) -> anyhow::Result<Exit> {
     complete(async {
-        let installation = installation::open(store).await?;
-        let (run, row) = find_agent(&*installation, &arguments.agent).await?;
-        let messages = listing::messages(&*installation, run.id).await?;
+        let backend = backend::open(store).await?;
+        let (run, row) = find_agent(&*backend, &arguments.agent).await?;
+        let messages = listing::messages(&*backend, run.id).await?;
         let is_own = |it: &&StoredMessage| it.message.node == row.node;
         let own = messages.iter().filter(is_own);
         let (waiting, others): (Vec<&StoredMessage>, Vec<_>) =
@@ -126,16 +126,16 @@ fn take_back(
     store: &StoreArguments,
 ) -> anyhow::Result<Exit> {
     complete(async {
-        let installation = installation::open(store).await?;
-        let (run, row) = find_agent(&*installation, &arguments.agent).await?;
-        let messages = listing::messages(&*installation, run.id).await?;
+        let backend = backend::open(store).await?;
+        let (run, row) = find_agent(&*backend, &arguments.agent).await?;
+        let messages = listing::messages(&*backend, run.id).await?;
         let is_it = |it: &&StoredMessage| it.message.node == row.node && it.position == number;
         let message = messages.iter().find(is_it).ok_or_else(|| {
             let text = format!("{} has no message {number}", full(run.id, &row.node));
             Failure::new(Exit::NotFound, text)
                 .hint("`irq send AGENT --waiting` lists what it has not read")
         })?;
-        installation.take_back(message).await?;
+        backend.take_back(message).await?;
         if arguments.json {
             print(&json_line(&json!({
                 "message": number,

@@ -25,7 +25,7 @@ use server::{
     Drained, Remote, ServeError, ServerConfig, StoreTimes, TlsIdentity, check_reach,
     serve as serve_http,
 };
-use store::{StoreLocation, bell_at};
+use store::{StoreLocation, notifier_at};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -33,7 +33,7 @@ use super::run::complete;
 use crate::arguments::{Global, ServeArguments, StoreArguments};
 use crate::exit::{Exit, Failure, causes};
 use crate::hooks::CommandHook;
-use crate::keep::{Keeping, own_name};
+use crate::run_owner::{RunOwner, own_name};
 use crate::storage::Storage;
 use crate::workflows;
 
@@ -85,16 +85,16 @@ async fn until_stopped(
     let drain = config.drain_time;
     let kept = Arc::clone(&storage.store);
     let policy = defaults.limits.policy();
-    let keeping = keeping(storage, &defaults, drain)?;
+    let run_owner = run_owner(storage, &defaults, drain)?;
     let share = RunShare::of_server(arguments.runs_by_workers);
-    let launcher = Arc::new(Launcher::of_server(Arc::clone(&keeping), defaults, share));
+    let launcher = Arc::new(Launcher::of_server(Arc::clone(&run_owner), defaults, share));
     let config = ServerConfig {
         policy,
         launcher: Arc::clone(&launcher) as Arc<_>,
         ..config
     };
     let stop = CancellationToken::new();
-    let stopping = Stopping::begin(signals, keeping, (*launcher).clone(), stop.clone());
+    let stopping = Stopping::begin(signals, run_owner, (*launcher).clone(), stop.clone());
     let hurry = stopping.hurry();
     if !arguments.no_resume {
         launcher.go_on_with_what_was_left().await;
@@ -131,14 +131,18 @@ async fn until_stopped(
 }
 
 /// What owns the runs of this process, and calls the hooks of its policy.
-fn keeping(storage: Storage, defaults: &Defaults, drain: Duration) -> anyhow::Result<Arc<Keeping>> {
+fn run_owner(
+    storage: Storage,
+    defaults: &Defaults,
+    drain: Duration,
+) -> anyhow::Result<Arc<RunOwner>> {
     let policy = defaults.limits.policy();
     let grace = defaults.limits.grace().unwrap_or(drain / 2);
-    let keeping = Arc::new(Keeping::with_grace(storage, &policy, grace)?);
+    let run_owner = Arc::new(RunOwner::with_grace(storage, &policy, grace)?);
     if let Some(hook) = CommandHook::of(&policy, |text| tracing::warn!("{text}")) {
-        keeping.manager.add_hook(Arc::new(hook));
+        run_owner.manager.add_hook(Arc::new(hook));
     }
-    Ok(keeping)
+    Ok(run_owner)
 }
 
 /// Refuses other machines without TLS.
@@ -172,8 +176,8 @@ fn config(
 ) -> anyhow::Result<ServerConfig> {
     // The manager listens under the owner's name; this one notifies, and listens for the feed.
     let name = interrupts::OwnerName::new(format!("{}-http", own_name()?))?;
-    let bell = bell_at(storage.location(), &name);
-    let mut config = ServerConfig::new(Arc::clone(&storage.store), bell);
+    let notifier = notifier_at(storage.location(), &name);
+    let mut config = ServerConfig::new(Arc::clone(&storage.store), notifier);
     config.store_notice = storage.notice().map(str::to_owned);
     config.catalogues = workflows::built_in().to_vec();
     config.hosts.clone_from(&arguments.host);

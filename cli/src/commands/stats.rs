@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 use super::print;
 use crate::address::find_run;
 use crate::arguments::{Global, StatsArguments, StoreArguments};
+use crate::backend;
 use crate::exit::Exit;
-use crate::installation;
 use crate::layout::{cut, duration};
 use crate::listing;
 use crate::palette::{Palette, Tone};
 use crate::progress::{Progress, newest};
-use crate::stands::stands_by_name;
+use crate::state_words::stands_by_name;
 use crate::storage::complete;
 use crate::table::Table;
 use crate::view::json_line;
@@ -40,21 +40,21 @@ pub(crate) fn stats(
     global: Global,
 ) -> anyhow::Result<Exit> {
     complete(async {
-        let installation = installation::open(store).await?;
+        let backend = backend::open(store).await?;
         let mut filter = Filter::default();
         let runs = match &arguments.run {
             Some(run) => {
-                let run = find_run(&*installation, run).await?;
+                let run = find_run(&*backend, run).await?;
                 filter.run = Some(run.id);
                 vec![run]
             }
-            None => newest(listing::runs(&*installation, &[]).await?, MOST_RUNS),
+            None => newest(listing::runs(&*backend, &[]).await?, MOST_RUNS),
         };
         let mut progress = Vec::new();
         for run in runs {
-            progress.extend(Progress::of(&*installation, run).await?);
+            progress.extend(Progress::of(&*backend, run).await?);
         }
-        let mut all = listing::interrupts(&*installation, &filter).await?;
+        let mut all = listing::interrupts(&*backend, &filter).await?;
         all.retain(|interrupt| {
             arguments
                 .since

@@ -5,9 +5,9 @@ use store::{CopyError, StoreLocation, StoreSettings, copy_store};
 use super::run::complete;
 use crate::arguments::{StoreCommand, StoreCopyArguments, WholeStoreArguments};
 use crate::exit::{Exit, Failure};
-use crate::keep::has_process;
 use crate::listing;
 use crate::refused::by_store;
+use crate::run_owner::has_process;
 
 /// Executes the subcommand.
 ///

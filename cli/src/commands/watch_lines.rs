@@ -7,8 +7,8 @@ use client::{Feed, FeedItem};
 use super::run::there::FeedEntry;
 use crate::address::find_run;
 use crate::arguments::{Global, StoreArguments, WatchArguments};
+use crate::backend::{Remote, ServerLocation, Whereabouts, client_at};
 use crate::exit::{Exit, Failure};
-use crate::installation::{Remote, ServerPlace, Whereabouts, client_at};
 use crate::palette::Palette;
 use crate::report::Detail;
 use crate::storage::complete;
@@ -34,7 +34,7 @@ pub(crate) fn watch_lines(
 
 async fn follow(
     arguments: &WatchArguments,
-    place: &ServerPlace,
+    place: &ServerLocation,
     global: Global,
 ) -> anyhow::Result<Exit> {
     let client = client_at(place)?;

@@ -6,9 +6,9 @@ use super::print;
 use crate::address::{find_asking, find_interrupt};
 use crate::arguments::{RedriveArguments, StoreArguments, WithdrawArguments};
 use crate::asking;
+use crate::backend;
 use crate::exit::{self, Exit};
-use crate::installation;
-use crate::stands::stands;
+use crate::state_words::state_words;
 use crate::storage::complete;
 use crate::view::{self, json_line};
 use crate::withdrawal;
@@ -23,11 +23,11 @@ pub(crate) fn withdraw(
     store: &StoreArguments,
 ) -> anyhow::Result<Exit> {
     complete(async {
-        let installation = installation::open(store).await?;
-        let (interrupt, asking) = find_asking(&*installation, &arguments.interrupt).await?;
-        let after = installation.withdraw(interrupt.id, asking).await?;
+        let backend = backend::open(store).await?;
+        let (interrupt, asking) = find_asking(&*backend, &arguments.interrupt).await?;
+        let after = backend.withdraw(interrupt.id, asking).await?;
         let told = tell(&interrupt, &after, arguments.json)?;
-        if let Some(why) = withdrawal::after(&*installation, &after).await? {
+        if let Some(why) = withdrawal::after(&*backend, &after).await? {
             exit::tell(format_args!("note: {why}"));
         }
         Ok(told)
@@ -44,9 +44,9 @@ pub(crate) fn redrive(
     store: &StoreArguments,
 ) -> anyhow::Result<Exit> {
     complete(async {
-        let installation = installation::open(store).await?;
-        let interrupt = find_interrupt(&*installation, &arguments.interrupt).await?;
-        let after = installation.redrive(interrupt.id).await?;
+        let backend = backend::open(store).await?;
+        let interrupt = find_interrupt(&*backend, &arguments.interrupt).await?;
+        let after = backend.redrive(interrupt.id).await?;
         tell(&interrupt, &after, arguments.json)
     })
 }
@@ -60,8 +60,8 @@ fn tell(before: &Interrupt, after: &Interrupt, json: bool) -> anyhow::Result<Exi
         print(&format!(
             "{} was {} and is {}.\n",
             after.id,
-            stands(before.state),
-            stands(after.state)
+            state_words(before.state),
+            state_words(after.state)
         ))?;
     }
     Ok(Exit::Success)
@@ -71,11 +71,11 @@ fn tell(before: &Interrupt, after: &Interrupt, json: bool) -> anyhow::Result<Exi
 fn taken_back(before: &Interrupt, after: &Interrupt) -> String {
     let stood = before.askings();
     let gone = after.askings();
-    let gone = gone.iter().filter(|it| !it.stands());
+    let gone = gone.iter().filter(|it| !it.is_in_force());
     let gone = gone.filter(|it| {
         stood
             .iter()
-            .any(|was| was.number == it.number && was.stands())
+            .any(|was| was.number == it.number && was.is_in_force())
     });
     let ids: Vec<String> = gone
         .map(|asking| after.asking_id(asking.number).to_string())

@@ -8,7 +8,7 @@ use jiff::SignedDuration;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use uuid::Uuid;
-use workers::{AskedState, Decided, QuestionStanding};
+use workers::{Decided, QuestionState, QuestionStatus};
 
 use super::CodingAgent;
 use super::event::{HookAnswer, HookEvent};
@@ -76,8 +76,8 @@ async fn answered(
 }
 
 /// The answer of a question that is over; `None` if no person gave one.
-fn of_question(over: &QuestionStanding) -> Option<HookAnswer> {
-    if over.state != AskedState::Decided {
+fn of_question(over: &QuestionStatus) -> Option<HookAnswer> {
+    if over.state != QuestionState::Decided {
         return None;
     }
     let decided = over.decided.as_ref()?;

@@ -67,7 +67,7 @@ impl Modes {
     /// a terminal stops a process that sets it; the next time is soon enough.
     pub(super) fn set(&self, mode: Mode, forgets: bool) {
         let mut state = self.state();
-        if state.has_ended || (mode == state.mode && !forgets && self.stands(mode)) {
+        if state.has_ended || (mode == state.mode && !forgets && self.is_still_in(mode)) {
             return;
         }
         if self.apply(mode, forgets) {
@@ -113,7 +113,7 @@ impl Modes {
     }
 
     /// Whether the terminal is still in this mode: a shell sets it anew for a job that comes back to the foreground.
-    fn stands(&self, mode: Mode) -> bool {
+    fn is_still_in(&self, mode: Mode) -> bool {
         mode == Mode::Found
             || tcgetattr(io::stdin()).is_ok_and(|now| now.local_modes == self.of(mode).local_modes)
     }

@@ -20,7 +20,7 @@ const LOOK: Duration = Duration::from_millis(500);
 const REST: Duration = Duration::from_millis(50);
 
 /// The caller that waits for a line.
-type Wish = oneshot::Sender<Result<String, NoLine>>;
+type LineRequest = oneshot::Sender<Result<String, NoLine>>;
 
 /// Reads the terminal as commanded.
 pub(super) struct TerminalReader {
@@ -35,7 +35,7 @@ pub(super) struct TerminalReader {
     is_withdrawn: bool,
     /// The callers that wait until they may ask.
     waiting: Vec<oneshot::Sender<()>>,
-    wish: Option<Wish>,
+    wish: Option<LineRequest>,
     /// What was read of a line.
     begun: Vec<u8>,
     /// Whether another caller has the terminal, after Esc.

@@ -4,14 +4,14 @@ use interrupts::life::Verdict;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
 use serde_json::{Value, json};
-use workers::{AskedState, Decided, QuestionStanding};
+use workers::{Decided, QuestionState, QuestionStatus};
 
 use super::tools::ToolName;
 use crate::exit::Failure;
 
 /// The state of a question, as its program reads it.
 #[derive(Debug, Serialize)]
-struct QuestionState<'a> {
+struct AnswerState<'a> {
     state: &'static str,
     decision: Option<&'static str>,
     text: Option<&'a str>,
@@ -21,21 +21,21 @@ struct QuestionState<'a> {
 }
 
 /// A question as a result.
-pub(super) fn of_question(standing: &QuestionStanding) -> CallToolResult {
-    let decided = standing.decided.as_ref();
-    let answer = QuestionState {
-        state: standing.state.name(),
+pub(super) fn of_question(status: &QuestionStatus) -> CallToolResult {
+    let decided = status.decided.as_ref();
+    let answer = AnswerState {
+        state: status.state.name(),
         decision: decided.map(|it| it.verdict.name()),
         text: decided.and_then(|it| it.answer.text.as_deref()),
         choices: decided.map_or(&[], |it| &it.answer.selected_choices),
         by: decided.map(|it| it.by.as_str()),
-        ticket: standing.key.as_str(),
+        ticket: status.key.as_str(),
     };
-    told(sentence(standing), json!(answer))
+    told(sentence(status), json!(answer))
 }
 
 /// A list of questions as a result.
-pub(super) fn of_list(questions: &[QuestionStanding]) -> CallToolResult {
+pub(super) fn of_list(questions: &[QuestionStatus]) -> CallToolResult {
     let listed = questions.iter().map(|it| {
         json!({
             "ticket": it.key.as_str(),
@@ -74,30 +74,30 @@ fn told(text: String, structured: Value) -> CallToolResult {
 }
 
 /// What became of a question, in words.
-fn sentence(standing: &QuestionStanding) -> String {
-    let (key, interrupt) = (&standing.key, standing.interrupt.id);
-    match (standing.state, &standing.decided) {
-        (AskedState::Open, _) => format!(
+fn sentence(status: &QuestionStatus) -> String {
+    let (key, interrupt) = (&status.key, status.interrupt.id);
+    match (status.state, &status.decided) {
+        (QuestionState::Open, _) => format!(
             "No answer yet; the question stays open. To go on waiting, call await_answer with the ticket {key}. \
              People find it as {interrupt}."
         ),
-        (AskedState::Expired, _) => {
+        (QuestionState::Expired, _) => {
             "No answer came in time. Do not go on as if there had been one.".to_owned()
         }
-        (AskedState::Withdrawn, _) => "The question was withdrawn; no answer comes.".to_owned(),
-        (AskedState::Decided, None) => "The question is decided.".to_owned(),
-        (AskedState::Decided, Some(decided)) => of_decision(standing, decided),
+        (QuestionState::Withdrawn, _) => "The question was withdrawn; no answer comes.".to_owned(),
+        (QuestionState::Decided, None) => "The question is decided.".to_owned(),
+        (QuestionState::Decided, Some(decided)) => of_decision(status, decided),
     }
 }
 
-fn of_decision(standing: &QuestionStanding, decided: &Decided) -> String {
+fn of_decision(status: &QuestionStatus, decided: &Decided) -> String {
     let by = &decided.by;
-    let is_approval = standing
+    let is_approval = status
         .key
         .as_str()
         .starts_with(ToolName::RequestApproval.name());
     let mut text = match (decided.verdict, is_approval) {
-        (Verdict::Approve, true) => format!("{by} approved: {}", standing.interrupt.reason),
+        (Verdict::Approve, true) => format!("{by} approved: {}", status.interrupt.reason),
         (Verdict::Approve, false) => format!("{by} said yes"),
         (Verdict::Reject, true) => format!("{by} refused: do not do it"),
         (Verdict::Reject, false) => format!("{by} said no"),

@@ -13,7 +13,7 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{RoleServer, ServerHandler};
 use tokio::time::Instant;
-use workers::{QuestionStanding, WorkKey};
+use workers::{QuestionStatus, WorkKey};
 
 use super::asking::AskRequest;
 use super::calls::{Call, Calls};
@@ -100,8 +100,8 @@ impl AskServer {
             () = call.cancelled.cancelled() => Ok(WaitEnd::Cancelled),
             () = disconnected => Ok(WaitEnd::Cancelled),
             waited = asker.wait(key, until) => Ok(match waited? {
-                QuestionWait::Over(standing) => WaitEnd::Over(standing),
-                QuestionWait::Open(standing) => WaitEnd::Open(standing),
+                QuestionWait::Over(status) => WaitEnd::Over(status),
+                QuestionWait::Open(status) => WaitEnd::Open(status),
             }),
             () = progress::report(context, "waiting for a person") => Ok(WaitEnd::Closed),
         }
@@ -110,8 +110,8 @@ impl AskServer {
 
 /// How waiting ended.
 enum WaitEnd {
-    Over(QuestionStanding),
-    Open(QuestionStanding),
+    Over(QuestionStatus),
+    Open(QuestionStatus),
     /// The client cancelled the call.
     Cancelled,
     /// The client is gone, or this process ends: the question stays open.
@@ -121,10 +121,10 @@ enum WaitEnd {
 /// The result that goes to the client. The question's outcome counts as read from here on.
 async fn handed_over(asker: &Asker, ending: WaitEnd) -> Result<CallToolResult, Failure> {
     match ending {
-        WaitEnd::Open(standing) => Ok(answer::of_question(&standing)),
-        WaitEnd::Over(standing) => {
-            let standing = asker.hand_over(standing).await?;
-            Ok(answer::of_question(&standing))
+        WaitEnd::Open(status) => Ok(answer::of_question(&status)),
+        WaitEnd::Over(status) => {
+            let status = asker.hand_over(status).await?;
+            Ok(answer::of_question(&status))
         }
         WaitEnd::Cancelled => Err(Failure::new(Exit::Stopped, "the call was cancelled")),
         WaitEnd::Closed => Err(Failure::new(

@@ -13,7 +13,7 @@ use routing_core::schema::Dialect;
 use routing_core::{Outcome, StopScope};
 
 use crate::exit::Exit;
-use crate::stage::Stage;
+use crate::terminal_output::TerminalOutput;
 
 /// A call to a model that ended without a whole answer.
 #[derive(Debug, Clone)]
@@ -73,18 +73,18 @@ impl ModelTrouble {
 /// store.
 pub(crate) struct WatchedModel {
     inner: Arc<dyn LanguageModel>,
-    stage: Stage,
+    output: TerminalOutput,
     trouble: Mutex<Option<ModelTrouble>>,
     /// The calls that ended without an answer, until that is recorded.
     unanswered: Mutex<Vec<UnansweredCall>>,
 }
 
 impl WatchedModel {
-    /// Reports each call to the stage.
-    pub(crate) fn new(inner: Arc<dyn LanguageModel>, stage: Stage) -> Self {
+    /// Reports each call to the terminal output.
+    pub(crate) fn new(inner: Arc<dyn LanguageModel>, output: TerminalOutput) -> Self {
         Self {
             inner,
-            stage,
+            output,
             trouble: Mutex::new(None),
             unanswered: Mutex::default(),
         }
@@ -154,7 +154,7 @@ impl RunObserver for WatchedModel {
         };
         let mut unanswered = self.unanswered();
         if let Some(at) = unanswered.iter().position(|call| call.caller == *caller) {
-            self.stage.unanswered(unanswered.remove(at));
+            self.output.unanswered(unanswered.remove(at));
         }
     }
 }

@@ -10,10 +10,10 @@ use planning::{
 };
 
 use crate::advice::advised;
-use crate::keep::has_process;
 use crate::layout::cut;
 use crate::palette::{Palette, Tone};
 use crate::refused::decider;
+use crate::run_owner::has_process;
 use crate::time::ago;
 use crate::view::goal;
 use crate::visible::visible_line;
@@ -151,7 +151,7 @@ impl PlanPage<'_> {
             text.push_str(&format!("  {}\n", visible_line(&goal)));
         }
         text.push_str(&format!("\n{}", self.steps(palette)));
-        if let Some(line) = standing(self.plan) {
+        if let Some(line) = snapshot(self.plan) {
             text.push_str(&format!("\n{}\n", palette.paint(Tone::Waiting, &line)));
         }
         text.push_str(&self.waiting_to_go_on(palette));
@@ -205,9 +205,9 @@ impl PlanPage<'_> {
             let task = visible_line(&step.task);
             let line = if Some(step.id) == now {
                 let is_held = matches!(self.plan.state().phase(), Phase::Held(_));
-                let stands = is_held || self.stands();
-                let mark = if stands { "‖" } else { "▶" };
-                let said = if stands {
+                let is_resting = is_held || self.is_resting();
+                let mark = if is_resting { "‖" } else { "▶" };
+                let said = if is_resting {
                     "next when it goes on"
                 } else {
                     "now"
@@ -227,7 +227,7 @@ impl PlanPage<'_> {
 
     /// The question that has to be answered before all else, if there is one.
     fn to_answer(&self) -> String {
-        let question = self.plan.standing.question.as_ref();
+        let question = self.plan.snapshot.question.as_ref();
         match (self.plan.state().phase(), question) {
             (Phase::Asking { .. }, Some(question)) => {
                 format!("Answer it first: irq review {}\n", question.interrupt)
@@ -237,7 +237,7 @@ impl PlanPage<'_> {
     }
 
     /// Whether no process works on the run, so that nothing of it is under way.
-    fn stands(&self) -> bool {
+    fn is_resting(&self) -> bool {
         matches!(self.run.state, RunState::Paused | RunState::Waiting) || !has_process(self.run)
     }
 
@@ -269,7 +269,7 @@ impl PlanPage<'_> {
         if self.run.state.is_final() {
             return String::new();
         }
-        if self.escape.is_none() && (self.decided.is_some() || self.stands()) {
+        if self.escape.is_none() && (self.decided.is_some() || self.is_resting()) {
             return format!("\n{}Go on with it: irq resume {run}\n", self.to_answer());
         }
         if self.escape.is_none() {
@@ -300,7 +300,7 @@ impl PlanPage<'_> {
 }
 
 /// What the workflow does or waits for, in a line.
-fn standing(plan: &StoredPlan) -> Option<String> {
+fn snapshot(plan: &StoredPlan) -> Option<String> {
     let line = match plan.state().phase() {
         Phase::Created => return None,
         Phase::Working { activity } => working(activity)?.to_owned(),

@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jiff::Timestamp;
 
 use super::agent_tree::Picture;
-use super::story::{Steps, Story};
+use super::event_printer::{EventPrinter, Steps};
 use super::{Detail, Finished, Palettes, Plain, Report, write_result};
 use crate::layout::{screen_size, wrap};
 use crate::model::UnansweredCall;
@@ -23,7 +23,7 @@ const FRAMES: u8 = 20;
 
 /// Draws the tree on the terminal behind standard error.
 pub(crate) struct Live {
-    story: Story,
+    printer: EventPrinter,
     palettes: Palettes,
     picture: Option<ProgressBar>,
     frame: usize,
@@ -34,7 +34,7 @@ impl Live {
     /// A picture in these colours, which says whether Esc interrupts.
     pub(crate) fn new(detail: Detail, palettes: Palettes, hears_escape: bool) -> Self {
         Self {
-            story: Story::new(palettes.error_output, detail, Steps::Seen),
+            printer: EventPrinter::new(palettes.error_output, detail, Steps::Seen),
             palettes,
             picture: None,
             frame: 0,
@@ -57,12 +57,12 @@ impl Live {
             // The last column stays free: some terminals break a line that fills it.
             columns: columns - 1,
             rows: rows.saturating_sub(FREE_ROWS).max(FEWEST_ROWS),
-            palette: self.story.palette(),
+            palette: self.printer.palette(),
             now: Timestamp::now(),
             frame: Some(self.frame),
             hears_escape: self.hears_escape,
         };
-        let tree = self.story.tree();
+        let tree = self.printer.tree();
         let mut lines = vec![String::new()];
         lines.extend(drawing.tree(tree));
         lines.push(String::new());
@@ -101,7 +101,7 @@ impl Report for Live {
 
     fn occurrence(&mut self, occurrence: &RunOccurrence) -> io::Result<()> {
         let (columns, _rows) = screen_size();
-        let lines = self.story.tell(occurrence, Some(columns - 1));
+        let lines = self.printer.tell(occurrence, Some(columns - 1));
         // Replayed events were reported by the process that caused them; they only make the tree here.
         if !lines.is_empty() && !occurrence.replayed {
             self.print(&format!("{}\n", lines.join("\n")));
@@ -111,7 +111,7 @@ impl Report for Live {
 
     fn unanswered(&mut self, call: &UnansweredCall) -> io::Result<()> {
         let (columns, _rows) = screen_size();
-        let lines = self.story.tell_unanswered(call, Some(columns - 1));
+        let lines = self.printer.tell_unanswered(call, Some(columns - 1));
         if !lines.is_empty() {
             self.print(&format!("{}\n", lines.join("\n")));
         }
@@ -150,7 +150,7 @@ impl Report for Live {
     }
 
     fn into_file(self: Box<Self>) -> Box<dyn Report> {
-        Box::new(Plain::in_file(self.story))
+        Box::new(Plain::in_file(self.printer))
     }
 
     fn finish(&mut self, finished: &Finished) -> io::Result<()> {
@@ -159,12 +159,12 @@ impl Report for Live {
         let last = Picture {
             columns: columns - 1,
             rows: usize::MAX,
-            palette: self.story.palette(),
+            palette: self.printer.palette(),
             now: Timestamp::now(),
             frame: None,
             hears_escape: false,
         };
-        let tree = last.tree(self.story.tree());
+        let tree = last.tree(self.printer.tree());
         if !tree.is_empty() {
             write_error(&format!("\n{}\n", tree.join("\n")));
         }

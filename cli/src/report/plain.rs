@@ -4,13 +4,13 @@ use std::io::{self, Write};
 
 use engine::run::RunOccurrence;
 
-use super::story::{Steps, Story};
+use super::event_printer::{EventPrinter, Steps};
 use super::{Detail, Finished, Palettes, Report, write_result};
 use crate::model::UnansweredCall;
 
 /// Writes a line for each thing that happens.
 pub(crate) struct Plain {
-    story: Story,
+    printer: EventPrinter,
     palettes: Palettes,
     error_output: Box<dyn Write + Send>,
     output: Box<dyn Write + Send>,
@@ -20,17 +20,17 @@ impl Plain {
     /// Writes progress to standard error and the result to standard output, in these colours.
     pub(crate) fn new(detail: Detail, palettes: Palettes) -> Self {
         Self {
-            story: Story::new(palettes.error_output, detail, Steps::Told),
+            printer: EventPrinter::new(palettes.error_output, detail, Steps::Told),
             palettes,
             error_output: Box::new(io::stderr()),
             output: Box::new(io::stdout()),
         }
     }
 
-    /// Continues a story in a file, without colours.
-    pub(super) fn in_file(story: Story) -> Self {
+    /// Continues the events in a file, without colours.
+    pub(super) fn in_file(printer: EventPrinter) -> Self {
         Self {
-            story: story.in_file(),
+            printer: printer.in_file(),
             ..Self::new(Detail::Usual, Palettes::PLAIN)
         }
     }
@@ -51,7 +51,7 @@ impl Report for Plain {
 
     fn occurrence(&mut self, occurrence: &RunOccurrence) -> io::Result<()> {
         let mut text = String::new();
-        for line in self.story.tell(occurrence, None) {
+        for line in self.printer.tell(occurrence, None) {
             text.push_str(&line);
             text.push('\n');
         }
@@ -63,7 +63,7 @@ impl Report for Plain {
     }
 
     fn unanswered(&mut self, call: &UnansweredCall) -> io::Result<()> {
-        for line in self.story.tell_unanswered(call, None) {
+        for line in self.printer.tell_unanswered(call, None) {
             self.say(&format!("{line}\n"));
         }
         Ok(())
@@ -88,7 +88,7 @@ impl Report for Plain {
     }
 
     fn into_file(self: Box<Self>) -> Box<dyn Report> {
-        Box::new(Self::in_file(self.story))
+        Box::new(Self::in_file(self.printer))
     }
 
     fn finish(&mut self, finished: &Finished) -> io::Result<()> {

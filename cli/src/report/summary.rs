@@ -5,8 +5,8 @@ use jiff::SignedDuration;
 use routing_core::handler::DecidedBy;
 use routing_core::model::TokenUsage;
 
-use super::KeptIn;
-use super::story::answer_words;
+use super::RunLocation;
+use super::event_printer::answer_words;
 use crate::advice::advised;
 use crate::layout::{cut, duration, fit, quantity, wrap};
 use crate::palette::{Palette, Tone};
@@ -25,7 +25,7 @@ pub(crate) struct Summary<'f> {
     /// The colours.
     pub(crate) palette: Palette,
     /// Where the run is, once this process has ended.
-    pub(crate) kept: KeptIn,
+    pub(crate) kept: RunLocation,
     /// The options that raise the limits which it has hit.
     pub(crate) raised: &'f [String],
     /// How many interrupts it has had.
@@ -53,9 +53,9 @@ impl Summary<'_> {
             }
         }
         lines.extend(match self.kept {
-            KeptIn::Store => way_on(report, self.raised),
-            KeptIn::Memory => lost(report),
-            KeptIn::Nowhere => Vec::new(),
+            RunLocation::Store => way_on(report, self.raised),
+            RunLocation::Memory => lost(report),
+            RunLocation::Nowhere => Vec::new(),
         });
         let figures = RunFigures {
             steps: report.steps,

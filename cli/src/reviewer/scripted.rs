@@ -12,13 +12,13 @@ use routing_core::{InterruptId, Outcome, StopScope};
 
 use super::InterruptCount;
 use crate::report::answer_words;
-use crate::stage::Stage;
+use crate::terminal_output::TerminalOutput;
 
 /// Answers from a script, and says so.
 pub(crate) struct Scripted {
     answers: Mutex<Vec<PersonAnswer>>,
     count: Arc<InterruptCount>,
-    stage: Stage,
+    output: TerminalOutput,
     others: Arc<dyn Reviewer>,
     /// What was answered from the script.
     answered: Mutex<HashSet<InterruptId>>,
@@ -29,13 +29,13 @@ impl Scripted {
     pub(crate) fn new(
         answers: Vec<PersonAnswer>,
         count: Arc<InterruptCount>,
-        stage: Stage,
+        output: TerminalOutput,
         others: Arc<dyn Reviewer>,
     ) -> Self {
         Self {
             answers: Mutex::new(answers),
             count,
-            stage,
+            output,
             others,
             answered: Mutex::default(),
         }
@@ -68,7 +68,7 @@ impl Reviewer for Scripted {
             Some(scripted) => {
                 let answer = answer_of(scripted);
                 let words = answer_words(&answer);
-                self.stage.notice(format!(
+                self.output.notice(format!(
                     "         ✎ the script answers {}: {words}",
                     question.agent_type
                 ));
@@ -94,7 +94,7 @@ impl Reviewer for Scripted {
                 } else {
                     "unchanged"
                 };
-                self.stage.notice(format!(
+                self.output.notice(format!(
                     "         ✎ the script resumes {} {how}",
                     pause.agent_type
                 ));

@@ -18,12 +18,12 @@ use crate::actor::actor;
 use crate::keyboard::DraftAnswer;
 use crate::layout::{screen_size, wrap};
 use crate::palette::{Palette, Tone};
-use crate::stage::{Stage, TerminalConversation};
+use crate::terminal_output::{TerminalConversation, TerminalOutput};
 use crate::visible::visible_line;
 
 /// Asks one question after the other, in the order in which they come.
 pub(crate) struct Terminal {
-    stage: Stage,
+    output: TerminalOutput,
     typing: Typing,
     palette: Palette,
     /// Who has the screen; the drafts of requests that were edited, for a question that is asked again.
@@ -49,10 +49,10 @@ impl From<Silence> for ReviewError {
 }
 
 impl Terminal {
-    /// Asks on the stage and reads what is typed.
-    pub(crate) fn new(stage: Stage, typing: Typing, palette: Palette) -> Self {
+    /// Asks on the terminal output and reads what is typed.
+    pub(crate) fn new(output: TerminalOutput, typing: Typing, palette: Palette) -> Self {
         Self {
-            stage,
+            output,
             typing,
             palette,
             turn: Mutex::new(HashMap::new()),
@@ -110,7 +110,7 @@ impl Terminal {
     ) -> Result<Answer, Silence> {
         let turn = self.begin(scope).await?;
         let (columns, _rows) = screen_size();
-        let conversation = self.stage.converse();
+        let conversation = self.output.converse();
         let mut dialogue = Dialogue::new(question, columns - 1, self.palette);
         let begun = self.kept(question.interrupt);
         let mut text = dialogue.opening();
@@ -192,7 +192,7 @@ impl Terminal {
         scope: &StopScope,
     ) -> Result<String, Silence> {
         let turn = self.begin(scope).await?;
-        let conversation = self.stage.converse();
+        let conversation = self.output.converse();
         let mut text = self.pause_text(pause);
         if !begun.is_empty() {
             let begun = DraftAnswer {

@@ -10,7 +10,7 @@ use llm::ModelProfile;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::place::{CONFIG_VARIABLE, read, user_file, write};
+use super::paths::{CONFIG_VARIABLE, read, user_file, write};
 use crate::exit::{Exit, Failure};
 
 /// What the file says about models.

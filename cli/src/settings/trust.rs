@@ -7,7 +7,7 @@ use interrupts::Digest;
 use store::StoreLocation;
 
 use super::file::SettingsFile;
-use super::place;
+use super::paths;
 use crate::exit::{Exit, Failure};
 
 /// The list, in the user's state folder: in each line the digest of a file's text, and its path.
@@ -25,7 +25,7 @@ fn line_of(file: &Path, text: &str) -> String {
 /// Whether a file with this text is trusted.
 pub(super) fn is_trusted(file: &Path, text: &str) -> bool {
     let line = line_of(file, text);
-    let trusted = list().and_then(|list| place::read(&list).ok().flatten());
+    let trusted = list().and_then(|list| paths::read(&list).ok().flatten());
     trusted.is_some_and(|trusted| trusted.lines().any(|known| known == line))
 }
 
@@ -37,22 +37,22 @@ pub(super) fn is_trusted(file: &Path, text: &str) -> bool {
 /// written.
 pub(crate) fn trust_folder(program: &Command) -> Result<PathBuf, Failure> {
     let none = |text: String| Failure::new(Exit::NotFound, text);
-    let file = place::folder_file().ok_or_else(|| {
-        let text = format!("{} names the file that counts", place::CONFIG_VARIABLE);
+    let file = paths::folder_file().ok_or_else(|| {
+        let text = format!("{} names the file that counts", paths::CONFIG_VARIABLE);
         none(text).hint("leave it out of the environment")
     })?;
-    let text = place::read(&file)?.ok_or_else(|| {
+    let text = paths::read(&file)?.ok_or_else(|| {
         none(format!("there is no file {}", file.display())).hint("change to its folder first")
     })?;
     SettingsFile::of_folder(file.clone(), &text, program)?;
     let list = list().ok_or_else(|| none("no state folder: HOME is not set".to_owned()))?;
     let of_others = format!(" {}", file.display());
-    let known = place::read(&list)?.unwrap_or_default();
+    let known = paths::read(&list)?.unwrap_or_default();
     let mut lines: Vec<&str> = known.lines().collect();
     lines.retain(|line| !line.ends_with(&of_others));
     let line = line_of(&file, &text);
     lines.push(&line);
-    place::write(&list, &format!("{}\n", lines.join("\n"))).map_err(|error| {
+    paths::write(&list, &format!("{}\n", lines.join("\n"))).map_err(|error| {
         let text = format!("cannot write {}: {error}", list.display());
         Failure::new(Exit::Failure, text)
     })?;

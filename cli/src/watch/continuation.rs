@@ -8,9 +8,9 @@ use tokio::time::Instant;
 
 use super::draw::short;
 use crate::advice::advised;
+use crate::backend::{Backend, is_left_there};
 use crate::exit::Failure;
-use crate::installation::{Installation, is_left_there};
-use crate::keep::has_process;
+use crate::run_owner::has_process;
 
 /// How often to look.
 const LOOK: Duration = Duration::from_millis(100);
@@ -41,12 +41,12 @@ impl RunContinuation {
     ///
     /// # Errors
     ///
-    /// If the installation cannot be read.
+    /// If the backend cannot be read.
     ///
     /// # Cancel safety
     ///
     /// Safe: it only reads.
-    pub(super) async fn of(at: &dyn Installation, run: RunId) -> Result<Self, Failure> {
+    pub(super) async fn of(at: &dyn Backend, run: RunId) -> Result<Self, Failure> {
         let began = Instant::now();
         let mut rested = None;
         loop {

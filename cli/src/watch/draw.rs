@@ -5,10 +5,10 @@ mod fitting;
 mod help;
 mod history;
 mod inbox;
-mod look;
 mod overlay;
 mod queue;
 mod review;
+mod theme;
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -20,10 +20,10 @@ use super::state::{Screen, ScreenState};
 use crate::visible::visible_line;
 use fitting::fitting;
 
-pub(super) use look::Look;
+pub(super) use theme::Theme;
 
 /// Draws everything.
-pub(super) fn draw(frame: &mut Frame<'_>, state: &ScreenState, look: Look) {
+pub(super) fn draw(frame: &mut Frame<'_>, state: &ScreenState, look: Theme) {
     let [head, body, waiting, composer, status] = Layout::vertical([
         Constraint::Length(1),
         Constraint::Min(3),
@@ -47,7 +47,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &ScreenState, look: Look) {
     overlay::draw(frame, body, state, look);
 }
 
-fn draw_head(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: Look) {
+fn draw_head(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: Theme) {
     // In a review digits choose, so they are not offered as keys to another screen.
     let digit = |digit: &str| match state.screen {
         Screen::Review(_) => String::new(),
@@ -87,7 +87,7 @@ fn draw_head(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: Look)
     frame.render_widget(Paragraph::new(Line::from(spans)), area);
 }
 
-fn draw_composer(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: Look) {
+fn draw_composer(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: Theme) {
     let text = state.composer.value();
     if !state.is_composing && text.is_empty() {
         let hint = " Tab writes a message to the agent that is marked";
@@ -125,7 +125,7 @@ fn draw_composer(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: L
     frame.render_widget(Paragraph::new(line), area);
 }
 
-fn draw_status(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: Look) {
+fn draw_status(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: Theme) {
     if let Some(note) = &state.note {
         let style = if note.is_bad { look.bad() } else { look.good() };
         let text = format!(" {}", visible_line(&note.text));

@@ -10,9 +10,9 @@ use routing_core::review::{Answer, Question};
 
 use super::action::Action;
 use super::state::ScreenState;
-use crate::asked;
 use crate::exit::{Exit, Failure};
 use crate::palette::Palette;
+use crate::question;
 use crate::refused::by_invalid;
 use crate::reviewer::{Alone, StandardInput};
 
@@ -25,7 +25,7 @@ pub(super) fn edit(state: &ScreenState, id: InterruptId) -> Result<Option<Action
     let gone = || Failure::new(Exit::Conflict, "it does not wait for a person any more");
     let interrupt = state.snapshot.interrupt(id).ok_or_else(gone)?;
     let review = interrupt.review.as_ref().ok_or_else(gone)?;
-    let question = asked::question(interrupt)?;
+    let question = question::question(interrupt)?;
     let alone = Alone::new(Palette::for_stream(&io::stderr(), true));
     if ToolQuestionKind::of(&question) == Some(ToolQuestionKind::Input) {
         return filled_in(interrupt, review, &question, alone);
@@ -78,7 +78,7 @@ const fn verdict_of(answer: &Answer) -> Verdict {
 
 fn check(interrupt: &Interrupt, verdict: Verdict, answer: &Answer) -> Result<(), InvalidDecision> {
     let parts = DecisionParts::with_answer(verdict, answer)?;
-    asked::content(interrupt, &parts).map(drop)
+    question::content(interrupt, &parts).map(drop)
 }
 
 fn decided(interrupt: &Interrupt, review: &Review, verdict: Verdict, answer: Answer) -> Action {

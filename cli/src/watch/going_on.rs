@@ -8,7 +8,7 @@ use super::action::Action;
 use super::modal::{Chosen, Modal};
 use super::overlay::Overlay;
 use super::state::ScreenState;
-use crate::keep::has_process;
+use crate::run_owner::has_process;
 
 /// Windows that were closed before what was chosen in them could be carried out.
 #[derive(Debug, Default)]

@@ -8,7 +8,7 @@ use routing_core::{InterruptId, NodeId, RunId};
 
 use super::seen::DecisionSubject;
 use super::state::{Screen, ScreenState, TreeRow};
-use crate::keep::has_process;
+use crate::run_owner::has_process;
 
 /// The contents of a row.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::io;
 
 use jiff::Timestamp;
 
-use super::draw::{self, Look};
+use super::draw::{self, Theme};
 use super::screen::TakenScreen;
 use super::seen::DecisionSubject;
 use super::state::ScreenState;
@@ -44,7 +44,7 @@ impl Picture {
         &mut self,
         taken: &mut TakenScreen,
         state: &mut ScreenState,
-        look: Look,
+        look: Theme,
     ) -> io::Result<()> {
         if !taken.is_ready() {
             return Ok(());

@@ -7,8 +7,8 @@ use routing_core::{NodeId, RunId};
 
 use super::action::Action;
 use super::state::ScreenState;
+use crate::backend::Backend;
 use crate::exit::Failure;
-use crate::installation::Installation;
 
 /// How many messages are read together.
 const PAGE: u32 = 500;
@@ -25,10 +25,10 @@ impl Queues {
     ///
     /// # Errors
     ///
-    /// If the installation cannot be read.
+    /// If the backend cannot be read.
     pub(super) async fn of(
         &mut self,
-        from: &dyn Installation,
+        from: &dyn Backend,
         run: RunId,
     ) -> Result<Vec<StoredMessage>, Failure> {
         let after = self.after.get(&run).copied().unwrap_or(0);

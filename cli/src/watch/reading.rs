@@ -1,4 +1,4 @@
-//! Reads the installation again and again, beside the screens.
+//! Reads the backend again and again, beside the screens.
 
 use std::sync::Arc;
 
@@ -7,8 +7,8 @@ use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 
 use super::snapshot::{Snapshot, SnapshotReader, SnapshotRequest};
+use crate::backend::Backend;
 use crate::exit::{Exit, Failure};
-use crate::installation::Installation;
 
 /// How much slower the screens poll than a command that waits for one thing.
 const SLOWER: u32 = 4;
@@ -23,13 +23,13 @@ pub(super) struct BackgroundReading {
 
 impl BackgroundReading {
     /// Begins to read, with `only` nothing but what concerns that run.
-    pub(super) fn of(installation: Arc<dyn Installation>, only: Option<RunId>) -> Self {
+    pub(super) fn of(backend: Arc<dyn Backend>, only: Option<RunId>) -> Self {
         let (told, snapshots) = mpsc::channel(1);
         let (wishes, mut wanted) = watch::channel(SnapshotRequest::default());
         let again = Arc::new(Notify::new());
         let nudged = Arc::clone(&again);
-        let pause = installation.pace() * SLOWER;
-        let mut feed = SnapshotReader::new(installation, only);
+        let pause = backend.pace() * SLOWER;
+        let mut feed = SnapshotReader::new(backend, only);
         let task = tokio::task::spawn_local(async move {
             loop {
                 let now = wanted.borrow_and_update().clone();
@@ -57,7 +57,7 @@ impl BackgroundReading {
     ///
     /// # Errors
     ///
-    /// If the installation cannot be read; the next time it may.
+    /// If the backend cannot be read; the next time it may.
     ///
     /// # Cancel safety
     ///

@@ -16,7 +16,7 @@ use super::key::ask;
 use super::modal::{Modal, PlanChange};
 use super::overlay::{Overlay, Purpose};
 use super::state::{Screen, ScreenState};
-use crate::asked;
+use crate::question;
 
 /// What a key does in the review of an interrupt; `None` for a key that it has no use for.
 pub(super) fn key(state: &mut ScreenState, id: InterruptId, key: KeyEvent) -> Option<Vec<Action>> {
@@ -139,7 +139,8 @@ fn step(state: &mut ScreenState, id: InterruptId, by: isize) -> Vec<Action> {
 
 fn choose(state: &mut ScreenState, interrupt: &Interrupt, digit: char) {
     let index = usize::from(digit as u8 - b'1');
-    let choices = asked::question(interrupt).map_or(0, |question| question.details.choices.len());
+    let choices =
+        question::question(interrupt).map_or(0, |question| question.details.choices.len());
     if index < choices {
         state.draft(interrupt.id).toggle(index);
     } else {
@@ -217,7 +218,7 @@ fn decide_to(
             input: text,
         }];
     }
-    let question = match asked::question(&interrupt) {
+    let question = match question::question(&interrupt) {
         Ok(question) => question,
         Err(failure) => {
             state.warn(failure.to_string());

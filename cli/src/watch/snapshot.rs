@@ -12,10 +12,10 @@ use serde_json::Value;
 
 use super::queue::Queues;
 use crate::audited::AuditLine;
+use crate::backend::Backend;
 use crate::exit::Failure;
-use crate::installation::Installation;
-use crate::keep::has_process;
 use crate::plan;
+use crate::run_owner::has_process;
 use crate::view::goal;
 use crate::visible::visible_line;
 
@@ -93,9 +93,9 @@ pub(super) struct SnapshotRequest {
     pub(super) followed: Vec<InterruptId>,
 }
 
-/// Reads the installation again and again. What only grows is read on from where it was left.
+/// Reads the backend again and again. What only grows is read on from where it was left.
 pub(super) struct SnapshotReader {
-    from: Arc<dyn Installation>,
+    from: Arc<dyn Backend>,
     history: Tail,
     /// By their positions in the journal.
     stream: BTreeMap<u64, StreamLine>,
@@ -125,7 +125,7 @@ impl Tail {
 }
 
 impl SnapshotReader {
-    pub(super) fn new(from: Arc<dyn Installation>, only: Option<RunId>) -> Self {
+    pub(super) fn new(from: Arc<dyn Backend>, only: Option<RunId>) -> Self {
         Self {
             from,
             history: Tail::default(),
@@ -151,7 +151,7 @@ impl SnapshotReader {
     ///
     /// # Errors
     ///
-    /// If the installation cannot be read.
+    /// If the backend cannot be read.
     ///
     /// # Cancel safety
     ///
@@ -193,7 +193,7 @@ impl SnapshotReader {
         for view in &mut runs {
             let state = view.run.state_for_nodes(has_process(&view.run));
             for node in &mut view.nodes {
-                node.activity = node.stands(state, &interrupts);
+                node.activity = node.activity_in(state, &interrupts);
             }
         }
         Ok(Snapshot {
@@ -301,7 +301,7 @@ struct Followed {
 
 /// The interrupts that are under way, and those of the followed that have ended.
 async fn open(
-    from: &dyn Installation,
+    from: &dyn Backend,
     run: Option<RunId>,
     followed: &[InterruptId],
 ) -> Result<Followed, Failure> {

@@ -84,9 +84,9 @@ pub(super) struct ScreenState {
     /// How far what is read on the screen can be moved up; the drawing code sets it.
     pub(super) reach: Cell<usize>,
     /// How many questions were open when the bell rang last.
-    rung: usize,
+    notified: usize,
     /// Whether the terminal's bell shall ring.
-    pub(super) rings: bool,
+    pub(super) notifies: bool,
     /// What the terminal shows of what can be decided.
     pub(super) seen: DisplayedSubject,
     pub(super) taken_back: TakenBack,
@@ -117,8 +117,8 @@ impl ScreenState {
             leaves_until: None,
             chord: false,
             reach: Cell::new(0),
-            rung: 0,
-            rings: false,
+            notified: 0,
+            notifies: false,
             seen: DisplayedSubject::default(),
             taken_back: TakenBack::default(),
             going_on: GoingOn::default(),
@@ -152,8 +152,8 @@ impl ScreenState {
     pub(super) fn refresh(&mut self, snapshot: Snapshot) -> Vec<Action> {
         self.snapshot = snapshot;
         let open = self.snapshot.inbox().count();
-        self.rings = open > self.rung;
-        self.rung = open;
+        self.notifies = open > self.notified;
+        self.notified = open;
         self.follow_mark();
         let mut actions = self.follow_modal();
         actions.extend(self.follow_closed());

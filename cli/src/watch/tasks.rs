@@ -1,4 +1,4 @@
-//! Carries out what the keys ask for, through the installation.
+//! Carries out what the keys ask for, through the backend.
 
 use interrupts::life::{Interrupt, Scope, State, Verdict};
 use interrupts::store::{Run, StoredMessage};
@@ -13,13 +13,13 @@ use super::continuation::RunContinuation;
 use crate::address::full;
 use crate::advice::advised;
 use crate::asking;
+use crate::backend::{Backend, NewDecision, NewText, goes_on_there};
 use crate::exit::{Exit, Failure};
-use crate::installation::{Installation, NewDecision, NewText, goes_on_there};
-use crate::keep::has_process;
 use crate::plan;
 use crate::refused::no_interrupt;
-use crate::request::{Addressee, Wish};
-use crate::stands::stands;
+use crate::request::{Addressee, AskRequest};
+use crate::run_owner::has_process;
+use crate::state_words::state_words;
 use crate::withdrawal;
 use control::StopOrder;
 
@@ -35,12 +35,12 @@ pub(super) enum Follower {
     ThisProcess,
 }
 
-/// Carries out an action that concerns the installation.
+/// Carries out an action that concerns the backend.
 ///
 /// # Cancel safety
 ///
 /// Dropped, it was done or not; the next snapshot shows it.
-pub(super) async fn perform(at: &dyn Installation, action: Action, follower: Follower) -> Done {
+pub(super) async fn perform(at: &dyn Backend, action: Action, follower: Follower) -> Done {
     let words = action.words().map(str::to_owned);
     let done = match action {
         Action::Interrupt { run, node, mode } => interrupt(at, run, node, mode).await,
@@ -87,7 +87,7 @@ pub(super) async fn perform(at: &dyn Installation, action: Action, follower: Fol
 }
 
 async fn addressee(
-    at: &dyn Installation,
+    at: &dyn Backend,
     run: RunId,
     node: Option<NodeId>,
 ) -> Result<Addressee, Failure> {
@@ -101,7 +101,7 @@ async fn addressee(
 }
 
 async fn interrupt(
-    at: &dyn Installation,
+    at: &dyn Backend,
     run: RunId,
     node: Option<NodeId>,
     mode: StopMode,
@@ -124,7 +124,7 @@ async fn interrupt(
     })
 }
 
-async fn stop(at: &dyn Installation, run: RunId, scope: Scope) -> Result<Done, Failure> {
+async fn stop(at: &dyn Backend, run: RunId, scope: Scope) -> Result<Done, Failure> {
     let to = addressee(at, run, None).await?;
     let wanted = StopOrder::new(
         InterruptType::Stop,
@@ -139,13 +139,13 @@ async fn stop(at: &dyn Installation, run: RunId, scope: Scope) -> Result<Done, F
     )))
 }
 
-async fn harden(at: &dyn Installation, id: InterruptId) -> Result<Done, Failure> {
+async fn harden(at: &dyn Backend, id: InterruptId) -> Result<Done, Failure> {
     at.harden(id).await?;
     Ok(Done::Told("Stopping now.".to_owned()))
 }
 
 /// The whole run first, so that the agent has no moment to continue.
-async fn widen(at: &dyn Installation, run: RunId, narrow: InterruptId) -> Result<Done, Failure> {
+async fn widen(at: &dyn Backend, run: RunId, narrow: InterruptId) -> Result<Done, Failure> {
     let wide = interrupt(at, run, None, StopMode::Graceful).await?;
     if at.withdraw(narrow, None).await.is_err() {
         // It has taken effect.
@@ -155,12 +155,12 @@ async fn widen(at: &dyn Installation, run: RunId, narrow: InterruptId) -> Result
 }
 
 async fn reroute(
-    at: &dyn Installation,
+    at: &dyn Backend,
     (run, node): (RunId, NodeId),
     pause: InterruptId,
     target: &RouteName,
 ) -> Result<Done, Failure> {
-    let wish = Wish {
+    let wish = AskRequest {
         event: None,
         at: Timestamp::now(),
         interrupt_type: InterruptType::HumanReview,
@@ -178,7 +178,7 @@ async fn reroute(
 }
 
 /// The screen may be older than the stop that the run has received meanwhile.
-async fn withdraw(at: &dyn Installation, id: InterruptId) -> Result<Done, Failure> {
+async fn withdraw(at: &dyn Backend, id: InterruptId) -> Result<Done, Failure> {
     let interrupt = at.interrupt(id).await?.ok_or_else(|| no_interrupt(id))?;
     let run = interrupt.run;
     if interrupt.state != State::Requested && interrupt.state.is_live() {
@@ -202,7 +202,7 @@ async fn withdraw(at: &dyn Installation, id: InterruptId) -> Result<Done, Failur
 }
 
 async fn resume(
-    at: &dyn Installation,
+    at: &dyn Backend,
     id: InterruptId,
     input: Option<String>,
     follower: Follower,
@@ -219,7 +219,7 @@ async fn resume(
 /// Decides a pause, and returns its run. The same person's request just before may have changed it meanwhile: it is
 /// still decided if what was shown is the same.
 async fn let_go_on(
-    at: &dyn Installation,
+    at: &dyn Backend,
     id: InterruptId,
     input: Option<String>,
 ) -> Result<RunId, Failure> {
@@ -240,7 +240,7 @@ async fn let_go_on(
 
 /// The decision that continues a stopped run, in the pause's present state.
 async fn lets_go_on(
-    at: &dyn Installation,
+    at: &dyn Backend,
     id: InterruptId,
     input: Option<&str>,
 ) -> Result<NewDecision, Failure> {
@@ -248,7 +248,7 @@ async fn lets_go_on(
     let Some(review) = &interrupt.review else {
         return Err(Failure::new(
             Exit::Conflict,
-            format!("{id} is {}", stands(interrupt.state)),
+            format!("{id} is {}", state_words(interrupt.state)),
         ));
     };
     Ok(NewDecision {
@@ -267,7 +267,7 @@ async fn lets_go_on(
 }
 
 /// The message about a run that may continue now.
-async fn told_to_go_on(at: &dyn Installation, decided: &Interrupt) -> Result<Done, Failure> {
+async fn told_to_go_on(at: &dyn Backend, decided: &Interrupt) -> Result<Done, Failure> {
     let run = decided.run;
     let standing = match at.run(run).await? {
         Some(found) if has_process(&found) => RunContinuation::GoesOn,
@@ -278,13 +278,13 @@ async fn told_to_go_on(at: &dyn Installation, decided: &Interrupt) -> Result<Don
     Ok(Done::Told(standing.in_words(run)))
 }
 
-async fn run_of(at: &dyn Installation, run: RunId) -> Result<Run, Failure> {
+async fn run_of(at: &dyn Backend, run: RunId) -> Result<Run, Failure> {
     at.run(run)
         .await?
         .ok_or_else(|| Failure::new(Exit::NotFound, format!("there is no {run}")))
 }
 
-async fn suggest(at: &dyn Installation, run: RunId, request: &str) -> Result<Done, Failure> {
+async fn suggest(at: &dyn Backend, run: RunId, request: &str) -> Result<Done, Failure> {
     let row = run_of(at, run).await?;
     let wish = plan::suggestion(request)?;
     let changed = at.change_plan(&row, wish, None).await?;
@@ -298,7 +298,7 @@ async fn suggest(at: &dyn Installation, run: RunId, request: &str) -> Result<Don
 }
 
 async fn apply_plan(
-    at: &dyn Installation,
+    at: &dyn Backend,
     run: RunId,
     digest: &Digest,
     follower: Follower,
@@ -311,7 +311,7 @@ async fn apply_plan(
     told_to_go_on(at, &decided).await
 }
 
-async fn decide(at: &dyn Installation, action: Action) -> Result<Done, Failure> {
+async fn decide(at: &dyn Backend, action: Action) -> Result<Done, Failure> {
     let Action::Decide {
         interrupt,
         version,
@@ -339,7 +339,7 @@ async fn decide(at: &dyn Installation, action: Action) -> Result<Done, Failure> 
 }
 
 async fn claim(
-    at: &dyn Installation,
+    at: &dyn Backend,
     id: InterruptId,
     version: u64,
     take: bool,
@@ -355,12 +355,7 @@ async fn claim(
     ))
 }
 
-async fn send(
-    at: &dyn Installation,
-    run: RunId,
-    node: NodeId,
-    text: String,
-) -> Result<Done, Failure> {
+async fn send(at: &dyn Backend, run: RunId, node: NodeId, text: String) -> Result<Done, Failure> {
     let key = IdempotencyKey::new(format!("send-{}", Uuid::now_v7()))
         .map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
     let message = NewText {
@@ -377,7 +372,7 @@ async fn send(
 }
 
 /// Takes back what can be; what was read meanwhile stays with its agent.
-async fn take_back(at: &dyn Installation, messages: &[StoredMessage]) -> Done {
+async fn take_back(at: &dyn Backend, messages: &[StoredMessage]) -> Done {
     let (mut texts, mut left, mut refused) = (Vec::new(), Vec::new(), None);
     for message in messages {
         match at.take_back(message).await {

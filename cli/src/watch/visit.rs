@@ -6,15 +6,15 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use routing_core::RunId;
 
-use super::draw::Look;
+use super::draw::Theme;
 use super::key::escape;
 use super::modal::{Modal, end_of};
 use super::overlay::Overlay;
 use super::state::{Screen, ScreenState};
 use super::tasks::Follower;
 use super::{Screens, SnapshotRequest};
+use crate::backend::Backend;
 use crate::exit::Failure;
-use crate::installation::Installation;
 use crate::palette::Palette;
 
 /// Which run is interrupted, and how its window is opened.
@@ -42,10 +42,10 @@ impl Visit {
     ///
     /// # Errors
     ///
-    /// If the installation cannot be opened or read, or the terminal is gone.
+    /// If the backend cannot be opened or read, or the terminal is gone.
     pub(crate) fn pay<Opened>(self, open: impl FnOnce() -> Opened + Send) -> anyhow::Result<Left>
     where
-        Opened: Future<Output = Result<Arc<dyn Installation>, Failure>>,
+        Opened: Future<Output = Result<Arc<dyn Backend>, Failure>>,
     {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -57,14 +57,14 @@ impl Visit {
         left
     }
 
-    async fn perform(self, installation: Arc<dyn Installation>) -> anyhow::Result<Left> {
+    async fn perform(self, backend: Arc<dyn Backend>) -> anyhow::Result<Left> {
         let follower = if self.goes_on_here {
             Follower::ThisProcess
         } else {
             Follower::Somebody
         };
-        let mut screens = Screens::of(installation, follower, Some(self.run));
-        screens.look = Look::new(Palette::for_stream(&io::stdout(), self.no_color));
+        let mut screens = Screens::of(backend, follower, Some(self.run));
+        screens.look = Theme::new(Palette::for_stream(&io::stdout(), self.no_color));
         let mut state = ScreenState::new(Screen::Run(self.run), Timestamp::now());
         state.is_visit = true;
         screens.reading.look_at(SnapshotRequest {
@@ -74,7 +74,7 @@ impl Visit {
         let _nothing_is_open = state.refresh(screens.reading.next().await?);
         // The agents are notified before the screen changes: some terminals answer late.
         for action in escape(&mut state) {
-            screens.desk.begin(action);
+            screens.tasks.begin(action);
         }
         if let Some(Overlay::Modal(modal)) = &mut state.overlay {
             modal.text = self.draft.into();

@@ -56,6 +56,6 @@ async fn decide(world: &World, interrupt: &Interrupt) {
         Err(error) => panic!("{error}"),
     }
     if let Some(run) = world.store.run(interrupt.run).await.unwrap() {
-        world.ring(&run).await;
+        world.notify(&run).await;
     }
 }

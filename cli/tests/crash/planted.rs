@@ -58,7 +58,7 @@ async fn a_model_that_is_asked_again_is_found() {
     }
     second.die_after(Duration::ZERO);
     let found = findings(&world, &[]).await;
-    let again = |finding: &Finding| matches!(finding, Finding::AskedAgain { .. });
+    let again = |finding: &Finding| matches!(finding, Finding::AskingOutcome { .. });
     assert!(found.iter().any(again), "{found:?}");
 }
 

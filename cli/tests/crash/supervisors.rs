@@ -96,7 +96,7 @@ async fn consider(
     // Published again it is the same event: whoever was not told tries again.
     if !is_known || row.turn.is_multiple_of(3) {
         publish(world, log, admission.clone()).await;
-        world.ring(run).await;
+        world.notify(run).await;
     }
 }
 

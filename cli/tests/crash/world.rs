@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use interrupts::life::{Interrupt, RunState, State};
 use interrupts::store::{Filter, Page, Run, Store};
-use interrupts::{Bell, OwnerName};
+use interrupts::{Notifier, OwnerName};
 use serde_json::Value;
-use store::{StoreLocation, StoreSettings, bell_at};
+use store::{StoreLocation, StoreSettings, notifier_at};
 use tempfile::TempDir;
 use tests::auditor::{Attempt, Evidence, Outcome, Report, audit};
 use tests::postgres::{is_asked_for, own_store};
@@ -28,7 +28,7 @@ pub(crate) struct World {
     pub(crate) store: Arc<dyn Store>,
     location: String,
     pub(crate) brain: Brain,
-    pub(crate) bell: Arc<dyn Bell>,
+    pub(crate) notifier: Arc<dyn Notifier>,
     pub(crate) folder: TempDir,
     /// Processes that ended by themselves, and not with success.
     failures: Mutex<Vec<String>>,
@@ -57,7 +57,7 @@ impl World {
         Arc::new(Self {
             store,
             brain,
-            bell: bell_at(&location, &name),
+            notifier: notifier_at(&location, &name),
             location: location.to_string(),
             folder,
             failures: Mutex::default(),
@@ -135,9 +135,9 @@ impl World {
     }
 
     /// Wakes whoever has the run.
-    pub(crate) async fn ring(&self, run: &Run) {
+    pub(crate) async fn notify(&self, run: &Run) {
         if let Some(lease) = &run.lease {
-            self.bell.ring(&lease.owner).await;
+            self.notifier.notify(&lease.owner).await;
         }
     }
 

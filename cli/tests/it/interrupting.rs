@@ -6,7 +6,7 @@ use expect_test::expect_file;
 use interrupts::life::{Evidence, RunState, Scope, State, Verdict};
 use interrupts::store::{Filter, Interrupts, Messages, Nodes, Page, Runs};
 use routing_core::{InterruptId, InterruptType, NodeId, StopMode};
-use store::{StoreLocation, bell_at};
+use store::{StoreLocation, notifier_at};
 
 use crate::program::{lines, spawn, until, without_ids};
 use crate::seed::{Seed, delivery};
@@ -388,7 +388,7 @@ fn the_owner_of_the_run_is_woken_by_each_request() {
     let id = run.id.to_string();
     let agent = format!("{id}/orchestrator");
     let location = StoreLocation::File(seed.path());
-    let bell = seed.wait(async { bell_at(&location, &delivery("process-1", 1).owner) });
+    let notifier = seed.wait(async { notifier_at(&location, &delivery("process-1", 1).owner) });
     for arguments in [
         &["send", &agent, "hello"][..],
         &["reroute", &agent, "--to", "ORCHESTRATOR"],
@@ -399,7 +399,7 @@ fn the_owner_of_the_run_is_woken_by_each_request() {
         seed.end(arguments).exits_with(0);
         let heard = seed.wait(async {
             // What was rung before the wait is heard; where nothing was, the test fails instead of hanging.
-            tokio::time::timeout(Duration::from_secs(20), bell.heard()).await
+            tokio::time::timeout(Duration::from_secs(20), notifier.heard()).await
         });
         assert!(heard.is_ok(), "{arguments:?}");
     }

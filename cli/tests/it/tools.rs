@@ -3,7 +3,7 @@
 mod asked_by_servers;
 mod logging_in;
 mod served;
-mod standing;
+mod standing_rules;
 mod stopping;
 mod waiting;
 

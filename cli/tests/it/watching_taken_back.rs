@@ -28,7 +28,7 @@ fn slow(place: &Place) -> Child {
 }
 
 /// The interrupts of the store, which another process uses.
-fn standing(place: &Place) -> Vec<(InterruptId, State, Option<Verdict>)> {
+fn status(place: &Place) -> Vec<(InterruptId, State, Option<Verdict>)> {
     let runtime = Runtime::new().unwrap();
     runtime.block_on(async {
         let store = SqliteStore::open(place.store(), StoreSettings::default());
@@ -48,7 +48,7 @@ fn standing(place: &Place) -> Vec<(InterruptId, State, Option<Verdict>)> {
 }
 
 fn is(place: &Place, wanted: State) -> bool {
-    standing(place)
+    status(place)
         .iter()
         .any(|(_id, state, _verdict)| *state == wanted)
 }
@@ -65,7 +65,7 @@ fn says_that_nobody_goes_on(screen: &mut PtySession) {
 
 /// What the pause was decided with, and what the run makes of it.
 fn went_on_unchanged(place: &Place) {
-    let all = standing(place);
+    let all = status(place);
     assert_eq!(all.len(), 1, "{all:?}");
     assert_eq!(all[0].2, Some(Verdict::Resume));
     let run = place.only_run();
@@ -124,7 +124,7 @@ fn a_run_that_was_told_of_a_pause_that_is_withdrawn_stops_and_goes_on() {
     place
         .end(&["interrupt", &run, "--wait=delivered"])
         .exits_with(0);
-    let id = standing(&place)[0].0.to_string();
+    let id = status(&place)[0].0.to_string();
     let withdrawn = place.end(&["withdraw", &id]).exits_with(0);
     let says = &withdrawn.error_output;
     assert!(

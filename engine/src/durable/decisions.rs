@@ -9,7 +9,7 @@ use interrupts::life::{
 use interrupts::store::ChangeError;
 use interrupts::{ActorName, EffectId, RouteName};
 use routing_core::handler::{
-    DecidedBy, DecisionError, Decisions, Matter, PersonPrompt, Proposal, StandingDecision,
+    DecidedBy, DecisionError, DecisionPart, Decisions, PersonPrompt, Proposal, RecordedDecision,
 };
 use routing_core::review::{Answer, Answerer, AnswererKind, Question, QuestionKind};
 use routing_core::{AgentType, InterruptId, InterruptType, StopSource};
@@ -17,15 +17,15 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::given_up::given_up_because;
-use super::handed::decide_as_before;
+use super::cancelled_pause::given_up_because;
+use super::inherited::decide_as_before;
 use super::run_interrupts::{MOST_AT_ONCE, NewQuestion, RunInterrupts, missing, sweep_due};
 use journal::error::KeepError;
 use journal::place;
 
 /// The decisions of a run in its store.
 pub struct StoreDecisions {
-    pub desk: Arc<RunInterrupts>,
+    pub run_interrupts: Arc<RunInterrupts>,
 }
 
 impl From<KeepError> for DecisionErrorBox {
@@ -43,24 +43,29 @@ impl From<DecisionError> for DecisionErrorBox {
     }
 }
 
-type Known<R> = Result<Option<StandingDecision<R>>, DecisionErrorBox>;
+type Known<R> = Result<Option<RecordedDecision<R>>, DecisionErrorBox>;
 
 impl StoreDecisions {
     /// The interrupt in which a matter is decided: a request that no model could fill in is a question of its own.
-    fn id_of(&self, interrupt: InterruptId, matter: Matter) -> InterruptId {
+    fn id_of(&self, interrupt: InterruptId, matter: DecisionPart) -> InterruptId {
         match matter {
-            Matter::Interrupt => interrupt,
-            Matter::Request => self.desk.record.request_of(interrupt),
+            DecisionPart::Interrupt => interrupt,
+            DecisionPart::Request => self.run_interrupts.record.request_of(interrupt),
         }
     }
 
     async fn row(&self, interrupt: InterruptId) -> Result<Option<Interrupt>, KeepError> {
-        Ok(self.desk.record.store().interrupt(interrupt).await?)
+        Ok(self
+            .run_interrupts
+            .record
+            .store()
+            .interrupt(interrupt)
+            .await?)
     }
 
     async fn known<R: AgentType>(&self, interrupt: InterruptId) -> Known<R> {
         match self.row(interrupt).await? {
-            Some(row) => standing(&row),
+            Some(row) => known_decision(&row),
             None => Ok(None),
         }
     }
@@ -71,9 +76,9 @@ impl StoreDecisions {
         shown: &impl Serialize,
     ) -> Result<(), KeepError> {
         // It may have been held when it was raised.
-        self.desk.decide_by_policy(interrupt).await?;
-        let row = self.desk.row(interrupt).await?;
-        self.desk.show(row, shown).await?;
+        self.run_interrupts.decide_by_policy(interrupt).await?;
+        let row = self.run_interrupts.row(interrupt).await?;
+        self.run_interrupts.show(row, shown).await?;
         Ok(())
     }
 
@@ -83,7 +88,7 @@ impl StoreDecisions {
         question: &Question,
         fills: InterruptId,
     ) -> Result<(), KeepError> {
-        let admission = self.desk.admission(NewQuestion {
+        let admission = self.run_interrupts.admission(NewQuestion {
             interrupt: question.interrupt,
             node: &question.node,
             kind: question.agent_type,
@@ -100,7 +105,7 @@ impl StoreDecisions {
             allowed: &[Verdict::Edit],
             recurrence: Recurrence::Verbatim,
         })?;
-        self.desk.put(admission).await?;
+        self.run_interrupts.put(admission).await?;
         Ok(())
     }
 
@@ -128,8 +133,8 @@ impl StoreDecisions {
         if self.row(id).await?.is_none() {
             self.ask_for_request(question, fills).await?;
         }
-        if let Some(interrupt) = self.desk.place_of(fills) {
-            decide_as_before(&self.desk.record, id, &place::request(&interrupt)).await?;
+        if let Some(interrupt) = self.run_interrupts.place_of(fills) {
+            decide_as_before(&self.run_interrupts.record, id, &place::request(&interrupt)).await?;
         }
         Ok(())
     }
@@ -138,13 +143,13 @@ impl StoreDecisions {
     async fn settle<R: AgentType>(
         &self,
         proposal: &Proposal<R>,
-    ) -> Result<StandingDecision<R>, DecisionErrorBox> {
+    ) -> Result<RecordedDecision<R>, DecisionErrorBox> {
         let id = self.id_of(proposal.interrupt, proposal.matter);
         loop {
             let Some(row) = self.row(id).await? else {
                 return Err(missing(id).into());
             };
-            if let Some(decision) = standing(&row)? {
+            if let Some(decision) = known_decision(&row)? {
                 return Ok(decision);
             }
             if !matches!(row.state, State::Acknowledged | State::AwaitingReview) {
@@ -156,7 +161,7 @@ impl StoreDecisions {
             }
             let judge = judge(&row, proposal)?;
             let choosing = choosing(&row, proposal)?;
-            let store = self.desk.record.store();
+            let store = self.run_interrupts.record.store();
             match store.decide(id, judge, choosing).await {
                 Ok(_)
                 | Err(ChangeError::Refused(
@@ -167,13 +172,13 @@ impl StoreDecisions {
                 )) => {}
                 // Another reviewer has claimed it, or another interrupt goes first: wait for that.
                 Err(ChangeError::Refused(Refusal::Claimed { .. } | Refusal::Held { .. })) => {
-                    self.desk.news().await;
+                    self.run_interrupts.news().await;
                 }
                 Err(ChangeError::Refused(Refusal::DeadlinePassed { .. })) => {
                     store.sweep(MOST_AT_ONCE).await.map_err(KeepError::from)?;
                 }
                 Err(ChangeError::Refused(refusal @ Refusal::Fenced { .. })) => {
-                    self.desk.taken_by_us(id, refusal).await?;
+                    self.run_interrupts.taken_by_us(id, refusal).await?;
                 }
                 Err(error) => return Err(KeepError::from(error).into()),
             }
@@ -184,7 +189,7 @@ impl StoreDecisions {
     pub async fn dispatch_of(
         &self,
         interrupt: InterruptId,
-        matter: Matter,
+        matter: DecisionPart,
     ) -> Result<Option<EffectId>, KeepError> {
         let row = self.row(self.id_of(interrupt, matter)).await?;
         Ok(row.and_then(|row| row.decision).map(|it| it.effect))
@@ -280,7 +285,7 @@ fn content<R: AgentType>(row: &Interrupt, proposal: &Proposal<R>) -> Result<Stri
 
 /// The decision of an interrupt that has ended. An interrupt that was given up gets none until it is redriven, so
 /// nothing waits for it.
-fn standing<R: AgentType>(row: &Interrupt) -> Known<R> {
+fn known_decision<R: AgentType>(row: &Interrupt) -> Known<R> {
     if let Some(reason) = given_up_because(row) {
         let interrupt = row.id;
         return Err(DecisionError::Cancelled { interrupt, reason }.into());
@@ -317,7 +322,7 @@ pub fn decided_by(by: &Decider, confidence: Option<u8>) -> DecidedBy {
 fn read<R: AgentType>(
     row: &Interrupt,
     decision: &Decision,
-) -> Result<StandingDecision<R>, KeepError> {
+) -> Result<RecordedDecision<R>, KeepError> {
     let unreadable = |source| KeepError::Unreadable {
         place: format!("the decision of {}", row.id),
         source,
@@ -329,7 +334,7 @@ fn read<R: AgentType>(
     }
     let target = decision.target.as_str().parse::<R>();
     let target = target.map_err(|error| unreadable(serde::de::Error::custom(error)))?;
-    Ok(StandingDecision {
+    Ok(RecordedDecision {
         id: decision.id,
         answer,
         decided_by: decided_by(&decision.by, confidence),
@@ -385,11 +390,11 @@ pub const fn words(decision: &Decision) -> Option<&'static str> {
 
 #[async_trait]
 impl<R: AgentType> Decisions<R> for StoreDecisions {
-    async fn standing(
+    async fn recorded(
         &self,
         interrupt: InterruptId,
-        matter: Matter,
-    ) -> Result<Option<StandingDecision<R>>, DecisionError> {
+        matter: DecisionPart,
+    ) -> Result<Option<RecordedDecision<R>>, DecisionError> {
         let known = self.known(self.id_of(interrupt, matter)).await;
         known.map_err(|error| error.0)
     }
@@ -397,17 +402,17 @@ impl<R: AgentType> Decisions<R> for StoreDecisions {
     async fn person_asked(
         &self,
         interrupt: InterruptId,
-        matter: Matter,
+        matter: DecisionPart,
     ) -> Result<Option<String>, DecisionError> {
         let row = self.row(self.id_of(interrupt, matter)).await;
         let row = row.map_err(|error| DecisionError::Unavailable(Box::new(error)))?;
         Ok(row.and_then(|row| match matter {
-            Matter::Interrupt => row.review.as_ref().map(|_asked| row.reason.clone()),
-            Matter::Request => Some(unfilled_because(&row)),
+            DecisionPart::Interrupt => row.review.as_ref().map(|_asked| row.reason.clone()),
+            DecisionPart::Request => Some(unfilled_because(&row)),
         }))
     }
 
-    fn question_of(&self, interrupt: InterruptId, matter: Matter) -> InterruptId {
+    fn question_of(&self, interrupt: InterruptId, matter: DecisionPart) -> InterruptId {
         self.id_of(interrupt, matter)
     }
 
@@ -419,18 +424,18 @@ impl<R: AgentType> Decisions<R> for StoreDecisions {
     async fn decided_elsewhere(
         &self,
         interrupt: InterruptId,
-        matter: Matter,
-    ) -> Result<StandingDecision<R>, DecisionError> {
+        matter: DecisionPart,
+    ) -> Result<RecordedDecision<R>, DecisionError> {
         let id = self.id_of(interrupt, matter);
         let began = Instant::now();
         loop {
             match self.known(id).await {
                 Ok(Some(decision)) => return Ok(decision),
                 Ok(None) => {
-                    self.desk.news().await;
+                    self.run_interrupts.news().await;
                     let ended = async {
-                        sweep_due(&self.desk.record, id).await?;
-                        self.desk.end_pause(id, began.elapsed()).await
+                        sweep_due(&self.run_interrupts.record, id).await?;
+                        self.run_interrupts.end_pause(id, began.elapsed()).await
                     };
                     ended
                         .await
@@ -441,7 +446,7 @@ impl<R: AgentType> Decisions<R> for StoreDecisions {
         }
     }
 
-    async fn decide(&self, proposal: Proposal<R>) -> Result<StandingDecision<R>, DecisionError> {
+    async fn decide(&self, proposal: Proposal<R>) -> Result<RecordedDecision<R>, DecisionError> {
         self.settle(&proposal).await.map_err(|error| error.0)
     }
 }

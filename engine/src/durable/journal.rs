@@ -14,17 +14,17 @@ use routing_core::{InterruptId, NodeId};
 use serde::de::DeserializeOwned;
 use tokio::sync::watch;
 
-use super::handed_event::HandedEvent;
+use super::inherited_event::InheritedEvent;
 use super::record::RunRecord;
 use super::replay;
 use journal::attempts::Tries;
 use journal::entry::{
-    CallResult, CutOff, FlowPlace, InterruptIntent, InterruptOutcome, LeftOut, TurnStart,
+    CallResult, CutOff, FlowPosition, InterruptIntent, InterruptOutcome, LeftOut, TurnStart,
 };
 use journal::error::KeepError;
 use journal::input::GivenInput;
 use journal::kind::CUT_OFF;
-use journal::letter::Origin;
+use journal::message::Origin;
 use journal::place;
 use past::Past;
 
@@ -140,7 +140,7 @@ impl RunJournal {
         self.past.get().map_or(0, |past| past.steps)
     }
 
-    /// The letters that were read.
+    /// The messages that were read.
     pub fn read_letters(&self) -> &[Origin] {
         self.past.get().map_or(&[], |past| &past.read)
     }
@@ -151,7 +151,7 @@ impl RunJournal {
     }
 
     /// Supervisors' events that came with the run, which was forked off.
-    pub fn events(&self) -> &[HandedEvent] {
+    pub fn events(&self) -> &[InheritedEvent] {
         self.past.get().map_or(&[], |past| &past.events)
     }
 
@@ -167,7 +167,7 @@ impl RunJournal {
 
     /// Whether what follows a flow at this place happened before: a turn of its own, or one of the run's own flow, which
     /// waits until a worker's has ended.
-    pub fn goes_on(&self, at: &FlowPlace) -> bool {
+    pub fn goes_on(&self, at: &FlowPosition) -> bool {
         self.past.get().is_some_and(|past| {
             let own = |worker| past.workers.get(worker).is_some_and(|last| *last > at.own);
             past.main > at.main || at.worker.as_ref().is_some_and(own)

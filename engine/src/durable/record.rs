@@ -12,7 +12,7 @@ use interrupts::policy::Policy;
 use interrupts::store::{
     CheckpointId, Delivery, NewRun, NodeRow, Pages, Run as RunRow, RunError, Store, StoreError,
 };
-use interrupts::{Bell, Digest, IdempotencyKey, NoBell, OwnerName};
+use interrupts::{Digest, IdempotencyKey, NoNotifier, Notifier, OwnerName};
 use jiff::{SignedDuration, Timestamp};
 use routing_core::{InterruptId, NodeId, RunId};
 
@@ -42,7 +42,7 @@ pub enum Hold {
         epoch: u64,
     },
     /// No one: what was recorded is shown, nothing is done, and nothing is written.
-    Nobody,
+    WatchedOnly,
 }
 
 /// Where a run is kept, and by whom.
@@ -56,10 +56,10 @@ pub struct RunStore {
     /// Who owns it.
     pub hold: Hold,
     /// Rings if another process may have recorded a decision.
-    pub bell: Arc<dyn Bell>,
+    pub notifier: Arc<dyn Notifier>,
     /// How long this process keeps what it took after its last sign of life.
     pub lease: SignedDuration,
-    /// How often to poll the store if the bell does not ring.
+    /// How often to poll the store if no notification comes.
     pub poll: Duration,
     /// Stops its nodes from outside; without it, only the scope that the run is executed in does.
     pub control: Option<Arc<dyn RunControl>>,
@@ -81,7 +81,7 @@ impl RunStore {
                 content,
                 lost: None,
             },
-            bell: Arc::new(NoBell),
+            notifier: Arc::new(NoNotifier),
             lease: SignedDuration::from_secs(30),
             poll: Duration::from_millis(500),
             control: None,
@@ -144,7 +144,7 @@ impl RunRecord {
 
     /// Whether nothing may be done or written.
     pub fn is_watched_only(&self) -> bool {
-        self.kept.hold == Hold::Nobody
+        self.kept.hold == Hold::WatchedOnly
     }
 
     /// Keeps the input that came with the resume, before anything goes on: in the journal it outlives this process.
@@ -211,14 +211,14 @@ impl RunRecord {
                     .own_run(run, self.delivery(lost.clone()))
                     .await?
             }
-            Hold::Kept { .. } | Hold::Nobody => self
+            Hold::Kept { .. } | Hold::WatchedOnly => self
                 .store()
                 .run(run)
                 .await?
                 .ok_or(KeepError::NoRun { run })?,
         };
         let epoch = match &self.kept.hold {
-            Hold::Own { .. } | Hold::Nobody => row.epoch,
+            Hold::Own { .. } | Hold::WatchedOnly => row.epoch,
             Hold::Kept { epoch } => *epoch,
         };
         let _first = self.epoch.set(epoch);

@@ -19,7 +19,7 @@ const MOST_AT_ONCE: u32 = 100;
 
 /// The reroutes of a run in its store.
 pub struct StoreReroutes {
-    pub desk: Arc<RunInterrupts>,
+    pub run_interrupts: Arc<RunInterrupts>,
 }
 
 fn unavailable(error: &KeepError) -> StoreError {
@@ -38,14 +38,19 @@ fn known<K: AgentType>(event: NamedEvent) -> Result<InterruptRequestEvent<K>, St
 impl StoreReroutes {
     /// The event whose reroute was given up, if it is one of this run.
     fn given_up(&self, row: Option<RerouteRow>) -> Option<EventId> {
-        row.filter(|row| row.run == self.desk.record.run)
+        row.filter(|row| row.run == self.run_interrupts.record.run)
             .map(|row| row.event)
     }
 
     async fn bound(&self, interrupt: InterruptId) -> Result<Option<NamedEvent>, KeepError> {
-        let row = self.desk.record.store().interrupt(interrupt).await?;
+        let row = self
+            .run_interrupts
+            .record
+            .store()
+            .interrupt(interrupt)
+            .await?;
         match row.and_then(|row| row.bound) {
-            Some(bound) => self.desk.event(&bound.event).await,
+            Some(bound) => self.run_interrupts.event(&bound.event).await,
             None => Ok(None),
         }
     }
@@ -56,27 +61,38 @@ impl StoreReroutes {
         run: RunId,
         node: &NodeId,
     ) -> Result<Option<EventId>, StoreError> {
-        let row = self.desk.record.store().turn_ignored(run, node).await;
+        let row = self
+            .run_interrupts
+            .record
+            .store()
+            .turn_ignored(run, node)
+            .await;
         let row = row.map_err(|error| unavailable(&error.into()))?;
         Ok(self.given_up(row))
     }
 
     /// A node has ended: the events that are given up with it.
     pub async fn node_ended(&self, run: RunId, node: &NodeId) -> Result<Vec<EventId>, StoreError> {
-        if !self.desk.record.has_events() || self.desk.record.is_watched_only() {
+        if !self.run_interrupts.record.has_events() || self.run_interrupts.record.is_watched_only()
+        {
             return Ok(Vec::new());
         }
-        let row = self.desk.record.store().node_ended(run, node).await;
+        let row = self
+            .run_interrupts
+            .record
+            .store()
+            .node_ended(run, node)
+            .await;
         let row = row.map_err(|error| unavailable(&error.into()))?;
         Ok(self.given_up(row).into_iter().collect())
     }
 
     /// Gives up the events that have waited too long.
     pub async fn expire(&self) -> Result<Vec<EventId>, StoreError> {
-        if !self.desk.record.has_events() {
+        if !self.run_interrupts.record.has_events() {
             return Ok(Vec::new());
         }
-        let store = self.desk.record.store();
+        let store = self.run_interrupts.record.store();
         let rows = store.expire_reroutes(MOST_AT_ONCE).await;
         let rows = rows.map_err(|error| unavailable(&error.into()))?;
         let ended = rows.into_iter().map(Some);
@@ -85,7 +101,7 @@ impl StoreReroutes {
 
     /// What became of an event.
     pub async fn state_of(&self, event: &EventId) -> Result<Option<RerouteRow>, StoreError> {
-        let row = self.desk.record.store().reroute(event).await;
+        let row = self.run_interrupts.record.store().reroute(event).await;
         row.map_err(|error| unavailable(&error.into()))
     }
 
@@ -94,7 +110,12 @@ impl StoreReroutes {
         interrupt: InterruptId,
         decision: DecisionId,
     ) -> Result<EventId, ConsumeError> {
-        let row = self.desk.record.store().interrupt(interrupt).await;
+        let row = self
+            .run_interrupts
+            .record
+            .store()
+            .interrupt(interrupt)
+            .await;
         let row = row.map_err(|error| unavailable(&error.into()))?;
         let (bound, decided) = row.map_or((None, None), |row| (row.bound, row.decision));
         match (bound, decided) {
@@ -110,7 +131,7 @@ impl StoreReroutes {
     async fn release_bound(&self, interrupt: InterruptId) -> Result<(), KeepError> {
         use interrupts::store::ChangeError;
         let withdrawn = self
-            .desk
+            .run_interrupts
             .record
             .store()
             .withdraw(interrupt, machinery()?, WithdrawCause::Withdrawn)
@@ -132,7 +153,7 @@ impl<K: AgentType> PendingReroutes<K> for StoreReroutes {
         _now: Timestamp,
     ) -> Result<Stored, StoreError> {
         let named = named(event).map_err(|error| unavailable(&error.into()))?;
-        match self.desk.admit_event(&named).await {
+        match self.run_interrupts.admit_event(&named).await {
             Ok(Admitted::New(_)) => Ok(Stored::Pending { superseded: None }),
             Ok(Admitted::Known(_)) => Ok(Stored::AlreadyThere),
             Err(error) if is_other_content(&error) => {
@@ -186,7 +207,7 @@ impl<K: AgentType> PendingReroutes<K> for StoreReroutes {
         let Some(row) = self.state_of(event).await? else {
             return Ok(None);
         };
-        let event = self.desk.event(event).await;
+        let event = self.run_interrupts.event(event).await;
         let event = event.map_err(|error| unavailable(&error))?;
         let event = event.map(known).transpose()?;
         Ok(event.map(|event| StoredReroute {

@@ -18,7 +18,7 @@ use jiff::Timestamp;
 use routing_core::{DecisionId, EventId, InterruptDetails, InterruptId, NodeId, StopSource};
 use serde_json::Value;
 
-use super::handed::decide_as_before;
+use super::inherited::decide_as_before;
 use super::kinds::NamedEvent;
 use super::record::RunRecord;
 use journal::error::KeepError;

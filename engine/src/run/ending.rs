@@ -116,8 +116,8 @@ fn status(engine: &LiveRun, end: Result<RunEnd, RunError>) -> RunOutcome {
             reason: reason.message,
         },
         Ok(RunEnd::Waiting) => RunStatus::Waiting {
-            questions: engine.ledger.questions(),
-            interrupts: engine.ledger.open(),
+            questions: engine.open_interrupts.questions(),
+            interrupts: engine.open_interrupts.open(),
         },
         Err(error) if error.is_of_the_store() => {
             return RunOutcome::Unrecorded {

@@ -15,7 +15,7 @@ use super::live::{CheckpointContent, LiveRun};
 use super::report::RunReport;
 use crate::durable::control::OnlyScope;
 use crate::durable::record::RunStart;
-use crate::durable::unread::Unread;
+use crate::durable::undelivered::Undelivered;
 use journal::error::KeepError;
 use journal::steps_of;
 
@@ -79,7 +79,7 @@ impl LiveRun {
         RunReport {
             run: self.run,
             status,
-            interrupts: self.ledger.records(),
+            interrupts: self.open_interrupts.records(),
             steps: steps.unwrap_or_else(|_unread| self.steps()),
             checkpoint: self.checkpoints.last(),
             usage: self.model.usage(),
@@ -118,12 +118,12 @@ impl LiveRun {
             return Ok(());
         }
         let (handed, now) = (self.journal.events(), self.clock.now());
-        self.desk.publish_handed(handed, now).await?;
-        let Unread {
+        self.run_interrupts.publish_handed(handed, now).await?;
+        let Undelivered {
             letters,
             inputs,
             given_up,
-        } = Unread::gather(&self.journal, &self.desk).await?;
+        } = Undelivered::gather(&self.journal, &self.run_interrupts).await?;
         if let Some(reason) = given_up {
             let _first = self.given_up.set(reason);
         }

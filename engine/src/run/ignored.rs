@@ -29,7 +29,7 @@ impl RerouteLog {
         turn: u32,
     ) -> Result<Option<EventId>, KeepError> {
         let place = place::ignored(node, turn);
-        let store = self.desk.record.store();
+        let store = self.run_interrupts.record.store();
         let ignored: Ignored = match self.journal.intent(&place)? {
             Some(_counted) if self.journal.is_answered(&place)? => return Ok(None),
             Some(begun) => begun,
@@ -52,7 +52,9 @@ impl RerouteLog {
             Some(row) if row.state == RerouteState::Pending => {
                 // If the process died after it had counted, the count says so.
                 if row.ignored_turns == ignored.before {
-                    store.turn_ignored(self.desk.record.run, node).await?
+                    store
+                        .turn_ignored(self.run_interrupts.record.run, node)
+                        .await?
                 } else {
                     None
                 }

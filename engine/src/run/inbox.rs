@@ -11,7 +11,7 @@ use routing_core::bus::NodeEnded;
 
 use super::event::RunEvent;
 use super::live::LiveRun;
-use crate::durable::unread::{event_letter, event_of, message_letter};
+use crate::durable::undelivered::{event_letter, event_of, message_letter};
 
 /// Delivers to the nodes of a run while it is executed. The owner of the run in this process takes deliveries from the
 /// store and puts them in here.

@@ -18,10 +18,10 @@ use routing_core::{
 
 use super::event::{RunEvent, RunObserver};
 use super::failure::{RunError, StepLimitReached};
-use super::ledger::Ledger;
 use super::limits::RunLimits;
 use super::metered_model::MeteredModel;
 use super::nodes::NodeDirectory;
+use super::open_interrupts::OpenInterrupts;
 use super::recorder::Recorder;
 use super::reroute_log::{RerouteLog, words};
 use super::spans::RunSpans;
@@ -35,10 +35,10 @@ use crate::durable::model::JournalledModel;
 use crate::durable::record::{RunRecord, RunStore};
 use crate::durable::reroutes::StoreReroutes;
 use crate::durable::run_interrupts::RunInterrupts;
-use crate::durable::unread::message_letter;
+use crate::durable::undelivered::message_letter;
 use crate::tools::{AgentTools, ToolUsingModel, Tooling, ToolingParts};
 use journal::error::KeepError;
-use journal::letter::Letter;
+use journal::message::AgentMessage;
 use journal::{NodeSnapshot, RunSnapshot};
 
 /// How many messages are looked at together.
@@ -91,11 +91,11 @@ pub struct LiveRun {
     pub asker: Asker,
     pub recorder: Arc<Recorder>,
     pub nodes: Arc<NodeDirectory>,
-    pub ledger: Arc<Ledger>,
+    pub open_interrupts: Arc<OpenInterrupts>,
     /// The tools of the agents, if they have any.
     pub tooling: Option<Arc<Tooling>>,
     pub journal: Arc<RunJournal>,
-    pub desk: Arc<RunInterrupts>,
+    pub run_interrupts: Arc<RunInterrupts>,
     pub decisions: Arc<StoreDecisions>,
     pub reroutes: Arc<StoreReroutes>,
     pub reroute_log: Arc<RerouteLog>,
@@ -107,7 +107,7 @@ pub struct LiveRun {
     telling: tokio::sync::Mutex<()>,
     pub(super) control: OnceLock<Arc<dyn RunControl>>,
     /// What was given along when the run was resumed.
-    pub(super) inputs: Mutex<Vec<Letter>>,
+    pub(super) inputs: Mutex<Vec<AgentMessage>>,
     /// Why the run does not go on from where it was, if it was given up.
     pub(super) given_up: OnceLock<String>,
     pub(super) steps: Mutex<u32>,
@@ -137,10 +137,10 @@ impl LiveRun {
         let nodes = Arc::new(NodeDirectory::new(run));
         let record = Arc::new(RunRecord::new(run, parts.kinds, parts.store).under(parts.catalogue));
         let journal = Arc::new(RunJournal::new(Arc::clone(&record)));
-        let desk = Arc::new(RunInterrupts::new(record));
-        let reroute_log = Arc::new(RerouteLog::over(&journal, &desk, &nodes, &recorder));
+        let interrupts = Arc::new(RunInterrupts::new(record));
+        let reroute_log = Arc::new(RerouteLog::over(&journal, &interrupts, &nodes, &recorder));
         let model = Arc::new(MeteredModel::new(parts.model));
-        let ledger = Arc::new(Ledger::new(Arc::clone(&recorder), Arc::clone(&nodes)));
+        let open_interrupts = Arc::new(OpenInterrupts::new(&recorder, &nodes));
         let reviewer: Arc<dyn Reviewer> = Arc::new(StoppableReviewer {
             inner: parts.reviewer,
         });
@@ -149,7 +149,7 @@ impl LiveRun {
             journal: Arc::clone(&journal),
             recorder: Arc::clone(&recorder),
             reviewer: Arc::clone(&reviewer),
-            ledger: Arc::clone(&ledger),
+            open_interrupts: Arc::clone(&open_interrupts),
             clock: Arc::clone(&clock),
         };
         let tooling = parts.tools.map(with_settings).map(Tooling::new);
@@ -167,13 +167,13 @@ impl LiveRun {
             asker,
             recorder,
             nodes,
-            ledger,
+            open_interrupts,
             tooling,
             journal,
             decisions: Arc::new(StoreDecisions {
-                desk: Arc::clone(&desk),
+                run_interrupts: Arc::clone(&interrupts),
             }),
-            desk,
+            run_interrupts: interrupts,
             reroutes: Arc::clone(&reroute_log.reroutes),
             reroute_log,
             checkpoints: Checkpoints::default(),
@@ -203,7 +203,7 @@ impl LiveRun {
             reroutes: Arc::clone(&self.reroutes) as Arc<_>,
             decisions: Arc::clone(&self.decisions) as Arc<_>,
             decorators: DecoratorChain::default(),
-            observer: Arc::clone(&self.ledger) as Arc<_>,
+            observer: Arc::clone(&self.open_interrupts) as Arc<_>,
             clock: Arc::clone(&self.clock),
             policy,
         })
@@ -227,7 +227,7 @@ impl LiveRun {
     }
 
     /// New input for the node of the run's own flow that has the turn, if it came with the resume.
-    pub fn take_inputs(&self) -> Vec<Letter> {
+    pub fn take_inputs(&self) -> Vec<AgentMessage> {
         std::mem::take(&mut *self.inputs.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -237,7 +237,7 @@ impl LiveRun {
         !inputs.is_empty()
     }
 
-    /// Takes messages out of a node's box that were withdrawn before they were read. The others can no longer be
+    /// Takes messages out of a node's mailbox that were withdrawn before they were read. The others can no longer be
     /// withdrawn: its next turn reads them.
     pub async fn drop_withdrawn(&self, node: &NodeId) -> Result<(), KeepError> {
         let withdrawn = self.withdrawn(self.nodes.messages_for(node)).await?;
@@ -245,9 +245,15 @@ impl LiveRun {
         Ok(())
     }
 
-    /// Leaves out of a turn's letters the messages that were withdrawn before they were read.
-    pub async fn leave_out_withdrawn(&self, letters: &mut Vec<Letter>) -> Result<(), KeepError> {
-        let messages = letters.iter().filter_map(Letter::message_place).collect();
+    /// Leaves out of a turn's messages those that were withdrawn before they were read.
+    pub async fn leave_out_withdrawn(
+        &self,
+        letters: &mut Vec<AgentMessage>,
+    ) -> Result<(), KeepError> {
+        let messages = letters
+            .iter()
+            .filter_map(AgentMessage::message_place)
+            .collect();
         let withdrawn = self.withdrawn(messages).await?;
         letters.retain(|letter| {
             letter
@@ -258,7 +264,7 @@ impl LiveRun {
     }
 
     /// The messages for a node that the store has accepted and that were not read; this reads them.
-    pub async fn messages_left_for(&self, node: &NodeId) -> Result<Vec<Letter>, KeepError> {
+    pub async fn messages_left_for(&self, node: &NodeId) -> Result<Vec<AgentMessage>, KeepError> {
         let store = self.journal.record.store();
         let (mut left, mut pages) = (Vec::new(), Pages::of(MESSAGES));
         while let Some(messages) = pages.next(|page| store.messages(self.run, page)).await? {
@@ -331,7 +337,7 @@ impl LiveRun {
             nodes: nodes
                 .map(|view| NodeSnapshot::new(view.node, view.kind, view.state))
                 .collect::<Result<_, _>>()?,
-            interrupts: self.ledger.open(),
+            interrupts: self.open_interrupts.open(),
             result,
         };
         let content = serde_json::to_string(&snapshot)?;

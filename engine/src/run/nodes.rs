@@ -1,6 +1,6 @@
-//! The nodes of a run as others see them: which there are, what each does, and its box for messages.
+//! The nodes of a run as others see them: which there are, what each does, and its mailbox for messages.
 
-mod letters;
+mod mailbox;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,7 @@ use routing_core::bus::{AgentDirectory, NodeStatus};
 use routing_core::{AgentType, NodeId, RunId};
 
 use journal::NodeState;
-use journal::letter::{Letter, Origin};
+use journal::message::{AgentMessage, Origin};
 
 /// The current state of a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,10 +30,10 @@ pub struct NodeView {
     pub takes_messages: bool,
 }
 
-/// The nodes of a run: the live directory, and their boxes for messages.
+/// The nodes of a run: the live directory, and their mailboxes for messages.
 ///
-/// A node's box is open from the moment it gets its request until it hands its work over. What is put
-/// into an open box is read at the start of the node's next turn, and a node whose box is not empty
+/// A node's mailbox is open from the moment it gets its request until it hands its work over. What is put
+/// into an open mailbox is read at the start of the node's next turn, and a node whose mailbox is not empty
 /// takes another turn before it hands over: no message that was taken is left unread by it.
 #[derive(Debug)]
 pub struct NodeDirectory {
@@ -45,10 +45,10 @@ pub struct NodeDirectory {
 struct Nodes {
     order: Vec<NodeId>,
     entries: HashMap<NodeId, NodeEntry>,
-    /// The letters that were put into boxes, or read before this process had the run.
+    /// The messages that were put into mailboxes, or read before this process had the run.
     seen: HashSet<Origin>,
     /// What came for nodes before this process had the run, kept until they have caught up.
-    waiting: HashMap<NodeId, Vec<Letter>>,
+    waiting: HashMap<NodeId, Vec<AgentMessage>>,
     /// The places of the nodes that have changed since they were last written to the store.
     changed: BTreeSet<usize>,
     /// How many nodes share a place in the tree, by the id of the first of them.
@@ -61,15 +61,15 @@ struct Nodes {
 struct NodeEntry {
     kind: &'static str,
     state: NodeState,
-    letters: Letters,
+    letters: Mailbox,
     place: usize,
     turn: u32,
     step: u32,
 }
 
 #[derive(Debug)]
-enum Letters {
-    Open(Vec<Letter>),
+enum Mailbox {
+    Open(Vec<AgentMessage>),
     Closed,
 }
 
@@ -90,7 +90,7 @@ impl NodeDirectory {
                 parent: id.parent(),
                 kind: entry.kind,
                 state: entry.state,
-                takes_messages: matches!(entry.letters, Letters::Open(_)),
+                takes_messages: matches!(entry.letters, Mailbox::Open(_)),
             })
         };
         nodes.order.iter().filter_map(view).collect()
@@ -108,7 +108,7 @@ impl NodeDirectory {
         let entry = NodeEntry {
             kind,
             state: NodeState::Pending,
-            letters: Letters::Closed,
+            letters: Mailbox::Closed,
             place,
             turn: 0,
             step: 0,
@@ -242,7 +242,7 @@ impl NodeDirectory {
             node: id.clone(),
             kind: KindName::new(entry.kind)?,
             activity: activity(entry.state),
-            takes_messages: matches!(entry.letters, Letters::Open(_)),
+            takes_messages: matches!(entry.letters, Mailbox::Open(_)),
             turn: entry.turn,
             step: entry.step,
             tokens,
@@ -251,10 +251,10 @@ impl NodeDirectory {
         })
     }
 
-    /// Ends a node, no matter what is in its box; returns whether it had not ended before.
+    /// Ends a node, no matter what is in its mailbox; returns whether it had not ended before.
     pub fn end(&self, id: &NodeId, state: NodeState) -> bool {
         self.change(id, |entry| {
-            entry.letters = Letters::Closed;
+            entry.letters = Mailbox::Closed;
             let ended = entry.state.has_ended();
             if !ended {
                 entry.state = state;
@@ -286,7 +286,7 @@ fn words(state: NodeState) -> &'static str {
     match state {
         NodeState::Pending => "pending",
         NodeState::Ready => "ready",
-        // Only asked if the box is closed: the nodes below it have the work.
+        // Only asked if the mailbox is closed: the nodes below it have the work.
         NodeState::Running => "waiting for the nodes below it",
         NodeState::WaitingReview => "waiting for a review",
         NodeState::WaitingInput => "paused",
@@ -300,7 +300,7 @@ fn words(state: NodeState) -> &'static str {
 impl<K: AgentType> AgentDirectory<K> for NodeDirectory {
     fn find(&self, node: &NodeId) -> Option<NodeStatus<K>> {
         self.lock().entries.get(node).and_then(|entry| {
-            let running = matches!(entry.letters, Letters::Open(_));
+            let running = matches!(entry.letters, Mailbox::Open(_));
             Some(NodeStatus {
                 run: self.run,
                 // A node of another orchestrator is not one of this one's.

@@ -2,7 +2,7 @@
 //! meanwhile.
 
 use routing_core::handler::{
-    DecidedBy, DecisionError, HandleError, Matter, OperationContext, Resolution, Routed,
+    DecidedBy, DecisionError, DecisionPart, HandleError, OperationContext, Resolution, Routed,
     UnifiedInterruptHandler,
 };
 use routing_core::model::Message;
@@ -96,7 +96,7 @@ impl LiveRun {
             Some(interrupt) => interrupt,
             None => {
                 let at = journal.time_near(node);
-                let (interrupt, event) = self.desk.id_for(node, turn, at).await?;
+                let (interrupt, event) = self.run_interrupts.id_for(node, turn, at).await?;
                 let intent = InterruptIntent {
                     interrupt,
                     request: payload.clone(),
@@ -116,7 +116,7 @@ impl LiveRun {
             details: &request.details(),
             request: &payload,
         };
-        self.desk.raise(&raising).await?;
+        self.run_interrupts.raise(&raising).await?;
         Ok(interrupt)
     }
 
@@ -169,7 +169,7 @@ impl LiveRun {
                 ..
             }
         );
-        let requested = is_rerouted || self.ledger.was_requested(interrupt);
+        let requested = is_rerouted || self.open_interrupts.was_requested(interrupt);
         let outcome = InterruptOutcome { requested, end };
         self.resolved(raiser, interrupt, &outcome).await?;
         Ok(Handled::Resolved(Box::new(outcome)))
@@ -183,7 +183,7 @@ impl LiveRun {
         if let HandleError::Unanswered { question, .. }
         | HandleError::InvalidAnswers { question, .. } = error
         {
-            self.ledger.unanswered(*question);
+            self.open_interrupts.unanswered(*question);
             return Ok(Handled::Waiting);
         }
         Err(RunError::Interrupt {
@@ -243,7 +243,7 @@ impl LiveRun {
         let place = place::interrupt(raiser.node, raiser.turn);
         let content = serde_json::to_string(outcome)?;
         self.journal.finish(raiser.node, &place, content).await?;
-        for matter in [Matter::Interrupt, Matter::Request] {
+        for matter in [DecisionPart::Interrupt, DecisionPart::Request] {
             if let Some(dispatch) = self.decisions.dispatch_of(interrupt, matter).await? {
                 self.journal.dispatched(dispatch).await?;
             }
@@ -320,7 +320,7 @@ impl LiveRun {
             reason: details.reason.clone(),
             outcome: InterruptResult::Open,
         };
-        self.ledger.raised(raiser.step, record);
+        self.open_interrupts.raised(raiser.step, record);
         self.recorder.record(RunEvent::InterruptRaised {
             interrupt,
             node: raiser.node.clone(),

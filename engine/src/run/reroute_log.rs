@@ -17,17 +17,17 @@ use crate::durable::journal::RunJournal;
 use crate::durable::kinds::{NamedEvent, named};
 use crate::durable::reroutes::StoreReroutes;
 use crate::durable::run_interrupts::{RunInterrupts, event_key, in_words, is_other_content};
-use crate::durable::unread::{event_letter, event_of};
+use crate::durable::undelivered::{event_letter, event_of};
 use journal::error::KeepError;
 
 /// Admits events, and notifies the observer of each. An event is stored before its agent learns of it.
 pub struct RerouteLog {
-    pub desk: Arc<RunInterrupts>,
+    pub run_interrupts: Arc<RunInterrupts>,
     pub journal: Arc<RunJournal>,
     pub nodes: Arc<NodeDirectory>,
     pub reroutes: Arc<StoreReroutes>,
     pub recorder: Arc<Recorder>,
-    /// Locked while an event is admitted and announced, and while a node opens its letters: the observer gets the event
+    /// Locked while an event is admitted and announced, and while a node opens its messages: the observer gets the event
     /// before it gets the message.
     pub gate: tokio::sync::Mutex<()>,
 }
@@ -43,16 +43,16 @@ impl RerouteLog {
     /// The events of a run with this journal.
     pub fn over(
         journal: &Arc<RunJournal>,
-        desk: &Arc<RunInterrupts>,
+        run_interrupts: &Arc<RunInterrupts>,
         nodes: &Arc<NodeDirectory>,
         recorder: &Arc<Recorder>,
     ) -> Self {
         Self {
-            desk: Arc::clone(desk),
+            run_interrupts: Arc::clone(run_interrupts),
             journal: Arc::clone(journal),
             nodes: Arc::clone(nodes),
             reroutes: Arc::new(StoreReroutes {
-                desk: Arc::clone(desk),
+                run_interrupts: Arc::clone(run_interrupts),
             }),
             recorder: Arc::clone(recorder),
             gate: tokio::sync::Mutex::new(()),
@@ -66,14 +66,19 @@ impl RerouteLog {
 
     /// The event that waits for an interrupt of this node.
     pub async fn pending(&self, node: &NodeId) -> Result<Option<NamedEvent>, KeepError> {
-        let waiting = self.desk.waiting(node).await?;
+        let waiting = self.run_interrupts.waiting(node).await?;
         Ok(waiting.as_ref().and_then(event_of))
     }
 
     /// Whether an event has been published before.
     pub async fn knows(&self, event: &EventId) -> Result<bool, KeepError> {
         let key = event_key(event)?;
-        let known = self.desk.record.store().interrupt_of(&key).await?;
+        let known = self
+            .run_interrupts
+            .record
+            .store()
+            .interrupt_of(&key)
+            .await?;
         Ok(known.is_some())
     }
 
@@ -128,7 +133,7 @@ impl RerouteLog {
         event: &NamedEvent,
         older: Option<&NamedEvent>,
     ) -> Result<Vec<BusEvent<K>>, PublishRefusal> {
-        let admitted = match self.desk.admit_event(event).await {
+        let admitted = match self.run_interrupts.admit_event(event).await {
             Ok(admitted) => admitted,
             Err(error) if is_other_content(&error) => {
                 return Err(PublishRefusal::OtherContent {
@@ -140,7 +145,7 @@ impl RerouteLog {
         let is_new = matches!(admitted, Admitted::New(_));
         let interrupt = admitted.into_interrupt();
         let delivered = match interrupt.state {
-            State::Requested | State::Delivered => self.desk.deliver(&interrupt).await,
+            State::Requested | State::Delivered => self.run_interrupts.deliver(&interrupt).await,
             State::Acknowledged
             | State::AwaitingReview
             | State::Resolved
@@ -164,7 +169,7 @@ impl RerouteLog {
     /// The node ended while the event was admitted.
     async fn come_too_late(&self, event: &NamedEvent) -> Result<(), PublishRefusal> {
         let node = &event.node_id;
-        let run = self.desk.record.run;
+        let run = self.run_interrupts.record.run;
         self.reroutes.node_ended(run, node).await?;
         let state = self.reroutes.state_of(&event.event_id).await?;
         // An interrupt that the node raised before it ended may have taken the event already: then the event was

@@ -59,11 +59,12 @@ impl LiveRun {
         if self.journal.record.is_watched_only() {
             return Ok(());
         }
-        for (interrupt, node) in self.ledger.open_of() {
-            if within.is_none_or(|it| node.is_within(it)) && self.desk.is_decided(interrupt).await?
+        for (interrupt, node) in self.open_interrupts.open_of() {
+            if within.is_none_or(|it| node.is_within(it))
+                && self.run_interrupts.is_decided(interrupt).await?
             {
                 let reason = reason.to_owned();
-                self.ledger
+                self.open_interrupts
                     .ended(interrupt, InterruptResult::Decided { reason });
             }
         }
@@ -76,7 +77,7 @@ impl LiveRun {
         if self.journal.record.is_watched_only() {
             return Ok(());
         }
-        let was_requested = |interrupt| self.ledger.was_requested(interrupt);
+        let was_requested = |interrupt| self.open_interrupts.was_requested(interrupt);
         let concerned = OpenEffects { within, but: None };
         leave_out(&self.journal, concerned, reason, was_requested).await
     }

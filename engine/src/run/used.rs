@@ -11,8 +11,8 @@ use routing_core::RunId;
 use routing_core::model::TokenUsage;
 use serde::Deserialize;
 
-use crate::durable::handed::DECIDED;
-use crate::durable::handed_event::EVENT;
+use crate::durable::inherited::DECIDED;
+use crate::durable::inherited_event::EVENT;
 use crate::run::working::{WORK, Worked};
 use journal::RESUMED;
 use journal::allowance::{ALLOWANCE, Allowance};

@@ -15,13 +15,13 @@ use super::tooling::Tooling;
 use crate::durable::decisions::answer;
 use journal::error::KeepError;
 use journal::place;
-use journal::tool::{ToolMatter, ToolQuestion, ToolQuestionKind};
+use journal::tool::{ToolQuestion, ToolQuestionContent, ToolQuestionKind};
 
 /// The most characters of a call's arguments in the sentence that asks about it.
 const LONGEST_GIST: usize = 120;
 
 /// Asks a person about the calls of one round.
-pub(super) struct DeskApprover {
+pub(super) struct StoreApprover {
     pub(super) tooling: Arc<Tooling>,
     pub(super) state: Arc<RoundState>,
     pub(super) asker: AskingNode,
@@ -33,8 +33,8 @@ pub(super) struct DeskApprover {
     pub(super) schemas: Vec<(String, Value)>,
 }
 
-impl DeskApprover {
-    fn matter(&self, request: &PermissionRequest, index: usize) -> ToolMatter {
+impl StoreApprover {
+    fn matter(&self, request: &PermissionRequest, index: usize) -> ToolQuestionContent {
         let call = &request.call;
         let tool = call.tool.as_str();
         let schema = self.schemas.iter().find(|(name, _schema)| name == tool);
@@ -72,7 +72,7 @@ impl DeskApprover {
                 .unwrap_or_default(),
             place: place::tool_call(&self.asked_at, index),
         };
-        ToolMatter::new(reason, context, about)
+        ToolQuestionContent::new(reason, context, about)
     }
 
     async fn decided(
@@ -85,21 +85,21 @@ impl DeskApprover {
         let matter = self.matter(request, index);
         // A changed call is another question.
         let name = format!("permission/{}", request.digest);
-        let desk = &self.tooling.desk;
+        let questions = &self.tooling.questions;
         let asking = CallQuestion {
             name: &name,
             matter: &matter,
             recurrence: Recurrence::Same(request.recurring),
         };
-        match desk.ask(&self.asker, asking, scope).await? {
+        match questions.ask(&self.asker, asking, scope).await? {
             CallAnswer::Ended(row) => {
-                desk.carried_out(&row).await?;
+                questions.carried_out(&row).await?;
                 let answer = answer_of(&row)?;
                 self.state.unpark(id);
                 Ok(answer)
             }
             CallAnswer::Stopped(reason) => Ok(deny(reason.message)),
-            CallAnswer::Nobody(question) => {
+            CallAnswer::NoReviewer(question) => {
                 self.state.nobody_answers(*question);
                 Ok(deny(
                     "it needs a permission that was not given yet".to_owned(),
@@ -158,7 +158,7 @@ fn answer_of(row: &Interrupt) -> Result<PermissionAnswer, KeepError> {
     };
     let (answer, _confidence) = answer(decision.content.as_deref()).map_err(unreadable)?;
     let shown: Option<CallDigest> =
-        ToolMatter::of(&row.content).and_then(|matter| matter.tool_call.digest);
+        ToolQuestionContent::of(&row.content).and_then(|matter| matter.tool_call.digest);
     Ok(match (decision.verdict, shown, answer.edited_request) {
         (Verdict::Approve, Some(digest), None) => PermissionAnswer::Approve { digest },
         (Verdict::Edit, _, Some(arguments)) => PermissionAnswer::Edit { arguments },
@@ -171,7 +171,7 @@ fn answer_of(row: &Interrupt) -> Result<PermissionAnswer, KeepError> {
 }
 
 #[async_trait]
-impl Approver for DeskApprover {
+impl Approver for StoreApprover {
     async fn ask(&self, request: PermissionRequest, scope: &StopScope) -> PermissionAnswer {
         let id = request.call.id.as_str();
         let Some(index) = self.ids.iter().position(|known| known == id) else {

@@ -1,34 +1,34 @@
 //! Asking people about tools: through the store, so that the first answer wins, in any process.
 
+mod events;
 mod raise;
-mod told;
 
 use std::sync::Arc;
 
 use interrupts::life::{Interrupt, Recurrence, Verdict, WithdrawCause};
 use jiff::Timestamp;
-use routing_core::handler::InterruptMoment;
+use routing_core::handler::LifecycleEvent;
 use routing_core::review::{Answer, Question, QuestionKind, Reviewer};
 use routing_core::{InterruptId, InterruptType, NodeId, StopReason, StopScope};
 
 use super::launching::Ground;
 use crate::durable::record::RunRecord;
 use crate::durable::run_interrupts::{Heard, RunInterrupts};
-use crate::run::ledger::Ledger;
+use crate::run::open_interrupts::OpenInterrupts;
 use crate::run::recorder::Recorder;
 use journal::error::KeepError;
-use journal::tool::ToolMatter;
+use journal::tool::ToolQuestionContent;
 
 /// How often a person who answers unclearly is asked again.
 const MOST_UNCLEAR: u32 = 3;
 
 /// Asks people about the tools of a run.
-pub(super) struct ToolDesk {
-    desk: Arc<RunInterrupts>,
+pub(super) struct ToolQuestions {
+    run_interrupts: Arc<RunInterrupts>,
     reviewer: Arc<dyn Reviewer>,
     recorder: Arc<Recorder>,
     /// Keeps the interrupts of the run.
-    ledger: Arc<Ledger>,
+    open_interrupts: Arc<OpenInterrupts>,
 }
 
 /// The agent that asks, and where.
@@ -58,7 +58,7 @@ impl AskingNode {
 pub(super) struct CallQuestion<'a> {
     /// Names the question among those about the same call.
     pub(super) name: &'a str,
-    pub(super) matter: &'a ToolMatter,
+    pub(super) matter: &'a ToolQuestionContent,
     /// Which later questions ask the same, for a person who does not want to be asked again.
     pub(super) recurrence: Recurrence,
 }
@@ -71,21 +71,21 @@ pub(super) enum CallAnswer {
     /// The agent is to stop; the question stays open.
     Stopped(StopReason),
     /// No one is there to answer; the question stays open.
-    Nobody(Box<Question>),
+    NoReviewer(Box<Question>),
 }
 
-impl ToolDesk {
+impl ToolQuestions {
     pub(super) fn new(
         record: Arc<RunRecord>,
         reviewer: Arc<dyn Reviewer>,
         recorder: Arc<Recorder>,
-        ledger: Arc<Ledger>,
+        open_interrupts: Arc<OpenInterrupts>,
     ) -> Self {
         Self {
-            desk: Arc::new(RunInterrupts::new(record)),
+            run_interrupts: Arc::new(RunInterrupts::new(record)),
             reviewer,
             recorder,
-            ledger,
+            open_interrupts,
         }
     }
 
@@ -98,7 +98,7 @@ impl ToolDesk {
         asking: CallQuestion<'_>,
         scope: &StopScope,
     ) -> Result<CallAnswer, KeepError> {
-        let record = &self.desk.record;
+        let record = &self.run_interrupts.record;
         let CallQuestion { name, matter, .. } = asking;
         let place = format!("{}/{name}", matter.tool_call.place);
         let id = record.interrupt_at(&place, asker.at);
@@ -108,42 +108,45 @@ impl ToolDesk {
         self.answered(asker, matter, row, scope).await
     }
 
-    /// Waits for the end of a question that is in the store: see [`ToolDesk::ask`].
+    /// Waits for the end of a question that is in the store: see [`ToolQuestions::ask`].
     pub(super) async fn answered(
         &self,
         asker: &AskingNode,
-        matter: &ToolMatter,
+        matter: &ToolQuestionContent,
         row: Interrupt,
         scope: &StopScope,
     ) -> Result<CallAnswer, KeepError> {
         let id = row.id;
-        let mut question = question(&self.desk.record, asker, matter, id);
+        let mut question = question(&self.run_interrupts.record, asker, matter, id);
         self.told_raised(asker, matter, id)?;
         if !row.state.is_live() {
             return self.ended(asker, row);
         }
         for _unclear in 0..MOST_UNCLEAR {
-            self.told(id, InterruptMoment::Asked(&question));
+            self.told(id, LifecycleEvent::Asked(&question));
             asker.is_shown().await?;
-            let heard = self.desk.hear(&*self.reviewer, &question, scope).await?;
+            let heard = self
+                .run_interrupts
+                .hear(&*self.reviewer, &question, scope)
+                .await?;
             match heard {
                 Heard::Ended(row) => return self.heard(asker, *row).await,
                 Heard::Stopped(reason) => return Ok(CallAnswer::Stopped(reason)),
-                Heard::Nobody => return Ok(CallAnswer::Nobody(Box::new(question))),
+                Heard::NoReviewer => return Ok(CallAnswer::NoReviewer(Box::new(question))),
                 Heard::Here(answer) => match clear(matter, &answer, &question) {
                     Ok(verdict) => {
                         let answerer = self.reviewer.answerer(id);
-                        let row = self.desk.decide(id, verdict, &answer, &answerer);
+                        let row = self.run_interrupts.decide(id, verdict, &answer, &answerer);
                         return self.heard(asker, row.await?).await;
                     }
                     Err(problem) => {
-                        self.told(id, InterruptMoment::Refused { problem: &problem });
+                        self.told(id, LifecycleEvent::Refused { problem: &problem });
                         question.problem = Some(problem);
                     }
                 },
             }
         }
-        Ok(CallAnswer::Nobody(Box::new(question)))
+        Ok(CallAnswer::NoReviewer(Box::new(question)))
     }
 
     /// The question that the node waited for has ended.
@@ -151,7 +154,7 @@ impl ToolDesk {
         let id = row.id;
         let heard = self.ended(asker, row)?;
         // The node goes on, unless another call of it waits too.
-        self.ledger.goes_on(id);
+        self.open_interrupts.goes_on(id);
         asker.is_shown().await?;
         Ok(heard)
     }
@@ -161,16 +164,22 @@ impl ToolDesk {
         &self,
         asker: &AskingNode,
         name: &str,
-        matter: &ToolMatter,
+        matter: &ToolQuestionContent,
     ) -> Result<(), KeepError> {
         let place = format!("{}/{name}", matter.tool_call.place);
-        let id = self.desk.record.interrupt_at(&place, asker.at);
-        self.desk.withdraw(id, WithdrawCause::Withdrawn).await
+        let id = self.run_interrupts.record.interrupt_at(&place, asker.at);
+        self.run_interrupts
+            .withdraw(id, WithdrawCause::Withdrawn)
+            .await
     }
 }
 
 /// The verdict of the answer, if it fits the question.
-fn clear(matter: &ToolMatter, answer: &Answer, question: &Question) -> Result<Verdict, String> {
+fn clear(
+    matter: &ToolQuestionContent,
+    answer: &Answer,
+    question: &Question,
+) -> Result<Verdict, String> {
     answer.check(question).map_err(|error| error.to_string())?;
     matter.verdict(answer).ok_or_else(|| {
         let choices = question.details.choices.iter();
@@ -190,7 +199,7 @@ fn clear(matter: &ToolMatter, answer: &Answer, question: &Question) -> Result<Ve
 fn question(
     record: &RunRecord,
     asker: &AskingNode,
-    matter: &ToolMatter,
+    matter: &ToolQuestionContent,
     id: InterruptId,
 ) -> Question {
     let origin = record.kinds.origin_of(asker.agent_type);

@@ -15,7 +15,7 @@ use super::asking::{CallAnswer, CallQuestion};
 use super::excerpt;
 use super::tooling::Tooling;
 use crate::durable::decisions::answer;
-use journal::tool::{ToolMatter, ToolQuestion, ToolQuestionKind};
+use journal::tool::{ToolQuestion, ToolQuestionContent, ToolQuestionKind};
 
 /// Asks people on behalf of a run's tools. Made before the run, which it serves from its start to its end.
 #[derive(Clone, Default)]
@@ -62,11 +62,11 @@ impl RunElicitor {
             matter: &matter,
             recurrence: Recurrence::Once,
         };
-        let heard = tooling.desk.ask(&running.asker, asking, scope).await;
+        let heard = tooling.questions.ask(&running.asker, asking, scope).await;
         let row = match heard {
             Ok(CallAnswer::Ended(row)) => row,
             // The question stays open, and its call goes on with the run.
-            Ok(CallAnswer::Nobody(question)) => {
+            Ok(CallAnswer::NoReviewer(question)) => {
                 for running in &all {
                     running.state.park(running.call.id.as_str());
                     running.state.nobody_answers((*question).clone());
@@ -75,7 +75,10 @@ impl RunElicitor {
             }
             // The call ends with it: later answers have no effect.
             Ok(CallAnswer::Stopped(_)) => {
-                let withdrawn = tooling.desk.withdraw(&running.asker, &name, &matter).await;
+                let withdrawn = tooling
+                    .questions
+                    .withdraw(&running.asker, &name, &matter)
+                    .await;
                 if let Err(error) = withdrawn {
                     tracing::warn!(%error, "a tool's question could not be withdrawn");
                 }
@@ -86,7 +89,7 @@ impl RunElicitor {
                 return None;
             }
         };
-        if let Err(error) = tooling.desk.carried_out(&row).await {
+        if let Err(error) = tooling.questions.carried_out(&row).await {
             tracing::warn!(%error, "an answer to a tool could not be recorded");
         }
         answer_of(&row)
@@ -106,7 +109,7 @@ fn answer_of(row: &Interrupt) -> Option<ElicitationAnswer> {
 
 /// Names a question among those of its call. A server may ask several things within one call, and the same again when
 /// the call is repeated.
-fn name_of(tooling: &Tooling, matter: &ToolMatter) -> String {
+fn name_of(tooling: &Tooling, matter: &ToolQuestionContent) -> String {
     let about = &matter.tool_call;
     let schema = about.schema.to_string();
     let parts = [matter.context_for_decision.as_bytes(), schema.as_bytes()];
@@ -117,7 +120,7 @@ fn name_of(tooling: &Tooling, matter: &ToolMatter) -> String {
     }
 }
 
-fn matter(request: &ElicitationRequest, call: &ToolCall, place: String) -> ToolMatter {
+fn matter(request: &ElicitationRequest, call: &ToolCall, place: String) -> ToolQuestionContent {
     let ElicitationForm::Fields { schema } = &request.form;
     let mut context = format!(
         "The server says (nobody has checked it):\n{}\n",
@@ -152,7 +155,7 @@ fn matter(request: &ElicitationRequest, call: &ToolCall, place: String) -> ToolM
         place,
     };
     let reason = format!("The server {} asks for input", request.server);
-    ToolMatter::new(reason, context, about)
+    ToolQuestionContent::new(reason, context, about)
 }
 
 #[async_trait]

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use routing_core::StopReason;
 use routing_core::model::ToolRequest;
 use routing_core::review::Question;
-use tools::{LedgerError, RequestedCall, ToolMessage};
+use tools::{CallLogError, RequestedCall, ToolMessage};
 
 use journal::error::KeepError;
 
@@ -68,10 +68,10 @@ impl RoundState {
     }
 
     /// The run cannot be recorded. The first failure is kept.
-    pub(super) fn fail(&self, error: KeepError) -> LedgerError {
+    pub(super) fn fail(&self, error: KeepError) -> CallLogError {
         let reason = crate::durable::run_interrupts::in_words(&error);
         self.lock().failure.get_or_insert(error);
-        LedgerError { reason }
+        CallLogError { reason }
     }
 
     pub(super) fn take_failure(&self) -> Option<KeepError> {

@@ -12,19 +12,19 @@ use tools::{
     Launcher, NoProgress, Requested, RequestedCall, ToolCall, ToolName, ToolRegistry, TurnEnd,
 };
 
-use super::approver::DeskApprover;
-use super::asking::{AskingNode, ToolDesk};
+use super::approver::StoreApprover;
+use super::asking::{AskingNode, ToolQuestions};
+use super::events::CallEvents;
 use super::exchange::Exchanges;
 use super::launching::{Ground, LaunchRound};
-use super::ledger::JournalLedger;
 use super::offering::Offering;
 use super::round::{RoundEnd, RoundState, calls_of};
 use super::settings::AgentTools;
-use super::told::ToldCalls;
+use super::tool_journal::ToolJournal;
 use crate::durable::journal::RunJournal;
 use crate::durable::model::end_of_what_was_recorded;
 use crate::run::RunEvent;
-use crate::run::ledger::Ledger;
+use crate::run::open_interrupts::OpenInterrupts;
 use crate::run::recorder::Recorder;
 use journal::error::KeepError;
 use journal::place;
@@ -42,7 +42,7 @@ pub struct ToolingParts {
     pub recorder: Arc<Recorder>,
     pub reviewer: Arc<dyn Reviewer>,
     /// Keeps the interrupts of the run.
-    pub ledger: Arc<Ledger>,
+    pub open_interrupts: Arc<OpenInterrupts>,
     pub clock: Arc<dyn Clock>,
 }
 
@@ -52,7 +52,7 @@ pub struct Tooling {
     pub(super) settings: AgentTools,
     pub(super) journal: Arc<RunJournal>,
     pub(super) recorder: Arc<Recorder>,
-    pub(super) desk: ToolDesk,
+    pub(super) questions: ToolQuestions,
     pub(super) exchanges: Exchanges,
     clock: Arc<dyn Clock>,
     /// Whether a note about tools that cannot be offered was sent.
@@ -60,7 +60,7 @@ pub struct Tooling {
     /// The calls that run.
     running: Mutex<Vec<RunningCall>>,
     /// How often calls have asked each question while they ran.
-    questions: Mutex<HashMap<String, u32>>,
+    question_counts: Mutex<HashMap<String, u32>>,
     /// Why steps ended within their tools, until their flows have read it.
     parked: Mutex<HashMap<NodeId, Parked>>,
     /// The workflows of agents that may launch others.
@@ -113,20 +113,20 @@ impl Tooling {
             journal,
             recorder,
             reviewer,
-            ledger,
+            open_interrupts,
             clock,
         } = parts;
         let record = Arc::clone(&journal.record);
         Self {
             settings,
-            desk: ToolDesk::new(record, reviewer, Arc::clone(&recorder), ledger),
+            questions: ToolQuestions::new(record, reviewer, Arc::clone(&recorder), open_interrupts),
             journal,
             recorder,
             exchanges: Exchanges::default(),
             clock,
             noted: AtomicBool::new(false),
             running: Mutex::default(),
-            questions: Mutex::default(),
+            question_counts: Mutex::default(),
             parked: Mutex::default(),
             grounds: Mutex::default(),
         }
@@ -171,7 +171,7 @@ impl Tooling {
     /// How often a question was asked so far in this process. A repeated call asks the same again, and finds the
     /// earlier answer.
     pub(super) fn asked_again(&self, question: &str) -> u32 {
-        let mut questions = locked(&self.questions);
+        let mut questions = locked(&self.question_counts);
         let number = questions.entry(question.to_owned()).or_default();
         *number += 1;
         *number
@@ -328,7 +328,7 @@ impl Tooling {
             at: self.journal.time_of(&caller.node),
             ground: locked(&self.grounds).get(&caller.node).cloned(),
         };
-        let told = Arc::new(ToldCalls {
+        let told = Arc::new(CallEvents {
             recorder: Arc::clone(&self.recorder),
             node: caller.node.clone(),
             counter: Arc::clone(&settings.counter),
@@ -342,7 +342,7 @@ impl Tooling {
             }),
             workspace: settings.workspace.clone(),
             policy: settings.policy.clone(),
-            approver: Arc::new(DeskApprover {
+            approver: Arc::new(StoreApprover {
                 tooling: Arc::clone(self),
                 state: Arc::clone(state),
                 asker: asker.clone(),
@@ -351,7 +351,7 @@ impl Tooling {
                 schemas: schemas.collect(),
             }),
             callbacks: Arc::clone(&told) as Arc<_>,
-            ledger: Arc::new(JournalLedger {
+            call_log: Arc::new(ToolJournal {
                 tooling: Arc::clone(self),
                 state: Arc::clone(state),
                 asker,
@@ -389,7 +389,7 @@ async fn execute(
     calls: Vec<RequestedCall>,
     scope: &StopScope,
     deferred: impl FnOnce(),
-) -> Result<TurnEnd, tools::LedgerError> {
+) -> Result<TurnEnd, tools::CallLogError> {
     let work = executor.execute(calls);
     tokio::pin!(work);
     let reason = tokio::select! {

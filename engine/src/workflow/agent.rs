@@ -19,7 +19,7 @@ use journal::NodeState;
 
 pub use effect::Effect;
 
-/// An agent of a run. Each has its own conversation, its own box for messages, and its own stop.
+/// An agent of a run. Each has its own conversation, its own mailbox for messages, and its own stop.
 ///
 /// What it does is named by its own id and by what it has done so far, so agents may work side by side, as long as each
 /// of them does one thing after the other.

@@ -9,7 +9,7 @@ use routing_core::answer::{ConstraintCheck, TypesOnly};
 use routing_core::bus::{BusEvent, DEFAULT_BACKLOG, EventBus as _, InProcessBus};
 use routing_core::handler::{Branches, HandlerPolicy};
 use routing_core::model::LanguageModel;
-use routing_core::review::{Nobody, Reviewer};
+use routing_core::review::{NoReviewer, Reviewer};
 use routing_core::{Blackboard, Clock, EventId, NodeId, RunId, StopScope, SystemClock};
 use serde::{Deserialize, Serialize};
 
@@ -57,7 +57,7 @@ impl RunSettings {
             run,
             model,
             constraints: Arc::new(TypesOnly),
-            reviewer: Arc::new(Nobody),
+            reviewer: Arc::new(NoReviewer),
             observer: Arc::new(()),
             limits: RunLimits::default(),
             policy: HandlerPolicy::default(),

@@ -123,13 +123,16 @@ pub struct Asking {
 
 impl Asking {
     /// Whether it is still in force: it was not taken back.
-    pub const fn stands(&self) -> bool {
+    pub const fn is_in_force(&self) -> bool {
         self.withdrawn.is_none()
     }
 
     /// Whether it asks the same, by the same actor.
     fn is_of(&self, new: &NewAsking) -> bool {
-        self.stands() && self.by == new.by && self.source == new.source && self.reason == new.reason
+        self.is_in_force()
+            && self.by == new.by
+            && self.source == new.source
+            && self.reason == new.reason
     }
 
     /// In one line, for the audit.
@@ -140,7 +143,7 @@ impl Asking {
 }
 
 /// What asking did to a stop.
-pub(super) enum AskedAgain {
+pub(super) enum AskingOutcome {
     /// The same was asked before, at least as hard.
     Known,
     /// This asking is new, or is harder now.
@@ -171,23 +174,23 @@ impl Interrupt {
 
     /// Whether anyone still asks for the stop.
     pub fn is_asked_for(&self) -> bool {
-        self.askings().iter().any(Asking::stands)
+        self.askings().iter().any(Asking::is_in_force)
     }
 
     /// Whether a person still asks for the stop: no policy ends it then.
     pub fn is_asked_by_person(&self) -> bool {
         let askings = self.askings();
-        let mut standing = askings.iter().filter(|asking| asking.stands());
-        standing.any(|asking| asking.source == StopSource::User)
+        let mut in_force = askings.iter().filter(|asking| asking.is_in_force());
+        in_force.any(|asking| asking.source == StopSource::User)
     }
 
     /// What is known beside the reasons of all who still ask for the stop.
-    pub fn standing_contents(&self) -> Vec<&str> {
+    pub fn contents_in_force(&self) -> Vec<&str> {
         if self.asked.is_empty() {
             return vec![&self.content];
         }
-        let standing = self.asked.iter().filter(|asking| asking.stands());
-        let contents = standing.map(|asking| match asking.number {
+        let in_force = self.asked.iter().filter(|asking| asking.is_in_force());
+        let contents = in_force.map(|asking| match asking.number {
             FIRST_ASKING => self.content.as_str(),
             _later => asking.content.as_str(),
         });
@@ -217,7 +220,7 @@ impl Interrupt {
         let mut own = askings
             .iter()
             .rev()
-            .filter(|it| it.stands() && it.by == *by);
+            .filter(|it| it.is_in_force() && it.by == *by);
         own.find(|asking| asking.reason == reason)
             .map(|asking| self.asking_id(asking.number))
     }
@@ -231,10 +234,10 @@ impl Interrupt {
     }
 
     /// Records a request. The modes are joined, and the fields that say whose stop it is are updated.
-    pub(super) fn note_asking(&mut self, new: &NewAsking, now: Timestamp) -> AskedAgain {
+    pub(super) fn note_asking(&mut self, new: &NewAsking, now: Timestamp) -> AskingOutcome {
         let mut askings = self.askings().into_owned();
         let asking = match askings.iter_mut().find(|asking| asking.is_of(new)) {
-            Some(known) if known.mode >= new.mode => return AskedAgain::Known,
+            Some(known) if known.mode >= new.mode => return AskingOutcome::Known,
             Some(known) => {
                 known.mode = new.mode;
                 Asking {
@@ -245,7 +248,7 @@ impl Interrupt {
             None => {
                 let number = askings.last().map_or(FIRST_ASKING, |last| last.number + 1);
                 if !has_room(&mut askings, new.source) {
-                    return AskedAgain::TooMany;
+                    return AskingOutcome::TooMany;
                 }
                 let asking = Asking {
                     number,
@@ -272,14 +275,14 @@ impl Interrupt {
         self.mode = self.mode.max(new.mode);
         self.asked = askings;
         self.follow_askings();
-        AskedAgain::Asked(Box::new(asking))
+        AskingOutcome::Asked(Box::new(asking))
     }
 
     /// Records that askings were taken back.
     pub(super) fn note_withdrawn(&mut self, numbers: &[u32], by: &Actor, now: Timestamp) {
         let mut askings = self.askings().into_owned();
         for asking in &mut askings {
-            if numbers.contains(&asking.number) && asking.stands() {
+            if numbers.contains(&asking.number) && asking.is_in_force() {
                 asking.withdrawn = Some(TakenBack {
                     by: by.clone(),
                     at: now,
@@ -293,9 +296,9 @@ impl Interrupt {
     /// The stop belongs to the most human of those who ask for it, the first of them. If no one asks any more, it stays
     /// that of the last.
     fn follow_askings(&mut self) {
-        let standing = self.asked.iter().filter(|asking| asking.stands());
+        let in_force = self.asked.iter().filter(|asking| asking.is_in_force());
         // Of equal ones the first is the least.
-        let leading = standing.min_by_key(|asking| asking.source.place());
+        let leading = in_force.min_by_key(|asking| asking.source.place());
         if let Some(leading) = leading.cloned() {
             self.source = leading.source;
             self.requested_by = leading.by;
@@ -319,7 +322,7 @@ fn has_room(askings: &mut Vec<Asking>, source: StopSource) -> bool {
         return true;
     }
     // The first one says how the stop began.
-    let may_go = |it: &Asking| of_source(it) && !it.stands() && it.number != FIRST_ASKING;
+    let may_go = |it: &Asking| of_source(it) && !it.is_in_force() && it.number != FIRST_ASKING;
     let Some(oldest) = askings.iter().position(may_go) else {
         return false;
     };

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use routing_core::{DecisionId, InterruptId, InterruptType, NodeId, StopMode, StopReason};
 
 use super::branching::LeftBehind;
-use super::keeper::{KeepError, Keeper};
+use super::owned_run_state::{KeepError, OwnedRunState};
 use super::registry::ActiveStop;
 use super::tree::Reach;
 use crate::EffectId;
 use crate::digest::Digest;
-use crate::hooks::Moment;
+use crate::hooks::HookTrigger;
 use crate::life::{
     Choosing, Evidence, Interrupt, Judge, Refusal, RunState, Scope, State, Verdict, WithdrawCause,
 };
@@ -33,7 +33,7 @@ pub struct StoppedRun {
     pub checkpoint: Option<CheckpointId>,
 }
 
-impl Keeper {
+impl OwnedRunState {
     /// Acknowledges and resolves the stops of a reach, and those below it. If the whole run has stopped, stops that cut
     /// an agent off are not finished: they remain until the workflow has continued without the agent.
     pub(crate) async fn finish_stops(
@@ -69,8 +69,8 @@ impl Keeper {
         let mut finished: Vec<Interrupt> = Vec::new();
         loop {
             // Stops requested while the last ones were finished count too.
-            let standing = self.recorded_standing().await?;
-            let open: Vec<_> = standing
+            let active = self.recorded_stops().await?;
+            let open: Vec<_> = active
                 .iter()
                 .filter(|stop| !stop.settled && is_within(&stop.reach, reach))
                 .filter(|stop| concerns(stop))
@@ -79,7 +79,7 @@ impl Keeper {
                 return Ok(finished);
             }
             for stop in open {
-                let done = self.finish(stop, &standing, evidence, checkpoint).await?;
+                let done = self.finish(stop, &active, evidence, checkpoint).await?;
                 self.shared.registry.settle(self.run, stop.id);
                 if let Some(interrupt) = done {
                     self.announce(&interrupt);
@@ -90,14 +90,14 @@ impl Keeper {
     }
 
     /// Waits until each stop in force is recorded, or could not be, and returns them.
-    pub(super) async fn recorded_standing(self: &Arc<Self>) -> Result<Vec<ActiveStop>, KeepError> {
+    pub(super) async fn recorded_stops(self: &Arc<Self>) -> Result<Vec<ActiveStop>, KeepError> {
         let mut pulse = self.shared.pulse.subscribe();
         loop {
             self.look().await?;
             pulse.mark_unchanged();
-            let standing = self.shared.registry.standing(self.run);
+            let active = self.shared.registry.active_stops(self.run);
             if self.shared.registry.is_recorded(self.run) {
-                return Ok(standing);
+                return Ok(active);
             }
             // A new request has come, or an earlier one, from before the run was taken, is still being recorded.
             tokio::select! {
@@ -112,7 +112,7 @@ impl Keeper {
     async fn finish(
         self: &Arc<Self>,
         stop: &ActiveStop,
-        standing: &[ActiveStop],
+        active: &[ActiveStop],
         evidence: &Evidence,
         checkpoint: Option<CheckpointId>,
     ) -> Result<Option<Interrupt>, KeepError> {
@@ -140,9 +140,9 @@ impl Keeper {
                 }
                 State::Acknowledged => {
                     let left = self.left_behind(&interrupt, checkpoint).await?;
-                    self.resolve(&interrupt, standing, &left).await
+                    self.resolve(&interrupt, active, &left).await
                 }
-                State::AwaitingReview => match self.superseded_by(stop, standing) {
+                State::AwaitingReview => match self.superseded_by(stop, active) {
                     Some(by) => self.supersede(&interrupt, by).await,
                     None => return Ok(Some(interrupt)),
                 },
@@ -172,15 +172,15 @@ impl Keeper {
     async fn resolve(
         &self,
         interrupt: &Interrupt,
-        standing: &[ActiveStop],
+        active: &[ActiveStop],
         left: &LeftBehind,
     ) -> Result<Interrupt, ChangeError> {
         let settings = &self.shared.settings;
         let (id, epoch) = (interrupt.id, interrupt.epoch);
         match interrupt.interrupt_type {
             InterruptType::Pause => {
-                let stop = standing.iter().find(|stop| stop.id == id);
-                if let Some(by) = stop.and_then(|stop| self.superseded_by(stop, standing)) {
+                let stop = active.iter().find(|stop| stop.id == id);
+                if let Some(by) = stop.and_then(|stop| self.superseded_by(stop, active)) {
                     return self.supersede(interrupt, by).await;
                 }
                 let shown = Digest::of(interrupt.content.as_bytes());
@@ -238,8 +238,8 @@ impl Keeper {
         checkpoint: Option<CheckpointId>,
     ) -> Result<Option<StoppedRun>, KeepError> {
         let stops = self.finish_stops(&Reach::Run, evidence, checkpoint).await?;
-        let standing = self.shared.registry.standing(self.run);
-        let Some(deciding) = self.deciding(&standing) else {
+        let active = self.shared.registry.active_stops(self.run);
+        let Some(deciding) = self.deciding(&active) else {
             return Ok(None);
         };
         let state = if self.ends_run(deciding) {
@@ -260,8 +260,8 @@ impl Keeper {
 
     /// Whether a stop is in force that has not been carried out, though nothing in the run runs any more.
     pub(crate) fn is_late(&self) -> bool {
-        let standing = self.shared.registry.standing(self.run);
-        let mut open = standing.iter().filter(|stop| !stop.settled);
+        let active = self.shared.registry.active_stops(self.run);
+        let mut open = active.iter().filter(|stop| !stop.settled);
         open.any(|stop| !self.is_cut(stop))
     }
 
@@ -330,8 +330,8 @@ impl Keeper {
     }
 
     /// The stop that decides the state of the run: one that ends it, else the hardest.
-    fn deciding<'stops>(&self, standing: &'stops [ActiveStop]) -> Option<&'stops ActiveStop> {
-        standing
+    fn deciding<'stops>(&self, active: &'stops [ActiveStop]) -> Option<&'stops ActiveStop> {
+        active
             .iter()
             .filter(|stop| !self.is_cut(stop))
             .max_by_key(|stop| (self.ends_run(stop), stop.reason.mode))
@@ -368,8 +368,8 @@ impl Keeper {
     }
 
     /// A pause is pointless if another stop ends the run.
-    fn superseded_by(&self, stop: &ActiveStop, standing: &[ActiveStop]) -> Option<InterruptId> {
-        let ending = standing.iter().find(|other| self.ends_run(other))?;
+    fn superseded_by(&self, stop: &ActiveStop, active: &[ActiveStop]) -> Option<InterruptId> {
+        let ending = active.iter().find(|other| self.ends_run(other))?;
         (stop.interrupt_type == InterruptType::Pause).then_some(ending.id)
     }
 
@@ -378,7 +378,7 @@ impl Keeper {
         let shared = Arc::clone(&self.shared);
         shared.beat();
         tracing::info!(run = %self.run, interrupt = %interrupt.id, state = %interrupt.state, "stopped");
-        let moment = Moment::AfterInterrupt {
+        let moment = HookTrigger::AfterInterrupt {
             interrupt: Box::new(interrupt.clone()),
         };
         shared.spawn_hooks(moment);

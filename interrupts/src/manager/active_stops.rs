@@ -58,7 +58,7 @@ pub(crate) enum StopPlacement {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Recorder {
     /// The keeper of the run.
-    Keeper,
+    OwnedRunState,
     /// The recorder for runs that this process does not own.
     Outside,
 }

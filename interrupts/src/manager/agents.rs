@@ -1,11 +1,11 @@
 //! The agents of a run that is over.
 
-use super::keeper::{KeepError, Keeper};
+use super::owned_run_state::{KeepError, OwnedRunState};
 use crate::store::{NodeActivity, NodeRow, Pages};
 
 const PAGE: u32 = 200;
 
-impl Keeper {
+impl OwnedRunState {
     /// Records that agents which had not ended are cancelled, because their run is.
     pub(super) async fn cancel_agents(&self) -> Result<(), KeepError> {
         let settings = &self.shared.settings;

@@ -49,7 +49,7 @@ impl Shared {
             job(run, reach, placed, (request, hardens))
         });
         match recorder {
-            Recorder::Keeper => self.wake(run),
+            Recorder::OwnedRunState => self.wake(run),
             Recorder::Outside => self.outside.notify_one(),
         }
         job
@@ -138,7 +138,7 @@ impl Shared {
             .map_or(Reach::Run, |(_run, reach)| reach);
         let interrupt_type: InterruptType = request.kind.into();
         runs.into_iter().any(|run| {
-            self.registry.standing(run).iter().any(|stop| {
+            self.registry.active_stops(run).iter().any(|stop| {
                 stop.reach == reach
                     && stop.interrupt_type == interrupt_type
                     && !stop.settled

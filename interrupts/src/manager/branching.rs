@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use routing_core::{InterruptType, RunId};
 use serde::Serialize;
 
-use super::keeper::{KeepError, Keeper};
+use super::owned_run_state::{KeepError, OwnedRunState};
 use crate::life::Interrupt;
 use crate::store::{CheckpointId, KnownEffect, NewRun, Pages, Run, RunError, Store, StoreError};
 
@@ -72,7 +72,7 @@ impl LeftBehind {
     }
 }
 
-impl Keeper {
+impl OwnedRunState {
     /// What a stop that is about to be resolved leaves behind. A branch is forked here, before it is reported as forked.
     pub(super) async fn left_behind(
         &self,

@@ -3,7 +3,7 @@
 use routing_core::InterruptId;
 use serde::Deserialize;
 
-use super::keeper::{KeepError, Keeper};
+use super::owned_run_state::{KeepError, OwnedRunState};
 use crate::life::{Family, Interrupt, RunState, Verdict};
 use crate::store::{JournalError, Pages};
 
@@ -18,7 +18,7 @@ struct Dispatch {
     interrupt: InterruptId,
 }
 
-impl Keeper {
+impl OwnedRunState {
     /// Records that the decisions of all stops that came from outside have been carried out. Stops that an agent has
     /// raised itself are carried out and recorded by its workflow. A decision to cancel the run is carried out once the
     /// run is cancelled: until then its next owner has to find it.

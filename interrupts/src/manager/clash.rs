@@ -5,17 +5,17 @@
 
 use routing_core::{InterruptId, StopSource};
 
-use super::keeper::{KeepError, Keeper};
+use super::owned_run_state::{KeepError, OwnedRunState};
 use super::registry::ActiveStop;
 use super::tree::Reach;
 use crate::life::{Family, Interrupt, ReviewChange, State};
 use crate::store::ChangeError;
 
-impl Keeper {
+impl OwnedRunState {
     /// Puts questions on hold that a user's stop reaches, and releases those whose stop has ended.
     pub(crate) async fn settle_clashes(&self, live: &[Interrupt]) -> Result<(), KeepError> {
-        let standing = self.shared.registry.standing(self.run);
-        let stops: Vec<_> = standing
+        let active = self.shared.registry.active_stops(self.run);
+        let stops: Vec<_> = active
             .iter()
             .filter(|stop| stop.reason.source == StopSource::User)
             .collect();

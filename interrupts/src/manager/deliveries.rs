@@ -38,7 +38,7 @@ pub trait Deliveries: Send + Sync {
     async fn question(&self, interrupt: &Interrupt) -> Result<(), Undeliverable>;
 
     /// Whether a node has ended: a stop of it alone can no longer take effect, and is withdrawn. This is called after the
-    /// stop was put in force, so the workflow reports a node that ends later to [`KeptRun`](super::KeptRun::has_ended).
+    /// stop was put in force, so the workflow reports a node that ends later to [`OwnedRun`](super::OwnedRun::has_ended).
     fn has_ended(&self, _node: &NodeId) -> bool {
         false
     }

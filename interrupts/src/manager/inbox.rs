@@ -9,12 +9,12 @@ use tokio::time::Instant;
 
 use super::asking::told;
 use super::deliveries::Undeliverable;
-use super::keeper::{KeepError, Keeper, longest};
 use super::lanes::Lanes;
+use super::owned_run_state::{KeepError, OwnedRunState, longest};
 use super::registry::ActiveStop;
 use super::request::{StopKind, StopNote, StopRequest, Target};
 use super::tree::Reach;
-use crate::hooks::Moment;
+use crate::hooks::HookTrigger;
 use crate::life::{Family, Interrupt, Scope, State};
 use crate::store::{ChangeError, Delivery, Filter, MessageState, Pages};
 
@@ -94,7 +94,7 @@ impl Inbox {
     }
 }
 
-impl Keeper {
+impl OwnedRunState {
     /// Handles everything in the inbox. Returns when the next retry is due.
     pub(crate) async fn look(self: &Arc<Self>) -> Result<Option<Instant>, KeepError> {
         let mut inbox = self.inbox.lock().await;
@@ -233,7 +233,7 @@ impl Keeper {
         };
         if !found {
             // Another process has requested it: this one learns of it now.
-            self.shared.spawn_hooks(Moment::BeforeInterrupt {
+            self.shared.spawn_hooks(HookTrigger::BeforeInterrupt {
                 request: request.clone(),
             });
         }

@@ -8,13 +8,13 @@ use std::sync::Arc;
 use routing_core::{InterruptId, NodeId};
 
 use super::acknowledge::is_within;
-use super::keeper::{KeepError, Keeper};
+use super::owned_run_state::{KeepError, OwnedRunState};
 use super::registry::ActiveStop;
 use super::tree::Reach;
 use crate::life::{Interrupt, Scope, WithdrawCause};
 use crate::store::ChangeError;
 
-impl Keeper {
+impl OwnedRunState {
     /// Withdraws the stops of an agent that has ended, and of all below it, that have not taken effect.
     pub(crate) async fn withdraw_stops_of(
         self: &Arc<Self>,
@@ -24,14 +24,18 @@ impl Keeper {
         let is_open = |stop: &ActiveStop| !stop.settled && is_within(&stop.reach, &reach);
         let registry = &self.shared.registry;
         // A run may have thousands of agents that are never stopped.
-        if !registry.standing(self.run).iter().any(is_open) {
+        if !registry.active_stops(self.run).iter().any(is_open) {
             return Ok(Vec::new());
         }
-        self.recorded_standing().await?;
+        self.recorded_stops().await?;
         // The lock keeps an inbox check from putting a stop in force again while it is withdrawn.
         let _inbox = self.inbox.lock().await;
         let mut withdrawn = Vec::new();
-        for stop in registry.standing(self.run).iter().filter(|it| is_open(it)) {
+        for stop in registry
+            .active_stops(self.run)
+            .iter()
+            .filter(|it| is_open(it))
+        {
             withdrawn.extend(self.withdraw_of_ended(stop.id).await?);
         }
         self.shared.beat();

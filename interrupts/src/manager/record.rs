@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use routing_core::{InterruptId, NodeId, RunId};
 
-use super::keeper::{KeepError, Keeper};
-use super::patience::Patience;
+use super::owned_run_state::{KeepError, OwnedRunState};
 use super::request::Target;
+use super::retry_budget::RetryBudget;
 use super::shared::{Shared, StopJob};
 use super::ticket::{RecordingProgress, RequestError};
 use super::tree::Reach;
@@ -16,7 +16,7 @@ use crate::life::{
 use crate::names::{IdempotencyKey, KindName};
 use crate::store::{ChangeError, Page, StoreError};
 
-impl Keeper {
+impl OwnedRunState {
     /// Records all requests for the run that were made in this process.
     pub(crate) async fn record_all(&self) -> Result<(), KeepError> {
         while let Some(job) = self.shared.registry.next_job(self.run) {
@@ -72,27 +72,27 @@ impl Shared {
     async fn record_for_others(&self, job: &StopJob) {
         match self.first_node(job.run).await {
             Ok(node) => {
-                let patience = Patience::of_unkept(job.run, &self.settings);
+                let patience = RetryBudget::of_unkept(job.run, &self.settings);
                 self.record(job, &node, &patience).await;
             }
             Err(error) => job.ticket.report(RecordingProgress::Failed(error.into())),
         }
-        self.ring_for(job.run).await;
+        self.notify_for(job.run).await;
     }
 
     /// Rings for the owner of a run, if it is another process.
-    async fn ring_for(&self, run: RunId) {
+    async fn notify_for(&self, run: RunId) {
         let settings = &self.settings;
         match settings.store.run(run).await {
             Ok(Some(run)) => {
                 if let Some(lease) = run.lease
                     && lease.owner != settings.owner
                 {
-                    settings.bell.ring(&lease.owner).await;
+                    settings.notifier.notify(&lease.owner).await;
                 }
             }
             Ok(None) => {}
-            // A ring is only a hint: without it, the owner reads the store at its next poll.
+            // A notification is only a hint: without it, the owner reads the store at its next poll.
             Err(error) => tracing::warn!(%run, %error, "the run's owner could not be notified"),
         }
     }
@@ -110,7 +110,7 @@ impl Shared {
     }
 
     /// Records a request, and reports that to its caller.
-    pub(crate) async fn record(&self, job: &StopJob, main: &NodeId, patience: &Patience) {
+    pub(crate) async fn record(&self, job: &StopJob, main: &NodeId, patience: &RetryBudget) {
         let recorded = if job.joins && job.hardens {
             self.raise(job, job.id, patience).await
         } else if job.joins {
@@ -142,7 +142,7 @@ impl Shared {
         &self,
         job: &StopJob,
         main: &NodeId,
-        patience: &Patience,
+        patience: &RetryBudget,
     ) -> Result<InterruptId, RequestError> {
         let admission = self.admission(job, main, patience).await?;
         let settings = &self.settings;
@@ -164,7 +164,7 @@ impl Shared {
         &self,
         job: &StopJob,
         main: &NodeId,
-        patience: &Patience,
+        patience: &RetryBudget,
     ) -> Result<InterruptId, RequestError> {
         let settings = &self.settings;
         let (id, asking) = (job.id, job.request.asking());
@@ -196,7 +196,7 @@ impl Shared {
         &self,
         job: &StopJob,
         id: InterruptId,
-        patience: &Patience,
+        patience: &RetryBudget,
     ) -> Result<InterruptId, RequestError> {
         let settings = &self.settings;
         let (by, mode) = (&job.request.by, job.request.mode);
@@ -214,7 +214,7 @@ impl Shared {
         &self,
         job: &StopJob,
         main: &NodeId,
-        patience: &Patience,
+        patience: &RetryBudget,
     ) -> Result<Admission, RequestError> {
         let request = &job.request;
         let node = match &job.reach {
@@ -222,7 +222,10 @@ impl Shared {
             Reach::Node(node) => node,
         };
         let kind = self.kind_of(job.run, node, patience).await?;
-        let facing = self.settings.facings.facing(job.run, node, kind.as_ref());
+        let agent_routes = self
+            .settings
+            .kind_routes
+            .agent_routes(job.run, node, kind.as_ref());
         let content =
             serde_json::to_string(&request.note()).map_err(|error| RequestError::Unwritable {
                 detail: error.to_string(),
@@ -231,9 +234,9 @@ impl Shared {
             id: job.id,
             run: job.run,
             node: node.clone(),
-            kind: facing.kind,
-            origin: facing.origin,
-            routes: facing.routes,
+            kind: agent_routes.kind,
+            origin: agent_routes.origin,
+            routes: agent_routes.routes,
             interrupt_type: request.kind.into(),
             source: request.source,
             requested_by: request.by.clone(),
@@ -255,7 +258,7 @@ impl Shared {
         &self,
         run: RunId,
         node: &NodeId,
-        patience: &Patience,
+        patience: &RetryBudget,
     ) -> Result<Option<KindName>, StoreError> {
         let settings = &self.settings;
         let row = patience

@@ -13,7 +13,7 @@ use super::tree::{Reach, Stoppable, Tree};
 
 struct RunEntry<S, J> {
     tree: Tree<S>,
-    standing: Vec<ActiveStop>,
+    active: Vec<ActiveStop>,
     jobs: VecDeque<J>,
     kept: bool,
     /// Whether a stop of any node stops all of the run.
@@ -26,7 +26,7 @@ impl<S: Stoppable, J> RunEntry<S, J> {
     fn below(above: &S) -> Self {
         Self {
             tree: Tree::below(above),
-            standing: Vec::new(),
+            active: Vec::new(),
             jobs: VecDeque::new(),
             kept: false,
             is_one: false,
@@ -36,12 +36,12 @@ impl<S: Stoppable, J> RunEntry<S, J> {
 
     /// The scope of a reach. If it is new, the stops that are in force on its node are applied to it.
     fn scope(&mut self, reach: &Reach) -> S {
-        let Self { tree, standing, .. } = self;
+        let Self { tree, active, .. } = self;
         match reach {
             Reach::Run => tree.root().clone(),
             Reach::Node(node) => tree.node(node, &|made, scope: &S| {
                 let reach = Reach::Node(made.clone());
-                for stop in standing.iter().filter(|stop| stop.reach == reach) {
+                for stop in active.iter().filter(|stop| stop.reach == reach) {
                     if !stop.settled {
                         scope.stop(&stop.reason);
                     }
@@ -56,7 +56,7 @@ impl<S: Stoppable, J> RunEntry<S, J> {
     }
 
     fn stop_again(&mut self) {
-        let open = self.standing.iter().filter(|stop| !stop.settled);
+        let open = self.active.iter().filter(|stop| !stop.settled);
         for stop in open.cloned().collect::<Vec<_>>() {
             self.stop(&stop.reach, &stop.reason);
         }
@@ -67,22 +67,22 @@ impl<S: Stoppable, J> RunEntry<S, J> {
         if asked.alone {
             return None;
         }
-        self.standing
+        self.active
             .iter_mut()
             .find(|stop| stop.reach == asked.reach && stop.interrupt_type == asked.interrupt_type)
     }
 
     fn place(&mut self, asked: &RequestedStop) -> StopPlacement {
         match self.joined(asked) {
-            Some(standing) => {
-                standing.reason = hardened(&standing.reason, &asked.reason);
-                let ActiveStop { id, reason, .. } = standing.clone();
+            Some(active) => {
+                active.reason = hardened(&active.reason, &asked.reason);
+                let ActiveStop { id, reason, .. } = active.clone();
                 self.stop(&asked.reach, &reason);
                 StopPlacement::Joined(id)
             }
             None => {
                 self.stop(&asked.reach, &asked.reason);
-                self.standing.push(ActiveStop {
+                self.active.push(ActiveStop {
                     id: asked.id,
                     reach: asked.reach.clone(),
                     interrupt_type: asked.interrupt_type,
@@ -248,7 +248,7 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
         entry.kept = false;
         entry.is_one = false;
         // The run's next owner finds everything that happens from now on in the store.
-        entry.standing.clear();
+        entry.active.clear();
         entry.tree = Tree::below(&process);
         let left = !entry.jobs.is_empty();
         table.forget_idle(run);
@@ -328,23 +328,19 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
 
     /// Puts a stop in force that was found in the store. Returns whether it was not in force before. On a run
     /// that this process no longer owns it has no effect: the next owner finds it.
-    pub(crate) fn stand(&self, run: RunId, standing: ActiveStop) -> bool {
+    pub(crate) fn stand(&self, run: RunId, active: ActiveStop) -> bool {
         let mut table = self.lock();
         let Some(entry) = table.runs.get_mut(&run).filter(|entry| entry.kept) else {
             return false;
         };
-        entry.stop(&standing.reach, &standing.reason);
-        match entry
-            .standing
-            .iter_mut()
-            .find(|stop| stop.id == standing.id)
-        {
+        entry.stop(&active.reach, &active.reason);
+        match entry.active.iter_mut().find(|stop| stop.id == active.id) {
             Some(known) => {
-                known.reason = as_stored(&known.reason, &standing.reason);
+                known.reason = as_stored(&known.reason, &active.reason);
                 false
             }
             None => {
-                entry.standing.push(standing);
+                entry.active.push(active);
                 true
             }
         }
@@ -354,10 +350,10 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
     pub(crate) fn rename(&self, run: RunId, from: InterruptId, to: InterruptId) {
         let mut table = self.lock();
         if let Some(entry) = table.runs.get_mut(&run) {
-            if entry.standing.iter().any(|stop| stop.id == to) {
-                entry.standing.retain(|stop| stop.id != from);
+            if entry.active.iter().any(|stop| stop.id == to) {
+                entry.active.retain(|stop| stop.id != from);
             }
-            for stop in entry.standing.iter_mut().filter(|stop| stop.id == from) {
+            for stop in entry.active.iter_mut().filter(|stop| stop.id == from) {
                 stop.id = to;
             }
             for job in &mut entry.jobs {
@@ -371,7 +367,7 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
     pub(crate) fn stands_anew(&self, run: RunId, id: InterruptId) {
         let mut table = self.lock();
         if let Some(entry) = table.runs.get_mut(&run) {
-            for stop in entry.standing.iter_mut().filter(|stop| stop.id == id) {
+            for stop in entry.active.iter_mut().filter(|stop| stop.id == id) {
                 stop.settled = false;
                 stop.found = false;
             }
@@ -379,19 +375,19 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
     }
 
     /// The stops in force on a run.
-    pub(crate) fn standing(&self, run: RunId) -> Vec<ActiveStop> {
+    pub(crate) fn active_stops(&self, run: RunId) -> Vec<ActiveStop> {
         let table = self.lock();
         table
             .runs
             .get(&run)
-            .map_or_else(Vec::new, |entry| entry.standing.clone())
+            .map_or_else(Vec::new, |entry| entry.active.clone())
     }
 
     /// Marks a stop as carried out and recorded.
     pub(crate) fn settle(&self, run: RunId, id: InterruptId) {
         let mut table = self.lock();
         if let Some(entry) = table.runs.get_mut(&run) {
-            for stop in entry.standing.iter_mut().filter(|stop| stop.id == id) {
+            for stop in entry.active.iter_mut().filter(|stop| stop.id == id) {
                 stop.settled = true;
             }
         }
@@ -401,7 +397,7 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
     pub(crate) fn lift(&self, run: RunId, ids: &[InterruptId]) {
         let mut table = self.lock();
         if let Some(entry) = table.runs.get_mut(&run) {
-            entry.standing.retain(|stop| !ids.contains(&stop.id));
+            entry.active.retain(|stop| !ids.contains(&stop.id));
         }
     }
 
@@ -411,7 +407,7 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
         let process = table.process.clone();
         let entry = table.entry(run);
         entry
-            .standing
+            .active
             .retain(|stop| !stop.settled || !covers(reach, &stop.reach));
         match reach {
             Reach::Run => {
@@ -495,7 +491,7 @@ fn as_stored(known: &StopReason, stored: &StopReason) -> StopReason {
 
 const fn recorder(kept: bool) -> Recorder {
     if kept {
-        Recorder::Keeper
+        Recorder::OwnedRunState
     } else {
         Recorder::Outside
     }

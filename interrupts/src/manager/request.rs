@@ -111,8 +111,8 @@ pub struct StopNote {
 impl StopNote {
     /// The notes of all requests that still ask for a stop, not only the first: a limit that joined a person's pause has
     /// its own.
-    pub fn standing(stop: &Interrupt) -> Vec<Self> {
-        let contents = stop.standing_contents().into_iter();
+    pub fn in_force(stop: &Interrupt) -> Vec<Self> {
+        let contents = stop.contents_in_force().into_iter();
         contents
             .filter_map(|content| serde_json::from_str(content).ok())
             .collect()
@@ -238,7 +238,7 @@ pub(crate) fn error_in_words(error: &dyn std::error::Error) -> String {
 
 /// What an interrupt says of the agent that it concerns.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Facing {
+pub struct AgentRoutes {
     /// The kind of the agent.
     pub kind: KindName,
     /// Where answers go unless they are rerouted: one of the routes.
@@ -247,8 +247,8 @@ pub struct Facing {
     pub routes: Vec<RouteName>,
 }
 
-impl Facing {
-    /// The facing of an agent whose answers go back to it alone.
+impl AgentRoutes {
+    /// The routes of an agent whose answers go back to it alone.
     pub fn alone(kind: &KindName) -> Self {
         let origin = RouteName::from(kind);
         Self {
@@ -260,14 +260,14 @@ impl Facing {
 }
 
 /// Knows the agents of runs: what a stop's interrupt says of kind and routes.
-pub trait Facings: Send + Sync {
-    /// The facing of a node; `kind` is given if the store knows the node.
-    fn facing(&self, run: RunId, node: &NodeId, kind: Option<&KindName>) -> Facing;
+pub trait KindRoutes: Send + Sync {
+    /// The routes of a node; `kind` is given if the store knows the node.
+    fn agent_routes(&self, run: RunId, node: &NodeId, kind: Option<&KindName>) -> AgentRoutes;
 }
 
-/// The same facing for every node.
-impl Facings for Facing {
-    fn facing(&self, _run: RunId, _node: &NodeId, kind: Option<&KindName>) -> Facing {
+/// The same routes for every node.
+impl KindRoutes for AgentRoutes {
+    fn agent_routes(&self, _run: RunId, _node: &NodeId, kind: Option<&KindName>) -> AgentRoutes {
         Self {
             kind: kind.unwrap_or(&self.kind).clone(),
             ..self.clone()

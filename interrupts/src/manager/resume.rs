@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use routing_core::{DecisionId, InterruptId, InterruptType};
 
-use super::keeper::{KeepError, Keeper, MOST_SWEPT};
+use super::owned_run_state::{KeepError, MOST_SWEPT, OwnedRunState};
 use super::tree::Reach;
 use crate::digest::Digest;
 use crate::life::{
@@ -21,7 +21,7 @@ pub(crate) enum Word {
     Machinery,
 }
 
-impl Keeper {
+impl OwnedRunState {
     /// Decides the pauses that were found when the run was taken, and gives the run new scopes. `content` goes with the
     /// first one: said once, it is read once.
     pub(crate) async fn resume(
@@ -32,8 +32,8 @@ impl Keeper {
         let lifted = {
             // The lock keeps an inbox check from putting a pause in force again while it is decided.
             let _inbox = self.inbox.lock().await;
-            let standing = self.shared.registry.standing(self.run);
-            let found: Vec<InterruptId> = standing
+            let active = self.shared.registry.active_stops(self.run);
+            let found: Vec<InterruptId> = active
                 .iter()
                 .filter(|stop| stop.found && stop.interrupt_type == InterruptType::Pause)
                 .map(|stop| stop.id)

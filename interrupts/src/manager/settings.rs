@@ -6,13 +6,13 @@ use std::time::Duration;
 use jiff::SignedDuration;
 use routing_core::{Clock, SystemClock};
 
+use super::abandoned_effects::{AbandonedEffects, NoAbandonedEffects};
 use super::branching::{Heritage, NoHeritage};
 use super::recovery::Backoff;
-use super::remains::{NoRemains, Remains};
-use super::request::Facings;
-use crate::bell::{Bell, NoBell};
+use super::request::KindRoutes;
 use crate::life::{Actor, Role};
 use crate::names::OwnerName;
+use crate::notifier::{NoNotifier, Notifier};
 use crate::store::Store;
 
 /// How long things take, and may take.
@@ -22,7 +22,7 @@ pub struct Times {
     pub lease: Duration,
     /// How often it is renewed: well below the lease.
     pub heartbeat: Duration,
-    /// How often the store is read when no bell rings.
+    /// How often the store is read when no notification comes.
     pub poll: Duration,
     /// How long a shutdown waits for runs that stop gracefully, and once more after it has told them to stop
     /// at once. Also for how long, once a run was told to stop, all that is to be recorded of it is
@@ -55,16 +55,16 @@ pub struct ManagerSettings {
     pub store: Arc<dyn Store>,
     /// The name of this process among the owners of runs. No other process has it.
     pub owner: OwnerName,
-    /// Rings for the owners of other runs, and hears its own ring.
-    pub bell: Arc<dyn Bell>,
+    /// Notifies the owners of other runs, and hears when others notify this process.
+    pub notifier: Arc<dyn Notifier>,
     /// The clock for the timestamps in the reasons of stops.
     pub clock: Arc<dyn Clock>,
     /// Knows kinds and routes.
-    pub facings: Arc<dyn Facings>,
+    pub kind_routes: Arc<dyn KindRoutes>,
     /// Knows what a run that a stop forks inherits.
     pub heritage: Arc<dyn Heritage>,
     /// Knows what becomes of the effects that a run had begun, if it ends while no process works on it.
-    pub remains: Arc<dyn Remains>,
+    pub remains: Arc<dyn AbandonedEffects>,
     /// How long things take.
     pub times: Times,
     /// How store operations are retried after errors.
@@ -72,16 +72,16 @@ pub struct ManagerSettings {
 }
 
 impl ManagerSettings {
-    /// The usual settings: the machine's clock, no bell, branches inherit nothing more, effects begun by ended runs stay as they are.
-    pub fn new(store: Arc<dyn Store>, owner: OwnerName, facings: Arc<dyn Facings>) -> Self {
+    /// The usual settings: the machine's clock, no notifier, branches inherit nothing more, effects begun by ended runs stay as they are.
+    pub fn new(store: Arc<dyn Store>, owner: OwnerName, kind_routes: Arc<dyn KindRoutes>) -> Self {
         Self {
             store,
             owner,
-            bell: Arc::new(NoBell),
+            notifier: Arc::new(NoNotifier),
             clock: Arc::new(SystemClock),
-            facings,
+            kind_routes,
             heritage: Arc::new(NoHeritage),
-            remains: Arc::new(NoRemains),
+            remains: Arc::new(NoAbandonedEffects),
             times: Times::default(),
             backoff: Backoff::default(),
         }

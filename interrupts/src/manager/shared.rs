@@ -11,7 +11,7 @@ use tokio::sync::{Notify, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::keeper::Keeper;
+use super::owned_run_state::OwnedRunState;
 use super::registry::{Job, Registry};
 use super::request::{StopRequest, Target};
 use super::settings::ManagerSettings;
@@ -19,7 +19,7 @@ use super::shutdown::Callbacks;
 use super::status::ManagerStatus;
 use super::ticket::{RequestRecorder, StopHandle};
 use super::tree::Reach;
-use crate::hooks::{Bounds, HookStops, Hooks, Moment};
+use crate::hooks::{Bounds, HookStops, HookTrigger, Hooks};
 
 /// The recording of a request for one run.
 #[derive(Debug, Clone)]
@@ -81,7 +81,7 @@ pub(crate) struct Shared {
     pub(crate) callbacks: Callbacks,
     /// Whether the process leaves its runs to others.
     pub(crate) is_drained: AtomicBool,
-    keepers: Mutex<HashMap<RunId, Arc<Keeper>>>,
+    keepers: Mutex<HashMap<RunId, Arc<OwnedRunState>>>,
     /// Receive the news of runs that this process does not own.
     watchers_of_unkept: Mutex<Vec<mpsc::UnboundedSender<UnkeptRun>>>,
 }
@@ -106,7 +106,7 @@ impl Shared {
         }
     }
 
-    pub(crate) fn keepers(&self) -> MutexGuard<'_, HashMap<RunId, Arc<Keeper>>> {
+    pub(crate) fn keepers(&self) -> MutexGuard<'_, HashMap<RunId, Arc<OwnedRunState>>> {
         // The map is changed by single insertions and removals only.
         self.keepers.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -165,7 +165,7 @@ impl Shared {
     }
 
     /// Calls the hooks in a task of their own.
-    pub(crate) fn spawn_hooks(self: &Arc<Self>, moment: Moment) {
+    pub(crate) fn spawn_hooks(self: &Arc<Self>, moment: HookTrigger) {
         if self.hooks.is_empty() {
             return;
         }
@@ -177,7 +177,10 @@ impl Shared {
     }
 
     /// Calls the hooks, each within its time limit.
-    pub(crate) async fn call_hooks(self: &Arc<Self>, moment: Moment) -> Vec<crate::hooks::Ran> {
+    pub(crate) async fn call_hooks(
+        self: &Arc<Self>,
+        moment: HookTrigger,
+    ) -> Vec<crate::hooks::Ran> {
         if self.hooks.is_empty() {
             return Vec::new();
         }
@@ -213,7 +216,7 @@ impl StopRequests {
     /// Asks for a stop, as [`InterruptManager::request`](super::InterruptManager::request) does.
     pub fn request(&self, request: StopRequest) -> StopHandle {
         let shared = Arc::clone(&self.shared);
-        shared.spawn_hooks(Moment::BeforeInterrupt {
+        shared.spawn_hooks(HookTrigger::BeforeInterrupt {
             request: request.clone(),
         });
         shared.request(request)

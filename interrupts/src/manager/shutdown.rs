@@ -14,7 +14,7 @@ use super::request::{StopCause, StopKind, StopRequest, Target};
 use super::shared::Shared;
 use super::ticket::RequestError;
 use super::tree::Reach;
-use crate::hooks::{HookError, Moment, Ran, RanHow};
+use crate::hooks::{HookError, HookTrigger, Ran, RanHow};
 
 type Callback =
     Box<dyn FnOnce() -> Pin<Box<dyn Future<Output = Result<(), HookError>> + Send>> + Send>;
@@ -88,7 +88,7 @@ impl Shared {
         let kept = self.registry.kept();
         let request = self.shutdown_request(StopMode::Graceful, message);
         if !kept.is_empty() {
-            self.spawn_hooks(Moment::BeforeInterrupt {
+            self.spawn_hooks(HookTrigger::BeforeInterrupt {
                 request: request.clone(),
             });
         }

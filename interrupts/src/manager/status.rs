@@ -24,7 +24,7 @@ pub struct StopStatus {
 /// A run that the manager owns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct KeptStatus {
+pub struct OwnedRunStatus {
     /// The run.
     pub run: RunId,
     /// The epoch in which it is owned.
@@ -40,7 +40,7 @@ pub struct KeptStatus {
 #[non_exhaustive]
 pub struct ManagerStatus {
     /// The runs that it owns, by their ids.
-    pub runs: Vec<KeptStatus>,
+    pub runs: Vec<OwnedRunStatus>,
     /// How many requests are not recorded yet.
     pub unrecorded: usize,
     /// How many tasks it has.
@@ -57,7 +57,7 @@ impl Shared {
             .map(|keeper| (keeper.run, keeper.epoch, keeper.lost.is_cancelled()))
             .collect();
         runs.sort_unstable();
-        let runs = runs.into_iter().map(|(run, epoch, lost)| KeptStatus {
+        let runs = runs.into_iter().map(|(run, epoch, lost)| OwnedRunStatus {
             run,
             epoch,
             lost,
@@ -72,8 +72,8 @@ impl Shared {
     }
 
     fn stops_of(&self, run: RunId) -> Vec<StopStatus> {
-        let standing = self.registry.standing(run).into_iter();
-        let stops = standing.map(|stop| StopStatus {
+        let active = self.registry.active_stops(run).into_iter();
+        let stops = active.map(|stop| StopStatus {
             interrupt: stop.id,
             reach: stop.reach,
             interrupt_type: stop.interrupt_type,

@@ -1,4 +1,4 @@
-//! Watching the store for writes of other processes: when the bell rings, and at every poll interval.
+//! Watching the store for writes of other processes: when the notifier says so, and at every poll interval.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ impl Shared {
                 Err(error) => tracing::warn!(%error, "the outbox could not be read"),
             }
             tokio::select! {
-                () = self.settings.bell.heard() => {}
+                () = self.settings.notifier.heard() => {}
                 () = tokio::time::sleep(self.settings.times.poll) => {}
                 () = self.closed.cancelled() => return,
             }

@@ -3,7 +3,7 @@
 use routing_core::RunId;
 
 use super::Policy;
-use super::provisions::Batching;
+use super::rule_settings::Batching;
 use super::subject::Subject;
 use crate::life::{Family, Interrupt, Lane};
 

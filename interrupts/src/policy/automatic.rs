@@ -8,7 +8,7 @@ use routing_core::{DecisionId, InterruptType};
 use serde::Deserialize;
 
 use super::Policy;
-use super::provisions::{Answering, AutomaticAnswer, Resuming};
+use super::rule_settings::{Answering, AutomaticAnswer, Resuming};
 use super::subject::Subject;
 use crate::life::{Choosing, Family, Interrupt, Verdict};
 use crate::names::RouteName;

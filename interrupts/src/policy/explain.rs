@@ -6,8 +6,8 @@ use routing_core::{DecisionId, InterruptId, InterruptType};
 use serde::Serialize;
 
 use super::property::Property;
-use super::provisions::Terms;
 use super::rule::Rule;
+use super::rule_settings::Terms;
 use super::subject::Subject;
 use super::{Automatic, Policy};
 use crate::life::{ExpiryOutcome, Family, Interrupt};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Policy;
-use super::provisions::USUAL_HANDLER_LIMIT;
+use super::rule_settings::USUAL_HANDLER_LIMIT;
 use crate::settings::SettingsTable;
 
 /// A program and its arguments. No shell reads them.

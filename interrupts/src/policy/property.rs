@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::provisions::{Provisions, Terms, limit, outcome};
+use super::rule_settings::{RuleSettings, Terms, limit, outcome};
 
 /// A property that policies decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -54,7 +54,7 @@ impl Property {
     }
 
     /// Whether a rule says something of it.
-    pub(super) const fn is_said_by(self, provisions: &Provisions) -> bool {
+    pub(super) const fn is_said_by(self, provisions: &RuleSettings) -> bool {
         match self {
             Self::Priority => provisions.priority.is_some(),
             Self::Answer => provisions.answer.is_some(),

@@ -1,14 +1,14 @@
 //! Reading a policy from TOML.
 
-mod said;
+mod settings;
 
 use routing_core::{InterruptType, StopSource};
 
 use super::Policy;
 use super::hooks::HookCommands;
 use super::property::Property;
-use super::provisions::Resuming;
 use super::rule::Rule;
+use super::rule_settings::Resuming;
 use crate::life::Family;
 use crate::names::KindName;
 use crate::settings::{Found, Settings, SettingsError, SettingsTable, nearest};

@@ -2,7 +2,7 @@
 
 use routing_core::{InterruptType, StopSource};
 
-use super::provisions::Provisions;
+use super::rule_settings::RuleSettings;
 use super::subject::Subject;
 use crate::names::KindName;
 
@@ -20,7 +20,7 @@ pub(super) struct Rule {
     /// The sources that it matches; all if it names none.
     pub(super) sources: Vec<StopSource>,
     /// What it says.
-    pub(super) provisions: Provisions,
+    pub(super) provisions: RuleSettings,
 }
 
 impl Rule {

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use routing_core::{DecisionId, InterruptId, NodeId, RuleId, RunId};
 use serde::{Deserialize, Serialize};
 
-use super::matter::matter_of;
+use super::fingerprint::matter_of;
 use super::refusal::RuleRefusal;
 use super::remember::{Reach, Remember};
 use crate::digest::Digest;

@@ -10,7 +10,7 @@ use crate::digest::{Digest, EffectId};
 /// A place in the journal: how many intents there are up to it, and how many intents and results there were when the
 /// last result up to it was recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct JournalPlace {
+pub struct JournalPosition {
     /// The position of the last intent.
     pub intents: u64,
     /// The count of the last result.
@@ -21,9 +21,9 @@ pub struct JournalPlace {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JournalMark {
     /// Where it begins: after this place.
-    pub after: JournalPlace,
+    pub after: JournalPosition,
     /// Where it ends.
-    pub through: JournalPlace,
+    pub through: JournalPosition,
     /// The digest of its intents, then of its results, each in their order.
     pub digest: Digest,
 }

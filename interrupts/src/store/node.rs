@@ -119,7 +119,7 @@ impl NodeRow {
     /// its run that have not ended, and `run` is its run's state for its nodes: see [`Run::state_for_nodes`].
     ///
     /// [`Run::state_for_nodes`]: super::run::Run::state_for_nodes
-    pub fn stands<'i>(
+    pub fn activity_in<'i>(
         &self,
         run: RunState,
         interrupts: impl IntoIterator<Item = &'i Interrupt>,

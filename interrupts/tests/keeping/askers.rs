@@ -13,7 +13,7 @@ use interrupts::life::{
     Verdict, WithdrawCause,
 };
 use interrupts::manager::{
-    InterruptManager, KeptRun, ManagerSettings, RunEnd, StopCause, StopRequest, Target, Times,
+    InterruptManager, ManagerSettings, OwnedRun, RunEnd, StopCause, StopRequest, Target, Times,
 };
 use interrupts::policy::{Automatic, Policy, Vocabulary};
 use interrupts::store::{AuditSubject, ChangeError, Filter, NewRun, Store};
@@ -22,7 +22,7 @@ use routing_core::{DecisionId, RunId, StopMode, StopSource};
 use store::{MemoryStore, SqliteStore, StoreSettings};
 use tokio::runtime::Handle;
 
-use crate::scene::{ALL, facing, node, pause, person, taken, taking, work_until_stopped};
+use crate::scene::{ALL, agent_routes, node, pause, person, taken, taking, work_until_stopped};
 
 /// Who asks: an agent, a limit, and two people. The mode of the last is the harder one.
 const ASKERS: [(&str, Role, StopSource, StopMode); 4] = [
@@ -113,7 +113,7 @@ struct World {
     other: InterruptManager,
     begun: u32,
     /// The run, while it works.
-    kept: Option<KeptRun>,
+    kept: Option<OwnedRun>,
     /// The oracle: who asks, and who has ever asked.
     asking: Vec<usize>,
     asked: Vec<usize>,
@@ -129,7 +129,7 @@ fn manager(store: &Arc<dyn Store>, owner: &str) -> InterruptManager {
         ..ManagerSettings::new(
             Arc::clone(store),
             OwnerName::new(owner).unwrap(),
-            Arc::new(facing()),
+            Arc::new(agent_routes()),
         )
     };
     InterruptManager::new(settings, Handle::current())
@@ -397,7 +397,7 @@ impl World {
         let askings = stop.askings();
         let mut standing: Vec<_> = askings
             .iter()
-            .filter(|it| it.stands())
+            .filter(|it| it.is_in_force())
             .map(|it| (it.by.clone(), it.reason.clone(), it.source))
             .collect();
         let mut wanted: Vec<_> = self

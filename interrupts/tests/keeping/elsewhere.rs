@@ -13,23 +13,23 @@ use routing_core::{DecisionId, StopMode, StopSource};
 use tokio::runtime::Handle;
 
 use crate::scene::{
-    BellEnd, HouseBell, Scene, node, pause, person, taken, taking, work_until_stopped,
+    NotifierEnd, ProcessNotifier, Scene, node, pause, person, taken, taking, work_until_stopped,
 };
 
-/// Two processes on one store, each with its end of the bell.
+/// Two processes on one store, each with its end of the notifier.
 fn two_with_a_bell(scene: &Scene) -> (InterruptManager, InterruptManager) {
     let (first, second) = (
-        Arc::new(HouseBell::default()),
-        Arc::new(HouseBell::default()),
+        Arc::new(ProcessNotifier::default()),
+        Arc::new(ProcessNotifier::default()),
     );
-    let process = |owner: &str, ours: &Arc<HouseBell>, theirs: &Arc<HouseBell>| {
+    let process = |owner: &str, ours: &Arc<ProcessNotifier>, theirs: &Arc<ProcessNotifier>| {
         let settings = ManagerSettings {
-            bell: Arc::new(BellEnd {
+            notifier: Arc::new(NotifierEnd {
                 ours: Arc::clone(ours),
                 theirs: Arc::clone(theirs),
             }),
             times: Times {
-                // Only the bell can be why it is heard.
+                // Only the notifier can be why it is heard.
                 poll: Duration::from_secs(100_000),
                 heartbeat: Duration::from_secs(50_000),
                 lease: Duration::from_secs(100_000),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use interrupts::OwnerName;
 use interrupts::life::{Evidence, RunState, State};
 use interrupts::manager::{
-    Backoff, Course, InterruptManager, KeepError, KeptRun, ManagerSettings, Recoverable as _,
+    Backoff, Course, InterruptManager, KeepError, ManagerSettings, OwnedRun, Recoverable as _,
     RunEnd, Target, Times,
 };
 use interrupts::store::{RunError, Runs as _, StoreError};
@@ -156,7 +156,7 @@ async fn pause_a_run(process: &InterruptManager, run: RunId) -> Result<(), KeepE
     stop(kept).await
 }
 
-async fn stop(kept: KeptRun) -> Result<(), KeepError> {
+async fn stop(kept: OwnedRun) -> Result<(), KeepError> {
     kept.acknowledge_stops(Evidence::Boundary, None).await?;
     kept.settle(RunEnd::Stopped).await
 }

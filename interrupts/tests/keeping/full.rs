@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use interrupts::life::{Evidence, RunState, State};
-use interrupts::manager::{Backoff, InterruptManager, KeptRun, ManagerSettings, RunEnd, Target};
+use interrupts::manager::{Backoff, InterruptManager, ManagerSettings, OwnedRun, RunEnd, Target};
 use interrupts::store::StoreError;
 use routing_core::{RunId, StopMode};
 use tokio::runtime::Handle;
@@ -34,7 +34,7 @@ struct Working {
     store: Arc<FaultyStore>,
     one: InterruptManager,
     run: RunId,
-    kept: KeptRun,
+    kept: OwnedRun,
 }
 
 async fn working() -> Working {
@@ -54,7 +54,7 @@ async fn working() -> Working {
 }
 
 /// Lets a run that was told to stop do so, as far as that can be recorded.
-async fn stop(kept: KeptRun) -> bool {
+async fn stop(kept: OwnedRun) -> bool {
     let stopped = kept.acknowledge_stops(Evidence::Boundary, None).await;
     let settled = kept.settle(RunEnd::Stopped).await;
     stopped.is_ok() && settled.is_ok()

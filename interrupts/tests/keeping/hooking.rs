@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use interrupts::hooks::{Hook, HookError, HookStops, Moment, RanHow};
+use interrupts::hooks::{Hook, HookError, HookStops, HookTrigger, RanHow};
 use interrupts::life::{Evidence, RunState, State};
 use interrupts::manager::{InterruptManager, RunEnd, RunRest, StopCause, StopRequest, Target};
 use interrupts::store::Runs as _;
@@ -29,14 +29,14 @@ enum Then {
     Hang,
 }
 
-fn in_a_word(moment: &Moment) -> String {
+fn in_a_word(moment: &HookTrigger) -> String {
     match moment {
-        Moment::BeforeInterrupt { request } => format!("before {:?}", request.cause),
-        Moment::AfterInterrupt { interrupt } => format!("after {}", interrupt.reason),
-        Moment::BeforeStep { step, .. } => format!("before step {step}"),
-        Moment::AfterStep { step, .. } => format!("after step {step}"),
-        Moment::BeforeTool { tool, .. } => format!("before {tool}"),
-        Moment::AfterTool { tool, outcome, .. } => format!("{tool} {outcome}"),
+        HookTrigger::BeforeInterrupt { request } => format!("before {:?}", request.cause),
+        HookTrigger::AfterInterrupt { interrupt } => format!("after {}", interrupt.reason),
+        HookTrigger::BeforeStep { step, .. } => format!("before step {step}"),
+        HookTrigger::AfterStep { step, .. } => format!("after step {step}"),
+        HookTrigger::BeforeTool { tool, .. } => format!("before {tool}"),
+        HookTrigger::AfterTool { tool, outcome, .. } => format!("{tool} {outcome}"),
         other => format!("{other:?}"),
     }
 }
@@ -47,7 +47,7 @@ impl Hook for Noting<Then> {
         self.name
     }
 
-    async fn on(&self, moment: &Moment, _stops: &HookStops) -> Result<(), HookError> {
+    async fn on(&self, moment: &HookTrigger, _stops: &HookStops) -> Result<(), HookError> {
         let noted = format!("{}: {}", self.name, in_a_word(moment));
         self.moments.lock().unwrap().push(noted);
         match self.then {
@@ -71,7 +71,7 @@ impl Hook for Asking {
         "asking"
     }
 
-    async fn on(&self, _moment: &Moment, stops: &HookStops) -> Result<(), HookError> {
+    async fn on(&self, _moment: &HookTrigger, stops: &HookStops) -> Result<(), HookError> {
         let number = self.asked.fetch_add(1, Ordering::SeqCst);
         let other = node("root").child(&format!("worker-{number}")).unwrap();
         let request = StopRequest {
@@ -112,7 +112,7 @@ async fn hooks_that_fail_panic_or_hang_are_reported_and_stop_nobody() {
     let run = scene.run().await;
     unruly(&one);
     let kept = taken(&one, run).await;
-    let moment = Moment::BeforeTool {
+    let moment = HookTrigger::BeforeTool {
         run,
         node: node("root/worker"),
         tool: "shell".to_owned(),
@@ -185,7 +185,7 @@ async fn a_hook_may_ask_for_a_stop_and_hooks_do_not_chase_each_other() {
     });
     one.add_hook(asking.clone());
     let kept = taken(&one, run).await;
-    let step = Moment::BeforeStep {
+    let step = HookTrigger::BeforeStep {
         run,
         node: node("root/worker"),
         step: 1,

@@ -1,7 +1,7 @@
 //! Stops that come when a run has stopped already, and stops that are more than the end of a turn.
 
 use interrupts::life::{Evidence, RunState, State};
-use interrupts::manager::{KeptRun, RunEnd, StopKind, StopRequest, Taking, Target};
+use interrupts::manager::{OwnedRun, RunEnd, StopKind, StopRequest, Taking, Target};
 use interrupts::store::{
     CheckpointDraft, CheckpointId, Checkpoints as _, Intent, Journal as _, KnownEffect, NewRun,
     NodeActivity, NodeRow, Nodes as _, Repeating, Runs as _,
@@ -26,7 +26,7 @@ fn to_ask() -> RunEnd {
     }
 }
 
-async fn checkpoint(scene: &Scene, kept: &KeptRun) -> CheckpointId {
+async fn checkpoint(scene: &Scene, kept: &OwnedRun) -> CheckpointId {
     let draft = CheckpointDraft {
         run: kept.run(),
         epoch: kept.epoch(),
@@ -39,7 +39,7 @@ async fn checkpoint(scene: &Scene, kept: &KeptRun) -> CheckpointId {
     scene.store.save(draft).await.unwrap().id
 }
 
-async fn agent(scene: &Scene, kept: &KeptRun, name: &str) {
+async fn agent(scene: &Scene, kept: &OwnedRun, name: &str) {
     let row = NodeRow {
         run: kept.run(),
         node: node(name),

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use interrupts::KindName;
 use interrupts::life::{Evidence, Interrupt, RunState, State};
 use interrupts::manager::{
-    Deliveries, KeptRun, RunEnd, StopKind, StopRequest, Target, Undeliverable,
+    Deliveries, OwnedRun, RunEnd, StopKind, StopRequest, Target, Undeliverable,
 };
 use interrupts::store::{
     Audit as _, AuditSubject, NodeActivity, NodeRow, Nodes as _, Runs as _, StoredMessage,
@@ -67,7 +67,7 @@ async fn told(scene: &Scene, stop: &Interrupt) -> Vec<String> {
     details.collect()
 }
 
-async fn ends_completed(scene: &Scene, kept: KeptRun) {
+async fn ends_completed(scene: &Scene, kept: OwnedRun) {
     let run = kept.run();
     kept.settle(RunEnd::Completed).await.unwrap();
     assert_eq!(scene.state(run).await, RunState::Completed);

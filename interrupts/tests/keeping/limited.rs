@@ -94,7 +94,7 @@ async fn meet(from: From, limit: LimitKind, mode: StopMode) {
     assert_eq!(interrupts[0].source, StopSource::User);
     assert_eq!(interrupts[0].reason, "enough for today");
     assert_eq!(interrupts[0].mode, mode);
-    let notes = StopNote::standing(&interrupts[0]);
+    let notes = StopNote::in_force(&interrupts[0]);
     let causes: Vec<_> = notes.iter().map(|note| note.cause).collect();
     let limited = match limit {
         LimitKind::Time => StopCause::Timeout,

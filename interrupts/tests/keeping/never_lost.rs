@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use interrupts::life::{Evidence, RunState, State};
-use interrupts::manager::{InterruptManager, KeptRun, RunEnd, Target};
+use interrupts::manager::{InterruptManager, OwnedRun, RunEnd, Target};
 use routing_core::{NodeId, RunId, StopMode};
 use tokio::sync::oneshot;
 
@@ -17,7 +17,7 @@ const OF_ONE_STORE: u32 = 100;
 const LOST: Duration = Duration::from_secs(20);
 
 /// Works in steps, each with a wait, until told to stop; the stop of a node counts as much as one of the run.
-async fn work(kept: KeptRun, worker: NodeId) {
+async fn work(kept: OwnedRun, worker: NodeId) {
     kept.begin().await.unwrap();
     let scope = kept.node_scope(&worker);
     while !scope.is_stopping() {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use interrupts::life::RunState;
 use interrupts::manager::{
-    InterruptManager, ManagerSettings, Remains, StopKind, StopRequest, Target,
+    AbandonedEffects, InterruptManager, ManagerSettings, StopKind, StopRequest, Target,
 };
 use interrupts::store::{JournalError, Store};
 use interrupts::{EffectId, OwnerName};
@@ -19,7 +19,7 @@ use crate::scene::{Scene, node, pause, taken, work_until_stopped};
 struct Noted(Mutex<Vec<(RunId, RunState)>>);
 
 #[async_trait]
-impl Remains for Noted {
+impl AbandonedEffects for Noted {
     async fn leave_out(
         &self,
         store: &Arc<dyn Store>,

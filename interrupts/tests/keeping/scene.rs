@@ -6,11 +6,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use interrupts::life::{Actor, Evidence, Interrupt, Role, RunState, State};
 use interrupts::manager::{
-    Backoff, Deliveries, Facing, InterruptManager, KeepError, KeptRun, ManagerSettings,
+    AgentRoutes, Backoff, Deliveries, InterruptManager, KeepError, ManagerSettings, OwnedRun,
     StopRequest, Taking, Target, Times, Undeliverable,
 };
 use interrupts::store::{Filter, Interrupts as _, NewRun, Page, Runs as _, StoredMessage};
-use interrupts::{ActorName, Bell, KindName, OwnerName, RouteName};
+use interrupts::{ActorName, KindName, Notifier, OwnerName, RouteName};
 use routing_core::{NodeId, RunId, StopMode};
 use store::{MemoryStore, StoreSettings};
 use tokio::runtime::Handle;
@@ -59,7 +59,7 @@ impl Scene {
             ..ManagerSettings::new(
                 self.store.clone(),
                 OwnerName::new(owner).unwrap(),
-                Arc::new(facing()),
+                Arc::new(agent_routes()),
             )
         }
     }
@@ -89,8 +89,8 @@ impl Scene {
     }
 }
 
-pub(crate) fn facing() -> Facing {
-    Facing {
+pub(crate) fn agent_routes() -> AgentRoutes {
+    AgentRoutes {
         kind: KindName::new("ORCHESTRATOR").unwrap(),
         origin: RouteName::new("ORCHESTRATOR").unwrap(),
         routes: vec![
@@ -156,12 +156,12 @@ pub(crate) fn taking_with(run: RunId, deliveries: Arc<dyn Deliveries>) -> Taking
     }
 }
 
-pub(crate) async fn taken(process: &InterruptManager, run: RunId) -> KeptRun {
+pub(crate) async fn taken(process: &InterruptManager, run: RunId) -> OwnedRun {
     process.take(taking(run)).await.unwrap()
 }
 
 /// A workflow that works until it is told to stop, says so, and lets its run go.
-pub(crate) async fn work_until_stopped(kept: KeptRun) -> Result<(), KeepError> {
+pub(crate) async fn work_until_stopped(kept: OwnedRun) -> Result<(), KeepError> {
     kept.begin().await?;
     kept.scope().stopping().await;
     let stopped = kept.acknowledge_stops(Evidence::Boundary, None).await?;
@@ -169,25 +169,25 @@ pub(crate) async fn work_until_stopped(kept: KeptRun) -> Result<(), KeepError> {
     kept.settle(interrupts::manager::RunEnd::Stopped).await
 }
 
-/// A bell that rings in this process, for a test's processes.
+/// A notifier that rings in this process, for a test's processes.
 #[derive(Default)]
-pub(crate) struct HouseBell {
-    pub(crate) rung: tokio::sync::Notify,
+pub(crate) struct ProcessNotifier {
+    pub(crate) notified: tokio::sync::Notify,
 }
 
-/// One process's end of the bell.
-pub(crate) struct BellEnd {
-    pub(crate) ours: Arc<HouseBell>,
-    pub(crate) theirs: Arc<HouseBell>,
+/// One process's end of the notifier.
+pub(crate) struct NotifierEnd {
+    pub(crate) ours: Arc<ProcessNotifier>,
+    pub(crate) theirs: Arc<ProcessNotifier>,
 }
 
 #[async_trait]
-impl Bell for BellEnd {
-    async fn ring(&self, _owner: &OwnerName) {
-        self.theirs.rung.notify_one();
+impl Notifier for NotifierEnd {
+    async fn notify(&self, _owner: &OwnerName) {
+        self.theirs.notified.notify_one();
     }
 
     async fn heard(&self) {
-        self.ours.rung.notified().await;
+        self.ours.notified.notified().await;
     }
 }

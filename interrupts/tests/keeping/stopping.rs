@@ -67,7 +67,7 @@ async fn a_stop_ends_the_run_and_takes_the_place_of_a_pause_that_is_under_way() 
     assert_eq!(scene.states(run).await, [State::Cancelled, State::Resolved]);
 }
 
-async fn work_until_stopped_already(kept: interrupts::manager::KeptRun) {
+async fn work_until_stopped_already(kept: interrupts::manager::OwnedRun) {
     kept.acknowledge_stops(Evidence::Cancelled, None)
         .await
         .unwrap();

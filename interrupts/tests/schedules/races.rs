@@ -143,7 +143,7 @@ fn modes_join_upwards_whoever_comes_first() {
                 .map(|asks| asks.join().unwrap())
                 .collect();
             assert_eq!(scope.mode(), Some(StopMode::Immediate));
-            let standing = stops.standing(run);
+            let standing = stops.active_stops(run);
             assert_eq!(standing.len(), 1);
             assert_eq!(standing[0].reason.mode, StopMode::Immediate);
             let id = standing[0].id;
@@ -206,7 +206,7 @@ fn a_new_turn_takes_no_stop_away_that_has_not_been_acknowledged() {
             asking.join().unwrap();
             let new = stops.scope(run, &helper());
             assert_eq!(new.mode(), Some(StopMode::Graceful));
-            let id = stops.standing(run)[0].id;
+            let id = stops.active_stops(run)[0].id;
             stops.settle(run, id);
             assert_eq!(stops.new_turn(run, &worker()).mode(), None);
             assert_eq!(new.mode(), Some(StopMode::Graceful), "nothing is cleared");
@@ -235,7 +235,7 @@ fn a_stop_of_everything_reaches_a_run_that_is_taken_meanwhile_once() {
             assert!(take(&stops, run));
             asking.join().unwrap();
             assert_eq!(stops.scope(run, &helper()).mode(), Some(StopMode::Graceful));
-            assert_eq!(stops.standing(run).len(), 1);
+            assert_eq!(stops.active_stops(run).len(), 1);
             assert_eq!(left(&stops, run).len(), 1);
         },
         SCHEDULES,

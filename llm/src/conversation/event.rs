@@ -5,7 +5,7 @@ use std::sync::Arc;
 use routing_core::StopReason;
 use routing_core::model::{CallNote, ModelError, ToolRequest};
 
-use super::desk::ToolResult;
+use super::tools::ToolResult;
 use crate::chat::{ChatPartial, ChatUsage};
 
 /// What a conversation does.

@@ -8,11 +8,11 @@ use routing_core::model::{CallNote, ChunkSink, Message, ToolRequest};
 use routing_core::{Outcome, StopMode, StopReason, StopScope, StopSource};
 use tokio::sync::{mpsc, watch};
 
-use super::desk::{ToolDesk, ToolProgress, ToolResult};
 use super::event::{
     ConversationEvent, ConversationRunEnd, ConversationRunError, ConversationStatus, StopOutcome,
 };
 use super::machine::{Machine, NextAction, RunNumber, StepEnd};
+use super::tools::{ConversationTools, ToolProgress, ToolResult};
 use crate::chat::{ChatCall, ChatModel};
 
 /// How long a model may take to end after an interrupt before its call is dropped.
@@ -29,7 +29,7 @@ pub(super) struct ConversationInner {
     pub(super) scope: StopScope,
     pub(super) grace: Option<Duration>,
     pub(super) clock: Arc<dyn Clock>,
-    pub(super) desk: Option<Arc<dyn ToolDesk>>,
+    pub(super) tools: Option<Arc<dyn ConversationTools>>,
 }
 
 pub(super) struct ConversationState {
@@ -139,11 +139,11 @@ impl ConversationRun {
             shared: Arc::clone(&self.shared),
             run: self.number,
         };
-        let results = match &self.shared.desk {
-            Some(desk) => tokio::select! {
+        let results = match &self.shared.tools {
+            Some(tools) => tokio::select! {
                 biased;
-                results = desk.run(requests, &self.scope, &progress) => results,
-                () = self.given_up(&**desk) => Vec::new(),
+                results = tools.run(requests, &self.scope, &progress) => results,
+                () = self.given_up(&**tools) => Vec::new(),
             },
             // The machine asks for none then.
             None => Vec::new(),
@@ -154,9 +154,9 @@ impl ConversationRun {
     }
 
     /// Ends if the tools do not heed an interrupt. What must not be interrupted has all the time that it needs.
-    async fn given_up(&self, desk: &dyn ToolDesk) {
+    async fn given_up(&self, tools: &dyn ConversationTools) {
         let _reason = self.forced(Duration::ZERO).await;
-        desk.interruptible().await;
+        tools.interruptible().await;
         tokio::time::sleep(TOOLS_FORCED_AFTER).await;
     }
 
@@ -172,9 +172,9 @@ impl ConversationRun {
             messages,
             tools: self
                 .shared
-                .desk
+                .tools
                 .as_ref()
-                .map_or_else(Arc::default, |desk| desk.offers()),
+                .map_or_else(Arc::default, |tools| tools.offers()),
             chunks: Some(Arc::new(Pieces {
                 shared: Arc::clone(&self.shared),
                 run: self.number,

@@ -2,7 +2,7 @@
 
 use routing_core::model::{Message, Role, ToolRequest};
 
-use super::desk::NEVER_RAN;
+use super::tools::NEVER_RAN;
 
 /// Separates two messages of one role that are joined.
 const BETWEEN: &str = "\n\n";

@@ -8,7 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use llm::{
     BlockingConversation, Conversation, ConversationConfig, ConversationEvent, ConversationRunEnd,
-    ConversationStatus, ToolDesk, ToolProgress, ToolResult, ToolState, check_history,
+    ConversationStatus, ConversationTools, ToolProgress, ToolResult, ToolState, check_history,
 };
 use routing_core::StopScope;
 use routing_core::model::{Role, ToolOffer, ToolRequest};
@@ -50,7 +50,7 @@ fn result(text: &str, state: ToolState) -> ToolResult {
 }
 
 #[async_trait]
-impl ToolDesk for Desk {
+impl ConversationTools for Desk {
     fn offers(&self) -> Arc<[ToolOffer]> {
         offers()
     }
@@ -305,7 +305,7 @@ impl Section {
 }
 
 #[async_trait]
-impl ToolDesk for Section {
+impl ConversationTools for Section {
     fn offers(&self) -> Arc<[ToolOffer]> {
         offers()
     }

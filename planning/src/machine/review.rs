@@ -1,7 +1,7 @@
 //! What a person does while the workflow is stopped for them.
 
 use super::{StateDraft, step_of};
-use crate::effect::{FactKind, PersonAsked, PlanEffect, PlanningCall};
+use crate::effect::{FactKind, PersonQuestion, PlanEffect, PlanningCall};
 use crate::event::{PlanEvent, Refused};
 use crate::plan::{Plan, StepId};
 use crate::state::{Activity, Held, Phase};
@@ -96,7 +96,7 @@ impl StateDraft {
                         question: question.clone(),
                     };
                     self.checkpoint("asking");
-                    self.ask(PersonAsked::Question { step, question });
+                    self.ask(PersonQuestion::Question { step, question });
                 }
             },
         }

@@ -3,7 +3,7 @@
 use routing_core::InterruptDetails;
 
 use super::{StateDraft, step_of};
-use crate::effect::{FactKind, PersonAsked, PlanEffect, PlanningCall};
+use crate::effect::{FactKind, PersonQuestion, PlanEffect, PlanningCall};
 use crate::event::{Failure, PlanEvent, Refused};
 use crate::plan::{Plan, StepId};
 use crate::state::{Activity, Cause, Phase, PlanEnd};
@@ -218,7 +218,7 @@ impl StateDraft {
             question: question.clone(),
         };
         self.checkpoint("asking");
-        self.ask(PersonAsked::Question { step, question });
+        self.ask(PersonQuestion::Question { step, question });
     }
 
     /// An agent goes on with its answer; the plan stays as it is.

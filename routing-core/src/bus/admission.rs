@@ -141,7 +141,7 @@ pub trait Mailbox: Send + Sync {
 }
 
 /// Admits reroute events: checks them, stores them, and only then tells the agent.
-pub struct RerouteDesk<K: AgentType> {
+pub struct RerouteAdmission<K: AgentType> {
     directory: Arc<dyn AgentDirectory<K>>,
     reroutes: Arc<dyn PendingReroutes<K>>,
     mailbox: Arc<dyn Mailbox>,
@@ -150,7 +150,7 @@ pub struct RerouteDesk<K: AgentType> {
     untold: Mutex<HashSet<EventId>>,
 }
 
-impl<K: AgentType> RerouteDesk<K> {
+impl<K: AgentType> RerouteAdmission<K> {
     /// A desk over these ports.
     pub fn new(
         directory: Arc<dyn AgentDirectory<K>>,
@@ -251,7 +251,7 @@ impl<K: AgentType> RerouteDesk<K> {
 }
 
 #[async_trait]
-impl<K: AgentType> Admission<K> for RerouteDesk<K> {
+impl<K: AgentType> Admission<K> for RerouteAdmission<K> {
     async fn admit(
         &self,
         event: &InterruptRequestEvent<K>,

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::decisions::{Matter, PersonPrompt, StandingDecision};
-use super::observer::InterruptMoment;
+use super::decisions::{DecisionPart, PersonPrompt, RecordedDecision};
+use super::observer::LifecycleEvent;
 use super::resolution::HandleError;
 use super::{OperationContext, UnifiedInterruptHandler, Unresolved};
 use crate::agent_type::AgentType;
@@ -20,7 +20,7 @@ pub(super) enum RoutedAnswer<R: InterruptRoutes> {
     /// Here; it fits.
     Here { answer: Answer, target: RouteId<R> },
     /// Elsewhere; it was recorded there.
-    Elsewhere(StandingDecision<R::AgentType>),
+    Elsewhere(RecordedDecision<R::AgentType>),
 }
 
 impl<I, R> UnifiedInterruptHandler<I, R>
@@ -64,7 +64,7 @@ where
         mut question: Question,
         target: RouteId<R>,
         context: &OperationContext<'_>,
-        matter: Matter,
+        matter: DecisionPart,
     ) -> Result<RoutedAnswer<R>, Unresolved> {
         let (observer, decisions) = (&self.config.observer, &self.config.decisions);
         decisions
@@ -73,13 +73,13 @@ where
             .map_err(HandleError::Decision)?;
         let mut invalid = 0;
         loop {
-            observer.observe(context.interrupt, InterruptMoment::Asked(&question));
+            observer.observe(context.interrupt, LifecycleEvent::Asked(&question));
             let given = tokio::select! {
                 biased;
                 given = self.config.reviewer.answer(&question, context.scope) => given,
                 decided = decisions.decided_elsewhere(context.interrupt, matter) => {
                     let decision = decided.map_err(HandleError::Decision)?;
-                    observer.observe(context.interrupt, InterruptMoment::Answered(&decision.answer));
+                    observer.observe(context.interrupt, LifecycleEvent::Answered(&decision.answer));
                     return Ok(RoutedAnswer::Elsewhere(decision));
                 }
             };
@@ -112,7 +112,7 @@ where
             let text = problem.to_string();
             observer.observe(
                 context.interrupt,
-                InterruptMoment::Refused { problem: &text },
+                LifecycleEvent::Refused { problem: &text },
             );
             question.problem = Some(text);
         }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::observer::InterruptMoment;
+use super::observer::LifecycleEvent;
 use super::prompt::review_messages;
 use super::resolution::HandleError;
 use super::{OperationContext, UnifiedInterruptHandler, Unresolved};
@@ -150,7 +150,7 @@ where
                 Err(error) => error,
             };
             call.caller.correction += 1;
-            let moment = InterruptMoment::Corrected {
+            let moment = LifecycleEvent::Corrected {
                 correction: call.caller.correction,
                 error: &error,
             };

@@ -1,8 +1,8 @@
 //! What follows from a decision: the run ends, or the request of the target is filled in.
 
 use super::ask_person::RoutedAnswer;
-use super::decisions::{Matter, Proposal, StandingDecision};
-use super::observer::InterruptMoment;
+use super::decisions::{DecisionPart, Proposal, RecordedDecision};
+use super::observer::LifecycleEvent;
 use super::prompt::ResolutionPrompt;
 use super::resolution::{DecidedBy, FilledBy, HandleError, Resolution, Routed};
 use super::resolve::Raised;
@@ -28,19 +28,19 @@ where
     pub(super) async fn carry_out(
         &self,
         raised: &Raised<'_, R>,
-        decision: StandingDecision<R::AgentType>,
+        decision: RecordedDecision<R::AgentType>,
     ) -> Result<Resolution<R>, Unresolved> {
         let interrupt = raised.context.interrupt;
         let reason = raised.details.reason.clone();
         let observer = &self.config.observer;
         match raised.details.r#type {
             InterruptType::Stop => {
-                observer.observe(interrupt, InterruptMoment::Stopped { reason: &reason });
+                observer.observe(interrupt, LifecycleEvent::Stopped { reason: &reason });
                 let decision = decision.id;
                 Ok(Resolution::Stopped { decision, reason })
             }
             InterruptType::Prune => {
-                observer.observe(interrupt, InterruptMoment::Pruned { reason: &reason });
+                observer.observe(interrupt, LifecycleEvent::Pruned { reason: &reason });
                 Ok(Resolution::Pruned {
                     decision: decision.id,
                     node: raised.context.node.clone(),
@@ -48,7 +48,7 @@ where
                 })
             }
             InterruptType::Branch => {
-                observer.observe(interrupt, InterruptMoment::Branched { reason: &reason });
+                observer.observe(interrupt, LifecycleEvent::Branched { reason: &reason });
                 let decision = decision.id;
                 Ok(Resolution::Branched { decision, reason })
             }
@@ -62,10 +62,10 @@ where
     async fn route(
         &self,
         raised: &Raised<'_, R>,
-        decision: StandingDecision<R::AgentType>,
+        decision: RecordedDecision<R::AgentType>,
     ) -> Result<Resolution<R>, Unresolved> {
         let interrupt = raised.context.interrupt;
-        let StandingDecision {
+        let RecordedDecision {
             id: decision,
             mut answer,
             decided_by,
@@ -87,7 +87,7 @@ where
                 }
             },
         };
-        let moment = InterruptMoment::Resolved {
+        let moment = LifecycleEvent::Resolved {
             origin: R::agent_type_of(raised.origin).name(),
             target: R::agent_type_of(target).name(),
             decided_by,
@@ -141,7 +141,7 @@ where
         answer: &Answer,
     ) -> Result<Result<(R, FilledBy), String>, Unresolved> {
         let decisions = &self.config.decisions;
-        let asked = decisions.person_asked(raised.context.interrupt, Matter::Request);
+        let asked = decisions.person_asked(raised.context.interrupt, DecisionPart::Request);
         match asked.await.map_err(HandleError::Decision)? {
             Some(problem) => Ok(Err(problem)),
             None => self.fill(raised, target, answer).await,
@@ -243,7 +243,7 @@ where
         let decisions = &self.config.decisions;
         let mut problem = problem;
         if let Some(standing) = decisions
-            .standing(interrupt, Matter::Request)
+            .recorded(interrupt, DecisionPart::Request)
             .await
             .map_err(HandleError::Decision)?
         {
@@ -260,11 +260,11 @@ where
             fills: interrupt,
         };
         let mut question = self.question(agent_type, details, payload, target, kind, context);
-        question.interrupt = decisions.question_of(interrupt, Matter::Request);
+        question.interrupt = decisions.question_of(interrupt, DecisionPart::Request);
         // The target is decided: it cannot be changed here any more.
         question.routes = vec![R::agent_type_of(target).name()];
         let given = match self
-            .ask_person(question, target, context, Matter::Request)
+            .ask_person(question, target, context, DecisionPart::Request)
             .await?
         {
             RoutedAnswer::Elsewhere(standing) => standing.answer,
@@ -274,7 +274,7 @@ where
                 let answer = recorded.map_err(HandleError::Decision)?.answer;
                 self.config
                     .observer
-                    .observe(interrupt, InterruptMoment::Answered(&answer));
+                    .observe(interrupt, LifecycleEvent::Answered(&answer));
                 answer
             }
         };
@@ -297,7 +297,7 @@ where
     ) -> Proposal<R::AgentType> {
         Proposal {
             interrupt,
-            matter: Matter::Request,
+            matter: DecisionPart::Request,
             decision: DecisionId::generate(),
             answer,
             decided_by: DecidedBy::Person,
@@ -336,7 +336,7 @@ struct Corrections<'a, I: SealedInterrupt, R: InterruptRoutes> {
 
 impl<I: SealedInterrupt, R: InterruptRoutes> CorrectionObserver for Corrections<'_, I, R> {
     fn corrected(&self, correction: u32, error: &AnswerError) {
-        let moment = InterruptMoment::Corrected { correction, error };
+        let moment = LifecycleEvent::Corrected { correction, error };
         self.handler
             .config
             .observer

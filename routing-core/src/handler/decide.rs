@@ -1,8 +1,8 @@
 //! Who decides: a person, a reviewing model, or the one who resumes a paused run.
 
 use super::ask_person::RoutedAnswer;
-use super::decisions::{Matter, PersonPrompt, Proposal};
-use super::observer::InterruptMoment;
+use super::decisions::{DecisionPart, PersonPrompt, Proposal};
+use super::observer::LifecycleEvent;
 use super::resolution::{DecidedBy, HandleError};
 use super::resolve::{Raised, ResolvedDecision};
 use super::{UnifiedInterruptHandler, Unresolved};
@@ -33,7 +33,7 @@ where
         } = raised;
         let question = self.question(agent_type, details, payload, raised.target(), kind, context);
         let asked = self
-            .ask_person(question, raised.target(), context, Matter::Interrupt)
+            .ask_person(question, raised.target(), context, DecisionPart::Interrupt)
             .await?;
         let (answer, target) = match asked {
             RoutedAnswer::Here { answer, target, .. } => (answer, target),
@@ -54,7 +54,7 @@ where
         raised: &Raised<'_, R>,
     ) -> Result<ResolvedDecision<R>, Unresolved> {
         let decisions = &self.config.decisions;
-        let asked = decisions.person_asked(raised.context.interrupt, Matter::Interrupt);
+        let asked = decisions.person_asked(raised.context.interrupt, DecisionPart::Interrupt);
         if asked.await.map_err(HandleError::Decision)?.is_some() {
             return self.ask(raised, QuestionKind::HumanReview).await;
         }
@@ -74,7 +74,7 @@ where
                 let confidence = reviewed.confidence;
                 self.config.observer.observe(
                     context.interrupt,
-                    InterruptMoment::Reviewed {
+                    LifecycleEvent::Reviewed {
                         confidence,
                         threshold,
                     },
@@ -133,14 +133,14 @@ where
             .person_needed(PersonPrompt::Pause(&pause))
             .await
             .map_err(HandleError::Decision)?;
-        observer.observe(interrupt, InterruptMoment::Paused(&pause));
+        observer.observe(interrupt, LifecycleEvent::Paused(&pause));
         let resumed = tokio::select! {
             biased;
             resumed = self.config.reviewer.resume(&pause, context.scope) => resumed,
-            decided = decisions.decided_elsewhere(interrupt, Matter::Interrupt) => {
+            decided = decisions.decided_elsewhere(interrupt, DecisionPart::Interrupt) => {
                 let decision = decided.map_err(HandleError::Decision)?;
                 let resume = Resume { input: decision.answer.text.clone() };
-                observer.observe(interrupt, InterruptMoment::Resumed(&resume));
+                observer.observe(interrupt, LifecycleEvent::Resumed(&resume));
                 return Ok(ResolvedDecision::Elsewhere(decision));
             }
         };

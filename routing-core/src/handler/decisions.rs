@@ -13,7 +13,7 @@ use crate::review::{Answer, Answerer, Pause, Question};
 
 /// What is decided about an interrupt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Matter {
+pub enum DecisionPart {
     /// The interrupt itself: its answer, and where it goes.
     Interrupt,
     /// The request of its target, which no model could fill in. The target is decided already.
@@ -26,7 +26,7 @@ pub struct Proposal<A: AgentType> {
     /// The interrupt.
     pub interrupt: InterruptId,
     /// What of it is decided.
-    pub matter: Matter,
+    pub matter: DecisionPart,
     /// The decision's id. Proposed again with it, the decision is the same one.
     pub decision: DecisionId,
     /// The answer; empty if a pause ends unchanged, or if nothing was asked.
@@ -45,7 +45,7 @@ pub struct Proposal<A: AgentType> {
 
 /// The decision that was recorded.
 #[derive(Debug, Clone, PartialEq)]
-pub struct StandingDecision<A: AgentType> {
+pub struct RecordedDecision<A: AgentType> {
     /// Its id.
     pub id: DecisionId,
     /// The answer; empty if a pause ends unchanged, or if nothing was asked.
@@ -111,14 +111,14 @@ pub trait Decisions<A: AgentType>: Send + Sync {
     /// # Cancel safety
     ///
     /// Safe: it only reads.
-    async fn standing(
+    async fn recorded(
         &self,
         interrupt: InterruptId,
-        matter: Matter,
-    ) -> Result<Option<StandingDecision<A>>, DecisionError>;
+        matter: DecisionPart,
+    ) -> Result<Option<RecordedDecision<A>>, DecisionError>;
 
     /// The id by which a matter is decided: that of the interrupt, unless a question of its own is asked.
-    fn question_of(&self, interrupt: InterruptId, _matter: Matter) -> InterruptId {
+    fn question_of(&self, interrupt: InterruptId, _matter: DecisionPart) -> InterruptId {
         interrupt
     }
 
@@ -148,7 +148,7 @@ pub trait Decisions<A: AgentType>: Send + Sync {
     async fn person_asked(
         &self,
         _interrupt: InterruptId,
-        _matter: Matter,
+        _matter: DecisionPart,
     ) -> Result<Option<String>, DecisionError> {
         Ok(None)
     }
@@ -165,8 +165,8 @@ pub trait Decisions<A: AgentType>: Send + Sync {
     async fn decided_elsewhere(
         &self,
         _interrupt: InterruptId,
-        _matter: Matter,
-    ) -> Result<StandingDecision<A>, DecisionError> {
+        _matter: DecisionPart,
+    ) -> Result<RecordedDecision<A>, DecisionError> {
         std::future::pending().await
     }
 
@@ -180,13 +180,13 @@ pub trait Decisions<A: AgentType>: Send + Sync {
     /// # Cancel safety
     ///
     /// If dropped, it is recorded or not. Propose it again with the same id to be sure.
-    async fn decide(&self, proposal: Proposal<A>) -> Result<StandingDecision<A>, DecisionError>;
+    async fn decide(&self, proposal: Proposal<A>) -> Result<RecordedDecision<A>, DecisionError>;
 
     /// Forgets an interrupt that is not handled any more.
     fn forget(&self, _interrupt: InterruptId) {}
 }
 
-type Table<A> = HashMap<(InterruptId, Matter), StandingDecision<A>>;
+type Table<A> = HashMap<(InterruptId, DecisionPart), RecordedDecision<A>>;
 
 /// Decisions kept in the memory of one process.
 pub struct InMemoryDecisions<K: AgentType> {
@@ -211,18 +211,18 @@ impl<K: AgentType> InMemoryDecisions<K> {
 
 #[async_trait]
 impl<K: AgentType> Decisions<K::Route> for InMemoryDecisions<K> {
-    async fn standing(
+    async fn recorded(
         &self,
         interrupt: InterruptId,
-        matter: Matter,
-    ) -> Result<Option<StandingDecision<K::Route>>, DecisionError> {
+        matter: DecisionPart,
+    ) -> Result<Option<RecordedDecision<K::Route>>, DecisionError> {
         Ok(self.lock().get(&(interrupt, matter)).cloned())
     }
 
     async fn decide(
         &self,
         proposal: Proposal<K::Route>,
-    ) -> Result<StandingDecision<K::Route>, DecisionError> {
+    ) -> Result<RecordedDecision<K::Route>, DecisionError> {
         let key = (proposal.interrupt, proposal.matter);
         if let Some(standing) = self.lock().get(&key) {
             return Ok(standing.clone());
@@ -235,7 +235,7 @@ impl<K: AgentType> Decisions<K::Route> for InMemoryDecisions<K> {
             ),
             None => None,
         };
-        let decision = StandingDecision {
+        let decision = RecordedDecision {
             id: proposal.decision,
             answer: proposal.answer,
             decided_by: proposal.decided_by,

@@ -9,7 +9,7 @@ use super::{DecidedBy, FilledBy};
 /// A moment in the life of an interrupt.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
-pub enum InterruptMoment<'a> {
+pub enum LifecycleEvent<'a> {
     /// A reroute event is bound to the interrupt.
     Bound {
         /// The event's id.
@@ -77,7 +77,7 @@ pub enum InterruptMoment<'a> {
 /// Notified of what happens to interrupts. Called from the handler, in order for each interrupt; must not block.
 pub trait InterruptObserver: Send + Sync {
     /// Something happened to the interrupt.
-    fn observe(&self, interrupt: InterruptId, moment: InterruptMoment<'_>);
+    fn observe(&self, interrupt: InterruptId, moment: LifecycleEvent<'_>);
 }
 
 /// Observes nothing.
@@ -85,5 +85,5 @@ pub trait InterruptObserver: Send + Sync {
 pub struct Unobserved;
 
 impl InterruptObserver for Unobserved {
-    fn observe(&self, _interrupt: InterruptId, _moment: InterruptMoment<'_>) {}
+    fn observe(&self, _interrupt: InterruptId, _moment: LifecycleEvent<'_>) {}
 }

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::decisions::{Matter, Proposal, StandingDecision};
-use super::observer::InterruptMoment;
+use super::decisions::{DecisionPart, Proposal, RecordedDecision};
+use super::observer::LifecycleEvent;
 use super::resolution::{DecidedBy, HandleError, Resolution};
 use super::slot::Slot;
 use super::{Branches, OperationContext, UnifiedInterruptHandler, Unresolved};
@@ -39,7 +39,7 @@ impl<R: InterruptRoutes> Raised<'_, R> {
     pub(super) fn proposal(&self, answer: Answer, decided_by: DecidedBy) -> Proposal<R::AgentType> {
         Proposal {
             interrupt: self.context.interrupt,
-            matter: Matter::Interrupt,
+            matter: DecisionPart::Interrupt,
             decision: self.decision,
             answer,
             decided_by,
@@ -56,7 +56,7 @@ pub(super) enum ResolvedDecision<R: InterruptRoutes> {
     /// Decided in this process; it is to be recorded.
     Here(Proposal<R::AgentType>),
     /// Decided elsewhere, and recorded.
-    Elsewhere(StandingDecision<R::AgentType>),
+    Elsewhere(RecordedDecision<R::AgentType>),
 }
 
 impl<I, R> UnifiedInterruptHandler<I, R>
@@ -82,7 +82,7 @@ where
         }
         let decisions = &self.config.decisions;
         let standing = decisions
-            .standing(context.interrupt, Matter::Interrupt)
+            .recorded(context.interrupt, DecisionPart::Interrupt)
             .await
             .map_err(HandleError::Decision)?;
         let origin = R::route_to(request.kind().origin_route());
@@ -119,7 +119,7 @@ where
         &self,
         raised: &Raised<'_, R>,
         slot: &Slot<R>,
-    ) -> Result<StandingDecision<R::AgentType>, Unresolved> {
+    ) -> Result<RecordedDecision<R::AgentType>, Unresolved> {
         let decided = match slot.proposal(raised.bound.as_ref()) {
             Some(proposal) => ResolvedDecision::Here(proposal),
             None => match raised.details.r#type {
@@ -152,9 +152,9 @@ where
         let (interrupt, observer) = (raised.context.interrupt, &self.config.observer);
         if raised.details.r#type == InterruptType::Pause {
             let input = answer.text.clone();
-            observer.observe(interrupt, InterruptMoment::Resumed(&Resume { input }));
+            observer.observe(interrupt, LifecycleEvent::Resumed(&Resume { input }));
         } else {
-            observer.observe(interrupt, InterruptMoment::Answered(answer));
+            observer.observe(interrupt, LifecycleEvent::Answered(answer));
         }
     }
 
@@ -173,7 +173,7 @@ where
             let (event, target) = (event.event_id.as_str(), event.target().name());
             self.config
                 .observer
-                .observe(context.interrupt, InterruptMoment::Bound { event, target });
+                .observe(context.interrupt, LifecycleEvent::Bound { event, target });
         }
         Ok(bound)
     }

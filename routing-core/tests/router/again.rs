@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use routing_core::event::InterruptRequestEvent;
 use routing_core::handler::{
-    DecidedBy, DecisionError, Decisions, HandleError, InMemoryDecisions, Matter, Proposal,
-    Resolution, StandingDecision,
+    DecidedBy, DecisionError, DecisionPart, Decisions, HandleError, InMemoryDecisions, Proposal,
+    RecordedDecision, Resolution,
 };
 use routing_core::reroute::{
     ConsumeError, InMemoryReroutes, PendingReroutes, RerouteState, StoreError, Stored,
@@ -136,30 +136,30 @@ async fn a_reroute_is_consumed_before_its_request_is_filled() {
 }
 
 /// Decisions of which one was made by somebody else while a person thought.
-struct Elsewhere(StandingDecision<Desk>);
+struct Elsewhere(RecordedDecision<Desk>);
 
 #[async_trait]
 impl Decisions<Desk> for Elsewhere {
-    async fn standing(
+    async fn recorded(
         &self,
         _: InterruptId,
-        _: Matter,
-    ) -> Result<Option<StandingDecision<Desk>>, DecisionError> {
+        _: DecisionPart,
+    ) -> Result<Option<RecordedDecision<Desk>>, DecisionError> {
         Ok(None)
     }
 
     async fn decided_elsewhere(
         &self,
         _: InterruptId,
-        matter: Matter,
-    ) -> Result<StandingDecision<Desk>, DecisionError> {
+        matter: DecisionPart,
+    ) -> Result<RecordedDecision<Desk>, DecisionError> {
         match matter {
-            Matter::Interrupt => Ok(self.0.clone()),
-            Matter::Request => std::future::pending().await,
+            DecisionPart::Interrupt => Ok(self.0.clone()),
+            DecisionPart::Request => std::future::pending().await,
         }
     }
 
-    async fn decide(&self, _: Proposal<Desk>) -> Result<StandingDecision<Desk>, DecisionError> {
+    async fn decide(&self, _: Proposal<Desk>) -> Result<RecordedDecision<Desk>, DecisionError> {
         Ok(self.0.clone())
     }
 }
@@ -178,8 +178,8 @@ impl Reviewer for Silent {
     }
 }
 
-fn decided_for_the_writer() -> StandingDecision<Desk> {
-    StandingDecision {
+fn decided_for_the_writer() -> RecordedDecision<Desk> {
+    RecordedDecision {
         id: DecisionId::generate(),
         answer: chose("first"),
         decided_by: DecidedBy::Person,

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use routing_core::bus::{
     AgentDirectory, BusEvent, Delivery, EventBus, InProcessBus, Mailbox, NodeEnded, NodeStatus,
-    PublishRefusal, RerouteDesk,
+    PublishRefusal, RerouteAdmission,
 };
 use routing_core::event::{INTERRUPT_REQUEST_MARK, InterruptRequestEvent};
 use routing_core::model::Message;
@@ -111,7 +111,7 @@ fn fixture(backlog: usize) -> Fixture {
         routes: &[Desk::Writer, Desk::Editor],
         is_closed: Arc::clone(&is_closed),
     };
-    let desk = RerouteDesk::new(
+    let desk = RerouteAdmission::new(
         Arc::new(office),
         Arc::clone(&reroutes) as _,
         Arc::clone(&mailbox) as _,

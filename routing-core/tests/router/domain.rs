@@ -10,7 +10,7 @@ use routing_core::ask::Asker;
 use routing_core::context::DecoratorChain;
 use routing_core::event::InterruptRequestEvent;
 use routing_core::handler::{
-    HandlerConfig, HandlerPolicy, InMemoryDecisions, InterruptMoment, InterruptObserver,
+    HandlerConfig, HandlerPolicy, InMemoryDecisions, InterruptObserver, LifecycleEvent,
     UnifiedInterruptHandler,
 };
 use routing_core::model::{
@@ -278,16 +278,16 @@ impl Reviewer for ScriptedReviewer {
 pub(crate) struct Journal(pub(crate) Mutex<Vec<String>>);
 
 impl InterruptObserver for Journal {
-    fn observe(&self, _interrupt: InterruptId, moment: InterruptMoment<'_>) {
+    fn observe(&self, _interrupt: InterruptId, moment: LifecycleEvent<'_>) {
         let line = match moment {
-            InterruptMoment::Bound { event, target } => format!("bound {event} to {target}"),
-            InterruptMoment::Asked(question) => format!("asked {}", question.target),
-            InterruptMoment::Refused { problem } => format!("refused: {problem}"),
-            InterruptMoment::Answered(_) => "answered".to_owned(),
-            InterruptMoment::Corrected { correction, error } => {
+            LifecycleEvent::Bound { event, target } => format!("bound {event} to {target}"),
+            LifecycleEvent::Asked(question) => format!("asked {}", question.target),
+            LifecycleEvent::Refused { problem } => format!("refused: {problem}"),
+            LifecycleEvent::Answered(_) => "answered".to_owned(),
+            LifecycleEvent::Corrected { correction, error } => {
                 format!("correction {correction}: {error}")
             }
-            InterruptMoment::Resolved {
+            LifecycleEvent::Resolved {
                 origin,
                 target,
                 reroute,

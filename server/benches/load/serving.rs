@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use interrupts::life::{Actor, Choosing, Interrupt, Judge, Role, Verdict};
 use interrupts::store::{Interrupts, Store};
-use interrupts::{ActorName, NoBell};
+use interrupts::{ActorName, NoNotifier};
 use reqwest::{Client, RequestBuilder};
 use routing_core::DecisionId;
 use serde_json::{Value, json};
@@ -49,7 +49,7 @@ pub(crate) async fn serve(store: &Path, questions: usize) {
     let token = issue_token(&*store, order).await.unwrap().secret;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     println!("{} {token}", listener.local_addr().unwrap());
-    let mut config = ServerConfig::new(store, Arc::new(NoBell));
+    let mut config = ServerConfig::new(store, Arc::new(NoNotifier));
     config.catalogues = agents::catalogue::built_in();
     config.limits.requests_per_second = u32::MAX.try_into().unwrap();
     config.limits.request_burst = u32::MAX.try_into().unwrap();

@@ -6,7 +6,7 @@ use interrupts::Digest;
 use interrupts::life::{Actor, Role};
 use interrupts::store::{TokenRow, TokenScope, Tokens};
 
-use super::staying::Stay;
+use super::session_expiry::Stay;
 use crate::app::App;
 use crate::problem::{Kind, Problem};
 

@@ -12,7 +12,7 @@ use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
 use super::caller::Caller;
-use super::crowd::{holding, is_for_a_list, share};
+use super::concurrency_limit::{holding, is_for_a_list, share};
 use crate::app::App;
 use crate::config::ServerLimits;
 use crate::problem::{Kind, Problem};

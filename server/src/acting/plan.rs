@@ -2,7 +2,7 @@
 
 use control::DecisionParts;
 use interrupts::life::Interrupt;
-use planning::{PlanPreview, PlanRevision, StoredPlan, Unfit, is_plan};
+use planning::{PlanPreview, PlanRevision, RevisionError, StoredPlan, is_plan};
 
 use crate::app::App;
 use crate::problem::{Kind, Problem, misfit, of_invalid};
@@ -49,8 +49,8 @@ pub(super) async fn check_plan(
 pub(crate) fn preview(plan: &StoredPlan, revision: &PlanRevision) -> Result<PlanPreview, Problem> {
     match revision.check(plan.state()) {
         Ok(Some(preview)) => Ok(preview),
-        Ok(None) => Err(misfit("/payload/plan", &Unfit::Empty.to_string())),
-        Err(unfit @ Unfit::Other { .. }) => Err(Problem::new(
+        Ok(None) => Err(misfit("/payload/plan", &RevisionError::Empty.to_string())),
+        Err(unfit @ RevisionError::Other { .. }) => Err(Problem::new(
             Kind::StaleVersion,
             unfit.to_string(),
             "look at the plan as it is now, and preview the change again",

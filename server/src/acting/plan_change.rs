@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use interrupts::Digest;
 use interrupts::store::Run;
-use planning::{PlanReading, PlanWish, StoredPlan, is_plan};
+use planning::{PlanChangeRequest, PlanReading, StoredPlan, is_plan};
 use uuid::Uuid;
 
 use super::keyed;
@@ -17,7 +17,7 @@ use crate::problem::{Problem, of_plan_order, of_plan_read, other_workflow};
 #[derive(Debug, Clone)]
 pub(crate) struct PlanChangeOrder {
     /// Which.
-    pub(crate) wish: PlanWish,
+    pub(crate) wish: PlanChangeRequest,
     /// The version of the plan that the caller saw.
     pub(crate) if_version: Option<usize>,
     /// The key by which a repeated request is the same change.

@@ -1,6 +1,6 @@
 //! Interrupting an agent or a run.
 
-use control::{NotAsked, StopOrder, StopRequester};
+use control::{InvalidRequest, StopOrder, StopRequester};
 use interrupts::life::{Interrupt, Scope};
 use interrupts::manager::StopCause;
 use interrupts::store::{AdmitError, Admitted};
@@ -71,27 +71,27 @@ pub(crate) async fn stop(
 }
 
 /// The problem for a stop that cannot be requested.
-pub(super) fn not_asked(error: &NotAsked) -> Problem {
+pub(super) fn not_asked(error: &InvalidRequest) -> Problem {
     let detail = error.to_string();
     match error {
-        NotAsked::Question(_) => Problem::new(
+        InvalidRequest::Question(_) => Problem::new(
             Kind::Shape,
             detail,
             "publish it as an event: `POST /v1/interrupt-requests`",
         ),
-        NotAsked::PruneOfRun => Problem::new(
+        InvalidRequest::PruneOfRun => Problem::new(
             Kind::Shape,
             detail,
             "leave `scope` out, or end the whole run with the type STOP",
         ),
-        NotAsked::Fork { .. } => Problem::new(
+        InvalidRequest::Fork { .. } => Problem::new(
             Kind::NotInState,
             detail,
             "begin another run with the same input",
         ),
-        NotAsked::Event(error) => misnamed(error),
-        NotAsked::EventId(_) => Problem::new(Kind::Shape, detail, "shorten it"),
-        NotAsked::Json(_) | _ => Problem::new(Kind::Internal, detail, "report this"),
+        InvalidRequest::Event(error) => misnamed(error),
+        InvalidRequest::EventId(_) => Problem::new(Kind::Shape, detail, "shorten it"),
+        InvalidRequest::Json(_) | _ => Problem::new(Kind::Internal, detail, "report this"),
     }
 }
 

@@ -29,7 +29,7 @@ const TOGETHER: Duration = Duration::from_millis(20);
 
 /// The fields that are read of an event that the broker has.
 #[derive(Deserialize)]
-struct Told {
+struct BrokerEvent {
     sequence: String,
 }
 
@@ -199,7 +199,7 @@ impl Relay<'_> {
         let Some(json) = self.broker().last().await? else {
             return Ok(());
         };
-        let last: Option<Told> = serde_json::from_str(&json).ok();
+        let last: Option<BrokerEvent> = serde_json::from_str(&json).ok();
         let last = last.and_then(|last| last.sequence.parse::<u64>().ok());
         let Some(last) = last.filter(|last| *last > self.position) else {
             return Ok(());

@@ -6,13 +6,13 @@ use interrupts::life::{
     AskingId, Decider, Decision, Interrupt, Notice, ReviewStep, RunState, State,
 };
 use interrupts::store::{NodeActivity, Notification, RerouteRow, RuleEvent};
-use journal::tool::KeptCall;
+use journal::tool::StoredCall;
 use routing_core::reroute::RerouteState;
 use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId};
 use serde_json::{Map, Value, json};
 
 use super::model_call::tell_letters;
-use super::records::{EventRecords, KeptEffect, KeptRun};
+use super::records::{EventRecords, StoredEffect, StoredRun};
 use crate::address::AgentAddress;
 use crate::problem::decider;
 use crate::wire::AskingView;
@@ -217,21 +217,21 @@ impl EventContent {
         run: RunId,
         data: Value,
         (kind, done): (&str, bool),
-        kept: Option<&KeptEffect>,
+        kept: Option<&StoredEffect>,
     ) -> Self {
         let mut data = object(data);
         let topic = match kept {
-            Some(KeptEffect::Tool(call)) => call_told(call, done, &mut data),
-            Some(KeptEffect::Model(call)) => {
+            Some(StoredEffect::Tool(call)) => call_told(call, done, &mut data),
+            Some(StoredEffect::Model(call)) => {
                 call.tell(done, &mut data);
                 effect_topic(kind, done)
             }
-            Some(KeptEffect::Interrupt(kept)) => {
+            Some(StoredEffect::Interrupt(kept)) => {
                 kept.tell(done, &mut data);
                 effect_topic(kind, done)
             }
-            Some(KeptEffect::Attempt(attempt)) => attempt.tell(done, &mut data),
-            Some(KeptEffect::Mail(letters)) => {
+            Some(StoredEffect::Attempt(attempt)) => attempt.tell(done, &mut data),
+            Some(StoredEffect::Mail(letters)) => {
                 if done {
                     tell_letters(letters, &mut data);
                 }
@@ -246,7 +246,7 @@ impl EventContent {
         run: RunId,
         (state, version): (RunState, u64),
         (reason, open): (Option<&str>, &[InterruptId]),
-        kept: Option<&KeptRun>,
+        kept: Option<&StoredRun>,
     ) -> Self {
         let mut data = Map::new();
         data.insert("run_id".to_owned(), json!(run));
@@ -413,7 +413,7 @@ fn object(value: Value) -> Map<String, Value> {
 }
 
 /// Adds a call of a tool, and returns the event's name: the beginning has what was requested, the end has the result.
-fn call_told(call: &KeptCall, done: bool, data: &mut Map<String, Value>) -> &'static str {
+fn call_told(call: &StoredCall, done: bool, data: &mut Map<String, Value>) -> &'static str {
     data.insert("call_id".to_owned(), call.call.as_str().into());
     data.insert("tool".to_owned(), call.tool.as_str().into());
     let Some(end) = call.end.as_ref().filter(|_end| done) else {

@@ -6,7 +6,7 @@ use interrupts::store::JournalEntry;
 use journal::attempts::{AttemptEnd, AttemptIntent};
 use journal::entry::{CallIntent, CallResult};
 use journal::gist;
-use journal::letter::Letter;
+use journal::message::AgentMessage;
 use routing_core::answer::body;
 use routing_core::model::{Purpose, TokenUsage};
 use serde::de::IgnoredAny;
@@ -19,7 +19,7 @@ const LONGEST_PARTIAL: usize = 300;
 
 /// A call, as the journal stores it.
 #[derive(Debug)]
-pub(crate) struct KeptModelCall {
+pub(crate) struct StoredModelCall {
     intent: CallIntent,
     /// Its answer, once it has one: also absent if its agent was abandoned before.
     result: Option<CallResult>,
@@ -27,12 +27,12 @@ pub(crate) struct KeptModelCall {
 
 /// A try of a call that has an entry of its own.
 #[derive(Debug)]
-pub(crate) struct KeptAttempt {
+pub(crate) struct StoredAttempt {
     intent: AttemptIntent,
     end: Option<AttemptEnd>,
 }
 
-impl KeptModelCall {
+impl StoredModelCall {
     /// The call of an entry; `None` if a program wrote it that writes calls differently.
     pub(super) fn of(entry: &JournalEntry) -> Option<Self> {
         let intent = serde_json::from_str(&entry.intent.content).ok()?;
@@ -80,7 +80,7 @@ impl KeptModelCall {
     }
 }
 
-impl KeptAttempt {
+impl StoredAttempt {
     /// The try of an entry; `None` if a program wrote it that writes tries differently.
     pub(super) fn of(entry: &JournalEntry) -> Option<Self> {
         let result = entry.result.as_ref();
@@ -125,7 +125,7 @@ impl KeptAttempt {
 }
 
 /// Adds the messages that an agent reads from then on, or the input with which its run was resumed.
-pub(super) fn tell_letters(letters: &[Letter], data: &mut Map<String, Value>) {
+pub(super) fn tell_letters(letters: &[AgentMessage], data: &mut Map<String, Value>) {
     let texts = letters.iter().map(|letter| letter.text.as_str());
     let texts = texts.filter(|text| text.len() <= LONGEST_TEXT);
     let texts: Vec<&str> = texts.collect();

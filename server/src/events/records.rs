@@ -15,40 +15,40 @@ use journal::RunHeader;
 use journal::attempts::ATTEMPT;
 use journal::entry::{InterruptEnd, InterruptIntent, InterruptOutcome};
 use journal::kind::{INTERRUPT, MAIL, MODEL_CALL, TOOL_CALL};
-use journal::letter::{Letter, Mail};
-use journal::tool::KeptCall;
+use journal::message::{AgentMessage, Mail};
+use journal::tool::StoredCall;
 use routing_core::{EventId, InterruptId, RunId};
 use serde_json::{Map, Value, json};
 
 use super::known::Interrupts;
-use super::model_call::{KeptAttempt, KeptModelCall};
+use super::model_call::{StoredAttempt, StoredModelCall};
 
 /// How many are read from the store at a time.
 const TOGETHER: usize = 8;
 
 /// An effect, as its journal stores it.
 #[derive(Debug)]
-pub(crate) enum KeptEffect {
+pub(crate) enum StoredEffect {
     /// A call of a tool.
-    Tool(KeptCall),
+    Tool(StoredCall),
     /// A call of a model.
-    Model(Box<KeptModelCall>),
+    Model(Box<StoredModelCall>),
     /// A try of an effect that has an entry of its own.
-    Attempt(KeptAttempt),
+    Attempt(StoredAttempt),
     /// What became of an interrupt.
-    Interrupt(Box<KeptOutcome>),
+    Interrupt(Box<StoredOutcome>),
     /// What an agent has read outside of a turn.
-    Mail(Vec<Letter>),
+    Mail(Vec<AgentMessage>),
 }
 
 /// The outcome of an interrupt that an agent raised, as the journal stores it.
 #[derive(Debug)]
-pub(crate) struct KeptOutcome {
+pub(crate) struct StoredOutcome {
     interrupt: InterruptId,
     outcome: Option<InterruptEnd>,
 }
 
-impl KeptOutcome {
+impl StoredOutcome {
     fn of(entry: &JournalEntry) -> Option<Self> {
         let intent: InterruptIntent = serde_json::from_str(&entry.intent.content).ok()?;
         let outcome = entry.result.as_ref();
@@ -87,7 +87,7 @@ impl KeptOutcome {
     }
 }
 
-impl KeptEffect {
+impl StoredEffect {
     /// Whether events contain more about effects of this kind than that they exist.
     fn is_told(kind: &str) -> bool {
         [MODEL_CALL, TOOL_CALL, ATTEMPT, INTERRUPT, MAIL].contains(&kind)
@@ -95,13 +95,13 @@ impl KeptEffect {
 
     fn of(entry: &JournalEntry) -> Option<Self> {
         match entry.intent.kind.as_str() {
-            TOOL_CALL => KeptCall::of(entry).map(Self::Tool),
+            TOOL_CALL => StoredCall::of(entry).map(Self::Tool),
             MODEL_CALL => {
-                let call = KeptModelCall::of(entry)?;
+                let call = StoredModelCall::of(entry)?;
                 Some(Self::Model(Box::new(call)))
             }
-            ATTEMPT => KeptAttempt::of(entry).map(Self::Attempt),
-            INTERRUPT => Some(Self::Interrupt(Box::new(KeptOutcome::of(entry)?))),
+            ATTEMPT => StoredAttempt::of(entry).map(Self::Attempt),
+            INTERRUPT => Some(Self::Interrupt(Box::new(StoredOutcome::of(entry)?))),
             MAIL => {
                 let mail: Mail = serde_json::from_str(&entry.intent.content).ok()?;
                 Some(Self::Mail(mail.letters))
@@ -113,7 +113,7 @@ impl KeptEffect {
 
 /// What a run was started with, and its result.
 #[derive(Debug, Default)]
-pub(super) struct KeptRun {
+pub(super) struct StoredRun {
     /// The texts of its order, by their names.
     pub(super) order: Vec<(&'static str, String)>,
     pub(super) result: Option<String>,
@@ -124,10 +124,10 @@ pub(super) struct KeptRun {
 pub(crate) struct EventRecords {
     /// The interrupts.
     pub(crate) interrupts: Interrupts,
-    effects: HashMap<EffectId, KeptEffect>,
+    effects: HashMap<EffectId, StoredEffect>,
     messages: HashMap<u64, String>,
     reroutes: HashMap<EventId, RerouteRow>,
-    runs: HashMap<RunId, KeptRun>,
+    runs: HashMap<RunId, StoredRun>,
 }
 
 impl EventRecords {
@@ -136,7 +136,9 @@ impl EventRecords {
         let (mut effects, mut messages, mut reroutes, mut runs) = (vec![], vec![], vec![], vec![]);
         for row in rows {
             match &row.notification {
-                Notification::Effect { effect, kind, .. } if KeptEffect::is_told(kind.as_str()) => {
+                Notification::Effect { effect, kind, .. }
+                    if StoredEffect::is_told(kind.as_str()) =>
+                {
                     effects.push(*effect);
                 }
                 Notification::Message { run, message, .. } => messages.push((*run, *message)),
@@ -160,7 +162,7 @@ impl EventRecords {
                 let entry = store.effect(id).await?;
                 Ok(entry
                     .as_ref()
-                    .and_then(KeptEffect::of)
+                    .and_then(StoredEffect::of)
                     .map(|effect| (id, effect)))
             }))
             .await,
@@ -183,7 +185,7 @@ impl EventRecords {
                 let Some(run) = store.run(id).await? else {
                     return Ok(None);
                 };
-                Ok(Some((id, KeptRun::of(store, &run).await?)))
+                Ok(Some((id, StoredRun::of(store, &run).await?)))
             }))
             .await,
         }
@@ -194,7 +196,7 @@ impl EventRecords {
     }
 
     /// An effect, if events contain more about it than that it exists.
-    pub(crate) fn effect(&self, id: EffectId) -> Option<&KeptEffect> {
+    pub(crate) fn effect(&self, id: EffectId) -> Option<&StoredEffect> {
         self.effects.get(&id)
     }
 
@@ -206,12 +208,12 @@ impl EventRecords {
         self.reroutes.get(event)
     }
 
-    pub(super) fn run(&self, run: RunId) -> Option<&KeptRun> {
+    pub(super) fn run(&self, run: RunId) -> Option<&StoredRun> {
         self.runs.get(&run)
     }
 }
 
-impl KeptRun {
+impl StoredRun {
     async fn of(store: &dyn Store, run: &Run) -> Result<Self, StoreError> {
         let header = RunHeader::from_content(&run.content).ok();
         let order = serde_json::from_str::<Value>(&run.content).unwrap_or_default();

@@ -2,8 +2,8 @@
 
 mod answering;
 mod claiming;
-mod kept;
-mod standing;
+mod late_answer;
+mod status;
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
@@ -36,8 +36,8 @@ use crate::wire::{DecisionView, label};
 
 use answering::{allows, answer_form};
 pub(super) use claiming::{claim, claim_of_another, claimed, look};
-use standing::followed;
-pub(super) use standing::{after, standing};
+use status::followed;
+pub(super) use status::{after, status};
 
 /// The prefix of the names of the confirmations in the form.
 const CONFIRM: &str = "confirm.";
@@ -347,10 +347,10 @@ fn body_with(
         }
         @if interrupt.family() == Family::Question { (destination(interrupt)) }
         @match (DecisionView::of(interrupt), &ended, may) {
-            (Some(decision), _, _) => { (result(&decision, interrupt, next, now)) (kept::kept(&question, filled)) }
-            (None, Some(problem), _) => { (banner(problem)) (kept::kept(&question, filled)) }
+            (Some(decision), _, _) => { (result(&decision, interrupt, next, now)) (late_answer::kept(&question, filled)) }
+            (None, Some(problem), _) => { (banner(problem)) (late_answer::kept(&question, filled)) }
             (None, None, true) => (answer_form(interrupt, (&question, request.as_ref()), caller, claim, filled)),
-            (None, None, false) => { p.banner { "Your role only looks. Reviewers can decide." } (kept::kept(&question, filled)) }
+            (None, None, false) => { p.banner { "Your role only looks. Reviewers can decide." } (late_answer::kept(&question, filled)) }
         }
         (beside(shown))
         details { summary { "Everything, as JSON" } pre tabindex="0" { (visible(&pretty(&question.content))) } }

@@ -265,8 +265,8 @@ async fn parts(app: &App, run: &Run, agents: Vec<AgentView>, may: bool) -> Resul
 /// Who else requests a stop.
 fn also_asked(stop: &Interrupt) -> Markup {
     let askings = stop.askings();
-    let standing = askings.iter().filter(|asking| asking.stands());
-    let names: Vec<&str> = standing.map(|asking| asking.by.name.as_str()).collect();
+    let in_force = askings.iter().filter(|asking| asking.is_in_force());
+    let names: Vec<&str> = in_force.map(|asking| asking.by.name.as_str()).collect();
     html! {
         @if names.len() > 1 { ", requested by " (visible(&names.join(", "))) }
     }

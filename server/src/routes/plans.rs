@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use planning::{PlanWish, is_plan};
+use planning::{PlanChangeRequest, is_plan};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -67,15 +67,15 @@ pub(crate) struct PlanChangeBody {
 
 impl PlanChangeBody {
     /// The change that it names, with what that change needs and nothing else.
-    fn wish(self) -> Result<(PlanWish, Option<usize>), Problem> {
+    fn wish(self) -> Result<(PlanChangeRequest, Option<usize>), Problem> {
         let if_version = self.if_version.map(|version| version as usize);
         let wish = match (self.change, self.tasks, self.request) {
-            (ChangeName::Propose, Some(tasks), None) => PlanWish::Propose { tasks },
+            (ChangeName::Propose, Some(tasks), None) => PlanChangeRequest::Propose { tasks },
             (ChangeName::Suggest, None, Some(request)) if !request.trim().is_empty() => {
-                PlanWish::Suggest { request }
+                PlanChangeRequest::Suggest { request }
             }
-            (ChangeName::Undo, None, None) => PlanWish::Undo,
-            (ChangeName::Redo, None, None) => PlanWish::Redo,
+            (ChangeName::Undo, None, None) => PlanChangeRequest::Undo,
+            (ChangeName::Redo, None, None) => PlanChangeRequest::Redo,
             (
                 ChangeName::Propose | ChangeName::Suggest | ChangeName::Undo | ChangeName::Redo,
                 ..,

@@ -183,13 +183,13 @@ fn wait_of(wait_ms: Option<u32>) -> Result<Duration, Problem> {
 }
 
 /// A request that waits for news.
-struct Patience<'a> {
+struct WaitLimit<'a> {
     app: &'a App,
     ends: Instant,
     news: News,
 }
 
-impl<'a> Patience<'a> {
+impl<'a> WaitLimit<'a> {
     /// Begins before the first look, so that no news is missed in between.
     fn begin(app: &'a App, concern: Concern, wait: Duration) -> Self {
         let most = app.config.limits.answer_time.saturating_sub(SPARE);
@@ -207,7 +207,7 @@ impl<'a> Patience<'a> {
         self.more_until(None).await
     }
 
-    /// As [`Patience::more`], but returns at the latest at this time, as if there were news.
+    /// As [`WaitLimit::more`], but returns at the latest at this time, as if there were news.
     ///
     /// Cancel safe: it only waits.
     async fn more_until(&mut self, at: Option<Timestamp>) -> bool {

@@ -110,7 +110,7 @@ impl AgentView {
         open: &[Interrupt],
         now: Timestamp,
     ) -> Self {
-        let activity = row.stands(run, open);
+        let activity = row.activity_in(run, open);
         let own = open
             .iter()
             .filter(|one| one.run == row.run && one.node == row.node);
@@ -138,8 +138,8 @@ impl AgentView {
 }
 
 fn ways_of(row: &NodeRow, catalogue: Option<&Catalogue>) -> Vec<String> {
-    let facing = catalogue.and_then(|it| it.facing(Some(&row.kind)));
-    let routes = facing.map_or_else(Vec::new, |facing| facing.routes);
+    let agent_routes = catalogue.and_then(|it| it.agent_routes(Some(&row.kind)));
+    let routes = agent_routes.map_or_else(Vec::new, |agent_routes| agent_routes.routes);
     routes
         .iter()
         .map(|route| route.as_str().to_owned())

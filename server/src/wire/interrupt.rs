@@ -5,7 +5,7 @@ use interrupts::catalogue::Catalogue;
 use interrupts::life::{Asking, AskingId, Decider, Decision, ExpiryOutcome, Interrupt, Lane};
 use interrupts::manager::{StopCause, StopNote};
 use jiff::Timestamp;
-use journal::tool::{ToolMatter, ToolQuestionKind};
+use journal::tool::{ToolQuestionContent, ToolQuestionKind};
 use routing_core::{InterruptId, InterruptType, StopSource};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -394,7 +394,7 @@ pub(crate) const KINDS: [&str; 14] = [
 
 /// What an interrupt is about, for inboxes and their filters.
 pub(crate) fn kind_of(interrupt: &Interrupt) -> &'static str {
-    if let Some(matter) = ToolMatter::of(&interrupt.content) {
+    if let Some(matter) = ToolQuestionContent::of(&interrupt.content) {
         return match matter.tool_call.asks {
             ToolQuestionKind::Permission => "permission",
             ToolQuestionKind::UnknownOutcome => "tool_call",

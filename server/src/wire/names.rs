@@ -53,7 +53,7 @@ names! {
     /// Where an interrupt stands.
     InterruptStateName = State::ALL.map(State::name);
     /// Whether a question is still open.
-    QuestionStateName = workers::AskedState::ALL.map(workers::AskedState::name);
+    QuestionStateName = workers::QuestionState::ALL.map(workers::QuestionState::name);
     /// What a caller may do.
     RoleName = ["viewer", "agent", "worker", "reviewer", "supervisor", "admin"];
     /// Where a run stands.

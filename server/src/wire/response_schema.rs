@@ -11,7 +11,7 @@ use control::{QuestionContent, request_schema, target_of};
 use interrupts::catalogue::Catalogue;
 use interrupts::life::{Family, Interrupt};
 use interrupts::{Digest, RouteName};
-use journal::tool::ToolMatter;
+use journal::tool::ToolQuestionContent;
 use serde::{Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
@@ -128,7 +128,7 @@ impl ResponseSchema {
 
 /// The schema of the request of the one route that an interrupt's answer may take.
 fn request_text(interrupt: &Interrupt, catalogue: Option<&Catalogue>) -> Option<RequestText> {
-    if ToolMatter::of(&interrupt.content).is_some() {
+    if ToolQuestionContent::of(&interrupt.content).is_some() {
         // It is the tool's, and each tool has its own.
         return text_of(request_schema(interrupt, catalogue, None)?);
     }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 use workers::{
-    AskedAgent, Decided, EffectState, Protocol, QuestionStanding, Route, Signals, Work,
+    Decided, EffectState, InterruptSignal, Protocol, QuestionStatus, Route, Signals, Work,
     WorkerCheckpoint, WorkerMessage,
 };
 
@@ -283,19 +283,19 @@ pub(crate) struct WorkQuestionView {
 }
 
 impl WorkQuestionView {
-    pub(crate) fn of(standing: &QuestionStanding) -> Self {
+    pub(crate) fn of(status: &QuestionStatus) -> Self {
         Self {
-            key: standing.key.to_string(),
-            interrupt_id: standing.interrupt.id.to_string(),
-            agent_id: standing.interrupt.node.to_string(),
-            kind: standing.interrupt.kind.to_string(),
-            state: standing.state.name().to_owned(),
-            reason: standing.interrupt.reason.clone(),
-            decision: standing.decided.as_ref().map(WorkDecisionView::of),
-            route: standing.route.as_ref().map(TakenRouteView::of),
-            request: standing.request.clone(),
-            corrections_left: standing.corrections_left(),
-            asked: standing.asked.as_ref().map(|it| it.key.to_string()),
+            key: status.key.to_string(),
+            interrupt_id: status.interrupt.id.to_string(),
+            agent_id: status.interrupt.node.to_string(),
+            kind: status.interrupt.kind.to_string(),
+            state: status.state.name().to_owned(),
+            reason: status.interrupt.reason.clone(),
+            decision: status.decided.as_ref().map(WorkDecisionView::of),
+            route: status.route.as_ref().map(TakenRouteView::of),
+            request: status.request.clone(),
+            corrections_left: status.corrections_left(),
+            asked: status.asked.as_ref().map(|it| it.key.to_string()),
         }
     }
 }
@@ -372,7 +372,7 @@ pub(crate) struct AskedAgentView {
 }
 
 impl AskedAgentView {
-    fn of(asked: AskedAgent) -> Self {
+    fn of(asked: InterruptSignal) -> Self {
         Self {
             interrupt_id: asked.interrupt.to_string(),
             agent_id: asked.node.to_string(),

@@ -265,7 +265,7 @@ async fn a_server_for_other_machines_starts_only_when_told_and_with_a_token() {
             crate::house::token(&*store, "somebody", Role::Observer).await;
         }
         let listener = tokio::net::TcpListener::bind("0.0.0.0:0").await.unwrap();
-        let mut config = ServerConfig::new(store, std::sync::Arc::new(interrupts::NoBell));
+        let mut config = ServerConfig::new(store, std::sync::Arc::new(interrupts::NoNotifier));
         config.remote = remote;
         let stop = CancellationToken::new();
         stop.cancel();

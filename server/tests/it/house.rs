@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use agents::plan_execute::{PlanBench, PlanChange, change_plan};
+use agents::plan_execute::{PlanChange, PlanEditing, change_plan};
 use async_trait::async_trait;
-use interrupts::NoBell;
+use interrupts::NoNotifier;
 use interrupts::life::{Actor, Role};
 use interrupts::store::{CheckpointId, NewRun, Store, TokenScope};
 use interrupts::{ActorName, OwnerName, WorkflowName};
 use journal::ResumeRequest;
-use planning::{PlanWish, StoredPlan};
+use planning::{PlanChangeRequest, StoredPlan};
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use routing_core::{NodeId, RunId, SystemClock};
 use serde_json::Value;
@@ -139,7 +139,7 @@ impl RunLauncher for Launches {
     }
 
     async fn change_plan(&self, order: PlanOrder) -> Result<StoredPlan, PlanOrderError> {
-        let bench = PlanBench {
+        let bench = PlanEditing {
             store: Arc::clone(&self.store),
             run: order.run,
             by: order.by,
@@ -150,10 +150,10 @@ impl RunLauncher for Launches {
             clock: Arc::new(SystemClock),
         };
         let change = match order.wish {
-            PlanWish::Propose { tasks } => PlanChange::Propose { tasks },
-            PlanWish::Undo => PlanChange::Undo,
-            PlanWish::Redo => PlanChange::Redo,
-            PlanWish::Suggest { request } => {
+            PlanChangeRequest::Propose { tasks } => PlanChange::Propose { tasks },
+            PlanChangeRequest::Undo => PlanChange::Undo,
+            PlanChangeRequest::Redo => PlanChange::Redo,
+            PlanChangeRequest::Suggest { request } => {
                 // A model that thinks until the test lets it answer.
                 let _turn = self.thinking.lock().await;
                 self.thoughts.fetch_add(1, Ordering::Relaxed);
@@ -191,7 +191,7 @@ impl House {
             thinking: Mutex::default(),
             thoughts: AtomicU32::new(0),
         });
-        let mut config = ServerConfig::new(Arc::clone(&store), Arc::new(NoBell));
+        let mut config = ServerConfig::new(Arc::clone(&store), Arc::new(NoNotifier));
         config.catalogues = agents::catalogue::built_in();
         config.launcher = Arc::clone(&launcher) as Arc<dyn RunLauncher>;
         config.limits.feed_poll = Duration::from_millis(5);

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use interrupts::life::RunState;
-use interrupts::manager::Looks;
+use interrupts::manager::ScanSchedule;
 
-use super::looks::{Attempt, AttemptCause};
+use super::orphan_scan::{Attempt, AttemptCause};
 use super::{Model, ModelEvent, Read, Remedy, Source};
 use crate::measured::microseconds;
 
@@ -23,7 +23,7 @@ pub(super) enum FeedNews {
 #[derive(Debug, Default)]
 pub(super) struct Hearing {
     is_reading: bool,
-    has_rung: bool,
+    has_notified: bool,
     /// How many commits it has read of, and how many events.
     read: u64,
     heard: usize,
@@ -49,7 +49,7 @@ impl Model<'_> {
     }
 
     /// Notifies all processes that listen of a commit.
-    pub(super) fn rings(&mut self) {
+    pub(super) fn notifies(&mut self) {
         let listeners: Vec<usize> = match self.settings.remedy {
             Remedy::Before | Remedy::Today => (0..self.processes.len()).collect(),
             Remedy::OneIsTold => {
@@ -58,7 +58,7 @@ impl Model<'_> {
                 servers.chain(concerned).collect()
             }
         };
-        let work = self.costs.bell * listeners.len() as f64;
+        let work = self.costs.notifier * listeners.len() as f64;
         // A connection that was not notified of the last commit yet is notified of both at once.
         if !self.store.has_other_work() {
             self.figures.asked[Source::Feeds as usize] += work / 1e6;
@@ -67,7 +67,7 @@ impl Model<'_> {
         }
         for process in listeners {
             let hearing = &mut self.processes[process].hearing;
-            if !std::mem::replace(&mut hearing.has_rung, true) && !hearing.is_reading {
+            if !std::mem::replace(&mut hearing.has_notified, true) && !hearing.is_reading {
                 self.hears_soon(process);
             }
         }
@@ -84,7 +84,7 @@ impl Model<'_> {
         let poll = self.times.poll;
         self.timeline.after(poll, ModelEvent::Polls(process));
         let hearing = &mut self.processes[process].hearing;
-        if !hearing.is_reading && !hearing.has_rung {
+        if !hearing.is_reading && !hearing.has_notified {
             self.hears(process);
         }
     }
@@ -95,7 +95,7 @@ impl Model<'_> {
             return;
         };
         let hearing = &mut reader.hearing;
-        (hearing.has_rung, hearing.is_reading) = (false, true);
+        (hearing.has_notified, hearing.is_reading) = (false, true);
         let rows = commits - std::mem::replace(&mut hearing.read, commits);
         let work = self.costs.read + self.costs.row * rows as f64;
         self.read(process, Source::Feeds, work, Read::Outbox(process));
@@ -106,9 +106,9 @@ impl Model<'_> {
         let heard = self.news.len();
         let hearing = &mut self.processes[process].hearing;
         hearing.is_reading = false;
-        let has_rung = hearing.has_rung;
+        let has_notified = hearing.has_notified;
         let from = std::mem::replace(&mut hearing.heard, heard);
-        if has_rung {
+        if has_notified {
             self.hears_soon(process);
         }
         if is_worker {
@@ -241,7 +241,7 @@ impl Model<'_> {
             return;
         }
         if is_free {
-            let wait = Looks::USUAL.for_room;
+            let wait = ScanSchedule::USUAL.for_room;
             self.timeline.after(wait, ModelEvent::HasRoom(process, run));
         }
         if attempt.cause == AttemptCause::News {
@@ -254,7 +254,7 @@ impl Model<'_> {
         if self.processes[process].here < self.settings.slots {
             self.looks_anew(process, run);
         } else if !self.processes[process].is_gone {
-            let wait = Looks::USUAL.for_room;
+            let wait = ScanSchedule::USUAL.for_room;
             self.timeline.after(wait, ModelEvent::HasRoom(process, run));
         }
     }

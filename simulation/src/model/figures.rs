@@ -14,7 +14,7 @@ pub enum Source {
     /// What workers report of themselves, and read of the others.
     Tellings,
     /// Looks for runs that lost their process.
-    Looks,
+    ScanSchedule,
     /// Ends of what is past its deadline.
     Sweeps,
     /// What processes read when they are notified of a commit, and the notifications.
@@ -28,7 +28,7 @@ impl Source {
         Self::Renewals,
         Self::Taking,
         Self::Tellings,
-        Self::Looks,
+        Self::ScanSchedule,
         Self::Sweeps,
         Self::Feeds,
     ];
@@ -40,7 +40,7 @@ impl Source {
             Self::Renewals => "renewals",
             Self::Taking => "taking",
             Self::Tellings => "tellings",
-            Self::Looks => "looks",
+            Self::ScanSchedule => "looks",
             Self::Sweeps => "sweeps",
             Self::Feeds => "feeds",
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use interrupts::life::{RunState, State};
 
 use super::feeds::FeedNews;
-use super::looks::Attempt;
+use super::orphan_scan::Attempt;
 use super::run::Waits;
 use super::{ASKS_FOR_ORPHANS, Model, ModelEvent, Read, Remedy, Source, Write};
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use interrupts::life::RunState;
-use interrupts::manager::{Looks, time_to_outlast};
+use interrupts::manager::{ScanSchedule, time_to_outlast};
 use routing_core::RunId;
 use uuid::Uuid;
 
@@ -169,7 +169,7 @@ impl Model<'_> {
             Some(_) => time_to_outlast(self.times.heartbeat),
             None => Duration::ZERO,
         };
-        to_outlast + Looks::USUAL.of_worker * rank.unwrap_or_default() as u32
+        to_outlast + ScanSchedule::USUAL.of_worker * rank.unwrap_or_default() as u32
     }
 
     fn draws(&mut self, run: usize) {

@@ -16,7 +16,7 @@ use interrupts::life::RunState;
 use interrupts::store::{Delivery, Interrupts as _, NewRun, Outbox as _, Page, Run, Runs as _};
 use jiff::SignedDuration;
 use routing_core::RunId;
-use store::{PostgresBell, PostgresLocation, PostgresStore, StoreSettings};
+use store::{PostgresLocation, PostgresNotifier, PostgresStore, StoreSettings};
 use tokio_postgres::{Client, NoTls};
 
 /// How often a thing is done whose median is printed, unless it takes long.
@@ -156,10 +156,10 @@ async fn sharing(place: &PostgresLocation, stores: usize, runs: usize) -> Result
 
 /// What a commit that tells costs with so many who listen.
 async fn listening(place: &PostgresLocation, store: &PostgresStore) -> Result<(), Failure> {
-    let mut bells = Vec::new();
+    let mut notifiers = Vec::new();
     for listeners in [0, 50, 200] {
-        while bells.len() < listeners {
-            bells.push(PostgresBell::hang(place));
+        while notifiers.len() < listeners {
+            notifiers.push(PostgresNotifier::hang(place));
         }
         // Until all of them listen.
         tokio::time::sleep(Duration::from_secs(1)).await;

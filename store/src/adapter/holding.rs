@@ -4,7 +4,7 @@ use interrupts::life::{Family, Interrupt, RunState, Scope, State};
 use interrupts::store::{ChangeError, Filter, Pages, StoreError};
 use routing_core::{InterruptId, RunId, StopSource};
 
-use crate::operation::{Change, ChangeInterrupt, EndedStop, HeldQuestion, LetGo, Resting};
+use crate::operation::{Change, ChangeInterrupt, EndedStop, HeldQuestion, LetGo, PausedRun};
 use crate::query::Backend;
 
 /// How many interrupts are read at a time.
@@ -39,7 +39,7 @@ async fn let_go_of_the_rest<B: Backend>(backend: &B, ended: &Interrupt) -> Resul
         return Ok(());
     }
     let ending = end_seen_of(backend, ended).await?;
-    let may_wait = |resting: &Resting| resting.pauses.is_empty();
+    let may_wait = |resting: &PausedRun| resting.pauses.is_empty();
     if ending.held.is_empty() && !ending.resting.as_ref().is_some_and(may_wait) {
         return Ok(());
     }
@@ -75,7 +75,7 @@ async fn end_seen_of<B: Backend>(backend: &B, stop: &Interrupt) -> Result<EndedS
     let live = live(backend, stop.run).await?;
     Ok(EndedStop {
         held: held_by(stop, &live),
-        resting: run.and_then(|run| Resting::of(&run, &live, stop.id, backend.now())),
+        resting: run.and_then(|run| PausedRun::of(&run, &live, stop.id, backend.now())),
     })
 }
 

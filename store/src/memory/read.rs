@@ -220,12 +220,12 @@ impl Backend for Memory {
     }
 
     async fn rule(&self, id: RuleId) -> Found<Option<StandingRule>> {
-        Ok(self.lock().standing.row(&id).map(|row| row.rule.clone()))
+        Ok(self.lock().status.row(&id).map(|row| row.rule.clone()))
     }
 
     async fn rules(&self, page: Page) -> Found<Vec<(u64, StandingRule)>> {
         let tables = self.lock();
-        let rows = tables.standing.rows();
+        let rows = tables.status.rows();
         let rows = rows.map(|(_id, row)| (row.position, row.rule.clone()));
         Ok(paged(rows.collect(), page))
     }
@@ -241,7 +241,7 @@ impl Backend for Memory {
     async fn due_rules(&self, now: Timestamp, limit: u32) -> Found<Vec<RuleId>> {
         let tables = self.lock();
         let due = tables
-            .standing
+            .status
             .rows()
             .filter(|(_id, row)| row.rule.end.is_none() && row.rule.expires_at <= now);
         Ok(first(due.map(|(id, _row)| *id), limit))

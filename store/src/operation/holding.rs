@@ -6,7 +6,7 @@ use interrupts::life::{Actor, Event, Interrupt, Refusal, ReviewChange, Role};
 use interrupts::store::ChangeError;
 use routing_core::InterruptId;
 
-use super::resting::{self, Resting};
+use super::paused_run::{self, PausedRun};
 use super::{Halt, Operation};
 use crate::tables::{Failed, Tables, damaged};
 
@@ -27,7 +27,7 @@ pub(crate) struct EndedStop {
     /// The questions that it holds.
     pub(crate) held: Vec<HeldQuestion>,
     /// Its run, where that may come to wait.
-    pub(crate) resting: Option<Resting>,
+    pub(crate) resting: Option<PausedRun>,
 }
 
 impl EndedStop {
@@ -39,7 +39,7 @@ impl EndedStop {
             }
         }
         if let Some(resting) = &self.resting {
-            resting::want(resting, tables);
+            paused_run::want(resting, tables);
         }
     }
 
@@ -47,7 +47,7 @@ impl EndedStop {
     pub(super) fn follow(&self, stop: InterruptId, tables: &mut Tables) -> Result<(), Failed> {
         let_go(stop, &self.held, tables)?;
         match &self.resting {
-            Some(resting) => resting::wait(stop, resting, tables),
+            Some(resting) => paused_run::wait(stop, resting, tables),
             None => Ok(()),
         }
     }
@@ -76,7 +76,7 @@ impl Operation for LetGo {
 
 /// Shows the questions again that an ended stop holds, or lets the next stop hold them.
 fn let_go(stop: InterruptId, held: &[HeldQuestion], tables: &mut Tables) -> Result<(), Failed> {
-    if stands(stop, tables)? != Some(false) {
+    if is_live(stop, tables)? != Some(false) {
         return Ok(());
     }
     for held in held {
@@ -91,7 +91,7 @@ fn let_go(stop: InterruptId, held: &[HeldQuestion], tables: &mut Tables) -> Resu
             continue;
         };
         if let Some(next) = held.next
-            && stands(next, tables)? == Some(true)
+            && is_live(next, tables)? == Some(true)
         {
             // One that cannot be held waits for a person as before.
             let _held = change(&shown, ReviewChange::Hold { by: next }, tables)?;
@@ -128,7 +128,7 @@ pub(super) fn check_holder(
     tables: &mut Tables,
 ) -> Result<(), Halt<ChangeError>> {
     if let ReviewChange::Hold { by } = change
-        && stands(*by, tables)? == Some(false)
+        && is_live(*by, tables)? == Some(false)
     {
         let refusal = Refusal::NotHeld { by: *by };
         return Err(Halt::Refused(refusal.into()));
@@ -139,7 +139,7 @@ pub(super) fn check_holder(
 /// The question as the person who decides sees it: earlier versions left some held by stops that had ended.
 pub(super) fn free(mut question: Interrupt, tables: &mut Tables) -> Result<Interrupt, Failed> {
     if let Some(by) = question.held_by
-        && stands(by, tables)? == Some(false)
+        && is_live(by, tables)? == Some(false)
     {
         question.held_by = None;
     }
@@ -147,7 +147,7 @@ pub(super) fn free(mut question: Interrupt, tables: &mut Tables) -> Result<Inter
 }
 
 /// Whether a stop is live; `None` if it is unknown.
-pub(super) fn stands(stop: InterruptId, tables: &mut Tables) -> Result<Option<bool>, Failed> {
+pub(super) fn is_live(stop: InterruptId, tables: &mut Tables) -> Result<Option<bool>, Failed> {
     Ok(found(stop, tables)?.map(|stop| stop.state.is_live()))
 }
 

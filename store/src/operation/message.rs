@@ -10,7 +10,7 @@ use routing_core::RunId;
 
 use super::join::{ends, want_ends};
 use super::run::check_epoch;
-use super::{Halt, Operation, unread};
+use super::{Halt, Operation, undelivered};
 use crate::tables::Tables;
 
 /// Accepts a message.
@@ -67,7 +67,7 @@ impl Operation for SendMessage {
             message: stored.position,
         })?;
         tables.messages.put(message.key.clone(), stored.clone());
-        unread::note(message.run, message.key.clone(), tables)?;
+        undelivered::note(message.run, message.key.clone(), tables)?;
         Ok(stored)
     }
 }
@@ -128,7 +128,7 @@ impl Operation for WithdrawMessage {
     fn want(&self, tables: &mut Tables) {
         tables.heads.want(&());
         tables.messages.want(&self.key);
-        unread::want(self.run, tables);
+        undelivered::want(self.run, tables);
     }
 
     fn run(&self, tables: &mut Tables) -> Result<StoredMessage, Halt<MessageError>> {
@@ -158,7 +158,7 @@ impl Operation for WithdrawMessage {
             event: MessageEvent::Withdrawn,
         })?;
         tables.messages.put(self.key.clone(), stored.clone());
-        unread::forget(stored.message.run, std::slice::from_ref(&self.key), tables)?;
+        undelivered::forget(stored.message.run, std::slice::from_ref(&self.key), tables)?;
         Ok(stored)
     }
 }
@@ -176,7 +176,7 @@ impl Operation for ReadMessages {
 
     fn want(&self, tables: &mut Tables) {
         tables.runs.want(&self.run);
-        unread::want(self.run, tables);
+        undelivered::want(self.run, tables);
         for key in &self.keys {
             tables.messages.want(key);
         }
@@ -205,7 +205,7 @@ impl Operation for ReadMessages {
                 MessageState::Read { .. } | MessageState::Withdrawn { .. } => {}
             }
         }
-        unread::forget(self.run, &self.keys, tables)?;
+        undelivered::forget(self.run, &self.keys, tables)?;
         Ok(read)
     }
 }

@@ -6,7 +6,7 @@ use interrupts::store::{NodeActivity, NodeRow, Notification, RootNode, RunError}
 use routing_core::RunId;
 
 use super::run::check_epoch;
-use super::unread::{self, Ended};
+use super::undelivered::{self, Ended};
 use super::{Halt, Operation};
 use crate::tables::{Failed, PlacedNode, Tables};
 
@@ -28,7 +28,7 @@ impl Operation for PutNodes {
             tables.nodes.want(&(row.run, row.node.clone()));
         }
         if self.nodes.iter().any(|row| row.activity.is_final()) {
-            unread::want(self.run, tables);
+            undelivered::want(self.run, tables);
         }
     }
 
@@ -47,7 +47,7 @@ impl Operation for PutNodes {
         let ended = self.nodes.iter().filter(|row| row.activity.is_final());
         let ended: BTreeSet<_> = ended.map(|row| row.node.clone()).collect();
         if !ended.is_empty() {
-            unread::leave(self.run, &Ended::Nodes(ended), tables)?;
+            undelivered::leave(self.run, &Ended::Nodes(ended), tables)?;
         }
         Ok(())
     }

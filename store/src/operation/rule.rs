@@ -23,7 +23,7 @@ impl Operation for PutRule {
     fn want(&self, tables: &mut Tables) {
         tables.heads.want(&());
         tables.interrupts.want(&self.new.interrupt);
-        tables.standing.want(&self.new.remember.id);
+        tables.status.want(&self.new.remember.id);
     }
 
     fn run(&self, tables: &mut Tables) -> Result<StandingRule, Halt<RuleError>> {
@@ -48,7 +48,7 @@ impl Operation for PutRule {
         }
         let rule = StandingRule::made(&interrupt, choosing, remember, by, tables.now)
             .map_err(|refusal| Halt::Refused(RuleError::from(refusal)))?;
-        if let Some(known) = tables.standing.get(&rule.id)? {
+        if let Some(known) = tables.status.get(&rule.id)? {
             return if is_same(&known.rule, &rule) {
                 Ok(known.rule.clone())
             } else {
@@ -75,7 +75,7 @@ fn is_same(one: &StandingRule, other: &StandingRule) -> bool {
 
 /// Keeps a new rule after all others; whether its id was free.
 pub(super) fn keep_new(rule: StandingRule, tables: &mut Tables) -> Result<bool, Failed> {
-    if tables.standing.get(&rule.id)?.is_some() {
+    if tables.status.get(&rule.id)?.is_some() {
         return Ok(false);
     }
     let mut shelf = tables
@@ -111,7 +111,7 @@ pub(super) fn keep_new(rule: StandingRule, tables: &mut Tables) -> Result<bool, 
         why: None,
     })?;
     let id = rule.id;
-    tables.standing.put(id, PlacedRule { position, rule });
+    tables.status.put(id, PlacedRule { position, rule });
     Ok(true)
 }
 
@@ -155,7 +155,7 @@ pub(super) fn apply_rule(
     let shelf = tables.shelves.get(&matter)?.cloned().unwrap_or_default();
     for id in shelf {
         // One that was forgotten with its run answers nothing.
-        let Some(placed) = tables.standing.get(&id)?.cloned() else {
+        let Some(placed) = tables.status.get(&id)?.cloned() else {
             continue;
         };
         if placed.rule.answers(interrupt, tables.now) {
@@ -210,7 +210,7 @@ fn use_rule(
     if rule.end.is_some() {
         tell_end(&rule, None, tables)?;
     }
-    tables.standing.put(rule.id, PlacedRule { position, rule });
+    tables.status.put(rule.id, PlacedRule { position, rule });
     Ok(decided)
 }
 
@@ -226,11 +226,11 @@ impl Operation for RevokeRule {
 
     fn want(&self, tables: &mut Tables) {
         tables.heads.want(&());
-        tables.standing.want(&self.rule);
+        tables.status.want(&self.rule);
     }
 
     fn run(&self, tables: &mut Tables) -> Result<StandingRule, Halt<RuleError>> {
-        let Some(PlacedRule { position, rule }) = tables.standing.get(&self.rule)?.cloned() else {
+        let Some(PlacedRule { position, rule }) = tables.status.get(&self.rule)?.cloned() else {
             return Err(Halt::Refused(RuleError::Unknown { rule: self.rule }));
         };
         let role = self.by.role;
@@ -246,7 +246,7 @@ impl Operation for RevokeRule {
         tell_end(&rule, Some(by), tables)?;
         let id = rule.id;
         let kept = rule.clone();
-        tables.standing.put(id, PlacedRule { position, rule });
+        tables.status.put(id, PlacedRule { position, rule });
         Ok(kept)
     }
 }
@@ -262,11 +262,11 @@ impl Operation for ExpireRule {
 
     fn want(&self, tables: &mut Tables) {
         tables.heads.want(&());
-        tables.standing.want(&self.rule);
+        tables.status.want(&self.rule);
     }
 
     fn run(&self, tables: &mut Tables) -> Result<Option<RuleId>, Halt<StoreError>> {
-        let Some(PlacedRule { position, rule }) = tables.standing.get(&self.rule)?.cloned() else {
+        let Some(PlacedRule { position, rule }) = tables.status.get(&self.rule)?.cloned() else {
             return Ok(None);
         };
         if rule.end.is_some() || rule.expires_at > tables.now {
@@ -274,9 +274,7 @@ impl Operation for ExpireRule {
         }
         let rule = rule.ended(RuleEnding::Time, tables.now);
         tell_end(&rule, None, tables)?;
-        tables
-            .standing
-            .put(self.rule, PlacedRule { position, rule });
+        tables.status.put(self.rule, PlacedRule { position, rule });
         Ok(Some(self.rule))
     }
 }

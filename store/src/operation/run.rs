@@ -7,7 +7,7 @@ use routing_core::reroute::{CancelCause, RerouteChange, RerouteState};
 use routing_core::{EventId, InterruptId, RunId};
 
 use super::change::end_orphan;
-use super::unread::{self, Ended};
+use super::undelivered::{self, Ended};
 use super::{Halt, Operation, node};
 use crate::tables::{Failed, RunRow, Tables};
 
@@ -138,7 +138,7 @@ impl Operation for ChangeRun {
                 tables.reroutes.want(event);
             }
             if state.is_final() {
-                unread::want(self.id, tables);
+                undelivered::want(self.id, tables);
             }
         }
     }
@@ -276,7 +276,7 @@ fn end(
     let run = put_in(row, next, tables)?;
     end_with(live, tables)?;
     end_reroutes(waiting, tables)?;
-    unread::leave(run.id, &Ended::Run, tables)?;
+    undelivered::leave(run.id, &Ended::Run, tables)?;
     tell_of(&run, Vec::new(), tables)?;
     Ok(run)
 }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use interrupts::Digest;
 use interrupts::store::{
-    AuditRow, AuditSubject, CheckpointId, JournalEntry, JournalMark, JournalPlace, JournalSoFar,
+    AuditRow, AuditSubject, CheckpointId, JournalEntry, JournalMark, JournalPosition, JournalSoFar,
     StoreError,
 };
 use routing_core::{InterruptId, RuleId, RunId};
@@ -209,7 +209,7 @@ fn kept(
         Some(stored) => Some(read_json("the heads", stored)?),
         None => None,
     };
-    let bound = before.map(|heads| JournalPlace {
+    let bound = before.map(|heads| JournalPosition {
         intents: heads.journal,
         results: heads.journal_count,
     });

@@ -331,7 +331,7 @@ fn lists(
     write(
         database,
         RULES,
-        tables.standing.dirty(),
+        tables.status.dirty(),
         |database, sql, (id, row, stored)| {
             let rule = &row.rule;
             let run = rule.scope.run();

@@ -1,7 +1,7 @@
 //! Removing what is forgotten. Of a journal digests stay: rows of the audit vouch for parts of the journal of several runs.
 
 use interrupts::Digest;
-use interrupts::store::{AuditEntry, JournalEntry, JournalPlace, StoreError};
+use interrupts::store::{AuditEntry, JournalEntry, JournalPosition, StoreError};
 use routing_core::RunId;
 
 use super::binding::RowChanges;
@@ -98,7 +98,7 @@ fn forget_digests(database: &mut dyn Database, through: u64) -> Result<(), Store
     let Some(mark) = last.into_iter().find_map(|entry| entry.journal) else {
         return Ok(());
     };
-    let JournalPlace { intents, results } = mark.through;
+    let JournalPosition { intents, results } = mark.through;
     let sql = "DELETE FROM purged WHERE result = ? AND place <= ?";
     for (of, place) in [(INTENT, intents), (RESULT, results)] {
         database.execute(sql, &[Cell::Number(of), Cell::position(place)?])?;

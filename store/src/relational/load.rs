@@ -233,7 +233,7 @@ impl Loader {
         self.table(
             tables,
             sql,
-            |it| &mut it.standing,
+            |it| &mut it.status,
             Cell::made,
             |row| {
                 let (rule, stored) = body(row, &sealed::RULES)?;

@@ -23,14 +23,14 @@ use vouched::Vouched;
 
 /// What was found so far.
 #[derive(Debug, Default)]
-pub(super) struct Look {
+pub(super) struct VerifyProgress {
     /// What does not fit, each in words.
     misfits: Vec<String>,
     known: BTreeSet<String>,
     unbound: u64,
 }
 
-impl Look {
+impl VerifyProgress {
     fn note(&mut self, misfit: String) {
         if self.known.insert(misfit.clone()) {
             self.misfits.push(misfit);
@@ -51,7 +51,7 @@ fn whole_now(
     database: &mut dyn Database,
     misfits: Vec<String>,
 ) -> Result<Verification, VerifyError> {
-    let mut look = Look::default();
+    let mut look = VerifyProgress::default();
     for misfit in misfits {
         look.note(misfit);
     }
@@ -93,8 +93,8 @@ fn whole_now(
 fn rows(
     database: &mut dyn Database,
     sql: &'static str,
-    look: &mut Look,
-    mut read: impl FnMut(&dyn Columns, &mut Look) -> Found<()>,
+    look: &mut VerifyProgress,
+    mut read: impl FnMut(&dyn Columns, &mut VerifyProgress) -> Found<()>,
 ) -> Result<(), StoreError> {
     each(database, sql, &[], |row| match read(row, look) {
         Ok(()) => Ok(()),
@@ -113,7 +113,7 @@ fn rows(
 }
 
 /// Compares what a row says with what the audit vouches for.
-fn compare(said: Digest, bound: Option<Option<Digest>>, name: &str, look: &mut Look) {
+fn compare(said: Digest, bound: Option<Option<Digest>>, name: &str, look: &mut VerifyProgress) {
     match bound {
         Some(Some(bound)) if bound == said => {}
         Some(Some(_other)) => look.note(format!("{name} is not what the audit vouches for")),
@@ -126,7 +126,7 @@ fn compare(said: Digest, bound: Option<Option<Digest>>, name: &str, look: &mut L
 fn interrupts(
     database: &mut dyn Database,
     vouched: &mut Vouched,
-    look: &mut Look,
+    look: &mut VerifyProgress,
 ) -> Result<(), StoreError> {
     let sql = concat!("SELECT ", columns!(interrupts), " FROM interrupts");
     rows(database, sql, look, |row, look| {
@@ -160,7 +160,7 @@ fn interrupts(
 fn runs(
     database: &mut dyn Database,
     vouched: &mut Vouched,
-    look: &mut Look,
+    look: &mut VerifyProgress,
 ) -> Result<(), StoreError> {
     let sql = concat!("SELECT ", columns!(runs), " FROM runs");
     rows(database, sql, look, |row, look| {
@@ -175,7 +175,7 @@ fn runs(
 fn checkpoints(
     database: &mut dyn Database,
     vouched: &mut Vouched,
-    look: &mut Look,
+    look: &mut VerifyProgress,
 ) -> Result<(), StoreError> {
     let sql = concat!("SELECT ", columns!(checkpoints), " FROM checkpoints");
     rows(database, sql, look, |row, look| {
@@ -193,7 +193,7 @@ fn checkpoints(
 }
 
 /// Catalogues, which runs and interrupts name by what they say.
-fn catalogues(database: &mut dyn Database, look: &mut Look) -> Result<(), StoreError> {
+fn catalogues(database: &mut dyn Database, look: &mut VerifyProgress) -> Result<(), StoreError> {
     let sql = concat!("SELECT ", columns!(catalogues), " FROM catalogues");
     rows(database, sql, look, |row, _look| catalogue(row).map(drop))
 }
@@ -202,7 +202,7 @@ fn catalogues(database: &mut dyn Database, look: &mut Look) -> Result<(), StoreE
 fn told(
     database: &mut dyn Database,
     vouched: &mut Vouched,
-    look: &mut Look,
+    look: &mut VerifyProgress,
 ) -> Result<(), StoreError> {
     let sql = concat!("SELECT ", columns!(reroutes), " FROM reroutes");
     rows(database, sql, look, |row, look| {
@@ -246,7 +246,7 @@ fn told(
 }
 
 /// The texts of what nothing but its own seal vouches for.
-fn texts(database: &mut dyn Database, look: &mut Look) -> Result<(), StoreError> {
+fn texts(database: &mut dyn Database, look: &mut VerifyProgress) -> Result<(), StoreError> {
     let tables: [(&Sealed, &'static str); 5] = [
         (
             &sealed::NODES,

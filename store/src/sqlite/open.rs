@@ -40,7 +40,7 @@ const SYNCHRONOUS_FULL: i64 = 2;
 
 impl SqliteStore {
     /// Opens a file, and creates it where there is none. One that cannot be written, or lacks rows, is opened to be
-    /// read: [`SqliteStore::standing`] says so.
+    /// read: [`SqliteStore::status`] says so.
     ///
     /// # Errors
     ///
@@ -64,7 +64,7 @@ impl SqliteStore {
                     let misfits = misfits(&mut FileConnection(connect_reader(&place.path)?))?;
                     look(
                         place,
-                        standing(StoreStatus::ReadOnly, &misfits),
+                        status(StoreStatus::ReadOnly, &misfits),
                         settings,
                         own,
                     )
@@ -95,10 +95,10 @@ fn checked(
         path: path.to_owned(),
         _copy: None,
     };
-    look(place, standing(StoreStatus::Whole, &misfits), settings, own)
+    look(place, status(StoreStatus::Whole, &misfits), settings, own)
 }
 
-fn standing(whole: StoreStatus, misfits: &[String]) -> StoreStatus {
+fn status(whole: StoreStatus, misfits: &[String]) -> StoreStatus {
     if misfits.is_empty() {
         return whole;
     }
@@ -110,7 +110,7 @@ fn standing(whole: StoreStatus, misfits: &[String]) -> StoreStatus {
 /// A store that is only read.
 fn look(
     place: read_only::ReadOnlySource,
-    standing: StoreStatus,
+    status: StoreStatus,
     settings: StoreSettings,
     own: Arc<OwnFiles>,
 ) -> Result<SqliteStore, StoreError> {
@@ -119,12 +119,12 @@ fn look(
         settings,
         writer: None,
         readers: Arc::new(Readers::new(place, file, own, None)),
-        standing,
+        status,
         owned: Owned::begin(),
     }))
 }
 
-/// The file itself, and what belongs to it: SQLite's own files, and the bells.
+/// The file itself, and what belongs to it: SQLite's own files, and the notifiers.
 pub(super) fn own_files(path: &Path) -> OwnFiles {
     // SQLite follows links, and names its files after where they lead.
     let real = std::fs::canonicalize(path).unwrap_or_else(|_not_there| path.to_owned());
@@ -268,7 +268,7 @@ pub(super) fn start(
         settings,
         readers: Arc::new(Readers::new(place, file, own, Some(closed))),
         writer: Some(writer),
-        standing: StoreStatus::Whole,
+        status: StoreStatus::Whole,
         owned: Owned::begin(),
     }))
 }

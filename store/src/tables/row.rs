@@ -4,7 +4,7 @@ use interrupts::catalogue::SharedCatalogue;
 use interrupts::life::Interrupt;
 use interrupts::rules::StandingRule;
 use interrupts::store::{
-    AuditHead, AuditRow, AuditSubject, CatalogueRow, JournalPlace, JournalSoFar, NodeRow, Run,
+    AuditHead, AuditRow, AuditSubject, CatalogueRow, JournalPosition, JournalSoFar, NodeRow, Run,
     TokenRow,
 };
 use interrupts::{Digest, IdempotencyKey};
@@ -49,7 +49,7 @@ pub(crate) struct FileSummary {
     #[serde(default)]
     pub(crate) unsealed: u64,
     /// How far rows of the audit vouch for the journal.
-    pub(crate) bound: JournalPlace,
+    pub(crate) bound: JournalPosition,
     /// What has come to the journal since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) unbound: Option<Unbound>,
@@ -58,7 +58,7 @@ pub(crate) struct FileSummary {
 /// The end of the journal, which no row of the audit vouches for yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Unbound {
-    pub(crate) through: JournalPlace,
+    pub(crate) through: JournalPosition,
     pub(crate) so_far: JournalSoFar,
 }
 

@@ -91,10 +91,10 @@ async fn written<S: Store>(scene: &Scene<S>, id: InterruptId) -> Vec<String> {
 }
 
 /// The names of those who still ask for a stop.
-fn standing(stop: &Interrupt) -> Vec<String> {
+fn status(stop: &Interrupt) -> Vec<String> {
     let askings = stop.askings();
-    let standing = askings.iter().filter(|asking| asking.stands());
-    standing.map(|asking| asking.by.name.to_string()).collect()
+    let status = askings.iter().filter(|asking| asking.is_in_force());
+    status.map(|asking| asking.by.name.to_string()).collect()
 }
 
 async fn waits<S: Store>(scene: &Scene<S>, stop: &Interrupt) -> Interrupt {
@@ -119,7 +119,7 @@ pub(crate) async fn each_asking_has_its_reason_source_and_time_and_the_most_huma
 ) {
     let first = pause(&scene).await;
     let (store, id) = (&scene.store, first.id);
-    assert_eq!(standing(&first), ["agent-7"]);
+    assert_eq!(status(&first), ["agent-7"]);
     assert_eq!(first.source, StopSource::Programmatic);
     for (by, mode, leads) in [
         (limit(), StopMode::Immediate, "agent-7"),
@@ -170,7 +170,7 @@ pub(crate) async fn a_stop_ends_with_the_last_of_its_askings<S: Store>(scene: Sc
         store.ask(id, ada).await.unwrap();
         let back = store.withdraw(id, agent(), WITHDRAWN).await.unwrap();
         assert!(back.state.is_live(), "a person asks for it");
-        assert_eq!(standing(&back), ["ada"]);
+        assert_eq!(status(&back), ["ada"]);
         let ended = store.withdraw(id, person("ada"), WITHDRAWN).await.unwrap();
         assert_eq!(ended.state, State::Cancelled, "nobody asks for it");
         let late = refusal(store.ask(id, asks(&agent(), StopMode::Graceful)).await);
@@ -223,7 +223,7 @@ pub(crate) async fn an_asking_belongs_to_whoever_made_it<S: Store>(scene: Scene<
         "{several}"
     );
     let back = store.withdraw(id, person("bob"), one(1)).await.unwrap();
-    assert_eq!(standing(&back), ["ada", "limit"]);
+    assert_eq!(status(&back), ["ada", "limit"]);
     assert_eq!(
         written(&scene, id).await.last().unwrap(),
         &format!("bob withdraw: {id}.1 of agent-7, programmatic, graceful: as agent-7 wants it")

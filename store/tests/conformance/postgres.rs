@@ -15,7 +15,8 @@ use interrupts::store::{
 use routing_core::RunId;
 use rustix::process::{Pid, Signal, kill_process};
 use store::{
-    CopyError, PostgresLocation, PostgresStore, StoreLocation, StoreSettings, bell_at, copy_store,
+    CopyError, PostgresLocation, PostgresStore, StoreLocation, StoreSettings, copy_store,
+    notifier_at,
 };
 use tests::postgres::Server;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -397,15 +398,15 @@ async fn whoever_waits_hears_what_another_process_has_committed() {
     let Some(place) = own_place() else { return };
     let store = open(&place).await;
     let owner = OwnerName::new("waiter").unwrap();
-    let bell = bell_at(&StoreLocation::Postgres(place.clone()), &owner);
+    let notifier = notifier_at(&StoreLocation::Postgres(place.clone()), &owner);
     // It rings once when it begins to listen: what came before was not heard.
-    bell.heard().await;
+    notifier.heard().await;
     for _commit in 0..20 {
         new_run(&store).await;
-        tokio::time::timeout(Duration::from_secs(5), bell.heard())
+        tokio::time::timeout(Duration::from_secs(5), notifier.heard())
             .await
             .unwrap();
-        while tokio::time::timeout(Duration::from_millis(50), bell.heard())
+        while tokio::time::timeout(Duration::from_millis(50), notifier.heard())
             .await
             .is_ok()
         {}

@@ -4,7 +4,7 @@ use std::io;
 
 use journal::tool::ContainmentReport;
 
-use super::output::KeptOutput;
+use super::output::BoundedOutput;
 use crate::keeper::ProcessExit;
 
 /// The end of a contained program.
@@ -13,9 +13,9 @@ pub struct ContainedEnd {
     /// How its first process ended, where that is known.
     pub exit: Option<ProcessExit>,
     /// What it wrote to its standard output, up to the end.
-    pub stdout: KeptOutput,
+    pub stdout: BoundedOutput,
     /// What it wrote to its standard error, up to the end.
-    pub stderr: KeptOutput,
+    pub stderr: BoundedOutput,
     /// What became of its processes.
     pub report: ContainmentReport,
 }

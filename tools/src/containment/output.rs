@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 /// The output of a program, bounded in memory: what lies between its start and its end is counted and dropped.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeptOutput {
+pub struct BoundedOutput {
     head: Vec<u8>,
     tail: VecDeque<u8>,
     /// Of each of the two.
@@ -12,7 +12,7 @@ pub struct KeptOutput {
     dropped: u64,
 }
 
-impl KeptOutput {
+impl BoundedOutput {
     /// Keeps up to so many bytes.
     pub fn new(kept: usize) -> Self {
         Self {
@@ -62,7 +62,7 @@ impl KeptOutput {
 mod tests {
     use proptest::prelude::*;
 
-    use super::KeptOutput;
+    use super::BoundedOutput;
 
     proptest! {
         #[test]
@@ -70,7 +70,7 @@ mod tests {
             pieces in proptest::collection::vec("[a-z]{0,9}", 0..12), kept in 0_usize..20
         ) {
             let whole = pieces.concat();
-            let mut output = KeptOutput::new(kept);
+            let mut output = BoundedOutput::new(kept);
             for piece in &pieces {
                 output.push(piece.as_bytes());
             }

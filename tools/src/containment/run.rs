@@ -16,7 +16,7 @@ use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::{
-    ContainedCommand, ContainedEnd, Containment, ContainmentConfig, ContainmentError, KeptOutput,
+    BoundedOutput, ContainedCommand, ContainedEnd, Containment, ContainmentConfig, ContainmentError,
 };
 use crate::keeper::{Cgroup, FromKeeper, Input, KEEPER, KeeperEnd, Order, ToKeeper, write_line};
 use crate::tool::{Progress, ProgressSink, Stream};
@@ -323,7 +323,7 @@ async fn either(
 struct OutputReader<R> {
     from: Option<R>,
     stream: Stream,
-    kept: KeptOutput,
+    kept: BoundedOutput,
     buffer: Vec<u8>,
 }
 
@@ -332,7 +332,7 @@ impl<R: AsyncRead + Unpin> OutputReader<R> {
         Self {
             from,
             stream,
-            kept: KeptOutput::new(kept),
+            kept: BoundedOutput::new(kept),
             buffer: vec![0; PIECE],
         }
     }

@@ -11,10 +11,10 @@ use tracing::{Instrument as _, Span, info_span};
 use super::ExecutorConfig;
 use super::permitted::{Permitted, skipped};
 use crate::arguments;
+use crate::call_log::{CallLogError, CallPosition};
 use crate::callbacks::tell;
 use crate::controller::{CallStop, Driven, Registration, RunningCall, Turn};
 use crate::counts::{count_interrupt, reason_label};
-use crate::ledger::{CallPlace, LedgerError};
 use crate::limit::CallLimit;
 use crate::tool::{PartialOutput, RequestedCall, ToolCall, ToolContext, ToolError, ToolOutput};
 use journal::tool::{CallEnd, ToolMessage};
@@ -26,14 +26,14 @@ pub(super) struct OneCall<'turn> {
     pub(super) config: &'turn ExecutorConfig,
     pub(super) turn: &'turn Turn,
     pub(super) slots: &'turn Semaphore,
-    pub(super) place: CallPlace,
+    pub(super) place: CallPosition,
     pub(super) call: RequestedCall,
 }
 
 /// What ends a call early: its end itself, or a record that failed.
 enum Early {
     End(CallEnd),
-    Ledger(LedgerError),
+    Ledger(CallLogError),
     /// It would do something else than what it was allowed for.
     Changed(Box<Permitted>),
 }
@@ -44,15 +44,15 @@ impl From<CallEnd> for Early {
     }
 }
 
-impl From<LedgerError> for Early {
-    fn from(error: LedgerError) -> Self {
+impl From<CallLogError> for Early {
+    fn from(error: CallLogError) -> Self {
         Self::Ledger(error)
     }
 }
 
 impl OneCall<'_> {
     /// Always exactly one message for the call.
-    pub(super) async fn into_message(self) -> Result<ToolMessage, LedgerError> {
+    pub(super) async fn into_message(self) -> Result<ToolMessage, CallLogError> {
         let span = info_span!(
             "tool_call",
             tool.name = %self.call.tool,
@@ -65,11 +65,11 @@ impl OneCall<'_> {
         self.in_span().instrument(span).await
     }
 
-    async fn in_span(self) -> Result<ToolMessage, LedgerError> {
+    async fn in_span(self) -> Result<ToolMessage, CallLogError> {
         if let Some((end, edited)) = self.made_before().await? {
             return self.ended(end, edited).await;
         }
-        if let Some(message) = self.config.ledger.known(&self.place, &self.call).await? {
+        if let Some(message) = self.config.call_log.known(&self.place, &self.call).await? {
             // It was reported when it ended.
             return Ok(message);
         }
@@ -91,10 +91,14 @@ impl OneCall<'_> {
         self.ended(end, edited).await
     }
 
-    async fn ended(&self, end: CallEnd, edited: Option<Value>) -> Result<ToolMessage, LedgerError> {
+    async fn ended(
+        &self,
+        end: CallEnd,
+        edited: Option<Value>,
+    ) -> Result<ToolMessage, CallLogError> {
         let message = self.message(end, edited);
         self.config
-            .ledger
+            .call_log
             .end(&self.place, &self.call, &message)
             .await?;
         self.announce(&message);
@@ -103,9 +107,9 @@ impl OneCall<'_> {
 
     /// The end of a call that an earlier process has made and not recorded, where exactly what it was to leave behind is
     /// there; and its arguments, where a person had changed them.
-    async fn made_before(&self) -> Result<Option<(CallEnd, Option<Value>)>, LedgerError> {
+    async fn made_before(&self) -> Result<Option<(CallEnd, Option<Value>)>, CallLogError> {
         let config = self.config;
-        let Some(begun) = config.ledger.begun(&self.place, &self.call).await? else {
+        let Some(begun) = config.call_log.begun(&self.place, &self.call).await? else {
             return Ok(None);
         };
         let Some(registered) = config.registry.get(&self.call.tool) else {
@@ -177,7 +181,7 @@ impl OneCall<'_> {
         let registered = config.controller.register(self.turn, registration);
         let running = registered.map_err(|fenced| skipped(fenced.reason))?;
         config
-            .ledger
+            .call_log
             .begin(&self.place, &permitted.call, spec.repeating, leaves)
             .await?;
         let driven = self.drive(running, permitted, limit).await;

@@ -17,7 +17,7 @@ use super::config::{HttpServer, ProcessServer, ServerTransport};
 use super::content::bounded;
 use super::error::McpError;
 use super::listening;
-use super::login::{self, Challenge, Gate};
+use super::login::{self, Challenge, TokenMiddleware};
 use super::process::{ProcessEnd, ServerProcess};
 use super::server::Server;
 use super::transport;
@@ -115,7 +115,7 @@ impl Connection {
     async fn to_address(
         server: &Arc<Server>,
         address: &HttpServer,
-        gate: &Gate,
+        gate: &TokenMiddleware,
     ) -> Result<Self, Unreached> {
         if let Some(challenge) = gate.still_wanted() {
             return Err(Unreached::Challenged(challenge));

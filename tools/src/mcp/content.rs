@@ -3,7 +3,7 @@
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde_json::{Value, json};
 
-use crate::containment::KeptOutput;
+use crate::containment::BoundedOutput;
 use crate::tool::ToolOutput;
 
 /// The result of a call, bounded to so many bytes of text.
@@ -50,7 +50,7 @@ pub(super) fn without_unknown(mut answer: Value) -> serde_json::Result<CallToolR
 
 /// A text of a server, of which the start and the end are kept.
 pub(super) fn bounded(text: &str, most: usize) -> String {
-    let mut kept = KeptOutput::new(most);
+    let mut kept = BoundedOutput::new(most);
     kept.push(text.as_bytes());
     kept.text()
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::name::ServerName;
-use crate::permission::NobodyToAsk;
+use crate::permission::NoApprover;
 use crate::tool::ToolCall;
 
 /// What a server asks. Every word of it is the server's.
@@ -68,7 +68,7 @@ pub trait Elicitor: Send + Sync {
 }
 
 #[async_trait]
-impl Elicitor for NobodyToAsk {
+impl Elicitor for NoApprover {
     async fn elicit(&self, _request: ElicitationRequest, _scope: &StopScope) -> ElicitationAnswer {
         ElicitationAnswer::Unanswered
     }

@@ -5,17 +5,17 @@
 //! <https://modelcontextprotocol.io/specification/2025-11-25/basic/authorization>
 //!
 //! `terms` is what the configuration says, `challenge` what a server demands, `kept` where tokens are, `flow` one login,
-//! `landing` the page that a person comes back to, and `gate` what puts tokens into a server's requests.
+//! `landing` the page that a person comes back to, and `token_middleware` what puts tokens into a server's requests.
 
 mod challenge;
 mod flow;
-mod gate;
 mod guide;
-mod kept;
 mod landing;
+mod stored_login;
 mod terms;
+mod token_middleware;
 
 pub(super) use challenge::{Challenge, of_call, of_greeting};
-pub(super) use gate::Gate;
 pub use guide::{LoginGuide, LoginPage};
 pub use terms::{LoginGrant, LoginTerms};
+pub(super) use token_middleware::TokenMiddleware;

@@ -15,7 +15,7 @@ use super::connection::{Connection, LONGEST_REASON, Unreached, words};
 use super::content::bounded;
 use super::elicitation::Elicitor;
 use super::error::McpError;
-use super::login::{Challenge, Gate, LoginGuide};
+use super::login::{Challenge, LoginGuide, TokenMiddleware};
 use super::name::ServerName;
 use super::offer::{self, Tools};
 use super::process::ProcessEnd;
@@ -47,7 +47,7 @@ pub(super) struct Server {
     pub(super) config: McpServerConfig,
     pub(super) shared: Arc<ServerEnvironment>,
     /// What its requests go through, where it is on the network.
-    pub(super) gate: Option<Gate>,
+    pub(super) gate: Option<TokenMiddleware>,
     state: tokio::sync::Mutex<ServerState>,
     listed: Mutex<Tools>,
     /// The list is being read; what changes meanwhile is read again.
@@ -73,7 +73,7 @@ impl Server {
         let gate = match &config.reach {
             ServerTransport::Http(address) => {
                 let (folder, guide) = (shared.logins.as_deref(), Arc::clone(&shared.guide));
-                Some(Gate::of(&name, address, folder, guide))
+                Some(TokenMiddleware::of(&name, address, folder, guide))
             }
             ServerTransport::Process(_) => None,
         };
@@ -159,10 +159,10 @@ impl Server {
 
     /// Counts the logins to it.
     pub(super) fn logins(&self) -> u64 {
-        self.gate.as_ref().map_or(0, Gate::logins)
+        self.gate.as_ref().map_or(0, TokenMiddleware::logins)
     }
 
-    /// Does what it demands before it takes a request, as [`Gate::answer`] says.
+    /// Does what it demands before it takes a request, as [`TokenMiddleware::answer`] says.
     pub(super) async fn log_in(
         &self,
         challenge: &Challenge,

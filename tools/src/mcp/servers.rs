@@ -10,14 +10,14 @@ use tokio::sync::watch;
 use super::config::McpConfig;
 use super::elicitation::Elicitor;
 use super::error::McpError;
-use super::login::{Gate, LoginGuide};
+use super::login::{LoginGuide, TokenMiddleware};
 use super::name::ServerName;
 use super::server::{Server, ServerEnvironment};
 use super::tool::McpTool;
 use crate::containment::Containment;
 use crate::counts::{ToolCounter, ToolCounts};
 use crate::limit::CallLimits;
-use crate::permission::NobodyToAsk;
+use crate::permission::NoApprover;
 use crate::registry::{RegisterError, ToolRegistry};
 use crate::tool::{Tool, ToolName};
 use journal::tool::ContainmentReport;
@@ -49,9 +49,9 @@ impl McpServersConfig {
             servers,
             containment: Containment::default(),
             directory: directory.into(),
-            elicitor: Arc::new(NobodyToAsk),
+            elicitor: Arc::new(NoApprover),
             counter: Arc::new(ToolCounts::new()),
-            guide: Arc::new(NobodyToAsk),
+            guide: Arc::new(NoApprover),
             logins: None,
         }
     }
@@ -205,7 +205,7 @@ impl McpServers {
     ///
     /// Where what is kept of it cannot be removed.
     pub fn forget_login(&self, server: &ServerName) -> std::io::Result<()> {
-        self.gate(server).map_or(Ok(()), Gate::forget)
+        self.gate(server).map_or(Ok(()), TokenMiddleware::forget)
     }
 
     /// Whether there was a login to a server since these servers were made.
@@ -213,7 +213,7 @@ impl McpServers {
         self.gate(server).is_some_and(|gate| gate.logins() > 0)
     }
 
-    fn gate(&self, server: &ServerName) -> Option<&Gate> {
+    fn gate(&self, server: &ServerName) -> Option<&TokenMiddleware> {
         let mut servers = self.servers.iter();
         let server = servers.find(|it| it.name == *server)?;
         server.gate.as_ref()

@@ -16,7 +16,7 @@ use super::config::HttpServer;
 use super::connection::words;
 use super::error::McpError;
 use super::listening::{Listening, OwnStream};
-use super::login::Gate;
+use super::login::TokenMiddleware;
 use super::server::Server;
 
 /// How many requests may be on their way at once.
@@ -38,7 +38,7 @@ type Way = (
 pub(super) async fn http(
     server: &Server,
     address: &HttpServer,
-    gate: &Gate,
+    gate: &TokenMiddleware,
 ) -> Result<Way, McpError> {
     let limits = &server.config.limits;
     let client = reqwest::Client::builder()

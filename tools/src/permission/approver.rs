@@ -59,10 +59,10 @@ pub trait Approver: Send + Sync {
 
 /// Denies everything, because no one can be asked.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct NobodyToAsk;
+pub struct NoApprover;
 
 #[async_trait]
-impl Approver for NobodyToAsk {
+impl Approver for NoApprover {
     async fn ask(&self, _request: PermissionRequest, _scope: &StopScope) -> PermissionAnswer {
         PermissionAnswer::Deny {
             reason: "it needs a person's permission, and nobody can be asked".to_owned(),

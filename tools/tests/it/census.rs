@@ -11,16 +11,16 @@ pub(crate) struct Named {
 }
 
 /// Those in a file of `pid start-time` lines that are alive.
-pub(crate) fn alive_of(ledger: &Path) -> Vec<Named> {
-    named(ledger)
+pub(crate) fn alive_of(call_log: &Path) -> Vec<Named> {
+    named(call_log)
         .into_iter()
         .filter(|named| is_alive(*named))
         .collect()
 }
 
 /// All that are in such a file.
-pub(crate) fn named(ledger: &Path) -> Vec<Named> {
-    let text = fs::read_to_string(ledger).unwrap_or_default();
+pub(crate) fn named(call_log: &Path) -> Vec<Named> {
+    let text = fs::read_to_string(call_log).unwrap_or_default();
     let lines = text.lines().filter_map(|line| {
         let (pid, started) = line.split_once(' ')?;
         Some(Named {

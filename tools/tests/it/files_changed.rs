@@ -12,7 +12,7 @@ use interrupts::store::Repeating;
 use routing_core::StopScope;
 use serde_json::{Value, json};
 use tools::{
-    Approver, BegunCall, CallEnd, CallLedger, CallPlace, Executor, ExecutorConfig, LedgerError,
+    Approver, BegunCall, CallEnd, CallLog, CallLogError, CallPosition, Executor, ExecutorConfig,
     Permission, PermissionAnswer, PermissionPolicy, PermissionRequest, RequestedCall, ToolCall,
     ToolCallbacks, ToolMessage, ToolOutput, Workspace, built_in_tools,
 };
@@ -187,30 +187,30 @@ impl Approver for Willing {
 struct Dying(Mutex<Option<BegunCall>>);
 
 #[async_trait]
-impl CallLedger for Dying {
+impl CallLog for Dying {
     async fn begun(
         &self,
-        _place: &CallPlace,
+        _place: &CallPosition,
         _call: &RequestedCall,
-    ) -> Result<Option<BegunCall>, LedgerError> {
+    ) -> Result<Option<BegunCall>, CallLogError> {
         Ok(self.0.lock().unwrap().clone())
     }
 
     async fn known(
         &self,
-        _place: &CallPlace,
+        _place: &CallPosition,
         _call: &RequestedCall,
-    ) -> Result<Option<ToolMessage>, LedgerError> {
+    ) -> Result<Option<ToolMessage>, CallLogError> {
         Ok(None)
     }
 
     async fn begin(
         &self,
-        _place: &CallPlace,
+        _place: &CallPosition,
         call: &ToolCall,
         _repeating: Repeating,
         leaves: Option<Digest>,
-    ) -> Result<(), LedgerError> {
+    ) -> Result<(), CallLogError> {
         let arguments = call.arguments.clone();
         *self.0.lock().unwrap() = leaves.map(|leaves| BegunCall { arguments, leaves });
         Ok(())
@@ -218,10 +218,10 @@ impl CallLedger for Dying {
 
     async fn end(
         &self,
-        _place: &CallPlace,
+        _place: &CallPosition,
         _call: &RequestedCall,
         _message: &ToolMessage,
-    ) -> Result<(), LedgerError> {
+    ) -> Result<(), CallLogError> {
         Ok(())
     }
 }
@@ -252,7 +252,7 @@ async fn what_was_written_before_a_death_is_done_and_what_others_wrote_since_is_
             }
             config.policy = PermissionPolicy::always(Permission::Ask);
             config.approver = Arc::clone(&person) as Arc<dyn Approver>;
-            config.ledger = Arc::clone(&record) as Arc<dyn CallLedger>;
+            config.call_log = Arc::clone(&record) as Arc<dyn CallLog>;
             Executor::new(config)
         };
         let call = || vec![RequestedCall::new("1", tool, arguments.to_string())];

@@ -62,10 +62,10 @@ fn no_orphan_is_left_when_the_process_that_runs_tools_is_killed() {
         "forks_while_killed",
     ] {
         let folder = tempfile::tempdir().unwrap();
-        let ledger = folder.path().join(kind);
+        let call_log = folder.path().join(kind);
         let mut owner = Command::new(&program)
             .arg(nasty_child::program())
-            .args([Path::new(kind), &ledger])
+            .args([Path::new(kind), &call_log])
             // The keeper is then found by its folder, and lives for as long as anything of the tool does.
             .current_dir(folder.path())
             .stdout(Stdio::piped())
@@ -76,12 +76,12 @@ fn no_orphan_is_left_when_the_process_that_runs_tools_is_killed() {
             .read_until(b'\n', &mut first)
             .unwrap();
         assert_eq!(first, b"ready\n", "{kind}");
-        assert!(!census::with_word(ledger.to_str().unwrap()).is_empty());
+        assert!(!census::with_word(call_log.to_str().unwrap()).is_empty());
         // SIGKILL: it gets no chance to clean up.
         owner.kill().unwrap();
         owner.wait().unwrap();
         wait_for_silence(folder.path());
-        assert_eq!(census::alive_of(&ledger), [], "{kind}");
+        assert_eq!(census::alive_of(&call_log), [], "{kind}");
     }
 }
 
@@ -111,12 +111,12 @@ fn sleeps(process: i32) -> bool {
 async fn a_keeper_that_is_killed_takes_the_tool_with_it_as_far_as_is_said() {
     for wanted in mechanisms() {
         let folder = tempfile::tempdir().unwrap();
-        let ledger = folder.path().join("double_fork");
+        let call_log = folder.path().join("double_fork");
         let (scope, heard) = (StopScope::new(), Heard::new());
         let containment = containment(wanted);
         let killing = async {
             heard.wait_for("ready", 1).await;
-            let keeper = parent_of(census::named(&ledger)[0].pid);
+            let keeper = parent_of(census::named(&call_log)[0].pid);
             // The tool may be faster than the keeper, which says that it has begun, and sleeps then.
             while !sleeps(keeper) {
                 tokio::time::sleep(Duration::from_millis(1)).await;
@@ -142,8 +142,8 @@ async fn a_keeper_that_is_killed_takes_the_tool_with_it_as_far_as_is_said() {
                     "who was adopted by others cannot be found any more, and that is said"
                 );
                 // The first process dies with its keeper.
-                wait_for_death(census::named(&ledger)[0]);
-                end_by_hand(&ledger);
+                wait_for_death(census::named(&call_log)[0]);
+                end_by_hand(&call_log);
             }
         }
     }
@@ -152,19 +152,19 @@ async fn a_keeper_that_is_killed_takes_the_tool_with_it_as_far_as_is_said() {
 #[tokio::test]
 async fn a_keeper_that_is_asked_to_end_ends_the_tool_first() {
     let folder = tempfile::tempdir().unwrap();
-    let ledger = folder.path().join("setsid");
+    let call_log = folder.path().join("setsid");
     let (scope, heard) = (StopScope::new(), Heard::new());
     let containment = containment(WantedMechanism::Sweep);
     let asking = async {
         heard.wait_for("ready", 1).await;
-        let keeper = parent_of(census::named(&ledger)[0].pid);
+        let keeper = parent_of(census::named(&call_log)[0].pid);
         kill_process(Pid::from_raw(keeper).unwrap(), Signal::TERM).unwrap();
     };
     let running = containment.run(nasty("setsid", folder.path()), &scope, &*heard);
     let (outcome, ()) = tokio::join!(running, asking);
     let end = outcome.unwrap().completed().unwrap();
     assert!(end.report.verified && end.report.forced);
-    assert_eq!(census::alive_of(&ledger), []);
+    assert_eq!(census::alive_of(&call_log), []);
 }
 
 fn parent_of(pid: i32) -> i32 {
@@ -174,8 +174,8 @@ fn parent_of(pid: i32) -> i32 {
 }
 
 /// What the test itself left alive.
-fn end_by_hand(ledger: &Path) {
-    for named in census::alive_of(ledger) {
+fn end_by_hand(call_log: &Path) {
+    for named in census::alive_of(call_log) {
         kill_process(Pid::from_raw(named.pid).unwrap(), Signal::KILL).unwrap();
     }
 }

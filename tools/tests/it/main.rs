@@ -6,10 +6,10 @@ mod census;
 mod contained;
 mod controller;
 
+mod call_log;
 mod files;
 mod files_changed;
 mod keeper_death;
-mod ledger;
 mod matrix;
 mod mcp;
 mod nasty;

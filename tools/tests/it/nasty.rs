@@ -44,10 +44,10 @@ struct Death {
 }
 
 async fn one(case: Arc<Case>, number: usize) -> Death {
-    let ledger = case.folder.join(format!("{}-{number}", case.kind));
+    let call_log = case.folder.join(format!("{}-{number}", case.kind));
     let command = ContainedCommand {
         program: nasty_child::program().into(),
-        arguments: vec![case.kind.into(), ledger.clone().into()],
+        arguments: vec![case.kind.into(), call_log.clone().into()],
         environment: ToolEnvironment::empty(),
         directory: case.folder.clone(),
     };
@@ -59,7 +59,7 @@ async fn one(case: Arc<Case>, number: usize) -> Death {
         match case.ends_by {
             EndsBy::Interrupt => scope.stop(by_user("enough")),
             EndsBy::Itself => {
-                let first = census::named(&ledger)[0];
+                let first = census::named(&call_log)[0];
                 while census::is_alive(first) {
                     tokio::time::sleep(Duration::from_millis(1)).await;
                 }
@@ -77,9 +77,9 @@ async fn one(case: Arc<Case>, number: usize) -> Death {
     let ContainedEnd { report, stdout, .. } = end;
     assert!(report.verified, "{} {number}: {report:?}", case.kind);
     assert!(stdout.text().starts_with("ready"), "{}", stdout.text());
-    let named = census::named(&ledger);
+    let named = census::named(&call_log);
     assert!(!named.is_empty(), "{} {number} named nobody", case.kind);
-    assert_eq!(census::alive_of(&ledger), [], "{} {number}", case.kind);
+    assert_eq!(census::alive_of(&call_log), [], "{} {number}", case.kind);
     Death {
         report,
         took: ended.saturating_duration_since(told),
@@ -183,10 +183,10 @@ async fn one_that_forks_while_it_is_killed() {
 #[tokio::test]
 async fn the_census_sees_a_living_child() {
     let folder = tempfile::tempdir().unwrap();
-    let ledger = folder.path().join("ledger");
+    let call_log = folder.path().join("ledger");
     let command = ContainedCommand {
         program: nasty_child::program().into(),
-        arguments: vec!["double_fork".into(), ledger.clone().into()],
+        arguments: vec!["double_fork".into(), call_log.clone().into()],
         environment: ToolEnvironment::empty(),
         directory: folder.path().to_owned(),
     };
@@ -195,9 +195,9 @@ async fn the_census_sees_a_living_child() {
     let looking = async {
         heard.wait_for("ready", 1).await;
         // The middle one of the three has ended.
-        assert_eq!(census::named(&ledger).len(), 3);
-        assert_eq!(census::with_word(ledger.to_str().unwrap()).len(), 2);
-        assert!(census::alive_of(&ledger).len() >= 2);
+        assert_eq!(census::named(&call_log).len(), 3);
+        assert_eq!(census::with_word(call_log.to_str().unwrap()).len(), 2);
+        assert!(census::alive_of(&call_log).len() >= 2);
         scope.stop(by_user("enough"));
     };
     let (outcome, ()) = tokio::join!(containment.run(command, &scope, &*heard), looking);

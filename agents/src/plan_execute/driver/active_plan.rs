@@ -8,10 +8,10 @@ use routing_core::ask::{Asker, DEFAULT_CORRECTIONS};
 use routing_core::model::LanguageModel;
 use routing_core::{Clock, NodeId, RunId, StopScope};
 
-use super::begin::{PlanDecision, decided_pauses, read_standing, untaken};
-use super::editor::{PlanBench, PlanChange};
-use super::standing::{decided_question, pass_over_what_was_asked};
-use crate::plan_execute::desk::PlanDesk;
+use super::begin::{PlanDecision, decided_pauses, read_snapshot, untaken};
+use super::editor::{PlanChange, PlanEditing};
+use super::snapshot::{decided_question, pass_over_what_was_asked};
+use crate::plan_execute::plan_agents::PlanAgents;
 use engine::durable::checkpoint::Checkpoints;
 use engine::durable::journal::RunJournal;
 use engine::durable::model::JournalledModel;
@@ -19,7 +19,7 @@ use engine::run::metered_model::MeteredModel;
 use engine::run::working::end_work_of_the_dead;
 use journal::error::KeepError;
 use planning::{
-    Phase, PlanEditError, PlanEffect, PlanEvent, PlanExecute, PlanStanding, Refused, StoredPlan,
+    Phase, PlanEditError, PlanEffect, PlanEvent, PlanExecute, PlanSnapshot, Refused, StoredPlan,
     plan_versions,
 };
 
@@ -29,7 +29,7 @@ pub(super) struct ActivePlan {
     clock: Arc<dyn Clock>,
     journal: Arc<RunJournal>,
     checkpoints: Checkpoints,
-    standing: PlanStanding,
+    snapshot: PlanSnapshot,
     /// A decision changes or ends the plan, and only its run can carry it out.
     waits_for_its_run: bool,
     /// That decision changes the steps or cancels the plan: what is shown here is not what the plan will be.
@@ -40,7 +40,7 @@ pub(super) struct ActivePlan {
 
 impl ActivePlan {
     pub(super) async fn lay(
-        bench: PlanBench,
+        bench: PlanEditing,
         row: &Run,
         journal: Arc<RunJournal>,
         checkpoint: Option<CheckpointId>,
@@ -51,8 +51,8 @@ impl ActivePlan {
         ended.map_err(|error| PlanEditError::Unrecorded(Box::new(error)))?;
         journal.load().await?;
         let id = checkpoint.ok_or(PlanEditError::NoPlan { run })?;
-        let standing = read_standing(&journal, id).await?;
-        let (standing, settled) = standing.ok_or(PlanEditError::NoPlan { run })?;
+        let snapshot = read_snapshot(&journal, id).await?;
+        let (snapshot, settled) = snapshot.ok_or(PlanEditError::NoPlan { run })?;
         for effect in settled {
             journal.dispatched(effect).await?;
         }
@@ -69,7 +69,7 @@ impl ActivePlan {
             clock: bench.clock,
             journal,
             checkpoints,
-            standing,
+            snapshot,
             waits_for_its_run: false,
             is_changed_first: false,
             goes_on_unchanged: false,
@@ -83,18 +83,18 @@ impl ActivePlan {
     /// and their decision fits no other plan. What only the run can carry out waits for it.
     async fn carry_out(&mut self) -> Result<(), PlanEditError> {
         let record = Arc::clone(&self.journal.record);
-        let pauses = decided_pauses(&record, &self.standing.applied).await?;
+        let pauses = decided_pauses(&record, &self.snapshot.applied).await?;
         let mut decided = PlanDecision::default();
         for decision in pauses.iter().filter_map(|pause| pause.decision.as_ref()) {
             decided.take(decision);
         }
         // The answer to the plan's own question, and what was decided about the run that this one was forked from.
         let mut of_run = PlanDecision::default();
-        let answered = decided_question(&self.standing, &record).await?;
+        let answered = decided_question(&self.snapshot, &record).await?;
         if let Some(decision) = &answered {
             of_run.take(decision);
         }
-        let given = untaken(&self.journal, &self.standing);
+        let given = untaken(&self.journal, &self.snapshot);
         let of_another: Vec<_> = given
             .into_iter()
             .filter_map(|given| given.decided)
@@ -112,7 +112,7 @@ impl ActivePlan {
             self.goes_on_unchanged = !pauses.is_empty();
             return Ok(());
         }
-        let Ok(edits) = decided.edits(&self.standing.state, self.clock.now()) else {
+        let Ok(edits) = decided.edits(&self.snapshot.state, self.clock.now()) else {
             // The run reports what does not fit when it carries the decision out.
             self.waits_for_its_run = true;
             self.is_changed_first = true;
@@ -123,9 +123,9 @@ impl ActivePlan {
             let _nothing_is_asked = self.apply(edit)?;
         }
         for pause in pauses {
-            self.standing.applied.push(pause.id);
+            self.snapshot.applied.push(pause.id);
             let effect = pause.decision.map(|decision| decision.effect);
-            self.standing.dispatched.extend(effect);
+            self.snapshot.dispatched.extend(effect);
         }
         Ok(())
     }
@@ -146,7 +146,7 @@ impl ActivePlan {
     }
 
     fn asks_something_else(&mut self) -> Result<(), PlanEditError> {
-        pass_over_what_was_asked(&mut self.standing, &self.journal, &NodeId::root())?;
+        pass_over_what_was_asked(&mut self.snapshot, &self.journal, &NodeId::root())?;
         Ok(())
     }
 
@@ -154,7 +154,7 @@ impl ActivePlan {
     fn stand_still(&mut self) -> Result<(), PlanEditError> {
         let reason = Some("interrupted while no process ran it".to_owned());
         for event in [PlanEvent::Interrupt { reason }, PlanEvent::CallStopped] {
-            if !matches!(self.standing.state.phase(), Phase::Held(_)) {
+            if !matches!(self.snapshot.state.phase(), Phase::Held(_)) {
                 let _nothing_is_asked = self.apply(&event)?;
             }
         }
@@ -163,11 +163,11 @@ impl ActivePlan {
 
     /// Applies an event; what observers learn of it goes into the next checkpoint.
     fn apply(&mut self, event: &PlanEvent) -> Result<Vec<PlanEffect>, Refused> {
-        let turn = self.standing.state.after(event, self.clock.now())?;
-        self.standing.state = turn.state;
+        let turn = self.snapshot.state.after(event, self.clock.now())?;
+        self.snapshot.state = turn.state;
         for effect in &turn.effects {
             if let PlanEffect::Record(fact) = effect {
-                self.standing.facts.push(fact.clone());
+                self.snapshot.facts.push(fact.clone());
             }
         }
         Ok(turn.effects)
@@ -232,10 +232,10 @@ impl ActivePlan {
         // The number of the call is taken before the call is made: even if this process dies, its answer is never read
         // as that to another call.
         self.asks_something_else()?;
-        self.standing.asked += 1;
+        self.snapshot.asked += 1;
         self.save("suggesting").await?;
         let model = Arc::new(MeteredModel::new(model));
-        let desk = PlanDesk {
+        let plan_agents = PlanAgents {
             recorder: None,
             asker: Asker {
                 model: Arc::new(JournalledModel::new(&model, &self.journal)),
@@ -246,8 +246,8 @@ impl ActivePlan {
             root: NodeId::root(),
         };
         let scope = StopScope::new();
-        let (state, turn) = (self.standing.state.clone(), self.standing.asked);
-        let asked = desk.ask(&state, &asking, turn, &scope);
+        let (state, turn) = (self.snapshot.state.clone(), self.snapshot.asked);
+        let asked = plan_agents.ask(&state, &asking, turn, &scope);
         let event = self.while_owned(asked).await?;
         let event = event.map_err(|error| PlanEditError::Unrecorded(Box::new(error)))?;
         let refused = why_not(&event);
@@ -281,21 +281,21 @@ impl ActivePlan {
     }
 
     async fn save(&mut self, reason: &str) -> Result<StoredPlan, PlanEditError> {
-        self.standing.reason = reason.to_owned();
-        let content = serde_json::to_string(&self.standing.snapshot()).map_err(KeepError::from)?;
+        self.snapshot.reason = reason.to_owned();
+        let content = serde_json::to_string(&self.snapshot.snapshot()).map_err(KeepError::from)?;
         let saved = self
             .checkpoints
             .save(&self.journal, PlanExecute::FORM, content)
             .await?;
-        let standing = self.standing.clone();
-        self.standing.facts.clear();
-        for effect in std::mem::take(&mut self.standing.dispatched) {
+        let snapshot = self.snapshot.clone();
+        self.snapshot.facts.clear();
+        for effect in std::mem::take(&mut self.snapshot.dispatched) {
             self.journal.dispatched(effect).await?;
         }
         Ok(StoredPlan {
             checkpoint: saved,
             at: self.clock.now(),
-            standing,
+            snapshot,
         })
     }
 }

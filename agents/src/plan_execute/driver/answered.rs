@@ -8,7 +8,7 @@ use routing_core::ask::Asker;
 use super::Driver;
 use super::begin::REQUESTED;
 use super::call::{PlanCall, unasked};
-use crate::plan_execute::desk::PlanDesk;
+use crate::plan_execute::plan_agents::PlanAgents;
 use crate::workflow::failure::FlowError;
 use engine::durable::recorded::RecordedModel;
 use planning::{Phase, PlanEffect, PlanEvent};
@@ -22,8 +22,8 @@ impl Driver {
             let Some(event) = self.recorded_answer(&call, turn).await? else {
                 return Ok(());
             };
-            self.standing.asked = turn;
-            self.standing.unfinished = None;
+            self.snapshot.asked = turn;
+            self.snapshot.unfinished = None;
             let mut effects = Vec::new();
             if let PlanEvent::Responded { .. } = event {
                 // The goal is not reached if a person has more to say.
@@ -38,10 +38,10 @@ impl Driver {
 
     /// The model call that the plan's state asks for.
     fn under_way(&self) -> Option<PlanCall> {
-        if !matches!(self.standing.state.phase(), Phase::Working { .. }) {
+        if !matches!(self.snapshot.state.phase(), Phase::Working { .. }) {
             return None;
         }
-        let effects = self.standing.state.pick_up(self.now());
+        let effects = self.snapshot.state.pick_up(self.now());
         effects.into_iter().find_map(|effect| match effect {
             PlanEffect::AskModel(asking) => Some(PlanCall::Ask(asking)),
             PlanEffect::RunStep(step) => Some(PlanCall::Step(step)),
@@ -67,17 +67,17 @@ impl Driver {
             journal: Arc::clone(&self.journal),
             rounds: tooling.map_or(0, |tooling| tooling.rounds()),
         };
-        let desk = PlanDesk {
+        let plan_agents = PlanAgents {
             recorder: None,
             asker: Asker {
                 model: Arc::new(model),
-                ..self.desk.asker.clone()
+                ..self.plan_agents.asker.clone()
             },
             run: self.run,
             root: self.root.clone(),
         };
-        let (state, scope) = (&self.standing.state, StopScope::new());
-        let asked = call.at(&desk, state, turn, &scope);
+        let (state, scope) = (&self.snapshot.state, StopScope::new());
+        let asked = call.at(&plan_agents, state, turn, &scope);
         let event = asked.await.map_err(unasked)?;
         Ok((event != PlanEvent::CallStopped).then_some(event))
     }

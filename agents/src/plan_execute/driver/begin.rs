@@ -8,14 +8,14 @@ use routing_core::{InterruptId, InterruptType, StopSource};
 use serde_json::Value;
 
 use super::Driver;
-use super::standing::{decided_question, pass_over_what_was_asked};
+use super::snapshot::{decided_question, pass_over_what_was_asked};
 use crate::workflow::failure::FlowError;
 use engine::durable::journal::RunJournal;
 use engine::durable::record::RunRecord;
 use journal::error::KeepError;
 use journal::input::GivenInput;
 use planning::{
-    Phase, PlanEffect, PlanEvent, PlanExecute, PlanRevision, PlanStanding, Taken, Unfit,
+    Phase, PlanEffect, PlanEvent, PlanExecute, PlanRevision, PlanSnapshot, RevisionError, Taken,
 };
 
 /// How many interrupts are read together.
@@ -103,7 +103,7 @@ impl PlanDecision {
     }
 
     /// The events for the held plan. What no longer fits the plan is refused.
-    fn events(self, state: &PlanExecute, now: Timestamp) -> Result<Vec<PlanEvent>, Unfit> {
+    fn events(self, state: &PlanExecute, now: Timestamp) -> Result<Vec<PlanEvent>, RevisionError> {
         let said = (!self.inputs.is_empty()).then(|| self.inputs.join("\n"));
         if self.cancelled {
             return Ok(vec![PlanEvent::Cancel { reason: said }]);
@@ -121,11 +121,11 @@ impl PlanDecision {
         &self,
         state: &PlanExecute,
         now: Timestamp,
-    ) -> Result<Vec<PlanEvent>, Unfit> {
+    ) -> Result<Vec<PlanEvent>, RevisionError> {
         let mut events = Vec::new();
         let mut state = state.clone();
         for revision in &self.revised {
-            let preview = revision.check(&state)?.ok_or(Unfit::Empty)?;
+            let preview = revision.check(&state)?.ok_or(RevisionError::Empty)?;
             let edit = PlanEvent::Edit {
                 tasks: preview.plan,
             };
@@ -145,9 +145,9 @@ impl Driver {
             });
         }
         if let Some(id) = self.checkpoints.last()
-            && let Some((standing, settled)) = read_standing(&self.journal, id).await?
+            && let Some((snapshot, settled)) = read_snapshot(&self.journal, id).await?
         {
-            self.standing = standing;
+            self.snapshot = snapshot;
             for effect in settled {
                 self.journal.dispatched(effect).await?;
             }
@@ -160,10 +160,10 @@ impl Driver {
     pub(super) async fn begin(&mut self) -> Result<Vec<PlanEffect>, FlowError> {
         self.show_nodes().await?;
         let (mut decided, taken) = self.decided().await?;
-        if matches!(self.standing.state.phase(), Phase::Created) {
+        if matches!(self.snapshot.state.phase(), Phase::Created) {
             let effects = self.apply(&PlanEvent::Start)?;
             if !decided.cancelled && decided.inputs.is_empty() {
-                self.standing.has_taken(taken);
+                self.snapshot.has_taken(taken);
                 return Ok(effects);
             }
         }
@@ -171,8 +171,8 @@ impl Driver {
             self.take_in_what_was_answered().await?;
         }
         // Up to here nothing is saved as carried out.
-        self.standing.has_taken(taken);
-        match self.standing.state.phase().clone() {
+        self.snapshot.has_taken(taken);
+        match self.snapshot.state.phase().clone() {
             Phase::Ended(end) => {
                 if decided.cancelled || decided.inputs.is_empty() {
                     return Ok(vec![PlanEffect::End(end)]);
@@ -184,7 +184,7 @@ impl Driver {
             Phase::Held(held) => {
                 let is_question = held.cause.is_question();
                 if is_question && !decided.is_there {
-                    return Ok(self.standing.state.pick_up(self.now()));
+                    return Ok(self.snapshot.state.pick_up(self.now()));
                 }
                 self.take_answer(&mut decided).await?;
             }
@@ -193,7 +193,7 @@ impl Driver {
             | Phase::Asking { .. }
             | Phase::BackingOff { .. } => {
                 if !decided.says_something() {
-                    return Ok(self.standing.state.pick_up(self.now()));
+                    return Ok(self.snapshot.state.pick_up(self.now()));
                 }
             }
         }
@@ -208,12 +208,12 @@ impl Driver {
     ) -> Result<Vec<PlanEffect>, FlowError> {
         let mut effects = Vec::new();
         if decided.says_something() {
-            pass_over_what_was_asked(&mut self.standing, &self.live.journal, &self.root)?;
+            pass_over_what_was_asked(&mut self.snapshot, &self.live.journal, &self.root)?;
         }
         if !decided.cancelled {
             effects.extend(self.stand_still(REQUESTED)?);
         }
-        let events = match decided.events(&self.standing.state, self.now()) {
+        let events = match decided.events(&self.snapshot.state, self.now()) {
             Ok(events) => events,
             Err(unfit) => {
                 tracing::warn!(run = %self.run, %unfit, "the decided plan does not fit; the plan stands still");
@@ -241,7 +241,7 @@ impl Driver {
     /// Holds the plan for a person: it was cut off at work and he has something to say, or it cannot continue as it is.
     pub(super) fn stand_still(&mut self, why: &str) -> Result<Vec<PlanEffect>, FlowError> {
         let mut effects = Vec::new();
-        let is_held = |driver: &Self| matches!(driver.standing.state.phase(), Phase::Held(_));
+        let is_held = |driver: &Self| matches!(driver.snapshot.state.phase(), Phase::Held(_));
         if !is_held(self) {
             let reason = Some(why.to_owned());
             effects.extend(self.apply(&PlanEvent::Interrupt { reason })?);
@@ -257,14 +257,14 @@ impl Driver {
     async fn decided(&self) -> Result<(PlanDecision, Taken), KeepError> {
         let record = std::sync::Arc::clone(&self.journal.record);
         let (mut decided, mut taken) = (PlanDecision::default(), Taken::default());
-        let given = untaken(&self.journal, &self.standing);
+        let given = untaken(&self.journal, &self.snapshot);
         taken.inputs.extend(given.iter().map(|given| given.effect));
         // Decisions about the run that this one was forked from came before all decisions about this one.
         for content in given.iter().filter_map(|given| given.decided.clone()) {
             decided.is_there = true;
             decided.take_content(content);
         }
-        for pause in decided_pauses(&record, &self.standing.applied).await? {
+        for pause in decided_pauses(&record, &self.snapshot.applied).await? {
             take_decision(&pause, &mut decided, &mut taken);
         }
         for given in given.iter().filter(|given| given.decided.is_none()) {
@@ -277,12 +277,12 @@ impl Driver {
     /// The answer about a failure, if a pause came before it was carried out.
     async fn take_answer(&mut self, decided: &mut PlanDecision) -> Result<(), KeepError> {
         let record = std::sync::Arc::clone(&self.journal.record);
-        if let Some(decision) = decided_question(&self.standing, &record).await? {
+        if let Some(decision) = decided_question(&self.snapshot, &record).await? {
             let mut both = PlanDecision::of(&decision);
             both.join(std::mem::take(decided));
             *decided = both;
-            self.standing.dispatched.push(decision.effect);
-            self.standing.question = None;
+            self.snapshot.dispatched.push(decision.effect);
+            self.snapshot.question = None;
         }
         Ok(())
     }
@@ -302,8 +302,8 @@ fn take_decision(interrupt: &Interrupt, decided: &mut PlanDecision, taken: &mut 
 }
 
 /// Input to a run, and decisions about the run that it was forked from, that its plan has not taken in yet.
-pub(super) fn untaken(journal: &RunJournal, standing: &PlanStanding) -> Vec<GivenInput> {
-    let is_new = |given: &&GivenInput| !standing.inputs.contains(&given.effect);
+pub(super) fn untaken(journal: &RunJournal, snapshot: &PlanSnapshot) -> Vec<GivenInput> {
+    let is_new = |given: &&GivenInput| !snapshot.inputs.contains(&given.effect);
     journal.inputs().iter().filter(is_new).cloned().collect()
 }
 
@@ -333,34 +333,34 @@ pub(super) async fn decided_pauses(
 }
 
 /// The plan snapshot of a checkpoint, and the effects that it carries out. `None` if there is no such checkpoint.
-pub(super) async fn read_standing(
+pub(super) async fn read_snapshot(
     journal: &RunJournal,
     id: CheckpointId,
-) -> Result<Option<(PlanStanding, Vec<EffectId>)>, KeepError> {
+) -> Result<Option<(PlanSnapshot, Vec<EffectId>)>, KeepError> {
     let record = &journal.record;
     let Some(saved) = record.store().checkpoint(id).await? else {
         return Ok(None);
     };
-    let mut standing = PlanStanding::read(id, saved.form, &saved.content)?;
+    let mut snapshot = PlanSnapshot::read(id, saved.form, &saved.content)?;
     // The facts belong to that checkpoint.
-    standing.facts.clear();
-    let settled = std::mem::take(&mut standing.dispatched);
+    snapshot.facts.clear();
+    let settled = std::mem::take(&mut snapshot.dispatched);
     if id.run == record.run {
-        return Ok(Some((standing, settled)));
+        return Ok(Some((snapshot, settled)));
     }
     // Its question and decisions are the other run's. Its input was taken over with the journal, and is known by this
     // run's entries.
-    standing.question = None;
-    standing.applied.clear();
-    let taken = std::mem::take(&mut standing.inputs);
+    snapshot.question = None;
+    snapshot.applied.clear();
+    let taken = std::mem::take(&mut snapshot.inputs);
     let is_taken = |given: &&GivenInput| {
         given
             .effect_in(id.run)
             .is_some_and(|it| taken.contains(&it))
     };
     let again = journal.inputs().iter().filter(is_taken);
-    standing.inputs.extend(again.map(|given| given.effect));
-    Ok(Some((standing, Vec::new())))
+    snapshot.inputs.extend(again.map(|given| given.effect));
+    Ok(Some((snapshot, Vec::new())))
 }
 
 /// Whether recording an effect is all of it.

@@ -6,8 +6,8 @@ use routing_core::StopScope;
 use tracing::Instrument as _;
 
 use super::{Driver, EffectOutcome};
-use crate::plan_execute::desk::{DeskError, PlanDesk};
 use crate::plan_execute::news::{PlanNews, PlanStepStarted};
+use crate::plan_execute::plan_agents::{PlanAgents, PlanAgentsError};
 use crate::workflow::failure::FlowError;
 use engine::run::spans::failed;
 use engine::run::{RunEnd, RunEvent, StepLimitReached};
@@ -45,14 +45,14 @@ impl PlanCall {
     /// Makes the call.
     pub(super) async fn at(
         &self,
-        desk: &PlanDesk,
+        plan_agents: &PlanAgents,
         state: &PlanExecute,
         turn: u32,
         scope: &StopScope,
-    ) -> Result<PlanEvent, DeskError> {
+    ) -> Result<PlanEvent, PlanAgentsError> {
         match self {
-            Self::Ask(asking) => desk.ask(state, asking, turn, scope).await,
-            Self::Step(step) => desk.run_step(state, step, turn, scope).await,
+            Self::Ask(asking) => plan_agents.ask(state, asking, turn, scope).await,
+            Self::Step(step) => plan_agents.run_step(state, step, turn, scope).await,
         }
     }
 }
@@ -92,12 +92,12 @@ impl Driver {
         if asked == PlanEvent::CallStopped
             && let Some(tooling) = self.tooling.clone()
         {
-            self.standing.unfinished = step.map(|step| Unfinished { turn, step });
+            self.snapshot.unfinished = step.map(|step| Unfinished { turn, step });
             if let Some(Parked::Waiting(questions)) = tooling.take_parked(&node)
                 && !self.is_interrupted()
             {
                 for question in questions {
-                    self.ledger.unanswered(question);
+                    self.open_interrupts.unanswered(question);
                 }
                 return Ok(EffectOutcome::Rest(RunEnd::Waiting));
             }
@@ -113,8 +113,8 @@ impl Driver {
 
     /// The number of a call: one more than before, unless it carries on a step that was stopped among its tools.
     fn number_of(&self, call: &PlanCall) -> u32 {
-        let asked = self.standing.asked;
-        match &self.standing.unfinished {
+        let asked = self.snapshot.asked;
+        match &self.snapshot.unfinished {
             Some(it) if it.turn == asked && Some(&it.step) == call.step() => asked,
             Some(_) | None => asked.saturating_add(1),
         }
@@ -124,7 +124,7 @@ impl Driver {
     /// last try, whose answer it is. A try that failed has no answer, and what follows an answer is no try.
     pub(super) async fn number_of_last_try(&self, call: &PlanCall) -> Result<u32, FlowError> {
         let mut turn = self.number_of(call);
-        if turn == self.standing.asked {
+        if turn == self.snapshot.asked {
             return Ok(turn);
         }
         let agent = self.root.child(call.role().segment())?;
@@ -144,13 +144,13 @@ impl Driver {
     /// The turn of a call, which is made now.
     async fn turn_of(&mut self, call: &PlanCall) -> Result<u32, FlowError> {
         let turn = self.number_of_last_try(call).await?;
-        self.standing.unfinished = None;
-        if turn > self.standing.asked && turn > self.limits.max_steps {
+        self.snapshot.unfinished = None;
+        if turn > self.snapshot.asked && turn > self.limits.max_steps {
             let limit = self.limits.max_steps;
             let taken = turn - 1;
             return Err(StepLimitReached { taken, limit }.into());
         }
-        self.standing.asked = turn;
+        self.snapshot.asked = turn;
         Ok(turn)
     }
 
@@ -160,11 +160,13 @@ impl Driver {
         turn: u32,
         scope: &StopScope,
     ) -> Result<PlanEvent, FlowError> {
-        let (desk, state) = (Arc::clone(&self.desk), self.standing.state.clone());
+        let (plan_agents, state) = (Arc::clone(&self.plan_agents), self.snapshot.state.clone());
         let role = call.role();
         let node = self.root.child(role.segment())?;
         let span = self.spans.turn(&node, role.name(), turn);
-        let asked = call.at(&desk, &state, turn, scope).instrument(span.clone());
+        let asked = call
+            .at(&plan_agents, &state, turn, scope)
+            .instrument(span.clone());
         tokio::pin!(asked);
         let mut is_told = self.is_interrupted();
         loop {
@@ -189,7 +191,7 @@ impl Driver {
     }
 
     pub(super) fn is_interrupted(&self) -> bool {
-        self.standing.state.flags().user_interrupted
+        self.snapshot.state.flags().user_interrupted
     }
 
     /// Tells the workflow of a person's interrupt during a call.
@@ -216,13 +218,13 @@ impl Driver {
     }
 }
 
-pub(super) fn unasked(error: DeskError) -> FlowError {
+pub(super) fn unasked(error: PlanAgentsError) -> FlowError {
     match error {
-        DeskError::NodeId(error) => FlowError::NodeId(error),
-        DeskError::NoRoute(_role) => FlowError::Lost {
+        PlanAgentsError::NodeId(error) => FlowError::NodeId(error),
+        PlanAgentsError::NoRoute(_role) => FlowError::Lost {
             detail: "an answer of a plan's agent has no route",
         },
-        DeskError::Unrecorded(source) => FlowError::Model {
+        PlanAgentsError::Unrecorded(source) => FlowError::Model {
             node: "an agent of the plan".to_owned(),
             source: source.into(),
         },

@@ -26,7 +26,7 @@ const GIVING_UP: Duration = Duration::from_secs(3);
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Where a plan is changed, and by whom.
-pub struct PlanBench {
+pub struct PlanEditing {
     /// Keeps the run.
     pub store: Arc<dyn Store>,
     /// The run.
@@ -85,7 +85,7 @@ impl PlanChange {
 ///
 /// Dropped, it was changed or not; the interrupt may be claimed for some minutes, and the run owned for some seconds.
 pub async fn change_plan(
-    bench: PlanBench,
+    bench: PlanEditing,
     change: PlanChange,
 ) -> Result<StoredPlan, PlanEditError> {
     let (store, run) = (Arc::clone(&bench.store), bench.run);
@@ -157,7 +157,7 @@ enum Hold {
 }
 
 async fn as_owner(
-    bench: PlanBench,
+    bench: PlanEditing,
     row: &Run,
     change: PlanChange,
     hold: Hold,

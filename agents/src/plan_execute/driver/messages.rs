@@ -29,7 +29,7 @@ impl Driver {
             return self.before_the_end(effects).await;
         }
         // An agent that continues with the answer to its question is in the middle of its step.
-        let is_midway = !self.standing.state.answers().is_empty();
+        let is_midway = !self.snapshot.state.answers().is_empty();
         if is_midway || !effects.iter().any(begins) {
             return Ok(effects);
         }
@@ -63,12 +63,12 @@ impl Driver {
 
     /// The unread messages' texts. They count as read with the next checkpoint.
     async fn unread(&mut self) -> Result<Vec<String>, KeepError> {
-        let (mut texts, mut pages) = (Vec::new(), Pages::after(self.standing.read, PAGE));
+        let (mut texts, mut pages) = (Vec::new(), Pages::after(self.snapshot.read, PAGE));
         let live = Arc::clone(&self.live);
         let record = &live.journal.record;
         let store = record.store();
         while let Some(found) = pages.next(|page| store.messages(live.run, page)).await? {
-            self.standing.read = pages.position();
+            self.snapshot.read = pages.position();
             // From here on they cannot be taken back. Messages that were taken back before are not read.
             let places: Vec<u64> = found.iter().map(|stored| stored.position).collect();
             let epoch = record.epoch()?;

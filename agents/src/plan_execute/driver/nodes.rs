@@ -26,7 +26,7 @@ pub(super) const fn role_of(activity: &Activity) -> PlanRole {
 }
 
 /// The state of the plan's node, and which of its agents is at work.
-fn standing(phase: &Phase) -> (NodeState, Option<PlanRole>) {
+fn snapshot(phase: &Phase) -> (NodeState, Option<PlanRole>) {
     match phase {
         Phase::Created => (NodeState::Ready, None),
         Phase::Working { activity } | Phase::BackingOff { activity, .. } => {
@@ -56,8 +56,8 @@ impl Driver {
 
     /// Saves the nodes' states, if they have changed.
     pub(super) async fn show_nodes(&self) -> Result<(), FlowError> {
-        let state = &self.standing.state;
-        let (does, at_work) = standing(state.phase());
+        let state = &self.snapshot.state;
+        let (does, at_work) = snapshot(state.phase());
         let done = u32::try_from(state.plan().finished().len()).unwrap_or(u32::MAX);
         self.show(&self.root, does, Some(done));
         for role in PlanRole::ALL {
@@ -65,7 +65,7 @@ impl Driver {
             if Some(role) == at_work {
                 self.nodes.add(&node, role.name());
                 // The step number belongs only to the agent that took it.
-                let step = (does == NodeState::Running).then_some(self.standing.asked);
+                let step = (does == NodeState::Running).then_some(self.snapshot.asked);
                 self.show(&node, does, step);
             } else if self.nodes.knows(&node) {
                 let rests = if does.has_ended() {
@@ -88,7 +88,7 @@ impl Driver {
 
     fn show(&self, node: &NodeId, does: NodeState, step: Option<u32>) {
         if let Some(step) = step {
-            self.nodes.takes_turn(node, self.standing.asked, step);
+            self.nodes.takes_turn(node, self.snapshot.asked, step);
         }
         if does.has_ended() {
             self.nodes.end(node, does);

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::Driver;
 use super::nodes::role_of;
 use crate::workflow::failure::FlowError;
-use engine::durable::handed::decide_as_before;
+use engine::durable::inherited::decide_as_before;
 use engine::durable::run_interrupts::{NewQuestion, decide_by_policy, decide_by_rule, set_terms};
 use journal::error::KeepError;
 use journal::place;
@@ -110,7 +110,7 @@ fn of_failure(error: &str, attempts: u32) -> PlanQuestion {
 impl Driver {
     /// The question that the workflow's state asks.
     pub(super) fn asked_now(&self) -> Option<PlanQuestion> {
-        match self.standing.state.phase() {
+        match self.snapshot.state.phase() {
             Phase::Asking { activity, question } => Some(of_agent(activity, question)),
             Phase::Held(held) => {
                 let Held {
@@ -137,13 +137,13 @@ impl Driver {
 
     /// Gives a new question its interrupt's id, and ends one that is no longer wanted. Returns whether one is new.
     pub(super) async fn settle_question(&mut self) -> Result<bool, FlowError> {
-        if !self.standing.wants_question() {
+        if !self.snapshot.wants_question() {
             self.withdraw_open().await?;
             return Ok(false);
         }
-        let is_new = self.standing.question.is_none();
+        let is_new = self.snapshot.question.is_none();
         if is_new {
-            let node = match self.standing.state.phase() {
+            let node = match self.snapshot.state.phase() {
                 Phase::Asking { activity, .. } => self.root.child(role_of(activity).segment())?,
                 Phase::Held(held) if held.cause.is_question() => self.root.clone(),
                 Phase::Held(held) => self.root.child(role_of(&held.then).segment())?,
@@ -152,10 +152,10 @@ impl Driver {
                 | Phase::BackingOff { .. }
                 | Phase::Ended(_) => self.root.clone(),
             };
-            self.standing.question = Some(OpenQuestion {
+            self.snapshot.question = Some(OpenQuestion {
                 interrupt: InterruptId::generate(),
                 node,
-                turn: self.standing.asked,
+                turn: self.snapshot.asked,
             });
         }
         Ok(is_new)
@@ -163,7 +163,7 @@ impl Driver {
 
     /// Withdraws the open question, if it may still be answered.
     pub(super) async fn withdraw_open(&mut self) -> Result<(), KeepError> {
-        let Some(open) = self.standing.question.take() else {
+        let Some(open) = self.snapshot.question.take() else {
             return Ok(());
         };
         match self
@@ -175,7 +175,7 @@ impl Driver {
         {
             Some(row) if row.state.is_live() => {
                 self.live
-                    .desk
+                    .run_interrupts
                     .withdraw(row.id, WithdrawCause::Withdrawn)
                     .await
             }
@@ -185,7 +185,7 @@ impl Driver {
 
     /// Shows people the open question, if they have not seen it yet.
     pub(super) async fn raise_open(&self) -> Result<Option<Question>, KeepError> {
-        let (Some(open), Some(asked)) = (&self.standing.question, self.asked_now()) else {
+        let (Some(open), Some(asked)) = (&self.snapshot.question, self.asked_now()) else {
             return Ok(None);
         };
         let question = self.question(open, &asked)?;
@@ -200,12 +200,12 @@ impl Driver {
                     // be in time for a provider that is down overnight.
                     admission.patience = None;
                 }
-                self.live.desk.put(admission).await?
+                self.live.run_interrupts.put(admission).await?
             }
         };
         let row = self.taken_again(row).await?;
         if row.state == State::Acknowledged && !self.is_decided(open, &row).await? {
-            self.live.desk.show(row, &question).await?;
+            self.live.run_interrupts.show(row, &question).await?;
         }
         Ok(Some(question))
     }
@@ -221,7 +221,7 @@ impl Driver {
     /// question, and none is about failures. If a person's interrupt holds the plan, only a person decides.
     async fn decided_by_itself(&self, row: &Interrupt) -> Result<bool, KeepError> {
         let record = &self.journal.record;
-        let is_asked = match self.standing.state.phase() {
+        let is_asked = match self.snapshot.state.phase() {
             Phase::Asking { .. } => {
                 if decide_by_rule(record.store(), row).await? {
                     return Ok(true);
@@ -284,7 +284,7 @@ impl Driver {
     }
 
     fn admission(&self, open: &OpenQuestion, asked: &PlanQuestion) -> Result<Admission, KeepError> {
-        self.live.desk.admission(NewQuestion {
+        self.live.run_interrupts.admission(NewQuestion {
             interrupt: open.interrupt,
             node: &open.node,
             kind: asked.kind,

@@ -26,18 +26,19 @@ impl Driver {
         let id = question.interrupt;
         self.show_nodes().await?;
         sweep_due(&self.journal.record, id).await?;
-        let row = self.live.desk.row(id).await?;
+        let row = self.live.run_interrupts.row(id).await?;
         if !row.state.is_live() {
             return self.answered(&row);
         }
         let asked = InterruptRecord::asked(&question);
-        self.ledger.raised(self.standing.asked, asked);
+        self.open_interrupts.raised(self.snapshot.asked, asked);
         self.recorder.record(RunEvent::InterruptOpened {
             question: Box::new(question.clone()),
         });
         let (reviewer, scope) = (Arc::clone(&self.reviewer), self.scope_of(&question.node));
+        let interrupts = Arc::clone(&self.live.run_interrupts);
         loop {
-            match self.live.desk.hear(&*reviewer, &question, &scope).await? {
+            match interrupts.hear(&*reviewer, &question, &scope).await? {
                 Heard::Ended(row) => return self.answered(&row),
                 Heard::Stopped(reason) => {
                     if let Some(left) = self.rest_if_left() {
@@ -46,8 +47,8 @@ impl Driver {
                     let reason = Some(reason.message);
                     return Ok(EffectOutcome::Event(PlanEvent::Interrupt { reason }));
                 }
-                Heard::Nobody => {
-                    self.ledger.unanswered(question);
+                Heard::NoReviewer => {
+                    self.open_interrupts.unanswered(question);
                     return Ok(EffectOutcome::Rest(RunEnd::Waiting));
                 }
                 Heard::Here(said) => {
@@ -66,8 +67,7 @@ impl Driver {
                         Verdict::Respond
                     };
                     let answerer = reviewer.answerer(id);
-                    let row = self.live.desk.decide(id, verdict, &said, &answerer);
-                    let row = row.await?;
+                    let row = interrupts.decide(id, verdict, &said, &answerer).await?;
                     return self.answered(&row);
                 }
             }
@@ -81,17 +81,17 @@ impl Driver {
         }
         let Some(decision) = &row.decision else {
             let reason = "it was withdrawn".to_owned();
-            self.ledger
+            self.open_interrupts
                 .ended(row.id, InterruptResult::Refused { reason });
             return Ok(self.withdrawn());
         };
-        self.standing.dispatched.push(decision.effect);
-        if !matches!(self.standing.state.phase(), Phase::Asking { .. }) {
+        self.snapshot.dispatched.push(decision.effect);
+        if !matches!(self.snapshot.state.phase(), Phase::Asking { .. }) {
             let answer = answer(decision.content.as_deref());
             let answer = answer.map(|(answer, _confidence)| answer);
             self.tell_answered(row, decision, &answer.unwrap_or_default());
             // The question is closed: if its answer does not fit, another one is asked.
-            self.standing.question = None;
+            self.snapshot.question = None;
             return Ok(EffectOutcome::Effects(
                 self.carry_out(PlanDecision::of(decision))?,
             ));
@@ -124,15 +124,15 @@ impl Driver {
             answer: answer.clone(),
             reroute: None,
         };
-        self.ledger.ended(row.id, end);
+        self.open_interrupts.ended(row.id, end);
     }
 
     /// No answer will come. An agent continues without one; a failure stays one.
     fn withdrawn(&mut self) -> EffectOutcome {
-        match self.standing.state.phase() {
+        match self.snapshot.state.phase() {
             Phase::Held(_) => {
                 // A resumed run asks again.
-                self.standing.question = None;
+                self.snapshot.question = None;
                 EffectOutcome::Effects(vec![PlanEffect::Checkpoint { reason: "held" }])
             }
             Phase::Created

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use engine::run::RunEvent;
-use journal::tool::{ToolMatter, ToolQuestionKind};
+use journal::tool::{ToolQuestionContent, ToolQuestionKind};
 use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
 use routing_core::{Outcome, RunId, StopScope};
 
@@ -135,7 +135,7 @@ async fn whenever_the_process_dies_no_call_is_repeated_that_must_not_be() {
             let rows = store.interrupts(&filter, page).await.unwrap();
             unknown += rows
                 .iter()
-                .filter_map(|(_, row)| ToolMatter::of(&row.content))
+                .filter_map(|(_, row)| ToolQuestionContent::of(&row.content))
                 .filter(|it| it.tool_call.asks == ToolQuestionKind::UnknownOutcome)
                 .count();
             store.verify_audit().await.unwrap();

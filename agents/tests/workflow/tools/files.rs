@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use engine::run::RunEvent;
 use interrupts::store::{Filter, Page, Store};
-use journal::tool::{ToolMatter, ToolQuestionKind};
+use journal::tool::{ToolQuestionContent, ToolQuestionKind};
 use routing_core::{RunId, StopScope};
 use serde_json::json;
 
@@ -78,7 +78,7 @@ impl Bakery {
         let rows = self.store.interrupts(&filter, page).await.unwrap();
         let matters = rows
             .iter()
-            .filter_map(|(_, row)| ToolMatter::of(&row.content));
+            .filter_map(|(_, row)| ToolQuestionContent::of(&row.content));
         matters.map(|matter| matter.tool_call.asks).collect()
     }
 }

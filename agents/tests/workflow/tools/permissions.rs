@@ -6,7 +6,7 @@ use engine::run::RunStatus;
 use interrupts::ActorName;
 use interrupts::life::{Actor, Choosing, Interrupt, Judge, Role, State, Verdict};
 use interrupts::store::{Filter, Page, Store};
-use journal::tool::ToolMatter;
+use journal::tool::ToolQuestionContent;
 use routing_core::review::{Answer, QuestionKind};
 use routing_core::{DecisionId, RunId};
 use serde_json::json;
@@ -30,7 +30,7 @@ async fn questions(store: &dyn Store, run: RunId) -> Vec<Interrupt> {
     };
     let rows = store.interrupts(&filter, ALL).await.unwrap().into_iter();
     rows.map(|(_, row)| row)
-        .filter(|row| ToolMatter::of(&row.content).is_some())
+        .filter(|row| ToolQuestionContent::of(&row.content).is_some())
         .collect()
 }
 
@@ -75,7 +75,7 @@ async fn a_call_runs_once_a_person_has_allowed_exactly_it() {
     let rows = questions(&*stage.store, stage.run).await;
     assert_eq!(rows.len(), 1);
     assert_eq!(rows[0].state, State::Resolved);
-    let about = ToolMatter::of(&rows[0].content).unwrap().tool_call;
+    let about = ToolQuestionContent::of(&rows[0].content).unwrap().tool_call;
     assert!(context.contains(&about.digest.unwrap().to_string()));
     assert_eq!(about.arguments, json!({"name": "a", "ms": 0}));
 }
@@ -92,7 +92,7 @@ async fn a_large_call_is_asked_about_with_an_excerpt_and_made_whole() {
         assert_completed(&stage.execute().await);
         assert_eq!(done.count(&format!("{name} started")), 1);
         let rows = questions(&*stage.store, stage.run).await;
-        let about = ToolMatter::of(&rows[0].content).unwrap();
+        let about = ToolQuestionContent::of(&rows[0].content).unwrap();
         assert_eq!(about.allowed(), [Verdict::Approve, Verdict::Reject]);
         let context = &about.context_for_decision;
         assert!(context.contains("of 400000 bytes; the whole has the digest"));

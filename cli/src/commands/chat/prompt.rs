@@ -13,7 +13,7 @@ const SIGN: &str = "> ";
 
 /// What a key asks of the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Wish {
+pub(super) enum PromptAction {
     /// Only redraw the line.
     Redraw,
     /// The line is submitted.
@@ -69,14 +69,14 @@ impl Prompt {
     }
 
     /// Handles a terminal event.
-    pub(super) fn take(&mut self, event: &Event) -> Option<Wish> {
+    pub(super) fn take(&mut self, event: &Event) -> Option<PromptAction> {
         match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => Some(self.key(*key, event)),
             Event::Paste(text) => {
                 self.insert(&text.replace("\r\n", "\n").replace('\r', "\n"));
-                Some(Wish::Redraw)
+                Some(PromptAction::Redraw)
             }
-            Event::Resize(..) => Some(Wish::Redraw),
+            Event::Resize(..) => Some(PromptAction::Redraw),
             Event::Key(_) | Event::FocusGained | Event::FocusLost | Event::Mouse(_) => None,
         }
     }
@@ -85,14 +85,14 @@ impl Prompt {
         clippy::wildcard_enum_match_arm,
         reason = "the library knows which of the other keys edit"
     )]
-    fn key(&mut self, key: KeyEvent, event: &Event) -> Wish {
+    fn key(&mut self, key: KeyEvent, event: &Event) -> PromptAction {
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         let alt = key.modifiers.contains(KeyModifiers::ALT);
         match key.code {
-            KeyCode::Char('c') if control => return Wish::Interrupt,
-            KeyCode::Char('l') if control => return Wish::Clear,
-            KeyCode::Char('d') if control && self.is_empty() => return Wish::Leave,
-            KeyCode::Esc => return Wish::Escape,
+            KeyCode::Char('c') if control => return PromptAction::Interrupt,
+            KeyCode::Char('l') if control => return PromptAction::Clear,
+            KeyCode::Char('d') if control && self.is_empty() => return PromptAction::Leave,
+            KeyCode::Esc => return PromptAction::Escape,
             KeyCode::Enter if alt => self.insert("\n"),
             KeyCode::Char('j') if control => return self.submit(),
             KeyCode::Enter => return self.submit(),
@@ -107,17 +107,17 @@ impl Prompt {
                 let _changed = self.input.handle_event(event);
             }
         }
-        Wish::Redraw
+        PromptAction::Redraw
     }
 
     fn edit(&mut self, request: InputRequest) {
         let _changed = self.input.handle(request);
     }
 
-    fn submit(&mut self) -> Wish {
+    fn submit(&mut self) -> PromptAction {
         let text = self.input.value_and_reset();
         self.remember(&text);
-        Wish::Submit(text)
+        PromptAction::Submit(text)
     }
 
     fn remember(&mut self, text: &str) {
@@ -215,7 +215,7 @@ impl Prompt {
 mod tests {
     use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 
-    use super::{Prompt, Wish};
+    use super::{Prompt, PromptAction};
     use crate::palette::Palette;
 
     fn key(code: KeyCode, modifiers: KeyModifiers) -> Event {
@@ -242,7 +242,7 @@ mod tests {
         typed(&mut prompt, "l");
         assert_eq!(row(&prompt), ("> hello".to_owned(), 6));
         let wish = prompt.take(&key(KeyCode::Enter, KeyModifiers::NONE));
-        assert_eq!(wish, Some(Wish::Submit("hello".to_owned())));
+        assert_eq!(wish, Some(PromptAction::Submit("hello".to_owned())));
         typed(&mut prompt, "draft");
         prompt.take(&key(KeyCode::Up, KeyModifiers::NONE));
         assert_eq!(row(&prompt).0, "> hello");
@@ -256,7 +256,7 @@ mod tests {
         typed(&mut prompt, "ac");
         prompt.take(&key(KeyCode::Left, KeyModifiers::NONE));
         let wish = prompt.take(&Event::Paste("1\r\n2".to_owned()));
-        assert_eq!(wish, Some(Wish::Redraw));
+        assert_eq!(wish, Some(PromptAction::Redraw));
         assert_eq!(row(&prompt), ("> a1\u{23ce}2c".to_owned(), 6));
     }
 
@@ -273,12 +273,12 @@ mod tests {
     fn the_keys_that_stop_are_told_apart() {
         let mut prompt = Prompt::default();
         let control = |character| key(KeyCode::Char(character), KeyModifiers::CONTROL);
-        assert_eq!(prompt.take(&control('c')), Some(Wish::Interrupt));
-        assert_eq!(prompt.take(&control('d')), Some(Wish::Leave));
+        assert_eq!(prompt.take(&control('c')), Some(PromptAction::Interrupt));
+        assert_eq!(prompt.take(&control('d')), Some(PromptAction::Leave));
         typed(&mut prompt, "x");
-        assert_eq!(prompt.take(&control('d')), Some(Wish::Redraw));
+        assert_eq!(prompt.take(&control('d')), Some(PromptAction::Redraw));
         let escape = key(KeyCode::Esc, KeyModifiers::NONE);
-        assert_eq!(prompt.take(&escape), Some(Wish::Escape));
+        assert_eq!(prompt.take(&escape), Some(PromptAction::Escape));
         assert!(!prompt.is_empty(), "what is typed stays");
     }
 }

@@ -16,7 +16,7 @@ use tools::{InterruptController, wording};
 
 use super::command::{self, COMMANDS, Submitted};
 use super::happening::{Ended, EventSources, Happening};
-use super::prompt::{Prompt, Wish};
+use super::prompt::{Prompt, PromptAction};
 use super::raw_terminal::RawTerminal;
 use super::screen::Screen;
 use super::tool_talk::{QUESTION_COMES, QUESTION_HINT, ToolTalk};
@@ -27,8 +27,8 @@ use crate::arguments::{ChatArguments, Global};
 use crate::exit::{Exit, Failure};
 use crate::model::{Manner, ModelChoice};
 use crate::palette::{Palette, Tone};
-use crate::stage::is_of_closed_terminal;
 use crate::terminal_events::TerminalEvents;
+use crate::terminal_output::is_of_closed_terminal;
 use crate::visible::{visible_line, visible_lines, visible_piece};
 use looking_back::partial_text;
 
@@ -177,7 +177,7 @@ impl Talk {
 
     fn handle(&mut self, happening: Happening, table: &mut EventSources) -> ControlFlow<Exit> {
         match happening {
-            Happening::Signalled(Signal::Interrupt) => self.wish(Wish::Interrupt, table),
+            Happening::Signalled(Signal::Interrupt) => self.wish(PromptAction::Interrupt, table),
             Happening::Signalled(signal) => ControlFlow::Break(Exit::by(signal)),
             Happening::Terminal(Some(Ok(event))) => {
                 if let Event::Resize(columns, _rows) = event {
@@ -213,17 +213,19 @@ impl Talk {
         }
     }
 
-    fn wish(&mut self, wish: Wish, table: &mut EventSources) -> ControlFlow<Exit> {
+    fn wish(&mut self, wish: PromptAction, table: &mut EventSources) -> ControlFlow<Exit> {
         let is_running = !table.runs.is_empty();
         let was_leaving = std::mem::take(&mut self.leaving);
         match wish {
-            Wish::Redraw => {}
-            Wish::Clear => self.screen.clear(),
-            Wish::Submit(line) if self.tools.takes_answers() => self.answered_question(&line),
-            Wish::Submit(line) if self.tools.asks() => self.submitted_too_early(&line),
-            Wish::Submit(line) => return self.submitted(command::read(&line), table),
-            Wish::Interrupt | Wish::Escape if is_running => {
-                let key = if wish == Wish::Escape {
+            PromptAction::Redraw => {}
+            PromptAction::Clear => self.screen.clear(),
+            PromptAction::Submit(line) if self.tools.takes_answers() => {
+                self.answered_question(&line)
+            }
+            PromptAction::Submit(line) if self.tools.asks() => self.submitted_too_early(&line),
+            PromptAction::Submit(line) => return self.submitted(command::read(&line), table),
+            PromptAction::Interrupt | PromptAction::Escape if is_running => {
+                let key = if wish == PromptAction::Escape {
                     "Esc"
                 } else {
                     "Ctrl+C"
@@ -242,14 +244,14 @@ impl Talk {
                 }
                 self.conversation.interrupt(now(key));
             }
-            Wish::Escape => {}
-            Wish::Interrupt if !self.prompt.is_empty() => self.prompt.clear(),
-            Wish::Interrupt if was_leaving => return ControlFlow::Break(Exit::Interrupted),
-            Wish::Interrupt => {
+            PromptAction::Escape => {}
+            PromptAction::Interrupt if !self.prompt.is_empty() => self.prompt.clear(),
+            PromptAction::Interrupt if was_leaving => return ControlFlow::Break(Exit::Interrupted),
+            PromptAction::Interrupt => {
                 self.leaving = true;
                 self.notice(AGAIN);
             }
-            Wish::Leave => return ControlFlow::Break(Exit::Success),
+            PromptAction::Leave => return ControlFlow::Break(Exit::Success),
         }
         ControlFlow::Continue(())
     }

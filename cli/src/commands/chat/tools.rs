@@ -4,12 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use engine::ExecutorDesk;
+use engine::ExecutorTools;
 use routing_core::StopScope;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tools::{
-    Approver, ExecutorConfig, InterruptController, McpServers, McpServersConfig, NobodyToAsk,
+    Approver, ExecutorConfig, InterruptController, McpServers, McpServersConfig, NoApprover,
     Permission, PermissionAnswer, PermissionPolicy, PermissionRequest, PolicyConfig, ProgramConfig,
     RuleConfig, ToolRegistry, Workspace, built_in_tools,
 };
@@ -91,7 +91,7 @@ impl Approver for TerminalApprover {
 #[derive(Default)]
 pub(super) struct ChatTools {
     /// The tools, if there are any.
-    pub(super) desk: Option<ExecutorDesk>,
+    pub(super) executor: Option<ExecutorTools>,
     servers: Option<Arc<McpServers>>,
 }
 
@@ -151,19 +151,19 @@ pub(super) async fn open(
     let approver: Arc<dyn Approver> = if on_terminal {
         Arc::new(TerminalApprover(ask))
     } else {
-        Arc::new(NobodyToAsk)
+        Arc::new(NoApprover)
     };
-    let mut desk = ExecutorDesk::new(ExecutorConfig {
+    let mut executor = ExecutorTools::new(ExecutorConfig {
         registry,
         policy,
         approver,
         ..ExecutorConfig::new(workspace)
     });
     if let Some(servers) = &servers {
-        desk = desk.with_servers(Arc::clone(servers));
+        executor = executor.with_servers(Arc::clone(servers));
     }
-    let desk = Some(desk);
-    Ok((ChatTools { desk, servers }, questions))
+    let executor = Some(executor);
+    Ok((ChatTools { executor, servers }, questions))
 }
 
 /// Connects the servers that a file names, and adds their tools to the others.

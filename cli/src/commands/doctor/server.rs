@@ -7,8 +7,8 @@ use std::path::Path;
 use client::WhoAmI;
 
 use super::finding::Finding;
+use crate::backend::{ServerLocation, client_at};
 use crate::exit::{Exit, Failure};
-use crate::installation::{ServerPlace, client_at};
 
 /// What to do about a server that does not answer.
 const UNREACHABLE: &str = "start it (`irq serve`), or correct --server; what stands between, such as a firewall or a proxy, may refuse too";
@@ -18,7 +18,7 @@ const UNREACHABLE: &str = "start it (`irq serve`), or correct --server; what sta
 /// # Cancel safety
 ///
 /// Safe: it only reads.
-pub(super) async fn findings(place: &ServerPlace) -> Vec<Finding> {
+pub(super) async fn findings(place: &ServerLocation) -> Vec<Finding> {
     let mut findings = Vec::new();
     findings.extend(token_file(place));
     let client = match client_at(place) {
@@ -85,7 +85,7 @@ fn is_shared(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o077 != 0)
 }
 
-fn token_file(place: &ServerPlace) -> Option<Finding> {
+fn token_file(place: &ServerLocation) -> Option<Finding> {
     let path = place.token_file.as_deref()?;
     is_shared(path).then(|| {
         Finding::note(

@@ -8,15 +8,15 @@ use interrupts::OwnerName;
 use interrupts::life::RunState;
 use interrupts::store::{Store, StoreError, VerifyError};
 use rustix::fs::statvfs;
-use store::{LocalBell, StoreLocation, StoreSettings, StoreStatus};
+use store::{LocalNotifier, StoreLocation, StoreSettings, StoreStatus};
 
 use super::finding::Finding;
 use crate::advice::advised;
 use crate::arguments::StoreArguments;
 use crate::exit::causes;
-use crate::keep::has_process;
-use crate::keep::own_name;
 use crate::listing;
+use crate::run_owner::has_process;
+use crate::run_owner::own_name;
 use crate::storage::StoreChoice;
 
 /// Below this much free space the user should act.
@@ -67,7 +67,7 @@ async fn of_file(path: &Path, place: &StoreChoice) -> Vec<Finding> {
     }
     match place.location.look(StoreSettings::default()).await {
         Ok(opened) => {
-            findings.push(standing(path, &opened.standing));
+            findings.push(status(path, &opened.status));
             findings.extend(shared(path));
             findings.push(audit(&*opened.store).await);
             findings.push(unowned(&*opened.store).await);
@@ -88,7 +88,7 @@ async fn of_file(path: &Path, place: &StoreChoice) -> Vec<Finding> {
             "free some space where there is little; check who may read and write it; a file of a newer version needs that version of irq",
         )),
     }
-    findings.push(bell(&place.location));
+    findings.push(notifier(&place.location));
     findings
 }
 
@@ -130,9 +130,9 @@ fn unreached(location: &StoreLocation, error: &StoreError) -> Finding {
     )
 }
 
-fn standing(path: &Path, standing: &StoreStatus) -> Finding {
+fn status(path: &Path, status: &StoreStatus) -> Finding {
     let path = path.display();
-    match standing {
+    match status {
         StoreStatus::Damaged { detail } => Finding::problem(
             "store",
             format!("{path} is damaged, and can only be looked at: {detail}"),
@@ -284,14 +284,14 @@ fn space(path: &Path) -> Finding {
     }
 }
 
-fn bell(location: &StoreLocation) -> Finding {
+fn notifier(location: &StoreLocation) -> Finding {
     let Some(path) = location.path() else {
         return Finding::well("bell", "none is needed");
     };
     let hung = own_name()
         .and_then(|name| OwnerName::new(format!("{name}-doctor")))
         .map_err(|error| causes(&error))
-        .and_then(|name| LocalBell::hang(path, &name).map_err(|error| causes(&error)));
+        .and_then(|name| LocalNotifier::hang(path, &name).map_err(|error| causes(&error)));
     match hung {
         Ok(_bell) => Finding::well("bell", "other processes are heard at once"),
         Err(error) => Finding::problem(

@@ -8,11 +8,11 @@ use routing_core::StopMode;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::address::full;
+use crate::backend::Backend;
 use crate::exit::{Exit, Failure};
-use crate::installation::Installation;
-use crate::keep::has_process;
 use crate::refused::no_interrupt;
-use crate::stands::stands;
+use crate::run_owner::has_process;
+use crate::state_words::state_words;
 
 /// How long to wait for what follows a stop that took effect: usually it is recorded right after it.
 const SETTLING: Duration = Duration::from_secs(2);
@@ -28,7 +28,7 @@ const SETTLING: Duration = Duration::from_secs(2);
 ///
 /// If dropped, the stop may have taken effect, and its run may be owned for some seconds more.
 pub(super) async fn wait(
-    from: &dyn Installation,
+    from: &dyn Backend,
     interrupt: &Interrupt,
     wanted: State,
     patience: SignedDuration,
@@ -83,18 +83,14 @@ pub(super) async fn wait(
 }
 
 /// Why an interrupt that has ended never reached the wanted state.
-async fn never(
-    from: &dyn Installation,
-    now: &Interrupt,
-    wanted: State,
-) -> Result<Failure, Failure> {
+async fn never(from: &dyn Backend, now: &Interrupt, wanted: State) -> Result<Failure, Failure> {
     let id = now.id;
     let text = match ended_agent(from, now).await? {
         Some(agent) => format!("{id} came too late: {agent} before the stop reached it"),
         None => format!(
             "{id} is {}, and was never {}",
-            stands(now.state),
-            stands(wanted)
+            state_words(now.state),
+            state_words(wanted)
         ),
     };
     let look = format!("`irq history --interrupt {id}` tells what happened");
@@ -109,7 +105,7 @@ async fn never(
 }
 
 /// The agent that ended before it could be stopped, and how it ended.
-async fn ended_agent(from: &dyn Installation, stop: &Interrupt) -> Result<Option<String>, Failure> {
+async fn ended_agent(from: &dyn Backend, stop: &Interrupt) -> Result<Option<String>, Failure> {
     if stop.scope != Scope::Agent || stop.state != State::Cancelled {
         return Ok(None);
     }

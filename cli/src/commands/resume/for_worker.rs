@@ -6,7 +6,7 @@ use interrupts::store::Run;
 
 use crate::actor::actor;
 use crate::exit::{Exit, Failure, tell};
-use crate::keep::{Keeping, refuse_said, workflow_of};
+use crate::run_owner::{RunOwner, refuse_said, workflow_of};
 use crate::storage::Storage;
 
 /// Lets a worker go on with a run that is paused.
@@ -33,9 +33,9 @@ pub(super) async fn let_go_on(
         return Ok(Exit::Success);
     }
     let failed = |error: interrupts::NameError| Failure::new(Exit::Failure, error.to_string());
-    let keeping = Keeping::over(storage, &Policy::default()).map_err(failed)?;
+    let run_owner = RunOwner::over(storage, &Policy::default()).map_err(failed)?;
     let by = actor().map_err(failed)?;
-    keeping.let_worker_go_on(run, Some(&by), None).await?;
+    run_owner.let_worker_go_on(run, Some(&by), None).await?;
     tell(format_args!(
         "{} goes on as soon as a worker takes it.",
         run.id

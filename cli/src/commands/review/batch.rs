@@ -16,9 +16,9 @@ use super::deciding::deciding;
 use crate::address::find_interrupt;
 use crate::advice::advised;
 use crate::arguments::parse_verdict;
+use crate::backend::{Backend, NewDecision};
 use crate::commands::print;
 use crate::exit::{Exit, Failure};
-use crate::installation::{Installation, NewDecision};
 use crate::view::json_line;
 
 /// The most bytes of a batch.
@@ -77,7 +77,7 @@ const fn ten() -> u32 {
 ///
 /// If dropped, some were decided: run it again, and the decided ones are reported as conflicts.
 pub(super) async fn decide_all(
-    installation: &dyn Installation,
+    backend: &dyn Backend,
     path: &Path,
     together: Together,
     as_json: bool,
@@ -92,13 +92,13 @@ pub(super) async fn decide_all(
         return Ok(Exit::Success);
     }
     if together == Together::AllOrNothing {
-        return all_or_nothing(installation, wanted, as_json).await;
+        return all_or_nothing(backend, wanted, as_json).await;
     }
     let count = wanted.len();
     let mut failed: Vec<Exit> = Vec::new();
     for line in wanted {
         let id = line.interrupt.clone();
-        match one(installation, line).await {
+        match one(backend, line).await {
             Ok(decided) => print(&done(&decided, as_json))?,
             Err(error) => {
                 let failure = error.downcast_ref::<Failure>();
@@ -133,14 +133,14 @@ pub(super) enum Together {
 
 /// Decides all lines in one transaction: if one is refused, none is decided. Reports each line that was refused.
 async fn all_or_nothing(
-    installation: &dyn Installation,
+    backend: &dyn Backend,
     wanted: Vec<BatchLine>,
     as_json: bool,
 ) -> anyhow::Result<Exit> {
     let names: Vec<String> = wanted.iter().map(|line| line.interrupt.clone()).collect();
     let (mut ready, mut refused) = (Vec::new(), Vec::new());
     for (place, line) in wanted.into_iter().enumerate() {
-        match prepared(installation, line).await {
+        match prepared(backend, line).await {
             Ok(deciding) => ready.push(deciding),
             Err(error) => match error.downcast::<Failure>() {
                 Ok(failure) => refused.push((place, failure)),
@@ -149,7 +149,7 @@ async fn all_or_nothing(
         }
     }
     if refused.is_empty() {
-        match installation.decide_together(ready).await? {
+        match backend.decide_together(ready).await? {
             Ok(decided) => {
                 for one in &decided {
                     print(&done(one, as_json))?;
@@ -204,18 +204,15 @@ fn read(path: &Path) -> anyhow::Result<Vec<BatchLine>> {
     Ok(wanted)
 }
 
-async fn one(installation: &dyn Installation, wanted: BatchLine) -> anyhow::Result<Interrupt> {
-    let deciding = prepared(installation, wanted).await?;
-    Ok(installation.decide(deciding).await?)
+async fn one(backend: &dyn Backend, wanted: BatchLine) -> anyhow::Result<Interrupt> {
+    let deciding = prepared(backend, wanted).await?;
+    Ok(backend.decide(deciding).await?)
 }
 
-async fn prepared(
-    installation: &dyn Installation,
-    wanted: BatchLine,
-) -> anyhow::Result<NewDecision> {
+async fn prepared(backend: &dyn Backend, wanted: BatchLine) -> anyhow::Result<NewDecision> {
     let verdict: Verdict =
         parse_verdict(&wanted.decision).map_err(|problem| Failure::new(Exit::Usage, problem))?;
-    let interrupt = find_interrupt(installation, &wanted.interrupt).await?;
+    let interrupt = find_interrupt(backend, &wanted.interrupt).await?;
     let parts = DecisionParts {
         verdict,
         payload: wanted.payload,
@@ -229,7 +226,7 @@ async fn prepared(
         lifetime: SignedDuration::from_secs(remember.ttl_s.into()),
         most_uses: remember.max_uses,
     });
-    deciding(installation, &interrupt, chosen, wanted.version, remember).await
+    deciding(backend, &interrupt, chosen, wanted.version, remember).await
 }
 
 fn done(decided: &Interrupt, as_json: bool) -> String {

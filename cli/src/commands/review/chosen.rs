@@ -10,9 +10,9 @@ use serde_json::Value;
 
 use super::deciding::not_open;
 use crate::arguments::ReviewArguments;
-use crate::asked;
 use crate::exit::{Exit, Failure};
 use crate::keyboard::DraftAnswer;
+use crate::question;
 use crate::refused::by_invalid;
 use crate::reviewer::{Alone, Reply, Typed};
 
@@ -37,7 +37,7 @@ impl Chosen {
     ///
     /// As [`of_parts`].
     fn of(interrupt: &Interrupt, parts: &DecisionParts) -> Result<Self, InvalidDecision> {
-        let DecisionContent { content, target } = asked::content(interrupt, parts)?;
+        let DecisionContent { content, target } = question::content(interrupt, parts)?;
         Ok(Self {
             verdict: parts.verdict,
             target,
@@ -117,7 +117,7 @@ fn of_answer(interrupt: &Interrupt, answer: &Answer) -> Result<Chosen, String> {
 ///
 /// In words, what a clear answer would be.
 fn verdict_of(interrupt: &Interrupt, answer: &Answer) -> Result<Verdict, String> {
-    match asked::matter(interrupt) {
+    match question::matter(interrupt) {
         Some(matter) => matter
             .verdict(answer)
             .ok_or_else(|| "choose one of the choices, or edit what is shown".to_owned()),
@@ -167,7 +167,7 @@ pub(in crate::commands) fn of_person(
         };
         return Ok(Reply::Given(of_parts(interrupt, &parts)?));
     }
-    let question = asked::question(interrupt)?;
+    let question = question::question(interrupt)?;
     let answer = alone.answer(&question, (typed, begun), |answer| {
         of_answer(interrupt, answer).map(drop)
     })?;
@@ -191,7 +191,7 @@ pub(super) fn of_editor(interrupt: &Interrupt, alone: Alone) -> anyhow::Result<O
     if interrupt.review.is_none() || interrupt.state.is_final() {
         return Err(not_open(interrupt).into());
     }
-    let question = asked::question(interrupt)?;
+    let question = question::question(interrupt)?;
     let edited = alone
         .request(&question)
         .map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;

@@ -10,12 +10,12 @@ use tokio::time::Instant;
 
 use super::chosen::Chosen;
 use crate::advice::advised;
+use crate::backend::{Backend, NewDecision, goes_on_there};
 use crate::exit::{Exit, Failure};
-use crate::installation::{Installation, NewDecision, goes_on_there};
-use crate::keep::has_process;
 use crate::plan::checked;
 use crate::refused::by_life;
-use crate::stands::stands;
+use crate::run_owner::has_process;
+use crate::state_words::state_words;
 
 /// How often to check whether a server has taken the run up.
 const LOOK: Duration = Duration::from_millis(50);
@@ -32,14 +32,14 @@ const TAKEN_UP: Duration = Duration::from_secs(1);
 ///
 /// If dropped, it may or may not be decided: look to see.
 pub(in crate::commands) async fn decide(
-    installation: &dyn Installation,
+    backend: &dyn Backend,
     shown: &Interrupt,
     chosen: Chosen,
     if_version: Option<u64>,
     remember: Option<Remember>,
 ) -> anyhow::Result<Interrupt> {
-    let deciding = deciding(installation, shown, chosen, if_version, remember).await?;
-    Ok(installation.decide(deciding).await?)
+    let deciding = deciding(backend, shown, chosen, if_version, remember).await?;
+    Ok(backend.decide(deciding).await?)
 }
 
 /// A decision about an interrupt as it was shown.
@@ -52,7 +52,7 @@ pub(in crate::commands) async fn decide(
 ///
 /// Safe: it only reads.
 pub(super) async fn deciding(
-    installation: &dyn Installation,
+    backend: &dyn Backend,
     shown: &Interrupt,
     chosen: Chosen,
     if_version: Option<u64>,
@@ -63,7 +63,7 @@ pub(super) async fn deciding(
         return Err(not_open(shown).into());
     };
     let content = chosen.content.as_deref();
-    let bound = checked(installation, shown, chosen.verdict, content).await?;
+    let bound = checked(backend, shown, chosen.verdict, content).await?;
     let content = match bound {
         Some((_preview, bound)) => Some(bound),
         None => chosen.content,
@@ -106,7 +106,7 @@ pub(super) fn not_open(interrupt: &Interrupt) -> Failure {
     let text = format!(
         "{} is {}: {waits_for}",
         interrupt.id,
-        stands(interrupt.state)
+        state_words(interrupt.state)
     );
     Failure::new(Exit::Conflict, text).hint(format!("`irq history --interrupt {}`", interrupt.id))
 }
@@ -124,13 +124,13 @@ impl Aftermath {
     ///
     /// # Errors
     ///
-    /// If the installation cannot be read.
+    /// If the backend cannot be read.
     ///
     /// # Cancel safety
     ///
     /// Safe: it only reads.
     pub(in crate::commands) async fn of(
-        at: &dyn Installation,
+        at: &dyn Backend,
         decided: &Interrupt,
     ) -> Result<Self, Failure> {
         let began = Instant::now();
@@ -157,12 +157,12 @@ impl Aftermath {
 
 /// What was decided, and who continues the run.
 pub(in crate::commands) fn told(
-    at: &dyn Installation,
+    at: &dyn Backend,
     decided: &Interrupt,
     after: &Aftermath,
 ) -> String {
     let Some(decision) = &decided.decision else {
-        return format!("{} is {}.\n", decided.id, stands(decided.state));
+        return format!("{} is {}.\n", decided.id, state_words(decided.state));
     };
     let mut text = format!(
         "{}: {}, to {}.\n",

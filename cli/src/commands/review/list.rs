@@ -7,9 +7,9 @@ use jiff::Timestamp;
 
 use crate::address::full;
 use crate::advice::advised;
-use crate::asked;
 use crate::layout::{columns_of, cut, screen_size};
 use crate::palette::{Palette, Tone};
+use crate::question;
 use crate::time::age;
 use crate::visible::visible_line;
 
@@ -48,7 +48,7 @@ fn lines(
     let from = format!("    {}", full(interrupt.run, &interrupt.node));
     let from = palette.paint(Tone::Route, &from);
     let room = columns.map_or(usize::MAX, |columns| columns - columns_of("    "));
-    let asks = cut(&visible_line(&asked::reason(interrupt)), room);
+    let asks = cut(&visible_line(&question::reason(interrupt)), room);
     format!("{head}\n{from}\n    {asks}\n")
 }
 

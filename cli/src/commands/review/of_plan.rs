@@ -6,7 +6,7 @@ use planning::{PlanPreview, is_plan};
 use routing_core::InterruptType;
 
 use super::chosen::Chosen;
-use crate::installation::Installation;
+use crate::backend::Backend;
 use crate::palette::{Palette, Tone};
 use crate::plan::{PlanPage, again, preview_text, revision_of, saved, suggestion};
 use crate::refused::no_interrupt;
@@ -20,13 +20,13 @@ const THEN: &str =
 
 /// The run of a pause, if it carries out a plan.
 pub(super) async fn paused_run(
-    installation: &dyn Installation,
+    backend: &dyn Backend,
     interrupt: &Interrupt,
 ) -> anyhow::Result<Option<Run>> {
     if interrupt.interrupt_type != InterruptType::Pause {
         return Ok(None);
     }
-    Ok(installation.run(interrupt.run).await?.filter(is_plan))
+    Ok(backend.run(interrupt.run).await?.filter(is_plan))
 }
 
 /// Talks until the person decides; `None` if they leave. Returns the decision and the interrupt as it was when the person
@@ -36,14 +36,14 @@ pub(super) async fn paused_run(
 ///
 /// If the terminal is broken, or the store cannot be read.
 pub(super) async fn converse(
-    installation: &dyn Installation,
+    backend: &dyn Backend,
     run: &Run,
     pause: &Interrupt,
     alone: Alone,
     palette: Palette,
 ) -> anyhow::Result<Option<(Interrupt, Chosen)>> {
     let mut pause = pause.clone();
-    let mut text = opening(installation, run, &pause, palette).await?;
+    let mut text = opening(backend, run, &pause, palette).await?;
     let mut shown: Option<PlanPreview> = None;
     loop {
         let how = if shown.is_some() { THEN } else { FIRST };
@@ -65,7 +65,7 @@ pub(super) async fn converse(
             (request, _) => {
                 shown = None;
                 let suggested = match suggestion(request) {
-                    Ok(wish) => installation.change_plan(run, wish, None).await,
+                    Ok(wish) => backend.change_plan(run, wish, None).await,
                     Err(failure) => Err(failure),
                 };
                 text = match suggested {
@@ -79,7 +79,7 @@ pub(super) async fn converse(
                     Err(failure) => format!("  {failure}\n"),
                 };
                 // Proposing a change has given it a new version.
-                let now = installation.interrupt(pause.id).await?;
+                let now = backend.interrupt(pause.id).await?;
                 pause = now.ok_or_else(|| no_interrupt(pause.id))?;
             }
         }
@@ -95,7 +95,7 @@ const fn plain(verdict: Verdict) -> Chosen {
 }
 
 async fn opening(
-    installation: &dyn Installation,
+    backend: &dyn Backend,
     run: &Run,
     pause: &Interrupt,
     palette: Palette,
@@ -105,9 +105,9 @@ async fn opening(
         crate::visible::visible_line(&pause.reason)
     );
     let mut text = format!("\n{}\n\n", palette.paint(Tone::Waiting, &title));
-    let run = again(installation, run).await?;
+    let run = again(backend, run).await?;
     // A run that was stopped before it had a plan has none to show.
-    if let Ok(Some(plan)) = saved(installation, &run).await {
+    if let Ok(Some(plan)) = saved(backend, &run).await {
         let page = PlanPage {
             run: &run,
             plan: &plan,

@@ -7,8 +7,8 @@ use interrupts::store::{Filter, Run, Store};
 use routing_core::RunId;
 
 use crate::exit::{Exit, Failure};
-use crate::keep::has_process;
 use crate::listing;
+use crate::run_owner::has_process;
 
 /// The state of the run.
 pub(super) enum AfterVisit {

@@ -12,12 +12,12 @@ use jiff::Timestamp;
 use super::after_visit::{end_of, goes_on_elsewhere};
 use super::work::{Performing, Rest, closed};
 use crate::address::find_run;
+use crate::backend::Local;
 use crate::due::{Due, is_free};
 use crate::exit::{Exit, Failure, tell};
-use crate::installation::Local;
-use crate::keep::has_process;
 use crate::listing;
-use crate::stage::Stage;
+use crate::run_owner::has_process;
+use crate::terminal_output::TerminalOutput;
 use crate::time::instant;
 use crate::visible::visible_line;
 
@@ -184,8 +184,8 @@ pub(super) async fn told_otherwise(
         events,
         ..
     } = performing;
-    let stage_thread = Stage::open(talk.report(global, events), None, |_error| {})?;
-    stage_thread.stage().observe(&RunOccurrence {
+    let output_thread = TerminalOutput::open(talk.report(global, events), None, |_error| {})?;
+    output_thread.output().observe(&RunOccurrence {
         run: row.id,
         sequence: 0,
         at: Timestamp::now(),
@@ -193,7 +193,7 @@ pub(super) async fn told_otherwise(
         event: rest.report.status.last_event(),
     });
     let finished = rest.finished(store, true).await;
-    closed(move || stage_thread.finish(finished)).await?;
+    closed(move || output_thread.finish(finished)).await?;
     rest.told()
 }
 

@@ -9,11 +9,11 @@ use tokio::task::JoinHandle;
 
 use super::talk::Talk;
 use crate::arguments::Global;
+use crate::backend::{Backend, Local, Remote, ServerLocation};
 use crate::exit::{Exit, Failure};
-use crate::installation::{Installation, Local, Remote, ServerPlace};
 use crate::keyboard::Keyboard;
-use crate::stage::Stage;
 use crate::storage::Storage;
+use crate::terminal_output::TerminalOutput;
 use crate::visible::visible_line;
 use crate::watch::{Left, Visit};
 
@@ -32,7 +32,7 @@ pub(super) enum Where {
     /// In the store of the process that executes it.
     Here(Storage),
     /// On a server.
-    There(ServerPlace),
+    There(ServerLocation),
 }
 
 impl Escape {
@@ -66,7 +66,7 @@ impl Escape {
         &self,
         run: RunId,
         at: Where,
-        stage: Stage,
+        output: TerminalOutput,
         is_leaving: impl Fn() -> bool + Send + 'static,
     ) -> Attending {
         let ends = Arc::new(Notify::new());
@@ -86,11 +86,11 @@ impl Escape {
                         continue;
                     }
                     visited.store(true, Ordering::Release);
-                    let aside = stage.step_aside().await;
+                    let aside = output.step_aside().await;
                     let said = escape.visit(run, at.clone()).await;
                     drop(aside);
                     for text in said {
-                        stage.notice(text);
+                        output.notice(text);
                     }
                     keys.back();
                 }
@@ -149,7 +149,7 @@ impl Escape {
     }
 }
 
-async fn open(at: Where) -> Result<Arc<dyn Installation>, Failure> {
+async fn open(at: Where) -> Result<Arc<dyn Backend>, Failure> {
     match at {
         Where::Here(storage) => Ok(Arc::new(Local::over(storage))),
         Where::There(place) => Ok(Arc::new(Remote::at(&place)?)),

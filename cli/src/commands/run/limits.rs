@@ -20,7 +20,7 @@ use tokio::runtime::Handle;
 
 use crate::arguments::LimitArguments;
 use crate::exit::{Exit, Failure};
-use crate::keep::OwnedRun;
+use crate::run_owner::LocalRun;
 use crate::spending::{Spending, amount, no_price, order, prices, spent};
 use crate::workflows;
 
@@ -233,7 +233,7 @@ impl OuterLimits {
     pub(super) fn paid(
         &self,
         model: Arc<dyn LanguageModel>,
-        kept: &OwnedRun,
+        kept: &LocalRun,
         used: &RunUse,
     ) -> Result<Arc<dyn LanguageModel>, Failure> {
         let Some(Spending { limit, prices }) = &self.spending else {
@@ -257,7 +257,7 @@ impl OuterLimits {
     }
 
     /// Pauses the run when a limit is reached.
-    fn sink(&self, kept: &OwnedRun) -> Result<Arc<LimitStops>, Failure> {
+    fn sink(&self, kept: &LocalRun) -> Result<Arc<LimitStops>, Failure> {
         Ok(Arc::new(LimitStops {
             requests: kept.run.requests(),
             target: Target::Run(kept.run.run()),
@@ -274,7 +274,7 @@ impl OuterLimits {
     /// # Errors
     ///
     /// If a limit cannot be watched.
-    pub(super) fn watch(&self, kept: &OwnedRun, used: &RunUse) -> Result<Vec<LimitGuard>, Failure> {
+    pub(super) fn watch(&self, kept: &LocalRun, used: &RunUse) -> Result<Vec<LimitGuard>, Failure> {
         let mut guards = Vec::new();
         if let Some(limit) = self.timeout {
             let limit = TimeLimit {

@@ -9,7 +9,7 @@ use agents::run::{Goal, RunConfig, RunHandle, RunOrder};
 use agents::workspace::Workspace;
 use engine::run::{RunObserver, RunReport, RunUse};
 use engine::{ErasedWorkflow, RunSettings};
-use interrupts::manager::{KeptRun, RunEnd};
+use interrupts::manager::{OwnedRun, RunEnd};
 use journal::Workflow;
 use llm::{JsonSchemaConstraints, Pace, Script};
 use routing_core::SystemClock;
@@ -20,8 +20,8 @@ use tools::ToolCounts;
 
 use super::limits::OuterLimits;
 use crate::exit::{Exit, Failure, causes};
-use crate::keep::{Keeping, OwnedRun, not_taken};
 use crate::model::{ModelChoice, Rehearsal};
+use crate::run_owner::{LocalRun, RunOwner, not_taken};
 use crate::tooling::{OpenedTools, PreparedTools};
 use crate::workflows;
 
@@ -170,8 +170,8 @@ impl Prepared {
     /// If dropped, the run is left in the store as if this process had died.
     pub(in crate::commands) async fn execute(
         self,
-        keeping: &Keeping,
-        kept: &OwnedRun,
+        run_owner: &RunOwner,
+        kept: &LocalRun,
         beside: Beside,
     ) -> Result<RunReport, Failure> {
         let Beside {
@@ -180,13 +180,13 @@ impl Prepared {
             observer,
             note,
         } = beside;
-        let used = RunUse::of(keeping.store(), kept.run.run()).await?;
-        keeping
+        let used = RunUse::of(run_owner.store(), kept.run.run()).await?;
+        run_owner
             .work_begins(kept, &self.order.workflow, self.limits.changed())
             .await?;
         let tools = match self.tools {
             Some(prepared) => {
-                let prepared = prepared.keeping_edits_in(keeping.edits_of(kept.run.run()));
+                let prepared = prepared.with_edits_in(run_owner.edits_of(kept.run.run()));
                 Some(prepared.open(&*note).await?)
             }
             None => None,
@@ -208,7 +208,7 @@ impl Prepared {
             policy: HandlerPolicy::default(),
             clock: Arc::new(SystemClock),
             tools: tools.as_ref().map(OpenedTools::agents),
-            store: keeping.run_store(kept, self.limits.policy()),
+            store: run_owner.run_store(kept, self.limits.policy()),
         };
         let watched = self.limits.watch(kept, &used)?;
         let report = executed(&self.order.workflow, self.embedded, config, kept).await;
@@ -226,7 +226,7 @@ async fn executed(
     workflow: &Workflow,
     embedded: Option<Arc<dyn ErasedWorkflow>>,
     config: RunConfig,
-    kept: &OwnedRun,
+    kept: &LocalRun,
 ) -> Result<RunReport, Failure> {
     let scope = kept.run.scope();
     match (workflow, embedded) {
@@ -271,12 +271,12 @@ fn settings(config: RunConfig) -> RunSettings {
 ///
 /// If dropped, the end is recorded or the lease runs out.
 pub(in crate::commands) async fn settle(
-    keeping: &Keeping,
-    kept: OwnedRun,
+    run_owner: &RunOwner,
+    kept: LocalRun,
     report: &RunReport,
 ) -> anyhow::Result<()> {
     use engine::run::RunStatus;
-    let OwnedRun { run, .. } = kept;
+    let LocalRun { run, .. } = kept;
     let id = run.run();
     let end = match &report.status {
         RunStatus::Completed { .. } => RunEnd::Completed,
@@ -295,11 +295,11 @@ pub(in crate::commands) async fn settle(
         },
     };
     // If something else still holds a reference for a moment: the run is released when dropped, and its lease runs out.
-    if let Ok(run) = Arc::<KeptRun>::try_unwrap(run) {
+    if let Ok(run) = Arc::<OwnedRun>::try_unwrap(run) {
         let settled = run.settle(end).await;
         settled.map_err(|error| not_taken(id, &error))?;
     }
-    keeping.carry_out_late(id).await?;
-    keeping.forget(id);
+    run_owner.carry_out_late(id).await?;
+    run_owner.forget(id);
     Ok(())
 }

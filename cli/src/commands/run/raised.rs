@@ -66,7 +66,7 @@ pub(super) async fn raised(store: &dyn Store, run: RunId, open: &[Interrupt]) ->
         .iter()
         .filter(|interrupt| interrupt.family() == Family::Stop);
     let mut raised = Vec::new();
-    for note in pauses.flat_map(StopNote::standing) {
+    for note in pauses.flat_map(StopNote::in_force) {
         let Some((limit, option)) = Limit::of(&note).and_then(|it| Some((it, it.option()?))) else {
             continue;
         };

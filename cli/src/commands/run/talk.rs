@@ -10,8 +10,8 @@ use crate::arguments::{Global, HangupChoice, TalkArguments};
 use crate::keyboard::Keyboard;
 use crate::palette::{self, Palette};
 use crate::report::{CloudEvents, Detail, Live, Palettes, Plain, Report, SharedEvents};
-use crate::reviewer::{InterruptCount, Nobody, Scripted, Terminal, Typing};
-use crate::stage::Stage;
+use crate::reviewer::{InterruptCount, NoReviewer, Scripted, Terminal, Typing};
+use crate::terminal_output::TerminalOutput;
 
 /// How a run talks.
 #[derive(Debug, Clone, Copy)]
@@ -54,23 +54,27 @@ impl Talk {
         keyboard: Option<Arc<Keyboard>>,
         script: Option<&Script>,
         count: &Arc<InterruptCount>,
-        stage: &Stage,
+        output: &TerminalOutput,
         global: Global,
     ) -> io::Result<Arc<dyn Reviewer>> {
         // A person who types has to see the question; a program at the other end of a pipe may know it.
         let is_blind = io::stdin().is_terminal() && !io::stderr().is_terminal();
         let people: Arc<dyn Reviewer> = if self.no_input || !self.input_is_free || is_blind {
-            Arc::new(Nobody)
+            Arc::new(NoReviewer)
         } else {
             let palette = Palette::for_stream(&io::stderr(), global.no_color);
-            Arc::new(Terminal::new(stage.clone(), Typing::of(keyboard)?, palette))
+            Arc::new(Terminal::new(
+                output.clone(),
+                Typing::of(keyboard)?,
+                palette,
+            ))
         };
         let answers = script.map(|script| script.person_answers().to_vec());
         Ok(match answers.filter(|answers| !answers.is_empty()) {
             Some(answers) => Arc::new(Scripted::new(
                 answers,
                 Arc::clone(count),
-                stage.clone(),
+                output.clone(),
                 people,
             )),
             None => people,

@@ -3,7 +3,7 @@
 mod ending;
 mod follow;
 mod occurrences;
-mod story;
+mod rendering;
 
 use std::sync::Arc;
 
@@ -18,16 +18,16 @@ use super::script;
 use super::talk::Talk;
 use crate::address::find_run;
 use crate::arguments::{ForkArguments, Global, ResumeArguments, RunArguments};
+use crate::backend::{Backend, Remote, ServerLocation, client_at};
 use crate::commands::print;
 use crate::exit::{Exit, Failure};
-use crate::installation::{Installation, Remote, ServerPlace, client_at};
-use crate::keep::has_process;
 use crate::listing;
+use crate::run_owner::has_process;
 use crate::settings::is_typed;
 use crate::view::json_line;
 
-use follow::Following;
-pub(in crate::commands) use story::FeedEntry;
+use follow::FollowedRun;
+pub(in crate::commands) use rendering::FeedEntry;
 
 /// Starts a run on a server, and follows it to its end.
 ///
@@ -36,7 +36,7 @@ pub(in crate::commands) use story::FeedEntry;
 /// If the server refuses it, or the run did not end in success.
 pub(super) fn run(
     arguments: &RunArguments,
-    place: &ServerPlace,
+    place: &ServerLocation,
     global: Global,
 ) -> anyhow::Result<Exit> {
     refuse_local_flags()?;
@@ -73,7 +73,7 @@ pub(super) fn run(
 /// As [`run`].
 pub(in crate::commands) fn resume(
     arguments: &ResumeArguments,
-    place: &ServerPlace,
+    place: &ServerLocation,
     global: Global,
 ) -> anyhow::Result<Exit> {
     refuse_local_flags()?;
@@ -107,7 +107,7 @@ pub(in crate::commands) fn resume(
 /// As [`run`].
 pub(in crate::commands) fn fork(
     arguments: &ForkArguments,
-    place: &ServerPlace,
+    place: &ServerLocation,
     global: Global,
 ) -> anyhow::Result<Exit> {
     refuse_local_flags()?;
@@ -132,11 +132,11 @@ struct RemoteServer {
     client: Client,
     remote: Arc<Remote>,
     url: String,
-    place: ServerPlace,
+    place: ServerLocation,
 }
 
 impl RemoteServer {
-    fn at(place: &ServerPlace) -> Result<Self, Failure> {
+    fn at(place: &ServerLocation) -> Result<Self, Failure> {
         let client = client_at(place)?;
         Ok(Self {
             url: client.address().to_string(),
@@ -152,7 +152,7 @@ impl RemoteServer {
             node: None,
             states: vec![State::AwaitingReview],
         };
-        let waiting = listing::interrupts(&*self.remote as &dyn Installation, &filter).await?;
+        let waiting = listing::interrupts(&*self.remote as &dyn Backend, &filter).await?;
         let (pauses, questions): (Vec<_>, Vec<_>) = waiting
             .iter()
             .partition(|interrupt| interrupt.family() == Family::Stop);
@@ -166,7 +166,7 @@ impl RemoteServer {
         talk: Talk,
         global: Global,
     ) -> anyhow::Result<Exit> {
-        let following = Following::of(self, run, after, talk, global)?;
+        let following = FollowedRun::of(self, run, after, talk, global)?;
         // Tasks beside the following stay on its thread.
         tokio::task::LocalSet::new()
             .run_until(following.until_its_end())

@@ -27,13 +27,13 @@ use crate::detached::Detached;
 use crate::due::{answer_open, let_go_on};
 use crate::exit::{Exit, Failure};
 use crate::hooks::CommandHook;
-use crate::keep::{Keeping, OwnedRun, SeenSignal, Spoken, not_taken, owner_words};
 use crate::listing;
 use crate::model::{ModelTrouble, WatchedModel};
-use crate::report::{Finished, KeptIn, SharedEvents};
+use crate::report::{Finished, RunLocation, SharedEvents};
 use crate::reviewer::InterruptCount;
-use crate::stage::{Stage, StageThread, is_of_closed_terminal};
+use crate::run_owner::{LocalRun, RunOwner, SeenSignal, SignalPrompts, not_taken, owner_words};
 use crate::storage::Storage;
+use crate::terminal_output::{OutputThread, TerminalOutput, is_of_closed_terminal};
 use crate::tooling::InterruptedTools;
 
 /// How fast the rehearsal speaks when a person watches, in tokens a second.
@@ -102,9 +102,9 @@ impl Rest {
     /// Safe: it only reads.
     pub(super) async fn finished(&self, store: &dyn Store, is_file: bool) -> Finished {
         let kept = match store.run(self.report.run).await {
-            Err(StoreError::Gone { .. }) => KeptIn::Nowhere,
-            Ok(_) | Err(_) if is_file => KeptIn::Store,
-            Ok(_) | Err(_) => KeptIn::Memory,
+            Err(StoreError::Gone { .. }) => RunLocation::Nowhere,
+            Ok(_) | Err(_) if is_file => RunLocation::Store,
+            Ok(_) | Err(_) => RunLocation::Memory,
         };
         let (open, interrupts) = interrupts_of(store, &self.report).await;
         let raised = raised(store, self.report.run, &open).await;
@@ -200,66 +200,66 @@ pub(super) async fn perform(
     (storage, signals): (Storage, OsSignals),
 ) -> anyhow::Result<Performed> {
     let is_file = storage.location().path().is_some();
-    let keeping = Keeping::over(storage.clone(), &work.policy())?;
-    let Some(kept) = taken(&keeping, id, begin, &work).await? else {
+    let run_owner = RunOwner::over(storage.clone(), &work.policy())?;
+    let Some(kept) = taken(&run_owner, id, begin, &work).await? else {
         return Ok(Performed::StandsStill);
     };
     let seen = SeenSignal::default();
     let detached = outlives(performing.talk, id)?;
-    let stage_thread = opened(performing, &kept, (seen.clone(), detached.clone()))?;
-    let stage = stage_thread.stage();
-    let listening = heard(&keeping, (id, &work), signals, &stage, (&seen, detached))?;
-    let model = Arc::new(WatchedModel::new(work.prepared.model(), stage.clone()));
+    let output_thread = opened(performing, &kept, (seen.clone(), detached.clone()))?;
+    let output = output_thread.output();
+    let listening = heard(&run_owner, (id, &work), signals, &output, (&seen, detached))?;
+    let model = Arc::new(WatchedModel::new(work.prepared.model(), output.clone()));
     let told = seen.clone();
     let attending = performing
         .escape
-        .attend(id, Where::Here(storage), stage.clone(), move || {
+        .attend(id, Where::Here(storage), output.clone(), move || {
             told.exit().is_some()
         });
     let shown = RunDisplay {
         performing,
-        stage: &stage,
+        output: &output,
         model: &model,
     };
-    let executed = execute(&keeping, &kept, work, shown).await;
+    let executed = execute(&run_owner, &kept, work, shown).await;
     let limited = kept.control.was_limited();
     let settled = match &executed {
-        Ok(report) => settle(&keeping, kept, report).await,
+        Ok(report) => settle(&run_owner, kept, report).await,
         Err(_) => Ok(()),
     };
-    keeping.manager.hooks_ended().await;
+    run_owner.manager.hooks_ended().await;
     let was_visited = attending.end().await;
     let mut report = executed?;
     if was_visited && settled.is_ok() && seen.exit().is_none() {
-        match AfterVisit::of(keeping.store(), &report).await? {
+        match AfterVisit::of(run_owner.store(), &report).await? {
             AfterVisit::Rests => {}
             AfterVisit::MayGoOn => {
-                closed(move || stage_thread.leave()).await?;
+                closed(move || output_thread.leave()).await?;
                 return Ok(Performed::MayGoOn);
             }
             AfterVisit::Ended(status) => report.status = status,
             AfterVisit::Elsewhere => {
-                closed(move || stage_thread.leave()).await?;
+                closed(move || output_thread.leave()).await?;
                 return Err(goes_on_elsewhere(id).into());
             }
         }
     }
     let rest = Rest::of(report, model.trouble(), seen.exit(), limited);
     // Signals are heard until all is written: the reader of the output may have stopped reading.
-    let finished = rest.finished(keeping.store(), is_file).await;
-    let written = closed(move || stage_thread.finish(finished)).await;
+    let finished = rest.finished(run_owner.store(), is_file).await;
+    let written = closed(move || output_thread.finish(finished)).await;
     drop(listening);
     settled?;
     written?;
     Ok(Performed::Ended(Box::new(rest)))
 }
 
-/// The stage that a run is shown on.
+/// The terminal output that a run is shown on.
 fn opened(
     performing: Performing<'_>,
-    kept: &OwnedRun,
+    kept: &LocalRun,
     (seen, detached): (SeenSignal, Option<Arc<Detached>>),
-) -> io::Result<StageThread> {
+) -> io::Result<OutputThread> {
     let Performing {
         talk,
         global,
@@ -267,7 +267,7 @@ fn opened(
         ..
     } = performing;
     let report = talk.report(global, events);
-    Stage::open(report, detached, unread(kept, seen))
+    TerminalOutput::open(report, detached, unread(kept, seen))
 }
 
 /// What replaces the terminal of a run that outlives it.
@@ -280,33 +280,33 @@ fn outlives(talk: Talk, run: RunId) -> Result<Option<Arc<Detached>>, Failure> {
 
 /// Hears signals from now on and says what they do; prints what the user should know before the run.
 fn heard(
-    keeping: &Keeping,
+    run_owner: &RunOwner,
     (id, work): (RunId, &PreparedRun),
     signals: OsSignals,
-    stage: &Stage,
+    output: &TerminalOutput,
     (seen, detached): (&SeenSignal, Option<Arc<Detached>>),
 ) -> anyhow::Result<Listening> {
-    let told = stage.clone();
+    let told = output.clone();
     if let Some(hook) = CommandHook::of(&work.policy(), move |text| told.notice(text)) {
-        keeping.manager.add_hook(Arc::new(hook.of_run(id)));
+        run_owner.manager.add_hook(Arc::new(hook.of_run(id)));
     }
     let mut settings = work.prepared.limits().signals(actor()?)?;
     if let Some(detached) = &detached {
         settings.on_hangup = OnHangup::GoOn;
         let file = detached.path().display();
-        stage.notice(format!(
+        output.notice(format!(
             "If this terminal is closed, the run goes on and tells in {file}"
         ));
     }
     let goes_on = detached.is_some();
-    let spoken = Spoken::new(
-        stage.clone(),
+    let spoken = SignalPrompts::new(
+        output.clone(),
         seen.clone(),
         (work.prepared.has_tools(), goes_on),
     );
-    let listening = keeping.listen(signals, settings, spoken);
+    let listening = run_owner.listen(signals, settings, spoken);
     for note in &work.notes {
-        stage.notice(note.clone());
+        output.notice(note.clone());
     }
     Ok(listening)
 }
@@ -314,32 +314,32 @@ fn heard(
 /// Makes this process the owner of a run, which begins or goes on from here. A run that was to go on by itself is not taken
 /// if another process has it or something holds it by now.
 async fn taken(
-    keeping: &Keeping,
+    run_owner: &RunOwner,
     id: RunId,
     begin: Begin,
     work: &PreparedRun,
-) -> anyhow::Result<Option<OwnedRun>> {
+) -> anyhow::Result<Option<LocalRun>> {
     if begin == Begin::New {
-        keeping.create(id, work.prepared.order()).await?;
+        run_owner.create(id, work.prepared.order()).await?;
     }
     let workflow = work.prepared.workflow();
-    let kept = keeping.take_soon(id, workflow, |owner| waits_for(id, owner));
+    let kept = run_owner.take_soon(id, workflow, |owner| waits_for(id, owner));
     let mut kept = match (kept.await, &begin) {
         (Err(failure), Begin::GoesOnByItself) if failure.exit == Exit::Conflict => return Ok(None),
         (kept, _) => kept?,
     };
     if begin == Begin::GoesOnByItself {
-        match let_go_on(keeping, &work.policy(), kept).await? {
+        match let_go_on(run_owner, &work.policy(), kept).await? {
             Some(goes_on) => kept = goes_on,
             None => return Ok(None),
         }
     }
     let goes_on = begin != Begin::New;
     if let Some(input) = lifted(&kept, begin).await? {
-        keeping.keep_input(&kept, workflow, &input).await?;
+        run_owner.keep_input(&kept, workflow, &input).await?;
     }
     if goes_on {
-        answer_open(keeping.store(), &work.policy(), id).await?;
+        answer_open(run_owner.store(), &work.policy(), id).await?;
     }
     kept.run.begin().await?;
     Ok(Some(kept))
@@ -385,7 +385,7 @@ fn ids_of(open: Vec<Interrupt>, report: &RunReport) -> Vec<InterruptId> {
     ids
 }
 
-/// Closes a stage, once it has written all.
+/// Closes a terminal output, once it has written all.
 ///
 /// # Errors
 ///
@@ -414,20 +414,20 @@ pub(super) async fn closed(
 /// How a run is watched and answered.
 struct RunDisplay<'stage> {
     performing: Performing<'stage>,
-    stage: &'stage Stage,
+    output: &'stage TerminalOutput,
     model: &'stage Arc<WatchedModel>,
 }
 
 /// Executes what was prepared, and prints the choices that an interrupt of tools leaves.
 async fn execute(
-    keeping: &Keeping,
-    kept: &OwnedRun,
+    run_owner: &RunOwner,
+    kept: &LocalRun,
     work: PreparedRun,
     shown: RunDisplay<'_>,
 ) -> anyhow::Result<RunReport> {
     let RunDisplay {
         performing,
-        stage,
+        output,
         model,
     } = shown;
     let Performing {
@@ -444,32 +444,32 @@ async fn execute(
             escape.keyboard(),
             work.prepared.script(),
             &count,
-            stage,
+            output,
             global,
         )?,
         observer: Arc::new(Observers(vec![
             count,
             Arc::clone(&interrupted) as Arc<_>,
             Arc::clone(model) as Arc<_>,
-            Arc::new(stage.clone()),
+            Arc::new(output.clone()),
         ])),
-        note: note_on(stage),
+        note: note_on(output),
     };
-    let report = work.prepared.execute(keeping, kept, beside).await?;
+    let report = work.prepared.execute(run_owner, kept, beside).await?;
     if interrupted.any() {
-        stage.notice(tools::wording::CHOICES);
+        output.notice(tools::wording::CHOICES);
     }
     Ok(report)
 }
 
 /// Shows notes about the tools to people watching.
-fn note_on(stage: &Stage) -> Box<dyn Fn(String) + Send + Sync> {
-    let stage = stage.clone();
-    Box::new(move |note| stage.notice(note))
+fn note_on(output: &TerminalOutput) -> Box<dyn Fn(String) + Send + Sync> {
+    let output = output.clone();
+    Box::new(move |note| output.notice(note))
 }
 
 /// Lifts the pauses that a run was found with. Returns the input that no pause carries.
-async fn lifted(kept: &OwnedRun, begin: Begin) -> anyhow::Result<Option<String>> {
+async fn lifted(kept: &LocalRun, begin: Begin) -> anyhow::Result<Option<String>> {
     let Begin::GoesOn { input } = begin else {
         return Ok(None);
     };
@@ -487,7 +487,7 @@ async fn lifted(kept: &OwnedRun, begin: Begin) -> anyhow::Result<Option<String>>
 }
 
 /// Stops a run whose output is no longer read. If its terminal was closed, the stop is the user's.
-fn unread(kept: &OwnedRun, seen: SeenSignal) -> impl FnOnce(&io::Error) + Send + 'static {
+fn unread(kept: &LocalRun, seen: SeenSignal) -> impl FnOnce(&io::Error) + Send + 'static {
     let requests = kept.run.requests();
     let target = Target::Run(kept.run.run());
     move |error| {

@@ -11,14 +11,14 @@ use tokio::sync::watch;
 /// a decision comes. A decision that reaches the store ends the waiting earlier.
 #[derive(Debug, Clone)]
 pub(super) struct Awaiting {
-    stands: watch::Receiver<bool>,
+    state_words: watch::Receiver<bool>,
     put_aside_after: Duration,
 }
 
 impl Awaiting {
-    pub(super) fn new(stands: watch::Receiver<bool>, put_aside_after: Duration) -> Self {
+    pub(super) fn new(state_words: watch::Receiver<bool>, put_aside_after: Duration) -> Self {
         Self {
-            stands,
+            state_words,
             put_aside_after,
         }
     }
@@ -32,12 +32,16 @@ impl Awaiting {
 
     /// Returns once nothing of the run has worked for the whole time.
     async fn stood_still(&self) {
-        let mut stands = self.stands.clone();
+        let mut state_words = self.state_words.clone();
         loop {
-            if stands.wait_for(|stands| *stands).await.is_err() {
+            if state_words
+                .wait_for(|state_words| *state_words)
+                .await
+                .is_err()
+            {
                 return;
             }
-            let works = stands.wait_for(|stands| !*stands);
+            let works = state_words.wait_for(|state_words| !*state_words);
             if tokio::time::timeout(self.put_aside_after, works)
                 .await
                 .is_err()

@@ -1,9 +1,9 @@
 //! Runs that this process executes beside the server.
 
-mod asked;
 mod for_workers;
 mod leases;
 mod orphaned;
+mod requests;
 mod share;
 mod turn;
 
@@ -34,7 +34,7 @@ use super::work::{ServedRun, is_taken_over};
 use crate::actor::actor;
 use crate::due::{Due, is_free, let_go_on};
 use crate::exit::{Exit, Failure};
-use crate::keep::{Keeping, OwnedRun, not_taken, refuse_said, refuse_unread};
+use crate::run_owner::{LocalRun, RunOwner, not_taken, refuse_said, refuse_unread};
 
 pub(super) use share::RunShare;
 use turn::{Among, RunTurn};
@@ -44,7 +44,7 @@ use turn::{Among, RunTurn};
 pub(super) struct Launcher(Arc<LauncherState>);
 
 struct LauncherState {
-    keeping: Arc<Keeping>,
+    run_owner: Arc<RunOwner>,
     defaults: Defaults,
     /// Which runs are executed here.
     share: RunShare,
@@ -84,7 +84,7 @@ impl LauncherState {
     }
 
     fn store(&self) -> &dyn Store {
-        self.keeping.store()
+        self.run_owner.store()
     }
 
     /// Prepares what the order of a run needs, with the limits that were stored with it.
@@ -123,24 +123,24 @@ impl Word {
 
 impl Launcher {
     /// The launcher of a server.
-    pub(super) fn of_server(keeping: Arc<Keeping>, defaults: Defaults, share: RunShare) -> Self {
-        Self::over(keeping, defaults, share, Among::default())
+    pub(super) fn of_server(run_owner: Arc<RunOwner>, defaults: Defaults, share: RunShare) -> Self {
+        Self::over(run_owner, defaults, share, Among::default())
     }
 
     /// The launcher of a worker, with this many slots and these labels, which runs may need.
     pub(super) fn of_worker(
-        keeping: Arc<Keeping>,
+        run_owner: Arc<RunOwner>,
         defaults: Defaults,
         slots: NonZeroU32,
         labels: Labels,
     ) -> Self {
         let among = Among::with(labels);
-        Self::over(keeping, defaults, RunShare::UpTo(slots), among)
+        Self::over(run_owner, defaults, RunShare::UpTo(slots), among)
     }
 
-    fn over(keeping: Arc<Keeping>, defaults: Defaults, share: RunShare, among: Among) -> Self {
+    fn over(run_owner: Arc<RunOwner>, defaults: Defaults, share: RunShare, among: Among) -> Self {
         Self(Arc::new(LauncherState {
-            keeping,
+            run_owner,
             defaults,
             share,
             among,
@@ -173,7 +173,7 @@ impl Launcher {
     ///
     /// Safe: the decisions are in the store.
     pub(super) async fn go_on_with_what_was_put_aside(&self) {
-        let mut news = self.0.keeping.manager.news_of_unkept_runs();
+        let mut news = self.0.run_owner.manager.news_of_unkept_runs();
         while let Some(news) = news.recv().await {
             let run = match news {
                 UnkeptRun::Reached(run) => run,
@@ -187,7 +187,7 @@ impl Launcher {
                     self.look_when_left(run);
                 }
                 Ok(Some(row)) if is_launched(&row.content) && self.was_let_go(&row).await => {
-                    if self.0.keeping.is_held_elsewhere(&row) {
+                    if self.0.run_owner.is_held_elsewhere(&row) {
                         self.look_when_left(run);
                     } else {
                         self.look_in_turn(&row).await;
@@ -259,7 +259,8 @@ impl Launcher {
         {
             return self.see_to_work(run, word, asked).await;
         }
-        if self.0.keeping.is_held_elsewhere(run) {
+        let run_owner = &self.0.run_owner;
+        if run_owner.is_held_elsewhere(run) {
             return self.goes_on_already(run, asked).await;
         }
         let claimed = match word {
@@ -283,14 +284,14 @@ impl Launcher {
         if !self.has_room() {
             return Err(self.without_room(run.id));
         }
-        let mut kept = self.0.keeping.take(run.id, work.workflow()).await?;
+        let mut kept = run_owner.take(run.id, work.workflow()).await?;
         if let Some(lease) = &run.lease {
             self.0.takeovers.fetch_add(1, Ordering::Relaxed);
             tracing::info!(run = %run.id, owner = %lease.owner, "the run is taken over");
         }
         if word == Word::Policy {
             let policy = self.0.defaults.limits.policy();
-            match let_go_on(&self.0.keeping, &policy, kept).await? {
+            match let_go_on(run_owner, &policy, kept).await? {
                 Some(goes_on) => kept = goes_on,
                 None => return Ok(()),
             }
@@ -302,7 +303,7 @@ impl Launcher {
         }
         if let Some(asked) = asked {
             let workflow = work.workflow();
-            self.0.keeping.keep_request(&kept, workflow, asked).await?;
+            run_owner.keep_request(&kept, workflow, asked).await?;
         }
         self.execute(here, work, kept).await
     }
@@ -327,10 +328,10 @@ impl Launcher {
 
     /// A paused run goes on only when a person resumes it; a stop of it is carried out all the same.
     async fn only_stop(&self, run: &Run) -> Result<(), Failure> {
-        let keeping = &self.0.keeping;
+        let run_owner = &self.0.run_owner;
         let was_left_stopping = run.lease.is_some() || run.state == RunState::Stopping;
-        if was_left_stopping || keeping.is_told_to_stop(run).await? {
-            keeping.carry_out(run).await?;
+        if was_left_stopping || run_owner.is_told_to_stop(run).await? {
+            run_owner.carry_out(run).await?;
         }
         let left = self.0.store().run(run.id).await?;
         if left.is_some_and(|run| !is_live(&run)) {
@@ -367,9 +368,9 @@ impl Launcher {
                 return Ok(Some(here));
             }
             let found = self.0.store().run(run).await?;
-            let stands =
+            let state_words =
                 found.is_some_and(|row| matches!(row.state, RunState::Created | RunState::Paused));
-            if !stands {
+            if !state_words {
                 return Ok(None);
             }
             moved.await;
@@ -378,24 +379,24 @@ impl Launcher {
 
     /// Executes a run in a task. That it works is recorded first, so that the caller gets an answer only once it cannot be
     /// lost.
-    async fn execute(&self, here: Here, work: ServedRun, kept: OwnedRun) -> Result<(), Failure> {
+    async fn execute(&self, here: Here, work: ServedRun, kept: LocalRun) -> Result<(), Failure> {
         let begun = kept.run.begin().await;
         begun.map_err(|error| Failure::new(Exit::Failure, error.to_string()))?;
         self.0.moved.notify_waiters();
         let launcher = self.clone();
         let run = here.run;
         self.0.tasks.spawn(async move {
-            let executed = work.execute(&launcher.0.keeping, kept).await;
+            let executed = work.execute(&launcher.0.run_owner, kept).await;
             drop(here);
             match executed {
                 Ok(report) => {
                     tracing::info!(%run, reason = report.reason(), "the run has stopped");
-                    let stands = matches!(
+                    let state_words = matches!(
                         report.status,
                         RunStatus::Paused { .. } | RunStatus::Waiting { .. }
                     );
                     launcher.has_gone(run);
-                    if stands {
+                    if state_words {
                         launcher.look_again(run).await;
                     }
                     launcher.go_on_when_due(run);
@@ -447,7 +448,7 @@ impl Launcher {
 
     /// Whether a process executes a run, this one or another.
     fn is_executed(&self, run: &Run) -> bool {
-        self.0.here().contains(&run.id) || self.0.keeping.is_held_elsewhere(run)
+        self.0.here().contains(&run.id) || self.0.run_owner.is_held_elsewhere(run)
     }
 
     async fn waited_until_due(
@@ -487,7 +488,7 @@ impl Launcher {
         let Some(here) = self.claim(run)? else {
             return Ok(());
         };
-        let kept = match self.0.keeping.take(run, work.workflow()).await {
+        let kept = match self.0.run_owner.take(run, work.workflow()).await {
             Ok(kept) => kept,
             Err(failure) if failure.exit == Exit::Conflict && self.has_begun(run).await => {
                 return Ok(());
@@ -502,7 +503,7 @@ impl Launcher {
         let found = self.0.store().run(run).await;
         found.is_ok_and(|found| {
             found.is_some_and(|row| {
-                row.state != RunState::Created || self.0.keeping.is_held_elsewhere(&row)
+                row.state != RunState::Created || self.0.run_owner.is_held_elsewhere(&row)
             })
         })
     }

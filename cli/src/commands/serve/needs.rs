@@ -4,7 +4,7 @@ use interrupts::store::Run;
 use interrupts::{Label, LabelError, Labels};
 use journal::needs_in;
 
-use crate::keep::workflow_of;
+use crate::run_owner::workflow_of;
 use crate::workflows;
 
 /// What a run needs: the labels of its order, and a program that has its workflow.

@@ -4,8 +4,8 @@ use interrupts::life::{Interrupt, RunState, State};
 use interrupts::store::{Filter, NodeActivity, NodeRow, Pages, Run, Store, StoreError};
 use journal::Workflow;
 
-use crate::keep::workflow_of;
 use crate::listing::interrupts_in;
+use crate::run_owner::workflow_of;
 
 /// How many rows are read at a time.
 const PAGE: u32 = 200;
@@ -83,7 +83,7 @@ fn waiting_nodes(nodes: &[NodeRow]) -> usize {
 /// Whether a node has work that does not wait for a person, unless that is with the nodes below it.
 fn can_work(node: &NodeRow, workflow: &Workflow, open: &[Interrupt]) -> bool {
     let was_at_it = node.activity == NodeActivity::Running;
-    match node.stands(RunState::Waiting, open) {
+    match node.activity_in(RunState::Waiting, open) {
         NodeActivity::Running => true,
         // In a plan one agent has the turn, and the others are ready for theirs.
         NodeActivity::Pending | NodeActivity::Ready => *workflow == Workflow::Agents || was_at_it,
@@ -116,7 +116,7 @@ mod tests {
     use store::{MemoryStore, StoreSettings};
 
     use super::has_news;
-    use crate::keep::own_name;
+    use crate::run_owner::own_name;
 
     fn order(workflow: Workflow) -> RunOrder {
         RunOrder {

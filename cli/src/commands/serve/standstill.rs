@@ -12,7 +12,7 @@ use tokio::sync::watch;
 #[derive(Debug)]
 pub(super) struct Standstill {
     nodes: Mutex<HashMap<NodeId, KnownNode>>,
-    stands: watch::Sender<bool>,
+    state_words: watch::Sender<bool>,
 }
 
 #[derive(Debug)]
@@ -32,22 +32,22 @@ impl Standstill {
         Self::begin(true)
     }
 
-    fn begin(stands: bool) -> Self {
+    fn begin(state_words: bool) -> Self {
         Self {
             nodes: Mutex::default(),
-            stands: watch::Sender::new(stands),
+            state_words: watch::Sender::new(state_words),
         }
     }
 
     /// Whether all of the run waits, from now on.
     pub(super) fn watch(&self) -> watch::Receiver<bool> {
-        self.stands.subscribe()
+        self.state_words.subscribe()
     }
 
     fn change(&self, change: impl FnOnce(&mut HashMap<NodeId, KnownNode>)) {
         let mut nodes = self.nodes.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut nodes);
-        self.stands.send_replace(stand_still(&nodes));
+        self.state_words.send_replace(stand_still(&nodes));
     }
 }
 

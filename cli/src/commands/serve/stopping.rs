@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use interrupts::manager::{RunRest, ShutdownReport};
-use interrupts::signals::{Ladder, OsSignals, Rung, SignalSource};
+use interrupts::signals::{Escalation, OsSignals, Rung, SignalSource};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::MOMENT;
 use super::launcher::Launcher;
 use crate::exit::{Exit, Failure, tell};
-use crate::keep::Keeping;
+use crate::run_owner::RunOwner;
 
 /// Why a run is released, as its last checkpoint says.
 const STOPPED: &str = "the server was stopped";
@@ -22,7 +22,7 @@ const STOPPED: &str = "the server was stopped";
 pub(super) struct Stopping {
     rest: AbortOnDropHandle<ShutdownReport>,
     hurry: CancellationToken,
-    keeping: Arc<Keeping>,
+    run_owner: Arc<RunOwner>,
     _signals: AbortOnDropHandle<()>,
 }
 
@@ -30,13 +30,13 @@ impl Stopping {
     /// From now on a signal cancels `stop` and releases the runs.
     pub(super) fn begin(
         signals: OsSignals,
-        keeping: Arc<Keeping>,
+        run_owner: Arc<RunOwner>,
         launcher: Launcher,
         stop: CancellationToken,
     ) -> Self {
         let hurry = CancellationToken::new();
-        let listening = listen(signals, Arc::clone(&keeping), stop.clone(), hurry.clone());
-        let shared = Arc::clone(&keeping);
+        let listening = listen(signals, Arc::clone(&run_owner), stop.clone(), hurry.clone());
+        let shared = Arc::clone(&run_owner);
         let draining = async move {
             stop.cancelled().await;
             // A run that began now would not be released any more.
@@ -49,7 +49,7 @@ impl Stopping {
         Self {
             rest: AbortOnDropHandle::new(tokio::spawn(draining)),
             hurry,
-            keeping,
+            run_owner,
             _signals: AbortOnDropHandle::new(tokio::spawn(listening)),
         }
     }
@@ -76,7 +76,7 @@ impl Stopping {
             Err(_elapsed) => return Err(Failure::new(Exit::Failure, "runs did not stop in time")),
         };
         // Signals are heard meanwhile, so that a third one exits.
-        self.keeping.manager.hooks_ended().await;
+        self.run_owner.manager.hooks_ended().await;
         let stuck: Vec<String> = report
             .runs
             .iter()
@@ -103,11 +103,11 @@ impl Stopping {
 
 async fn listen(
     mut signals: OsSignals,
-    keeping: Arc<Keeping>,
+    run_owner: Arc<RunOwner>,
     stop: CancellationToken,
     hurry: CancellationToken,
 ) {
-    let mut ladder = Ladder::default();
+    let mut ladder = Escalation::default();
     while let Some(signal) = signals.next().await {
         match ladder.climb(signal) {
             None => {}
@@ -119,7 +119,7 @@ async fn listen(
             }
             Some(Rung::Insist) => {
                 tell("Stopping at once. (again: leave without clean-up)");
-                keeping.manager.drain_at_once(STOPPED);
+                run_owner.manager.drain_at_once(STOPPED);
                 stop.cancel();
                 hurry.cancel();
             }

@@ -15,7 +15,7 @@ use super::order::Defaults;
 use super::standstill::Standstill;
 use crate::commands::run::{Beside, OuterLimits, Prepared, settle};
 use crate::exit::Failure;
-use crate::keep::{Keeping, OwnedRun};
+use crate::run_owner::{LocalRun, RunOwner};
 
 /// Everything that was checked before a run is taken.
 pub(super) struct ServedRun {
@@ -62,8 +62,8 @@ impl ServedRun {
     /// If dropped, the run is left in the store as if this process had died.
     pub(super) async fn execute(
         self,
-        keeping: &Keeping,
-        kept: OwnedRun,
+        run_owner: &RunOwner,
+        kept: LocalRun,
     ) -> anyhow::Result<RunReport> {
         let standstill = Arc::new(match self.workflow() {
             Workflow::Agents | Workflow::Embedded(_) => Standstill::of_nodes(),
@@ -75,8 +75,8 @@ impl ServedRun {
             observer: standstill,
             note: Box::new(|note| tracing::warn!(%note, "of the tools of a run")),
         };
-        let report = self.prepared.execute(keeping, &kept, beside).await?;
-        settle(keeping, kept, &report).await?;
+        let report = self.prepared.execute(run_owner, &kept, beside).await?;
+        settle(run_owner, kept, &report).await?;
         Ok(report)
     }
 }

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::launcher::Launcher;
 use super::order::Defaults;
 use super::stopping::Stopping;
-use super::{MOMENT, keeping, listen, needs};
+use super::{MOMENT, listen, needs, run_owner};
 use crate::arguments::{StoreArguments, WorkerArguments};
 use crate::commands::run::complete;
 use crate::exit::{Exit, Failure};
@@ -43,11 +43,11 @@ async fn until_stopped(
     let storage = Storage::create_timed(store, &times).await?;
     let location = storage.location().to_string();
     let drain = arguments.runs.drain_timeout.unsigned_abs();
-    let keeping = keeping(storage, &defaults, drain)?;
-    let launcher = Launcher::of_worker(Arc::clone(&keeping), defaults, arguments.slots, labels);
+    let run_owner = run_owner(storage, &defaults, drain)?;
+    let launcher = Launcher::of_worker(Arc::clone(&run_owner), defaults, arguments.slots, labels);
     let stop = CancellationToken::new();
     let probed = Probed {
-        store: Arc::clone(keeping.shared_store()),
+        store: Arc::clone(run_owner.shared_store()),
         store_times: times,
         figures: {
             let launcher = launcher.clone();
@@ -55,7 +55,7 @@ async fn until_stopped(
         },
         stop: stop.clone(),
     };
-    let stopping = Stopping::begin(signals, keeping, launcher.clone(), stop.clone());
+    let stopping = Stopping::begin(signals, run_owner, launcher.clone(), stop.clone());
     let mut told = format!(
         "Executing runs of {location}, up to {} at once.",
         arguments.slots

@@ -9,8 +9,8 @@ use server::{TokenOrder, issue_token, role_name};
 use crate::actor::actor;
 use crate::address::{agent_in, find_agent, find_run};
 use crate::arguments::{RoleChoice, StoreArguments, TokenCreateArguments};
+use crate::backend::{Backend, Local, Remote, Whereabouts, client_at};
 use crate::exit::{Exit, Failure, causes};
-use crate::installation::{Installation, Local, Remote, Whereabouts, client_at};
 use crate::storage::Storage;
 
 /// Where tokens are made.
@@ -178,7 +178,7 @@ impl TokenStore {
 
 /// What the command line binds a token to.
 async fn scope_in(
-    from: &dyn Installation,
+    from: &dyn Backend,
     wanted: &TokenCreateArguments,
 ) -> Result<Option<TokenScope>, Failure> {
     let run = match &wanted.run {

@@ -1,6 +1,6 @@
 //! A plan in the tree: its steps below it, each with what it does.
 
-use agents::plan_execute::{PlanNews, PlanStands, PlanStepStarted};
+use agents::plan_execute::{PlanNews, PlanProgress, PlanStepStarted};
 use engine::run::RunEvent;
 use jiff::Timestamp;
 use journal::NodeState;
@@ -20,7 +20,7 @@ impl AgentTree {
     /// Takes in what happened to a plan; does nothing for other events.
     pub(super) fn apply_plan(&mut self, event: &RunEvent, at: Timestamp) {
         let news = PlanNews::of(event);
-        if let Some(PlanNews::Stands(PlanStands { done, left })) = &news {
+        if let Some(PlanNews::Stands(PlanProgress { done, left })) = &news {
             self.stand(done, left, at);
         } else if let Some(PlanNews::StepStarted(PlanStepStarted {
             role, step, task, ..

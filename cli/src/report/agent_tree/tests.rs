@@ -1,6 +1,6 @@
 //! Each test tells what happened and compares the picture.
 
-use agents::plan_execute::{PlanNews, PlanStands, PlanStepStarted};
+use agents::plan_execute::{PlanNews, PlanProgress, PlanStepStarted};
 use engine::run::{RunEvent, RunOccurrence};
 use expect_test::{Expect, expect};
 use jiff::Timestamp;
@@ -254,7 +254,7 @@ fn plan_of(done: &[&str], left: &[&str]) -> RunEvent {
     let rest = left.iter().map(step);
     let read = |steps: Vec<Value>| serde_json::from_value(Value::Array(steps)).unwrap();
     let left = serde_json::from_value(Value::Array(rest.collect())).unwrap();
-    PlanNews::Stands(PlanStands {
+    PlanNews::Stands(PlanProgress {
         done: read(finished.collect()),
         left,
     })

@@ -10,7 +10,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, List, ListItem, ListState, Paragraph, Wrap};
 use routing_core::RunId;
 
-use super::{Look, fitting, short};
+use super::{Theme, fitting, short};
 use crate::advice::advised;
 use crate::time::age;
 use crate::visible::visible_line;
@@ -18,7 +18,7 @@ use crate::watch::snapshot::RunView;
 use crate::watch::state::{ScreenState, TreeRow};
 
 /// All runs.
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: Look) {
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: Theme) {
     let rows = state.tree();
     if rows.is_empty() {
         let text = if state.filter.is_empty() {
@@ -51,7 +51,7 @@ pub(super) fn draw_run(
     area: Rect,
     state: &ScreenState,
     run: RunId,
-    look: Look,
+    look: Theme,
 ) {
     let view = state.snapshot.run(run);
     let stream = if let Some(view) = view.filter(|view| view.plan.is_some()) {
@@ -112,7 +112,7 @@ fn frame_of(title: &str) -> Block<'_> {
     Block::new().borders(Borders::TOP).title(title)
 }
 
-fn item<'a>(row: &TreeRow<'a>, state: &ScreenState, (columns, look): (u16, Look)) -> ListItem<'a> {
+fn item<'a>(row: &TreeRow<'a>, state: &ScreenState, (columns, look): (u16, Theme)) -> ListItem<'a> {
     let line = match row {
         TreeRow::Run(view) => run_line(view, look),
         TreeRow::Node(view, node) => node_line(view, node, state, look),
@@ -120,7 +120,7 @@ fn item<'a>(row: &TreeRow<'a>, state: &ScreenState, (columns, look): (u16, Look)
     ListItem::new(fitting(line, columns))
 }
 
-fn run_line(view: &RunView, look: Look) -> Line<'static> {
+fn run_line(view: &RunView, look: Theme) -> Line<'static> {
     let style = match view.run.state {
         RunState::Waiting | RunState::Paused => look.waiting(),
         RunState::Running | RunState::Created => look.active(),
@@ -143,7 +143,7 @@ fn run_line(view: &RunView, look: Look) -> Line<'static> {
     Line::from(spans)
 }
 
-fn node_line(view: &RunView, node: &NodeRow, state: &ScreenState, look: Look) -> Line<'static> {
+fn node_line(view: &RunView, node: &NodeRow, state: &ScreenState, look: Theme) -> Line<'static> {
     let depth = node.node.as_str().matches('/').count();
     let name = node.node.as_str().rsplit('/').next().unwrap_or_default();
     let asks = state
@@ -194,7 +194,7 @@ fn counted(count: u64) -> String {
     }
 }
 
-fn mark(activity: NodeActivity, look: Look) -> (&'static str, Style) {
+fn mark(activity: NodeActivity, look: Theme) -> (&'static str, Style) {
     match activity {
         NodeActivity::Pending | NodeActivity::Ready => ("·", look.faint()),
         NodeActivity::Running => ("▶", look.active()),
@@ -227,7 +227,7 @@ fn plan_title(view: &RunView) -> String {
 }
 
 /// As much of a run's plan as there is room for: its present place is preferred to what is done long ago.
-pub(super) fn plan_within(view: &RunView, room: u16, look: Look) -> Vec<Line<'static>> {
+pub(super) fn plan_within(view: &RunView, room: u16, look: Theme) -> Vec<Line<'static>> {
     let room = usize::from(room);
     let lines = plan(view, look);
     let done = match &view.plan {
@@ -246,7 +246,7 @@ pub(super) fn plan_within(view: &RunView, room: u16, look: Look) -> Vec<Line<'st
 }
 
 /// A change of a plan that is not applied.
-pub(super) fn change(preview: &PlanPreview, look: Look) -> Vec<Line<'static>> {
+pub(super) fn change(preview: &PlanPreview, look: Theme) -> Vec<Line<'static>> {
     let mut lines = vec![Line::styled(
         format!("{} done, and kept", preview.completed_steps),
         look.faint(),
@@ -267,7 +267,7 @@ pub(super) fn change(preview: &PlanPreview, look: Look) -> Vec<Line<'static>> {
 }
 
 /// The steps of a plan: done, now, next.
-fn steps(plan: &StoredPlan, look: Look) -> Vec<Line<'static>> {
+fn steps(plan: &StoredPlan, look: Theme) -> Vec<Line<'static>> {
     let now = plan.now().map(|step| step.id);
     let is_held = matches!(plan.state().phase(), Phase::Held(_));
     let steps = plan.state().plan();
@@ -292,7 +292,7 @@ fn steps(plan: &StoredPlan, look: Look) -> Vec<Line<'static>> {
 }
 
 /// The plan of a run: its steps, or its agents if it has none: done, now, next.
-fn plan(view: &RunView, look: Look) -> Vec<Line<'static>> {
+fn plan(view: &RunView, look: Theme) -> Vec<Line<'static>> {
     if let Some(plan) = &view.plan {
         return steps(plan, look);
     }

@@ -4,7 +4,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
-use super::{Look, draw_text};
+use super::{Theme, draw_text};
 use crate::watch::state::ScreenState;
 
 const KEYS: [(&str, &str); 29] = [
@@ -63,7 +63,7 @@ const KEYS: [(&str, &str); 29] = [
     ),
 ];
 
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: Look) {
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: Theme) {
     let width = usize::from(area.width).saturating_sub(MARGIN);
     let mut lines = Vec::new();
     for (key, meaning) in KEYS {

@@ -5,11 +5,11 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, List, ListItem, ListState};
 
-use super::{Look, fitting};
+use super::{Theme, fitting};
 use crate::time::instant;
 use crate::watch::state::ScreenState;
 
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: Look) {
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: Theme) {
     let items = state.snapshot.history.iter().map(|line| {
         let line = Line::from(vec![
             Span::styled(format!("{}  ", instant(line.at)), look.faint()),

@@ -6,10 +6,10 @@ use ratatui::layout::{Constraint, Rect};
 use ratatui::text::Text;
 use ratatui::widgets::{Block, Borders, Cell, Paragraph, Row, Table, TableState};
 
-use super::Look;
+use super::Theme;
 use crate::advice::advised;
-use crate::asked;
 use crate::layout::cut;
+use crate::question;
 use crate::time::age;
 use crate::visible::visible_line;
 use crate::watch::state::ScreenState;
@@ -17,7 +17,7 @@ use crate::watch::state::ScreenState;
 /// The columns of a question's type, its agent, its age, and until when it can be answered.
 const FIXED: [u16; 4] = [14, 24, 8, 12];
 
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: Look) {
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: Theme) {
     let open = state.inbox();
     let block = Block::new().borders(Borders::TOP).title(" Inbox ");
     if open.is_empty() {
@@ -44,7 +44,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look:
     frame.render_stateful_widget(table, area, &mut selected);
 }
 
-fn row<'a>(interrupt: &Interrupt, state: &ScreenState, (why, look): (u16, Look)) -> Row<'a> {
+fn row<'a>(interrupt: &Interrupt, state: &ScreenState, (why, look): (u16, Theme)) -> Row<'a> {
     let name = interrupt
         .node
         .as_str()
@@ -64,7 +64,10 @@ fn row<'a>(interrupt: &Interrupt, state: &ScreenState, (why, look): (u16, Look))
     let cells: Vec<Cell<'a>> = [
         interrupt.interrupt_type.to_string(),
         name.to_owned(),
-        cut(&visible_line(&asked::reason(interrupt)), usize::from(why)),
+        cut(
+            &visible_line(&question::reason(interrupt)),
+            usize::from(why),
+        ),
         waits,
         expires,
     ]

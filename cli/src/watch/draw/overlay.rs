@@ -10,7 +10,7 @@ use ratatui::widgets::{
 use tui_input::Input;
 
 use super::agents::{change, plan_within};
-use super::{Look, packed, short};
+use super::{Theme, packed, short};
 use crate::layout::wrap;
 use crate::visible::{visible_line, visible_lines};
 use crate::watch::modal::{Chosen, Focus, Modal, PlanChange, phases};
@@ -20,7 +20,7 @@ use crate::watch::state::ScreenState;
 /// How wide the window of a question is at most.
 const QUESTION: u16 = 72;
 
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: Look) {
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: Theme) {
     match &state.overlay {
         None => {}
         Some(Overlay::Modal(modal)) => draw_modal(frame, area, state, modal, look),
@@ -68,7 +68,7 @@ fn window(frame: &mut Frame<'_>, area: Rect, width: u16, height: u16, title: &st
     inner
 }
 
-fn draw_modal(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, modal: &Modal, look: Look) {
+fn draw_modal(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, modal: &Modal, look: Theme) {
     let name = match &modal.node {
         Some(node) => node
             .as_str()
@@ -125,7 +125,7 @@ fn draw_modal(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, modal: &Mo
 }
 
 /// The buttons of the window, in as many lines as they need.
-fn buttons_of(modal: &Modal, width: usize, look: Look) -> Vec<Line<'static>> {
+fn buttons_of(modal: &Modal, width: usize, look: Theme) -> Vec<Line<'static>> {
     let spans = modal.buttons().iter().map(|button| {
         let style = if modal.focus == Focus::Button(*button) {
             look.chosen()
@@ -140,7 +140,7 @@ fn buttons_of(modal: &Modal, width: usize, look: Look) -> Vec<Line<'static>> {
     packed(spans, width)
 }
 
-fn draw_input(frame: &mut Frame<'_>, area: Rect, input: &Input, has_keys: bool, look: Look) {
+fn draw_input(frame: &mut Frame<'_>, area: Rect, input: &Input, has_keys: bool, look: Theme) {
     let width = usize::from(area.width.saturating_sub(3));
     let scroll = input.visual_scroll(width);
     let text: String = visible_line(input.value()).chars().skip(scroll).collect();
@@ -153,7 +153,7 @@ fn draw_input(frame: &mut Frame<'_>, area: Rect, input: &Input, has_keys: bool, 
     }
 }
 
-fn draw_routes(frame: &mut Frame<'_>, area: Rect, routes: &[RouteName], at: usize, look: Look) {
+fn draw_routes(frame: &mut Frame<'_>, area: Rect, routes: &[RouteName], at: usize, look: Theme) {
     let height = u16::try_from(routes.len())
         .unwrap_or(u16::MAX)
         .saturating_add(2);

@@ -5,7 +5,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-use super::Look;
+use super::Theme;
 use crate::layout::cut;
 use crate::visible::visible_line;
 use crate::watch::state::ScreenState;
@@ -18,7 +18,7 @@ pub(super) fn height(state: &ScreenState) -> u16 {
     u16::from(!state.queue().is_empty())
 }
 
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: Look) {
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: Theme) {
     let queue = state.queue();
     let mut spans = vec![Span::styled(" not read yet ", look.faint())];
     for message in &queue {

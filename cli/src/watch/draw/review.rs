@@ -9,12 +9,12 @@ use routing_core::InterruptId;
 use routing_core::review::Question;
 
 use super::agents::text;
-use super::{Look, draw_text, packed};
+use super::{Theme, draw_text, packed};
 use crate::advice::advised;
-use crate::asked;
 use crate::asking;
+use crate::question;
 use crate::refused::decided;
-use crate::stands::stands;
+use crate::state_words::state_words;
 use crate::time::ago;
 use crate::visible::{visible_line, visible_lines};
 use crate::watch::state::ScreenState;
@@ -24,7 +24,7 @@ pub(super) fn draw(
     area: Rect,
     state: &ScreenState,
     id: InterruptId,
-    look: Look,
+    look: Theme,
 ) {
     let Some(interrupt) = state.snapshot.interrupt(id) else {
         let lines = vec![
@@ -35,7 +35,7 @@ pub(super) fn draw(
         return;
     };
     let mut lines = heading(interrupt, state, look);
-    match asked::question(interrupt) {
+    match question::question(interrupt) {
         Ok(question) => lines.extend(asked_lines(&question, state, look)),
         Err(_it_stops) => {
             lines.extend(paragraph(&interrupt.reason, look));
@@ -55,7 +55,7 @@ pub(super) fn draw(
     frame.render_widget(Paragraph::new(buttons), doing);
 }
 
-fn heading(interrupt: &Interrupt, state: &ScreenState, look: Look) -> Vec<Line<'static>> {
+fn heading(interrupt: &Interrupt, state: &ScreenState, look: Theme) -> Vec<Line<'static>> {
     let mut lines = vec![Line::from(vec![
         Span::styled(format!("{} ", interrupt.interrupt_type), look.strong()),
         Span::raw(format!("of {} ", interrupt.node)),
@@ -63,7 +63,7 @@ fn heading(interrupt: &Interrupt, state: &ScreenState, look: Look) -> Vec<Line<'
             format!(
                 "{} · {} · version {}",
                 ago(interrupt.requested_at, state.now),
-                stands(interrupt.state),
+                state_words(interrupt.state),
                 interrupt.version
             ),
             look.faint(),
@@ -88,14 +88,14 @@ fn heading(interrupt: &Interrupt, state: &ScreenState, look: Look) -> Vec<Line<'
     lines
 }
 
-fn paragraph(given: &str, look: Look) -> Vec<Line<'static>> {
+fn paragraph(given: &str, look: Theme) -> Vec<Line<'static>> {
     visible_lines(given)
         .into_iter()
         .map(|line| Line::styled(line, look.plain()))
         .collect()
 }
 
-fn asked_lines(question: &Question, state: &ScreenState, look: Look) -> Vec<Line<'static>> {
+fn asked_lines(question: &Question, state: &ScreenState, look: Theme) -> Vec<Line<'static>> {
     let details = &question.details;
     let mut lines: Vec<Line<'static>> = visible_lines(&details.reason)
         .into_iter()
@@ -153,7 +153,7 @@ fn elsewhere(others: usize) -> String {
     }
 }
 
-fn buttons(interrupt: &Interrupt, width: usize, look: Look) -> Vec<Line<'static>> {
+fn buttons(interrupt: &Interrupt, width: usize, look: Theme) -> Vec<Line<'static>> {
     let keys: &[(&str, &str)] = match interrupt.family() {
         Family::Question => &[
             ("a", "approve"),

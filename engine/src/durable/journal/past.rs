@@ -11,14 +11,14 @@ use serde_json::Value;
 use tokio::task::JoinHandle;
 
 use super::{Came, Recorded, RunJournal, read};
-use crate::durable::handed::DECIDED;
-use crate::durable::handed_event::{EVENT, HandedEvent, came_with};
+use crate::durable::inherited::DECIDED;
+use crate::durable::inherited_event::{EVENT, InheritedEvent, came_with};
 use journal::attempts::{ATTEMPT, AttemptEnd, AttemptIntent, PastTries};
-use journal::entry::{CallIntent, CallResult, CutOff, FlowPlace, InterruptIntent, TurnStart};
+use journal::entry::{CallIntent, CallResult, CutOff, FlowPosition, InterruptIntent, TurnStart};
 use journal::error::KeepError;
 use journal::input::GivenInput;
 use journal::kind::{CUT_OFF, DISPATCH, INTERRUPT, MAIL, MODEL_CALL};
-use journal::letter::{Mail, Origin};
+use journal::message::{Mail, Origin};
 
 /// How many entries are read at a time.
 const PAGE: u32 = 1_000;
@@ -39,12 +39,12 @@ pub(super) struct Past {
     pub(super) usage: TokenUsage,
     /// The tokens of each node's part of it.
     pub(super) tokens: HashMap<NodeId, u64>,
-    /// The letters that were read.
+    /// The messages that were read.
     pub(super) read: Vec<Origin>,
     /// The input that came with resumings, read or not.
     pub(super) inputs: Vec<GivenInput>,
     /// Supervisors' events that came with the fork.
-    pub(super) events: Vec<HandedEvent>,
+    pub(super) events: Vec<InheritedEvent>,
     /// The interrupts of the run's own nodes.
     pub(super) interrupts: Vec<InterruptId>,
     pub(super) last: Option<Timestamp>,
@@ -101,7 +101,7 @@ impl Past {
     }
 
     /// A flow came this far.
-    fn reach(&mut self, place: &FlowPlace) {
+    fn reach(&mut self, place: &FlowPosition) {
         // A worker's flow began after the turn of the run's own flow that its place names.
         self.main = self.main.max(place.main);
         if let Some(worker) = &place.worker {

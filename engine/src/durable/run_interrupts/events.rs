@@ -11,7 +11,7 @@ use routing_core::{EventId, InterruptId, InterruptType, NodeId, RunId, StopMode,
 
 use super::{RunInterrupts, machinery, set_terms, shortened};
 use crate::durable::kinds::NamedEvent;
-use crate::durable::unread::event_of;
+use crate::durable::undelivered::event_of;
 use journal::entry::InterruptIntent;
 use journal::error::KeepError;
 use journal::kind::INTERRUPT;

@@ -52,7 +52,7 @@ pub enum Heard {
     /// The agent is to stop; the question stays open.
     Stopped(StopReason),
     /// There is no reviewer here; the question stays open.
-    Nobody,
+    NoReviewer,
 }
 
 impl RunInterrupts {
@@ -151,7 +151,7 @@ impl RunInterrupts {
                     return Ok(Heard::Ended(Box::new(row)));
                 }
                 tracing::info!(%error, interrupt = %id, "a question waits for an answer");
-                scope.reason().map_or(Heard::Nobody, Heard::Stopped)
+                scope.reason().map_or(Heard::NoReviewer, Heard::Stopped)
             }
         })
     }
@@ -172,7 +172,7 @@ impl RunInterrupts {
     pub async fn news(&self) {
         let kept = &self.record.kept;
         tokio::select! {
-            () = kept.bell.heard() => {}
+            () = kept.notifier.heard() => {}
             () = tokio::time::sleep(kept.poll) => {}
         }
     }

@@ -5,20 +5,20 @@ use interrupts::store::{Filter, Pages};
 use routing_core::review::Question;
 use routing_core::{InterruptId, InterruptType, StopSource};
 
-use super::{AskingNode, CallQuestion, ToolDesk};
+use super::{AskingNode, CallQuestion, ToolQuestions};
 use crate::durable::run_interrupts::{NewQuestion, decide_by_rule};
 use journal::error::KeepError;
-use journal::tool::{ToolMatter, ToolQuestionKind};
+use journal::tool::{ToolQuestionContent, ToolQuestionKind};
 
 /// How many questions of a node are looked at together.
 const PAGE: u32 = 100;
 
-impl ToolDesk {
+impl ToolQuestions {
     /// Withdraws older questions about the same call: they are outdated, and an answer to them is void.
     pub(super) async fn withdraw_others(
         &self,
         asker: &AskingNode,
-        matter: &ToolMatter,
+        matter: &ToolQuestionContent,
         id: InterruptId,
     ) -> Result<(), KeepError> {
         for other in self.of_node(asker).await? {
@@ -37,7 +37,7 @@ impl ToolDesk {
     ) -> Result<Vec<Interrupt>, KeepError> {
         let mut asked = self.of_node(asker).await?;
         asked.retain(|other| {
-            let about = ToolMatter::of(&other.content).map(|it| it.tool_call);
+            let about = ToolQuestionContent::of(&other.content).map(|it| it.tool_call);
             about.is_some_and(|it| it.place == place && it.asks == ToolQuestionKind::Input)
         });
         Ok(asked)
@@ -54,7 +54,7 @@ impl ToolDesk {
                 self.carried_out(&asked).await?;
                 continue;
             }
-            self.desk
+            self.run_interrupts
                 .withdraw(asked.id, WithdrawCause::Withdrawn)
                 .await?;
         }
@@ -64,11 +64,11 @@ impl ToolDesk {
     /// The interrupts of the node that asks.
     async fn of_node(&self, asker: &AskingNode) -> Result<Vec<Interrupt>, KeepError> {
         let filter = Filter {
-            run: Some(self.desk.record.run),
+            run: Some(self.run_interrupts.record.run),
             node: Some(asker.node.clone()),
             states: Vec::new(),
         };
-        let store = self.desk.record.store();
+        let store = self.run_interrupts.record.store();
         let found = Pages::of(PAGE).values(|page| store.interrupts(&filter, page));
         Ok(found.await?)
     }
@@ -79,7 +79,7 @@ impl ToolDesk {
             return self.carried_out(old).await;
         }
         let cause = WithdrawCause::Superseded { by };
-        self.desk.withdraw(old.id, cause).await
+        self.run_interrupts.withdraw(old.id, cause).await
     }
 
     /// The question in the store, shown to people: as it is there, or as it is put there now.
@@ -91,18 +91,18 @@ impl ToolDesk {
         asking: CallQuestion<'_>,
         question: &Question,
     ) -> Result<Interrupt, KeepError> {
-        let store = self.desk.record.store();
+        let store = self.run_interrupts.record.store();
         let row = match store.interrupt(id).await? {
             Some(row) => row,
             None => {
                 let admission = self.admission(id, place, asker, asking)?;
-                self.desk.put(admission).await?
+                self.run_interrupts.put(admission).await?
             }
         };
         if row.state == State::Acknowledged && decide_by_rule(store, &row).await? {
-            return self.desk.row(id).await;
+            return self.run_interrupts.row(id).await;
         }
-        self.desk.show(row, question).await
+        self.run_interrupts.show(row, question).await
     }
 
     fn admission(
@@ -112,8 +112,8 @@ impl ToolDesk {
         asker: &AskingNode,
         asking: CallQuestion<'_>,
     ) -> Result<Admission, KeepError> {
-        let (matter, record) = (asking.matter, &self.desk.record);
-        let mut admission = self.desk.admission(NewQuestion {
+        let (matter, record) = (asking.matter, &self.run_interrupts.record);
+        let mut admission = self.run_interrupts.admission(NewQuestion {
             interrupt: id,
             node: &asker.node,
             kind: asker.agent_type,
@@ -134,8 +134,8 @@ impl ToolDesk {
 
 /// Whether an interrupt asks about the same call in its earlier form. Questions that the call itself asked stay: a
 /// server may ask for several things within one call, and the same again when the call is repeated.
-fn is_superseded(other: &Interrupt, matter: &ToolMatter) -> bool {
-    let about = ToolMatter::of(&other.content).map(|it| it.tool_call);
+fn is_superseded(other: &Interrupt, matter: &ToolQuestionContent) -> bool {
+    let about = ToolQuestionContent::of(&other.content).map(|it| it.tool_call);
     about.is_some_and(|about| {
         about.place == matter.tool_call.place && about.asks != ToolQuestionKind::Input
     })

@@ -16,9 +16,9 @@ use crate::run::{RunError, RunEvent};
 use crate::workflow::Workflow;
 use crate::workflow::exit::Exit;
 use journal::NodeState;
-use journal::entry::{FlowPlace, TurnStart};
+use journal::entry::{FlowPosition, TurnStart};
 use journal::kind::MAIL;
-use journal::letter::{Letter, Mail};
+use journal::message::{AgentMessage, Mail};
 use journal::place;
 
 impl<W: Workflow> Agent<W> {
@@ -87,8 +87,8 @@ impl<W: Workflow> Agent<W> {
         Ok(mail.letters.into_iter().map(|letter| letter.text).collect())
     }
 
-    /// The letters for the agent up to the moment from which the store accepts nothing for it any more.
-    async fn last_letters(&self) -> Result<Vec<Letter>, RunError> {
+    /// The messages for the agent up to the moment from which the store accepts nothing for it any more.
+    async fn last_letters(&self) -> Result<Vec<AgentMessage>, RunError> {
         let mut letters = self.take_letters().await?;
         let live = self.live();
         live.nodes.close(&self.id);
@@ -97,7 +97,7 @@ impl<W: Workflow> Agent<W> {
         Ok(letters)
     }
 
-    async fn keep_mail(&self, place: &str, letters: Vec<Letter>) -> Result<Mail, Exit> {
+    async fn keep_mail(&self, place: &str, letters: Vec<AgentMessage>) -> Result<Mail, Exit> {
         let mail = Mail { letters };
         let content = serde_json::to_string(&mail)?;
         let journal = &self.live().journal;
@@ -106,7 +106,7 @@ impl<W: Workflow> Agent<W> {
         Ok(mail)
     }
 
-    async fn take_letters(&self) -> Result<Vec<Letter>, RunError> {
+    async fn take_letters(&self) -> Result<Vec<AgentMessage>, RunError> {
         let live = self.live();
         live.journal.go_live();
         let expired = live.reroutes.expire().await?;
@@ -121,7 +121,7 @@ impl<W: Workflow> Agent<W> {
         Ok(letters)
     }
 
-    fn read(&mut self, letters: &[Letter]) {
+    fn read(&mut self, letters: &[AgentMessage]) {
         for letter in letters {
             if letter.text.starts_with(INTERRUPT_REQUEST_MARK) {
                 self.asked_to_interrupt = true;
@@ -154,7 +154,7 @@ impl<W: Workflow> Agent<W> {
             Some(start) => start,
             None => TurnStart {
                 step: self.live().next_step()?,
-                place: FlowPlace {
+                place: FlowPosition {
                     worker: Some(self.id.clone()),
                     main: 0,
                     own: u64::from(turn),

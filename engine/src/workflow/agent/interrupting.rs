@@ -99,14 +99,14 @@ impl<W: Workflow> Agent<W> {
         request: &W::Request,
         outcome: InterruptOutcome,
     ) -> Result<Decided<W::Routing>, Exit> {
-        let ledger = Arc::clone(&self.live().ledger);
+        let open_interrupts = Arc::clone(&self.live().open_interrupts);
         match outcome.end {
             InterruptEnd::Stopped { reason } => {
-                ledger.ended(interrupt, InterruptResult::Stopped);
+                open_interrupts.ended(interrupt, InterruptResult::Stopped);
                 Err(Exit::stopped(reason))
             }
             InterruptEnd::Pruned { reason } => {
-                ledger.ended(interrupt, InterruptResult::Pruned);
+                open_interrupts.ended(interrupt, InterruptResult::Pruned);
                 self.run
                     .end(&self.id, self.kind.name(), NodeState::Pruned)
                     .await?;
@@ -120,7 +120,7 @@ impl<W: Workflow> Agent<W> {
                 let refused = InterruptResult::Refused {
                     reason: reason.clone(),
                 };
-                ledger.ended(interrupt, refused);
+                open_interrupts.ended(interrupt, refused);
                 Ok(Decided::Refused { reason })
             }
             routed @ InterruptEnd::Routed { .. } => {
@@ -177,7 +177,7 @@ impl<W: Workflow> Agent<W> {
             answer: answer.clone(),
             reroute: reroute.clone(),
         };
-        self.live().ledger.ended(interrupt, result);
+        self.live().open_interrupts.ended(interrupt, result);
         self.set_state(NodeState::Running);
         self.tell(format!(
             "[decision]\nYour interrupt was decided:\n{decision:#}"

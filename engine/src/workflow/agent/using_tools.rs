@@ -20,7 +20,7 @@ impl<W: Workflow> Agent<W> {
         match parked? {
             Parked::Waiting(questions) => {
                 for question in questions {
-                    self.live().ledger.unanswered(question);
+                    self.live().open_interrupts.unanswered(question);
                 }
                 Some(Exit::waiting())
             }

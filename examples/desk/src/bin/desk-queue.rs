@@ -12,18 +12,18 @@ use std::{env, fs};
 
 use desk::{CornerShop, Desk, Ticket};
 use engine::RunSettings;
-use engine::keeping::{KeepRunError, Keeper, own_name};
+use engine::hosting::{HostError, RunHost, own_name};
 use engine::run::{RunStatus, RunStore};
 use interrupts::OwnerName;
 use interrupts::store::Store;
 use llm::{RehearsalConfig, RehearsalModel};
 use routing_core::RunId;
-use store::{StoreLocation, StoreSettings, bell_at};
+use store::{StoreLocation, StoreSettings, notifier_at};
 
 /// Works on tickets.
 struct Worker {
     desk: Arc<Desk>,
-    keeper: Keeper,
+    host: RunHost,
     store: Arc<dyn Store>,
     owner: OwnerName,
 }
@@ -31,12 +31,12 @@ struct Worker {
 impl Worker {
     async fn open(location: &StoreLocation) -> Result<Self, Box<dyn Error>> {
         let (store, owner) = (location.open(StoreSettings::default()).await?, own_name()?);
-        let bell = bell_at(location, &owner);
+        let notifier = notifier_at(location, &owner);
         Ok(Self {
             desk: Arc::new(Desk {
                 shop: Arc::new(CornerShop),
             }),
-            keeper: Keeper::named::<Desk>(Arc::clone(&store), bell, owner.clone())?,
+            host: RunHost::named::<Desk>(Arc::clone(&store), notifier, owner.clone())?,
             store,
             owner,
         })
@@ -50,10 +50,10 @@ impl Worker {
         let model = Arc::new(RehearsalModel::new(RehearsalConfig::default()));
         let kept = RunStore::new(Arc::clone(&self.store), self.owner.clone(), "");
         let settings = RunSettings::new(run, model, kept);
-        let begun = self.keeper.begin(Arc::clone(&self.desk), settings, &ticket);
+        let begun = self.host.begin(Arc::clone(&self.desk), settings, &ticket);
         let executed = match begun.await {
             // Another worker has it.
-            Err(KeepRunError::Take { .. }) => return Ok(()),
+            Err(HostError::Take { .. }) => return Ok(()),
             executed => executed?,
         };
         match executed.report.status {

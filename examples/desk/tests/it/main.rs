@@ -9,7 +9,7 @@ mod answering;
 mod counter;
 mod dying;
 mod guide;
-mod keeping;
+mod hosting;
 mod program;
 mod queue;
 mod sending;

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use routing_core::{InterruptType, StopSource};
 
 use super::Draft;
-use crate::life::asking::{AskedAgain, Asking, MOST_ASKINGS, NewAsking};
+use crate::life::asking::{Asking, AskingOutcome, MOST_ASKINGS, NewAsking};
 use crate::life::effect::Notice;
 use crate::life::event::{Actor, Role};
 use crate::life::interrupt::Interrupt;
@@ -26,9 +26,9 @@ impl Interrupt {
         }
         let mut draft = Draft::of(self, self.state);
         let asking = match draft.next.note_asking(new, now) {
-            AskedAgain::Known => return Ok(None),
-            AskedAgain::TooMany => return Err(Refusal::TooManyAskings { most: MOST_ASKINGS }),
-            AskedAgain::Asked(asking) => asking,
+            AskingOutcome::Known => return Ok(None),
+            AskingOutcome::TooMany => return Err(Refusal::TooManyAskings { most: MOST_ASKINGS }),
+            AskingOutcome::Asked(asking) => asking,
         };
         let id = self.asking_id(asking.number);
         draft.detail = Some(format!("{id}, {}", asking.in_words()));
@@ -104,7 +104,7 @@ impl Interrupt {
         let id = self.asking_id(number);
         let found = askings.iter().find(|asking| asking.number == number);
         let asking = found.ok_or(Refusal::NoSuchAsking { asking: id })?;
-        if !asking.stands() {
+        if !asking.is_in_force() {
             return Err(Refusal::AlreadyTakenBack { asking: id });
         }
         if asking.by != *actor {
@@ -120,8 +120,11 @@ impl Interrupt {
         askings: &'all [Asking],
         actor: &Actor,
     ) -> Result<Vec<&'all Asking>, Refusal> {
-        let standing: Vec<&Asking> = askings.iter().filter(|asking| asking.stands()).collect();
-        let own: Vec<&Asking> = standing
+        let in_force: Vec<&Asking> = askings
+            .iter()
+            .filter(|asking| asking.is_in_force())
+            .collect();
+        let own: Vec<&Asking> = in_force
             .iter()
             .copied()
             .filter(|asking| asking.by == *actor)
@@ -129,13 +132,13 @@ impl Interrupt {
         if !own.is_empty() {
             return Ok(own);
         }
-        if standing.is_empty() {
+        if in_force.is_empty() {
             return Err(Refusal::NobodyAsks);
         }
-        for asking in &standing {
+        for asking in &in_force {
             check_above(actor, asking)?;
         }
-        match standing.as_slice() {
+        match in_force.as_slice() {
             [only] => Ok(vec![only]),
             several => Err(Refusal::AskedByOthers {
                 askings: several.iter().map(|it| self.asking_id(it.number)).collect(),

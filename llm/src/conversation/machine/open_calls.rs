@@ -2,7 +2,7 @@
 
 use routing_core::model::{Message, ToolRequest};
 
-use crate::conversation::desk::ToolResult;
+use crate::conversation::tools::ToolResult;
 
 /// Requests without results.
 #[derive(Debug, Default)]
@@ -10,7 +10,7 @@ pub(super) struct OpenCalls {
     requests: Vec<ToolRequest>,
     /// What was reported of each while it ran.
     calls: Vec<OpenCall>,
-    /// Whether they were handed to the desk.
+    /// Whether they were handed to the tools.
     running: bool,
 }
 
@@ -33,7 +33,7 @@ impl OpenCalls {
         self.requests.is_empty()
     }
 
-    /// Hands them to the desk.
+    /// Hands them to the tools.
     pub(super) fn start(&mut self) -> Vec<ToolRequest> {
         self.running = true;
         self.requests.clone()

@@ -9,10 +9,10 @@ use shuttle::{check_random, thread};
 
 use super::{Machine, NextAction, RunNumber, StepEnd};
 use crate::chat::{ChatPartial, ChatReply, ChatUsage};
-use crate::conversation::desk::{ToolResult, ToolState};
 use crate::conversation::event::{
     ConversationEvent, ConversationRunEnd, ConversationStatus, StopOutcome,
 };
+use crate::conversation::tools::{ToolResult, ToolState};
 
 /// Schedules that are tried for each scenario.
 const SCHEDULES: usize = 10_000;

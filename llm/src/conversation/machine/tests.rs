@@ -7,11 +7,11 @@ use routing_core::{StopMode, StopReason, StopSource};
 
 use super::{Machine, NextAction, RunNumber, StepEnd};
 use crate::chat::{ChatPartial, ChatReply, ChatUsage};
-use crate::conversation::desk::{ToolResult, ToolState};
 use crate::conversation::event::{
     ConversationEvent, ConversationRunEnd, ConversationRunError, ConversationStatus, StopOutcome,
 };
 use crate::conversation::history::Completeness;
+use crate::conversation::tools::{ToolResult, ToolState};
 use crate::conversation::validity::check_history;
 
 fn reason(mode: StopMode) -> StopReason {

@@ -4,9 +4,9 @@ use routing_core::model::ToolRequest;
 
 use super::open_calls::OpenCalls;
 use super::{Machine, NextAction, RunNumber};
-use crate::conversation::desk::ToolResult;
 use crate::conversation::event::ConversationEvent;
 use crate::conversation::history::Completeness;
+use crate::conversation::tools::ToolResult;
 
 impl Machine {
     /// Tools may be asked for, in so many rounds of a run between two messages of the user.

@@ -59,13 +59,13 @@ impl RawInterrupt {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawSupervisor {
-    pub(super) when: RawMoment,
+    pub(super) when: RawTrigger,
     pub(super) event: RawEvent,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct RawMoment {
+pub(super) struct RawTrigger {
     pub(super) agent: String,
     pub(super) turn: u32,
     pub(super) node: Option<String>,

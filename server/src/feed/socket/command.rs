@@ -64,7 +64,7 @@ struct Unsubscribe {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct InterruptAsked {
+struct InterruptFrame {
     thread_id: String,
     #[serde(default)]
     reason: String,
@@ -78,7 +78,7 @@ struct InterruptAsked {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct DecisionAsked {
+struct DecisionFrame {
     interrupt_id: String,
     version: u64,
     decision: Option<DecisionName>,
@@ -92,7 +92,7 @@ struct DecisionAsked {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ResumeAsked {
+struct ResumeFrame {
     run_id: String,
     checkpoint: Option<u64>,
     input: Option<String>,
@@ -103,7 +103,7 @@ struct ResumeAsked {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct CancelAsked {
+struct CancelFrame {
     run_id: String,
     mode: Option<ModeName>,
     #[serde(default)]
@@ -267,7 +267,7 @@ async fn asked(
     caller: &Caller,
     payload: Value,
 ) -> Result<(StopResult, Vec<String>), Problem> {
-    let wanted: InterruptAsked = payload_of(payload)?;
+    let wanted: InterruptFrame = payload_of(payload)?;
     let named = wanted.run_id.as_deref().unwrap_or(&wanted.thread_id);
     let run = caller.run(app, named).await?;
     let (agent, usual_scope): (Found, Scope) = match &wanted.agent_id {
@@ -304,7 +304,7 @@ async fn decision(
     payload: Value,
     fixed: Option<DecisionName>,
 ) -> Result<Value, Problem> {
-    let wanted: DecisionAsked = payload_of(payload)?;
+    let wanted: DecisionFrame = payload_of(payload)?;
     let named = match (fixed, wanted.decision) {
         (Some(fixed), None) => fixed,
         (Some(fixed), Some(named)) if fixed == named => fixed,
@@ -340,7 +340,7 @@ async fn decision(
 }
 
 async fn resumed(app: &App, caller: &Caller, payload: Value) -> Result<Value, Problem> {
-    let wanted: ResumeAsked = payload_of(payload)?;
+    let wanted: ResumeFrame = payload_of(payload)?;
     Right::Direct.demand(caller)?;
     let run = app.run_named(&wanted.run_id).await?;
     let order = ResumeOrder {
@@ -360,7 +360,7 @@ async fn cancelled(
     payload: Value,
 ) -> Result<Value, Problem> {
     Right::Direct.demand(caller)?;
-    let wanted: CancelAsked = payload_of(payload)?;
+    let wanted: CancelFrame = payload_of(payload)?;
     let run = app.run_named(&wanted.run_id).await?;
     let agent = first_of(app, run).await?;
     let order = StopOrder::new(

@@ -14,7 +14,7 @@ use workers::{NextRun, Owned, Protocol, Taking, WorkError};
 
 use super::super::list::RequestKey;
 use super::{
-    EpochQuery, Patience, labels_of, owned, protocol, protocol_named, refused, run_id, wait_of,
+    EpochQuery, WaitLimit, labels_of, owned, protocol, protocol_named, refused, run_id, wait_of,
 };
 use crate::access::Works;
 use crate::app::App;
@@ -136,7 +136,7 @@ pub(crate) async fn take_next(
     StrictJson(body): StrictJson<LeaseBody>,
 ) -> Result<Response, Problem> {
     let protocol = protocol_named(&app, &caller, &name)?;
-    let mut patience = Patience::begin(&app, Concern::FreeRuns, wait_of(query.wait_ms)?);
+    let mut patience = WaitLimit::begin(&app, Concern::FreeRuns, wait_of(query.wait_ms)?);
     let taking = taking(&protocol, &key, &body)?;
     app.feed.catches_up().await;
     let again = protocol.take_again(&taking).await;

@@ -13,11 +13,11 @@ use routing_core::{Choice, ConfirmationItem};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
-use workers::{AskedState, Asking, QuestionStanding, Submitted, WorkError};
+use workers::{Asking, QuestionState, QuestionStatus, Submitted, WorkError};
 
 use super::super::list::RequestKey;
 use super::{
-    EpochQuery, Patience, node_id, owned, owned_at_once, protocol, refused, run_id, wait_of,
+    EpochQuery, WaitLimit, node_id, owned, owned_at_once, protocol, refused, run_id, wait_of,
     work_key,
 };
 use crate::access::{Caller, Works};
@@ -159,10 +159,10 @@ pub(crate) async fn ask(
     let owned = owned_at_once(&app, &caller, &run, query.epoch).await?;
     let wait = wait_of(query.wait_ms)?;
     let asked = owned.ask(&key, asking).await;
-    let (standing, is_new) = asked.map_err(|error| refused(&app, &error))?;
+    let (status, is_new) = asked.map_err(|error| refused(&app, &error))?;
     app.feed.nudge();
-    let standing = once_decided(&app, &caller, &owned.run, standing, (wait, true)).await?;
-    let view = handed_over(&app, &caller, &run, query.epoch, standing).await?;
+    let status = once_decided(&app, &caller, &owned.run, status, (wait, true)).await?;
+    let view = handed_over(&app, &caller, &run, query.epoch, status).await?;
     let status = match is_new {
         true => StatusCode::CREATED,
         false => StatusCode::OK,
@@ -175,20 +175,20 @@ async fn once_decided(
     app: &App,
     caller: &Caller,
     run: &Run,
-    mut standing: QuestionStanding,
+    mut status: QuestionStatus,
     (wait, takes): (Duration, bool),
-) -> Result<QuestionStanding, Problem> {
-    if wait.is_zero() || standing.state != AskedState::Open {
-        return Ok(standing);
+) -> Result<QuestionStatus, Problem> {
+    if wait.is_zero() || status.state != QuestionState::Open {
+        return Ok(status);
     }
     let protocol = protocol(app, caller)?;
-    let interrupt = standing.interrupt.id;
-    let mut patience = Patience::begin(app, Concern::Question { interrupt, takes }, wait);
+    let interrupt = status.interrupt.id;
+    let mut patience = WaitLimit::begin(app, Concern::Question { interrupt, takes }, wait);
     loop {
-        let read = protocol.question(run, &standing.key).await;
-        standing = read.map_err(|error| refused(app, &error))?;
-        if standing.state != AskedState::Open || !patience.more().await {
-            return Ok(standing);
+        let read = protocol.question(run, &status.key).await;
+        status = read.map_err(|error| refused(app, &error))?;
+        if status.state != QuestionState::Open || !patience.more().await {
+            return Ok(status);
         }
     }
 }
@@ -221,14 +221,14 @@ pub(crate) async fn read(
     let (wait, takes) = (wait_of(query.wait_ms)?, query.epoch.is_some());
     let answer = async {
         let work = protocol.work(id).await?;
-        let standing = protocol.question(&work.run, &key).await?;
-        Ok((work.run, standing))
+        let status = protocol.question(&work.run, &key).await?;
+        Ok((work.run, status))
     };
-    let (row, standing) = answer.await.map_err(|error| refused(&app, &error))?;
-    let standing = once_decided(&app, &caller, &row, standing, (wait, takes)).await?;
+    let (row, status) = answer.await.map_err(|error| refused(&app, &error))?;
+    let status = once_decided(&app, &caller, &row, status, (wait, takes)).await?;
     match query.epoch {
-        Some(epoch) => handed_over(&app, &caller, &run, epoch, standing).await,
-        None => Ok(Json(WorkQuestionView::of(&standing))),
+        Some(epoch) => handed_over(&app, &caller, &run, epoch, status).await,
+        None => Ok(Json(WorkQuestionView::of(&status))),
     }
 }
 
@@ -239,11 +239,11 @@ async fn handed_over(
     caller: &Caller,
     run: &str,
     epoch: u64,
-    standing: QuestionStanding,
+    status: QuestionStatus,
 ) -> Result<Json<WorkQuestionView>, Problem> {
     let run = owned_at_once(app, caller, run, epoch).await?.run.id;
-    let view = Json(WorkQuestionView::of(&standing));
-    if standing.is_taken() || !standing.is_settled() {
+    let view = Json(WorkQuestionView::of(&status));
+    if status.is_taken() || !status.is_settled() {
         return Ok(view);
     }
     let recording = app.settling.begin(run).await;
@@ -252,7 +252,7 @@ async fn handed_over(
         let settled = async {
             let owned = protocol(&app, &caller)?.owned(run, epoch).await;
             let owned = owned.map_err(|error| refused(&app, &error))?;
-            let settled = owned.settled(standing).await;
+            let settled = owned.settled(status).await;
             settled.map_err(|error| refused(&app, &error))
         };
         if let Err(problem) = settled.await {
@@ -277,11 +277,11 @@ pub(crate) async fn withdraw(
     let key = work_key(&key)?;
     let owned = owned(&app, &caller, &run, query.epoch).await?;
     let withdrawn = owned.withdraw(&key).await;
-    let standing = withdrawn.map_err(|error| refused(&app, &error))?;
-    let standing = owned.settled(standing).await;
-    let standing = standing.map_err(|error| refused(&app, &error))?;
+    let status = withdrawn.map_err(|error| refused(&app, &error))?;
+    let status = owned.settled(status).await;
+    let status = status.map_err(|error| refused(&app, &error))?;
     app.feed.nudge();
-    Ok(Json(WorkQuestionView::of(&standing)))
+    Ok(Json(WorkQuestionView::of(&status)))
 }
 
 /// In which dialect a schema is wanted.
@@ -315,15 +315,15 @@ pub(crate) async fn schema(
     let answer = async {
         let work = protocol.work(run_id(&run)?).await;
         let work = work.map_err(|error| refused(&app, &error))?;
-        let standing = protocol.question(&work.run, &key).await;
-        standing.map_err(|error| refused(&app, &error))
+        let status = protocol.question(&work.run, &key).await;
+        status.map_err(|error| refused(&app, &error))
     };
-    let standing = answer.await?;
-    let Some(route) = &standing.route else {
-        let error = match standing.state {
-            AskedState::Open => WorkError::NotDecided { key },
-            AskedState::Withdrawn => WorkError::Withdrawn { key },
-            AskedState::Decided | AskedState::Expired => WorkError::NoRoute { key },
+    let status = answer.await?;
+    let Some(route) = &status.route else {
+        let error = match status.state {
+            QuestionState::Open => WorkError::NotDecided { key },
+            QuestionState::Withdrawn => WorkError::Withdrawn { key },
+            QuestionState::Decided | QuestionState::Expired => WorkError::NoRoute { key },
         };
         return Err(refused(&app, &error));
     };
@@ -358,8 +358,8 @@ pub(crate) async fn submit(
     let submitted = owned.submit(&key, &body.answer, attempt.as_deref()).await;
     app.feed.nudge();
     match submitted.map_err(|error| refused(&app, &error))? {
-        Submitted::Taken(standing) | Submitted::Asked(standing) => {
-            Ok(Json(WorkQuestionView::of(&standing)))
+        Submitted::Taken(status) | Submitted::Asked(status) => {
+            Ok(Json(WorkQuestionView::of(&status)))
         }
     }
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 use workers::News;
 
-use super::{EpochQuery, Patience, owned, refused, run_id, wait_of};
+use super::{EpochQuery, WaitLimit, owned, refused, run_id, wait_of};
 use crate::access::Works;
 use crate::app::App;
 use crate::body::StrictJson;
@@ -43,7 +43,7 @@ pub(crate) async fn read(
     Parameters(query): Parameters<SignalsQuery>,
 ) -> Result<Json<SignalsView>, Problem> {
     let concern = Concern::Signals(run_id(&run)?);
-    let mut patience = Patience::begin(&app, concern, wait_of(query.wait_ms)?);
+    let mut patience = WaitLimit::begin(&app, concern, wait_of(query.wait_ms)?);
     let mut is_over = query.wait_ms.is_none_or(|wait| wait == 0);
     let mut after = query.after;
     loop {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use interrupts::Digest;
-use interrupts::store::{JournalEntry, JournalPlace, JournalSoFar, StoreError};
+use interrupts::store::{JournalEntry, JournalPosition, JournalSoFar, StoreError};
 
 use super::super::cell::ColumnValue;
 use super::super::column::{count, each, number, read_json};
@@ -11,7 +11,7 @@ use super::super::database::Database;
 use super::super::forget::INTENT;
 use super::super::sealed::{self, columns};
 use super::vouched::Vouched;
-use super::{Look, rows};
+use super::{VerifyProgress, rows};
 use crate::tables::{Heads, damaged};
 
 /// The digests of all intents by their positions, and of all results by their counts. Those of purged runs are among
@@ -23,7 +23,7 @@ struct Digests {
 }
 
 impl Digests {
-    fn read(database: &mut dyn Database, look: &mut Look) -> Result<Self, StoreError> {
+    fn read(database: &mut dyn Database, look: &mut VerifyProgress) -> Result<Self, StoreError> {
         let mut digests = Self::default();
         let sql = concat!("SELECT ", columns!(journal), " FROM journal");
         rows(database, sql, look, |row, _look| {
@@ -56,7 +56,7 @@ impl Digests {
 
     /// The digest of a part, and how many intents it lacks. Results have no places of their own: each is where its
     /// count says.
-    fn part(&self, after: JournalPlace, through: JournalPlace) -> (JournalSoFar, u64) {
+    fn part(&self, after: JournalPosition, through: JournalPosition) -> (JournalSoFar, u64) {
         let mut so_far = JournalSoFar::EMPTY;
         let mut found = 0;
         if after.intents < through.intents {
@@ -79,7 +79,7 @@ pub(super) fn compare(
     database: &mut dyn Database,
     heads: &Heads,
     vouched: &Vouched,
-    look: &mut Look,
+    look: &mut VerifyProgress,
 ) -> Result<(), StoreError> {
     let before = look.misfits.len();
     let digests = Digests::read(database, look)?;
@@ -87,7 +87,7 @@ pub(super) fn compare(
     let first = vouched.marks.first().map(|(_row, mark)| mark.after);
     // Nothing vouches for what an older version wrote.
     let begin = first.or(kept.map(|kept| kept.bound));
-    let begin = begin.unwrap_or(JournalPlace {
+    let begin = begin.unwrap_or(JournalPosition {
         intents: u64::MAX,
         results: u64::MAX,
     });
@@ -123,7 +123,7 @@ pub(super) fn compare(
     Ok(())
 }
 
-fn unlike(after: JournalPlace, through: JournalPlace, lacks: u64, by: &str) -> String {
+fn unlike(after: JournalPosition, through: JournalPosition, lacks: u64, by: &str) -> String {
     let part = format!(
         "the journal from entry {} to {}",
         after.intents + 1,

@@ -279,8 +279,8 @@ async fn a_store_that_lacks_rows_is_read_and_not_written_and_bound_rows_are_name
         "DELETE FROM journal WHERE position = 1",
     );
     let store = open(&path).await.unwrap();
-    let StoreStatus::Damaged { detail } = store.standing() else {
-        panic!("{:?}", store.standing());
+    let StoreStatus::Damaged { detail } = store.status() else {
+        panic!("{:?}", store.status());
     };
     assert!(detail.contains("journal has 1 rows where 2"), "{detail}");
     assert!(store.run(run.id).await.unwrap().is_some());
@@ -332,7 +332,7 @@ async fn a_log_that_was_damaged_before_its_last_transaction_is_refused_as_it_is(
     // A power cut in the last transaction is none.
     let cut = &log[..log.len() - 100];
     std::fs::write(folder.path().join("copy.sqlite-wal"), cut).unwrap();
-    assert_eq!(open(&path).await.unwrap().standing(), &StoreStatus::Whole);
+    assert_eq!(open(&path).await.unwrap().status(), &StoreStatus::Whole);
 }
 
 #[tokio::test]
@@ -359,7 +359,7 @@ async fn a_purge_keeps_what_other_runs_are_bound_with() {
     let path = scene.path();
     scene.store.close().await.unwrap();
     let store = open(&path).await.unwrap();
-    assert_eq!(store.standing(), &StoreStatus::Whole);
+    assert_eq!(store.status(), &StoreStatus::Whole);
     let ended = store.change_run(stays.id, stays.epoch, cancelled, None);
     ended.await.unwrap();
     tokio::time::sleep(std::time::Duration::from_millis(2)).await;
@@ -384,7 +384,7 @@ async fn what_an_older_version_wrote_is_unbound_and_not_damaged() {
     older(&connection);
     drop(connection);
     let store = Arc::new(open(&path).await.unwrap());
-    assert_eq!(store.standing(), &StoreStatus::Whole);
+    assert_eq!(store.status(), &StoreStatus::Whole);
     let found = store.verify_audit().await.unwrap();
     assert!(found.unbound >= 4, "{found:?}");
     let begun = store.own_run(

@@ -85,14 +85,14 @@ struct Known {
 }
 
 impl Known {
-    fn standing(&self) -> Vec<usize> {
+    fn status(&self) -> Vec<usize> {
         let askings = self.askings.iter().enumerate();
-        let standing = askings.filter(|(_place, it)| it.stands);
-        standing.map(|(place, _it)| place).collect()
+        let status = askings.filter(|(_place, it)| it.stands);
+        status.map(|(place, _it)| place).collect()
     }
 
     fn person_asks(&self) -> bool {
-        self.standing().iter().any(|it| self.askings[*it].who >= 2)
+        self.status().iter().any(|it| self.askings[*it].who >= 2)
     }
 
     /// People first, then the agent, then the limit; of equal ones the first.
@@ -103,8 +103,8 @@ impl Known {
             _ => 2,
         };
         for wanted in 0..3 {
-            let mut standing = self.askings.iter().filter(|it| it.stands);
-            if let Some(first) = standing.find(|it| rank(it.who) == wanted) {
+            let mut status = self.askings.iter().filter(|it| it.stands);
+            if let Some(first) = status.find(|it| rank(it.who) == wanted) {
                 self.leader = first.who;
                 return;
             }
@@ -156,7 +156,7 @@ impl Reference {
 
     /// Which askings a withdrawal takes back; `None` where it is refused.
     fn taken(known: &Known, who: usize, number: Option<u32>) -> Option<Vec<usize>> {
-        let standing = known.standing();
+        let status = known.status();
         let may = |place: usize| match who {
             0 => false,
             1 => known.askings[place].who < 2,
@@ -164,16 +164,16 @@ impl Reference {
         };
         if let Some(number) = number {
             let place = usize::try_from(number).unwrap() - 1;
-            let stands = standing.contains(&place);
+            let stands = status.contains(&place);
             let is_own = stands && known.askings[place].who == who;
             return (stands && (is_own || may(place))).then(|| vec![place]);
         }
-        let own: Vec<usize> = standing
+        let own: Vec<usize> = status
             .iter()
             .copied()
             .filter(|place| known.askings[*place].who == who)
             .collect();
-        match (own.is_empty(), standing.as_slice()) {
+        match (own.is_empty(), status.as_slice()) {
             (false, _) => Some(own),
             (true, [only]) if may(*only) => Some(vec![*only]),
             (true, _) => None,
@@ -193,7 +193,7 @@ impl Reference {
         }
         known.follow();
         known.version += 1;
-        if known.standing().is_empty() && known.state != State::Delivered {
+        if known.status().is_empty() && known.state != State::Delivered {
             known.state = State::Cancelled;
         }
         self.accepted = true;
@@ -245,10 +245,10 @@ impl ReferenceStateMachine for Reference {
             Operation::Deliver => state.step(Requested, Delivered, |_| true),
             Operation::Acknowledge => state.step(Delivered, Acknowledged, |_| true),
             Operation::Review => state.step(Acknowledged, AwaitingReview, |known| {
-                !known.standing().is_empty()
+                !known.status().is_empty()
             }),
             Operation::End => {
-                state.step(Acknowledged, Cancelled, |known| known.standing().is_empty())
+                state.step(Acknowledged, Cancelled, |known| known.status().is_empty())
             }
             Operation::Person => state.step(AwaitingReview, Resolved, |_| true),
             Operation::Policy => {
@@ -346,7 +346,7 @@ impl<S: Store> Tested<S> {
         let askings = found.askings();
         let asked: Vec<_> = askings
             .iter()
-            .map(|it| (it.by.clone(), it.reason.clone(), it.mode, it.stands()))
+            .map(|it| (it.by.clone(), it.reason.clone(), it.mode, it.is_in_force()))
             .collect();
         let wanted: Vec<_> = known
             .askings

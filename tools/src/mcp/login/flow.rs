@@ -14,8 +14,8 @@ use rmcp::transport::auth::{
 
 use super::challenge::Challenge;
 use super::guide::{LoginGuide, LoginPage};
-use super::kept::{Keep, KeptFor, StoredLogin};
 use super::landing::Landing;
+use super::stored_login::{ClientLogin, Keep, StoredLogin};
 use super::terms::LoginTerms;
 use crate::mcp::name::ServerName;
 
@@ -55,7 +55,7 @@ pub(super) struct Flow<'gate> {
 }
 
 impl Flow<'_> {
-    async fn manager(&self, kept_for: KeptFor) -> Result<AuthorizationManager, AuthError> {
+    async fn manager(&self, kept_for: ClientLogin) -> Result<AuthorizationManager, AuthError> {
         let mut manager = if self.terms.private_network {
             AuthorizationManager::new_allowing_private_addresses(self.url).await?
         } else {
@@ -66,8 +66,8 @@ impl Flow<'_> {
     }
 
     /// What is kept of a login that begins now.
-    fn kept_for(&self, client_secret: Option<String>, challenge: Option<String>) -> KeptFor {
-        KeptFor {
+    fn kept_for(&self, client_secret: Option<String>, challenge: Option<String>) -> ClientLogin {
+        ClientLogin {
             keep: Arc::clone(self.keep),
             client_secret,
             challenge,
@@ -85,7 +85,7 @@ impl Flow<'_> {
             logged_in_at,
             ..
         } = kept.unwrap_or_default();
-        let kept_for = KeptFor {
+        let kept_for = ClientLogin {
             logged_in_at,
             ..self.kept_for(client_secret.clone(), challenge.clone())
         };

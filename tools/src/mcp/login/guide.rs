@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use crate::mcp::name::ServerName;
-use crate::permission::NobodyToAsk;
+use crate::permission::NoApprover;
 
 /// A page of the web on which a person logs in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub trait LoginGuide: Send + Sync {
 }
 
 #[async_trait]
-impl LoginGuide for NobodyToAsk {
+impl LoginGuide for NoApprover {
     fn has_person(&self) -> bool {
         false
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use tools::{LoginGuide, LoginPage, NobodyToAsk};
+use tools::{LoginGuide, LoginPage, NoApprover};
 
 use super::stage::{Elsewhere, Setting, Stage, serve, source};
 
@@ -73,7 +73,7 @@ impl Guarded {
 }
 
 pub(crate) fn no_person() -> Arc<dyn LoginGuide> {
-    Arc::new(NobodyToAsk)
+    Arc::new(NoApprover)
 }
 
 /// A person who opens each page.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tools::{
     CallEnd, ControllerConfig, Elicitor, Executor, ExecutorConfig, InterruptController, LoginGuide,
-    McpConfig, McpServers, McpServersConfig, NobodyToAsk, Permission, PermissionPolicy, Progress,
+    McpConfig, McpServers, McpServersConfig, NoApprover, Permission, PermissionPolicy, Progress,
     ProgressSink, RequestedCall, ToolCounter, ToolCounts, ToolMessage, WantedMechanism,
 };
 
@@ -127,9 +127,9 @@ impl Default for Setting {
     fn default() -> Self {
         Self {
             more: "limits = { cancel = \"1s\" }".to_owned(),
-            elicitor: Arc::new(NobodyToAsk),
+            elicitor: Arc::new(NoApprover),
             limit: Duration::from_secs(60),
-            guide: Arc::new(NobodyToAsk),
+            guide: Arc::new(NoApprover),
             logins: None,
             variables: Vec::new(),
         }

@@ -13,7 +13,7 @@ use routing_core::{InterruptType, RunId};
 use super::super::raised::Limit;
 use crate::advice::advised;
 use crate::exit::{Exit, Failure};
-use crate::kept_name::kept_name;
+use crate::interned_name::interned_name;
 use crate::layout::{screen_size, wrap};
 use crate::palette::{Palette, Tone};
 use crate::report::RunFigures;
@@ -60,7 +60,7 @@ pub(super) fn standstill(run: &Run, waiting: &[Interrupt]) -> Standstill {
         .filter(|interrupt| interrupt.family() == Family::Stop);
     let mut found = Standstill::Lifted;
     for pause in pauses {
-        let notes = StopNote::standing(pause);
+        let notes = StopNote::in_force(pause);
         if let Some(limit) = notes.iter().find_map(Limit::of) {
             return Standstill::Limit(limit);
         }
@@ -223,7 +223,7 @@ impl RemoteEnding<'_> {
             lines.extend(wrap(&line, columns, "  "));
         }
         for question in self.questions {
-            let reason = visible_line(&crate::asked::reason(question));
+            let reason = visible_line(&crate::question::reason(question));
             lines.extend(wrap(
                 &format!("{} asks: {reason}", question.kind),
                 columns,
@@ -269,5 +269,5 @@ fn record_of(interrupt: &Interrupt) -> InterruptRecord {
             reroute: interrupt.bound.as_ref().map(|bound| bound.event.clone()),
         },
     };
-    InterruptRecord::of(interrupt, kept_name(interrupt.kind.as_str()), outcome)
+    InterruptRecord::of(interrupt, interned_name(interrupt.kind.as_str()), outcome)
 }

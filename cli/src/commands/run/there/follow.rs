@@ -15,7 +15,7 @@ use std::time::Duration;
 use client::{Feed, FeedItem};
 use engine::run::RunOccurrence;
 use interrupts::life::{Interrupt, RunState};
-use interrupts::signals::{Ladder, OsSignals, SignalSource};
+use interrupts::signals::{Escalation, OsSignals, SignalSource};
 use interrupts::store::Filter;
 use routing_core::{InterruptId, RunId};
 use tokio::sync::mpsc;
@@ -23,19 +23,19 @@ use tokio::time::Instant;
 
 use super::ending::{RemoteEnding, Standstill, standstill};
 use super::occurrences::FeedOccurrences;
-use super::story::FeedEntry;
+use super::rendering::FeedEntry;
 use super::{Remote, RemoteServer};
 use crate::arguments::{Global, HangupChoice};
+use crate::backend::{Backend, ServerLocation};
 use crate::commands::review::Chosen;
 use crate::commands::run::escape::{Escape, Where};
 use crate::commands::run::talk::Talk;
 use crate::exit::{Exit, Failure};
-use crate::installation::{Installation, ServerPlace};
 use crate::keyboard::Keyboard;
 use crate::layout::screen_size;
 use crate::listing;
 use crate::palette::Palette;
-use crate::report::{Detail, Steps, Story};
+use crate::report::{Detail, EventPrinter, Steps};
 use crate::reviewer::Reply;
 use crate::visible::visible_json;
 
@@ -69,7 +69,7 @@ enum Beside {
 }
 
 /// A run on a server that is followed.
-pub(super) struct Following {
+pub(super) struct FollowedRun {
     remote: Arc<Remote>,
     feed: Feed,
     run: RunId,
@@ -78,7 +78,7 @@ pub(super) struct Following {
     json: bool,
     /// Events up to this position were printed before.
     after: u64,
-    story: Story,
+    printer: EventPrinter,
     occurrences: FeedOccurrences,
     /// The run state printed last; `None` if none was printed since the following began.
     told: Option<String>,
@@ -89,7 +89,7 @@ pub(super) struct Following {
     palette: Palette,
     global: Global,
     /// How far the signals so far have escalated.
-    heard: Ladder,
+    heard: Escalation,
     signal: Option<Exit>,
     /// The question that is being asked.
     asking: Option<InterruptId>,
@@ -97,7 +97,7 @@ pub(super) struct Following {
     is_typing: bool,
     /// The window that Esc opens.
     escape: Escape,
-    place: ServerPlace,
+    place: ServerLocation,
     /// Lines to print once the person has answered: no one can type below moving lines.
     held: Vec<String>,
     /// Until when the run may still be resuming.
@@ -113,12 +113,12 @@ pub(super) struct Following {
     is_visited: bool,
 }
 
-impl Following {
+impl FollowedRun {
     /// Follows a run from a position of the feed.
     ///
     /// # Errors
     ///
-    /// If the terminal cannot be read. Nothing is requested from the server before [`Following::until_its_end`].
+    /// If the terminal cannot be read. Nothing is requested from the server before [`FollowedRun::until_its_end`].
     pub(super) fn of(
         server: RemoteServer,
         run: RunId,
@@ -148,7 +148,7 @@ impl Following {
             feed: Feed::of(client, Some(run), "0".to_owned()),
             after: after.parse().unwrap_or_default(),
             occurrences: FeedOccurrences::default(),
-            story: Story::new(palette, detail, Steps::Told),
+            printer: EventPrinter::new(palette, detail, Steps::Told),
             remote,
             run,
             url,
@@ -159,7 +159,7 @@ impl Following {
             asks: is_terminal && talk.input_is_free && !talk.no_input,
             palette,
             global,
-            heard: Ladder::default(),
+            heard: Escalation::default(),
             signal: None,
             asking: None,
             is_typing: false,
@@ -230,9 +230,9 @@ impl Following {
     /// Whether programs have the event that it is paused or waiting: it is the last event, and may still be on its way.
     fn has_told(&self, standing: &RunStatusSnapshot) -> bool {
         let state = standing.run.state;
-        let stands = matches!(state, RunState::Paused | RunState::Waiting);
+        let state_words = matches!(state, RunState::Paused | RunState::Waiting);
         let is_told = |told: &String| *told == state.to_string();
-        !self.json || !stands || self.told.as_ref().is_none_or(is_told)
+        !self.json || !state_words || self.told.as_ref().is_none_or(is_told)
     }
 
     /// Whether there is nothing left to wait for here, though the run has not ended.
@@ -358,14 +358,14 @@ impl Following {
                 replayed: false,
                 event,
             };
-            lines.extend(self.story.tell(&occurrence, columns));
+            lines.extend(self.printer.tell(&occurrence, columns));
         }
         if self.detail > Detail::Little
             && let Some((tone, symbol, what)) = event.aside(self.detail)
         {
             let about = (at, event.node());
             let about = (about.0, about.1.as_ref());
-            lines.extend(self.story.tell_of(about, (symbol, tone), what, columns));
+            lines.extend(self.printer.tell_of(about, (symbol, tone), what, columns));
         }
         lines
     }
@@ -396,7 +396,7 @@ impl Following {
             run: Some(self.run),
             ..Filter::default()
         };
-        let all = listing::interrupts(&*self.remote as &dyn Installation, &all).await?;
+        let all = listing::interrupts(&*self.remote as &dyn Backend, &all).await?;
         let ending = RemoteEnding {
             run: &standing.run,
             usage: self.occurrences.usage(),

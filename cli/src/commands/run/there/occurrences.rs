@@ -12,12 +12,12 @@ use routing_core::{EventId, InterruptDetails, InterruptId, InterruptType, NodeId
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::story::FeedEntry;
-use crate::kept_name::kept_name;
+use super::rendering::FeedEntry;
+use crate::interned_name::interned_name;
 
 /// An event about an agent.
 #[derive(Deserialize)]
-struct AgentTold {
+struct AgentEvent {
     agent_type: String,
     status: NodeActivity,
     step: u32,
@@ -25,7 +25,7 @@ struct AgentTold {
 
 /// An event about a model call.
 #[derive(Deserialize)]
-struct CallTold {
+struct CallEvent {
     turn: u32,
     correction: u32,
     /// Only with the first call of a turn: not with tool rounds or corrections.
@@ -41,7 +41,7 @@ struct CallTold {
 
 /// An event about an agent's interrupt that leaves along a route.
 #[derive(Deserialize)]
-struct RoutedTold {
+struct RoutedEvent {
     interrupt_id: InterruptId,
     origin: String,
     target: String,
@@ -115,8 +115,8 @@ impl FeedOccurrences {
 
     /// An agent that appears for the first time was spawned.
     fn agent(&mut self, event: &FeedEntry) -> Option<Vec<RunEvent>> {
-        let (node, told) = (event.node()?, event.data_as::<AgentTold>()?);
-        let kind = kept_name(&told.agent_type);
+        let (node, told) = (event.node()?, event.data_as::<AgentEvent>()?);
+        let kind = interned_name(&told.agent_type);
         let mut events = Vec::new();
         let is_new = !self.agents.contains_key(&node);
         let agent = self.agents.entry(node.clone()).or_default();
@@ -138,7 +138,7 @@ impl FeedOccurrences {
     }
 
     fn step_started(&mut self, event: &FeedEntry) -> Option<RunEvent> {
-        let (node, told) = (event.node()?, event.data_as::<CallTold>()?);
+        let (node, told) = (event.node()?, event.data_as::<CallEvent>()?);
         let agent = self.agents.get_mut(&node)?;
         agent.step = told.step?;
         Some(RunEvent::StepStarted {
@@ -150,7 +150,7 @@ impl FeedOccurrences {
     }
 
     fn step_finished(&mut self, event: &FeedEntry) -> Option<RunEvent> {
-        let (node, told) = (event.node()?, event.data_as::<CallTold>()?);
+        let (node, told) = (event.node()?, event.data_as::<CallEvent>()?);
         self.usage = self.usage.plus(told.usage);
         let agent = self.agents.get_mut(&node)?;
         agent.usage = agent.usage.plus(told.usage);
@@ -158,7 +158,7 @@ impl FeedOccurrences {
             kind: agent.kind,
             node,
             step: agent.step,
-            field: kept_name(&told.field?),
+            field: interned_name(&told.field?),
             summary: told.summary,
             usage: std::mem::take(&mut agent.usage),
             corrections: told.correction,
@@ -243,7 +243,7 @@ fn bound(event: &FeedEntry) -> Option<RunEvent> {
 }
 
 fn routed(event: &FeedEntry) -> Option<RunEvent> {
-    let told: RoutedTold = event.data_as()?;
+    let told: RoutedEvent = event.data_as()?;
     Some(RunEvent::InterruptResolved {
         interrupt: told.interrupt_id,
         origin: told.origin,

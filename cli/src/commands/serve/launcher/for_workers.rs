@@ -9,7 +9,7 @@ use routing_core::RunId;
 use super::{Launcher, Word};
 use crate::commands::serve::predecessor::{Hindrance, hindrance};
 use crate::exit::{Exit, Failure};
-use crate::keep::{refuse_said, workflow_of};
+use crate::run_owner::{refuse_said, workflow_of};
 
 impl Launcher {
     /// Handles a run that a worker executes. A worker that has it learns the news from the store.
@@ -19,11 +19,11 @@ impl Launcher {
         word: Word,
         asked: Option<&ResumeRequest>,
     ) -> Result<(), Failure> {
-        let keeping = &self.0.keeping;
+        let run_owner = &self.0.run_owner;
         refuse_said(&workflow_of(run), asked.and_then(|it| it.input.as_deref()))?;
-        if keeping.is_held_elsewhere(run) {
+        if run_owner.is_held_elsewhere(run) {
             // Its worker may die before the stop takes effect.
-            if keeping.is_told_to_stop(run).await? {
+            if run_owner.is_told_to_stop(run).await? {
                 self.look_when_left(run.id);
             }
             return Ok(());
@@ -37,12 +37,12 @@ impl Launcher {
             return Ok(());
         };
         // If it is stopping without a stop request, its worker died before it had stopped.
-        if run.state == RunState::Stopping || keeping.is_told_to_stop(run).await? {
-            keeping.carry_out(run).await?;
+        if run.state == RunState::Stopping || run_owner.is_told_to_stop(run).await? {
+            run_owner.carry_out(run).await?;
             return self.goes_on_unless_held(run.id).await;
         }
         // If a person says so, an open question does not keep the other agents from going on.
-        let stands = match run.state {
+        let state_words = match run.state {
             RunState::Paused => true,
             RunState::Waiting => word == Word::Person,
             RunState::Created
@@ -52,7 +52,7 @@ impl Launcher {
             | RunState::Failed
             | RunState::Cancelled => false,
         };
-        if !stands {
+        if !state_words {
             return Ok(());
         }
         let found = hindrance(self.0.store(), run).await?;
@@ -61,7 +61,7 @@ impl Launcher {
             let hint = format!("irq resume {} lets its worker go on", run.id);
             return Err(Failure::new(Exit::Conflict, text).hint(hint));
         }
-        keeping.let_worker_go_on(run, None, asked).await
+        run_owner.let_worker_go_on(run, None, asked).await
     }
 
     /// No person pauses a run that stopped for a stop which was withdrawn meanwhile: it goes on.
@@ -72,7 +72,7 @@ impl Launcher {
         };
         let found = hindrance(self.0.store(), &row).await;
         match found? {
-            Hindrance::None => self.0.keeping.let_worker_go_on(&row, None, None).await,
+            Hindrance::None => self.0.run_owner.let_worker_go_on(&row, None, None).await,
             Hindrance::Shutdown | Hindrance::Branched | Hindrance::Paused => Ok(()),
         }
     }

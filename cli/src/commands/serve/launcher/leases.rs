@@ -21,7 +21,7 @@ impl Launcher {
 
     /// Whether a run is paused or waits. Another process that has it lets a stop take effect or changes its plan, and does
     /// not continue it.
-    pub(super) fn stands(&self, run: &Run) -> bool {
+    pub(super) fn is_resting(&self, run: &Run) -> bool {
         matches!(run.state, RunState::Paused | RunState::Waiting)
     }
 
@@ -38,7 +38,7 @@ impl Launcher {
             match launcher.left(run, &delay).await {
                 Ok(Some(left)) => {
                     launcher.look_again(run).await;
-                    if launcher.stands(&left) && is_launched(&left.content) {
+                    if launcher.is_resting(&left) && is_launched(&left.content) {
                         launcher.go_on_when_due(run);
                     }
                 }
@@ -57,23 +57,23 @@ impl Launcher {
             let Some(row) = self.0.store().run(run).await? else {
                 return Ok(None);
             };
-            let stands = self.stands(&row);
-            if !stands && !self.is_at_work(&row) {
+            let is_resting = self.is_resting(&row);
+            if !is_resting && !self.is_at_work(&row) {
                 return Ok(None);
             }
             let lease = row.lease.as_ref();
             let Some(until) = lease.map(|lease| lease.until) else {
                 return Ok(Some(row));
             };
-            if !self.0.keeping.is_held_elsewhere(&row) {
+            if !self.0.run_owner.is_held_elsewhere(&row) {
                 return Ok(Some(row));
             }
             let is_renewed = until > *first.get_or_insert(until);
-            if is_renewed && !stands {
+            if is_renewed && !is_resting {
                 return Ok(None);
             }
             let left = until.duration_since(self.0.store().now());
-            let next = if stands {
+            let next = if is_resting {
                 left.min(SignedDuration::try_from(PACE).unwrap_or(SignedDuration::MAX))
             } else {
                 left

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::{StreamExt as _, stream};
 use interrupts::life::{Lease, RunState};
-use interrupts::manager::Looks;
+use interrupts::manager::ScanSchedule;
 use interrupts::store::{Page, Run, StoreError};
 use journal::executed_by_worker;
 use routing_core::RunId;
@@ -16,8 +16,8 @@ use super::{Launcher, RunShare, RunTurn, Word};
 use crate::commands::serve::order::is_launched;
 use crate::commands::serve::predecessor::{Hindrance, hindrance};
 use crate::exit::Exit;
-use crate::keep::has_process;
 use crate::listing;
+use crate::run_owner::has_process;
 
 /// How many runs of an earlier server are looked at together.
 const AT_ONCE: usize = 16;
@@ -35,7 +35,7 @@ const TRIES_AGAIN_AFTER: Duration = Duration::from_secs(60);
 
 /// What a server knows of the runs that it has looked at.
 #[derive(Default)]
-struct Looked {
+struct ScannedRuns {
     /// The runs that were tried lately: in which version, and when.
     tried: HashMap<RunId, (u64, Instant)>,
     /// The runs that have not begun, and when they were first seen so: normally their creator begins them at once.
@@ -44,7 +44,7 @@ struct Looked {
     left: HashMap<RunId, ((u64, Option<Lease>), Instant)>,
 }
 
-impl Looked {
+impl ScannedRuns {
     /// Whether a run was tried in this version, and not long ago.
     fn has_tried(&self, run: &Run) -> bool {
         self.tried
@@ -56,15 +56,18 @@ impl Looked {
     fn has_not_begun(&mut self, run: &Run) -> bool {
         let now = Instant::now();
         let seen = *self.created.entry(run.id).or_insert(now);
-        now.duration_since(seen) >= Looks::USUAL.of_server / 2
+        now.duration_since(seen) >= ScanSchedule::USUAL.of_server / 2
     }
 
     /// Whether a run has been unchanged for this long.
     fn has_stood(&mut self, run: &Run, while_: Duration) -> bool {
-        let (now, stands) = (Instant::now(), (run.version, run.lease.clone()));
-        let seen = self.left.entry(run.id).or_insert((stands.clone(), now));
-        if seen.0 != stands {
-            *seen = (stands, now);
+        let (now, state_words) = (Instant::now(), (run.version, run.lease.clone()));
+        let seen = self
+            .left
+            .entry(run.id)
+            .or_insert((state_words.clone(), now));
+        if seen.0 != state_words {
+            *seen = (state_words, now);
         }
         now.duration_since(seen.1) >= while_
     }
@@ -154,13 +157,13 @@ impl Launcher {
     /// Safe: a run is taken with one transaction, or not at all.
     pub(in crate::commands::serve) async fn watch_for_orphaned_runs(&self) {
         let every = if self.is_worker() {
-            Looks::USUAL.of_worker
+            ScanSchedule::USUAL.of_worker
         } else {
-            Looks::USUAL.of_server
+            ScanSchedule::USUAL.of_server
         };
         let mut looks = interval_at(Instant::now() + every, every);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut looked = Looked::default();
+        let mut looked = ScannedRuns::default();
         // If this is dropped, they end.
         let mut resuming = JoinSet::new();
         loop {
@@ -179,22 +182,22 @@ impl Launcher {
     /// one interval, and other orphaned runs must not wait as well.
     async fn resume_orphaned_runs(
         &self,
-        looked: &mut Looked,
+        looked: &mut ScannedRuns,
         resuming: &mut JoinSet<()>,
     ) -> Result<(), StoreError> {
         while resuming.try_join_next().is_some() {}
         let mut page = Page {
             after: 0,
-            limit: Looks::USUAL.page,
+            limit: ScanSchedule::USUAL.page,
         };
         looked.forget();
         let mut room = self.room().unwrap_or(usize::MAX);
         loop {
             let runs = self.0.store().runs(&ORPHANED, page).await?;
-            let is_last = runs.len() < Looks::USUAL.page as usize;
+            let is_last = runs.len() < ScanSchedule::USUAL.page as usize;
             for (position, run) in runs {
                 page.after = position;
-                if self.0.keeping.is_held_elsewhere(&run) {
+                if self.0.run_owner.is_held_elsewhere(&run) {
                     // Once that process has lost it, it is tried at once.
                     looked.tried.remove(&run.id);
                 }
@@ -218,7 +221,7 @@ impl Launcher {
     /// Whether it is this worker's turn to take a run, or has become so since it was first seen. All workers watch a lease
     /// that has run out by the clock alone at the same time, so that the next in line loses no time if the first is gone as
     /// well.
-    fn comes_to_turn(&self, run: &Run, looked: &mut Looked) -> bool {
+    fn comes_to_turn(&self, run: &Run, looked: &mut ScannedRuns) -> bool {
         let while_ = match self.turn(run) {
             // A server looks too seldom for that.
             RunTurn::Now if !self.is_worker() => return true,
@@ -230,22 +233,22 @@ impl Launcher {
         let outlasted = self.to_outlast(run).filter(|least| *least <= while_);
         if comes
             && outlasted.is_some()
-            && let Some(lease) = self.0.keeping.lapsed(run)
+            && let Some(lease) = self.0.run_owner.lapsed(run)
         {
-            self.0.keeping.has_outlasted(run.id, lease);
+            self.0.run_owner.has_outlasted(run.id, lease);
         }
         comes
     }
 
     /// Whether a server launched the run, no process has it, and nothing else keeps it from going on.
-    async fn is_orphaned(&self, run: &Run, looked: &mut Looked) -> bool {
+    async fn is_orphaned(&self, run: &Run, looked: &mut ScannedRuns) -> bool {
         if executed_by_worker(&run.content) {
             // No worker takes it before its stop has taken effect, and the server that was to ensure that has died.
-            return run.state == RunState::Stopping && !self.0.keeping.is_held_elsewhere(run);
+            return run.state == RunState::Stopping && !self.0.run_owner.is_held_elsewhere(run);
         }
         if !is_launched(&run.content)
             || self.0.here().contains(&run.id)
-            || self.0.keeping.is_held_elsewhere(run)
+            || self.0.run_owner.is_held_elsewhere(run)
         {
             return false;
         }

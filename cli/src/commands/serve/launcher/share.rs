@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use interrupts::life::RunState;
-use interrupts::manager::Looks;
+use interrupts::manager::ScanSchedule;
 use interrupts::store::Run;
 use jiff::Timestamp;
 use journal::executed_by_worker;
@@ -64,7 +64,10 @@ impl Launcher {
         let delay = self.0.leases.begin(run);
         let launcher = self.clone();
         self.0.leases.tasks().spawn(async move {
-            while delay.sleeps(Timestamp::now() + Looks::USUAL.for_room).await {
+            while delay
+                .sleeps(Timestamp::now() + ScanSchedule::USUAL.for_room)
+                .await
+            {
                 if launcher.room() != Some(0) {
                     launcher.look_again(run).await;
                     break;

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use interrupts::life::RunState;
-use interrupts::manager::{Looks, Times, time_to_outlast};
+use interrupts::manager::{ScanSchedule, Times, time_to_outlast};
 use interrupts::store::{Run, WorkerState};
 use interrupts::{Fleet, FreeRun, Labels};
 use jiff::{SignedDuration, Timestamp};
@@ -90,7 +90,7 @@ impl Launcher {
             RunShare::Own | RunShare::None => return RunTurn::Now,
         }
         let needs = needs_of(run);
-        let (name, state) = (self.0.keeping.owner(), self.own_state());
+        let (name, state) = (self.0.run_owner.owner(), self.own_state());
         if !state.labels.cover(&needs) {
             return RunTurn::Never;
         }
@@ -116,12 +116,12 @@ impl Launcher {
         };
         // All of them watch an expired lease meanwhile: its owner may only be suspended.
         let to_outlast = self.to_outlast(run).unwrap_or_default();
-        RunTurn::After(to_outlast + Looks::USUAL.of_worker * rank)
+        RunTurn::After(to_outlast + ScanSchedule::USUAL.of_worker * rank)
     }
 
     /// For how long to watch a run's lease that has run out by the clock alone.
     pub(super) fn to_outlast(&self, run: &Run) -> Option<Duration> {
-        let lapsed = self.0.keeping.lapsed(run);
+        let lapsed = self.0.run_owner.lapsed(run);
         lapsed.map(|_lease| time_to_outlast(Times::default().heartbeat))
     }
 
@@ -130,7 +130,7 @@ impl Launcher {
     pub(super) fn look_later(&self, row: &Run, while_: Duration) {
         let (run, version) = (row.id, row.version);
         let is_watched = self.to_outlast(row).is_some_and(|least| least <= while_);
-        let lapsed = self.0.keeping.lapsed(row).filter(|_lease| is_watched);
+        let lapsed = self.0.run_owner.lapsed(row).filter(|_lease| is_watched);
         let while_ = SignedDuration::try_from(while_).unwrap_or(SignedDuration::MAX);
         let (delay, launcher) = (self.0.leases.begin(run), self.clone());
         self.0.leases.tasks().spawn(async move {
@@ -138,7 +138,7 @@ impl Launcher {
                 match launcher.0.store().run(run).await {
                     Ok(Some(row)) if row.version == version => {
                         if let Some(lease) = lapsed.filter(|it| row.lease.as_ref() == Some(it)) {
-                            launcher.0.keeping.has_outlasted(run, lease);
+                            launcher.0.run_owner.has_outlasted(run, lease);
                         }
                         launcher.look_again(run).await;
                     }
@@ -175,7 +175,7 @@ impl Launcher {
     }
 
     async fn tell(&self, lease: SignedDuration) {
-        let (name, state) = (self.0.keeping.owner(), self.own_state());
+        let (name, state) = (self.0.run_owner.owner(), self.own_state());
         if let Err(error) = self.0.store().tell_worker(name, state, lease).await {
             tracing::warn!(%error, "other workers are not told of this one");
         }
@@ -200,7 +200,7 @@ impl Launcher {
 
     /// Hands over the youngest run that others have more room for, if this worker is the one to do so.
     async fn hand_over_where_crowded(&self) {
-        let (name, fleet) = (self.0.keeping.owner(), self.0.among.fleet().clone());
+        let (name, fleet) = (self.0.run_owner.owner(), self.0.among.fleet().clone());
         let mut here: Vec<RunId> = self.0.here().iter().copied().collect();
         here.sort_unstable();
         if self.waits_for_hand_over(&here) {
@@ -217,7 +217,7 @@ impl Launcher {
             };
             if fleet.hands_over(&needs_of(&row), name) {
                 self.0.among.handed_over().insert(run, Instant::now());
-                if self.0.keeping.manager.hand_over(run, HANDED_OVER) {
+                if self.0.run_owner.manager.hand_over(run, HANDED_OVER) {
                     self.0.among.count.fetch_add(1, Ordering::Relaxed);
                     tracing::info!(%run, "the run is handed over: {HANDED_OVER}");
                 }

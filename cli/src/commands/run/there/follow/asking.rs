@@ -7,15 +7,15 @@ use interrupts::signals::{OsSignals, SignalSource as _};
 use routing_core::InterruptId;
 
 use super::status::RunStatusSnapshot;
-use super::{Beside, Following};
+use super::{Beside, FollowedRun};
+use crate::backend::{Backend, NewDecision, Remote};
 use crate::commands::review::{Chosen, of_person};
 use crate::exit::{Exit, Failure};
-use crate::installation::{Installation, NewDecision, Remote};
 use crate::refused::{decided, no_interrupt};
 use crate::reviewer::{Alone, Reply};
-use crate::stands::stands;
+use crate::state_words::state_words;
 
-impl Following {
+impl FollowedRun {
     /// Asks the person here the first question that they have not been asked yet.
     pub(super) fn ask_next(&mut self, standing: &RunStatusSnapshot) {
         if !self.asks || self.asking.is_some() || self.signal.is_some() {
@@ -208,7 +208,7 @@ fn ended_meanwhile(now: &Interrupt) -> String {
         None if now.held_by.is_some() => format!("{id} waits: another interrupt goes first."),
         None => format!(
             "{id} is {}: it takes no answer any more.",
-            stands(now.state)
+            state_words(now.state)
         ),
     }
 }

@@ -6,9 +6,9 @@ use interrupts::life::{Family, Interrupt, State};
 use interrupts::store::{Filter, Run};
 use routing_core::RunId;
 
-use super::{Beside, Following};
+use super::{Beside, FollowedRun};
+use crate::backend::{Backend, Remote};
 use crate::exit::{Exit, Failure};
-use crate::installation::{Installation, Remote};
 use crate::listing;
 
 /// The state of the run.
@@ -25,7 +25,7 @@ impl RunStatusSnapshot {
             node: None,
             states: vec![State::AwaitingReview],
         };
-        let remote: &dyn Installation = remote;
+        let remote: &dyn Backend = remote;
         let waiting = listing::interrupts(remote, &filter).await?;
         let found = remote.run(run).await?;
         let gone = || Failure::new(Exit::NotFound, format!("there is no run {run}"));
@@ -60,7 +60,7 @@ pub(super) struct RunReading {
     pub(super) is_newest: bool,
 }
 
-impl Following {
+impl FollowedRun {
     /// Reads the state of the run, or reads it again after the reading that is under way: however many events a slow
     /// connection brings meanwhile, one more reading is enough.
     pub(super) fn look(&mut self) {

@@ -6,15 +6,15 @@ use interrupts::life::Scope;
 use interrupts::signals::{Rung, Signal};
 use routing_core::{InterruptType, RunId, StopMode};
 
-use super::{Beside, Following};
+use super::{Beside, FollowedRun};
 use crate::advice::advised;
+use crate::backend::{Backend, Remote};
 use crate::exit::{Exit, Failure};
-use crate::installation::{Installation, Remote};
-use crate::keep::words;
 use crate::request::Addressee;
+use crate::run_owner::words;
 use control::StopOrder;
 
-impl Following {
+impl FollowedRun {
     /// What a signal does: the first one asks for a graceful stop, the second for one at once, the third leaves.
     pub(super) fn stop(&mut self, signal: Signal) -> anyhow::Result<()> {
         let exit = Exit::by(signal);
@@ -57,7 +57,7 @@ async fn stop_there(
     mode: StopMode,
     reason: &str,
 ) -> Result<(), Failure> {
-    let remote: &dyn Installation = remote;
+    let remote: &dyn Backend = remote;
     let run = remote.run(run).await?;
     let Some(run) = run.filter(|run| !run.state.is_final()) else {
         return Ok(());

@@ -1,0 +1,480 @@
+//! The store of this machine.
+
+use std::time::Duration;
+
+use agents::plan_execute::change_plan;
+use async_trait::async_trait;
+use control::{DecisionParts, RunProgress, StopOrder, check_decider};
+use interrupts::life::{
+    Actor, Choosing, Interrupt, Judge, NewAsking, ReviewChange, RunState, State, USUAL_CLAIM,
+    WithdrawCause,
+};
+use interrupts::rules::StandingRule;
+use interrupts::store::{
+    Admitted, AuditRow, Checkpoint, Deciding, Filter, JournalEntry, NewMessage, NodeRow, Page, Run,
+    StandingRules, Store, StoreError, StoredMessage, TogetherError, VerifyError,
+};
+use interrupts::{Digest, IdempotencyKey, RouteName};
+use jiff::Timestamp;
+use planning::{PlanChangeRequest, PlanReading, StoredPlan};
+use routing_core::{DecisionId, InterruptId, NodeId, RuleId, RunId, StopMode, StopSource};
+
+use super::{Backend, NewDecision, NewText, RefusedDecisions, Requested, SentText, Verified};
+use crate::actor::actor;
+use crate::arguments::StoreArguments;
+use crate::exit::{Exit, Failure};
+use crate::plan;
+use crate::policy;
+use crate::question;
+use crate::refused::{by_admission, by_change, by_invalid, by_mailbox, by_rule, no_interrupt};
+use crate::request::{self, Addressee, AskRequest};
+use crate::run_owner::has_process;
+use crate::storage::Storage;
+use crate::workflows;
+
+mod cancelled_pause;
+mod orphaned;
+
+/// How often to look at the store while waiting for something.
+const PACE: Duration = Duration::from_millis(50);
+
+/// The store of this machine, with the notifiers of the processes that own its runs.
+pub(crate) struct Local {
+    storage: Storage,
+}
+
+pub(crate) fn me() -> Result<Actor, Failure> {
+    actor().map_err(|error| Failure::new(Exit::Usage, error.to_string()))
+}
+
+impl Local {
+    /// The store that is open already.
+    pub(crate) const fn over(storage: Storage) -> Self {
+        Self { storage }
+    }
+
+    /// Opens the store that is named.
+    ///
+    /// # Errors
+    ///
+    /// As [`Storage::open`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe to repeat.
+    pub(crate) async fn open(arguments: &StoreArguments) -> Result<Self, Failure> {
+        let storage = Storage::open(arguments).await?;
+        Ok(Self { storage })
+    }
+
+    /// The store itself, for a process that executes runs.
+    pub(crate) fn into_storage(self) -> Storage {
+        self.storage
+    }
+
+    /// The store as it was opened.
+    pub(crate) const fn storage(&self) -> &Storage {
+        &self.storage
+    }
+
+    /// What was read, with the catalogue that it names at hand.
+    async fn reading<T>(
+        &self,
+        read: Result<T, StoreError>,
+        names: impl FnOnce(&T) -> Option<Digest>,
+    ) -> Result<T, Failure> {
+        let read = read?;
+        self.learn(names(&read)).await?;
+        Ok(read)
+    }
+
+    async fn learn(&self, catalogue: Option<Digest>) -> Result<(), Failure> {
+        if let Some(digest) = catalogue {
+            let found = workflows::book().named(self.store(), digest).await;
+            found?;
+        }
+        Ok(())
+    }
+
+    fn store(&self) -> &dyn Store {
+        &*self.storage.store
+    }
+
+    /// Wakes the process that owns the changed interrupt's run.
+    async fn woken(&self, interrupt: Interrupt) -> Result<Interrupt, Failure> {
+        self.notify(interrupt.run).await?;
+        Ok(interrupt)
+    }
+
+    /// Why a decision is refused before the store is asked, by the same rules as at a server. The store itself refuses a
+    /// decision about another version, and one about an interrupt that is not open.
+    async fn refusal(
+        &self,
+        decision: &NewDecision,
+        by: &Actor,
+    ) -> Result<Option<Failure>, Failure> {
+        let found = self.interrupt(decision.interrupt).await?;
+        let is_shown =
+            |it: &Interrupt| it.state == State::AwaitingReview && it.version == decision.version;
+        let Some(interrupt) = found.filter(is_shown) else {
+            return Ok(None);
+        };
+        if let Err(error) = check_decider(&interrupt, by) {
+            return Ok(Some(by_invalid(&interrupt, decision.verdict, &error)));
+        }
+        let parts = decision_parts(decision)?;
+        let refused = question::content(&interrupt, &parts).err();
+        Ok(refused.map(|error| by_invalid(&interrupt, decision.verdict, &error)))
+    }
+
+    async fn notify(&self, run: RunId) -> Result<(), Failure> {
+        let run = self.store().run(run).await;
+        if let Some(run) = run? {
+            self.storage.notify(&run).await;
+        }
+        Ok(())
+    }
+
+    async fn admit(&self, to: &Addressee, stop: &StopOrder) -> Result<Requested, Failure> {
+        let admission = request::stop(to, stop, &policy::of_environment()?, me()?)?;
+        let admitted = self.store().join(admission).await;
+        admitted
+            .map(requested)
+            .map_err(|error| by_admission(&error))
+    }
+}
+
+fn requested(admitted: Admitted) -> Requested {
+    Requested {
+        already: matches!(admitted, Admitted::Known(_)),
+        interrupt: admitted.into_interrupt(),
+    }
+}
+
+/// A decision in its parts: its content has the whole answer.
+fn decision_parts(decision: &NewDecision) -> Result<DecisionParts, Failure> {
+    let content = decision.content.as_deref();
+    let payload = content.map(serde_json::from_str).transpose();
+    let payload = payload.map_err(|error| Failure::new(Exit::Failure, error.to_string()))?;
+    Ok(DecisionParts {
+        payload,
+        reroute_to: decision.target.as_ref().map(RouteName::to_string),
+        ..DecisionParts::new(decision.verdict)
+    })
+}
+
+#[async_trait(?Send)]
+impl Backend for Local {
+    fn pace(&self) -> Duration {
+        PACE
+    }
+
+    fn page(&self) -> Option<String> {
+        None
+    }
+
+    async fn sweep(&self) -> Result<(), Failure> {
+        self.storage.sweep().await
+    }
+
+    async fn run(&self, id: RunId) -> Result<Option<Run>, Failure> {
+        let run = self.store().run(id).await;
+        self.reading(run, |run| run.as_ref().and_then(|run| run.catalogue))
+            .await
+    }
+
+    async fn run_of(&self, alias: &str) -> Result<Option<Run>, Failure> {
+        let run = self.store().run_of(alias).await;
+        self.reading(run, |run| run.as_ref().and_then(|run| run.catalogue))
+            .await
+    }
+
+    async fn runs(&self, states: &[RunState], page: Page) -> Result<Vec<(u64, Run)>, Failure> {
+        let runs = self.store().runs(states, page).await;
+        Ok(runs?)
+    }
+
+    async fn node(&self, run: RunId, node: &NodeId) -> Result<Option<NodeRow>, Failure> {
+        let row = self.store().node(run, node).await;
+        Ok(row?)
+    }
+
+    async fn nodes(&self, run: RunId, page: Page) -> Result<Vec<(u64, NodeRow)>, Failure> {
+        let rows = self.store().nodes(Some(run), page).await;
+        Ok(rows?)
+    }
+
+    async fn interrupt(&self, id: InterruptId) -> Result<Option<Interrupt>, Failure> {
+        let found = self.store().interrupt(id).await;
+        self.reading(found, |found| found.as_ref().and_then(|it| it.catalogue))
+            .await
+    }
+
+    async fn interrupt_of(&self, key: &IdempotencyKey) -> Result<Option<Interrupt>, Failure> {
+        let found = self.store().interrupt_of(key).await;
+        self.reading(found, |found| found.as_ref().and_then(|it| it.catalogue))
+            .await
+    }
+
+    async fn interrupts(
+        &self,
+        filter: &Filter,
+        page: Page,
+    ) -> Result<Vec<(u64, Interrupt)>, Failure> {
+        let rows = self.store().interrupts(filter, page).await?;
+        for (_position, interrupt) in &rows {
+            self.learn(interrupt.catalogue).await?;
+        }
+        Ok(rows)
+    }
+
+    async fn journal(&self, run: RunId, page: Page) -> Result<Vec<JournalEntry>, Failure> {
+        let rows = self.store().journal(run, page).await;
+        Ok(rows?)
+    }
+
+    async fn messages(&self, run: RunId, page: Page) -> Result<Vec<StoredMessage>, Failure> {
+        let rows = self.store().messages(run, page).await;
+        Ok(rows?)
+    }
+
+    async fn checkpoints(&self, run: RunId, page: Page) -> Result<Vec<Checkpoint>, Failure> {
+        let rows = self.store().checkpoints(run, page).await;
+        Ok(rows?)
+    }
+
+    async fn audit(&self, page: Page) -> Result<Vec<AuditRow>, Failure> {
+        let rows = self.store().audit(page).await;
+        Ok(rows?)
+    }
+
+    async fn verify_audit(&self) -> Result<Verified, Failure> {
+        match self.store().verify_audit().await {
+            Ok(found) => Ok(Verified::Whole(found)),
+            Err(VerifyError::Store(error)) => Err(error.into()),
+            Err(error) => Ok(Verified::Broken(error.to_string())),
+        }
+    }
+
+    async fn progress(&self, run: RunId) -> Result<Option<RunProgress>, Failure> {
+        let progress = RunProgress::of(self.store(), run, has_process).await;
+        Ok(progress?)
+    }
+
+    fn has_appeared(&self) -> bool {
+        self.storage.has_appeared()
+    }
+
+    async fn plan(&self, run: &Run) -> Result<Option<PlanReading>, Failure> {
+        let reading = PlanReading::of(self.store(), run).await;
+        reading.map_err(|error| plan::unreadable(&error))
+    }
+
+    async fn change_plan(
+        &self,
+        run: &Run,
+        wish: PlanChangeRequest,
+        if_version: Option<usize>,
+    ) -> Result<StoredPlan, Failure> {
+        let bench = plan::bench(&self.storage.store, run, me()?, if_version)?;
+        let change = plan::paid(self.store(), run, plan::wanted(run, wish)?, None).await?;
+        let changed = change_plan(bench, change).await;
+        changed.map_err(|error| plan::unchanged(run, &error))
+    }
+
+    async fn rules(&self, page: Page) -> Result<Vec<(u64, StandingRule)>, Failure> {
+        let rows = StandingRules::rules(self.store(), page).await;
+        Ok(rows?)
+    }
+
+    async fn revoke_rule(&self, id: RuleId) -> Result<StandingRule, Failure> {
+        let revoked = self.store().revoke_rule(id, me()?).await;
+        revoked.map_err(|error| by_rule(&error))
+    }
+
+    async fn decide(&self, decision: NewDecision) -> Result<Interrupt, Failure> {
+        let id = decision.interrupt;
+        match self.decide_together(vec![decision]).await? {
+            Ok(decided) => decided.into_iter().next().ok_or_else(|| no_interrupt(id)),
+            Err(refused) => match refused.into_iter().next() {
+                Some((_place, failure)) => Err(failure),
+                None => Err(no_interrupt(id)),
+            },
+        }
+    }
+
+    async fn decide_together(
+        &self,
+        decisions: Vec<NewDecision>,
+    ) -> Result<Result<Vec<Interrupt>, RefusedDecisions>, Failure> {
+        let by = me()?;
+        let mut refused = Vec::new();
+        for (place, decision) in decisions.iter().enumerate() {
+            let refusal = self.refusal(decision, &by).await?;
+            refused.extend(refusal.map(|failure| (place, failure)));
+        }
+        if !refused.is_empty() {
+            return Ok(Err(refused));
+        }
+        let deciding = decisions.into_iter().map(|decision| Deciding {
+            interrupt: decision.interrupt,
+            judge: Judge::Person {
+                actor: by.clone(),
+                version: decision.version,
+                shown: decision.shown,
+            },
+            choosing: Choosing {
+                id: DecisionId::generate(),
+                verdict: decision.verdict,
+                target: decision.target,
+                content: decision.content,
+            },
+            remember: decision.remember,
+        });
+        let decided = match self.store().decide_together(deciding.collect()).await {
+            Ok(decided) => decided,
+            Err(TogetherError::Refused(refused)) => {
+                let refused = refused.into_iter();
+                let told = refused.map(|one| (one.place, by_change(one.interrupt, &one.error)));
+                return Ok(Err(told.collect()));
+            }
+            Err(TogetherError::Store(error)) => return Err(error.into()),
+            Err(error) => return Err(Failure::new(Exit::Failure, error.to_string())),
+        };
+        let mut notified = Vec::new();
+        for one in &decided {
+            cancelled_pause::end(&self.storage, one).await?;
+            if !notified.contains(&one.run) {
+                notified.push(one.run);
+                self.notify(one.run).await?;
+            }
+        }
+        Ok(Ok(decided))
+    }
+
+    async fn claim(&self, id: InterruptId, version: u64, take: bool) -> Result<Interrupt, Failure> {
+        let until = Timestamp::now()
+            .checked_add(USUAL_CLAIM)
+            .unwrap_or(Timestamp::MAX);
+        let change = if take {
+            ReviewChange::Claim { until }
+        } else {
+            ReviewChange::Release
+        };
+        let changed = self.store().review(id, me()?, version, change).await;
+        changed.map_err(|error| by_change(id, &error))
+    }
+
+    async fn stop(&self, to: &Addressee, stop: &StopOrder) -> Result<Requested, Failure> {
+        let mut made = self.admit(to, stop).await?;
+        // Its owner may have released it since it was looked up: one that releases it later looks once more.
+        let run = self.store().run(to.run.id).await?;
+        let run = run.unwrap_or_else(|| to.run.clone());
+        self.storage.notify(&run).await;
+        if !has_process(&run)
+            && let Some(interrupt) =
+                orphaned::take_hold(&self.storage, &made.interrupt, &run).await?
+        {
+            made.interrupt = interrupt;
+        }
+        Ok(made)
+    }
+
+    async fn see_to(&self, stop: &Interrupt) -> Result<(), Failure> {
+        if let Some(run) = self.run(stop.run).await?
+            && !run.state.is_final()
+            && !has_process(&run)
+        {
+            orphaned::take_hold(&self.storage, stop, &run).await?;
+        }
+        Ok(())
+    }
+
+    async fn harden(&self, id: InterruptId) -> Result<(), Failure> {
+        let known = self.interrupt(id).await?.ok_or_else(|| no_interrupt(id))?;
+        if known.state == State::AwaitingReview {
+            // It has stopped already: its readers must find it as it was shown.
+            return Ok(());
+        }
+        let harder = NewAsking {
+            by: me()?,
+            source: StopSource::User,
+            mode: StopMode::Immediate,
+            reason: known.reason,
+            content: String::new(),
+        };
+        let raised = self.store().ask(id, harder).await;
+        let raised = raised.map_err(|error| by_change(id, &error))?;
+        self.notify(raised.run).await
+    }
+
+    async fn publish(
+        &self,
+        to: &Addressee,
+        wish: AskRequest,
+        known: Option<&Interrupt>,
+    ) -> Result<Requested, Failure> {
+        let mut admission = request::event(to, wish, me()?)?;
+        match known {
+            Some(first) => first.keep_terms(&mut admission),
+            None => policy::of_environment()?.apply(&mut admission),
+        }
+        let admitted = self.store().admit(admission).await;
+        let admitted = admitted.map_err(|error| by_admission(&error))?;
+        self.storage.notify(&to.run).await;
+        Ok(requested(admitted))
+    }
+
+    async fn send(&self, message: NewText) -> Result<SentText, Failure> {
+        let run = message.run;
+        let message = NewMessage {
+            run,
+            node: message.node,
+            text: message.text,
+            from: me()?,
+            key: message.key,
+        };
+        let sent = self.store().send_message(message).await;
+        let sent = sent.map_err(|error| by_mailbox(&error))?;
+        self.notify(run).await?;
+        Ok(SentText {
+            position: sent.position,
+            at: sent.at,
+        })
+    }
+
+    async fn take_back(&self, message: &StoredMessage) -> Result<(), Failure> {
+        let (run, number) = (message.message.run, message.position);
+        let withdrawn = self.store().withdraw_message(run, number, me()?).await;
+        withdrawn.map_err(|error| by_mailbox(&error))?;
+        Ok(())
+    }
+
+    async fn my_name(&self) -> Result<String, Failure> {
+        Ok(me()?.name.as_str().to_owned())
+    }
+
+    async fn withdraw(&self, id: InterruptId, asking: Option<u32>) -> Result<Interrupt, Failure> {
+        let cause = match asking {
+            Some(number) => WithdrawCause::Asking { number },
+            None => WithdrawCause::Withdrawn,
+        };
+        let changed = self.store().withdraw(id, me()?, cause).await;
+        let changed = self
+            .woken(changed.map_err(|error| by_change(id, &error))?)
+            .await?;
+        if changed.state != State::Delivered || changed.is_asked_for() {
+            return Ok(changed);
+        }
+        // The stop takes effect first; if no process does that, this one does.
+        self.see_to(&changed).await?;
+        let now = self.interrupt(id).await?;
+        Ok(now.unwrap_or(changed))
+    }
+
+    async fn redrive(&self, id: InterruptId) -> Result<Interrupt, Failure> {
+        let changed = self.store().redrive(id, me()?).await;
+        self.woken(changed.map_err(|error| by_change(id, &error))?)
+            .await
+    }
+}

@@ -1,0 +1,343 @@
+//! A server somewhere else.
+
+mod failure;
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use client::{CatalogueOf, Client, ClientSettings, RequestedInterrupt};
+use control::{RunProgress, StopOrder};
+use interrupts::catalogue::SharedCatalogue;
+use interrupts::life::{Family, Interrupt, RunState, State};
+use interrupts::rules::StandingRule;
+use interrupts::store::{
+    AuditRow, Checkpoint, Filter, JournalEntry, NodeRow, Page, Run, StoredMessage,
+};
+use interrupts::{Digest, IdempotencyKey};
+use planning::{PlanChangeRequest, PlanReading, StoredPlan};
+use routing_core::{InterruptId, NodeId, RuleId, RunId, StopMode};
+
+use super::{
+    Backend, NewDecision, NewText, RefusedDecisions, Requested, SentText, ServerLocation, Verified,
+};
+use crate::authority;
+use crate::exit::{Exit, Failure};
+use crate::plan;
+use crate::refused::{no_interrupt, no_rule};
+use crate::request::{self, Addressee, AskRequest};
+use crate::workflows;
+
+use failure::{of_address, of_authorities, of_problem, of_token};
+
+/// How often to ask a server while waiting for something.
+const PACE: Duration = Duration::from_millis(250);
+
+/// A client of the server at a place. Nothing is sent yet.
+///
+/// # Errors
+///
+/// If the address, the token's file or that of the authorities cannot be read.
+pub(crate) fn client_at(place: &ServerLocation) -> Result<Client, Failure> {
+    let address = client::Address::parse(&place.url).map_err(|error| of_address(&error))?;
+    let mut settings = ClientSettings::new(address);
+    if let Some(file) = &place.token_file {
+        let token = client::Token::read(file).map_err(|error| of_token(file, &error))?;
+        settings = settings.token(token);
+    }
+    if let Some(file) = &place.ca_certificate {
+        settings = settings.authorities(authority::read(file)?);
+    }
+    let place = place.ca_certificate.as_deref();
+    settings
+        .build()
+        .map_err(|error| of_authorities(place, error))
+}
+
+/// A server, as what commands work on.
+pub(crate) struct Remote {
+    client: Client,
+}
+
+impl Remote {
+    /// The server at a place. Nothing is asked of it yet.
+    ///
+    /// # Errors
+    ///
+    /// If the address or the token's file cannot be read.
+    pub(crate) fn at(place: &ServerLocation) -> Result<Self, Failure> {
+        client_at(place).map(Self::over)
+    }
+
+    /// The server that a client speaks to.
+    pub(crate) const fn over(client: Client) -> Self {
+        Self { client }
+    }
+
+    /// Learns the catalogue that something names, unless it is known already: the server has it.
+    async fn learn(&self, of: CatalogueOf<'_>, catalogue: Option<Digest>) -> Result<(), Failure> {
+        let book = workflows::book();
+        let is_new = catalogue.is_some_and(|digest| book.at_hand(digest).is_none());
+        if is_new && let Some(found) = self.client.catalogue(of).await? {
+            book.keep(&SharedCatalogue::new(found));
+        }
+        Ok(())
+    }
+
+    async fn learn_of(&self, interrupt: Option<&Interrupt>) -> Result<(), Failure> {
+        let Some(interrupt) = interrupt else {
+            return Ok(());
+        };
+        let of = CatalogueOf::Interrupt(interrupt.id);
+        self.learn(of, interrupt.catalogue).await
+    }
+
+    /// An interrupt that was just changed, in its current state.
+    async fn now(&self, id: InterruptId) -> Result<Interrupt, Failure> {
+        self.interrupt(id).await?.ok_or_else(|| no_interrupt(id))
+    }
+
+    async fn requested(
+        &self,
+        asked: RequestedInterrupt,
+        was_known: bool,
+    ) -> Result<Requested, Failure> {
+        Ok(Requested {
+            already: was_known || asked.already,
+            interrupt: self.now(asked.interrupt).await?,
+        })
+    }
+}
+
+#[async_trait(?Send)]
+impl Backend for Remote {
+    fn pace(&self) -> Duration {
+        PACE
+    }
+
+    fn page(&self) -> Option<String> {
+        Some(self.client.address().to_string())
+    }
+
+    async fn sweep(&self) -> Result<(), Failure> {
+        // The server does it.
+        Ok(())
+    }
+
+    async fn run(&self, id: RunId) -> Result<Option<Run>, Failure> {
+        self.run_of(&id.to_string()).await
+    }
+
+    async fn run_of(&self, alias: &str) -> Result<Option<Run>, Failure> {
+        let found = self.client.run(alias).await?;
+        if let Some(run) = &found {
+            self.learn(CatalogueOf::Run(alias), run.catalogue).await?;
+        }
+        Ok(found)
+    }
+
+    async fn runs(&self, wanted: &[RunState], page: Page) -> Result<Vec<(u64, Run)>, Failure> {
+        Ok(self.client.runs(wanted, page).await?)
+    }
+
+    async fn node(&self, run: RunId, node: &NodeId) -> Result<Option<NodeRow>, Failure> {
+        Ok(self.client.agent(run, node).await?)
+    }
+
+    async fn nodes(&self, run: RunId, page: Page) -> Result<Vec<(u64, NodeRow)>, Failure> {
+        Ok(self.client.agents(run, page).await?)
+    }
+
+    async fn interrupt(&self, id: InterruptId) -> Result<Option<Interrupt>, Failure> {
+        let found = self.client.interrupt(id).await?;
+        self.learn_of(found.as_ref()).await?;
+        Ok(found)
+    }
+
+    async fn interrupt_of(&self, key: &IdempotencyKey) -> Result<Option<Interrupt>, Failure> {
+        let found = self.client.interrupt_of(key).await?;
+        self.learn_of(found.as_ref()).await?;
+        Ok(found)
+    }
+
+    async fn interrupts(
+        &self,
+        filter: &Filter,
+        page: Page,
+    ) -> Result<Vec<(u64, Interrupt)>, Failure> {
+        let found = self.client.interrupts(filter, page).await?;
+        for (_position, interrupt) in &found {
+            self.learn_of(Some(interrupt)).await?;
+        }
+        Ok(found)
+    }
+
+    async fn journal(&self, run: RunId, page: Page) -> Result<Vec<JournalEntry>, Failure> {
+        Ok(self.client.journal(run, page).await?)
+    }
+
+    async fn messages(&self, run: RunId, page: Page) -> Result<Vec<StoredMessage>, Failure> {
+        Ok(self.client.messages(run, page).await?)
+    }
+
+    async fn checkpoints(&self, run: RunId, page: Page) -> Result<Vec<Checkpoint>, Failure> {
+        Ok(self.client.checkpoints(run, page).await?)
+    }
+
+    async fn audit(&self, page: Page) -> Result<Vec<AuditRow>, Failure> {
+        Ok(self.client.audit(page).await?)
+    }
+
+    async fn verify_audit(&self) -> Result<Verified, Failure> {
+        match self.client.verify_audit().await.map_err(Failure::from) {
+            Ok(found) => Ok(Verified::Whole(found)),
+            // The one refusal of a request without parameters: the audit is broken.
+            Err(failure) if failure.exit == Exit::Conflict => {
+                Ok(Verified::Broken(failure.to_string()))
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+
+    async fn progress(&self, run: RunId) -> Result<Option<RunProgress>, Failure> {
+        Ok(self.client.progress(run).await?)
+    }
+
+    fn has_appeared(&self) -> bool {
+        // One that is not there is an error each time, and is asked again each time.
+        false
+    }
+
+    async fn plan(&self, run: &Run) -> Result<Option<PlanReading>, Failure> {
+        Ok(self.client.plan(run.id).await?)
+    }
+
+    async fn change_plan(
+        &self,
+        run: &Run,
+        wish: PlanChangeRequest,
+        if_version: Option<usize>,
+    ) -> Result<StoredPlan, Failure> {
+        let saved = self.client.change_plan(run.id, wish, if_version).await?;
+        let plan = plan::saved_at(self, saved).await?;
+        plan.ok_or_else(|| plan::no_plan(run.id))
+    }
+
+    async fn rules(&self, page: Page) -> Result<Vec<(u64, StandingRule)>, Failure> {
+        Ok(self.client.rules(page).await?)
+    }
+
+    async fn revoke_rule(&self, id: RuleId) -> Result<StandingRule, Failure> {
+        let gone = || no_rule(&id.to_string());
+        self.client.rule(id).await?.ok_or_else(gone)?;
+        self.client.revoke_rule(id).await?;
+        self.client.rule(id).await?.ok_or_else(gone)
+    }
+
+    async fn decide(&self, decision: NewDecision) -> Result<Interrupt, Failure> {
+        self.client.decide(&decision).await?;
+        self.now(decision.interrupt).await
+    }
+
+    async fn decide_together(
+        &self,
+        decisions: Vec<NewDecision>,
+    ) -> Result<Result<Vec<Interrupt>, RefusedDecisions>, Failure> {
+        if let Some(refused) = self.client.decide_together(&decisions).await? {
+            let place = |id: &str| {
+                decisions
+                    .iter()
+                    .position(|decision| decision.interrupt.to_string() == id)
+            };
+            let told = refused
+                .into_iter()
+                .map(|(id, problem)| (place(&id).unwrap_or_default(), of_problem(&problem)));
+            return Ok(Err(told.collect()));
+        }
+        let mut decided = Vec::with_capacity(decisions.len());
+        for decision in decisions {
+            decided.push(self.now(decision.interrupt).await?);
+        }
+        Ok(Ok(decided))
+    }
+
+    async fn claim(&self, id: InterruptId, version: u64, take: bool) -> Result<Interrupt, Failure> {
+        self.client.claim(id, version, take).await?;
+        self.now(id).await
+    }
+
+    async fn stop(&self, to: &Addressee, stop: &StopOrder) -> Result<Requested, Failure> {
+        let asked = self.client.stop(to.run.id, &to.node, stop).await?;
+        self.requested(asked, false).await
+    }
+
+    async fn see_to(&self, _stop: &Interrupt) -> Result<(), Failure> {
+        // The server does.
+        Ok(())
+    }
+
+    async fn harden(&self, id: InterruptId) -> Result<(), Failure> {
+        let stop = self.now(id).await?;
+        match (stop.family(), stop.state) {
+            (Family::Stop, State::Requested | State::Delivered) => {}
+            // It has stopped already.
+            (Family::Stop, State::AwaitingReview) => return Ok(()),
+            (_, state) => {
+                let text = format!("{id} is {state}, and cannot be made harder");
+                return Err(Failure::new(Exit::Conflict, text));
+            }
+        }
+        let run = self.run(stop.run).await?.ok_or_else(|| no_interrupt(id))?;
+        let to = Addressee {
+            run,
+            node: stop.node,
+            kind: stop.kind,
+        };
+        // The same stop again, and harder: the server makes the one that is under way immediate.
+        let harder = StopOrder::new(
+            stop.interrupt_type,
+            StopMode::Immediate,
+            stop.scope,
+            stop.reason,
+        );
+        self.stop(&to, &harder).await.map(|_requested| ())
+    }
+
+    async fn publish(
+        &self,
+        to: &Addressee,
+        wish: AskRequest,
+        known: Option<&Interrupt>,
+    ) -> Result<Requested, Failure> {
+        let (event, _target) = request::wished(to, &wish)?;
+        let asked = self.client.publish(to.run.id, event).await?;
+        self.requested(asked, known.is_some()).await
+    }
+
+    async fn send(&self, message: NewText) -> Result<SentText, Failure> {
+        let words = (message.text.as_str(), &message.key);
+        let sent = self.client.send(message.run, &message.node, words).await?;
+        Ok(SentText {
+            position: sent.position,
+            at: sent.at,
+        })
+    }
+
+    async fn take_back(&self, message: &StoredMessage) -> Result<(), Failure> {
+        let (run, node) = (message.message.run, &message.message.node);
+        Ok(self.client.take_back(run, node, message.position).await?)
+    }
+
+    async fn my_name(&self) -> Result<String, Failure> {
+        Ok(self.client.whoami().await?.name)
+    }
+
+    async fn withdraw(&self, id: InterruptId, asking: Option<u32>) -> Result<Interrupt, Failure> {
+        self.client.withdraw(id, asking).await?;
+        self.now(id).await
+    }
+
+    async fn redrive(&self, id: InterruptId) -> Result<Interrupt, Failure> {
+        self.client.redrive(id).await?;
+        self.now(id).await
+    }
+}

@@ -1,0 +1,243 @@
+//! What the server requests of the process that executes its runs.
+
+use std::sync::atomic::Ordering;
+
+use agents::plan_execute::{PlanChange, change_plan};
+use agents::run::RunOrder;
+use async_trait::async_trait;
+use interrupts::Digest;
+use interrupts::life::{Actor, RunState};
+use interrupts::store::{CheckpointId, NewRun, Run, RunError};
+use jiff::Timestamp;
+use journal::ResumeRequest;
+use planning::{PlanChangeRequest, PlanEditError, StoredPlan, open_escape};
+use routing_core::RunId;
+use server::{Holder, LaunchError, LaunchOrder, PlanOrder, PlanOrderError, RunLauncher};
+
+use super::{Launcher, RunShare, Word};
+use crate::commands::resume::refuse_work;
+use crate::commands::serve::order::{is_asked, launched, waits_for_server};
+use crate::exit::{Exit, Failure};
+use crate::plan;
+use crate::refused::by_run;
+use crate::run_owner::{accept_catalogue, known_to_fork, refuse_fork, refuse_over, refuse_unread};
+use crate::workflows;
+
+impl Launcher {
+    async fn row(&self, run: RunId) -> Result<Run, LaunchError> {
+        let found = self.0.store().run(run).await?;
+        found.ok_or_else(|| LaunchError::Unavailable {
+            detail: format!("there is no {run}"),
+        })
+    }
+
+    /// A change of a plan with the model that it needs, which is paid from the run's budget.
+    async fn wanted(&self, run: &Run, wish: PlanChangeRequest) -> Result<PlanChange, Failure> {
+        let allows = self.0.defaults.limits_of(&run.content)?.spending();
+        plan::paid(self.0.store(), run, plan::wanted(run, wish)?, allows).await
+    }
+}
+
+/// The server's error for a failure.
+fn refused(failure: &Failure) -> LaunchError {
+    let text = match failure.advice() {
+        Some(hint) => format!("{failure} ({hint})"),
+        None => failure.to_string(),
+    };
+    if failure.exit == Exit::Failure {
+        LaunchError::Unavailable { detail: text }
+    } else {
+        LaunchError::Refused { reason: text }
+    }
+}
+
+/// The digest of a fork request.
+fn forked(checkpoint: CheckpointId, input: Option<&str>) -> Digest {
+    let said = serde_json::json!([checkpoint.to_string(), input]);
+    Digest::of(said.to_string().as_bytes())
+}
+
+impl Launcher {
+    /// The run that an order created before. It is recognised by the request: this server may make something else of it than
+    /// another one did.
+    async fn known(&self, order: &LaunchOrder) -> Result<Option<RunId>, LaunchError> {
+        match self.0.store().run(order.id).await? {
+            Some(run) if is_asked(&run.content, order.asked()) => Ok(Some(run.id)),
+            Some(run) => Err(LaunchError::Taken { run: run.id }),
+            None => Ok(None),
+        }
+    }
+}
+
+fn not_created(error: &RunError) -> LaunchError {
+    if let RunError::Taken { run } = error {
+        LaunchError::Taken { run: *run }
+    } else if let RunError::Store(error) = error {
+        LaunchError::Store(error.clone())
+    } else {
+        refused(&by_run(error))
+    }
+}
+
+#[async_trait]
+impl RunLauncher for Launcher {
+    fn late_results(&self) -> u64 {
+        self.0.counts.late_results()
+    }
+
+    fn takeovers(&self) -> u64 {
+        self.0.takeovers.load(Ordering::Relaxed)
+    }
+
+    async fn start(&self, order: LaunchOrder) -> Result<RunId, LaunchError> {
+        if let Some(known) = self.known(&order).await? {
+            return Ok(known);
+        }
+        if self.0.tasks.is_closed() {
+            let detail = "the server is being stopped".to_owned();
+            return Err(LaunchError::Unavailable { detail });
+        }
+        let (run_order, content) = self.0.defaults.order(&order)?;
+        if self.0.share == RunShare::Own && !journal::needs_in(&content).is_empty() {
+            return Err(LaunchError::Order {
+                field: "options.needs".to_owned(),
+                reason: "this server executes its runs itself; with --runs-by-workers, workers that have it do"
+                    .to_owned(),
+            });
+        }
+        let root = workflows::root_of(&run_order.workflow);
+        let work = self
+            .0
+            .prepare(run_order, &content)
+            .map_err(|failure| LaunchError::Order {
+                field: "options".to_owned(),
+                reason: failure.to_string(),
+            })?;
+        let new = NewRun {
+            root,
+            id: order.id,
+            alias: order.alias.clone(),
+            content,
+        };
+        let run = match self.0.store().create_run(new).await {
+            Ok(run) => run,
+            Err(error) => {
+                // Another server may have received the same order, was faster, and made something else of it.
+                let known = self.known(&order).await?;
+                return known.ok_or_else(|| not_created(&error));
+            }
+        };
+        // The same request may have been faster.
+        if run.state != RunState::Created {
+            return Ok(run.id);
+        }
+        let begun = self.begin(run.id, work).await;
+        begun.map_err(|failure| refused(&failure))?;
+        Ok(run.id)
+    }
+
+    fn holder(&self, run: &Run, _now: Timestamp) -> Holder {
+        if self.0.here().contains(&run.id) {
+            Holder::Here
+        } else if self.0.run_owner.is_held_elsewhere(run) {
+            Holder::Elsewhere
+        } else {
+            Holder::Nobody
+        }
+    }
+
+    fn is_taken_up(&self, run: &Run) -> bool {
+        waits_for_server(run)
+    }
+
+    fn watch(&self, run: &Run) {
+        if self.is_at_work(run) || self.is_resting(run) {
+            self.look_when_left(run.id);
+        }
+    }
+
+    async fn wake(&self, run: RunId) -> Result<(), LaunchError> {
+        let row = self.row(run).await?;
+        let woken = self.go_on(&row, Word::News, None).await;
+        woken.map_err(|failure| refused(&failure))
+    }
+
+    async fn resume(&self, run: RunId, request: ResumeRequest) -> Result<(), LaunchError> {
+        let row = self.row(run).await?;
+        let resumed = self.go_on(&row, Word::Person, Some(&request)).await;
+        resumed.map_err(|failure| refused(&failure))
+    }
+
+    async fn fork(
+        &self,
+        checkpoint: CheckpointId,
+        id: RunId,
+        input: Option<String>,
+        by: Actor,
+    ) -> Result<RunId, LaunchError> {
+        let store = self.0.store();
+        let Some(from) = store.run(checkpoint.run).await? else {
+            let reason = format!("there is no {}", checkpoint.run);
+            return Err(LaunchError::Refused { reason });
+        };
+        refuse_work(&from).map_err(|it| refused(&it))?;
+        let order =
+            RunOrder::from_content(&from.content).map_err(|error| LaunchError::Refused {
+                reason: crate::exit::causes(&error),
+            })?;
+        let work = self.0.prepare(order, &from.content);
+        let work = work.map_err(|it| refused(&it))?;
+        refuse_fork(work.workflow()).map_err(|it| refused(&it))?;
+        let read = refuse_unread(store, work.workflow(), Some(checkpoint)).await;
+        read.map_err(|it| refused(&it))?;
+        let new = NewRun {
+            root: None,
+            id,
+            alias: None,
+            content: launched(&from.content, &by, forked(checkpoint, input.as_deref())),
+        };
+        // The input is created with the run: whenever this process dies, the run never goes on without it.
+        let (left, fork) = ((&from, checkpoint), (id, work.workflow()));
+        let known = known_to_fork(store, left, fork, input.as_deref()).await;
+        let known = known.map_err(|it| refused(&it))?;
+        let is_over = refuse_over(store, work.workflow(), checkpoint, &known).await;
+        is_over.map_err(|it| refused(&it))?;
+        let forked = store.fork_run_with(checkpoint, new, known).await;
+        let forked = forked.map_err(|error| not_created(&error))?;
+        if self.0.run_owner.is_held_elsewhere(&forked) {
+            return Ok(forked.id);
+        }
+        if forked.state == RunState::Created {
+            let begun = self.begin(forked.id, work).await;
+            begun.map_err(|failure| refused(&failure))?;
+        } else {
+            // On a repeated request it has begun already, but its owner may have gone.
+            self.look_again(forked.id).await;
+        }
+        Ok(forked.id)
+    }
+
+    async fn accept_catalogue(&self, run: RunId, by: Actor) -> Result<(), LaunchError> {
+        let row = self.row(run).await?;
+        let accepted = accept_catalogue(self.0.run_owner.shared_store(), &row, by);
+        accepted.await.map_err(|failure| refused(&failure))
+    }
+
+    async fn change_plan(&self, order: PlanOrder) -> Result<StoredPlan, PlanOrderError> {
+        let run = order.run;
+        let found = self.0.store().run(run).await;
+        let row = found.map_err(PlanEditError::from)?;
+        let row = row.ok_or(PlanEditError::NoRun { run })?;
+        let store = self.0.run_owner.shared_store();
+        let bench = plan::bench(store, &row, order.by, order.if_version);
+        let bench = bench.map_err(|failure| refused(&failure))?;
+        let wanted = self.wanted(&row, order.wish).await;
+        let wanted = wanted.map_err(|failure| refused(&failure))?;
+        let changed = change_plan(bench, wanted).await;
+        // A decision may have come while this process owned the run: no process could continue it then.
+        if matches!(open_escape(self.0.store(), &row).await, Ok(None)) {
+            self.look_again(run).await;
+        }
+        Ok(changed?)
+    }
+}

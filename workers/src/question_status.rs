@@ -1,0 +1,327 @@
+//! The state of a worker's question: asked, decided, and where its answer goes.
+
+use interrupts::catalogue::{RouteEntry, misfits};
+use interrupts::life::{Decider, Interrupt, State, Verdict};
+use interrupts::store::{JournalEntry, Run};
+use interrupts::{EffectId, RouteName};
+use jiff::Timestamp;
+use journal::entry::{InterruptEnd, InterruptIntent, InterruptOutcome};
+use routing_core::DecisionId;
+use routing_core::review::Answer;
+use serde_json::Value;
+
+use crate::error::WorkError;
+use crate::key::WorkKey;
+use crate::protocol::Protocol;
+
+/// How many answers of a model are read: the first one, and three corrections.
+pub(crate) const ANSWERS: u32 = 4;
+
+/// Whether a question is still open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QuestionState {
+    /// It waits for its decision.
+    Open,
+    /// It is decided.
+    Decided,
+    /// No decision came in time.
+    Expired,
+    /// It was withdrawn, and will not be decided.
+    Withdrawn,
+}
+
+impl QuestionState {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Open, Self::Decided, Self::Expired, Self::Withdrawn];
+
+    fn of(interrupt: &Interrupt) -> Self {
+        match interrupt.state {
+            State::Requested | State::Delivered | State::Acknowledged | State::AwaitingReview => {
+                Self::Open
+            }
+            State::Resolved | State::Rerouted => Self::Decided,
+            State::Expired => Self::Expired,
+            State::Cancelled | State::DeadLettered => Self::Withdrawn,
+        }
+    }
+
+    /// Its name on the wire.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Decided => "decided",
+            Self::Expired => "expired",
+            Self::Withdrawn => "withdrawn",
+        }
+    }
+}
+
+/// What was decided.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Decided {
+    /// The decision's id.
+    pub id: DecisionId,
+    /// What.
+    pub verdict: Verdict,
+    /// The answer.
+    pub answer: Answer,
+    /// Who decided: a person's name, `policy` or `deadline`.
+    pub by: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// The one route that the answer takes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Route {
+    /// How the workflow describes it.
+    pub entry: RouteEntry,
+    /// Whether it differs from the route of the kind.
+    pub rerouted: bool,
+}
+
+/// The question that asks a person for a request that no model could fill in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestQuestion {
+    /// Its key.
+    pub key: WorkKey,
+    /// Whether it is still open.
+    pub state: QuestionState,
+}
+
+/// The state of a question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QuestionStatus {
+    /// Its key.
+    pub key: WorkKey,
+    /// Its interrupt.
+    pub interrupt: Interrupt,
+    /// Whether it is still open.
+    pub state: QuestionState,
+    /// What was decided.
+    pub decided: Option<Decided>,
+    /// Where the answer goes; `None` before the decision, and if the kind has no routes.
+    pub route: Option<Route>,
+    /// The request of that route, once it is filled in.
+    pub request: Option<Value>,
+    /// How many answers of a model were rejected.
+    pub rejected: u32,
+    /// The question that asks a person for the request, if there is one.
+    pub asked: Option<RequestQuestion>,
+    /// Whether its outcome is recorded in the journal.
+    pub(crate) is_recorded: bool,
+}
+
+impl QuestionStatus {
+    /// How many corrections a model may still make before a person is asked.
+    pub fn corrections_left(&self) -> u32 {
+        ANSWERS.saturating_sub(self.rejected.max(1))
+    }
+
+    /// Whether its worker has taken the outcome: [`Owned::settled`](crate::Owned::settled) has recorded it.
+    pub const fn is_taken(&self) -> bool {
+        self.is_recorded
+    }
+
+    /// Whether no person needs to answer any more: neither for the decision nor for the request.
+    pub fn is_over(&self) -> bool {
+        let is_open = |asked: &RequestQuestion| asked.state == QuestionState::Open;
+        self.state != QuestionState::Open && !self.asked.as_ref().is_some_and(is_open)
+    }
+
+    /// Whether nothing more comes of it: it is over, and the request is there, or there will be none.
+    pub fn is_settled(&self) -> bool {
+        let wants_request = match self.state {
+            QuestionState::Open | QuestionState::Decided | QuestionState::Expired => {
+                self.route.is_some()
+            }
+            QuestionState::Withdrawn => false,
+        };
+        // A person who was asked for the request, and gave none, is not asked again.
+        let is_filled = !wants_request || self.request.is_some() || self.asked.is_some();
+        self.is_over() && is_filled
+    }
+}
+
+impl Protocol<'_> {
+    /// The question that was asked with a key.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError::UnknownQuestion`].
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    pub async fn question(&self, run: &Run, key: &WorkKey) -> Result<QuestionStatus, WorkError> {
+        let found = self.find_question(run, key).await?;
+        found.ok_or_else(|| WorkError::UnknownQuestion { key: key.clone() })
+    }
+
+    pub(crate) async fn find_question(
+        &self,
+        run: &Run,
+        key: &WorkKey,
+    ) -> Result<Option<QuestionStatus>, WorkError> {
+        let effect = EffectId::in_run(run.id, &key.question());
+        let Some(entry) = self.store.effect(effect).await? else {
+            return Ok(None);
+        };
+        let intent: InterruptIntent = serde_json::from_str(&entry.intent.content)?;
+        let Some(interrupt) = self.store.interrupt(intent.interrupt).await? else {
+            return Ok(None);
+        };
+        let mut status = self.status(run, key, interrupt).await?;
+        status.is_recorded = entry.result.is_some();
+        status.request = routed_to(&entry, status.route.as_ref())?;
+        if status.request.is_none() && status.route.is_some() {
+            self.look_for_request(run, &mut status).await?;
+        }
+        Ok(Some(status))
+    }
+
+    async fn status(
+        &self,
+        run: &Run,
+        key: &WorkKey,
+        interrupt: Interrupt,
+    ) -> Result<QuestionStatus, WorkError> {
+        let state = QuestionState::of(&interrupt);
+        let decided = decided(&interrupt)?;
+        let target = interrupt.decision.as_ref().map(|it| &it.target);
+        let route = match (&decided, target) {
+            (Some(_), Some(target)) => self.route(&interrupt, target).await?,
+            _ => None,
+        };
+        let rejected = match &route {
+            Some(_) => self.rejected(run, key).await?,
+            None => 0,
+        };
+        Ok(QuestionStatus {
+            key: key.clone(),
+            interrupt,
+            state,
+            decided,
+            route,
+            request: None,
+            rejected,
+            asked: None,
+            is_recorded: false,
+        })
+    }
+
+    async fn route(
+        &self,
+        interrupt: &Interrupt,
+        target: &RouteName,
+    ) -> Result<Option<Route>, WorkError> {
+        let catalogue = self.catalogues.of_interrupt(self.store, interrupt).await?;
+        let entry = catalogue.and_then(|it| it.route(target.as_str()).cloned());
+        Ok(entry.map(|entry| Route {
+            rerouted: *target != interrupt.origin,
+            entry,
+        }))
+    }
+
+    /// The request that a person gave: with the decision, or when asked for it after the model's answers were exhausted.
+    async fn look_for_request(
+        &self,
+        run: &Run,
+        status: &mut QuestionStatus,
+    ) -> Result<(), WorkError> {
+        let Some(route) = &status.route else {
+            return Ok(());
+        };
+        let given = |decided: Option<&Decided>| {
+            let request = decided?.answer.edited_request.clone()?;
+            let request = without_record(request, &route.entry);
+            let fits = misfits(&route.entry.request_schema(), &request).is_empty();
+            fits.then_some(request)
+        };
+        status.request = given(status.decided.as_ref());
+        if status.request.is_some() {
+            return Ok(());
+        }
+        let key = status.key.for_request();
+        let effect = EffectId::in_run(run.id, &key.question());
+        let Some(entry) = self.store.effect(effect).await? else {
+            return Ok(());
+        };
+        let intent: InterruptIntent = serde_json::from_str(&entry.intent.content)?;
+        if let Some(asked) = self.store.interrupt(intent.interrupt).await? {
+            status.request = given(decided(&asked)?.as_ref());
+            let state = QuestionState::of(&asked);
+            status.asked = Some(RequestQuestion { key, state });
+        }
+        Ok(())
+    }
+
+    /// How many answers to a question were rejected.
+    async fn rejected(&self, run: &Run, key: &WorkKey) -> Result<u32, WorkError> {
+        for nth in 1..=ANSWERS {
+            let effect = EffectId::in_run(run.id, &key.rejected(nth));
+            if self.store.effect(effect).await?.is_none() {
+                return Ok(nth - 1);
+            }
+        }
+        Ok(ANSWERS)
+    }
+}
+
+/// The request in the journal's entry, once it is filled in.
+fn routed_to(entry: &JournalEntry, route: Option<&Route>) -> Result<Option<Value>, WorkError> {
+    let (Some(result), Some(route)) = (&entry.result, route) else {
+        return Ok(None);
+    };
+    let outcome: InterruptOutcome = serde_json::from_str(&result.content)?;
+    Ok(match outcome.end {
+        InterruptEnd::Routed { routing, .. } => routing.get(&route.entry.field).cloned(),
+        InterruptEnd::Stopped { .. }
+        | InterruptEnd::Pruned { .. }
+        | InterruptEnd::Branched { .. }
+        | InterruptEnd::Refused { .. }
+        | InterruptEnd::LeftOut { .. } => None,
+    })
+}
+
+/// A request that a person may have given with the record around it.
+pub(crate) fn without_record(request: Value, route: &RouteEntry) -> Value {
+    let inner = |request: &Value| {
+        let members = request.as_object().filter(|members| members.len() == 1)?;
+        members.get(&route.field).cloned()
+    };
+    let own_schema = route.request_schema();
+    match inner(&request) {
+        Some(inner) if !misfits(&own_schema, &request).is_empty() => inner,
+        Some(_) | None => request,
+    }
+}
+
+fn decided(interrupt: &Interrupt) -> Result<Option<Decided>, WorkError> {
+    let Some(decision) = &interrupt.decision else {
+        return Ok(None);
+    };
+    let mut content: Value = match decision.content.as_deref() {
+        Some(content) => serde_json::from_str(content)?,
+        None => Value::Null,
+    };
+    if let Some(fields) = content.as_object_mut() {
+        // The confidence of a reviewing model is not part of the answer.
+        fields.shift_remove("confidence");
+    }
+    let answer = match content.is_object() {
+        true => serde_json::from_value(content)?,
+        false => Answer::default(),
+    };
+    Ok(Some(Decided {
+        id: decision.id,
+        verdict: decision.verdict,
+        answer,
+        by: match &decision.by {
+            Decider::Person { name } | Decider::Rule { name, .. } => name.to_string(),
+            Decider::Policy => "policy".to_owned(),
+            Decider::Deadline => "deadline".to_owned(),
+        },
+        at: decision.at,
+    }))
+}
