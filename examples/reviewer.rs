@@ -9,15 +9,14 @@ use std::error::Error;
 use std::sync::Arc;
 
 use agents::catalogue::script_vocabulary;
-use agents::run::{Goal, RunConfig, execute};
+use agents::run::{AgentsWorkflow, Goal};
 use agents::workspace::Workspace;
 use async_trait::async_trait;
-use engine::run::{RunLimits, RunStore};
+use engine::run::{RunSettings, RunStore};
 use interrupts::OwnerName;
 use llm::{JsonSchemaConstraints, Pace, RehearsalConfig, RehearsalModel, Script};
-use routing_core::handler::HandlerPolicy;
 use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
-use routing_core::{Outcome, RunId, StopScope, SystemClock};
+use routing_core::{Outcome, RunId, StopScope};
 use store::{MemoryStore, StoreSettings};
 
 const SCRIPT: &str = r#"{"version": 1, "steps": [
@@ -76,26 +75,16 @@ async fn main() -> Result<(), Box<dyn Error>> {
         material: workspace.material(),
         script: Some(Script::parse(SCRIPT, &script_vocabulary())?),
     });
-    let config = RunConfig {
-        run: RunId::generate(),
-        goal: Goal::new("Describe this project")?,
-        workspace,
-        model: Arc::new(model),
-        constraints: Arc::new(JsonSchemaConstraints::new()),
-        reviewer: Arc::new(Thrifty),
-        observer: Arc::new(()),
-        supervisor_steps: Vec::new(),
-        limits: RunLimits::default(),
-        policy: HandlerPolicy::default(),
-        clock: Arc::new(SystemClock),
-        tools: None,
-        store: RunStore::new(
-            Arc::new(MemoryStore::new(StoreSettings::default())),
-            OwnerName::new("example")?,
-            "{}",
-        ),
-    };
-    let report = execute(config, &StopScope::new()).await;
+    let store = RunStore::new(
+        Arc::new(MemoryStore::new(StoreSettings::default())),
+        OwnerName::new("example")?,
+        "{}",
+    );
+    let mut settings = RunSettings::new(RunId::generate(), Arc::new(model), store);
+    settings.constraints = Arc::new(JsonSchemaConstraints::new());
+    settings.reviewer = Arc::new(Thrifty);
+    let agents = AgentsWorkflow::new(Goal::new("Describe this project")?, workspace);
+    let report = agents.run(settings).execute(&StopScope::new()).await;
     for record in &report.interrupts {
         println!(
             "{} {}: {:?}",

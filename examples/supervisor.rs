@@ -9,16 +9,15 @@ use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agents::run::{Goal, RunConfig, RunHandle};
+use agents::run::{AgentsWorkflow, Goal};
 use agents::workspace::Workspace;
 use agents::{AgentKind, RouteType};
 use async_trait::async_trait;
-use engine::run::{RunLimits, RunStore};
+use engine::run::{RunSettings, RunStore};
 use interrupts::OwnerName;
 use journal::NodeState;
 use llm::{JsonSchemaConstraints, Pace, RehearsalConfig, RehearsalModel};
 use routing_core::event::InterruptRequestEvent;
-use routing_core::handler::HandlerPolicy;
 use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
 use routing_core::{
     Choice, Clock, EventId, InterruptType, NodeId, Outcome, RunId, StopScope, SystemClock,
@@ -87,25 +86,16 @@ async fn main() -> Result<(), Box<dyn Error>> {
         material: workspace.material(),
         script: None,
     });
-    let run = RunHandle::new(RunConfig {
-        run: RunId::generate(),
-        goal: Goal::new("Describe this project")?,
-        workspace,
-        model: Arc::new(model),
-        constraints: Arc::new(JsonSchemaConstraints::new()),
-        reviewer: Arc::new(FirstChoice),
-        observer: Arc::new(()),
-        supervisor_steps: Vec::new(),
-        limits: RunLimits::default(),
-        policy: HandlerPolicy::default(),
-        clock: Arc::new(SystemClock),
-        tools: None,
-        store: RunStore::new(
-            Arc::new(MemoryStore::new(StoreSettings::default())),
-            OwnerName::new("example")?,
-            "{}",
-        ),
-    });
+    let store = RunStore::new(
+        Arc::new(MemoryStore::new(StoreSettings::default())),
+        OwnerName::new("example")?,
+        "{}",
+    );
+    let mut settings = RunSettings::new(RunId::generate(), Arc::new(model), store);
+    settings.constraints = Arc::new(JsonSchemaConstraints::new());
+    settings.reviewer = Arc::new(FirstChoice);
+    let agents = AgentsWorkflow::new(Goal::new("Describe this project")?, workspace);
+    let run = agents.run(settings);
     let (bus, nodes, reroutes) = (run.bus(), run.nodes(), run.reroutes());
     let running = tokio::spawn(async move { run.execute(&StopScope::new()).await });
 

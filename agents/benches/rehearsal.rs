@@ -8,16 +8,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::{fs, io};
 
-use agents::run::{Goal, RunConfig, execute};
+use agents::run::{AgentsWorkflow, Goal};
 use agents::workspace::Workspace;
 use divan::counter::ItemsCount;
 use divan::{AllocProfiler, Bencher};
-use engine::run::{RunLimits, RunReport, RunStore};
+use engine::run::{RunReport, RunSettings, RunStore};
 use interrupts::OwnerName;
 use llm::{JsonSchemaConstraints, Pace, RehearsalConfig, RehearsalModel};
-use routing_core::handler::HandlerPolicy;
-use routing_core::review::NoReviewer;
-use routing_core::{RunId, StopScope, SystemClock};
+use routing_core::{RunId, StopScope};
 use store::{MemoryStore, StoreSettings};
 use tokio::runtime::Runtime;
 
@@ -43,26 +41,15 @@ fn run(runtime: &Runtime, workspace: &Workspace, goal: &Goal) -> RunReport {
         material: workspace.material(),
         script: None,
     });
-    let config = RunConfig {
-        run: RunId::generate(),
-        goal: goal.clone(),
-        workspace: workspace.clone(),
-        model: Arc::new(model),
-        constraints: Arc::new(JsonSchemaConstraints::new()),
-        reviewer: Arc::new(NoReviewer),
-        observer: Arc::new(()),
-        supervisor_steps: Vec::new(),
-        limits: RunLimits::default(),
-        policy: HandlerPolicy::default(),
-        clock: Arc::new(SystemClock),
-        tools: None,
-        store: RunStore::new(
-            Arc::new(MemoryStore::new(StoreSettings::default())),
-            OwnerName::new("bench").unwrap_or_else(|error| panic!("{error}")),
-            "{}",
-        ),
-    };
-    runtime.block_on(execute(config, &StopScope::new()))
+    let store = RunStore::new(
+        Arc::new(MemoryStore::new(StoreSettings::default())),
+        OwnerName::new("bench").unwrap_or_else(|error| panic!("{error}")),
+        "{}",
+    );
+    let mut settings = RunSettings::new(RunId::generate(), Arc::new(model), store);
+    settings.constraints = Arc::new(JsonSchemaConstraints::new());
+    let run = AgentsWorkflow::new(goal.clone(), workspace.clone()).run(settings);
+    runtime.block_on(run.execute(&StopScope::new()))
 }
 
 #[divan::bench(sample_count = 50, sample_size = 1)]

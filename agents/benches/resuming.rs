@@ -11,19 +11,17 @@ use std::time::{Duration, Instant};
 use std::{fs, io};
 
 use agents::catalogue;
-use agents::run::{Goal, RunConfig, execute};
+use agents::run::{AgentsWorkflow, Goal};
 use agents::workspace::Workspace;
 use async_trait::async_trait;
-use engine::run::{RunLimits, RunStatus, RunStore};
+use engine::run::{RunSettings, RunStatus, RunStore};
 use interrupts::OwnerName;
 use interrupts::store::{Journal as _, Page, Store};
 use llm::{JsonSchemaConstraints, Pace, RehearsalConfig, RehearsalModel, Script};
-use routing_core::handler::HandlerPolicy;
 use routing_core::model::{
     Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply,
 };
-use routing_core::review::NoReviewer;
-use routing_core::{Outcome, RunId, StopScope, SystemClock};
+use routing_core::{Outcome, RunId, StopScope};
 use store::{SqliteStore, StoreSettings};
 
 const ENTRIES: u32 = 10_000;
@@ -165,26 +163,13 @@ async fn execute_to(
         calls: AtomicUsize::new(0),
         first: Mutex::new(None),
     });
-    let config = RunConfig {
-        run,
-        goal: Goal::new("Describe this project")?,
-        workspace: workspace.clone(),
-        model: Arc::clone(&model) as Arc<_>,
-        constraints: Arc::new(JsonSchemaConstraints::new()),
-        reviewer: Arc::new(NoReviewer),
-        observer: Arc::new(()),
-        supervisor_steps: Vec::new(),
-        limits: RunLimits {
-            max_steps,
-            ..RunLimits::default()
-        },
-        policy: HandlerPolicy::default(),
-        clock: Arc::new(SystemClock),
-        tools: None,
-        store: RunStore::new(store, OwnerName::new("bench")?, "{}"),
-    };
+    let stored = RunStore::new(store, OwnerName::new("bench")?, "{}");
+    let mut settings = RunSettings::new(run, Arc::clone(&model) as Arc<_>, stored);
+    settings.constraints = Arc::new(JsonSchemaConstraints::new());
+    settings.limits.max_steps = max_steps;
     let began = Instant::now();
-    let report = execute(config, &StopScope::new()).await;
+    let agents = AgentsWorkflow::new(Goal::new("Describe this project")?, workspace.clone());
+    let report = agents.run(settings).execute(&StopScope::new()).await;
     if !matches!(
         report.status,
         RunStatus::Failed {

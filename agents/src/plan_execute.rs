@@ -9,7 +9,7 @@ mod plan_agents;
 mod prompts;
 mod records;
 
-pub use driver::{PlanChange, PlanEditing, change_plan, execute_plan};
+pub use driver::{PlanChange, PlanEditing, PlanWorkflow, change_plan};
 pub use news::{PlanNews, PlanProgress, PlanStepStarted};
 pub use plan_agents::{PlanAgents, PlanAgentsError};
 pub use records::{

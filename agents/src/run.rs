@@ -1,6 +1,5 @@
 //! One execution of the workflow: its configuration, its events, and its end.
 
-mod config;
 mod ended_by_worker;
 mod goal;
 pub(crate) mod handle;
@@ -8,10 +7,9 @@ mod inherited;
 mod order;
 mod orphaned;
 
-pub use config::RunConfig;
 pub use ended_by_worker::ended_by_worker;
 pub use goal::{Goal, GoalError, LONGEST_GOAL};
-pub use handle::{RunHandle, execute};
+pub use handle::{AgentsWorkflow, RunHandle};
 pub use inherited::{inherited, is_said};
 pub use order::{RunOrder, ToolOrder, root_of};
 pub use orphaned::save_orphaned;

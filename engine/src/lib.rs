@@ -10,7 +10,7 @@ pub mod workflow;
 
 pub use conversation_tools::ExecutorTools;
 pub use hosting::RunHost;
+pub use run::RunSettings;
 pub use workflow::{
-    Agent, Decided, Effect, ErasedWorkflow, Executed, Execution, Exit, Routed, Run, RunSettings,
-    Workflow,
+    Agent, Decided, Effect, ErasedWorkflow, Executed, Execution, Exit, Routed, Run, Workflow,
 };

@@ -28,6 +28,7 @@ pub mod recorder;
 pub mod report;
 #[doc(hidden)]
 pub mod reroute_log;
+mod settings;
 #[doc(hidden)]
 pub mod settling;
 #[doc(hidden)]
@@ -52,8 +53,9 @@ pub use journal::{InvalidCheckpoint, NodeSnapshot, RunSnapshot};
 pub use left::leave_out_of_ended;
 pub use limits::RunLimits;
 #[doc(hidden)]
-pub use live::{CheckpointContent, LiveRun, RunParts};
+pub use live::{CheckpointContent, LiveRun, WorkflowParts};
 pub use nodes::{NodeDirectory, NodeView};
 pub use report::{InterruptRecord, InterruptResult, RunReport, RunStatus};
+pub use settings::RunSettings;
 pub use used::{CallUse, RunUse, TryEnd};
 pub use working::{WorkError, Working, keep_input};

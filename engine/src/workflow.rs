@@ -29,7 +29,7 @@ use crate::run::{LiveRun, NodeDirectory, RunInbox};
 pub use agent::{Agent, Effect};
 pub use decided::{Decided, Routed};
 pub use erased::ErasedWorkflow;
-pub use executing::{Executed, Execution, RunSettings, WorkflowMistake, catalogue_of};
+pub use executing::{Executed, Execution, WorkflowMistake, catalogue_of};
 pub use exit::Exit;
 
 /// An orchestrator: its agents, where their interrupts go, and what its run does.

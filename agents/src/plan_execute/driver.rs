@@ -26,9 +26,12 @@ use tokio::sync::Mutex;
 use super::news::{PlanNews, PlanProgress};
 use super::plan_agents::PlanAgents;
 use crate::catalogue::of_workflow;
-use crate::run::RunConfig;
+use crate::run::Goal;
 use crate::workflow::failure::FlowError;
-use engine::run::{CheckpointContent, Kinds, LiveRun, RunEnd, RunEvent, RunParts, RunReport};
+use crate::workspace::Workspace;
+use engine::run::{
+    CheckpointContent, Kinds, LiveRun, RunEnd, RunEvent, RunReport, RunSettings, WorkflowParts,
+};
 use journal::Workflow;
 use journal::error::KeepError;
 use planning::{
@@ -38,25 +41,36 @@ use planning::{
 
 pub use editor::{PlanChange, PlanEditing, change_plan};
 
-/// Runs or resumes a plan and reports its end. All that it started has ended then, and what the report says is
-/// recorded. It does not use the configuration's workspace and supervisor's steps.
-///
-/// # Cancel safety
-///
-/// Dropping the future ends all work of the run at once and reports nothing; what was recorded is kept, and the run can
-/// be resumed. Stop `scope` instead.
-pub async fn execute_plan(config: RunConfig, scope: &StopScope) -> RunReport {
-    let driver = Driver::new(config, scope);
-    let live = Arc::clone(&driver.live);
-    let driver = Arc::new(Mutex::new(driver));
-    let worked = Arc::clone(&driver);
-    let work = async |_start| {
-        let work = async move { worked.lock().await.through().await };
-        live.work(work, scope).await
-    };
-    let give_up = async |reason| driver.lock().await.give_up(reason).await;
-    live.execute_or_give_up("plan-execute", scope, work, give_up)
-        .await
+/// Plan and execute, at work on a goal.
+#[derive(Debug, Clone)]
+pub struct PlanWorkflow {
+    /// What shall be planned and carried out.
+    pub goal: Goal,
+    /// The folder that it works in, whose name is shown.
+    pub workspace: Workspace,
+}
+
+impl PlanWorkflow {
+    /// Runs or resumes a plan and reports its end. All that it started has ended then, and what the report says is
+    /// recorded.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future ends all work of the run at once and reports nothing; what was recorded is kept, and the run
+    /// can be resumed. Stop `scope` instead.
+    pub async fn execute(self, settings: RunSettings, scope: &StopScope) -> RunReport {
+        let driver = Driver::new(self, settings, scope);
+        let live = Arc::clone(&driver.live);
+        let driver = Arc::new(Mutex::new(driver));
+        let worked = Arc::clone(&driver);
+        let work = async |_start| {
+            let work = async move { worked.lock().await.through().await };
+            live.work(work, scope).await
+        };
+        let give_up = async |reason| driver.lock().await.give_up(reason).await;
+        live.execute_or_give_up("plan-execute", scope, work, give_up)
+            .await
+    }
 }
 
 /// One execution of a plan.
@@ -105,40 +119,19 @@ enum EffectOutcome {
 }
 
 impl Driver {
-    fn new(config: RunConfig, scope: &StopScope) -> Self {
-        let RunConfig {
-            run,
-            goal,
-            model,
-            constraints,
-            reviewer,
-            observer,
-            limits,
-            clock,
-            store,
-            workspace,
-            tools,
-            ..
-        } = config;
-        let live = Arc::new(LiveRun::new(RunParts {
-            run,
+    fn new(workflow: PlanWorkflow, settings: RunSettings, scope: &StopScope) -> Self {
+        let PlanWorkflow { goal, workspace } = workflow;
+        let parts = WorkflowParts {
             kinds: Kinds::default(),
             catalogue: of_workflow(&Workflow::PlanExecute),
             checkpoints: CheckpointContent::Workflow,
-            model,
-            constraints,
-            reviewer,
-            observer,
-            limits,
-            clock,
-            tools,
-            store,
-        }));
+        };
+        let live = Arc::new(LiveRun::new(parts, settings));
         let root = NodeId::root();
         let plan_agents = PlanAgents {
             recorder: Some(Arc::clone(&live.recorder)),
             asker: live.asker.clone(),
-            run,
+            run: live.run,
             root: root.clone(),
         };
         Self {

@@ -4,43 +4,58 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use routing_core::bus::EventBus;
-use routing_core::model::LanguageModel;
+use routing_core::model::LanguageModel as _;
 use routing_core::reroute::PendingReroutes;
 use routing_core::{Route, RunId, StopScope};
 use tokio::sync::Mutex;
 
-use super::config::RunConfig;
+use super::goal::Goal;
 use crate::agent_kind::AgentKind;
 use crate::records::{NonEmptyText, OrchestratorRequest, OrchestratorRoute, Phase};
 use crate::workflow::agents_run::AgentsRun;
 use crate::workflow::failure::FlowError;
 use crate::workflow::flow::{Flow, FlowEnd, FlowRole, Next, Planner};
 use crate::workflow::plan::planner;
+use crate::workspace::Workspace;
 use engine::durable::replay::Replay;
-use engine::run::{NodeDirectory, RunEnd, RunEvent, RunInbox, RunReport, RunStart};
+use engine::run::{NodeDirectory, RunEnd, RunEvent, RunInbox, RunReport, RunSettings, RunStart};
+use llm::SupervisorStep;
 
 /// A run. During its execution, its bus accepts events and its directory lists its nodes.
 pub struct RunHandle {
     engine: Arc<AgentsRun>,
 }
 
-/// Executes a run and reports how it ended.
-///
-/// # Cancel safety
-///
-/// Dropping the future ends all work of the run at once and reports nothing. Stop `scope` instead.
-pub async fn execute(config: RunConfig, scope: &StopScope) -> RunReport {
-    RunHandle::new(config).execute(scope).await
+/// The fourteen agents, at work on a goal.
+#[derive(Debug, Clone)]
+pub struct AgentsWorkflow {
+    /// What they shall do.
+    pub goal: Goal,
+    /// The folder that they speak about.
+    pub workspace: Workspace,
+    /// What a scripted supervisor publishes, and when.
+    pub supervisor_steps: Vec<SupervisorStep>,
 }
 
-impl RunHandle {
-    /// Prepares a run. Nothing is done yet.
-    pub fn new(config: RunConfig) -> Self {
+impl AgentsWorkflow {
+    /// The agents, with no scripted supervisor.
+    pub const fn new(goal: Goal, workspace: Workspace) -> Self {
         Self {
-            engine: Arc::new(AgentsRun::new(config)),
+            goal,
+            workspace,
+            supervisor_steps: Vec::new(),
         }
     }
 
+    /// A run of it. Nothing is done yet.
+    pub fn run(self, settings: RunSettings) -> RunHandle {
+        RunHandle {
+            engine: Arc::new(AgentsRun::new(self, settings)),
+        }
+    }
+}
+
+impl RunHandle {
     /// The run's id.
     pub fn id(&self) -> RunId {
         self.engine.run

@@ -4,10 +4,10 @@ use std::collections::{HashMap, VecDeque};
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use engine::run::{CheckpointContent, Kinds, LiveRun, RunParts};
+use engine::run::{CheckpointContent, Kinds, LiveRun, RunSettings, WorkflowParts};
 use llm::SupervisorStep;
 use routing_core::bus::{BusEvent, DEFAULT_BACKLOG, EventBus, InProcessBus};
-use routing_core::handler::{Branches, HandlerPolicy, UnifiedInterruptHandler};
+use routing_core::handler::{Branches, UnifiedInterruptHandler};
 use routing_core::{Blackboard, EventId, NodeId};
 
 use super::failure::FlowError;
@@ -18,7 +18,7 @@ use crate::records::{
     DiscoveryCollectorResult, InterruptRequest, InterruptRouting, PlanningCollectorResult,
     Summaries, TicketCollectorResult,
 };
-use crate::run::{Goal, RunConfig};
+use crate::run::{AgentsWorkflow, Goal};
 use crate::workspace::Workspace;
 use journal::Workflow;
 
@@ -52,43 +52,22 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl AgentsRun {
-    pub(crate) fn new(config: RunConfig) -> Self {
-        let RunConfig {
-            run,
+    pub(crate) fn new(workflow: AgentsWorkflow, settings: RunSettings) -> Self {
+        let AgentsWorkflow {
             goal,
             workspace,
-            model,
-            constraints,
-            reviewer,
-            observer,
             supervisor_steps,
-            limits,
-            policy,
-            clock,
-            tools,
-            store,
-        } = config;
-        let live = Arc::new(LiveRun::new(RunParts {
-            run,
+        } = workflow;
+        let parts = WorkflowParts {
             kinds: Kinds::of::<AgentKind>(),
             catalogue: of_workflow(&Workflow::Agents),
             checkpoints: CheckpointContent::Agents,
-            model,
-            constraints,
-            reviewer,
-            observer,
-            limits,
-            clock,
-            tools,
-            store,
-        }));
+        };
+        let live = Arc::new(LiveRun::new(parts, settings));
         let admission = Arc::clone(&live.reroute_log) as Arc<_>;
         Self {
             // A run with a store has checkpoints to fork from.
-            handler: live.handler(HandlerPolicy {
-                branches: Branches::Forked,
-                ..policy
-            }),
+            handler: live.handler(Branches::Forked),
             bus: Arc::new(InProcessBus::new(admission, DEFAULT_BACKLOG)),
             live,
             goal,

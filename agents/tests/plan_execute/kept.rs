@@ -3,26 +3,22 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use agents::plan_execute::execute_plan;
-use agents::run::{Goal, RunConfig};
+use agents::plan_execute::PlanWorkflow;
+use agents::run::Goal;
 use agents::workspace::Workspace;
 use async_trait::async_trait;
-use engine::run::{Hold, RunLimits, RunReport, RunStore};
+use engine::run::{Hold, RunReport, RunSettings, RunStore};
 use engine::tools::AgentTools;
 use interrupts::life::{Actor, Role};
 use interrupts::store::{MessageError, NewMessage, Store, StoredMessage};
 use interrupts::{ActorName, IdempotencyKey, OwnerName};
 use llm::{RehearsalConfig, RehearsalModel};
 use planning::{Fact, FactKind, PlanSnapshot, told_facts};
-use routing_core::answer::TypesOnly;
-use routing_core::handler::HandlerPolicy;
 use routing_core::model::{
     Awaited, Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply,
 };
 use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
-use routing_core::{
-    NodeId, Outcome, RunId, StopMode, StopReason, StopScope, StopSource, SystemClock,
-};
+use routing_core::{NodeId, Outcome, RunId, StopMode, StopReason, StopScope, StopSource};
 use store::{MemoryStore, StoreSettings};
 
 use crate::improvised::Improvised;
@@ -241,22 +237,14 @@ impl Kept {
             lost: Some(owner),
         };
         kept.input = input.map(str::to_owned);
-        let config = RunConfig {
-            run: self.run,
+        let mut settings = RunSettings::new(self.run, Arc::clone(&self.player) as Arc<_>, kept);
+        settings.reviewer = Arc::clone(&self.person) as Arc<_>;
+        settings.tools = self.tools.clone();
+        let plan = PlanWorkflow {
             goal: Goal::new("write the manual").unwrap(),
             workspace: Workspace::open(self.folder.path()).unwrap(),
-            model: Arc::clone(&self.player) as Arc<_>,
-            constraints: Arc::new(TypesOnly),
-            reviewer: Arc::clone(&self.person) as Arc<_>,
-            observer: Arc::new(()),
-            supervisor_steps: Vec::new(),
-            limits: RunLimits::default(),
-            policy: HandlerPolicy::default(),
-            clock: Arc::new(SystemClock),
-            tools: self.tools.clone(),
-            store: kept,
         };
-        execute_plan(config, &scope).await
+        plan.execute(settings, &scope).await
     }
 
     pub(crate) async fn facts(&self) -> Vec<Fact> {

@@ -4,20 +4,18 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use agents::run::{Goal, RunConfig, RunHandle};
+use agents::run::{AgentsWorkflow, Goal, RunHandle};
 use agents::workspace::Workspace;
 use agents::{AgentKind, RouteType};
 use async_trait::async_trait;
 use engine::run::{
     Hold, InterruptResult, RunControl, RunEvent, RunLimits, RunObserver, RunOccurrence, RunReport,
-    RunStatus, RunStore,
+    RunSettings, RunStatus, RunStore,
 };
 use engine::tools::AgentTools;
 use interrupts::OwnerName;
 use interrupts::store::Store;
 use llm::{RehearsalConfig, RehearsalModel, Script, ScriptVocabulary};
-use routing_core::answer::TypesOnly;
-use routing_core::handler::HandlerPolicy;
 use routing_core::model::LanguageModel;
 use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
 use routing_core::{AgentType, Clock, Outcome, RunId, StopScope, SystemClock};
@@ -274,27 +272,22 @@ impl Stage {
             .model
             .clone()
             .unwrap_or_else(|| Arc::new(self.rehearsal()));
-        RunHandle::new(RunConfig {
-            run: self.run,
+        let reviewer = self.reviewer.clone();
+        let mut settings = RunSettings::new(self.run, model, self.kept());
+        settings.reviewer = reviewer.unwrap_or_else(|| Arc::clone(&self.person) as Arc<_>);
+        settings.observer = Arc::new(Observers {
+            log: Arc::clone(&self.log),
+            others: self.observers.clone(),
+        });
+        settings.limits = self.limits;
+        settings.clock = Arc::clone(&self.clock);
+        settings.tools = self.tools.clone();
+        let agents = AgentsWorkflow {
             goal: Goal::new("count the parts faster").unwrap(),
             workspace: Workspace::open(self.folder.path()).unwrap(),
-            model,
-            constraints: Arc::new(TypesOnly),
-            reviewer: self
-                .reviewer
-                .clone()
-                .unwrap_or_else(|| Arc::clone(&self.person) as Arc<_>),
-            observer: Arc::new(Observers {
-                log: Arc::clone(&self.log),
-                others: self.observers.clone(),
-            }),
             supervisor_steps: self.parsed_script().supervisor_steps().to_vec(),
-            limits: self.limits,
-            policy: HandlerPolicy::default(),
-            clock: Arc::clone(&self.clock),
-            tools: self.tools.clone(),
-            store: self.kept(),
-        })
+        };
+        agents.run(settings)
     }
 
     /// Executes the run to its end.

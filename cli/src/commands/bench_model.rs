@@ -9,17 +9,16 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use agents::catalogue::{self, RecordKind};
-use agents::run::{Goal, RunConfig, execute};
+use agents::run::{AgentsWorkflow, Goal};
 use agents::workspace::Workspace;
-use engine::run::{RunEvent, RunLimits, RunObserver, RunOccurrence, RunStatus, RunStore};
+use engine::run::{RunEvent, RunObserver, RunOccurrence, RunSettings, RunStatus, RunStore};
 use interrupts::OwnerName;
 use jiff::Timestamp;
 use llm::JsonSchemaConstraints;
 use routing_core::AgentType as _;
-use routing_core::handler::HandlerPolicy;
 use routing_core::model::{LanguageModel, TurnForm};
 use routing_core::schema::Dialect;
-use routing_core::{RunId, StopMode, StopReason, StopScope, StopSource, SystemClock};
+use routing_core::{RunId, StopMode, StopReason, StopScope, StopSource};
 use serde_json::json;
 use store::{MemoryStore, StoreSettings};
 
@@ -171,28 +170,17 @@ impl Measured {
         let counted = Arc::new(Counted::new(Arc::clone(model), turn));
         let reviewer = Arc::new(Unattended::default());
         let wrong = Arc::new(WrongRoutes::default());
-        let config = RunConfig {
-            run: RunId::generate(),
-            goal: task.goal.clone(),
-            workspace: task.workspace.clone(),
-            model: Arc::clone(&counted) as _,
-            constraints: Arc::new(JsonSchemaConstraints::new()),
-            reviewer: Arc::clone(&reviewer) as _,
-            observer: Arc::clone(&wrong) as _,
-            supervisor_steps: Vec::new(),
-            limits: RunLimits {
-                max_steps: MOST_STEPS,
-                ..RunLimits::default()
-            },
-            policy: HandlerPolicy::default(),
-            clock: Arc::new(SystemClock),
-            tools: None,
-            store: store()?,
-        };
+        let mut settings = RunSettings::new(RunId::generate(), Arc::clone(&counted) as _, store()?);
+        settings.constraints = Arc::new(JsonSchemaConstraints::new());
+        settings.reviewer = Arc::clone(&reviewer) as _;
+        settings.observer = Arc::clone(&wrong) as _;
+        settings.limits.max_steps = MOST_STEPS;
+        let agents = AgentsWorkflow::new(task.goal.clone(), task.workspace.clone());
+        let run = agents.run(settings);
         let scope = StopScope::new();
         let start = Instant::now();
         let report = tokio::select! {
-            report = execute(config, &scope) => Some(report),
+            report = run.execute(&scope) => Some(report),
             () = tokio::time::sleep(task.timeout) => None,
         };
         scope.stop(over());

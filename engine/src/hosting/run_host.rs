@@ -16,8 +16,9 @@ use super::control::Control;
 use super::inbox::LateInbox;
 use super::manager_notifier::ManagerNotifier;
 use super::owner::{gone_owner, own_name};
+use crate::run::RunSettings;
 use crate::run::{Hold, RunStatus, RunStore, WorkError, Working};
-use crate::workflow::{Executed, Execution, RunSettings, Workflow, WorkflowMistake, catalogue_of};
+use crate::workflow::{Executed, Execution, Workflow, WorkflowMistake, catalogue_of};
 
 /// Executes runs of workflows in code, as many as you like at once, so that other processes reach them: `irq stop`, `pause`,
 /// `send`, `reroute` and `review`, the page and REST work on them as on any other run of the store.

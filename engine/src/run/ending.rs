@@ -51,12 +51,12 @@ pub(super) async fn conclude(
         // A stop reached the run while it stopped to ask.
         (Ok(RunStopOutcome::Paused), RunOutcome::As(RunStatus::Waiting { .. })) => {
             RunStatus::Paused {
-                reason: told(scope),
+                reason: stop_reason(scope),
             }
         }
         (Ok(RunStopOutcome::Cancelled), RunOutcome::As(RunStatus::Waiting { .. })) => {
             RunStatus::Cancelled {
-                reason: told(scope),
+                reason: stop_reason(scope),
                 from_outside: true,
             }
         }
@@ -94,7 +94,7 @@ pub(super) async fn conclude(
 }
 
 /// Why the run was told to stop.
-fn told(scope: &StopScope) -> String {
+fn stop_reason(scope: &StopScope) -> String {
     let reason = scope.reason().map(|reason| reason.message);
     reason.unwrap_or_else(|| "an agent of it was told to stop".to_owned())
 }
@@ -165,7 +165,7 @@ async fn record(
     if stopped == RunStopOutcome::Cancelled {
         let is_told = matches!(status, RunStatus::Waiting { .. });
         give_up(if is_told {
-            told(scope)
+            stop_reason(scope)
         } else {
             reason.to_owned()
         })

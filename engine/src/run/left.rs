@@ -33,7 +33,7 @@ pub async fn leave_out_of_ended(
 ) -> Result<(), JournalError> {
     let kept = RunStore::new(Arc::clone(store), owner.clone(), "{}");
     let record = RunRecord::owned(run, kept, epoch);
-    match left_out(record, but).await {
+    match abandon(record, but).await {
         Ok(()) => Ok(()),
         Err(KeepError::Journal(error)) => Err(error),
         Err(KeepError::Store(error)) => Err(error.into()),
@@ -45,7 +45,7 @@ pub async fn leave_out_of_ended(
     }
 }
 
-async fn left_out(record: RunRecord, but: Option<EffectId>) -> Result<(), KeepError> {
+async fn abandon(record: RunRecord, but: Option<EffectId>) -> Result<(), KeepError> {
     end_work_of_the_dead(record.store(), record.run, record.epoch()?).await?;
     let journal = RunJournal::new(Arc::new(record));
     // Loading the journal ends the tries of its models that were under way.

@@ -5,10 +5,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use interrupts::catalogue::SharedCatalogue;
 use interrupts::store::{CheckpointId, Pages};
-use routing_core::answer::ConstraintCheck;
 use routing_core::ask::Asker;
 use routing_core::context::DecoratorChain;
-use routing_core::handler::{HandlerConfig, HandlerPolicy, UnifiedInterruptHandler};
+use routing_core::handler::{Branches, HandlerConfig, HandlerPolicy, UnifiedInterruptHandler};
 use routing_core::model::LanguageModel;
 use routing_core::reroute::RerouteState;
 use routing_core::review::Reviewer;
@@ -16,7 +15,7 @@ use routing_core::{
     AgentType, Clock, EventId, InterruptRoutes, NodeId, RunId, SealedInterrupt, StopScope,
 };
 
-use super::event::{RunEvent, RunObserver};
+use super::event::RunEvent;
 use super::failure::{RunError, StepLimitReached};
 use super::limits::RunLimits;
 use super::metered_model::MeteredModel;
@@ -24,6 +23,7 @@ use super::nodes::NodeDirectory;
 use super::open_interrupts::OpenInterrupts;
 use super::recorder::Recorder;
 use super::reroute_log::{RerouteLog, words};
+use super::settings::RunSettings;
 use super::spans::RunSpans;
 use super::stoppable_reviewer::StoppableReviewer;
 use crate::durable::checkpoint::Checkpoints;
@@ -32,11 +32,11 @@ use crate::durable::decisions::StoreDecisions;
 use crate::durable::journal::RunJournal;
 use crate::durable::kinds::Kinds;
 use crate::durable::model::JournalledModel;
-use crate::durable::record::{RunRecord, RunStore};
+use crate::durable::record::RunRecord;
 use crate::durable::reroutes::StoreReroutes;
 use crate::durable::run_interrupts::RunInterrupts;
 use crate::durable::undelivered::message_letter;
-use crate::tools::{AgentTools, ToolUsingModel, Tooling, ToolingParts};
+use crate::tools::{ToolUsingModel, Tooling, ToolingParts};
 use journal::error::KeepError;
 use journal::message::AgentMessage;
 use journal::{NodeSnapshot, RunSnapshot};
@@ -54,38 +54,22 @@ pub enum CheckpointContent {
     Workflow,
 }
 
-/// What a run is made of, for any workflow.
-pub struct RunParts {
-    /// Its id.
-    pub run: RunId,
+/// What a run has of its workflow.
+pub struct WorkflowParts {
     /// The kinds of its agents.
     pub kinds: Kinds,
     /// What its workflow says of itself, kept in the store for viewers of the run.
     pub catalogue: Option<SharedCatalogue>,
     /// What its checkpoints contain.
     pub checkpoints: CheckpointContent,
-    /// Plays the agents.
-    pub model: Arc<dyn LanguageModel>,
-    /// Checks what schemas say of values beyond their types.
-    pub constraints: Arc<dyn ConstraintCheck>,
-    /// Answers questions.
-    pub reviewer: Arc<dyn Reviewer>,
-    /// Gets its events.
-    pub observer: Arc<dyn RunObserver>,
-    /// How far it may go.
-    pub limits: RunLimits,
-    /// The time.
-    pub clock: Arc<dyn Clock>,
-    /// The tools of its agents, if they have any.
-    pub tools: Option<AgentTools>,
-    /// Where it is kept.
-    pub store: RunStore,
 }
 
 /// A run that this process executes: its store, its journal, its nodes, its model and its tools.
 pub struct LiveRun {
     pub run: RunId,
     pub limits: RunLimits,
+    /// How interrupts are decided.
+    policy: HandlerPolicy,
     pub clock: Arc<dyn Clock>,
     pub model: Arc<MeteredModel>,
     pub asker: Asker,
@@ -130,38 +114,40 @@ pub fn with_tools(
 }
 
 impl LiveRun {
-    /// A run of these parts. Nothing is done yet.
-    pub fn new(parts: RunParts) -> Self {
-        let (run, limits, clock) = (parts.run, parts.limits, parts.clock);
-        let recorder = Arc::new(Recorder::new(run, Arc::clone(&clock), parts.observer));
+    /// A run of a workflow. Nothing is done yet.
+    pub fn new(workflow: WorkflowParts, settings: RunSettings) -> Self {
+        let (run, limits, clock) = (settings.run, settings.limits, settings.clock);
+        let recorder = Arc::new(Recorder::new(run, Arc::clone(&clock), settings.observer));
         let nodes = Arc::new(NodeDirectory::new(run));
-        let record = Arc::new(RunRecord::new(run, parts.kinds, parts.store).under(parts.catalogue));
+        let record = RunRecord::new(run, workflow.kinds, settings.store);
+        let record = Arc::new(record.under(workflow.catalogue));
         let journal = Arc::new(RunJournal::new(Arc::clone(&record)));
         let interrupts = Arc::new(RunInterrupts::new(record));
         let reroute_log = Arc::new(RerouteLog::over(&journal, &interrupts, &nodes, &recorder));
-        let model = Arc::new(MeteredModel::new(parts.model));
+        let model = Arc::new(MeteredModel::new(settings.model));
         let open_interrupts = Arc::new(OpenInterrupts::new(&recorder, &nodes));
         let reviewer: Arc<dyn Reviewer> = Arc::new(StoppableReviewer {
-            inner: parts.reviewer,
+            inner: settings.reviewer,
         });
-        let with_settings = |settings| ToolingParts {
-            settings,
+        let with_tools_of = |tools| ToolingParts {
+            settings: tools,
             journal: Arc::clone(&journal),
             recorder: Arc::clone(&recorder),
             reviewer: Arc::clone(&reviewer),
             open_interrupts: Arc::clone(&open_interrupts),
             clock: Arc::clone(&clock),
         };
-        let tooling = parts.tools.map(with_settings).map(Tooling::new);
+        let tooling = settings.tools.map(with_tools_of).map(Tooling::new);
         let journalled = Arc::new(JournalledModel::new(&model, &journal).told(&recorder));
         let asker = Asker {
             model: with_tools(journalled, tooling.as_ref()),
-            constraints: parts.constraints,
+            constraints: settings.constraints,
             corrections: limits.corrections,
         };
         Self {
             run,
             limits,
+            policy: settings.policy,
             clock,
             model,
             asker,
@@ -177,7 +163,7 @@ impl LiveRun {
             reroutes: Arc::clone(&reroute_log.reroutes),
             reroute_log,
             checkpoints: Checkpoints::default(),
-            checkpoint_content: parts.checkpoints,
+            checkpoint_content: workflow.checkpoints,
             spans: RunSpans::new(run),
             reviewer,
             telling: tokio::sync::Mutex::new(()),
@@ -190,7 +176,7 @@ impl LiveRun {
     }
 
     /// The handler of the run's interrupts.
-    pub fn handler<I, R>(&self, policy: HandlerPolicy) -> UnifiedInterruptHandler<I, R>
+    pub fn handler<I, R>(&self, branches: Branches) -> UnifiedInterruptHandler<I, R>
     where
         I: SealedInterrupt,
         I::Kind: AgentType<Route = R::AgentType>,
@@ -205,7 +191,10 @@ impl LiveRun {
             decorators: DecoratorChain::default(),
             observer: Arc::clone(&self.open_interrupts) as Arc<_>,
             clock: Arc::clone(&self.clock),
-            policy,
+            policy: HandlerPolicy {
+                branches,
+                ..self.policy
+            },
         })
     }
 

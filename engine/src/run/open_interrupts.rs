@@ -172,7 +172,7 @@ impl OpenInterrupts {
         clippy::wildcard_enum_match_arm,
         reason = "the other moments are told of by the function that is called for them"
     )]
-    fn told(&self, interrupt: InterruptId, moment: LifecycleEvent<'_>) -> Option<RunEvent> {
+    fn run_event(&self, interrupt: InterruptId, moment: LifecycleEvent<'_>) -> Option<RunEvent> {
         Some(match moment {
             LifecycleEvent::Bound { event, target } => RunEvent::InterruptBound {
                 interrupt,
@@ -262,7 +262,7 @@ fn event_id(event: &str) -> Option<EventId> {
 )]
 impl InterruptObserver for OpenInterrupts {
     fn observe(&self, interrupt: InterruptId, moment: LifecycleEvent<'_>) {
-        let event = self.told(interrupt, moment);
+        let event = self.run_event(interrupt, moment);
         let after = match &moment {
             LifecycleEvent::Bound { .. } => {
                 self.lock().requested.push(interrupt);

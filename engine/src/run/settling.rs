@@ -119,7 +119,7 @@ where
     let mut begun = unfinished(&journal.record, concerned).await?;
     begun.sort_by_key(|intent| turn_of(&intent.kind));
     for intent in begun {
-        let content = left_out(&journal.record, &intent, reason, &was_requested).await?;
+        let content = abandoned_result(&journal.record, &intent, reason, &was_requested).await?;
         if let Some(content) = content {
             journal.leave_out(intent.effect, content).await?;
         }
@@ -145,7 +145,7 @@ async fn unfinished(
 }
 
 /// The result of an effect that is left out; `None` for one that comes to its end by itself.
-async fn left_out<F>(
+async fn abandoned_result<F>(
     record: &RunRecord,
     intent: &Intent,
     reason: &str,

@@ -10,8 +10,8 @@ use routing_core::answer::{AnswerError, read_strictly};
 use routing_core::{AgentType as _, NodeId, StopScope};
 use serde_json::Value;
 
-use super::{Execution, RunSettings, Workflow, WorkflowMistake, catalogue_of};
-use crate::run::{RunInbox, RunReport};
+use super::{Execution, Workflow, WorkflowMistake, catalogue_of};
+use crate::run::{RunInbox, RunReport, RunSettings};
 
 /// Any [`Workflow`], of any types.
 #[async_trait]

@@ -5,68 +5,21 @@ use std::sync::Arc;
 use interrupts::catalogue::{CatalogueDraft, CatalogueError, SharedCatalogue};
 use interrupts::store::StoreError;
 use interrupts::{NameError, WorkflowName};
-use routing_core::answer::{ConstraintCheck, TypesOnly};
 use routing_core::bus::{BusEvent, DEFAULT_BACKLOG, EventBus as _, InProcessBus};
-use routing_core::handler::{Branches, HandlerPolicy};
-use routing_core::model::LanguageModel;
-use routing_core::review::{NoReviewer, Reviewer};
-use routing_core::{Blackboard, Clock, EventId, NodeId, RunId, StopScope, SystemClock};
+use routing_core::handler::Branches;
+use routing_core::model::LanguageModel as _;
+use routing_core::{Blackboard, EventId, NodeId, StopScope};
 use serde::{Deserialize, Serialize};
 
 use super::exit::Exit;
 use super::{Agent, Run, RunContext, Workflow};
 use crate::durable::replay::Replay;
 use crate::run::{
-    CheckpointContent, Hold, Kinds, LiveRun, RunEnd, RunError, RunEvent, RunLimits, RunObserver,
-    RunParts, RunReport, RunStart, RunStatus, RunStore,
+    CheckpointContent, Hold, Kinds, LiveRun, RunEnd, RunError, RunEvent, RunReport, RunSettings,
+    RunStart, RunStatus, WorkflowParts,
 };
-use crate::tools::AgentTools;
 use journal::NodeState;
 use journal::error::KeepError;
-
-/// What an execution of a run needs beside its workflow.
-#[non_exhaustive]
-pub struct RunSettings {
-    /// The run's id. A run that is in the store goes on from where it was.
-    pub run: RunId,
-    /// Plays the agents.
-    pub model: Arc<dyn LanguageModel>,
-    /// Checks what types alone do not.
-    pub constraints: Arc<dyn ConstraintCheck>,
-    /// Answers questions.
-    pub reviewer: Arc<dyn Reviewer>,
-    /// Gets the run's events.
-    pub observer: Arc<dyn RunObserver>,
-    /// How far the run may go.
-    pub limits: RunLimits,
-    /// How interrupts are decided.
-    pub policy: HandlerPolicy,
-    /// The time.
-    pub clock: Arc<dyn Clock>,
-    /// What its agents may use, if they may use tools at all.
-    pub tools: Option<AgentTools>,
-    /// Where it is kept.
-    pub store: RunStore,
-}
-
-impl RunSettings {
-    /// What most runs need: their models answer for types alone, no one answers questions or observes events, and
-    /// agents have no tools. Set what you have.
-    pub fn new(run: RunId, model: Arc<dyn LanguageModel>, store: RunStore) -> Self {
-        Self {
-            run,
-            model,
-            constraints: Arc::new(TypesOnly),
-            reviewer: Arc::new(NoReviewer),
-            observer: Arc::new(()),
-            limits: RunLimits::default(),
-            policy: HandlerPolicy::default(),
-            clock: Arc::new(SystemClock),
-            tools: None,
-            store,
-        }
-    }
-}
 
 /// A run that was executed, to its end or until it rests.
 #[derive(Debug)]
@@ -150,40 +103,16 @@ impl<W: Workflow> Execution<W> {
     ///
     /// [`WorkflowMistake`]. Nothing was done then.
     pub fn resume(workflow: Arc<W>, settings: RunSettings) -> Result<Self, WorkflowMistake> {
-        let RunSettings {
-            run,
-            model,
-            constraints,
-            reviewer,
-            observer,
-            limits,
-            policy,
-            clock,
-            tools,
-            store,
-        } = settings;
-        let live = Arc::new(LiveRun::new(RunParts {
-            run,
+        let parts = WorkflowParts {
             kinds: Kinds::of::<W::Kind>(),
             catalogue: Some(catalogue_of::<W>()?),
             checkpoints: CheckpointContent::Agents,
-            model,
-            constraints,
-            reviewer,
-            observer,
-            limits,
-            clock,
-            tools,
-            store,
-        }));
+        };
+        let live = Arc::new(LiveRun::new(parts, settings));
         let admission = Arc::clone(&live.reroute_log) as Arc<_>;
-        // The run is code, not a table of nodes, so it is undefined what a fork of it would be.
-        let handler = live.handler(HandlerPolicy {
-            branches: Branches::Refused,
-            ..policy
-        });
         let shared = RunContext {
-            handler,
+            // The run is code, not a table of nodes, so it is undefined what a fork of it would be.
+            handler: live.handler(Branches::Refused),
             bus: Arc::new(InProcessBus::new(admission, DEFAULT_BACKLOG)),
             live,
             blackboard: Blackboard::new(),

@@ -4,16 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use agents::catalogue;
-use agents::plan_execute::execute_plan;
-use agents::run::{Goal, RunConfig, RunHandle, RunOrder};
+use agents::plan_execute::PlanWorkflow;
+use agents::run::{AgentsWorkflow, Goal, RunOrder};
 use agents::workspace::Workspace;
 use engine::run::{RunObserver, RunReport, RunUse};
 use engine::{ErasedWorkflow, RunSettings};
 use interrupts::manager::{OwnedRun, RunEnd};
 use journal::Workflow;
 use llm::{JsonSchemaConstraints, Pace, Script};
-use routing_core::SystemClock;
-use routing_core::handler::HandlerPolicy;
 use routing_core::model::LanguageModel;
 use routing_core::review::Reviewer;
 use tools::ToolCounts;
@@ -28,9 +26,7 @@ use crate::workflows;
 /// Everything that was checked before a run is taken.
 pub(in crate::commands) struct Prepared {
     order: RunOrder,
-    /// The workflow, if only this program has it.
-    embedded: Option<Arc<dyn ErasedWorkflow>>,
-    goal: Goal,
+    workflow: Executable,
     workspace: Workspace,
     model: Arc<dyn LanguageModel>,
     script: Option<Script>,
@@ -64,17 +60,12 @@ impl Prepared {
         pace: u32,
     ) -> Result<Self, Failure> {
         let usage = |text: String| Failure::new(Exit::Usage, text);
-        let embedded = match &order.workflow {
-            Workflow::Embedded(name) => Some(workflows::embedded(name)?),
-            Workflow::Agents | Workflow::PlanExecute => None,
-        };
         if let (Workflow::Embedded(name), Some(_)) = (&order.workflow, &order.script) {
             let text =
                 format!("a script steers the built-in workflows, and `{name}` is none of them");
             return Err(Failure::new(Exit::Usage, text).hint("leave the script out"));
         }
         let choice = ModelChoice::parse(&order.model, order.base_url.clone())?;
-        let goal = Goal::new(order.goal.clone()).map_err(|error| usage(error.to_string()))?;
         let script = order
             .script
             .as_ref()
@@ -83,6 +74,7 @@ impl Prepared {
             .map_err(|error| usage(format!("the script: {error}")))?;
         let workspace = Workspace::open(Path::new(&order.workspace))
             .map_err(|error| Failure::new(Exit::NotFound, causes(&error)).hint(error.hint()))?;
+        let workflow = Executable::of(&order, &workspace, script.as_ref())?;
         let steers =
             |script: &Script| !script.interrupts().is_empty() || !script.answers().is_empty();
         let is_deaf = choice != ModelChoice::Rehearsal && script.as_ref().is_some_and(steers);
@@ -96,8 +88,7 @@ impl Prepared {
         let tools = order.tools.as_ref().map(PreparedTools::of).transpose()?;
         Ok(Self {
             order,
-            embedded,
-            goal,
+            workflow,
             workspace,
             model,
             script,
@@ -124,7 +115,7 @@ impl Prepared {
 
     /// Whether its agents work on the folder: those of an embedded workflow choose their own subject.
     pub(super) const fn speaks_of_a_folder(&self) -> bool {
-        self.embedded.is_none()
+        !matches!(self.workflow, Executable::Embedded(_))
     }
 
     /// The model of the order.
@@ -191,27 +182,16 @@ impl Prepared {
             }
             None => None,
         };
-        let steps = self
-            .script
-            .as_ref()
-            .map(|script| script.supervisor_steps().to_vec());
-        let config = RunConfig {
-            run: kept.run.run(),
-            goal: self.goal,
-            workspace: self.workspace,
-            model: self.limits.paid(model, kept, &used)?,
-            constraints: Arc::new(JsonSchemaConstraints::new()),
-            reviewer,
-            observer,
-            supervisor_steps: steps.unwrap_or_default(),
-            limits: self.order.limits,
-            policy: HandlerPolicy::default(),
-            clock: Arc::new(SystemClock),
-            tools: tools.as_ref().map(OpenedTools::agents),
-            store: run_owner.run_store(kept, self.limits.policy()),
-        };
+        let model = self.limits.paid(model, kept, &used)?;
+        let store = run_owner.run_store(kept, self.limits.policy());
+        let mut settings = RunSettings::new(kept.run.run(), model, store);
+        settings.constraints = Arc::new(JsonSchemaConstraints::new());
+        settings.reviewer = reviewer;
+        settings.observer = observer;
+        settings.limits = self.order.limits;
+        settings.tools = tools.as_ref().map(OpenedTools::agents);
         let watched = self.limits.watch(kept, &used)?;
-        let report = executed(&self.order.workflow, self.embedded, config, kept).await;
+        let report = self.workflow.execute(settings, kept).await;
         drop(watched);
         kept.control.work_ends().await;
         if let Some(tools) = tools {
@@ -221,44 +201,58 @@ impl Prepared {
     }
 }
 
-/// Executes a run as its workflow does, until it ends or stops.
-async fn executed(
-    workflow: &Workflow,
-    embedded: Option<Arc<dyn ErasedWorkflow>>,
-    config: RunConfig,
-    kept: &LocalRun,
-) -> Result<RunReport, Failure> {
-    let scope = kept.run.scope();
-    match (workflow, embedded) {
-        (_, Some(embedded)) => {
-            let reached = |inbox| kept.inbox.open(inbox);
-            let settings = settings(config);
-            let report = embedded.execute_stored(settings, &reached, &scope).await;
-            kept.inbox.close();
-            report.map_err(|error| Failure::new(Exit::Failure, causes(&error)))
-        }
-        (Workflow::PlanExecute, None) => Ok(execute_plan(config, &scope).await),
-        (Workflow::Agents | Workflow::Embedded(_), None) => {
-            let run = RunHandle::new(config);
-            kept.inbox.open(run.inbox());
-            let report = run.execute(&scope).await;
-            kept.inbox.close();
-            Ok(report)
-        }
-    }
+/// The workflow of a run, with what it works on.
+enum Executable {
+    Agents(AgentsWorkflow),
+    Plan(PlanWorkflow),
+    /// Its input is in the store.
+    Embedded(Arc<dyn ErasedWorkflow>),
 }
 
-/// The settings of a workflow in code. Its goal is its input, and it chooses its own subject.
-fn settings(config: RunConfig) -> RunSettings {
-    let mut settings = RunSettings::new(config.run, config.model, config.store);
-    settings.constraints = config.constraints;
-    settings.reviewer = config.reviewer;
-    settings.observer = config.observer;
-    settings.limits = config.limits;
-    settings.policy = config.policy;
-    settings.clock = config.clock;
-    settings.tools = config.tools;
-    settings
+impl Executable {
+    fn of(
+        order: &RunOrder,
+        workspace: &Workspace,
+        script: Option<&Script>,
+    ) -> Result<Self, Failure> {
+        let goal = Goal::new(order.goal.clone());
+        let goal = goal.map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
+        let workspace = workspace.clone();
+        Ok(match &order.workflow {
+            Workflow::Agents => Self::Agents(AgentsWorkflow {
+                goal,
+                workspace,
+                supervisor_steps: script
+                    .map_or_else(Vec::new, |script| script.supervisor_steps().to_vec()),
+            }),
+            Workflow::PlanExecute => Self::Plan(PlanWorkflow { goal, workspace }),
+            Workflow::Embedded(name) => Self::Embedded(workflows::embedded(name)?),
+        })
+    }
+
+    /// Executes a run until it ends or stops.
+    async fn execute(self, settings: RunSettings, kept: &LocalRun) -> Result<RunReport, Failure> {
+        let scope = kept.run.scope();
+        let report = match self {
+            Self::Agents(agents) => {
+                let run = agents.run(settings);
+                kept.inbox.open(run.inbox());
+                run.execute(&scope).await
+            }
+            // It reads what comes for it from the store.
+            Self::Plan(plan) => return Ok(plan.execute(settings, &scope).await),
+            Self::Embedded(workflow) => {
+                let reached = |inbox| kept.inbox.open(inbox);
+                let executed = workflow.execute_stored(settings, &reached, &scope);
+                executed.await.map_err(|error| {
+                    kept.inbox.close();
+                    Failure::new(Exit::Failure, causes(&error))
+                })?
+            }
+        };
+        kept.inbox.close();
+        Ok(report)
+    }
 }
 
 /// Releases the run: requests made until now are recorded first, and those made meanwhile take effect.

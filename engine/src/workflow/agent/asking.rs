@@ -180,7 +180,7 @@ impl<W: Workflow> Agent<W> {
             turn,
         });
         self.stand();
-        match self.asked::<R>().await {
+        match self.ask_model::<R>().await {
             Ok(Outcome::Completed(asked)) => Ok(self.answered(asked)?),
             Ok(Outcome::Interrupted { reason, .. }) => {
                 let parked = live
@@ -197,7 +197,9 @@ impl<W: Workflow> Agent<W> {
         }
     }
 
-    async fn asked<R: Routing>(&self) -> Result<Outcome<ModelRouting<R>, PartialReply>, AskError> {
+    async fn ask_model<R: Routing>(
+        &self,
+    ) -> Result<Outcome<ModelRouting<R>, PartialReply>, AskError> {
         let live = self.live();
         let (caller, messages) = (self.caller(), self.conversation.clone());
         let mut context = LlmCallContext::new(caller, messages, RouteSnapshot::default());
