@@ -39,7 +39,8 @@ pub struct StoredPlan {
     pub checkpoint: CheckpointId,
     /// When it was saved.
     pub at: Timestamp,
-    /// The state of the plan.
+    /// The state of the plan. The name of it on the wire is older than this one.
+    #[serde(rename = "standing")]
     pub snapshot: PlanSnapshot,
 }
 
@@ -345,4 +346,30 @@ fn versions_of(facts: impl Iterator<Item = Fact>) -> Vec<PlanVersion> {
         before = fact.current_plan;
     }
     versions
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+    use routing_core::RunId;
+
+    use super::{PlanSnapshot, StoredPlan};
+    use crate::state::{PlanExecute, RetryPolicy};
+    use interrupts::store::CheckpointId;
+
+    #[test]
+    fn what_a_server_sends_of_a_plan_has_the_names_that_older_programs_read() {
+        let run = RunId::generate();
+        let stored = StoredPlan {
+            checkpoint: CheckpointId { run, number: 1 },
+            at: Timestamp::UNIX_EPOCH,
+            snapshot: PlanSnapshot::new(PlanExecute::new("bake", RetryPolicy::default())),
+        };
+        let sent = serde_json::to_value(&stored).unwrap();
+        let mut names: Vec<_> = sent.as_object().unwrap().keys().collect();
+        names.sort();
+        assert_eq!(names, ["at", "checkpoint", "standing"]);
+        let read: StoredPlan = serde_json::from_value(sent).unwrap();
+        assert_eq!(read, stored);
+    }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use agents::plan_execute::change_plan;
 use async_trait::async_trait;
-use control::{DecisionParts, RunProgress, StopOrder, check_decider};
+use control::{DecisionParts, InvalidDecision, RunProgress, StopOrder, check_decider};
 use interrupts::life::{
     Actor, Choosing, Interrupt, Judge, NewAsking, ReviewChange, RunState, State, USUAL_CLAIM,
     WithdrawCause,
@@ -124,7 +124,13 @@ impl Local {
         }
         let parts = decision_parts(decision)?;
         let refused = question::content(&interrupt, &parts).err();
-        Ok(refused.map(|error| by_invalid(&interrupt, decision.verdict, &error)))
+        Ok(refused.map(|error| {
+            if matches!(error, InvalidDecision::NotAllowed { .. }) {
+                return by_invalid(&interrupt, decision.verdict, &error);
+            }
+            // Commands have checked the rest by now. Their hints name options, which screens do not have.
+            Failure::new(Exit::Usage, error.to_string())
+        }))
     }
 
     async fn notify(&self, run: RunId) -> Result<(), Failure> {

@@ -27,7 +27,7 @@ impl StateDraft {
             }
             // A person continues a finished plan, and says how.
             (PlanEvent::Told { messages }, Phase::Ended(_)) => {
-                self.told(messages);
+                self.take_messages(messages);
                 Ok(())
             }
             (_, Phase::Working { activity }) => self.worked(event, activity),
@@ -45,10 +45,10 @@ impl StateDraft {
     /// Handles the outcome of what was under way.
     fn worked(&mut self, event: &PlanEvent, activity: Activity) -> Result<(), Refused> {
         match (event, activity) {
-            (PlanEvent::Asked { question }, activity) => self.asked(activity, question),
+            (PlanEvent::Asked { question }, activity) => self.agent_asks(activity, question),
             (PlanEvent::CallStopped, activity) => self.stopped(event, activity)?,
             (PlanEvent::Told { messages }, Activity::Executing { .. } | Activity::Replanning) => {
-                self.told(messages)
+                self.take_messages(messages)
             }
             (PlanEvent::Failed(failure), activity) => self.failed(activity, failure),
             // Otherwise the same question would be asked again and again.
@@ -204,7 +204,7 @@ impl StateDraft {
     }
 
     /// An agent asks. A person who has interrupted meanwhile goes first, and the question is held.
-    fn asked(&mut self, activity: Activity, question: &InterruptDetails) {
+    fn agent_asks(&mut self, activity: Activity, question: &InterruptDetails) {
         self.record(FactKind::HumanInput, Some(&question.reason));
         if self.state.flags.user_interrupted {
             self.record(FactKind::Clash, Some(&question.reason));
@@ -241,7 +241,7 @@ impl StateDraft {
     }
 
     /// Messages came before the next work has begun: the plan is first made anew with them.
-    fn told(&mut self, messages: &[String]) {
+    fn take_messages(&mut self, messages: &[String]) {
         for message in messages {
             self.record(FactKind::Told, Some(message));
         }
