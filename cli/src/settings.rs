@@ -114,14 +114,14 @@ impl Settings {
     }
 
     fn option(&self, option: Arg, command: Option<&str>) -> Arg {
-        let said = self.said(option.get_id().as_str(), command);
+        let said = self.entry(option.get_id().as_str(), command);
         let values = said.map(|(_file, entry)| entry.values.clone());
         key::applied(option, values)
     }
 
     /// The value that applies to an option: from the strongest file, and there a value for this command before one for
     /// all commands.
-    fn said(&self, key: &str, command: Option<&str>) -> Option<(&SettingsFile, &Entry)> {
+    fn entry(&self, key: &str, command: Option<&str>) -> Option<(&SettingsFile, &Entry)> {
         self.files.iter().find_map(|file| {
             let own = command.and_then(|_named| file.entry(key, command));
             Some((file, own.or_else(|| file.entry(key, None))?))

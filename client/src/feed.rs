@@ -80,7 +80,7 @@ impl Feed {
             };
             match open.next().await {
                 Some(Ok(event)) => {
-                    if let Some(told) = self.told(event) {
+                    if let Some(told) = self.feed_event(event) {
                         return Ok(FeedItem::Event(told));
                     }
                 }
@@ -90,7 +90,7 @@ impl Feed {
         }
     }
 
-    fn told(&mut self, event: sse_stream::Sse) -> Option<FeedEvent> {
+    fn feed_event(&mut self, event: sse_stream::Sse) -> Option<FeedEvent> {
         let json = event.data?;
         if let Some(id) = event.id.filter(|id| !id.is_empty()) {
             self.after = id;

@@ -33,7 +33,7 @@ impl ResumeRequest {
         let is_it = |(kind, content): (&str, String)| {
             entry.intent.kind.as_str() == kind && entry.intent.content == content
         };
-        self.kept().is_ok_and(is_it)
+        self.entry().is_ok_and(is_it)
     }
 
     /// Keeps it in the journal of a run that this process owns in this epoch, before the run goes on. The next turn of
@@ -53,7 +53,7 @@ impl ResumeRequest {
         epoch: u64,
         node: &NodeId,
     ) -> Result<(), KeepError> {
-        let (kind, content) = self.kept()?;
+        let (kind, content) = self.entry()?;
         let intent = Intent {
             effect: self.effect_in(run),
             run,
@@ -73,7 +73,7 @@ impl ResumeRequest {
     }
 
     /// The kind and the content of its entry.
-    fn kept(&self) -> Result<(&'static str, String), KeepError> {
+    fn entry(&self) -> Result<(&'static str, String), KeepError> {
         match &self.input {
             Some(text) => Ok((INPUT, input::content_of(text)?)),
             None => Ok((RESUMED, "{}".to_owned())),

@@ -93,10 +93,10 @@ impl<M: ?Sized> Fallback<M> {
         M: Speaks<P>,
     {
         let span = tracing::info_span!("irq.model.chain", models = self.name);
-        self.asked::<P>(call, scope).instrument(span).await
+        self.ask_each::<P>(call, scope).instrument(span).await
     }
 
-    async fn asked<P: Port>(&self, mut call: P::Call, scope: &StopScope) -> Ended<P>
+    async fn ask_each<P: Port>(&self, mut call: P::Call, scope: &StopScope) -> Ended<P>
     where
         M: Speaks<P>,
     {

@@ -70,12 +70,12 @@ impl TlsIdentity {
     pub fn read(certificate: &Path, key: &Path) -> Result<Self, TlsError> {
         let chain = CertificateDer::pem_file_iter(certificate)
             .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-            .map_err(|error| unread(certificate, "certificate", error))?;
+            .map_err(|error| unreadable_file(certificate, "certificate", error))?;
         if chain.is_empty() {
             return Err(missing(certificate, "certificate"));
         }
         let own_key = PrivateKeyDer::from_pem_file(key)
-            .map_err(|error| unread(key, "private key without a password", error))?;
+            .map_err(|error| unreadable_file(key, "private key without a password", error))?;
         let unusable = |source| {
             if matches!(source, rustls::Error::InconsistentKeys(_)) {
                 return TlsError::Mismatch {
@@ -114,7 +114,7 @@ fn missing(file: &Path, wanted: &'static str) -> TlsError {
     clippy::wildcard_enum_match_arm,
     reason = "whatever else is wrong with a file, it holds nothing as PEM"
 )]
-fn unread(file: &Path, wanted: &'static str, error: pem::Error) -> TlsError {
+fn unreadable_file(file: &Path, wanted: &'static str, error: pem::Error) -> TlsError {
     match error {
         pem::Error::Io(source) => TlsError::Unread {
             file: file.to_owned(),

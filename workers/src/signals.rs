@@ -172,7 +172,7 @@ impl Owned<'_> {
             };
             match taken.family() {
                 Family::Stop => signals.stops.push(taken),
-                Family::Question => signals.asked.extend(self.asked(taken).await?),
+                Family::Question => signals.asked.extend(self.interrupt_signal(taken).await?),
             }
         }
         let mut of_run = signals.stops.iter().filter(|it| !cuts_off(it));
@@ -182,7 +182,7 @@ impl Owned<'_> {
             let reason = Some(stop.reason.clone());
             self.turn(RunState::Stopping, reason).await?;
         }
-        signals.messages = self.unread().await?;
+        signals.messages = self.unread_messages().await?;
         let unsettled = self.protocol.unsettled(&self.run).await?;
         let over = unsettled.into_iter().filter(QuestionStatus::is_over);
         signals.decided = over.map(|it| it.key).collect();
@@ -265,7 +265,10 @@ impl Owned<'_> {
         Ok(taken.filter(|taken| taken.state == State::Delivered))
     }
 
-    async fn asked(&self, interrupt: Interrupt) -> Result<Option<InterruptSignal>, WorkError> {
+    async fn interrupt_signal(
+        &self,
+        interrupt: Interrupt,
+    ) -> Result<Option<InterruptSignal>, WorkError> {
         let Ok(event) = EventId::try_from(interrupt.key.as_str().to_owned()) else {
             return Ok(None);
         };
@@ -282,7 +285,7 @@ impl Owned<'_> {
         }))
     }
 
-    async fn unread(&self) -> Result<Vec<WorkerMessage>, WorkError> {
+    async fn unread_messages(&self) -> Result<Vec<WorkerMessage>, WorkError> {
         let (mut unread, mut pages) = (Vec::new(), Pages::of(PAGE));
         while let Some(rows) = pages
             .next(|page| self.store().messages(self.run.id, page))

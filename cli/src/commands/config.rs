@@ -113,7 +113,7 @@ fn said_of_commands(read: &Settings) -> Vec<Setting> {
     let by_variable = OF_COMMANDS.iter().filter_map(|key| {
         let name = variable_of(key);
         let value = variable(&name)?;
-        Some(setting(key, shown(key, &value), &name))
+        Some(setting(key, without_password(key, &value), &name))
     });
     let by_file = read.holding().filter_map(|(origin, entry)| {
         let is_of_commands = OF_COMMANDS.contains(&entry.key);
@@ -121,7 +121,11 @@ fn said_of_commands(read: &Settings) -> Vec<Setting> {
         (is_of_commands && !is_hidden).then(|| {
             let command = entry.command.map(|command| format!("{command}."));
             let name = format!("{}{}", command.unwrap_or_default(), entry.key);
-            let values: Vec<String> = entry.values.iter().map(|it| shown(entry.key, it)).collect();
+            let values: Vec<String> = entry
+                .values
+                .iter()
+                .map(|it| without_password(entry.key, it))
+                .collect();
             setting(&name, values.join(", "), &origin.to_string())
         })
     });
@@ -129,7 +133,7 @@ fn said_of_commands(read: &Settings) -> Vec<Setting> {
 }
 
 /// A value without its password, if it has one.
-fn shown(key: &str, value: &str) -> String {
+fn without_password(key: &str, value: &str) -> String {
     match (key, value.split_once('@')) {
         ("bus", Some((_credentials, place))) => format!("nats://…@{place}"),
         _ => value.to_owned(),

@@ -53,7 +53,7 @@ pub(crate) fn doctor(
                 .map(|finding| json_line(&finding.as_json()))
                 .collect()
         } else {
-            told(
+            report(
                 &findings,
                 Palette::for_stream(&io::stdout(), global.no_color),
             )
@@ -66,7 +66,7 @@ pub(crate) fn doctor(
     })
 }
 
-fn told(findings: &[Finding], palette: Palette) -> String {
+fn report(findings: &[Finding], palette: Palette) -> String {
     let mut table = Table::new(&["", "WHAT", "FOUND"]);
     for finding in findings {
         let (tone, word) = match finding.health {

@@ -147,7 +147,7 @@ async fn waited(
     if let Some(run) = backend.run(made.run.id).await? {
         made.run = run;
     }
-    print(&told(&made, arguments))?;
+    print(&summary(&made, arguments))?;
     Ok(waited?)
 }
 
@@ -376,7 +376,7 @@ fn agents(count: usize) -> String {
     }
 }
 
-fn told(made: &Made, arguments: &InterruptArguments) -> String {
+fn summary(made: &Made, arguments: &InterruptArguments) -> String {
     let interrupt = &made.interrupt;
     if arguments.json {
         let mut view = view::interrupt(interrupt);

@@ -11,7 +11,7 @@ use planning::{PlanEditError, PlanPreview, StoredPlan};
 use serde_json::{Value, json};
 
 use super::print;
-use super::review::{Aftermath, told};
+use super::review::{Aftermath, decided_text};
 use crate::address::find_run;
 use crate::advice::advised;
 use crate::arguments::{Global, PlanArguments, StoreArguments};
@@ -194,7 +194,7 @@ impl PlanInvocation<'_> {
             json_line(&view)
         } else {
             let after = Aftermath::of(self.at, &decided).await?;
-            told(self.at, &decided, &after)
+            decided_text(self.at, &decided, &after)
         };
         print(&text)?;
         Ok(Exit::Success)

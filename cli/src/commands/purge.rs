@@ -27,7 +27,7 @@ pub(crate) fn purge(
         let storage = Storage::open(store).await?;
         let found = storage.store.purgeable(arguments.older_than).await?;
         if arguments.dry_run {
-            print(&told(&found, arguments))?;
+            print(&summary(&found, arguments))?;
             return Ok(Exit::Success);
         }
         if !arguments.yes && !confirmed(&found, global)? {
@@ -36,7 +36,7 @@ pub(crate) fn purge(
         }
         let removed = storage.store.purge(arguments.older_than).await?;
         forget_edits(&storage, &removed);
-        print(&told(&removed, arguments))?;
+        print(&summary(&removed, arguments))?;
         Ok(Exit::Success)
     })
 }
@@ -68,7 +68,7 @@ fn confirmed(found: &Purged, global: Global) -> anyhow::Result<bool> {
     Ok(alone.confirmed(&text)?)
 }
 
-fn told(purged: &Purged, arguments: &PurgeArguments) -> String {
+fn summary(purged: &Purged, arguments: &PurgeArguments) -> String {
     if arguments.json {
         return json_line(&as_json(purged, arguments.dry_run));
     }

@@ -37,7 +37,7 @@ pub(crate) fn resume(
         return super::run::there::resume(arguments, &place, global);
     }
     if arguments.detach {
-        return Err(super::run::nobody_executes().into());
+        return Err(super::run::no_server_named().into());
     }
     complete(async {
         let local = Local::open(store).await?;
@@ -84,7 +84,7 @@ pub(crate) fn fork(
         return super::run::there::fork(arguments, &place, global);
     }
     if arguments.detach {
-        return Err(super::run::nobody_executes().into());
+        return Err(super::run::no_server_named().into());
     }
     complete(async {
         let local = Local::open(store).await?;

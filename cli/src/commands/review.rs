@@ -30,7 +30,7 @@ use crate::storage::complete;
 use crate::view::{self, json_line};
 
 pub(super) use chosen::{Chosen, of_person};
-pub(super) use deciding::{Aftermath, decide, told};
+pub(super) use deciding::{Aftermath, decide, decided_text};
 
 /// Lists, shows or decides.
 ///
@@ -302,7 +302,7 @@ async fn told_decided(
         json_line(&view::interrupt(decided))
     } else {
         let after = Aftermath::of(backend, decided).await?;
-        deciding::told(backend, decided, &after)
+        deciding::decided_text(backend, decided, &after)
     };
     print(&text)?;
     Ok(Exit::Success)

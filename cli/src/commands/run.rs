@@ -65,7 +65,7 @@ pub(crate) fn run(
         return there::run(arguments, &place, global);
     }
     if arguments.detach {
-        return Err(nobody_executes().into());
+        return Err(no_server_named().into());
     }
     if !arguments.needs.is_empty() {
         let text = "--needs says which worker executes a run of a server, and none is named";
@@ -188,7 +188,7 @@ impl ExecutionOptions<'_> {
 }
 
 /// Why a run cannot be detached without a server.
-pub(super) fn nobody_executes() -> Failure {
+pub(super) fn no_server_named() -> Failure {
     Failure::new(
         Exit::Usage,
         "--detach leaves a run to a server, and none is named",

@@ -234,7 +234,7 @@ impl InterruptCounts {
                 (Tone::Plain, visible_line(kind)),
                 (Tone::Plain, agent.total.to_string()),
                 (Tone::Plain, agent.open.to_string()),
-                (Tone::Plain, agent.until_ended.shown(50)),
+                (Tone::Plain, agent.until_ended.percentile(50)),
             ]);
         }
         table.text(palette)
@@ -249,9 +249,9 @@ impl InterruptCounts {
             table.row(vec![
                 (Tone::Plain, name.to_owned()),
                 (Tone::Plain, waits.0.len().to_string()),
-                (Tone::Plain, waits.shown(50)),
-                (Tone::Plain, waits.shown(90)),
-                (Tone::Plain, waits.shown(100)),
+                (Tone::Plain, waits.percentile(50)),
+                (Tone::Plain, waits.percentile(90)),
+                (Tone::Plain, waits.percentile(100)),
             ]);
         }
         table.text(palette)
@@ -276,7 +276,7 @@ impl WaitTimes {
         self.0.get(rank.checked_sub(1)?).copied()
     }
 
-    fn shown(&self, percent: usize) -> String {
+    fn percentile(&self, percent: usize) -> String {
         match self.at(percent) {
             None => "-".to_owned(),
             Some(wait) if wait < SignedDuration::from_millis(1) => "<1ms".to_owned(),

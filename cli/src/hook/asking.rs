@@ -126,7 +126,7 @@ fn question(agent: CodingAgent, event: &HookEvent, timeout: SignedDuration) -> P
     ProgramQuestion {
         tool: "permission",
         reason: format!("{} wants to use {}{folder}", agent.title(), event.tool),
-        context: shown(&event.input),
+        context: input_text(&event.input),
         fields,
         deadline: Some(timeout),
         ..ProgramQuestion::default()
@@ -134,7 +134,7 @@ fn question(agent: CodingAgent, event: &HookEvent, timeout: SignedDuration) -> P
 }
 
 /// The input of a tool as people read it: each argument by itself.
-fn shown(input: &Value) -> String {
+fn input_text(input: &Value) -> String {
     let Some(arguments) = input.as_object() else {
         return input.to_string();
     };

@@ -31,7 +31,7 @@ pub(super) fn of_question(status: &QuestionStatus) -> CallToolResult {
         by: decided.map(|it| it.by.as_str()),
         ticket: status.key.as_str(),
     };
-    told(sentence(status), json!(answer))
+    tool_result(sentence(status), json!(answer))
 }
 
 /// A list of questions as a result.
@@ -54,7 +54,7 @@ pub(super) fn of_list(questions: &[QuestionStatus]) -> CallToolResult {
         let reason = &it.interrupt.reason;
         text.push_str(&format!("\n- {} ({}): {reason}", it.key, it.state.name()));
     }
-    told(text, json!({"questions": listed}))
+    tool_result(text, json!({"questions": listed}))
 }
 
 /// A failure as a result, with the ticket of the question that it is about.
@@ -67,7 +67,7 @@ pub(super) fn of_failure(failure: &Failure) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(text)])
 }
 
-fn told(text: String, structured: Value) -> CallToolResult {
+fn tool_result(text: String, structured: Value) -> CallToolResult {
     let mut result = CallToolResult::structured(structured);
     result.content = vec![ContentBlock::text(text)];
     result

@@ -82,7 +82,7 @@ impl AskRequest {
                 let given: AskHuman = read(tool, arguments)?;
                 let question = ProgramQuestion {
                     tool: tool.name(),
-                    reason: said(tool, "question", given.question)?,
+                    reason: single_line(tool, "question", given.question)?,
                     context: given.context.unwrap_or_default(),
                     choices: choices(tool, given.choices.unwrap_or_default())?,
                     ..ProgramQuestion::default()
@@ -93,7 +93,7 @@ impl AskRequest {
                 let given: RequestApproval = read(tool, arguments)?;
                 let question = ProgramQuestion {
                     tool: tool.name(),
-                    reason: said(tool, "action", given.action)?,
+                    reason: single_line(tool, "action", given.action)?,
                     context: given.details.unwrap_or_default(),
                     ..ProgramQuestion::default()
                 };
@@ -120,35 +120,38 @@ impl AskRequest {
 
 fn read<T: DeserializeOwned>(tool: ToolName, arguments: Map<String, Value>) -> Result<T, Failure> {
     serde_json::from_value(Value::Object(arguments))
-        .map_err(|error| unfit(tool, &error.to_string()))
+        .map_err(|error| invalid_argument(tool, &error.to_string()))
 }
 
-fn unfit(tool: ToolName, reason: &str) -> Failure {
+fn invalid_argument(tool: ToolName, reason: &str) -> Failure {
     let text = format!("the arguments of {} do not fit: {reason}", tool.name());
     Failure::new(Exit::Usage, text).hint("call it again as its input schema says")
 }
 
-fn said(tool: ToolName, argument: &str, text: String) -> Result<String, Failure> {
+fn single_line(tool: ToolName, argument: &str, text: String) -> Result<String, Failure> {
     if text.trim().is_empty() {
-        return Err(unfit(tool, &format!("`{argument}` says nothing")));
+        return Err(invalid_argument(
+            tool,
+            &format!("`{argument}` says nothing"),
+        ));
     }
     Ok(text)
 }
 
 fn choices(tool: ToolName, choices: Vec<String>) -> Result<Vec<String>, Failure> {
     if choices.len() > MOST_CHOICES {
-        return Err(unfit(
+        return Err(invalid_argument(
             tool,
             &format!("at most {MOST_CHOICES} choices are possible"),
         ));
     }
     for (place, choice) in choices.iter().enumerate() {
         if choice.trim().is_empty() {
-            return Err(unfit(tool, "a choice says nothing"));
+            return Err(invalid_argument(tool, "a choice says nothing"));
         }
         if choices[..place].contains(choice) {
             let twice = format!("the choice `{}` is there twice", visible_line(choice));
-            return Err(unfit(tool, &twice));
+            return Err(invalid_argument(tool, &twice));
         }
     }
     Ok(choices)
@@ -156,7 +159,7 @@ fn choices(tool: ToolName, choices: Vec<String>) -> Result<Vec<String>, Failure>
 
 fn wait(tool: ToolName, seconds: Option<u64>) -> Result<Option<Duration>, Failure> {
     match seconds {
-        Some(seconds) if seconds > LONGEST_WAIT => Err(unfit(
+        Some(seconds) if seconds > LONGEST_WAIT => Err(invalid_argument(
             tool,
             &format!("`wait_seconds` is at most {LONGEST_WAIT}"),
         )),

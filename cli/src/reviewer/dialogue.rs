@@ -123,11 +123,11 @@ impl<'q> Dialogue<'q> {
             Consent::Deny(why) => self.chosen(CHOICE_NO, why),
             Consent::Edit(None) => DialogueStep::Edit,
             Consent::Edit(Some(json)) => self.inline_edit(json),
-            Consent::Show => self.shown(),
+            Consent::Show => self.ask_again(),
             Consent::Help => self.helped(),
             Consent::Nothing => self.nothing_said(),
             Consent::Words(words) => match words.strip_prefix('=') {
-                Some(words) => self.said(words.trim()),
+                Some(words) => self.read_line(words.trim()),
                 None => self.choice_or_text(words),
             },
         }
@@ -140,7 +140,7 @@ impl<'q> Dialogue<'q> {
             Consent::Deny(why) => self.chosen(CHOICE_NO, why),
             Consent::Edit(None) => DialogueStep::Edit,
             Consent::Edit(Some(json)) => self.inline_edit(json),
-            Consent::Show => self.shown(),
+            Consent::Show => self.ask_again(),
             Consent::Help => self.helped(),
             Consent::Words("1") => self.chosen(CHOICE_NO, None),
             Consent::Words(_) => self.again("Press Enter to fill it in, or type n to decline."),
@@ -153,7 +153,7 @@ impl<'q> Dialogue<'q> {
         self.confirm_from(0)
     }
 
-    fn shown(&self) -> DialogueStep {
+    fn ask_again(&self) -> DialogueStep {
         DialogueStep::Ask(format!("{}{}", self.page.payload(), self.page.prompt()))
     }
 
@@ -195,13 +195,13 @@ impl<'q> Dialogue<'q> {
                 ))
             }
             "e" | "edit" => DialogueStep::Edit,
-            "s" | "show" => self.shown(),
+            "s" | "show" => self.ask_again(),
             _ => match (
                 line.strip_prefix('='),
                 line.strip_prefix("r "),
                 line.strip_prefix("e "),
             ) {
-                (Some(text), _, _) => self.said(text.trim()),
+                (Some(text), _, _) => self.read_line(text.trim()),
                 (_, Some(route), _) if self.means_a_route(route.trim()) => {
                     self.route_line(route.trim())
                 }
@@ -246,11 +246,11 @@ impl<'q> Dialogue<'q> {
             None if self.page.asks == Some(ToolQuestionKind::Permission) => {
                 self.again(&NoAnswer.to_string())
             }
-            None => self.said(line),
+            None => self.read_line(line),
         }
     }
 
-    fn said(&mut self, text: &str) -> DialogueStep {
+    fn read_line(&mut self, text: &str) -> DialogueStep {
         if text.is_empty() {
             return self.again("Nothing was typed.");
         }

@@ -67,7 +67,7 @@ pub(crate) fn remember(settings: &Settings, matches: &ArgMatches) {
             continue;
         }
         let by_file = || {
-            let said = settings.said(key, command);
+            let said = settings.entry(key, command);
             said.map_or(Origin::Usual, |(file, _entry)| file.origin())
         };
         let origin = match deepest.value_source(key) {

@@ -143,7 +143,7 @@ fn control_c(state: &mut ScreenState) -> Vec<Action> {
         return vec![Action::Harden { interrupt }];
     }
     if let Some(Overlay::Prompt { text, purpose, .. }) = state.overlay.take_if(is_prompt) {
-        keep(state, purpose, &text);
+        remember_text(state, purpose, &text);
         state.tell("Kept as it is written; the same key opens it again.");
         return Vec::new();
     }
@@ -159,7 +159,7 @@ const fn is_prompt(overlay: &mut Overlay) -> bool {
 }
 
 /// The words of a line that is closed are there when it is opened again.
-fn keep(state: &mut ScreenState, purpose: Purpose, text: &Input) {
+fn remember_text(state: &mut ScreenState, purpose: Purpose, text: &Input) {
     match purpose {
         Purpose::Respond(id) => state.draft(id).words = text.clone(),
         Purpose::ModifyPlan(id) => state.draft(id).change = text.clone(),
@@ -297,12 +297,12 @@ fn in_prompt(
             if purpose == Purpose::Filter {
                 state.filter.clear();
             }
-            keep(state, purpose, &text);
+            remember_text(state, purpose, &text);
             Vec::new()
         }
         KeyCode::Enter => {
             // If it is refused, it can be edited.
-            keep(state, purpose, &text);
+            remember_text(state, purpose, &text);
             submit(state, text.value().trim(), purpose)
         }
         _ => {

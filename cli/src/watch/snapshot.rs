@@ -231,7 +231,7 @@ impl SnapshotReader {
         while let Some(rows) = pages.next(|page| self.from.audit(page)).await? {
             self.history.after = pages.position();
             for row in &rows {
-                self.history.push(told(row));
+                self.history.push(history_line(row));
             }
         }
         Ok(())
@@ -341,7 +341,7 @@ async fn open(
 }
 
 /// A row of the audit as a line of the history.
-fn told(row: &AuditRow) -> HistoryLine {
+fn history_line(row: &AuditRow) -> HistoryLine {
     let told = AuditLine::of(row);
     let detail = told.detail.as_ref();
     let detail = detail.map_or_else(String::new, |detail| format!(": {detail}"));

@@ -23,14 +23,14 @@ pub fn given_up_because(interrupt: &Interrupt) -> Option<String> {
         // No one has decided, so no one has given it up.
         Decider::Deadline => return None,
     };
-    Some(match said(decision) {
+    Some(match reason_of(decision) {
         Some(words) => format!("{who} cancelled it: {words}"),
         None => format!("{who} cancelled it while it was paused"),
     })
 }
 
 /// What was said with a decision.
-fn said(decision: &Decision) -> Option<String> {
+fn reason_of(decision: &Decision) -> Option<String> {
     let content: Value = serde_json::from_str(decision.content.as_deref()?).ok()?;
     ["input", "text"]
         .into_iter()

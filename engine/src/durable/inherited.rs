@@ -51,7 +51,7 @@ impl InheritedDecision {
         let is_chosen = decision.verdict == Verdict::Reroute;
         Some(Self {
             interrupt: interrupt.id,
-            asked: asked(&interrupt.content),
+            asked: question_digest(&interrupt.content),
             verdict: decision.verdict,
             target: is_chosen.then(|| decision.target.clone()),
             by: decision.by.clone(),
@@ -92,7 +92,7 @@ fn before(from: CheckpointId) -> String {
 }
 
 /// The digest of what a question asks, whichever run asks it.
-fn asked(content: &str) -> Digest {
+fn question_digest(content: &str) -> Digest {
     let Ok(Value::Object(mut fields)) = serde_json::from_str(content) else {
         return Digest::of(content.as_bytes());
     };
@@ -127,7 +127,7 @@ pub async fn decide_as_before(
     loop {
         let row = store.interrupt(interrupt).await?;
         let row = row.ok_or_else(|| missing(interrupt))?;
-        if row.state != State::Acknowledged || asked(&row.content) != handed.asked {
+        if row.state != State::Acknowledged || question_digest(&row.content) != handed.asked {
             return Ok(false);
         }
         let judge = Judge::HandedOn {

@@ -123,7 +123,7 @@ impl ToolQuestions {
             return self.ended(asker, row);
         }
         for _unclear in 0..MOST_UNCLEAR {
-            self.told(id, LifecycleEvent::Asked(&question));
+            self.observe_event(id, LifecycleEvent::Asked(&question));
             asker.is_shown().await?;
             let heard = self
                 .run_interrupts
@@ -140,7 +140,7 @@ impl ToolQuestions {
                         return self.heard(asker, row.await?).await;
                     }
                     Err(problem) => {
-                        self.told(id, LifecycleEvent::Refused { problem: &problem });
+                        self.observe_event(id, LifecycleEvent::Refused { problem: &problem });
                         question.problem = Some(problem);
                     }
                 },

@@ -79,7 +79,7 @@ impl ToolUsingModel {
         for round in 0..=most {
             // A server may have changed its tools since the round before.
             let offers = self.tooling.offers_for(&call.caller, self.dialect());
-            let asked = self.asked(&call, &offers, round == most);
+            let asked = self.round_call(&call, &offers, round == most);
             let held = asked.held;
             let reply = match self.inner.call_in_round(round, asked.call, scope).await? {
                 Outcome::Completed(reply) => reply,
@@ -110,7 +110,7 @@ impl ToolUsingModel {
     }
 
     /// The call of a round: with what was exchanged so far, and with tools, unless it is the last one.
-    fn asked(&self, call: &ModelCall, offers: &Arc<[ToolOffer]>, is_last: bool) -> RoundCall {
+    fn round_call(&self, call: &ModelCall, offers: &Arc<[ToolOffer]>, is_last: bool) -> RoundCall {
         let caller = &call.caller;
         let exchanges = &self.tooling.exchanges;
         let mut messages = exchanges.woven(&caller.node, caller.turn, &call.messages);

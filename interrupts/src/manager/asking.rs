@@ -44,7 +44,7 @@ impl Shared {
         request: &Arc<StopRequest>,
         hardens: bool,
     ) -> StopJob {
-        let asked = self.asked(reach.clone(), request);
+        let asked = self.requested_stop(reach.clone(), request);
         let (job, recorder) = self.registry.ask(run, &asked, |placed| {
             job(run, reach, placed, (request, hardens))
         });
@@ -56,7 +56,7 @@ impl Shared {
     }
 
     fn place_everywhere(&self, request: &Arc<StopRequest>, hardens: bool) -> Vec<StopJob> {
-        let asked = self.asked(Reach::Run, request);
+        let asked = self.requested_stop(Reach::Run, request);
         // A template: when this process takes a run later, it makes the run's job from it.
         let no_run = RunId::from_uuid(asked.id.uuid());
         let later = job(
@@ -75,7 +75,7 @@ impl Shared {
         jobs.into_iter().map(|(_run, job)| job).collect()
     }
 
-    fn asked(&self, reach: Reach, request: &StopRequest) -> RequestedStop {
+    fn requested_stop(&self, reach: Reach, request: &StopRequest) -> RequestedStop {
         let interrupt_type = request.kind.into();
         let reason = StopReason {
             source: request.source,
@@ -87,7 +87,7 @@ impl Shared {
             id: InterruptId::generate(),
             reach,
             interrupt_type,
-            reason: told(interrupt_type, &reason),
+            reason: scope_reason(interrupt_type, &reason),
             alone: request.key.is_some(),
         }
     }
@@ -130,7 +130,7 @@ impl Shared {
     fn is_under_way(&self, request: &StopRequest) -> bool {
         let runs = match request.target.in_run() {
             Some((run, _reach)) => vec![run],
-            None => self.registry.kept(),
+            None => self.registry.owned(),
         };
         let reach = request
             .target
@@ -170,7 +170,7 @@ fn job(
 }
 
 /// The reason with which scopes are stopped: a prune is always immediate, since it leaves no step to finish.
-pub(crate) fn told(interrupt_type: InterruptType, reason: &StopReason) -> StopReason {
+pub(crate) fn scope_reason(interrupt_type: InterruptType, reason: &StopReason) -> StopReason {
     let mode = match interrupt_type {
         InterruptType::Prune => StopMode::Immediate,
         InterruptType::Pause

@@ -98,7 +98,7 @@ impl OwnedRunState {
         let mut known = if from.run == self.run {
             Vec::new()
         } else {
-            self.unread().await?
+            self.unread_messages().await?
         };
         let heritage = &self.shared.settings.heritage;
         let left = self.read(|| heritage.of(&**store, &run, from)).await?;
@@ -140,7 +140,7 @@ impl OwnedRunState {
 
     /// The journal of a fork that has no checkpoint of its own: what it has inherited, and the messages to it. Those are
     /// not in the checkpoint that it began from, and no agent has read them.
-    async fn unread(&self) -> Result<Vec<KnownEffect>, KeepError> {
+    async fn unread_messages(&self) -> Result<Vec<KnownEffect>, KeepError> {
         let store = &self.shared.settings.store;
         let (mut pages, mut known) = (Pages::of(ENTRIES), Vec::new());
         while let Some(entries) = pages

@@ -7,7 +7,7 @@ use std::time::Duration;
 use routing_core::{InterruptId, StopReason};
 use tokio::time::Instant;
 
-use super::asking::told;
+use super::asking::scope_reason;
 use super::deliveries::Undeliverable;
 use super::lanes::Lanes;
 use super::owned_run_state::{KeepError, OwnedRunState, longest};
@@ -223,7 +223,7 @@ impl OwnedRunState {
                 id: interrupt.id,
                 reach: reach.clone(),
                 interrupt_type: interrupt.interrupt_type,
-                reason: told(interrupt.interrupt_type, &reason),
+                reason: scope_reason(interrupt.interrupt_type, &reason),
                 settled: false,
                 found,
             },

@@ -427,7 +427,7 @@ impl<S: Stoppable, J: Job> Registry<S, J> {
     }
 
     /// The runs that this process owns.
-    pub(crate) fn kept(&self) -> Vec<RunId> {
+    pub(crate) fn owned(&self) -> Vec<RunId> {
         let table = self.lock();
         let kept = table.runs.iter().filter(|(_run, entry)| entry.kept);
         kept.map(|(run, _entry)| *run).collect()

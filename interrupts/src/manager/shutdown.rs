@@ -85,7 +85,7 @@ impl ShutdownReport {
 impl Shared {
     /// Asks every run to stop, waits, forces, waits again, calls the callbacks, ends all tasks.
     pub(crate) async fn shut_down(self: &Arc<Self>, message: &str) -> ShutdownReport {
-        let kept = self.registry.kept();
+        let kept = self.registry.owned();
         let request = self.shutdown_request(StopMode::Graceful, message);
         if !kept.is_empty() {
             self.spawn_hooks(HookTrigger::BeforeInterrupt {
@@ -110,7 +110,7 @@ impl Shared {
     /// Lets every run come to its boundary and go, waits, forces, waits again, calls the callbacks, ends all tasks.
     pub(crate) async fn drain(self: &Arc<Self>, message: &str) -> ShutdownReport {
         self.leave(StopMode::Graceful, message);
-        let kept = self.registry.kept();
+        let kept = self.registry.owned();
         let force = || self.leave(StopMode::Immediate, message);
         let (runs, _forced) = self.let_go(kept, force).await;
         self.reported(runs, Vec::new()).await
@@ -203,12 +203,12 @@ impl Shared {
         let mut pulse = self.pulse.subscribe();
         loop {
             pulse.mark_unchanged();
-            let kept: BTreeSet<_> = self.registry.kept().into_iter().collect();
+            let kept: BTreeSet<_> = self.registry.owned().into_iter().collect();
             if kept.is_empty() && self.registry.unrecorded() == 0 {
                 return kept;
             }
             if tokio::time::timeout_at(end, pulse.changed()).await.is_err() {
-                return self.registry.kept().into_iter().collect();
+                return self.registry.owned().into_iter().collect();
             }
         }
     }

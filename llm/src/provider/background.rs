@@ -101,7 +101,7 @@ impl Drop for CancelOnDrop {
         // The thread lives at least as long as what it has to do.
         let alive = self.io_thread.clone();
         self.io_thread.run(async move {
-            let outcome = tokio::time::timeout(CANCEL_WITHIN, told(request)).await;
+            let outcome = tokio::time::timeout(CANCEL_WITHIN, cancel(request)).await;
             let outcome = outcome.unwrap_or(CancelOutcome::NotInTime);
             tracing::info!(model, response, ?outcome, "told the provider to cancel");
             observer.cancelled(CancelReport {
@@ -115,7 +115,7 @@ impl Drop for CancelOnDrop {
 }
 
 /// Asks the provider to cancel.
-async fn told(request: reqwest::RequestBuilder) -> CancelOutcome {
+async fn cancel(request: reqwest::RequestBuilder) -> CancelOutcome {
     let Ok(response) = request.send().await else {
         return CancelOutcome::Unreachable;
     };

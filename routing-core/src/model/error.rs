@@ -20,7 +20,10 @@ pub enum ModelError {
         source: Box<dyn Error + Send + Sync>,
     },
     /// The provider refused the credentials. Trying again will not help.
-    #[error("the provider refused the credentials ({status}){}", said(detail))]
+    #[error(
+        "the provider refused the credentials ({status}){}",
+        detail_text(detail)
+    )]
     Unauthorized {
         /// The HTTP status, 401 or 403.
         status: u16,
@@ -28,7 +31,7 @@ pub enum ModelError {
         detail: String,
     },
     /// The provider refused the request. Trying again will not help.
-    #[error("the provider refused the request ({status}){}", said(detail))]
+    #[error("the provider refused the request ({status}){}", detail_text(detail))]
     Rejected {
         /// The HTTP status.
         status: u16,
@@ -36,7 +39,10 @@ pub enum ModelError {
         detail: String,
     },
     /// The provider wants to be paid first: no credit is left, or a quota that was paid for is used up.
-    #[error("the provider wants to be paid first ({status}){}", said(detail))]
+    #[error(
+        "the provider wants to be paid first ({status}){}",
+        detail_text(detail)
+    )]
     Unpaid {
         /// The HTTP status, mostly 402.
         status: u16,
@@ -44,7 +50,10 @@ pub enum ModelError {
         detail: String,
     },
     /// The prompt is longer than the model can read. Nothing was answered.
-    #[error("the prompt does not fit into what the model can read{}", said(detail))]
+    #[error(
+        "the prompt does not fit into what the model can read{}",
+        detail_text(detail)
+    )]
     ContextFull {
         /// What the provider said.
         detail: String,
@@ -62,7 +71,7 @@ pub enum ModelError {
         detail: String,
     },
     /// Too many requests.
-    #[error("the provider asks to slow down (429){}{}", for_how_long(*retry_after), said(detail))]
+    #[error("the provider asks to slow down (429){}{}", for_how_long(*retry_after), detail_text(detail))]
     RateLimited {
         /// How long the provider asked to wait, if it said.
         retry_after: Option<Duration>,
@@ -70,7 +79,7 @@ pub enum ModelError {
         detail: String,
     },
     /// The provider failed, or cannot answer now. It may be worth trying again.
-    #[error("the provider failed ({status}){}", said(detail))]
+    #[error("the provider failed ({status}){}", detail_text(detail))]
     ProviderFailed {
         /// The HTTP status: 5xx, or any other that says when to try again.
         status: u16,
@@ -138,7 +147,7 @@ impl Display for Awaited {
 }
 
 /// What a provider said, after a colon.
-fn said(detail: &str) -> String {
+fn detail_text(detail: &str) -> String {
     if detail.is_empty() {
         String::new()
     } else {

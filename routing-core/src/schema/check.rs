@@ -97,7 +97,7 @@ pub(crate) fn check<R: Routing>() -> Result<(), RecordProblems> {
         problems.extend(agreement::disagreements(route));
     }
     for dialect in Dialect::ALL {
-        for (route, schema) in shown::<R>(dialect) {
+        for (route, schema) in shown_schemas::<R>(dialect) {
             problems.extend(broken_limits(route, schema));
         }
     }
@@ -126,7 +126,7 @@ pub(super) fn limits<R: Routing>(schema: &AnswerSchema) -> Result<(), RecordProb
 
 /// The schemas that models are shown: for a record that answers interrupts, those of its single routes; for an agent's
 /// record, the one of all routes, without those that lead back to another caller.
-fn shown<R: Routing>(dialect: Dialect) -> Vec<(Option<RouteId<R>>, &'static AnswerSchema)> {
+fn shown_schemas<R: Routing>(dialect: Dialect) -> Vec<(Option<RouteId<R>>, &'static AnswerSchema)> {
     let table = R::schemas();
     let narrowed = match R::KIND {
         RoutingKind::Interrupt => RouteSet::<R>::ALL,

@@ -95,7 +95,7 @@ pub(super) fn page(
 pub(super) fn refused(problem: &Problem, caller: Option<&Caller>) -> Response {
     let body = html! {
         h1 { (problem.kind().title()) }
-        (told(problem, &html! {}))
+        (problem_text(problem, &html! {}))
         p { a href="/" { "Back to the inbox" } }
     };
     let page = page(
@@ -109,14 +109,14 @@ pub(super) fn refused(problem: &Problem, caller: Option<&Caller>) -> Response {
 
 /// What went wrong, above the form or page that it concerns.
 pub(super) fn banner(problem: &Problem) -> Markup {
-    told(
+    problem_text(
         problem,
         &html! { p { strong { (problem.kind().title()) } } },
     )
 }
 
 /// What went wrong, below its title.
-fn told(problem: &Problem, title: &Markup) -> Markup {
+fn problem_text(problem: &Problem, title: &Markup) -> Markup {
     html! {
         div.banner role="alert" data-testid="problem" data-state=(problem.kind().code()) {
             (title)

@@ -94,10 +94,10 @@ pub(super) async fn show(
     Visitor(caller): Visitor,
     Segment(run): Segment,
 ) -> Response {
-    shown(&app, &caller, &run, None).await
+    run_page(&app, &caller, &run, None).await
 }
 
-async fn shown(app: &App, caller: &Caller, run: &str, tried: Option<Tried<'_>>) -> Response {
+async fn run_page(app: &App, caller: &Caller, run: &str, tried: Option<Tried<'_>>) -> Response {
     match whole(app, caller, run, tried).await {
         Ok(response) => response,
         Err(problem) => refused(&problem, Some(caller)),

@@ -64,7 +64,7 @@ fn whole_now(
     runs(database, &mut vouched, &mut look)?;
     checkpoints(database, &mut vouched, &mut look)?;
     catalogues(database, &mut look)?;
-    told(database, &mut vouched, &mut look)?;
+    verify_others(database, &mut vouched, &mut look)?;
     journal::compare(database, &heads, &vouched, &mut look)?;
     texts(database, &mut look)?;
     for gone in vouched.gone() {
@@ -199,7 +199,7 @@ fn catalogues(database: &mut dyn Database, look: &mut VerifyProgress) -> Result<
 }
 
 /// Reroutes, messages and rules, of which the audit tells.
-fn told(
+fn verify_others(
     database: &mut dyn Database,
     vouched: &mut Vouched,
     look: &mut VerifyProgress,

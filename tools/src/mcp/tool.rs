@@ -51,7 +51,7 @@ impl Listed {
             means: Means::Tool(tool.name.to_string()),
             spec: ToolSpec {
                 name: tool_name(&server.name, &tool.name),
-                description: format!("{words}\n{}", said(server, &hints)),
+                description: format!("{words}\n{}", description(server, &hints)),
                 arguments,
                 interruption: Interruption::Stops,
                 repeating: if server.config.trust_hints && repeatable {
@@ -91,7 +91,7 @@ impl Listed {
 }
 
 /// What the server says of the tool, as its word.
-fn said(server: &Server, hints: &ToolAnnotations) -> String {
+fn description(server: &Server, hints: &ToolAnnotations) -> String {
     let mut said = Vec::new();
     match hints.read_only_hint {
         Some(true) => said.push("that it changes nothing"),

@@ -8,9 +8,9 @@ use routing_core::ask::{Asker, DEFAULT_CORRECTIONS};
 use routing_core::model::LanguageModel;
 use routing_core::{Clock, NodeId, RunId, StopScope};
 
-use super::begin::{PlanDecision, decided_pauses, read_snapshot, untaken};
+use super::begin::{PlanDecision, decided_pauses, new_inputs, read_snapshot};
 use super::editor::{PlanChange, PlanEditing};
-use super::snapshot::{decided_question, pass_over_what_was_asked};
+use super::snapshot::{decided_question, skip_asked_turns};
 use crate::plan_execute::plan_agents::PlanAgents;
 use engine::durable::checkpoint::Checkpoints;
 use engine::durable::journal::RunJournal;
@@ -94,7 +94,7 @@ impl ActivePlan {
         if let Some(decision) = &answered {
             of_run.take(decision);
         }
-        let given = untaken(&self.journal, &self.snapshot);
+        let given = new_inputs(&self.journal, &self.snapshot);
         let of_another: Vec<_> = given
             .into_iter()
             .filter_map(|given| given.decided)
@@ -146,7 +146,7 @@ impl ActivePlan {
     }
 
     fn asks_something_else(&mut self) -> Result<(), PlanEditError> {
-        pass_over_what_was_asked(&mut self.snapshot, &self.journal, &NodeId::root())?;
+        skip_asked_turns(&mut self.snapshot, &self.journal, &NodeId::root())?;
         Ok(())
     }
 

@@ -8,7 +8,7 @@ use routing_core::{InterruptId, InterruptType, StopSource};
 use serde_json::Value;
 
 use super::Driver;
-use super::snapshot::{decided_question, pass_over_what_was_asked};
+use super::snapshot::{decided_question, skip_asked_turns};
 use crate::workflow::failure::FlowError;
 use engine::durable::journal::RunJournal;
 use engine::durable::record::RunRecord;
@@ -208,7 +208,7 @@ impl Driver {
     ) -> Result<Vec<PlanEffect>, FlowError> {
         let mut effects = Vec::new();
         if decided.says_something() {
-            pass_over_what_was_asked(&mut self.snapshot, &self.live.journal, &self.root)?;
+            skip_asked_turns(&mut self.snapshot, &self.live.journal, &self.root)?;
         }
         if !decided.cancelled {
             effects.extend(self.stand_still(REQUESTED)?);
@@ -257,7 +257,7 @@ impl Driver {
     async fn decided(&self) -> Result<(PlanDecision, Taken), KeepError> {
         let record = std::sync::Arc::clone(&self.journal.record);
         let (mut decided, mut taken) = (PlanDecision::default(), Taken::default());
-        let given = untaken(&self.journal, &self.snapshot);
+        let given = new_inputs(&self.journal, &self.snapshot);
         taken.inputs.extend(given.iter().map(|given| given.effect));
         // Decisions about the run that this one was forked from came before all decisions about this one.
         for content in given.iter().filter_map(|given| given.decided.clone()) {
@@ -302,7 +302,7 @@ fn take_decision(interrupt: &Interrupt, decided: &mut PlanDecision, taken: &mut 
 }
 
 /// Input to a run, and decisions about the run that it was forked from, that its plan has not taken in yet.
-pub(super) fn untaken(journal: &RunJournal, snapshot: &PlanSnapshot) -> Vec<GivenInput> {
+pub(super) fn new_inputs(journal: &RunJournal, snapshot: &PlanSnapshot) -> Vec<GivenInput> {
     let is_new = |given: &&GivenInput| !snapshot.inputs.contains(&given.effect);
     journal.inputs().iter().filter(is_new).cloned().collect()
 }

@@ -84,7 +84,7 @@ impl Driver {
             task: step.as_ref().map(|step| step.task.clone()),
         };
         self.tell(PlanNews::StepStarted(started));
-        let asked = self.asked(call, turn, &scope).await?;
+        let asked = self.call_model(call, turn, &scope).await?;
         let left = self.rest_if_left();
         if scope.is_stopping() && left.is_none() {
             self.interrupted(&scope)?;
@@ -154,7 +154,7 @@ impl Driver {
         Ok(turn)
     }
 
-    async fn asked(
+    async fn call_model(
         &mut self,
         call: PlanCall,
         turn: u32,

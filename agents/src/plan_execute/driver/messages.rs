@@ -33,7 +33,7 @@ impl Driver {
         if is_midway || !effects.iter().any(begins) {
             return Ok(effects);
         }
-        let messages = self.unread().await?;
+        let messages = self.unread_messages().await?;
         if messages.is_empty() {
             return Ok(effects);
         }
@@ -50,7 +50,7 @@ impl Driver {
     ) -> Result<Vec<PlanEffect>, FlowError> {
         // No message is accepted from here on, so none can come between the last look and the end.
         self.take_messages(false).await?;
-        let messages = self.unread().await?;
+        let messages = self.unread_messages().await?;
         if messages.is_empty() {
             return Ok(effects);
         }
@@ -62,7 +62,7 @@ impl Driver {
     }
 
     /// The unread messages' texts. They count as read with the next checkpoint.
-    async fn unread(&mut self) -> Result<Vec<String>, KeepError> {
+    async fn unread_messages(&mut self) -> Result<Vec<String>, KeepError> {
         let (mut texts, mut pages) = (Vec::new(), Pages::after(self.snapshot.read, PAGE));
         let live = Arc::clone(&self.live);
         let record = &live.journal.record;

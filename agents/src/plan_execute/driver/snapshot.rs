@@ -10,7 +10,7 @@ use journal::{KeepError, place};
 
 /// Skips the numbers of the calls that a dead process had made last: what is asked from here on is something else, and
 /// no answer to them may be read as its answer.
-pub(super) fn pass_over_what_was_asked(
+pub(super) fn skip_asked_turns(
     snapshot: &mut PlanSnapshot,
     journal: &RunJournal,
     root: &NodeId,

@@ -17,7 +17,7 @@ use crate::reviewer::{Lines, NoLine};
 /// Where the answers go.
 pub(super) trait Output {
     /// Something happened.
-    fn told(&mut self, event: &ConversationEvent) -> io::Result<()>;
+    fn show_event(&mut self, event: &ConversationEvent) -> io::Result<()>;
 
     /// A signal interrupts the current work.
     fn interrupting(&mut self) -> io::Result<()> {
@@ -65,7 +65,7 @@ pub(super) async fn talk(
                     conversation.interrupt(now(name_of(signal)));
                     signalled.get_or_insert(Exit::by(signal));
                 }
-                Some(event) = events.recv() => output.told(&event)?,
+                Some(event) = events.recv() => output.show_event(&event)?,
                 ended = &mut run => break ended,
             }
         };
@@ -120,7 +120,7 @@ fn tell_rest(
     output: &mut dyn Output,
 ) -> io::Result<()> {
     while let Ok(event) = events.try_recv() {
-        output.told(&event)?;
+        output.show_event(&event)?;
     }
     Ok(())
 }

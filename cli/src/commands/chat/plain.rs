@@ -74,7 +74,7 @@ impl Output for Plain {
         clippy::wildcard_enum_match_arm,
         reason = "what happens beside the answers is not written"
     )]
-    fn told(&mut self, event: &ConversationEvent) -> io::Result<()> {
+    fn show_event(&mut self, event: &ConversationEvent) -> io::Result<()> {
         match event {
             ConversationEvent::Piece { text } => self.write(&visible_piece(text)),
             ConversationEvent::Restarted => self.marked("[broke off; asked again]"),

@@ -15,7 +15,7 @@ use crate::visible::visible_json;
 pub(super) struct Records;
 
 impl Output for Records {
-    fn told(&mut self, event: &ConversationEvent) -> io::Result<()> {
+    fn show_event(&mut self, event: &ConversationEvent) -> io::Result<()> {
         let Some(record) = record(event) else {
             return Ok(());
         };

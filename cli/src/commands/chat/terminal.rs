@@ -78,7 +78,7 @@ pub(super) async fn talk(
         drop(ended);
     }
     while let Ok(event) = table.events.try_recv() {
-        talk.told(event);
+        talk.show_event(event);
     }
     talk.screen.close();
     match talk.write() {
@@ -177,7 +177,7 @@ impl Talk {
 
     fn handle(&mut self, happening: Happening, table: &mut EventSources) -> ControlFlow<Exit> {
         match happening {
-            Happening::Signalled(Signal::Interrupt) => self.wish(PromptAction::Interrupt, table),
+            Happening::Signalled(Signal::Interrupt) => self.perform(PromptAction::Interrupt, table),
             Happening::Signalled(signal) => ControlFlow::Break(Exit::by(signal)),
             Happening::Terminal(Some(Ok(event))) => {
                 if let Event::Resize(columns, _rows) = event {
@@ -187,22 +187,22 @@ impl Talk {
                     self.tools.touched();
                 }
                 match self.prompt.take(&event) {
-                    Some(wish) => self.wish(wish, table),
+                    Some(wish) => self.perform(wish, table),
                     None => ControlFlow::Continue(()),
                 }
             }
             // The terminal has gone away.
             Happening::Terminal(None | Some(Err(_))) => ControlFlow::Break(Exit::HungUp),
             Happening::Told(event) => {
-                self.told(event);
+                self.show_event(event);
                 // All events that have arrived are drawn together.
                 while let Ok(event) = table.events.try_recv() {
-                    self.told(event);
+                    self.show_event(event);
                 }
                 ControlFlow::Continue(())
             }
             Happening::Asked(question) => {
-                self.asked(*question);
+                self.ask_permission(*question);
                 ControlFlow::Continue(())
             }
             Happening::Seen => {
@@ -213,7 +213,7 @@ impl Talk {
         }
     }
 
-    fn wish(&mut self, wish: PromptAction, table: &mut EventSources) -> ControlFlow<Exit> {
+    fn perform(&mut self, wish: PromptAction, table: &mut EventSources) -> ControlFlow<Exit> {
         let is_running = !table.runs.is_empty();
         let was_leaving = std::mem::take(&mut self.leaving);
         match wish {
@@ -310,7 +310,7 @@ impl Talk {
         table: &mut EventSources,
     ) -> ControlFlow<Exit> {
         while let Ok(event) = table.events.try_recv() {
-            self.told(event);
+            self.show_event(event);
         }
         match ended {
             // A message that was sent as the run ended is answered by another run.
@@ -332,7 +332,7 @@ impl Talk {
         clippy::wildcard_enum_match_arm,
         reason = "what else happens is seen in the prompt"
     )]
-    fn told(&mut self, event: ConversationEvent) {
+    fn show_event(&mut self, event: ConversationEvent) {
         match event {
             ConversationEvent::StepStarted { messages } => {
                 for message in messages {

@@ -115,7 +115,7 @@ impl ToolTalk {
 
 impl Talk {
     /// A tool needs a person's permission.
-    pub(super) fn asked(&mut self, question: PermissionQuestion) {
+    pub(super) fn ask_permission(&mut self, question: PermissionQuestion) {
         self.tools.open.push_back(question);
     }
 

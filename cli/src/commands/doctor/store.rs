@@ -70,7 +70,7 @@ async fn of_file(path: &Path, place: &StoreChoice) -> Vec<Finding> {
             findings.push(status(path, &opened.status));
             findings.extend(shared(path));
             findings.push(audit(&*opened.store).await);
-            findings.push(unowned(&*opened.store).await);
+            findings.push(unfinished_runs(&*opened.store).await);
         }
         Err(error @ StoreError::Foreign) => findings.push(Finding::problem(
             "store",
@@ -115,7 +115,7 @@ async fn of_server(location: &StoreLocation) -> Vec<Finding> {
             vec![
                 found,
                 audit(&*opened.store).await,
-                unowned(&*opened.store).await,
+                unfinished_runs(&*opened.store).await,
             ]
         }
         Err(error) => vec![unreached(location, &error)],
@@ -170,7 +170,7 @@ async fn audit(store: &dyn Store) -> Finding {
 }
 
 /// The runs that have not ended: which process owns them, and which of them have lost their process.
-async fn unowned(store: &dyn Store) -> Finding {
+async fn unfinished_runs(store: &dyn Store) -> Finding {
     let live = match listing::live_runs_in(store).await {
         Ok(live) => live,
         Err(error) => {

@@ -156,7 +156,7 @@ impl Aftermath {
 }
 
 /// What was decided, and who continues the run.
-pub(in crate::commands) fn told(
+pub(in crate::commands) fn decided_text(
     at: &dyn Backend,
     decided: &Interrupt,
     after: &Aftermath,

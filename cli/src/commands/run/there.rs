@@ -60,7 +60,7 @@ pub(super) fn run(
         new.options = options;
         let run = server.client.start(new).await?;
         if arguments.detach {
-            return told(run, &server, talk.json);
+            return print_id(run, &server, talk.json);
         }
         server.follow(run, after, talk, global).await
     })
@@ -93,7 +93,7 @@ pub(in crate::commands) fn resume(
             server.client.resume(run.id, how).await?;
         }
         if arguments.detach {
-            return told(run.id, &server, arguments.talk.json);
+            return print_id(run.id, &server, arguments.talk.json);
         }
         let talk = Talk::of(&arguments.talk);
         server.follow(run.id, after, talk, global).await
@@ -120,7 +120,7 @@ pub(in crate::commands) fn fork(
         how.input = arguments.message.clone();
         let run = server.client.resume(from.id, how).await?;
         if arguments.detach {
-            return told(run, &server, arguments.talk.json);
+            return print_id(run, &server, arguments.talk.json);
         }
         let talk = Talk::of(&arguments.talk);
         server.follow(run, after, talk, global).await
@@ -175,7 +175,7 @@ impl RemoteServer {
 }
 
 /// Prints the run's id; the server has the rest.
-fn told(run: RunId, server: &RemoteServer, as_json: bool) -> anyhow::Result<Exit> {
+fn print_id(run: RunId, server: &RemoteServer, as_json: bool) -> anyhow::Result<Exit> {
     print(&if as_json {
         json_line(&json!({"run_id": run, "server": server.url}))
     } else {

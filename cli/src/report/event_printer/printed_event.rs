@@ -92,7 +92,7 @@ pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<PrintedEve
         RunEvent::AgentStatusChanged { node, status, .. } => {
             PrintedEvent::change(tree.label(node), node_state_words(*status))
         }
-        RunEvent::MessageAdded { node, text } => told(tree, node, text),
+        RunEvent::MessageAdded { node, text } => message_added(tree, node, text),
         RunEvent::StepStarted { node, step, .. } => {
             PrintedEvent::change(tree.label(node), format!("step {step}, asks its model"))
         }
@@ -421,7 +421,7 @@ pub(crate) fn plan_words(fact: &Fact) -> String {
     what
 }
 
-fn told(tree: &AgentTree, node: &NodeId, text: &str) -> Option<PrintedEvent> {
+fn message_added(tree: &AgentTree, node: &NodeId, text: &str) -> Option<PrintedEvent> {
     let what = format!("reads: {}", visible_line(text));
     let moment = PrintedEvent::of(tree.label(node), "✉", Tone::Plain, what);
     let is_known = [INTERRUPT_REQUEST_MARK, DECISION_MARK]

@@ -26,7 +26,7 @@ impl ToolQuestions {
         };
         let (answer, _confidence) = answer(decision.content.as_deref()).map_err(unreadable)?;
         let decided_by = decided_by(&decision.by, None);
-        self.told(row.id, LifecycleEvent::Answered(&answer));
+        self.observe_event(row.id, LifecycleEvent::Answered(&answer));
         let origin = self.run_interrupts.record.kinds.origin_of(asker.agent_type);
         let end = InterruptResult::Routed {
             target: origin.to_owned(),
@@ -90,7 +90,7 @@ impl ToolQuestions {
         Ok(())
     }
 
-    pub(super) fn told(&self, id: InterruptId, moment: LifecycleEvent<'_>) {
+    pub(super) fn observe_event(&self, id: InterruptId, moment: LifecycleEvent<'_>) {
         self.open_interrupts.observe(id, moment);
     }
 }

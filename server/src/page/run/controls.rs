@@ -8,7 +8,7 @@ use journal::Workflow;
 use maud::{Markup, html};
 use routing_core::{InterruptType, NodeId, RunId, StopMode};
 
-use super::shown;
+use super::run_page;
 use crate::access::{Caller, Right};
 use crate::acting::{self, ResumeOrder, message_key, stop as ask_to_stop};
 use crate::address::{Found, first_of, in_run};
@@ -355,7 +355,7 @@ pub(super) async fn back(
         fields,
         problem: &problem,
     };
-    shown(app, caller, run, Some(tried)).await
+    run_page(app, caller, run, Some(tried)).await
 }
 
 /// Back to the run, from the address of one of its forms that was opened as a page.

@@ -22,7 +22,7 @@ const PAGE: u32 = 500;
 
 /// The messages of a run that no agent has read, with buttons to take them back for callers who may.
 pub(super) async fn waiting(app: &App, run: &Run, may: bool) -> Result<Markup, Problem> {
-    let waiting = unread(app, run).await?;
+    let waiting = unread_messages(app, run).await?;
     let now = app.now();
     Ok(html! {
         @if !waiting.is_empty() {
@@ -42,7 +42,7 @@ pub(super) async fn waiting(app: &App, run: &Run, may: bool) -> Result<Markup, P
     })
 }
 
-async fn unread(app: &App, run: &Run) -> Result<Vec<StoredMessage>, Problem> {
+async fn unread_messages(app: &App, run: &Run) -> Result<Vec<StoredMessage>, Problem> {
     let all = Pages::of(PAGE).rest(|page| app.store().messages(run.id, page));
     let mut all = all.await?;
     all.retain(|it| it.state.is_waiting());

@@ -112,7 +112,7 @@ fn taking(protocol: &Protocol<'_>, key: &RequestKey, body: &LeaseBody) -> Result
     })
 }
 
-fn told(protocol: &Protocol<'_>, owned: Owned<'_>) -> Result<Response, Problem> {
+fn lease_response(protocol: &Protocol<'_>, owned: Owned<'_>) -> Result<Response, Problem> {
     let run = owned.run.id.to_string();
     let work = owned.into_work().map_err(|error| {
         tracing::error!(%run, %error, "the run's order cannot be read");
@@ -141,7 +141,7 @@ pub(crate) async fn take_next(
     app.feed.catches_up().await;
     let again = protocol.take_again(&taking).await;
     if let Some(taken) = again.map_err(|error| refused(&app, &error))? {
-        return told(&protocol, *taken);
+        return lease_response(&protocol, *taken);
     }
     loop {
         let candidates = app.feed.candidates();
@@ -149,7 +149,7 @@ pub(crate) async fn take_next(
         let until = match next.map_err(|error| refused(&app, &error))? {
             NextRun::Taken(taken) => {
                 app.feed.nudge();
-                return told(&protocol, *taken);
+                return lease_response(&protocol, *taken);
             }
             NextRun::NoneYet { until } => until,
         };
@@ -186,7 +186,7 @@ pub(crate) async fn take(
     };
     app.feed.nudge();
     let taken = taken.map_err(|error| refused(&app, &error))?;
-    told(&protocol, taken)
+    lease_response(&protocol, taken)
 }
 
 /// Keeps a run for longer, and says whether it was told to stop.

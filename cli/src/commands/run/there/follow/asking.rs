@@ -124,14 +124,14 @@ impl FollowedRun {
             }
             Reply::Left => {
                 self.left.insert(id);
-                self.asked(Some(format!("{id} stays open.")));
+                self.finish_asking(Some(format!("{id} stays open.")));
             }
             Reply::Escaped(begun) => {
                 // Asked again once the window is closed.
                 if let Some(keyboard) = self.escape.keyboard() {
                     keyboard.keep(id, begun);
                 }
-                self.asked(None);
+                self.finish_asking(None);
             }
         }
         Ok(())
@@ -139,12 +139,12 @@ impl FollowedRun {
 
     /// Handles the result of an answer.
     pub(super) fn sent(&mut self, sent: Result<Option<String>, Failure>) -> Result<(), Failure> {
-        self.asked(sent?);
+        self.finish_asking(sent?);
         Ok(())
     }
 
     /// No question is being asked any more: prints the held lines and the result of the question.
-    fn asked(&mut self, came: Option<String>) {
+    fn finish_asking(&mut self, came: Option<String>) {
         self.asking = None;
         if self.is_visited {
             self.held.extend(came);
