@@ -240,7 +240,7 @@ impl Fleet {
         let location: PostgresLocation = place.parse()?;
         Ok(Self {
             store: PostgresStore::open(&location, StoreSettings::default()).await?,
-            notifier: PostgresNotifier::hang(&location),
+            notifier: PostgresNotifier::open(&location),
             client: Client::new(),
             token,
             address: address.to_owned(),

@@ -132,7 +132,7 @@ async fn hearing(
     });
     listener.batch_execute("LISTEN bare").await?;
     let other = PostgresStore::open(place, StoreSettings::default()).await?;
-    let notifier = PostgresNotifier::hang(place);
+    let notifier = PostgresNotifier::open(place);
     notifier.heard().await;
     let mut after = last(&other).await?;
     let (mut bares, mut heards) = (Vec::new(), Vec::new());

@@ -88,8 +88,8 @@ async fn notify() -> Result<(), Failure> {
     let folder = tempfile::tempdir()?;
     let store = folder.path().join("store.db");
     let (here, there) = (OwnerName::new("here")?, OwnerName::new("there")?);
-    let own = LocalNotifier::hang(&store, &here)?;
-    let other = LocalNotifier::hang(&store, &there)?;
+    let own = LocalNotifier::open(&store, &here)?;
+    let other = LocalNotifier::open(&store, &there)?;
     let answering = tokio::spawn(async move {
         for _ring in 0..RINGS {
             other.heard().await;

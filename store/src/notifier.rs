@@ -25,9 +25,9 @@ pub fn notifier_at(location: &StoreLocation, owner: &OwnerName) -> Arc<dyn Notif
     match location {
         StoreLocation::Memory => Arc::new(NoNotifier),
         #[cfg(feature = "postgres")]
-        StoreLocation::Postgres(location) => Arc::new(PostgresNotifier::hang(location)),
+        StoreLocation::Postgres(location) => Arc::new(PostgresNotifier::open(location)),
         #[cfg(unix)]
-        StoreLocation::File(path) => match LocalNotifier::hang(path, owner) {
+        StoreLocation::File(path) => match LocalNotifier::open(path, owner) {
             Ok(notifier) => Arc::new(notifier),
             Err(error) => {
                 tracing::warn!(%error, "there is no bell; other processes are heard when the next poll is due");

@@ -159,7 +159,7 @@ async fn listening(place: &PostgresLocation, store: &PostgresStore) -> Result<()
     let mut notifiers = Vec::new();
     for listeners in [0, 50, 200] {
         while notifiers.len() < listeners {
-            notifiers.push(PostgresNotifier::hang(place));
+            notifiers.push(PostgresNotifier::open(place));
         }
         // Until all of them listen.
         tokio::time::sleep(Duration::from_secs(1)).await;

@@ -54,7 +54,7 @@ impl LocalNotifier {
     /// # Errors
     ///
     /// [`NotifierError`] where the folder cannot be made, or its file system has no sockets.
-    pub fn hang(store: &Path, owner: &OwnerName) -> Result<Self, NotifierError> {
+    pub fn open(store: &Path, owner: &OwnerName) -> Result<Self, NotifierError> {
         let folder = Folder::beside(store)?;
         folder.clear_stale();
         let own = folder.path.join(socket_of(owner));
@@ -204,13 +204,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn several_rings_before_the_wait_are_heard_as_one() {
+    async fn several_before_the_wait_are_heard_as_one() {
         let folder = tempfile::tempdir().unwrap();
         let store = folder.path().join("store.db");
         let (ada, bob) = (owner("host/1"), owner("host/2"));
         let (of_ada, of_bob) = (
-            LocalNotifier::hang(&store, &ada).unwrap(),
-            LocalNotifier::hang(&store, &bob).unwrap(),
+            LocalNotifier::open(&store, &ada).unwrap(),
+            LocalNotifier::open(&store, &bob).unwrap(),
         );
         // More than a socket queues: no notification waits to be heard.
         for _ring in 0..1_000 {
@@ -226,11 +226,11 @@ mod tests {
 
     /// Without the variable it is no child, and there is nothing to do.
     #[tokio::test]
-    async fn child_that_answers_each_ring() {
+    async fn child_that_answers_each_time() {
         let Some(store) = std::env::var_os(CHILD_STORE) else {
             return;
         };
-        let notifier = LocalNotifier::hang(store.as_ref(), &owner("child")).unwrap();
+        let notifier = LocalNotifier::open(store.as_ref(), &owner("child")).unwrap();
         let mut output = std::io::stdout();
         writeln!(output, "hung").unwrap();
         output.flush().unwrap();
@@ -241,15 +241,15 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn two_processes_hear_each_other_and_a_dead_ones_bell_is_cleared_away() {
+    async fn two_processes_hear_each_other_and_the_socket_of_a_dead_one_is_cleared_away() {
         use std::io::{BufRead as _, BufReader};
 
         let folder = tempfile::tempdir().unwrap();
         let store = folder.path().join("store.db");
-        let notifier = LocalNotifier::hang(&store, &owner("parent")).unwrap();
+        let notifier = LocalNotifier::open(&store, &owner("parent")).unwrap();
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "--nocapture"])
-            .arg("bell::local::tests::child_that_answers_each_ring")
+            .arg("notifier::local::tests::child_that_answers_each_time")
             .env(CHILD_STORE, &store)
             .stdout(Stdio::piped())
             .spawn()
@@ -266,13 +266,13 @@ mod tests {
         let left = Folder::beside(&store).unwrap().path;
         let left = left.join(socket_of(&owner("child")));
         assert!(left.exists(), "it had no time to take its bell down");
-        drop(LocalNotifier::hang(&store, &owner("early")).unwrap());
+        drop(LocalNotifier::open(&store, &owner("early")).unwrap());
         assert!(left.exists(), "a young socket may be coming to be");
         age(&left);
         let own = Folder::beside(&store).unwrap().path;
         let own = own.join(socket_of(&owner("parent")));
         age(&own);
-        drop(LocalNotifier::hang(&store, &owner("late")).unwrap());
+        drop(LocalNotifier::open(&store, &owner("late")).unwrap());
         assert!(!left.exists());
         assert!(own.exists(), "somebody holds it, however old it is");
         drop(notifier);
@@ -289,14 +289,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_store_far_down_has_a_bell_too() {
+    async fn a_store_far_down_has_a_notifier_too() {
         let folder = tempfile::tempdir().unwrap();
         let deep = folder.path().join("d".repeat(120)).join("e".repeat(120));
         std::fs::create_dir_all(&deep).unwrap();
         let store = deep.join("store.db");
         let (one, two) = (
-            LocalNotifier::hang(&store, &owner("one")).unwrap(),
-            LocalNotifier::hang(&store, &owner("two")).unwrap(),
+            LocalNotifier::open(&store, &owner("one")).unwrap(),
+            LocalNotifier::open(&store, &owner("two")).unwrap(),
         );
         one.notify(&owner("two")).await;
         two.heard().await;

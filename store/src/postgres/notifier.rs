@@ -32,7 +32,7 @@ impl PostgresNotifier {
     /// Listens, from now on and again after each loss of the connection.
     ///
     /// Must be called within a Tokio runtime.
-    pub fn hang(location: &PostgresLocation) -> Self {
+    pub fn open(location: &PostgresLocation) -> Self {
         let notified = Arc::new(Notify::new());
         let listener = tokio::spawn(listen(location.clone(), Arc::clone(&notified)));
         Self { notified, listener }

@@ -291,7 +291,7 @@ fn notifier(location: &StoreLocation) -> Finding {
     let hung = own_name()
         .and_then(|name| OwnerName::new(format!("{name}-doctor")))
         .map_err(|error| causes(&error))
-        .and_then(|name| LocalNotifier::hang(path, &name).map_err(|error| causes(&error)));
+        .and_then(|name| LocalNotifier::open(path, &name).map_err(|error| causes(&error)));
     match hung {
         Ok(_bell) => Finding::well("bell", "other processes are heard at once"),
         Err(error) => Finding::problem(
