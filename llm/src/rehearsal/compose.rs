@@ -5,6 +5,8 @@ mod number;
 mod object;
 mod text;
 
+use std::borrow::Cow;
+
 use kind::{ValueKind, kind, type_name};
 use routing_core::model::ModelCaller;
 use serde_json::{Map, Value, json};
@@ -95,7 +97,8 @@ impl<'a> Composer<'a> {
         let mut answer = Map::new();
         for (name, schema) in routes {
             if Some(name.as_str()) == chosen {
-                let demands = self.view.without_null(&self.view.demands(schema));
+                let demands = self.view.demands(schema);
+                let demands = self.view.without_null(&demands);
                 let place = ValuePosition {
                     name,
                     index: 0,
@@ -157,16 +160,20 @@ impl<'a> Composer<'a> {
     }
 
     /// The demands joined with those of one variant, where there are variants.
-    fn chosen(&mut self, demands: &Demands, place: ValuePosition<'_>) -> Option<Demands> {
+    fn chosen<'d>(
+        &mut self,
+        demands: &'d Demands,
+        place: ValuePosition<'_>,
+    ) -> Option<Cow<'d, Demands>>
+    where
+        'a: 'd,
+    {
         let keyword = if demands.contains_key("oneOf") {
             "oneOf"
         } else {
             "anyOf"
         };
-        let variants = variants(demands)?.clone();
-        let mut rest = demands.clone();
-        rest.remove(keyword);
-        let possible: Vec<&Value> = variants
+        let possible: Vec<&Value> = variants(demands)?
             .iter()
             .filter(|variant| !SchemaView::is_impossible(variant))
             .collect();
@@ -194,7 +201,13 @@ impl<'a> Composer<'a> {
             self.random.pick(&telling).copied()
         };
         let variant = variant.map(|variant| self.view.demands(variant));
-        Some(joint(rest, variant.unwrap_or_default()))
+        let variant = variant.unwrap_or_default();
+        if demands.len() == 1 {
+            return Some(variant);
+        }
+        let mut rest = demands.clone();
+        rest.remove(keyword);
+        Some(Cow::Owned(joint(rest, &variant)))
     }
 
     fn list(&mut self, demands: &Demands, place: ValuePosition<'_>) -> Value {

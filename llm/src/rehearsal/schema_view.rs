@@ -1,5 +1,6 @@
 //! A JSON Schema as it is to be obeyed: references followed, `allOf` joined.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
@@ -22,34 +23,41 @@ impl<'a> SchemaView<'a> {
     }
 
     /// The demands of the whole schema.
-    pub(crate) fn root(&self) -> Demands {
+    pub(crate) fn root(&self) -> Cow<'a, Demands> {
         self.demands(self.root)
     }
 
-    /// The demands of a part of the schema.
-    pub(crate) fn demands(&self, schema: &Value) -> Demands {
+    /// The demands of a part of the schema: the part itself, or what it refers to, where nothing has to be joined.
+    pub(crate) fn demands<'v>(&self, schema: &'v Value) -> Cow<'v, Demands>
+    where
+        'a: 'v,
+    {
         self.joined(schema, MOST_HOPS)
     }
 
-    fn joined(&self, schema: &Value, hops: usize) -> Demands {
-        let Value::Object(schema) = schema else {
-            return Demands::new();
+    fn joined<'v>(&self, schema: &'v Value, hops: usize) -> Cow<'v, Demands>
+    where
+        'a: 'v,
+    {
+        let (Value::Object(schema), 1..) = (schema, hops) else {
+            return Cow::Owned(Demands::new());
         };
-        if hops == 0 {
-            return Demands::new();
+        let target = schema.get("$ref").and_then(|target| self.target(target));
+        let parts = schema.get("allOf").and_then(Value::as_array);
+        match (target, parts) {
+            (Some(target), None) if schema.len() == 1 => return self.joined(target, hops - 1),
+            (None, None) if !schema.contains_key("$ref") && !schema.contains_key("allOf") => {
+                return Cow::Borrowed(schema);
+            }
+            _ => {}
         }
         let mut demands = schema.clone();
-        let target = demands.remove("$ref");
-        let parts = demands.remove("allOf");
-        if let Some(target) = target.as_ref().and_then(|target| self.target(target)) {
-            demands = joint(demands, self.joined(target, hops - 1));
+        demands.remove("$ref");
+        demands.remove("allOf");
+        for part in target.into_iter().chain(parts.into_iter().flatten()) {
+            demands = joint(demands, &self.joined(part, hops - 1));
         }
-        if let Some(Value::Array(parts)) = parts {
-            for part in &parts {
-                demands = joint(demands, self.joined(part, hops - 1));
-            }
-        }
-        demands
+        Cow::Owned(demands)
     }
 
     /// What a reference within the schema points to.
@@ -83,22 +91,36 @@ impl<'a> SchemaView<'a> {
     }
 
     /// The demands without the null that they also take, and without the choice that it was in.
-    pub(crate) fn without_null(&self, demands: &Demands) -> Demands {
+    pub(crate) fn without_null<'d>(&self, demands: &'d Demands) -> Cow<'d, Demands>
+    where
+        'a: 'd,
+    {
+        let is_null = |variant: &&Value| variant.get("type") == Some(&json!("null"));
+        let choice = variants(demands);
+        if choice.is_none() && !demands.get("type").is_some_and(Value::is_array) {
+            return Cow::Borrowed(demands);
+        }
+        if let (Some(choice), 1) = (choice, demands.len()) {
+            let mut telling = choice.iter().filter(|variant| !is_null(variant));
+            if let (Some(only), None) = (telling.next(), telling.next()) {
+                return self.demands(only);
+            }
+        }
         let mut demands = demands.clone();
         for keyword in ["anyOf", "oneOf"] {
             if let Some(Value::Array(variants)) = demands.get_mut(keyword) {
-                variants.retain(|variant| variant.get("type") != Some(&json!("null")));
+                variants.retain(|variant| !is_null(&variant));
                 if let [only] = variants.as_slice() {
-                    let only = self.demands(only);
+                    let only = self.demands(only).into_owned();
                     demands.remove(keyword);
-                    return joint(demands, only);
+                    return Cow::Owned(joint(demands, &only));
                 }
             }
         }
         if let Some(Value::Array(types)) = demands.get_mut("type") {
             types.retain(|name| name != "null");
         }
-        demands
+        Cow::Owned(demands)
     }
 
     /// How deep the smallest value of a schema is; `None` where there is no end to it.
@@ -174,13 +196,13 @@ pub(crate) fn names_type(types: &Value, name: &str) -> bool {
 }
 
 /// What satisfies both demands.
-pub(crate) fn joint(mut left: Demands, right: Demands) -> Demands {
+pub(crate) fn joint(mut left: Demands, right: &Demands) -> Demands {
     for (keyword, demand) in right {
-        match left.get_mut(&keyword) {
+        match left.get_mut(keyword) {
             None => {
-                left.insert(keyword, demand);
+                left.insert(keyword.clone(), demand.clone());
             }
-            Some(present) => join_keyword(&keyword, present, demand),
+            Some(present) => join_keyword(keyword, present, demand.clone()),
         }
     }
     left
