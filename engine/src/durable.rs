@@ -18,5 +18,5 @@ pub mod record;
 pub mod recorded;
 pub mod replay;
 pub mod reroutes;
-pub mod run_interrupts;
+pub mod stored_interrupts;
 pub mod undelivered;

@@ -140,7 +140,7 @@ impl PlanSnapshot {
     }
 
     /// The content for a checkpoint.
-    pub fn snapshot(&self) -> Self {
+    pub fn for_checkpoint(&self) -> Self {
         let question = self.question.as_ref().map(|question| question.interrupt);
         Self {
             interrupts: question.into_iter().collect(),

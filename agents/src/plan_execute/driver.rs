@@ -83,7 +83,7 @@ struct Driver {
     /// Whether messages that come now are read.
     takes_messages: bool,
     /// Why a decision was not carried out, until that is reported.
-    unfit: Option<RevisionError>,
+    revision_error: Option<RevisionError>,
     /// The name of the folder, for observers.
     workspace: String,
 }
@@ -141,7 +141,7 @@ impl Driver {
             root,
             snapshot: PlanSnapshot::new(PlanExecute::new(goal.as_str(), RetryPolicy::default())),
             takes_messages: true,
-            unfit: None,
+            revision_error: None,
             workspace: workspace.name().to_owned(),
         }
     }
@@ -253,9 +253,12 @@ impl Driver {
                 | PlanEffect::Checkpoint { .. } => {}
             }
         }
-        if let Some(unfit) = self.unfit.take() {
+        if let Some(revision_error) = self.revision_error.take() {
             // The decision is used up and no person paused the plan: report why it is held.
-            return Err(FlowError::resumable(NotCarriedOut(unfit), HINT_UNFIT));
+            return Err(FlowError::resumable(
+                NotCarriedOut(revision_error),
+                HINT_UNFIT,
+            ));
         }
         match self.snapshot.state.phase() {
             Phase::Held(held) => {
@@ -301,7 +304,7 @@ impl Driver {
         self.show_nodes().await?;
         let stands_otherwise = !facts.is_empty();
         for fact in facts {
-            self.tell(PlanNews::Told(fact));
+            self.tell(PlanNews::Fact(fact));
         }
         if stands_otherwise {
             self.tell_plan();
@@ -312,7 +315,7 @@ impl Driver {
     /// Sends the plan's steps to observers.
     fn tell_plan(&self) {
         let plan = self.snapshot.state.plan();
-        self.tell(PlanNews::Stands(PlanProgress {
+        self.tell(PlanNews::Progress(PlanProgress {
             done: plan.finished().to_vec(),
             left: plan.left().to_vec(),
         }));
@@ -325,7 +328,7 @@ impl Driver {
     /// Saves the workflow's state, and marks the decisions that this carried out.
     async fn save(&mut self, reason: &str) -> Result<(), KeepError> {
         self.snapshot.reason = reason.to_owned();
-        let content = serde_json::to_string(&self.snapshot.snapshot())?;
+        let content = serde_json::to_string(&self.snapshot.for_checkpoint())?;
         self.live.save(reason, PlanExecute::FORM, content).await?;
         self.snapshot.facts.clear();
         for effect in std::mem::take(&mut self.snapshot.dispatched) {

@@ -16,9 +16,9 @@ const STEP_STARTED: &str = "run.step_started";
 #[derive(Debug, Clone, PartialEq)]
 pub enum PlanNews {
     /// Something happened to it.
-    Told(Fact),
+    Fact(Fact),
     /// The plan's steps: sent when a run continues, and whenever they have changed.
-    Stands(PlanProgress),
+    Progress(PlanProgress),
     /// One of its agents asks its model.
     StepStarted(PlanStepStarted),
 }
@@ -54,8 +54,8 @@ impl PlanNews {
             return None;
         };
         match *name {
-            TOLD => Fact::deserialize(data).ok().map(Self::Told),
-            STANDS => PlanProgress::deserialize(data).ok().map(Self::Stands),
+            TOLD => Fact::deserialize(data).ok().map(Self::Fact),
+            STANDS => PlanProgress::deserialize(data).ok().map(Self::Progress),
             STEP_STARTED => PlanStepStarted::deserialize(data)
                 .ok()
                 .map(Self::StepStarted),
@@ -69,8 +69,8 @@ impl From<PlanNews> for RunEvent {
         // No map in them has keys that are not texts, so each is JSON.
         let json = |value: serde_json::Result<Value>| value.unwrap_or_default();
         let (node, name, data) = match news {
-            PlanNews::Told(fact) => (None, TOLD, json(serde_json::to_value(fact))),
-            PlanNews::Stands(stands) => (None, STANDS, json(serde_json::to_value(stands))),
+            PlanNews::Fact(fact) => (None, TOLD, json(serde_json::to_value(fact))),
+            PlanNews::Progress(stands) => (None, STANDS, json(serde_json::to_value(stands))),
             PlanNews::StepStarted(step) => {
                 let data = json(serde_json::to_value(&step));
                 (Some(step.node), STEP_STARTED, data)

@@ -116,7 +116,7 @@ async fn drive_through(
     start: RunStart,
     scope: &StopScope,
 ) -> Result<FlowEnd, FlowError> {
-    engine.take_unread(start).await?;
+    engine.take_undelivered(start).await?;
     engine.recorder.record_since(
         RunEvent::Started {
             goal: engine.goal.as_str().to_owned(),

@@ -112,7 +112,7 @@ async fn leave_below(flow: &Flow, node: &NodeId, reason: &str) -> Result<(), Flo
         let given_up = engine.reroutes.node_ended(engine.run, &below).await?;
         engine.tell_ended(given_up).await?;
     }
-    engine.run_interrupts.withdraw_within(node).await?;
+    engine.stored_interrupts.withdraw_within(node).await?;
     let reason = format!("its agent was cut off: {reason}");
     engine.note_decided(Some(node), &reason).await?;
     engine.leave_out(Some(node), &reason).await?;

@@ -102,7 +102,7 @@ async fn again(flow: &Flow, node: &mut Node, field: &str) -> Result<Option<Cause
             reminder: Some(reminder),
         }));
     }
-    engine.nodes.restore_letters(&node.id);
+    engine.nodes.restore_messages(&node.id);
     // A caller that comes back keeps its mailbox. All others hand over, unless a message has come meanwhile.
     if comes_back(field) {
         return Ok(None);
@@ -186,7 +186,7 @@ async fn step<R: Routing>(
     let node = path.top()?;
     let start = begin(flow, node, cause, recorded).await?;
     open_conversation::<R>(flow, node);
-    read_letters(flow, node, &start.letters);
+    read_messages(flow, node, &start.letters);
     break_loop::<R>(flow, node);
     flow.set_state(node, NodeState::Running);
     engine.nodes.takes_turn(&node.id, node.turn, start.step);
@@ -314,10 +314,10 @@ async fn begin(
     let step = engine.next_step()?;
     node.turn += 1;
     publish_scripted(flow, node).await?;
-    engine.nodes.restore_letters(&node.id);
+    engine.nodes.restore_messages(&node.id);
     let mut letters = {
         let _held = engine.reroute_log.hold().await;
-        engine.nodes.take_letters(&node.id)
+        engine.nodes.take_messages(&node.id)
     };
     engine.leave_out_withdrawn(&mut letters).await?;
     if flow.worker.is_none() {
@@ -439,7 +439,7 @@ async fn publish_scripted(flow: &Flow, node: &Node) -> Result<(), FlowError> {
 }
 
 /// The node reads what came for it since its last turn.
-fn read_letters(flow: &Flow, node: &mut Node, letters: &[AgentMessage]) {
+fn read_messages(flow: &Flow, node: &mut Node, letters: &[AgentMessage]) {
     for letter in letters {
         if letter.text.starts_with(INTERRUPT_REQUEST_MARK) {
             node.asked_to_interrupt = true;

@@ -19,13 +19,13 @@ use tokio::time::Instant;
 
 use super::cancelled_pause::given_up_because;
 use super::inherited::decide_as_before;
-use super::run_interrupts::{MOST_AT_ONCE, NewQuestion, RunInterrupts, missing, sweep_due};
+use super::stored_interrupts::{MOST_AT_ONCE, NewQuestion, StoredInterrupts, missing, sweep_due};
 use journal::error::KeepError;
 use journal::place;
 
 /// The decisions of a run in its store.
 pub struct StoreDecisions {
-    pub run_interrupts: Arc<RunInterrupts>,
+    pub stored_interrupts: Arc<StoredInterrupts>,
 }
 
 impl From<KeepError> for DecisionErrorBox {
@@ -50,13 +50,13 @@ impl StoreDecisions {
     fn id_of(&self, interrupt: InterruptId, matter: DecisionPart) -> InterruptId {
         match matter {
             DecisionPart::Interrupt => interrupt,
-            DecisionPart::Request => self.run_interrupts.record.request_of(interrupt),
+            DecisionPart::Request => self.stored_interrupts.record.request_of(interrupt),
         }
     }
 
     async fn row(&self, interrupt: InterruptId) -> Result<Option<Interrupt>, KeepError> {
         Ok(self
-            .run_interrupts
+            .stored_interrupts
             .record
             .store()
             .interrupt(interrupt)
@@ -76,9 +76,9 @@ impl StoreDecisions {
         shown: &impl Serialize,
     ) -> Result<(), KeepError> {
         // It may have been held when it was raised.
-        self.run_interrupts.decide_by_policy(interrupt).await?;
-        let row = self.run_interrupts.row(interrupt).await?;
-        self.run_interrupts.show(row, shown).await?;
+        self.stored_interrupts.decide_by_policy(interrupt).await?;
+        let row = self.stored_interrupts.row(interrupt).await?;
+        self.stored_interrupts.show(row, shown).await?;
         Ok(())
     }
 
@@ -88,7 +88,7 @@ impl StoreDecisions {
         question: &Question,
         fills: InterruptId,
     ) -> Result<(), KeepError> {
-        let admission = self.run_interrupts.admission(NewQuestion {
+        let admission = self.stored_interrupts.admission(NewQuestion {
             interrupt: question.interrupt,
             node: &question.node,
             kind: question.agent_type,
@@ -105,7 +105,7 @@ impl StoreDecisions {
             allowed: &[Verdict::Edit],
             recurrence: Recurrence::Verbatim,
         })?;
-        self.run_interrupts.put(admission).await?;
+        self.stored_interrupts.put(admission).await?;
         Ok(())
     }
 
@@ -133,8 +133,13 @@ impl StoreDecisions {
         if self.row(id).await?.is_none() {
             self.ask_for_request(question, fills).await?;
         }
-        if let Some(interrupt) = self.run_interrupts.place_of(fills) {
-            decide_as_before(&self.run_interrupts.record, id, &place::request(&interrupt)).await?;
+        if let Some(interrupt) = self.stored_interrupts.place_of(fills) {
+            decide_as_before(
+                &self.stored_interrupts.record,
+                id,
+                &place::request(&interrupt),
+            )
+            .await?;
         }
         Ok(())
     }
@@ -161,7 +166,7 @@ impl StoreDecisions {
             }
             let judge = judge(&row, proposal)?;
             let choosing = choosing(&row, proposal)?;
-            let store = self.run_interrupts.record.store();
+            let store = self.stored_interrupts.record.store();
             match store.decide(id, judge, choosing).await {
                 Ok(_)
                 | Err(ChangeError::Refused(
@@ -172,13 +177,13 @@ impl StoreDecisions {
                 )) => {}
                 // Another reviewer has claimed it, or another interrupt goes first: wait for that.
                 Err(ChangeError::Refused(Refusal::Claimed { .. } | Refusal::Held { .. })) => {
-                    self.run_interrupts.news().await;
+                    self.stored_interrupts.news().await;
                 }
                 Err(ChangeError::Refused(Refusal::DeadlinePassed { .. })) => {
                     store.sweep(MOST_AT_ONCE).await.map_err(KeepError::from)?;
                 }
                 Err(ChangeError::Refused(refusal @ Refusal::Fenced { .. })) => {
-                    self.run_interrupts.taken_by_us(id, refusal).await?;
+                    self.stored_interrupts.taken_by_us(id, refusal).await?;
                 }
                 Err(error) => return Err(KeepError::from(error).into()),
             }
@@ -432,10 +437,10 @@ impl<R: AgentType> Decisions<R> for StoreDecisions {
             match self.known(id).await {
                 Ok(Some(decision)) => return Ok(decision),
                 Ok(None) => {
-                    self.run_interrupts.news().await;
+                    self.stored_interrupts.news().await;
                     let ended = async {
-                        sweep_due(&self.run_interrupts.record, id).await?;
-                        self.run_interrupts.end_pause(id, began.elapsed()).await
+                        sweep_due(&self.stored_interrupts.record, id).await?;
+                        self.stored_interrupts.end_pause(id, began.elapsed()).await
                     };
                     ended
                         .await

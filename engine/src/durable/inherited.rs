@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::cancelled_pause::given_up_because;
 use super::record::RunRecord;
-use super::run_interrupts::missing;
+use super::stored_interrupts::missing;
 use journal::error::KeepError;
 
 /// The kind of the journal's entries with such a decision.

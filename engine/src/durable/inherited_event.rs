@@ -10,7 +10,7 @@ use routing_core::{EventId, RunId};
 use serde::{Deserialize, Serialize};
 
 use super::kinds::NamedEvent;
-use super::run_interrupts::{RunInterrupts, event_key, is_other_content, published};
+use super::stored_interrupts::{StoredInterrupts, event_key, is_other_content, published};
 use journal::error::KeepError;
 
 /// The kind of the journal's entries with such an event.
@@ -116,7 +116,7 @@ fn before(from: CheckpointId) -> String {
     format!("{EVENT}/{from}/")
 }
 
-impl RunInterrupts {
+impl StoredInterrupts {
     /// Publishes in this run what supervisors had asked of its agents before it was forked off. An event that waits
     /// behind one that an agent's question takes is published after that, as in the other run: otherwise it would
     /// replace it.

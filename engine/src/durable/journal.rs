@@ -141,7 +141,7 @@ impl RunJournal {
     }
 
     /// The messages that were read.
-    pub fn read_letters(&self) -> &[Origin] {
+    pub fn read_origins(&self) -> &[Origin] {
         self.past.get().map_or(&[], |past| &past.read)
     }
 

@@ -11,7 +11,7 @@ use routing_core::reroute::{ConsumeError, PendingReroutes, StoreError, Stored, S
 use routing_core::{AgentType, DecisionId, EventId, InterruptId, NodeId, RunId};
 
 use super::kinds::{NamedEvent, named, typed};
-use super::run_interrupts::{RunInterrupts, in_words, is_other_content, machinery};
+use super::stored_interrupts::{StoredInterrupts, in_words, is_other_content, machinery};
 use journal::error::KeepError;
 
 /// How many reroutes are expired together.
@@ -19,7 +19,7 @@ const MOST_AT_ONCE: u32 = 100;
 
 /// The reroutes of a run in its store.
 pub struct StoreReroutes {
-    pub run_interrupts: Arc<RunInterrupts>,
+    pub stored_interrupts: Arc<StoredInterrupts>,
 }
 
 fn unavailable(error: &KeepError) -> StoreError {
@@ -38,19 +38,19 @@ fn known<K: AgentType>(event: NamedEvent) -> Result<InterruptRequestEvent<K>, St
 impl StoreReroutes {
     /// The event whose reroute was given up, if it is one of this run.
     fn given_up(&self, row: Option<RerouteRow>) -> Option<EventId> {
-        row.filter(|row| row.run == self.run_interrupts.record.run)
+        row.filter(|row| row.run == self.stored_interrupts.record.run)
             .map(|row| row.event)
     }
 
     async fn bound(&self, interrupt: InterruptId) -> Result<Option<NamedEvent>, KeepError> {
         let row = self
-            .run_interrupts
+            .stored_interrupts
             .record
             .store()
             .interrupt(interrupt)
             .await?;
         match row.and_then(|row| row.bound) {
-            Some(bound) => self.run_interrupts.event(&bound.event).await,
+            Some(bound) => self.stored_interrupts.event(&bound.event).await,
             None => Ok(None),
         }
     }
@@ -62,7 +62,7 @@ impl StoreReroutes {
         node: &NodeId,
     ) -> Result<Option<EventId>, StoreError> {
         let row = self
-            .run_interrupts
+            .stored_interrupts
             .record
             .store()
             .turn_ignored(run, node)
@@ -73,12 +73,13 @@ impl StoreReroutes {
 
     /// A node has ended: the events that are given up with it.
     pub async fn node_ended(&self, run: RunId, node: &NodeId) -> Result<Vec<EventId>, StoreError> {
-        if !self.run_interrupts.record.has_events() || self.run_interrupts.record.is_watched_only()
+        if !self.stored_interrupts.record.has_events()
+            || self.stored_interrupts.record.is_watched_only()
         {
             return Ok(Vec::new());
         }
         let row = self
-            .run_interrupts
+            .stored_interrupts
             .record
             .store()
             .node_ended(run, node)
@@ -89,10 +90,10 @@ impl StoreReroutes {
 
     /// Gives up the events that have waited too long.
     pub async fn expire(&self) -> Result<Vec<EventId>, StoreError> {
-        if !self.run_interrupts.record.has_events() {
+        if !self.stored_interrupts.record.has_events() {
             return Ok(Vec::new());
         }
-        let store = self.run_interrupts.record.store();
+        let store = self.stored_interrupts.record.store();
         let rows = store.expire_reroutes(MOST_AT_ONCE).await;
         let rows = rows.map_err(|error| unavailable(&error.into()))?;
         let ended = rows.into_iter().map(Some);
@@ -101,7 +102,7 @@ impl StoreReroutes {
 
     /// What became of an event.
     pub async fn state_of(&self, event: &EventId) -> Result<Option<RerouteRow>, StoreError> {
-        let row = self.run_interrupts.record.store().reroute(event).await;
+        let row = self.stored_interrupts.record.store().reroute(event).await;
         row.map_err(|error| unavailable(&error.into()))
     }
 
@@ -111,7 +112,7 @@ impl StoreReroutes {
         decision: DecisionId,
     ) -> Result<EventId, ConsumeError> {
         let row = self
-            .run_interrupts
+            .stored_interrupts
             .record
             .store()
             .interrupt(interrupt)
@@ -131,7 +132,7 @@ impl StoreReroutes {
     async fn release_bound(&self, interrupt: InterruptId) -> Result<(), KeepError> {
         use interrupts::store::ChangeError;
         let withdrawn = self
-            .run_interrupts
+            .stored_interrupts
             .record
             .store()
             .withdraw(interrupt, machinery()?, WithdrawCause::Withdrawn)
@@ -153,7 +154,7 @@ impl<K: AgentType> PendingReroutes<K> for StoreReroutes {
         _now: Timestamp,
     ) -> Result<Stored, StoreError> {
         let named = named(event).map_err(|error| unavailable(&error.into()))?;
-        match self.run_interrupts.admit_event(&named).await {
+        match self.stored_interrupts.admit_event(&named).await {
             Ok(Admitted::New(_)) => Ok(Stored::Pending { superseded: None }),
             Ok(Admitted::Known(_)) => Ok(Stored::AlreadyThere),
             Err(error) if is_other_content(&error) => {
@@ -207,7 +208,7 @@ impl<K: AgentType> PendingReroutes<K> for StoreReroutes {
         let Some(row) = self.state_of(event).await? else {
             return Ok(None);
         };
-        let event = self.run_interrupts.event(event).await;
+        let event = self.stored_interrupts.event(event).await;
         let event = event.map_err(|error| unavailable(&error))?;
         let event = event.map(known).transpose()?;
         Ok(event.map(|event| StoredReroute {

@@ -9,7 +9,7 @@ use routing_core::{EventId, InterruptType, NodeId};
 use super::cancelled_pause::given_up_because;
 use super::journal::RunJournal;
 use super::kinds::NamedEvent;
-use super::run_interrupts::RunInterrupts;
+use super::stored_interrupts::StoredInterrupts;
 use journal::error::KeepError;
 use journal::input::{self, GivenInput, said_with};
 use journal::message::{AgentMessage, Origin};
@@ -34,7 +34,7 @@ pub fn event_of(interrupt: &Interrupt) -> Option<NamedEvent> {
 }
 
 /// The message that tells a node of an event.
-pub fn event_letter(event: &NamedEvent) -> AgentMessage {
+pub fn event_message(event: &NamedEvent) -> AgentMessage {
     AgentMessage {
         origin: Origin::Event {
             event: event.event_id.clone(),
@@ -47,11 +47,13 @@ impl Undelivered {
     /// Gathers it, and takes the events that were not taken yet.
     pub async fn gather(
         journal: &RunJournal,
-        run_interrupts: &RunInterrupts,
+        stored_interrupts: &StoredInterrupts,
     ) -> Result<Self, KeepError> {
-        let read: HashSet<&Origin> = journal.read_letters().iter().collect();
+        let read: HashSet<&Origin> = journal.read_origins().iter().collect();
         let mut unread = Self::default();
-        unread.of_interrupts(journal, run_interrupts, &read).await?;
+        unread
+            .of_interrupts(journal, stored_interrupts, &read)
+            .await?;
         unread.of_messages(journal, &read).await?;
         for given in journal.inputs() {
             let letter = given.letter();
@@ -65,7 +67,7 @@ impl Undelivered {
     async fn of_interrupts(
         &mut self,
         journal: &RunJournal,
-        run_interrupts: &RunInterrupts,
+        stored_interrupts: &StoredInterrupts,
         read: &HashSet<&Origin>,
     ) -> Result<(), KeepError> {
         let record = &journal.record;
@@ -90,9 +92,9 @@ impl Undelivered {
                     };
                     let was_read =
                         read.contains(&origin) || was_read_before(journal, &event.event_id, read);
-                    if !was_read && run_interrupts.deliver(interrupt).await? {
+                    if !was_read && stored_interrupts.deliver(interrupt).await? {
                         self.letters
-                            .push((interrupt.node.clone(), event_letter(&event)));
+                            .push((interrupt.node.clone(), event_message(&event)));
                     }
                 }
             }
@@ -136,7 +138,7 @@ impl Undelivered {
         {
             let mut were_read = Vec::new();
             for stored in messages {
-                let letter = message_letter(stored.position, &stored.message.text);
+                let letter = agent_message(stored.position, &stored.message.text);
                 if read.contains(&letter.origin) {
                     // An older version, without message states, has read it.
                     were_read.extend(stored.state.is_waiting().then_some(stored.position));
@@ -165,7 +167,7 @@ fn was_read_before(journal: &RunJournal, event: &EventId, read: &HashSet<&Origin
 }
 
 /// The message of a message that the store keeps.
-pub fn message_letter(position: u64, text: &str) -> AgentMessage {
+pub fn agent_message(position: u64, text: &str) -> AgentMessage {
     AgentMessage {
         origin: Origin::Message { position },
         text: format!("[message]\n{text}"),

@@ -108,27 +108,27 @@ impl LiveRun {
         self.nodes.were_told(told?);
         *self.steps.lock().unwrap_or_else(PoisonError::into_inner) = self.journal.steps();
         self.model.add(self.journal.usage(), &self.journal.tokens());
-        self.nodes.were_read(self.journal.read_letters());
+        self.nodes.were_read(self.journal.read_origins());
         Ok(start)
     }
 
     /// Takes what had come for the agents of a run that goes on, and was not read: events, messages, and input.
-    pub async fn take_unread(&self, start: RunStart) -> Result<(), KeepError> {
+    pub async fn take_undelivered(&self, start: RunStart) -> Result<(), KeepError> {
         if start != RunStart::GoesOn || self.journal.record.is_watched_only() {
             return Ok(());
         }
         let (handed, now) = (self.journal.events(), self.clock.now());
-        self.run_interrupts.publish_handed(handed, now).await?;
+        self.stored_interrupts.publish_handed(handed, now).await?;
         let Undelivered {
             letters,
             inputs,
             given_up,
-        } = Undelivered::gather(&self.journal, &self.run_interrupts).await?;
+        } = Undelivered::gather(&self.journal, &self.stored_interrupts).await?;
         if let Some(reason) = given_up {
             let _first = self.given_up.set(reason);
         }
         for (node, letter) in letters {
-            self.nodes.keep_unread(&node, letter);
+            self.nodes.keep_undelivered(&node, letter);
         }
         *self.inputs.lock().unwrap_or_else(PoisonError::into_inner) = inputs;
         Ok(())

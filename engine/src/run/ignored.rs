@@ -29,7 +29,7 @@ impl RerouteLog {
         turn: u32,
     ) -> Result<Option<EventId>, KeepError> {
         let place = place::ignored(node, turn);
-        let store = self.run_interrupts.record.store();
+        let store = self.stored_interrupts.record.store();
         let ignored: Ignored = match self.journal.intent(&place)? {
             Some(_counted) if self.journal.is_answered(&place)? => return Ok(None),
             Some(begun) => begun,
@@ -53,7 +53,7 @@ impl RerouteLog {
                 // If the process died after it had counted, the count says so.
                 if row.ignored_turns == ignored.before {
                     store
-                        .turn_ignored(self.run_interrupts.record.run, node)
+                        .turn_ignored(self.stored_interrupts.record.run, node)
                         .await?
                 } else {
                     None

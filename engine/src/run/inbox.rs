@@ -11,7 +11,7 @@ use routing_core::bus::NodeEnded;
 
 use super::event::RunEvent;
 use super::live::LiveRun;
-use crate::durable::undelivered::{event_letter, event_of, message_letter};
+use crate::durable::undelivered::{agent_message, event_message, event_of};
 
 /// Delivers to the nodes of a run while it is executed. The owner of the run in this process takes deliveries from the
 /// store and puts them in here.
@@ -41,7 +41,7 @@ impl RunInbox {
         let event = event_of(interrupt).ok_or(NodeEnded)?;
         engine.journal.record.event_came();
         let _held = engine.reroute_log.hold().await;
-        let is_new = engine.nodes.put(&interrupt.node, event_letter(&event))?;
+        let is_new = engine.nodes.put(&interrupt.node, event_message(&event))?;
         if is_new {
             engine.recorder.record(RunEvent::EventPublished { event });
         }
@@ -65,7 +65,7 @@ impl RunInbox {
     pub async fn message(&self, message: &StoredMessage) -> Result<(), NodeEnded> {
         let engine = &self.engine;
         engine.journal.until_live().await;
-        let letter = message_letter(message.position, &message.message.text);
+        let letter = agent_message(message.position, &message.message.text);
         engine.nodes.put(&message.message.node, letter)?;
         Ok(())
     }

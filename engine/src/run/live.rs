@@ -34,8 +34,8 @@ use crate::durable::kinds::Kinds;
 use crate::durable::model::JournalledModel;
 use crate::durable::record::RunRecord;
 use crate::durable::reroutes::StoreReroutes;
-use crate::durable::run_interrupts::RunInterrupts;
-use crate::durable::undelivered::message_letter;
+use crate::durable::stored_interrupts::StoredInterrupts;
+use crate::durable::undelivered::agent_message;
 use crate::tools::{ToolUsingModel, Tooling, ToolingParts};
 use journal::error::KeepError;
 use journal::message::AgentMessage;
@@ -79,7 +79,7 @@ pub struct LiveRun {
     /// The tools of the agents, if they have any.
     pub tooling: Option<Arc<Tooling>>,
     pub journal: Arc<RunJournal>,
-    pub run_interrupts: Arc<RunInterrupts>,
+    pub stored_interrupts: Arc<StoredInterrupts>,
     pub decisions: Arc<StoreDecisions>,
     pub reroutes: Arc<StoreReroutes>,
     pub reroute_log: Arc<RerouteLog>,
@@ -122,7 +122,7 @@ impl LiveRun {
         let record = RunRecord::new(run, workflow.kinds, settings.store);
         let record = Arc::new(record.under(workflow.catalogue));
         let journal = Arc::new(RunJournal::new(Arc::clone(&record)));
-        let interrupts = Arc::new(RunInterrupts::new(record));
+        let interrupts = Arc::new(StoredInterrupts::new(record));
         let reroute_log = Arc::new(RerouteLog::over(&journal, &interrupts, &nodes, &recorder));
         let model = Arc::new(MeteredModel::new(settings.model));
         let open_interrupts = Arc::new(OpenInterrupts::new(&recorder, &nodes));
@@ -157,9 +157,9 @@ impl LiveRun {
             tooling,
             journal,
             decisions: Arc::new(StoreDecisions {
-                run_interrupts: Arc::clone(&interrupts),
+                stored_interrupts: Arc::clone(&interrupts),
             }),
-            run_interrupts: interrupts,
+            stored_interrupts: interrupts,
             reroutes: Arc::clone(&reroute_log.reroutes),
             reroute_log,
             checkpoints: Checkpoints::default(),
@@ -260,7 +260,7 @@ impl LiveRun {
             let own = messages
                 .iter()
                 .filter(|it| it.message.node == *node && it.state.is_waiting());
-            left.extend(own.map(|it| message_letter(it.position, &it.message.text)));
+            left.extend(own.map(|it| agent_message(it.position, &it.message.text)));
         }
         self.leave_out_withdrawn(&mut left).await?;
         Ok(left)

@@ -16,7 +16,7 @@ use super::event::RunEvent;
 use super::failure::RunError;
 use super::live::LiveRun;
 use super::report::{InterruptRecord, InterruptResult};
-use crate::durable::run_interrupts::Raising;
+use crate::durable::stored_interrupts::Raising;
 use journal::entry::{InterruptEnd, InterruptIntent, InterruptOutcome};
 use journal::error::KeepError;
 use journal::kind::INTERRUPT;
@@ -96,7 +96,7 @@ impl LiveRun {
             Some(interrupt) => interrupt,
             None => {
                 let at = journal.time_near(node);
-                let (interrupt, event) = self.run_interrupts.id_for(node, turn, at).await?;
+                let (interrupt, event) = self.stored_interrupts.id_for(node, turn, at).await?;
                 let intent = InterruptIntent {
                     interrupt,
                     request: payload.clone(),
@@ -116,7 +116,7 @@ impl LiveRun {
             details: &request.details(),
             request: &payload,
         };
-        self.run_interrupts.raise(&raising).await?;
+        self.stored_interrupts.raise(&raising).await?;
         Ok(interrupt)
     }
 

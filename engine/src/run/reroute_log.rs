@@ -16,13 +16,13 @@ use super::recorder::Recorder;
 use crate::durable::journal::RunJournal;
 use crate::durable::kinds::{NamedEvent, named};
 use crate::durable::reroutes::StoreReroutes;
-use crate::durable::run_interrupts::{RunInterrupts, event_key, in_words, is_other_content};
-use crate::durable::undelivered::{event_letter, event_of};
+use crate::durable::stored_interrupts::{StoredInterrupts, event_key, in_words, is_other_content};
+use crate::durable::undelivered::{event_message, event_of};
 use journal::error::KeepError;
 
 /// Admits events, and notifies the observer of each. An event is stored before its agent learns of it.
 pub struct RerouteLog {
-    pub run_interrupts: Arc<RunInterrupts>,
+    pub stored_interrupts: Arc<StoredInterrupts>,
     pub journal: Arc<RunJournal>,
     pub nodes: Arc<NodeDirectory>,
     pub reroutes: Arc<StoreReroutes>,
@@ -43,16 +43,16 @@ impl RerouteLog {
     /// The events of a run with this journal.
     pub fn over(
         journal: &Arc<RunJournal>,
-        run_interrupts: &Arc<RunInterrupts>,
+        stored_interrupts: &Arc<StoredInterrupts>,
         nodes: &Arc<NodeDirectory>,
         recorder: &Arc<Recorder>,
     ) -> Self {
         Self {
-            run_interrupts: Arc::clone(run_interrupts),
+            stored_interrupts: Arc::clone(stored_interrupts),
             journal: Arc::clone(journal),
             nodes: Arc::clone(nodes),
             reroutes: Arc::new(StoreReroutes {
-                run_interrupts: Arc::clone(run_interrupts),
+                stored_interrupts: Arc::clone(stored_interrupts),
             }),
             recorder: Arc::clone(recorder),
             gate: tokio::sync::Mutex::new(()),
@@ -66,7 +66,7 @@ impl RerouteLog {
 
     /// The event that waits for an interrupt of this node.
     pub async fn pending(&self, node: &NodeId) -> Result<Option<NamedEvent>, KeepError> {
-        let waiting = self.run_interrupts.waiting(node).await?;
+        let waiting = self.stored_interrupts.waiting(node).await?;
         Ok(waiting.as_ref().and_then(event_of))
     }
 
@@ -74,7 +74,7 @@ impl RerouteLog {
     pub async fn knows(&self, event: &EventId) -> Result<bool, KeepError> {
         let key = event_key(event)?;
         let known = self
-            .run_interrupts
+            .stored_interrupts
             .record
             .store()
             .interrupt_of(&key)
@@ -133,7 +133,7 @@ impl RerouteLog {
         event: &NamedEvent,
         older: Option<&NamedEvent>,
     ) -> Result<Vec<BusEvent<K>>, PublishRefusal> {
-        let admitted = match self.run_interrupts.admit_event(event).await {
+        let admitted = match self.stored_interrupts.admit_event(event).await {
             Ok(admitted) => admitted,
             Err(error) if is_other_content(&error) => {
                 return Err(PublishRefusal::OtherContent {
@@ -145,7 +145,7 @@ impl RerouteLog {
         let is_new = matches!(admitted, Admitted::New(_));
         let interrupt = admitted.into_interrupt();
         let delivered = match interrupt.state {
-            State::Requested | State::Delivered => self.run_interrupts.deliver(&interrupt).await,
+            State::Requested | State::Delivered => self.stored_interrupts.deliver(&interrupt).await,
             State::Acknowledged
             | State::AwaitingReview
             | State::Resolved
@@ -155,7 +155,12 @@ impl RerouteLog {
             | State::DeadLettered => Ok(false),
         }
         .map_err(|error| unavailable(&error))?;
-        if delivered && self.nodes.put(&event.node_id, event_letter(event)).is_err() {
+        if delivered
+            && self
+                .nodes
+                .put(&event.node_id, event_message(event))
+                .is_err()
+        {
             self.come_too_late(event).await?;
         }
         let replaced = if is_new {
@@ -169,7 +174,7 @@ impl RerouteLog {
     /// The node ended while the event was admitted.
     async fn come_too_late(&self, event: &NamedEvent) -> Result<(), PublishRefusal> {
         let node = &event.node_id;
-        let run = self.run_interrupts.record.run;
+        let run = self.stored_interrupts.record.run;
         self.reroutes.node_ended(run, node).await?;
         let state = self.reroutes.state_of(&event.event_id).await?;
         // An interrupt that the node raised before it ended may have taken the event already: then the event was

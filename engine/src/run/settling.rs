@@ -61,7 +61,7 @@ impl LiveRun {
         }
         for (interrupt, node) in self.open_interrupts.open_of() {
             if within.is_none_or(|it| node.is_within(it))
-                && self.run_interrupts.is_decided(interrupt).await?
+                && self.stored_interrupts.is_decided(interrupt).await?
             {
                 let reason = reason.to_owned();
                 self.open_interrupts

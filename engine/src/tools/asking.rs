@@ -13,7 +13,7 @@ use routing_core::{InterruptId, InterruptType, NodeId, StopReason, StopScope};
 
 use super::launching::Ground;
 use crate::durable::record::RunRecord;
-use crate::durable::run_interrupts::{Heard, RunInterrupts};
+use crate::durable::stored_interrupts::{Heard, StoredInterrupts};
 use crate::run::open_interrupts::OpenInterrupts;
 use crate::run::recorder::Recorder;
 use journal::error::KeepError;
@@ -24,7 +24,7 @@ const MOST_UNCLEAR: u32 = 3;
 
 /// Asks people about the tools of a run.
 pub(super) struct ToolQuestions {
-    run_interrupts: Arc<RunInterrupts>,
+    stored_interrupts: Arc<StoredInterrupts>,
     reviewer: Arc<dyn Reviewer>,
     recorder: Arc<Recorder>,
     /// Keeps the interrupts of the run.
@@ -82,7 +82,7 @@ impl ToolQuestions {
         open_interrupts: Arc<OpenInterrupts>,
     ) -> Self {
         Self {
-            run_interrupts: Arc::new(RunInterrupts::new(record)),
+            stored_interrupts: Arc::new(StoredInterrupts::new(record)),
             reviewer,
             recorder,
             open_interrupts,
@@ -98,7 +98,7 @@ impl ToolQuestions {
         asking: CallQuestion<'_>,
         scope: &StopScope,
     ) -> Result<CallAnswer, KeepError> {
-        let record = &self.run_interrupts.record;
+        let record = &self.stored_interrupts.record;
         let CallQuestion { name, matter, .. } = asking;
         let place = format!("{}/{name}", matter.tool_call.place);
         let id = record.interrupt_at(&place, asker.at);
@@ -117,7 +117,7 @@ impl ToolQuestions {
         scope: &StopScope,
     ) -> Result<CallAnswer, KeepError> {
         let id = row.id;
-        let mut question = question(&self.run_interrupts.record, asker, matter, id);
+        let mut question = question(&self.stored_interrupts.record, asker, matter, id);
         self.told_raised(asker, matter, id)?;
         if !row.state.is_live() {
             return self.ended(asker, row);
@@ -126,7 +126,7 @@ impl ToolQuestions {
             self.observe_event(id, LifecycleEvent::Asked(&question));
             asker.is_shown().await?;
             let heard = self
-                .run_interrupts
+                .stored_interrupts
                 .hear(&*self.reviewer, &question, scope)
                 .await?;
             match heard {
@@ -136,7 +136,9 @@ impl ToolQuestions {
                 Heard::Here(answer) => match clear(matter, &answer, &question) {
                     Ok(verdict) => {
                         let answerer = self.reviewer.answerer(id);
-                        let row = self.run_interrupts.decide(id, verdict, &answer, &answerer);
+                        let row = self
+                            .stored_interrupts
+                            .decide(id, verdict, &answer, &answerer);
                         return self.heard(asker, row.await?).await;
                     }
                     Err(problem) => {
@@ -167,8 +169,8 @@ impl ToolQuestions {
         matter: &ToolQuestionContent,
     ) -> Result<(), KeepError> {
         let place = format!("{}/{name}", matter.tool_call.place);
-        let id = self.run_interrupts.record.interrupt_at(&place, asker.at);
-        self.run_interrupts
+        let id = self.stored_interrupts.record.interrupt_at(&place, asker.at);
+        self.stored_interrupts
             .withdraw(id, WithdrawCause::Withdrawn)
             .await
     }

@@ -69,7 +69,7 @@ impl RoundState {
 
     /// The run cannot be recorded. The first failure is kept.
     pub(super) fn fail(&self, error: KeepError) -> CallLogError {
-        let reason = crate::durable::run_interrupts::in_words(&error);
+        let reason = crate::durable::stored_interrupts::in_words(&error);
         self.lock().failure.get_or_insert(error);
         CallLogError { reason }
     }

@@ -166,7 +166,7 @@ impl<W: Workflow> Execution<W> {
         scope: &StopScope,
     ) -> Result<Result<W::Output, Exit>, RunError> {
         let live = &self.run.shared.live;
-        live.take_unread(start).await?;
+        live.take_undelivered(start).await?;
         let input = self.input().await?;
         let started = RunEvent::Started {
             goal: W::NAME.to_owned(),

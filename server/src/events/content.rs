@@ -11,7 +11,7 @@ use routing_core::reroute::RerouteState;
 use routing_core::{EventId, InterruptId, NodeId, RuleId, RunId};
 use serde_json::{Map, Value, json};
 
-use super::model_call::tell_letters;
+use super::model_call::report_messages;
 use super::records::{EventRecords, StoredEffect, StoredRun};
 use crate::address::AgentAddress;
 use crate::problem::decider;
@@ -233,7 +233,7 @@ impl EventContent {
             Some(StoredEffect::Attempt(attempt)) => attempt.tell(done, &mut data),
             Some(StoredEffect::Mail(letters)) => {
                 if done {
-                    tell_letters(letters, &mut data);
+                    report_messages(letters, &mut data);
                 }
                 effect_topic(kind, done)
             }

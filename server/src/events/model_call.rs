@@ -61,7 +61,7 @@ impl StoredModelCall {
         data.insert("correction".to_owned(), json!(correction));
         if !done {
             data.insert("schema".to_owned(), json!(schema));
-            tell_letters(start.as_ref().map_or(&[], |start| &start.letters), data);
+            report_messages(start.as_ref().map_or(&[], |start| &start.letters), data);
             return;
         }
         let Some(result) = &self.result else {
@@ -125,7 +125,7 @@ impl StoredAttempt {
 }
 
 /// Adds the messages that an agent reads from then on, or the input with which its run was resumed.
-pub(super) fn tell_letters(letters: &[AgentMessage], data: &mut Map<String, Value>) {
+pub(super) fn report_messages(letters: &[AgentMessage], data: &mut Map<String, Value>) {
     let texts = letters.iter().map(|letter| letter.text.as_str());
     let texts = texts.filter(|text| text.len() <= LONGEST_TEXT);
     let texts: Vec<&str> = texts.collect();

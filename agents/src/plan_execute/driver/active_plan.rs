@@ -282,7 +282,8 @@ impl ActivePlan {
 
     async fn save(&mut self, reason: &str) -> Result<StoredPlan, PlanEditError> {
         self.snapshot.reason = reason.to_owned();
-        let content = serde_json::to_string(&self.snapshot.snapshot()).map_err(KeepError::from)?;
+        let content =
+            serde_json::to_string(&self.snapshot.for_checkpoint()).map_err(KeepError::from)?;
         let saved = self
             .checkpoints
             .save(&self.journal, PlanExecute::FORM, content)

@@ -215,10 +215,10 @@ impl Driver {
         }
         let events = match decided.events(&self.snapshot.state, self.now()) {
             Ok(events) => events,
-            Err(unfit) => {
-                tracing::warn!(run = %self.run, %unfit, "the decided plan does not fit; the plan stands still");
+            Err(revision_error) => {
+                tracing::warn!(run = %self.run, unfit = %revision_error, "the decided plan does not fit; the plan stands still");
                 effects.push(PlanEffect::Checkpoint { reason: "held" });
-                self.unfit = Some(unfit);
+                self.revision_error = Some(revision_error);
                 return Ok(effects);
             }
         };

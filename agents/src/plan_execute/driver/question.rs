@@ -9,7 +9,9 @@ use super::Driver;
 use super::nodes::role_of;
 use crate::workflow::failure::FlowError;
 use engine::durable::inherited::decide_as_before;
-use engine::durable::run_interrupts::{NewQuestion, decide_by_policy, decide_by_rule, set_terms};
+use engine::durable::stored_interrupts::{
+    NewQuestion, decide_by_policy, decide_by_rule, set_terms,
+};
 use journal::error::KeepError;
 use journal::place;
 use planning::{Activity, Cause, Held, OpenQuestion, PLAN_EXECUTE, Phase, PlanStep};
@@ -175,7 +177,7 @@ impl Driver {
         {
             Some(row) if row.state.is_live() => {
                 self.live
-                    .run_interrupts
+                    .stored_interrupts
                     .withdraw(row.id, WithdrawCause::Withdrawn)
                     .await
             }
@@ -200,12 +202,12 @@ impl Driver {
                     // be in time for a provider that is down overnight.
                     admission.patience = None;
                 }
-                self.live.run_interrupts.put(admission).await?
+                self.live.stored_interrupts.put(admission).await?
             }
         };
         let row = self.taken_again(row).await?;
         if row.state == State::Acknowledged && !self.is_decided(open, &row).await? {
-            self.live.run_interrupts.show(row, &question).await?;
+            self.live.stored_interrupts.show(row, &question).await?;
         }
         Ok(Some(question))
     }
@@ -284,7 +286,7 @@ impl Driver {
     }
 
     fn admission(&self, open: &OpenQuestion, asked: &PlanQuestion) -> Result<Admission, KeepError> {
-        self.live.run_interrupts.admission(NewQuestion {
+        self.live.stored_interrupts.admission(NewQuestion {
             interrupt: open.interrupt,
             node: &open.node,
             kind: asked.kind,

@@ -10,7 +10,7 @@ use super::begin::PlanDecision;
 use super::{Driver, EffectOutcome};
 use crate::workflow::failure::FlowError;
 use engine::durable::decisions::{answer, decided_by, words};
-use engine::durable::run_interrupts::{Heard, sweep_due};
+use engine::durable::stored_interrupts::{Heard, sweep_due};
 use engine::run::{InterruptRecord, InterruptResult, RunEnd, RunEvent};
 use journal::error::KeepError;
 use planning::{Phase, PlanEffect, PlanEvent};
@@ -26,7 +26,7 @@ impl Driver {
         let id = question.interrupt;
         self.show_nodes().await?;
         sweep_due(&self.journal.record, id).await?;
-        let row = self.live.run_interrupts.row(id).await?;
+        let row = self.live.stored_interrupts.row(id).await?;
         if !row.state.is_live() {
             return self.answered(&row);
         }
@@ -36,7 +36,7 @@ impl Driver {
             question: Box::new(question.clone()),
         });
         let (reviewer, scope) = (Arc::clone(&self.reviewer), self.scope_of(&question.node));
-        let interrupts = Arc::clone(&self.live.run_interrupts);
+        let interrupts = Arc::clone(&self.live.stored_interrupts);
         loop {
             match interrupts.hear(&*reviewer, &question, &scope).await? {
                 Heard::Ended(row) => return self.answered(&row),

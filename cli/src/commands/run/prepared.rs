@@ -60,10 +60,14 @@ impl Prepared {
         pace: u32,
     ) -> Result<Self, Failure> {
         let usage = |text: String| Failure::new(Exit::Usage, text);
-        if let (Workflow::Embedded(name), Some(_)) = (&order.workflow, &order.script) {
-            let text =
-                format!("a script steers the built-in workflows, and `{name}` is none of them");
-            return Err(Failure::new(Exit::Usage, text).hint("leave the script out"));
+        if let Workflow::Embedded(name) = &order.workflow {
+            // Before anything else of a run is looked at that another program has.
+            workflows::embedded(name)?;
+            if order.script.is_some() {
+                let text =
+                    format!("a script steers the built-in workflows, and `{name}` is none of them");
+                return Err(Failure::new(Exit::Usage, text).hint("leave the script out"));
+            }
         }
         let choice = ModelChoice::parse(&order.model, order.base_url.clone())?;
         let script = order
@@ -237,21 +241,19 @@ impl Executable {
             Self::Agents(agents) => {
                 let run = agents.run(settings);
                 kept.inbox.open(run.inbox());
-                run.execute(&scope).await
+                Ok(run.execute(&scope).await)
             }
             // It reads what comes for it from the store.
             Self::Plan(plan) => return Ok(plan.execute(settings, &scope).await),
             Self::Embedded(workflow) => {
                 let reached = |inbox| kept.inbox.open(inbox);
                 let executed = workflow.execute_stored(settings, &reached, &scope);
-                executed.await.map_err(|error| {
-                    kept.inbox.close();
-                    Failure::new(Exit::Failure, causes(&error))
-                })?
+                let failed = |error| Failure::new(Exit::Failure, causes(&error));
+                executed.await.map_err(failed)
             }
         };
         kept.inbox.close();
-        Ok(report)
+        report
     }
 }
 

@@ -20,7 +20,7 @@ impl AgentTree {
     /// Takes in what happened to a plan; does nothing for other events.
     pub(super) fn apply_plan(&mut self, event: &RunEvent, at: Timestamp) {
         let news = PlanNews::of(event);
-        if let Some(PlanNews::Stands(PlanProgress { done, left })) = &news {
+        if let Some(PlanNews::Progress(PlanProgress { done, left })) = &news {
             self.stand(done, left, at);
         } else if let Some(PlanNews::StepStarted(PlanStepStarted {
             role, step, task, ..
@@ -43,7 +43,7 @@ impl AgentTree {
                     row.says(format!("the {} asks its model", role.segment()));
                 }),
             }
-        } else if let Some(PlanNews::Told(fact)) = &news {
+        } else if let Some(PlanNews::Fact(fact)) = &news {
             self.tell_plan(fact, at);
         } else if let RunEvent::InterruptOpened { question } = event
             && self.is_plan()

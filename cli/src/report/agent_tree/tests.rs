@@ -254,7 +254,7 @@ fn plan_of(done: &[&str], left: &[&str]) -> RunEvent {
     let rest = left.iter().map(step);
     let read = |steps: Vec<Value>| serde_json::from_value(Value::Array(steps)).unwrap();
     let left = serde_json::from_value(Value::Array(rest.collect())).unwrap();
-    PlanNews::Stands(PlanProgress {
+    PlanNews::Progress(PlanProgress {
         done: read(finished.collect()),
         left,
     })
@@ -289,7 +289,7 @@ fn a_plan_is_a_tree_of_its_steps_with_the_one_under_way() {
         "kind": "user_escape", "reason": "let me look", "time": "2026-01-01T00:00:00Z",
         "current_plan": ["give away"], "completed_steps": 2, "total_steps": 3,
     });
-    tale.tell(PlanNews::Told(serde_json::from_value(fact).unwrap()).into());
+    tale.tell(PlanNews::Fact(serde_json::from_value(fact).unwrap()).into());
     tale.check(
         70,
         10,

@@ -368,8 +368,8 @@ fn of_plan(tree: &AgentTree, news: &PlanNews) -> Option<PrintedEvent> {
             };
             PrintedEvent::change(tree.label(node), what)
         }
-        PlanNews::Told(fact) => plan_told(fact),
-        PlanNews::Stands(_) => None,
+        PlanNews::Fact(fact) => plan_told(fact),
+        PlanNews::Progress(_) => None,
     }
 }
 

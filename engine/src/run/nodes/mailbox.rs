@@ -13,7 +13,7 @@ impl NodeDirectory {
     }
 
     /// Keeps a message until its node has caught up.
-    pub fn keep_unread(&self, id: &NodeId, letter: AgentMessage) {
+    pub fn keep_undelivered(&self, id: &NodeId, letter: AgentMessage) {
         let mut nodes = self.lock();
         if nodes.seen.insert(letter.origin.clone()) {
             nodes.waiting.entry(id.clone()).or_default().push(letter);
@@ -21,7 +21,7 @@ impl NodeDirectory {
     }
 
     /// The node has caught up: puts what was kept for it into its mailbox.
-    pub fn restore_letters(&self, id: &NodeId) {
+    pub fn restore_messages(&self, id: &NodeId) {
         let mut nodes = self.lock();
         if !nodes.waiting.contains_key(id) {
             return;
@@ -63,7 +63,7 @@ impl NodeDirectory {
     }
 
     /// What is in a node's mailbox, taken out of it.
-    pub fn take_letters(&self, id: &NodeId) -> Vec<AgentMessage> {
+    pub fn take_messages(&self, id: &NodeId) -> Vec<AgentMessage> {
         match self.lock().entries.get_mut(id).map(|it| &mut it.letters) {
             Some(Mailbox::Open(letters)) => std::mem::take(letters),
             Some(Mailbox::Closed) | None => Vec::new(),
@@ -146,7 +146,7 @@ mod tests {
             "it is the same letter"
         );
         assert!(!nodes.close_if_empty(&node));
-        assert_eq!(nodes.take_letters(&node).len(), 1);
+        assert_eq!(nodes.take_messages(&node).len(), 1);
         assert!(nodes.close_if_empty(&node));
         assert_eq!(nodes.put(&node, letter(2)), Err(NodeEnded));
         assert!(!nodes.all()[0].takes_messages);

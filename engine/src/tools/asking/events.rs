@@ -27,7 +27,11 @@ impl ToolQuestions {
         let (answer, _confidence) = answer(decision.content.as_deref()).map_err(unreadable)?;
         let decided_by = decided_by(&decision.by, None);
         self.observe_event(row.id, LifecycleEvent::Answered(&answer));
-        let origin = self.run_interrupts.record.kinds.origin_of(asker.agent_type);
+        let origin = self
+            .stored_interrupts
+            .record
+            .kinds
+            .origin_of(asker.agent_type);
         let end = InterruptResult::Routed {
             target: origin.to_owned(),
             decided_by,
@@ -52,7 +56,7 @@ impl ToolQuestions {
         let Some(decision) = &row.decision else {
             return Ok(());
         };
-        let record = &self.run_interrupts.record;
+        let record = &self.stored_interrupts.record;
         let finished = record
             .store()
             .finish(record.epoch()?, decision.effect, "{}".to_owned());
@@ -68,7 +72,7 @@ impl ToolQuestions {
     ) -> Result<(), KeepError> {
         let kind = asker.agent_type;
         let details = matter
-            .shown_in(question(&self.run_interrupts.record, asker, matter, id))
+            .shown_in(question(&self.stored_interrupts.record, asker, matter, id))
             .details;
         let record = InterruptRecord {
             interrupt: id,

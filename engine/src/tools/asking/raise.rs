@@ -6,7 +6,7 @@ use routing_core::review::Question;
 use routing_core::{InterruptId, InterruptType, StopSource};
 
 use super::{AskingNode, CallQuestion, ToolQuestions};
-use crate::durable::run_interrupts::{NewQuestion, decide_by_rule};
+use crate::durable::stored_interrupts::{NewQuestion, decide_by_rule};
 use journal::error::KeepError;
 use journal::tool::{ToolQuestionContent, ToolQuestionKind};
 
@@ -54,7 +54,7 @@ impl ToolQuestions {
                 self.carried_out(&asked).await?;
                 continue;
             }
-            self.run_interrupts
+            self.stored_interrupts
                 .withdraw(asked.id, WithdrawCause::Withdrawn)
                 .await?;
         }
@@ -64,11 +64,11 @@ impl ToolQuestions {
     /// The interrupts of the node that asks.
     async fn of_node(&self, asker: &AskingNode) -> Result<Vec<Interrupt>, KeepError> {
         let filter = Filter {
-            run: Some(self.run_interrupts.record.run),
+            run: Some(self.stored_interrupts.record.run),
             node: Some(asker.node.clone()),
             states: Vec::new(),
         };
-        let store = self.run_interrupts.record.store();
+        let store = self.stored_interrupts.record.store();
         let found = Pages::of(PAGE).values(|page| store.interrupts(&filter, page));
         Ok(found.await?)
     }
@@ -79,7 +79,7 @@ impl ToolQuestions {
             return self.carried_out(old).await;
         }
         let cause = WithdrawCause::Superseded { by };
-        self.run_interrupts.withdraw(old.id, cause).await
+        self.stored_interrupts.withdraw(old.id, cause).await
     }
 
     /// The question in the store, shown to people: as it is there, or as it is put there now.
@@ -91,18 +91,18 @@ impl ToolQuestions {
         asking: CallQuestion<'_>,
         question: &Question,
     ) -> Result<Interrupt, KeepError> {
-        let store = self.run_interrupts.record.store();
+        let store = self.stored_interrupts.record.store();
         let row = match store.interrupt(id).await? {
             Some(row) => row,
             None => {
                 let admission = self.admission(id, place, asker, asking)?;
-                self.run_interrupts.put(admission).await?
+                self.stored_interrupts.put(admission).await?
             }
         };
         if row.state == State::Acknowledged && decide_by_rule(store, &row).await? {
-            return self.run_interrupts.row(id).await;
+            return self.stored_interrupts.row(id).await;
         }
-        self.run_interrupts.show(row, question).await
+        self.stored_interrupts.show(row, question).await
     }
 
     fn admission(
@@ -112,8 +112,8 @@ impl ToolQuestions {
         asker: &AskingNode,
         asking: CallQuestion<'_>,
     ) -> Result<Admission, KeepError> {
-        let (matter, record) = (asking.matter, &self.run_interrupts.record);
-        let mut admission = self.run_interrupts.admission(NewQuestion {
+        let (matter, record) = (asking.matter, &self.stored_interrupts.record);
+        let mut admission = self.stored_interrupts.admission(NewQuestion {
             interrupt: id,
             node: &asker.node,
             kind: asker.agent_type,

@@ -53,7 +53,7 @@ impl<W: Workflow> Agent<W> {
             Some(mail) => mail,
             None => {
                 self.boundary()?;
-                let letters = self.take_letters().await?;
+                let letters = self.take_messages().await?;
                 self.keep_mail(&place, letters).await?
             }
         };
@@ -77,7 +77,7 @@ impl<W: Workflow> Agent<W> {
             Some(mail) => mail,
             None => {
                 self.boundary()?;
-                let letters = self.last_letters().await?;
+                let letters = self.last_messages().await?;
                 self.keep_mail(&place, letters).await?
             }
         };
@@ -88,8 +88,8 @@ impl<W: Workflow> Agent<W> {
     }
 
     /// The messages for the agent up to the moment from which the store accepts nothing for it any more.
-    async fn last_letters(&self) -> Result<Vec<AgentMessage>, RunError> {
-        let mut letters = self.take_letters().await?;
+    async fn last_messages(&self) -> Result<Vec<AgentMessage>, RunError> {
+        let mut letters = self.take_messages().await?;
         let live = self.live();
         live.nodes.close(&self.id);
         live.keep_nodes().await?;
@@ -106,15 +106,15 @@ impl<W: Workflow> Agent<W> {
         Ok(mail)
     }
 
-    async fn take_letters(&self) -> Result<Vec<AgentMessage>, RunError> {
+    async fn take_messages(&self) -> Result<Vec<AgentMessage>, RunError> {
         let live = self.live();
         live.journal.go_live();
         let expired = live.reroutes.expire().await?;
         self.run.tell_ended(expired).await?;
-        live.nodes.restore_letters(&self.id);
+        live.nodes.restore_messages(&self.id);
         let mut letters = {
             let _held = live.reroute_log.hold().await;
-            live.nodes.take_letters(&self.id)
+            live.nodes.take_messages(&self.id)
         };
         live.leave_out_withdrawn(&mut letters).await?;
         letters.extend(live.take_inputs());
@@ -161,7 +161,7 @@ impl<W: Workflow> Agent<W> {
                 },
                 again: false,
                 reminder: None,
-                letters: self.take_letters().await?,
+                letters: self.take_messages().await?,
             },
         };
         self.read(&start.letters);

@@ -9,7 +9,7 @@ use interrupts::{ActorName, IdempotencyKey, RouteName};
 use routing_core::reroute::RerouteState;
 use routing_core::{EventId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
 
-use super::{RunInterrupts, machinery, set_terms, shortened};
+use super::{StoredInterrupts, machinery, set_terms, shortened};
 use crate::durable::kinds::NamedEvent;
 use crate::durable::undelivered::event_of;
 use journal::entry::InterruptIntent;
@@ -22,7 +22,7 @@ const PAGE: u32 = 100;
 /// How many entries of the journal are looked at together.
 const ENTRIES: u32 = 1_000;
 
-impl RunInterrupts {
+impl StoredInterrupts {
     /// Admits a supervisor's event. In the store it is a question, no matter which type it asks for: it stops nothing
     /// until the agent itself raises the request.
     pub async fn admit_event(&self, event: &NamedEvent) -> Result<Admitted, KeepError> {

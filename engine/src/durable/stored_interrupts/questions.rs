@@ -13,7 +13,7 @@ use routing_core::{
     StopSource,
 };
 
-use super::{MOST_AT_ONCE, RunInterrupts, machinery, missing, shortened, sweep_due};
+use super::{MOST_AT_ONCE, StoredInterrupts, machinery, missing, shortened, sweep_due};
 use crate::durable::decisions::name_of;
 use journal::error::KeepError;
 
@@ -55,7 +55,7 @@ pub enum Heard {
     NoReviewer,
 }
 
-impl RunInterrupts {
+impl StoredInterrupts {
     /// The question as it is admitted. Its answer may go to its own route alone; add other routes if there are any.
     pub fn admission(&self, new: NewQuestion<'_>) -> Result<Admission, KeepError> {
         let requested_by = match new.source {

@@ -34,7 +34,7 @@ pub const MOST_AT_ONCE: u32 = 100;
 const LONGEST_REASON: usize = 16 << 10;
 
 /// The interrupts of the run in its store.
-pub struct RunInterrupts {
+pub struct StoredInterrupts {
     pub record: Arc<RunRecord>,
     /// The events that came while this process had the run. In the store, an event is replaced by the agent's request
     /// once there is one.
@@ -68,7 +68,7 @@ pub fn shortened(reason: &str) -> String {
     reason.get(..end).unwrap_or_default().to_owned()
 }
 
-impl RunInterrupts {
+impl StoredInterrupts {
     pub fn new(record: Arc<RunRecord>) -> Self {
         Self {
             record,

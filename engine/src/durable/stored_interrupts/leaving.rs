@@ -4,13 +4,13 @@ use interrupts::life::{Family, State, WithdrawCause};
 use interrupts::store::{Filter, Pages};
 use routing_core::NodeId;
 
-use super::RunInterrupts;
+use super::StoredInterrupts;
 use journal::error::KeepError;
 
 /// How many interrupts of a run are looked at together.
 const PAGE: u32 = 100;
 
-impl RunInterrupts {
+impl StoredInterrupts {
     /// Withdraws the undecided questions of a node and those below it.
     pub async fn withdraw_within(&self, node: &NodeId) -> Result<(), KeepError> {
         if self.record.is_watched_only() {
