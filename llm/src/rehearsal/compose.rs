@@ -15,7 +15,7 @@ use super::facts::Facts;
 use super::prose::Prose;
 use super::random::Random;
 use super::route_choice::{self, Routes};
-use super::schema_view::{Demands, SchemaView, joint, names_type, required, variants};
+use super::schema_view::{Demands, SchemaView, is_null, joint, names_type, required, variants};
 
 /// Below this depth only what must be there is made, so that recursive schemas come to an end.
 const DEEP: usize = 6;
@@ -152,9 +152,9 @@ impl<'a> Composer<'a> {
                 .get("type")
                 .is_none_or(|types| names_type(types, type_name(value)))
         };
-        let values: Vec<Value> = values.iter().filter(fits).cloned().collect();
+        let values: Vec<&Value> = values.iter().filter(fits).collect();
         route_choice::forward_value(&values)
-            .or_else(|| self.random.pick(&values))
+            .or_else(|| self.random.pick(&values).copied())
             .cloned()
             .unwrap_or(Value::Null)
     }
@@ -180,13 +180,11 @@ impl<'a> Composer<'a> {
         let telling: Vec<&Value> = possible
             .iter()
             .copied()
-            .filter(|variant| variant.get("type") != Some(&json!("null")))
+            .filter(|variant| !is_null(variant))
             .collect();
         // An enumeration whose values are described is written as a choice of constants.
-        let constants: Option<Vec<Value>> = telling
-            .iter()
-            .map(|variant| variant.get("const").cloned())
-            .collect();
+        let constants: Option<Vec<&Value>> =
+            telling.iter().map(|variant| variant.get("const")).collect();
         let forward = constants.as_deref().and_then(route_choice::forward_value);
         let variant = if let Some(forward) = forward {
             telling
@@ -223,14 +221,12 @@ impl<'a> Composer<'a> {
             4..DEEP => 1,
             _ => 0,
         };
-        let first: Vec<Value> = demands
-            .get("prefixItems")
-            .and_then(Value::as_array)
-            .cloned()
-            .unwrap_or_default();
-        let items = demands.get("items").cloned().unwrap_or(json!({}));
+        let first = demands.get("prefixItems").and_then(Value::as_array);
+        let first = first.map_or(&[][..], Vec::as_slice);
+        let anything = json!({});
+        let items = demands.get("items").unwrap_or(&anything);
         let wanted = match self.given_items(place) {
-            Some(given) if kind(&self.view.demands(&items)) == ValueKind::Text => {
+            Some(given) if kind(&self.view.demands(items)) == ValueKind::Text => {
                 return json!(&given[..given.len().clamp(0, most)]);
             }
             _ => usual.max(first.len()).clamp(fewest, most.max(fewest)),
@@ -238,7 +234,7 @@ impl<'a> Composer<'a> {
         let mut made = Vec::new();
         let unique = demands.get("uniqueItems") == Some(&json!(true));
         for index in 0..wanted {
-            let schema = first.get(index).unwrap_or(&items);
+            let schema = first.get(index).unwrap_or(items);
             if SchemaView::is_impossible(schema) {
                 break;
             }

@@ -1,5 +1,6 @@
 //! What a conversation and a workspace give to speak about.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
 use routing_core::model::{Message, Role};
@@ -103,15 +104,10 @@ impl Facts {
         if message.role == Role::System {
             return;
         }
-        // What files say is quoted line by line: it is no fact about the work.
-        let told: Vec<&str> = text
-            .lines()
-            .filter(|line| !line.starts_with(QUOTED))
-            .collect();
-        for line in &told {
+        let text = without_quoted(text);
+        for line in text.lines() {
             self.read_line(line);
         }
-        let text = told.join("\n");
         for (key, into) in [("\"value\"", 0), ("\"id\"", 1), ("\"goal\"", 2)] {
             for found in quoted_after(&text, key) {
                 match into {
@@ -185,6 +181,19 @@ impl Facts {
     }
 }
 
+/// A text without what files say, which is quoted line by line: it is no fact about the work.
+fn without_quoted(text: &str) -> Cow<'_, str> {
+    if !text.lines().any(|line| line.starts_with(QUOTED)) {
+        return Cow::Borrowed(text);
+    }
+    let mut told = String::with_capacity(text.len());
+    for line in text.lines().filter(|line| !line.starts_with(QUOTED)) {
+        told.push_str(line);
+        told.push('\n');
+    }
+    Cow::Owned(told)
+}
+
 /// The strings after a key in any JSON within the text.
 fn quoted_after(text: &str, key: &str) -> Vec<String> {
     text.match_indices(key)
@@ -231,18 +240,17 @@ pub(crate) fn short(text: &str) -> String {
 }
 
 fn one_line(text: &str) -> String {
-    let mut shortened: String = text
-        .chars()
-        .map(|character| {
-            if character.is_control() {
-                ' '
-            } else {
-                character
-            }
-        })
-        .take(LONGEST_FACT)
-        .collect();
-    if shortened.len() < text.len() {
+    let end = text.char_indices().nth(LONGEST_FACT);
+    let (start, is_cut) = match end {
+        Some((end, _character)) => (text.get(..end).unwrap_or(text), true),
+        None => (text, false),
+    };
+    let mut shortened = if start.contains(char::is_control) {
+        start.replace(char::is_control, " ")
+    } else {
+        start.to_owned()
+    };
+    if is_cut {
         shortened.push('\u{2026}');
     }
     shortened

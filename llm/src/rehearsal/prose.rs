@@ -4,6 +4,8 @@
 //! Placeholders: `{goal}` the goal, `{file}` a file, `{such}` one as an example, `{part}` a folder or heading, `{number}` a
 //! count from 1, `{said}` what a person or supervisor last decided, `{name}` the field.
 
+use std::borrow::Cow;
+
 use super::facts::Facts;
 use super::random::Random;
 
@@ -132,31 +134,25 @@ impl Prose {
         facts: &Facts,
         random: &mut Random,
     ) -> String {
-        let words = words(name);
-        if words
-            .last()
-            .is_some_and(|word| matches!(word.as_str(), "goal" | "goals"))
-        {
+        let name = spaced(name);
+        let words = || name.split(' ');
+        let last = words().next_back().unwrap_or_default();
+        if matches!(last, "goal" | "goals") {
             return self.goal(listed, facts);
         }
         if listed
-            && words.last().is_some_and(|word| word == "focus")
+            && last == "focus"
             && let Some(folder) = at(&facts.folders, index)
         {
             // Each worker gets a folder of its own, as far as there are enough of them.
             return format!("the folder {folder} and what it relies on");
         }
-        let templates = SENTENCES
-            .iter()
-            .find(|(endings, _)| {
-                words
-                    .last()
-                    .is_some_and(|last| endings.contains(&last.as_str()))
-            })
+        let mut sentences = SENTENCES.iter();
+        let templates = sentences
+            .find(|(endings, _)| endings.contains(&last))
             .or_else(|| {
-                SENTENCES
-                    .iter()
-                    .find(|(keys, _)| words.iter().any(|word| keys.contains(&word.as_str())))
+                let mut sentences = SENTENCES.iter();
+                sentences.find(|(keys, _)| words().any(|word| keys.contains(&word)))
             })
             .map_or(ANYTHING, |(_, templates)| *templates);
         let template = if listed {
@@ -165,7 +161,7 @@ impl Prose {
             random.pick(templates)
         };
         let template = template.copied().unwrap_or("{goal}");
-        self.filled(template, &words.join(" "), index, listed, facts)
+        self.filled(template, &name, index, listed, facts)
     }
 
     /// The goal itself, or in a list of goals the part of it that one file represents.
@@ -191,62 +187,66 @@ impl Prose {
         } else {
             self.next
         };
-        let part = at(&facts.parts, which).map_or_else(|| FOLDER.to_owned(), quoted);
         let file = self.file(facts);
-        let such = if facts.files.is_empty() {
-            String::new()
-        } else {
-            format!(", such as in {file}")
+        let value_of = |placeholder: &str| -> Option<Cow<'_, str>> {
+            Some(match placeholder {
+                "file" => file.into(),
+                "such" if facts.files.is_empty() => "".into(),
+                "such" => format!(", such as in {file}").into(),
+                "part" => at(&facts.parts, which).map_or(FOLDER.into(), quoted),
+                "number" => (index + 1).to_string().into(),
+                "name" => name.into(),
+                "goal" => facts.goal_stem().into(),
+                "said" => ["answer", "decision", "chosen", "feedback", "reason"]
+                    .iter()
+                    .find_map(|label| facts.labelled(label))
+                    .map(|said| format!("As was said: {}.", said.trim_end_matches('.')).into())
+                    .unwrap_or_default(),
+                _ => return None,
+            })
         };
-        let said = ["answer", "decision", "chosen", "feedback", "reason"]
-            .iter()
-            .find_map(|label| facts.labelled(label))
-            .map(|said| format!("As was said: {}.", said.trim_end_matches('.')))
-            .unwrap_or_default();
-        let number = (index + 1).to_string();
-        let values = [
-            ("{file}", file.as_str()),
-            ("{such}", such.as_str()),
-            ("{part}", part.as_str()),
-            ("{number}", number.as_str()),
-            ("{name}", name),
-            ("{goal}", facts.goal_stem()),
-            ("{said}", said.as_str()),
-        ];
-        fill(template, &values).trim().to_owned()
+        let mut sentence = fill(template, value_of);
+        sentence.truncate(sentence.trim_end().len());
+        sentence.drain(..sentence.len() - sentence.trim_start().len());
+        sentence
     }
 
     /// The next file of the material.
-    fn file(&mut self, facts: &Facts) -> String {
+    fn file<'f>(&mut self, facts: &'f Facts) -> &'f str {
         self.next += 1;
-        at(&facts.files, self.next).unwrap_or(FOLDER).to_owned()
+        at(&facts.files, self.next).unwrap_or(FOLDER)
     }
 }
 
+/// How much longer than its template a sentence often is.
+const ROOM: usize = 64;
+
 /// Puts values in place of their placeholders, in one pass: what a value says is never a placeholder.
-fn fill(template: &str, values: &[(&str, &str)]) -> String {
-    let mut filled = String::new();
+fn fill<'v>(template: &str, value_of: impl Fn(&str) -> Option<Cow<'v, str>>) -> String {
+    let mut filled = String::with_capacity(template.len() + ROOM);
     let mut rest = template;
-    while let Some(start) = rest.find('{') {
-        let (before, after) = rest.split_at(start);
+    while let Some((before, after)) = rest.split_once('{') {
         filled.push_str(before);
-        let value = values
-            .iter()
-            .find_map(|(key, value)| after.strip_prefix(key).map(|tail| (*value, tail)));
-        let (value, tail) = value.unwrap_or(("", after.get(1..).unwrap_or("")));
-        filled.push_str(value);
-        rest = tail;
+        let named = after.split_once('}');
+        let value = named.and_then(|(name, tail)| Some((value_of(name)?, tail)));
+        rest = match value {
+            Some((value, tail)) => {
+                filled.push_str(&value);
+                tail
+            }
+            None => after,
+        };
     }
     filled.push_str(rest);
     filled
 }
 
 /// A name as it appears in a sentence: one with spaces is quoted.
-fn quoted(name: &str) -> String {
+fn quoted(name: &str) -> Cow<'_, str> {
     if name.contains(' ') {
-        format!("\u{201c}{name}\u{201d}")
+        format!("\u{201c}{name}\u{201d}").into()
     } else {
-        name.to_owned()
+        name.into()
     }
 }
 
@@ -255,39 +255,41 @@ fn at(names: &[String], index: usize) -> Option<&str> {
     names.get(index).map(String::as_str)
 }
 
-/// The words of a name in camel case or with underscores, in small letters.
-fn words(name: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    let mut starts = true;
+/// A name in camel case or with underscores as words in small letters, with a space between two.
+fn spaced(name: &str) -> String {
+    let mut spaced = String::with_capacity(name.len() + name.len() / 2);
+    let mut starts = false;
     for character in name.chars() {
         if !character.is_alphanumeric() {
             starts = true;
             continue;
         }
-        if starts || character.is_uppercase() {
-            words.push(String::new());
-            starts = false;
+        if (starts || character.is_uppercase()) && !spaced.is_empty() {
+            spaced.push(' ');
         }
-        if let Some(word) = words.last_mut() {
-            word.extend(character.to_lowercase());
-        }
+        starts = false;
+        spaced.extend(character.to_lowercase());
     }
-    words
+    spaced
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{fill, words};
+    use super::{fill, spaced};
 
     #[test]
     fn a_name_falls_into_its_words() {
-        assert_eq!(words("fileReferences"), ["file", "references"]);
-        assert_eq!(words("ticket_id"), ["ticket", "id"]);
+        assert_eq!(spaced("fileReferences"), "file references");
+        assert_eq!(spaced("ticket_id"), "ticket id");
     }
 
     #[test]
     fn a_value_is_never_read_as_a_placeholder() {
-        let values = [("{goal}", "use {file}"), ("{file}", "a.rs")];
-        assert_eq!(fill("{goal}: {file}{no}", &values), "use {file}: a.rsno}");
+        let value_of = |name: &str| match name {
+            "goal" => Some("use {file}".into()),
+            "file" => Some("a.rs".into()),
+            _ => None,
+        };
+        assert_eq!(fill("{goal}: {file}{no}", value_of), "use {file}: a.rsno}");
     }
 }

@@ -160,8 +160,9 @@ pub(crate) fn return_field<'n>(
 }
 
 /// Of the values of an enumeration, the one that lets the work continue, if there is one.
-pub(crate) fn forward_value(values: &[Value]) -> Option<&Value> {
+pub(crate) fn forward_value<'v>(values: &[&'v Value]) -> Option<&'v Value> {
     ["ADVANCE_PHASE", "PROCEED", "APPROVED", "HUMAN_REVIEW"]
         .iter()
         .find_map(|forward| values.iter().find(|value| value.as_str() == Some(forward)))
+        .copied()
 }

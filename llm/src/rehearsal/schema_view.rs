@@ -95,7 +95,6 @@ impl<'a> SchemaView<'a> {
     where
         'a: 'd,
     {
-        let is_null = |variant: &&Value| variant.get("type") == Some(&json!("null"));
         let choice = variants(demands);
         if choice.is_none() && !demands.get("type").is_some_and(Value::is_array) {
             return Cow::Borrowed(demands);
@@ -109,7 +108,7 @@ impl<'a> SchemaView<'a> {
         let mut demands = demands.clone();
         for keyword in ["anyOf", "oneOf"] {
             if let Some(Value::Array(variants)) = demands.get_mut(keyword) {
-                variants.retain(|variant| !is_null(&variant));
+                variants.retain(|variant| !is_null(variant));
                 if let [only] = variants.as_slice() {
                     let only = self.demands(only).into_owned();
                     demands.remove(keyword);
@@ -184,6 +183,11 @@ pub(crate) fn required(demands: &Demands) -> impl Iterator<Item = &str> {
 /// The schema of a property.
 pub(crate) fn property<'d>(demands: &'d Demands, name: &str) -> Option<&'d Value> {
     demands.get("properties")?.get(name)
+}
+
+/// Whether a variant of a choice is null and nothing else.
+pub(crate) fn is_null(variant: &Value) -> bool {
+    variant.get("type").and_then(Value::as_str) == Some("null")
 }
 
 /// Whether a `type` keyword, a name or a list of names, has this name.

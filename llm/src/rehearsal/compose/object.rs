@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Composer, DEEP, ValuePosition};
 use crate::rehearsal::route_choice;
-use crate::rehearsal::schema_view::{Demands, SchemaView, property, required};
+use crate::rehearsal::schema_view::{Demands, SchemaView, required};
 
 impl Composer<'_> {
     pub(super) fn object(
@@ -14,16 +14,11 @@ impl Composer<'_> {
         given: Option<&Map<String, Value>>,
     ) -> Value {
         let mut object = Map::new();
-        let names: Vec<String> = demands
-            .get("properties")
-            .and_then(Value::as_object)
-            .map(|properties| properties.keys().cloned().collect())
-            .unwrap_or_default();
-        let home = route_choice::return_field(names.iter().map(String::as_str), self.caller);
-        for name in &names {
-            let Some(schema) = property(demands, name) else {
-                continue;
-            };
+        let properties = demands.get("properties").and_then(Value::as_object);
+        let properties = || properties.into_iter().flatten();
+        let names = properties().map(|(name, _schema)| name.as_str());
+        let home = route_choice::return_field(names, self.caller);
+        for (name, schema) in properties() {
             if let Some(given) = given.and_then(|given| given.get(name)) {
                 object.insert(name.clone(), given.clone());
                 continue;
@@ -79,18 +74,15 @@ impl Composer<'_> {
     ) {
         for name in required(demands) {
             if !object.contains_key(name) {
-                let schema = demands.get("additionalProperties").cloned();
-                let value = self.value(
-                    &schema.unwrap_or(json!({})),
-                    ValuePosition { name, ..place },
-                );
+                let anything = json!({});
+                let schema = demands.get("additionalProperties").unwrap_or(&anything);
+                let value = self.value(schema, ValuePosition { name, ..place });
                 object.insert(name.to_owned(), value);
             }
         }
         let Some(schema) = demands
             .get("additionalProperties")
             .filter(|schema| !SchemaView::is_impossible(schema))
-            .cloned()
         else {
             return;
         };
@@ -119,7 +111,7 @@ impl Composer<'_> {
                 listed: place.listed,
                 depth: place.depth + 1,
             };
-            let value = self.value(&schema, place);
+            let value = self.value(schema, place);
             object.insert(name.clone(), value);
         }
     }

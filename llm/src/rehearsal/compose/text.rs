@@ -1,7 +1,7 @@
 //! Texts that satisfy a schema's lengths, patterns and formats.
 
 use rand_regex::Regex;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::rehearsal::random::Random;
 use crate::rehearsal::schema_view::Demands;
@@ -32,9 +32,9 @@ pub(super) fn fitting(
     if let Some(Value::String(pattern)) = demands.get("pattern")
         && let Some(matching) = of_pattern(pattern, least, most, random)
     {
-        return json!(matching);
+        return Value::String(matching);
     }
-    json!(of_length(text, least, most))
+    Value::String(of_length(text, least, most))
 }
 
 /// A text that the pattern matches, of the wanted length where one is found.
