@@ -356,9 +356,18 @@ pub struct RunOccurrence {
 pub trait RunObserver: Send + Sync {
     /// Something happened.
     fn observe(&self, occurrence: &RunOccurrence);
+
+    /// Whether it wants [`RunEvent::AnswerChunk`]: most of the events of a run. Asked once.
+    fn wants_chunks(&self) -> bool {
+        true
+    }
 }
 
 /// Ignores all events.
 impl RunObserver for () {
     fn observe(&self, _occurrence: &RunOccurrence) {}
+
+    fn wants_chunks(&self) -> bool {
+        false
+    }
 }

@@ -16,6 +16,7 @@ use crate::durable::replay;
 pub struct Recorder {
     run: RunId,
     clock: Arc<dyn Clock>,
+    wants_chunks: bool,
     observer: Arc<dyn RunObserver>,
     last: Mutex<u64>,
     waits: CallWaits,
@@ -26,6 +27,7 @@ impl Recorder {
         Self {
             run,
             clock,
+            wants_chunks: observer.wants_chunks(),
             observer,
             last: Mutex::new(0),
             waits: CallWaits::default(),
@@ -102,6 +104,9 @@ pub struct AnswerChunks {
 
 impl ChunkSink for AnswerChunks {
     fn chunk(&self, text: &str) {
+        if !self.recorder.wants_chunks {
+            return;
+        }
         self.recorder.record(RunEvent::AnswerChunk {
             node: self.node.clone(),
             text: text.to_owned(),

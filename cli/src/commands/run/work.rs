@@ -521,4 +521,8 @@ impl RunObserver for Observers {
             observer.observe(occurrence);
         }
     }
+
+    fn wants_chunks(&self) -> bool {
+        self.0.iter().any(|observer| observer.wants_chunks())
+    }
 }

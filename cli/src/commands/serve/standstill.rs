@@ -68,6 +68,10 @@ impl RunObserver for Standstill {
             });
         }
     }
+
+    fn wants_chunks(&self) -> bool {
+        tracing::enabled!(tracing::Level::TRACE)
+    }
 }
 
 /// Whether a node waits, and every node that does not waits for a node below it that does.
