@@ -103,9 +103,8 @@ impl LiveRun {
         }
         self.checkpoints.go_on_from(checkpoint);
         record.keep_input().await?;
-        let (loaded, told) = tokio::join!(self.journal.load(), record.told_nodes());
-        loaded?;
-        self.nodes.were_told(told?);
+        self.journal.load().await?;
+        self.begin_to_read_told().await;
         *self.steps.lock().unwrap_or_else(PoisonError::into_inner) = self.journal.steps();
         self.model.add(self.journal.usage(), &self.journal.tokens());
         self.nodes.were_read(self.journal.read_origins());

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use interrupts::catalogue::SharedCatalogue;
-use interrupts::store::{CheckpointId, Pages};
+use interrupts::store::{CheckpointId, NodeRow, Pages, StoreError};
 use routing_core::ask::Asker;
 use routing_core::context::DecoratorChain;
 use routing_core::handler::{Branches, HandlerConfig, HandlerPolicy, UnifiedInterruptHandler};
@@ -14,6 +14,7 @@ use routing_core::review::Reviewer;
 use routing_core::{
     AgentType, Clock, EventId, InterruptRoutes, NodeId, RunId, SealedInterrupt, StopScope,
 };
+use tokio::task::{JoinError, JoinHandle};
 
 use super::event::RunEvent;
 use super::failure::{RunError, StepLimitReached};
@@ -87,8 +88,9 @@ pub struct LiveRun {
     pub(super) checkpoint_content: CheckpointContent,
     pub spans: RunSpans,
     pub reviewer: Arc<dyn Reviewer>,
-    /// Locked while the nodes are written to the store, so that it gets each change in order.
-    telling: tokio::sync::Mutex<()>,
+    /// The rows of nodes that the store has, until they have been read. Locked while nodes are written to the store, so
+    /// that it gets each change in order.
+    told: tokio::sync::Mutex<Option<JoinHandle<Result<Vec<NodeRow>, StoreError>>>>,
     pub(super) control: OnceLock<Arc<dyn RunControl>>,
     /// What was given along when the run was resumed.
     pub(super) inputs: Mutex<Vec<AgentMessage>>,
@@ -166,7 +168,7 @@ impl LiveRun {
             checkpoint_content: workflow.checkpoints,
             spans: RunSpans::new(run),
             reviewer,
-            telling: tokio::sync::Mutex::new(()),
+            told: tokio::sync::Mutex::default(),
             control: OnceLock::new(),
             inputs: Mutex::default(),
             given_up: OnceLock::new(),
@@ -282,7 +284,8 @@ impl LiveRun {
         if record.is_watched_only() {
             return Ok(());
         }
-        let _in_order = self.telling.lock().await;
+        let mut told = self.told.lock().await;
+        self.take_told(&mut told).await?;
         let waits = self.recorder.waits();
         for node in self.model.take_touched() {
             self.nodes.touch(&node);
@@ -298,6 +301,33 @@ impl LiveRun {
                 .store()
                 .put_nodes(self.run, record.epoch()?, rows)
                 .await?;
+        }
+        Ok(())
+    }
+
+    /// Begins to read the rows of the nodes that the store has. What is replayed meanwhile does not need them.
+    pub(super) async fn begin_to_read_told(&self) {
+        let record = Arc::clone(&self.journal.record);
+        *self.told.lock().await = Some(tokio::spawn(async move { record.told_nodes().await }));
+    }
+
+    /// Waits until the rows of the nodes that the store had are read.
+    pub async fn read_told(&self) -> Result<(), KeepError> {
+        let mut told = self.told.lock().await;
+        self.take_told(&mut told).await
+    }
+
+    async fn take_told(
+        &self,
+        told: &mut Option<JoinHandle<Result<Vec<NodeRow>, StoreError>>>,
+    ) -> Result<(), KeepError> {
+        if let Some(reading) = told {
+            let lost = |error: JoinError| StoreError::Unavailable {
+                detail: error.to_string(),
+            };
+            let rows = reading.await.map_err(lost)?;
+            *told = None;
+            self.nodes.were_told(rows?);
         }
         Ok(())
     }

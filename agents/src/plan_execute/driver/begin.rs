@@ -152,7 +152,7 @@ impl Driver {
                 self.journal.dispatched(effect).await?;
             }
         }
-        self.find_nodes()?;
+        self.find_nodes().await?;
         Ok(())
     }
 

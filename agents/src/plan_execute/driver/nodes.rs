@@ -45,7 +45,8 @@ impl Driver {
     }
 
     /// The nodes that earlier owners of the run recorded.
-    pub(super) fn find_nodes(&self) -> Result<(), FlowError> {
+    pub(super) async fn find_nodes(&self) -> Result<(), FlowError> {
+        self.read_told().await?;
         self.nodes.add(&self.root, PLAN_EXECUTE);
         self.nodes.add_told(&self.root, PLAN_EXECUTE);
         for role in PlanRole::ALL {
