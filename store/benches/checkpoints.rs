@@ -104,7 +104,7 @@ async fn notify() -> Result<(), Failure> {
         times.push(began.elapsed() / 2);
     }
     answering.await?;
-    println!("a bell is heard after     p50 {:>9.1?}", median(times));
+    println!("a notifier is heard after     p50 {:>9.1?}", median(times));
     Ok(())
 }
 

@@ -87,7 +87,8 @@ impl Checkpoint {
         }
     }
 
-    /// A checkpoint as an adapter found it.
+    /// A checkpoint as an adapter found it: its content with the digest that is stored beside it, whether the content has
+    /// that or not.
     pub fn stored(
         id: CheckpointId,
         parent: Option<CheckpointId>,
@@ -95,25 +96,18 @@ impl Checkpoint {
         pending: Vec<EffectId>,
         at: Timestamp,
         journal: u64,
-        content: String,
+        (digest, content): (Digest, String),
     ) -> Self {
         Self {
             id,
             parent,
             form,
-            digest: Digest::of(content.as_bytes()),
+            digest,
             pending,
             at,
             journal,
             content,
         }
-    }
-
-    /// The same with the digest that the adapter has stored, even if the content's own is another one.
-    #[must_use]
-    pub const fn saved_as(mut self, digest: Digest) -> Self {
-        self.digest = digest;
-        self
     }
 
     /// Whether its content is what was saved.

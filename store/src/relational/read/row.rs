@@ -42,17 +42,17 @@ pub(in super::super) fn checkpoint(row: &dyn Columns) -> Found<Checkpoint> {
     let (ColumnValue::Text(content) | ColumnValue::Bytes(content)) = row.value(11)? else {
         return Err(damaged(&"a checkpoint has no content"));
     };
-    let found = Checkpoint::stored(
+    // What is no text any more does not have the digest either.
+    let content = String::from_utf8_lossy(content).into_owned();
+    Ok(Checkpoint::stored(
         id,
         parent.map(|json| read_json("a parent", json)).transpose()?,
         form,
         read_json("pending effects", text(row, 6)?)?,
         read_time("a checkpoint", number(row, 7)?)?,
         count(row, 8)?,
-        // What is no text any more does not have the digest either.
-        String::from_utf8_lossy(content).into_owned(),
-    );
-    Ok(found.saved_as(read_text("a checkpoint", text(row, 5)?)?))
+        (read_text("a checkpoint", text(row, 5)?)?, content),
+    ))
 }
 
 /// A catalogue without what it says.
