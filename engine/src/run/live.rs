@@ -45,6 +45,9 @@ use journal::{NodeSnapshot, RunSnapshot};
 /// How many messages are looked at together.
 const MESSAGES: u32 = 500;
 
+/// Rows of nodes that are being read.
+type ReadingRows = JoinHandle<Result<Vec<NodeRow>, StoreError>>;
+
 /// What the checkpoints of a run contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CheckpointContent {
@@ -90,7 +93,7 @@ pub struct LiveRun {
     pub reviewer: Arc<dyn Reviewer>,
     /// The rows of nodes that the store has, until they have been read. Locked while nodes are written to the store, so
     /// that it gets each change in order.
-    told: tokio::sync::Mutex<Option<JoinHandle<Result<Vec<NodeRow>, StoreError>>>>,
+    told: tokio::sync::Mutex<Option<ReadingRows>>,
     pub(super) control: OnceLock<Arc<dyn RunControl>>,
     /// What was given along when the run was resumed.
     pub(super) inputs: Mutex<Vec<AgentMessage>>,
@@ -317,10 +320,7 @@ impl LiveRun {
         self.take_told(&mut told).await
     }
 
-    async fn take_told(
-        &self,
-        told: &mut Option<JoinHandle<Result<Vec<NodeRow>, StoreError>>>,
-    ) -> Result<(), KeepError> {
+    async fn take_told(&self, told: &mut Option<ReadingRows>) -> Result<(), KeepError> {
         if let Some(reading) = told {
             let lost = |error: JoinError| StoreError::Unavailable {
                 detail: error.to_string(),

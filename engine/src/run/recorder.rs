@@ -120,3 +120,57 @@ impl ChunkSink for AnswerChunks {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use routing_core::SystemClock;
+
+    use super::*;
+
+    /// Keeps what it sees.
+    struct Seen {
+        wants_chunks: bool,
+        seen: Mutex<Vec<RunEvent>>,
+    }
+
+    impl RunObserver for Seen {
+        fn observe(&self, occurrence: &RunOccurrence) {
+            let mut seen = self.seen.lock().unwrap();
+            seen.push(occurrence.event.clone());
+        }
+
+        fn wants_chunks(&self) -> bool {
+            self.wants_chunks
+        }
+    }
+
+    #[test]
+    fn pieces_of_answers_are_events_for_observers_that_want_them() {
+        for wants_chunks in [true, false] {
+            let observer = Arc::new(Seen {
+                wants_chunks,
+                seen: Mutex::default(),
+            });
+            let clock = Arc::new(SystemClock);
+            let recorder = Recorder::new(RunId::generate(), clock, Arc::clone(&observer) as Arc<_>);
+            let node = NodeId::root();
+            let chunks = AnswerChunks {
+                recorder: Arc::new(recorder),
+                node: node.clone(),
+            };
+            chunks.chunk("one ");
+            chunks.recorder.record(RunEvent::StopDeferred { node });
+            chunks.chunk("two");
+            let seen = observer.seen.lock().unwrap();
+            let texts = seen.iter().filter_map(|event| {
+                let RunEvent::AnswerChunk { text, .. } = event else {
+                    return None;
+                };
+                Some(text.as_str())
+            });
+            let expected: &[&str] = if wants_chunks { &["one ", "two"] } else { &[] };
+            assert_eq!(texts.collect::<Vec<_>>(), expected);
+            assert_eq!(seen.len(), expected.len() + 1, "{seen:?}");
+        }
+    }
+}
