@@ -24,7 +24,7 @@ pub use admission::{Admission, AdmissionError, Limits, USUAL_ATTEMPTS, USUAL_CLA
 pub use asking::{
     Asking, AskingId, FIRST_ASKING, MOST_ASKINGS, NewAsking, ParseAskingIdError, TakenBack,
 };
-pub use decision::{Choosing, Decider, Decision, ExpiryOutcome, Judge, Verdict};
+pub use decision::{Choosing, Decider, Decision, ExpiryOutcome, Judge};
 pub use diagram::diagram;
 pub use effect::{Audited, Effect, Notice, ReviewStep};
 pub use event::{Actor, Event, Evidence, Role, WithdrawCause};
@@ -37,3 +37,5 @@ pub use review::{Claim, Review, ReviewChange, Vote};
 pub use run::{RunState, UnknownRunState};
 pub use state::{State, UnknownState};
 pub use table::{Admitting, Transition, Trigger};
+// Its name is stored and sent with every decision.
+pub use routing_core::{DecidedAs, Verdict};

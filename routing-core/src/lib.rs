@@ -69,6 +69,7 @@ mod route_set;
 mod routing;
 pub mod schema;
 mod stop;
+mod verdict;
 
 pub use agent_type::{AgentType, UnknownAgentType};
 pub use blackboard::{Blackboard, Entry};
@@ -86,6 +87,7 @@ pub use route::{AgentRoute, Request, Route, RouteId, RouteInfo};
 pub use route_set::RouteSet;
 pub use routing::{Component, DispatchError, InterruptRoutes, OneRouteError, Routing, RoutingKind};
 pub use stop::{StopMode, StopReason, StopScope, StopSource};
+pub use verdict::{DecidedAs, Verdict};
 
 /// Derives [`trait@AgentType`] for an enumeration of agents: a variant for each.
 ///

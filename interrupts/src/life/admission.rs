@@ -4,8 +4,9 @@ use jiff::{SignedDuration, Timestamp};
 use routing_core::{EventId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
 use serde::Serialize;
 
+use super::Verdict;
 use super::asking::{Asking, NewAsking};
-use super::decision::{ExpiryOutcome, Verdict};
+use super::decision::ExpiryOutcome;
 use super::effect::{Audited, Effect, Notice};
 use super::event::Actor;
 use super::interrupt::{Interrupt, Scope};

@@ -1,70 +1,15 @@
 //! Decisions: what was chosen, by whom, and where the run continues.
 
 use jiff::Timestamp;
-use routing_core::{DecisionId, InterruptId, RuleId};
+use routing_core::handler::DecidedBy;
+use routing_core::review::Answer;
+use routing_core::{DecisionId, InterruptId, RuleId, Verdict};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::event::Actor;
 use crate::digest::{Digest, EffectId};
 use crate::names::{ActorName, RouteName};
-
-/// What was decided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    /// Go on as asked.
-    Approve,
-    /// Go on with what the person changed.
-    Edit,
-    /// Do not go on as asked.
-    Reject,
-    /// An answer in words or choices.
-    Respond,
-    /// No answer; go on without one.
-    Ignore,
-    /// Go on somewhere else.
-    Reroute,
-    /// Change the plan.
-    ModifyPlan,
-    /// Cancel it, without side effects.
-    Cancel,
-    /// Go on after a pause.
-    Resume,
-    /// A stop was carried out. Only a policy says so.
-    Applied,
-}
-
-impl Verdict {
-    /// All of them.
-    pub const ALL: [Self; 10] = [
-        Self::Approve,
-        Self::Edit,
-        Self::Reject,
-        Self::Respond,
-        Self::Ignore,
-        Self::Reroute,
-        Self::ModifyPlan,
-        Self::Cancel,
-        Self::Resume,
-        Self::Applied,
-    ];
-
-    /// The name on the wire.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Approve => "approve",
-            Self::Edit => "edit",
-            Self::Reject => "reject",
-            Self::Respond => "respond",
-            Self::Ignore => "ignore",
-            Self::Reroute => "reroute",
-            Self::ModifyPlan => "modify_plan",
-            Self::Cancel => "cancel",
-            Self::Resume => "resume",
-            Self::Applied => "applied",
-        }
-    }
-}
 
 /// What happens to an interrupt that no one answered in time. It cannot be approved here.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -112,6 +57,21 @@ pub enum Decider {
     },
     /// No one answered in time.
     Deadline,
+}
+
+impl Decider {
+    /// Who decided, as the code that asked reads it. A policy that has asked a reviewing model decides with that
+    /// model's confidence.
+    pub fn decided_by(&self, confidence: Option<u8>) -> DecidedBy {
+        match self {
+            Self::Person { .. } => DecidedBy::Person,
+            Self::Rule { .. } => DecidedBy::Rule,
+            Self::Policy => confidence.map_or(DecidedBy::Policy, |confidence| DecidedBy::Model {
+                confidence,
+            }),
+            Self::Deadline => DecidedBy::Deadline,
+        }
+    }
 }
 
 /// A proposed decision.
@@ -197,6 +157,30 @@ pub struct Decision {
 }
 
 impl Decision {
+    /// The answer, and how sure a reviewing model was of it, in percent. The input of a resumed pause is the text.
+    ///
+    /// # Errors
+    ///
+    /// If the content is not an answer.
+    pub fn answer(&self) -> Result<(Answer, Option<u8>), serde_json::Error> {
+        let Some(content) = self.content.as_deref() else {
+            return Ok((Answer::default(), None));
+        };
+        let Value::Object(mut fields) = serde_json::from_str(content)? else {
+            return Ok((Answer::default(), None));
+        };
+        if let Some(input) = fields.remove("input") {
+            let answer = Answer {
+                text: input.as_str().map(str::to_owned),
+                ..Answer::default()
+            };
+            return Ok((answer, None));
+        }
+        let confidence = fields.remove("confidence");
+        let confidence = confidence.and_then(|value| u8::try_from(value.as_u64()?).ok());
+        Ok((serde_json::from_value(fields.into())?, confidence))
+    }
+
     /// The digest of the whole decision, as its JSON is in the interrupt's row.
     pub fn digest(&self) -> Digest {
         // A struct of texts and numbers always serializes.

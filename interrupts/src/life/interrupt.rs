@@ -6,12 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use super::admission::Admission;
 use super::asking::Asking;
-use super::decision::{Decision, ExpiryOutcome, Verdict};
+use super::decision::{Decision, ExpiryOutcome};
 use super::event::Actor;
 use super::lane::{Family, Lane};
 use super::recurrence::Recurrence;
 use super::review::Review;
 use super::state::State;
+use super::{DecidedAs, Verdict};
 use crate::digest::Digest;
 use crate::names::{IdempotencyKey, KindName, OwnerName, RouteName};
 
@@ -194,6 +195,21 @@ impl Interrupt {
                 | Verdict::Cancel
                 | Verdict::Resume => true,
             })
+    }
+
+    /// What its decision means for the code that asked; `None` while there is none.
+    pub fn decided_as(&self) -> Option<DecidedAs> {
+        let decision = self.decision.as_ref()?;
+        let is_rerouted = decision.target != self.origin;
+        Some(match decision.answer() {
+            Ok((answer, confidence)) => {
+                let by = decision.by.decided_by(confidence);
+                DecidedAs::of(decision.verdict, by, is_rerouted, &answer)
+            }
+            // What can't be read approves nothing.
+            Err(_unreadable) if decision.verdict.declines() => DecidedAs::Declined,
+            Err(_unreadable) => DecidedAs::Answered,
+        })
     }
 
     /// The queue that it waits in.

@@ -3,8 +3,9 @@
 use jiff::Timestamp;
 use routing_core::{InterruptId, InterruptType};
 
+use super::Verdict;
 use super::asking::AskingId;
-use super::decision::{Decision, Verdict};
+use super::decision::Decision;
 use super::event::Role;
 use super::state::State;
 use crate::names::{ActorName, OwnerName, RouteName};

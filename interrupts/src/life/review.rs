@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use routing_core::InterruptId;
 use serde::{Deserialize, Serialize};
 
-use super::decision::Verdict;
+use super::Verdict;
 use crate::digest::Digest;
 use crate::names::ActorName;
 

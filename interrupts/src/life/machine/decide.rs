@@ -5,7 +5,8 @@ use routing_core::{DecisionId, InterruptId};
 
 use super::Draft;
 use crate::digest::{Digest, EffectId};
-use crate::life::decision::{Choosing, Decider, Decision, ExpiryOutcome, Judge, Verdict};
+use crate::life::Verdict;
+use crate::life::decision::{Choosing, Decider, Decision, ExpiryOutcome, Judge};
 use crate::life::effect::Effect;
 use crate::life::event::{Actor, Role};
 use crate::life::interrupt::Interrupt;
