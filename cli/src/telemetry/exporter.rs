@@ -92,6 +92,8 @@ impl Exporter {
         if disabled || !ENDPOINTS.into_iter().any(given) {
             return None;
         }
+        // The library makes its own clients.
+        let _installed = tls::provider();
         let spans = SpanExporter::builder().with_http().build();
         let counts = MetricExporter::builder().with_http().build();
         match (spans, counts) {
