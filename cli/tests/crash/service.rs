@@ -44,7 +44,6 @@ impl Service {
     }
 
     /// A server that dies at this moment.
-    #[cfg(feature = "failpoints")]
     pub(crate) async fn serve_until(&self, moment: &str, name: &str) -> Life {
         let mut command = self.command();
         command.env("IRQ_DIE_AT", moment);
