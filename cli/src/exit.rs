@@ -73,7 +73,7 @@ impl Exit {
             io::ErrorKind::NotFound,
             io::ErrorKind::PermissionDenied,
         ];
-        let mut causes = std::iter::successors(Some(error), |error| error.source());
+        let mut causes = std::iter::successors(Some(error), |error| (*error).source());
         match causes.find_map(|cause| cause.downcast_ref::<io::Error>()) {
             Some(error) if !of_names.contains(&error.kind()) => Self::Failure,
             Some(_) | None => self,
@@ -260,4 +260,28 @@ pub(crate) fn causes(error: &(dyn Error + 'static)) -> String {
         next = cause.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::Exit;
+
+    #[test]
+    fn what_the_machine_lacks_is_not_the_fault_of_what_was_named() {
+        let of = |number| io::Error::from_raw_os_error(number);
+        // EMFILE, ENFILE, ENOMEM, EIO, ENOSPC
+        for lacking in [24, 23, 12, 5, 28] {
+            let exit = Exit::NotFound.unless_lacking(&of(lacking));
+            assert_eq!(exit, Exit::Failure, "{}", of(lacking));
+            let within = io::Error::other(of(lacking));
+            assert_eq!(Exit::Usage.unless_lacking(&within), Exit::Failure);
+        }
+        // ENOENT, EACCES, ENOTDIR, ENAMETOOLONG
+        for named in [2, 13, 20, 36] {
+            let exit = Exit::NotFound.unless_lacking(&of(named));
+            assert_eq!(exit, Exit::NotFound, "{}", of(named));
+        }
+    }
 }

@@ -7,7 +7,7 @@ use interrupts::OwnerName;
 use interrupts::store::{Run, Store, StoreError};
 use routing_core::RunId;
 use server::StoreTimes;
-use store::{StoreLocation, StoreSettings, StoreStatus, notifier_at};
+use store::{Opening, StoreLocation, StoreSettings, StoreStatus, notifier_at};
 
 use crate::arguments::StoreArguments;
 use crate::exit::{Exit, Failure, tell};
@@ -70,6 +70,18 @@ impl Storage {
     ///
     /// Safe: the file is as it was, or its schema is up to date.
     pub(crate) async fn open(arguments: &StoreArguments) -> Result<Self, Failure> {
+        Self::open_as(arguments, Opening::Checked).await
+    }
+
+    /// As [`Storage::open`], looking at as much of a file as is said.
+    pub(crate) async fn open_as(
+        arguments: &StoreArguments,
+        opening: Opening,
+    ) -> Result<Self, Failure> {
+        let settings = StoreSettings {
+            opening,
+            ..StoreSettings::default()
+        };
         let StoreChoice { location, is_usual } = StoreChoice::of(arguments)?;
         let is_there = location.exists().await;
         let is_there = is_there.map_err(|error| unopened(&location, &error))?;
@@ -90,7 +102,7 @@ impl Storage {
                 .hint("a run makes one: irq run \"…\" --store PATH"));
         }
         let opened = if is_there {
-            location.look(StoreSettings::default()).await
+            location.look(settings).await
         } else {
             StoreLocation::Memory.look(StoreSettings::default()).await
         };

@@ -37,6 +37,18 @@ pub struct StoreSettings {
     pub reroutes: RerouteLimits,
     /// Called for each write that has ended.
     pub written: Option<Written>,
+    /// What of a file is looked at when it is opened.
+    pub opening: Opening,
+}
+
+/// What of a file is looked at when it is opened. PostgreSQL looks after its files by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Opening {
+    /// All of it, which takes the longer the larger it is.
+    #[default]
+    Checked,
+    /// Its schema and its log, for what cannot wait. A row is compared with its seal when it is read.
+    AtOnce,
 }
 
 /// Receives which operation was written to a file or a server, and how long it took from its request to its commit or its
@@ -51,6 +63,7 @@ impl Default for StoreSettings {
             limits: Limits::default(),
             reroutes: RerouteLimits::default(),
             written: None,
+            opening: Opening::Checked,
         }
     }
 }

@@ -23,7 +23,7 @@ mod relational;
 mod sqlite;
 mod tables;
 
-pub use adapter::{Adapter, StoreSettings, Written};
+pub use adapter::{Adapter, Opening, StoreSettings, Written};
 #[cfg(feature = "postgres")]
 pub use copying::{CopyError, StoreCopy, copy_store};
 pub use location::{LocationError, OpenError, Opened, StoreLocation, open_any};

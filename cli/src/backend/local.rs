@@ -18,6 +18,7 @@ use interrupts::{Digest, IdempotencyKey, RouteName};
 use jiff::Timestamp;
 use planning::{PlanChangeRequest, PlanReading, StoredPlan};
 use routing_core::{DecisionId, InterruptId, NodeId, RuleId, RunId, StopMode, StopSource};
+use store::Opening;
 
 use super::{Backend, NewDecision, NewText, RefusedDecisions, Requested, SentText, Verified};
 use crate::actor::actor;
@@ -63,7 +64,15 @@ impl Local {
     ///
     /// Safe to repeat.
     pub(crate) async fn open(arguments: &StoreArguments) -> Result<Self, Failure> {
-        let storage = Storage::open(arguments).await?;
+        Self::open_as(arguments, Opening::Checked).await
+    }
+
+    /// As [`Local::open`], looking at as much of a file as is said.
+    pub(crate) async fn open_as(
+        arguments: &StoreArguments,
+        opening: Opening,
+    ) -> Result<Self, Failure> {
+        let storage = Storage::open_as(arguments, opening).await?;
         Ok(Self { storage })
     }
 

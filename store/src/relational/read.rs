@@ -46,6 +46,16 @@ const INTERRUPTS_OF_RUN: &str = concat!(
      AND (CAST(?4 AS TEXT) IS NULL OR state IN (SELECT value FROM json_each(?4))) \
      ORDER BY position LIMIT ?5"
 );
+/// What has ended is not looked at, however much of it a run has.
+const OPEN_INTERRUPTS_OF_RUN: &str = concat!(
+    "SELECT ",
+    columns!(interrupts),
+    " FROM interrupts INDEXED BY interrupts_of_run \
+     WHERE run = ?1 AND live = 1 AND position > ?2 \
+     AND (CAST(?3 AS TEXT) IS NULL OR node = ?3) \
+     AND state IN (SELECT value FROM json_each(?4)) \
+     ORDER BY position LIMIT ?5"
+);
 const OPEN_INTERRUPTS: &str = concat!(
     "SELECT ",
     columns!(interrupts),
@@ -160,11 +170,15 @@ impl<R: Relational> Backend for R {
         let states = list(filter.states.iter().map(|state| state.name()));
         let only_live = !filter.states.is_empty() && filter.states.iter().all(|it| it.is_live());
         let read = |row: &dyn Columns| numbered(row, &sealed::INTERRUPTS);
-        // Three statements, so that each has its index.
+        // A statement for each, so that each has its index.
         match filter.run {
             Some(run) => {
                 let values = [Cell::made(&run), after, node, states, limit];
-                self.rows(INTERRUPTS_OF_RUN, values, read).await
+                let sql = match only_live {
+                    true => OPEN_INTERRUPTS_OF_RUN,
+                    false => INTERRUPTS_OF_RUN,
+                };
+                self.rows(sql, values, read).await
             }
             None => {
                 let sql = match only_live {

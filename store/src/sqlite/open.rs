@@ -17,7 +17,7 @@ use super::leaving::Owned;
 use super::opened_file::OpenedFile;
 use super::readers::Readers;
 use super::{Sqlite, SqliteStore, StoreStatus, log, read_only, schema};
-use crate::adapter::{Adapter, StoreSettings};
+use crate::adapter::{Adapter, Opening, StoreSettings};
 use crate::relational::{Writer, misfits};
 
 /// Older versions can damage a database in write-ahead mode that has two connections.
@@ -57,7 +57,7 @@ impl SqliteStore {
             let own = Arc::new(own_files(&path));
             make(&path)?;
             log::check(&path)?;
-            match connect(&path) {
+            match connect_as(&path, settings.opening) {
                 Ok(connection) => checked(connection, &path, settings, own),
                 Err(error) => {
                     let Some(found) = read_only::status_of(&error, &path) else {
@@ -75,7 +75,7 @@ impl SqliteStore {
     }
 }
 
-/// A store over a connection to write with, which is used only where nothing is missing.
+/// A store over a connection to write with, which is used only where nothing is known to be missing.
 fn checked(
     connection: Connection,
     path: &Path,
@@ -83,7 +83,10 @@ fn checked(
     own: Arc<OwnFiles>,
 ) -> Result<SqliteStore, StoreError> {
     let mut connection = FileConnection(connection);
-    let misfits = misfits(&mut connection)?;
+    let misfits = match settings.opening {
+        Opening::Checked => misfits(&mut connection)?,
+        Opening::AtOnce => Vec::new(),
+    };
     if misfits.is_empty() {
         return start(connection.0, path, settings, own);
     }
@@ -234,6 +237,10 @@ pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
 
 /// A connection to write with, to a file that has been checked and brought up to date.
 pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
+    connect_as(path, Opening::Checked)
+}
+
+fn connect_as(path: &Path, opening: Opening) -> Result<Connection, StoreError> {
     let mut connection = connect_with(path)?;
     check_engine()?;
     // Before anything is changed: the file may not be ours.
@@ -251,7 +258,9 @@ pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     set(&connection, "synchronous", SYNCHRONOUS_FULL)?;
     set(&connection, "wal_autocheckpoint", PAGES_BEFORE_CHECKPOINT)?;
     check_durability(&connection)?;
-    check_integrity(&connection)?;
+    if opening == Opening::Checked {
+        check_integrity(&connection)?;
+    }
     schema::update(&mut connection)?;
     Ok(connection)
 }

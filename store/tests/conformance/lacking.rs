@@ -1,9 +1,11 @@
 //! Stores from which another program has deleted rows: nothing goes on from what is left.
 
 use interrupts::store::{Audit as _, Interrupts as _, Journal as _, RunError, Runs, StoreError};
+use routing_core::{RunId, StopMode};
 use rusqlite::Connection;
-use store::{SqliteStore, StoreSettings};
+use store::{Opening, SqliteStore, StoreSettings, StoreStatus};
 
+use crate::joining::stop;
 use crate::running::intent;
 use crate::scene::{Scene, delivery, question};
 
@@ -16,7 +18,7 @@ const ROWS: [(&str, u32); 5] = [
     ("audit", 1),
 ];
 
-async fn is_not_taken_up(store: &impl Runs, run: routing_core::RunId, table: &str) {
+async fn is_not_taken_up(store: &impl Runs, run: RunId, table: &str) {
     let taken = store.own_run(run, delivery("another", 60)).await;
     let Err(RunError::Store(StoreError::Corrupt { detail })) = taken else {
         panic!("{table}: {taken:?}");
@@ -40,6 +42,34 @@ async fn a_run_of_a_file_that_lacks_a_row_by_now_is_not_taken_up() {
         assert_eq!(deleted, 1);
         is_not_taken_up(&store, run.id, table).await;
     }
+}
+
+/// A stop does not wait until all of a large file was looked through, and is taken by one that lacks something.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_is_opened_at_once_takes_a_stop_whatever_it_lacks() {
+    let scene = Scene::in_sqlite().await;
+    let run = scene.run().await;
+    let effect = intent(&run, "effect");
+    scene.store.begin(1, effect).await.unwrap();
+    let path = scene.folder.as_ref().unwrap().path().join("store.sqlite");
+    let vandal = Connection::open(&path).unwrap();
+    vandal.execute("DELETE FROM journal", ()).unwrap();
+    let opened = async |opening| {
+        let settings = StoreSettings {
+            opening,
+            ..StoreSettings::default()
+        };
+        SqliteStore::open(&path, settings).await.unwrap()
+    };
+    let looked_through = opened(Opening::Checked).await;
+    assert!(matches!(
+        looked_through.status(),
+        StoreStatus::Damaged { .. }
+    ));
+    let at_once = opened(Opening::AtOnce).await;
+    assert_eq!(at_once.status(), &StoreStatus::Whole);
+    let asked = stop(&run, "stop", StopMode::Immediate);
+    at_once.join(asked).await.unwrap();
 }
 
 #[cfg(feature = "postgres")]

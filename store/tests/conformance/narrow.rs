@@ -1,9 +1,11 @@
 //! Disks with hardly any room: a store is put in place whole or not at all.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use interrupts::store::{Audit as _, StoreError};
+use interrupts::store::{Audit as _, NewRun, RunError, Runs as _, StoreError};
+use routing_core::RunId;
 use store::{SqliteStore, StoreSettings, StoreStatus};
 
 /// Where the child finds its disk.
@@ -12,30 +14,22 @@ const DISK: &str = "IRQ_TEST_NARROW_DISK";
 /// Runs a test of this program with a disk of so many kilobytes; `None` where this machine makes none for its users.
 fn on_a_disk_of(kilobytes: u32, test: &str, more: &[(&str, &Path)]) -> Option<()> {
     let folder = tempfile::tempdir().unwrap();
-    let mount = "mount -t tmpfs -o size=\"$SIZE\" disk \"$DISK\" && exec \"$@\"";
-    let mut command = Command::new("unshare");
-    command
-        .args(["--user", "--map-root-user", "--mount", "sh", "-c"])
-        .args([&format!("DISK=${DISK}; {mount}"), "sh"]);
-    let is_made = command
-        .arg("true")
-        .env("SIZE", format!("{kilobytes}k"))
-        .env(DISK, folder.path())
-        .status();
-    if !is_made.is_ok_and(|made| made.success()) {
-        return None;
-    }
-    let mut child = Command::new("unshare");
+    let with_disk = || {
+        let mount = format!("mount -t tmpfs -o size={kilobytes}k disk \"${DISK}\" && exec \"$@\"");
+        let mut command = Command::new("unshare");
+        command
+            .args(["--user", "--map-root-user", "--mount", "sh", "-c"])
+            .args([&mount, "sh"])
+            .env(DISK, folder.path());
+        command
+    };
+    let is_made = with_disk().arg("true").status();
+    is_made.ok().filter(std::process::ExitStatus::success)?;
+    let mut child = with_disk();
     child
-        .args(["--user", "--map-root-user", "--mount", "sh", "-c"])
-        .args([&format!("DISK=${DISK}; {mount}"), "sh"])
         .arg(std::env::current_exe().unwrap())
         .args(["--exact", "--nocapture", test])
-        .env("SIZE", format!("{kilobytes}k"))
-        .env(DISK, folder.path());
-    for (name, value) in more {
-        child.env(name, value);
-    }
+        .envs(more.iter().copied());
     let ended = child.output().unwrap();
     assert!(
         ended.status.success(),
@@ -94,6 +88,35 @@ async fn child_that_makes_a_store() {
             assert_eq!(found, "ok");
         }
     }
+}
+
+#[test]
+fn a_store_on_a_full_disk_can_be_looked_at() {
+    let _made = on_a_disk_of(2_000, "narrow::child_that_looks_on_a_full_disk", &[]);
+}
+
+/// Without a disk it is no child, and there is nothing to do.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn child_that_looks_on_a_full_disk() {
+    let Some(disk) = disk() else { return };
+    let path = disk.join("store.sqlite");
+    let open = || SqliteStore::open(&path, StoreSettings::default());
+    let new = || NewRun {
+        root: None,
+        id: RunId::generate(),
+        alias: None,
+        content: "{}".to_owned(),
+    };
+    let store = open().await.unwrap();
+    let run = store.create_run(new()).await.unwrap();
+    store.close().await.unwrap();
+    let mut rest = std::fs::File::create(disk.join("rest")).unwrap();
+    while rest.write_all(&[0; 512]).is_ok() {}
+    let store = open().await.unwrap();
+    assert_eq!(store.status(), &StoreStatus::Full);
+    assert_eq!(store.run(run.id).await, Ok(Some(run)));
+    let refused = store.create_run(new()).await;
+    assert_eq!(refused, Err(RunError::Store(StoreError::Full)));
 }
 
 #[cfg(feature = "postgres")]
