@@ -1,5 +1,5 @@
 //! What a file is looked through for when it is opened: rows that do not fit their seals, and rows that are not there or
-//! too many. Texts are compared when they are read. Every store of rows is counted before a run is taken up.
+//! too many. Texts are compared when they are read. The rows of every store are counted before a run is taken up.
 
 use interrupts::store::StoreError;
 
@@ -18,42 +18,57 @@ const ENDS_OF_AUDIT: &str =
 /// How many are reported at most.
 pub(super) const MOST_TOLD: usize = 10;
 
-/// How closely rows are looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Look {
-    /// The columns of each are compared with its seal.
-    Seals,
-    /// They are counted.
-    Counts,
-}
-
-/// What does not fit, in words.
-pub(crate) fn misfits(database: &mut dyn Database) -> Result<Vec<String>, StoreError> {
-    at_one_time(database, Look::Seals)
-}
-
 /// Checks that no row is missing, and none too many.
 ///
 /// # Errors
 ///
 /// [`StoreError::Corrupt`] with what is missing.
 pub(super) fn count_rows(database: &mut dyn Database) -> Result<(), StoreError> {
-    let found = at_one_time(database, Look::Counts)?;
+    let mut found = Vec::new();
+    database.each(heads::WITH_COUNTS, &[Cell::Number(1)], &mut |row| {
+        let heads = heads::newest(row)?.0;
+        let counted = |place| count(row, heads::FIRST_COUNT + place);
+        for (place, table) in COUNTED.into_iter().enumerate() {
+            compare(table, place, counted(place)?, &heads, &mut found);
+        }
+        let after = Some(heads.audit_anchor.position);
+        let (outbox, audit) = (COUNTED.len(), COUNTED.len() + 3);
+        for (table, at, last, after) in [
+            ("outbox", outbox, heads.outbox, None),
+            ("audit", audit, heads.audit.position, after),
+        ] {
+            let (rows, ends) = (counted(at)?, (counted(at + 1)?, counted(at + 2)?));
+            compare_list(table, (rows, last), ends, after, &mut found);
+        }
+        Ok(())
+    })?;
     match found.is_empty() {
         true => Ok(()),
         false => Err(damage(&found.join("; "))),
     }
 }
 
-/// All is read as it was at one time.
-fn at_one_time(database: &mut dyn Database, look: Look) -> Result<Vec<String>, StoreError> {
+/// Compares how many rows a table has with how many were written, as far as that is known.
+fn compare(table: &Sealed, place: usize, rows: u64, heads: &Heads, found: &mut Vec<String>) {
+    let known = heads.kept.as_ref().and_then(|kept| kept.rows.get(place));
+    if let Some(expected) = known.filter(|expected| **expected != rows) {
+        found.push(format!(
+            "{} has {rows} rows where {expected} were written",
+            table.table
+        ));
+    }
+}
+
+/// What does not fit, in words.
+pub(crate) fn misfits(database: &mut dyn Database) -> Result<Vec<String>, StoreError> {
+    // All is read as it was at one time.
     database.begin_snapshot()?;
-    let found = misfits_now(database, look);
+    let found = misfits_now(database);
     database.end_snapshot()?;
     found
 }
 
-fn misfits_now(database: &mut dyn Database, look: Look) -> Result<Vec<String>, StoreError> {
+fn misfits_now(database: &mut dyn Database) -> Result<Vec<String>, StoreError> {
     let mut found = Vec::new();
     let heads = each(database, heads::SQL, &[Cell::Number(1)], |row| {
         Ok(heads::newest(row)?.0)
@@ -66,18 +81,11 @@ fn misfits_now(database: &mut dyn Database, look: Look) -> Result<Vec<String>, S
         }
         Err(error) => return Err(error),
     };
-    let known = heads.kept.as_ref().map(|kept| kept.rows.as_slice());
     let mut unsealed = 0;
     for (place, table) in COUNTED.into_iter().enumerate() {
-        let (rows, without) = rows_of(database, table, look, &mut found)?;
+        let (rows, without) = columns(database, table, &mut found)?;
         unsealed += without;
-        let expected = known.and_then(|rows| rows.get(place)).copied();
-        if let Some(expected) = expected.filter(|expected| *expected != rows) {
-            found.push(format!(
-                "{} has {rows} rows where {expected} were written",
-                table.table
-            ));
-        }
+        compare(table, place, rows, &heads, &mut found);
     }
     if let Some(kept) = &heads.kept
         && unsealed > kept.unsealed
@@ -87,7 +95,7 @@ fn misfits_now(database: &mut dyn Database, look: Look) -> Result<Vec<String>, S
             kept.unsealed
         ));
     }
-    let (rows, _older) = rows_of(database, &OUTBOX, look, &mut found)?;
+    let (rows, _older) = columns(database, &OUTBOX, &mut found)?;
     list(
         database,
         ("outbox", ENDS_OF_OUTBOX),
@@ -95,7 +103,10 @@ fn misfits_now(database: &mut dyn Database, look: Look) -> Result<Vec<String>, S
         None,
         &mut found,
     )?;
-    let rows = counted(database, "SELECT COUNT(*) FROM audit")?;
+    let audit = each(database, "SELECT COUNT(*) FROM audit", &[], |row| {
+        count(row, 0)
+    })?;
+    let rows = audit.first().copied().unwrap_or(0);
     let after = Some(heads.audit_anchor.position);
     list(
         database,
@@ -110,24 +121,6 @@ fn misfits_now(database: &mut dyn Database, look: Look) -> Result<Vec<String>, S
 /// That a row does not fit, as a part of a sentence.
 pub(super) fn damaged(row: &str) -> String {
     format!("{row} is not what was written")
-}
-
-/// How many rows a table has, and how many of them have no seal where seals are looked at.
-fn rows_of(
-    database: &mut dyn Database,
-    table: &Sealed,
-    look: Look,
-    found: &mut Vec<String>,
-) -> Result<(u64, u64), StoreError> {
-    match look {
-        Look::Seals => columns(database, table, found),
-        Look::Counts => Ok((counted(database, table.rows)?, 0)),
-    }
-}
-
-fn counted(database: &mut dyn Database, sql: &'static str) -> Result<u64, StoreError> {
-    let counts = each(database, sql, &[], |row| count(row, 0))?;
-    Ok(counts.first().copied().unwrap_or(0))
 }
 
 /// Compares the columns of every row with the seal. Says how many rows there are, and how many have no seal.
@@ -156,7 +149,7 @@ fn columns(
     Ok((rows, unsealed))
 }
 
-/// Checks that a list has no gaps, and ends where it should. It begins after a place, where that is known.
+/// Reads where a list begins and ends, and compares it.
 fn list(
     database: &mut dyn Database,
     (table, sql): (&str, &'static str),
@@ -167,7 +160,19 @@ fn list(
     let ends = each(database, sql, &[], |row| {
         Ok((count(row, 0)?, count(row, 1)?))
     })?;
-    let (first, end) = ends.first().copied().unwrap_or_default();
+    let ends = ends.first().copied().unwrap_or_default();
+    compare_list(table, (rows, last), ends, after, found);
+    Ok(())
+}
+
+/// Checks that a list has no gaps, and ends where it should. It begins after a place, where that is known.
+fn compare_list(
+    table: &str,
+    (rows, last): (u64, u64),
+    (first, end): (u64, u64),
+    after: Option<u64>,
+    found: &mut Vec<String>,
+) {
     let begins = after.is_none_or(|after| rows == 0 || first == after + 1);
     let is_whole = match rows {
         // All of it may have been purged.
@@ -177,5 +182,4 @@ fn list(
     if !is_whole {
         found.push(format!("{table} lacks rows: it has {rows} up to row {end}"));
     }
-    Ok(())
 }

@@ -147,7 +147,10 @@ pub(crate) async fn a_message_is_refused_behind_a_stop_that_ends_its_reader<S: S
         is_cancelable: false,
     };
     assert_eq!(late, Err(refused));
-    // What goes on reads it.
+    // What goes on reads it. A BRANCH is admitted once nothing waits.
+    let sent = store.messages(run.id, ALL).await.unwrap();
+    let sent: Vec<u64> = sent.iter().map(|it| it.position).collect();
+    store.read_messages(run.id, 1, &sent).await.unwrap();
     for interrupt_type in [InterruptType::Pause, InterruptType::Branch] {
         let key = key(interrupt_type.to_string());
         let stops = of(&reader, interrupt_type, Scope::Agent);
