@@ -5,7 +5,7 @@ use routing_core::ask::is_rejected_early;
 use routing_core::handler::{DecidedBy, FilledBy};
 use routing_core::model::{ModelReply, PartialReply, Purpose, TokenUsage, ToolRequest};
 use routing_core::review::Answer;
-use routing_core::{DecisionId, EventId, InterruptId, NodeId, Outcome, RunId};
+use routing_core::{DecisionId, EventId, InterruptId, NodeId, Outcome, RunId, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -179,8 +179,19 @@ pub enum InterruptEnd {
         origin: String,
         target: String,
         decision: DecisionId,
+        /// What was decided; absent in journals of before verdicts were kept.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        verdict: Option<Verdict>,
         decided_by: DecidedBy,
         filled_by: FilledBy,
+        answer: Answer,
+        reroute: Option<EventId>,
+    },
+    /// The answer was no, or none came in time.
+    Declined {
+        decision: DecisionId,
+        verdict: Verdict,
+        decided_by: DecidedBy,
         answer: Answer,
         reroute: Option<EventId>,
     },

@@ -276,7 +276,8 @@ fn routed_to(entry: &JournalEntry, route: Option<&Route>) -> Result<Option<Value
     let outcome: InterruptOutcome = serde_json::from_str(&result.content)?;
     Ok(match outcome.end {
         InterruptEnd::Routed { routing, .. } => routing.get(&route.entry.field).cloned(),
-        InterruptEnd::Stopped { .. }
+        InterruptEnd::Declined { .. }
+        | InterruptEnd::Stopped { .. }
         | InterruptEnd::Pruned { .. }
         | InterruptEnd::Branched { .. }
         | InterruptEnd::Refused { .. }

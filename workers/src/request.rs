@@ -261,6 +261,7 @@ pub(crate) fn outcome_of(status: &QuestionStatus) -> InterruptOutcome {
             origin: interrupt.origin.to_string(),
             target: decision.target.to_string(),
             decision: decided.id,
+            verdict: Some(decided.verdict),
             decided_by: match &decision.by {
                 Decider::Person { .. } => DecidedBy::Person,
                 Decider::Rule { .. } => DecidedBy::Rule,
