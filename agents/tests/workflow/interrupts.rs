@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use engine::run::{InterruptResult, RunEvent, RunStatus};
+use routing_core::Verdict;
 use routing_core::handler::FilledBy;
 use routing_core::model::Purpose;
 use routing_core::review::{Answer, QuestionKind, Resume};
-use routing_core::Verdict;
 use serde_json::json;
 
 use crate::models::{Playing, Watched};
@@ -56,7 +56,10 @@ async fn after_a_no_no_request_is_filled_in_and_the_agent_that_asked_has_another
     for (verdict, told) in [
         (Verdict::Reject, "[rejected: do not do what you asked for]"),
         (Verdict::Ignore, "[ignored: go on without an answer]"),
-        (Verdict::Cancel, "[cancelled: give this up, without side effects]"),
+        (
+            Verdict::Cancel,
+            "[cancelled: give this up, without side effects]",
+        ),
     ] {
         let stage = Stage::new()
             .interrupts("DISCOVERY_ORCHESTRATOR", 1, "HUMAN_REVIEW")
@@ -71,11 +74,15 @@ async fn after_a_no_no_request_is_filled_in_and_the_agent_that_asked_has_another
         };
         assert_eq!(answer.text.as_deref(), Some("too dear"));
         let calls = calls.lock().unwrap();
-        let fills = calls.iter().filter(|call| call.caller.purpose == Purpose::Resolution);
+        let fills = calls
+            .iter()
+            .filter(|call| call.caller.purpose == Purpose::Resolution);
         assert_eq!(fills.count(), 0, "{verdict:?}");
         let second = calls
             .iter()
-            .find(|call| call.caller.agent_type == "DISCOVERY_ORCHESTRATOR" && call.caller.turn == 2)
+            .find(|call| {
+                call.caller.agent_type == "DISCOVERY_ORCHESTRATOR" && call.caller.turn == 2
+            })
             .expect("the agent has another turn");
         let last = &second.messages.last().unwrap().text;
         assert!(last.contains(told) && last.contains("too dear"), "{last}");

@@ -322,12 +322,12 @@ where
         if given.verdict.declines() {
             return Ok(ByPerson::Declined(given));
         }
-        let record = self
-            .read_given(target, &given.answer)
-            .map_err(|_problem| HandleError::NoRoute {
-                target: target.field().to_owned(),
-                record: R::NAME,
-            })?;
+        let record =
+            self.read_given(target, &given.answer)
+                .map_err(|_problem| HandleError::NoRoute {
+                    target: target.field().to_owned(),
+                    record: R::NAME,
+                })?;
         answer.edited_request = given.answer.edited_request;
         Ok(ByPerson::Filled(record))
     }

@@ -63,10 +63,13 @@ async fn after_a_no_no_model_is_asked_and_no_route_is_taken_whatever_was_marked(
         };
         assert_eq!(declined.verdict, verdict);
         assert_eq!(declined.decided_as(), DecidedAs::Declined);
-        assert_eq!(declined.answer, Answer {
-            text: Some("it is not true".to_owned()),
-            ..Answer::default()
-        });
+        assert_eq!(
+            declined.answer,
+            Answer {
+                text: Some("it is not true".to_owned()),
+                ..Answer::default()
+            }
+        );
         assert_eq!(desks.model.calls.lock().unwrap().len(), 0);
         // Handled again, it is the same no.
         let again = scene.handle(&desks, editor()).await.unwrap();

@@ -230,7 +230,12 @@ impl<W: Workflow> Agent<W> {
     ) -> Decided<W::Routing> {
         self.set_state(NodeState::Running);
         let details = request.details();
-        self.tell(declined_note(&details, verdict, decided_by, text.as_deref()));
+        self.tell(declined_note(
+            &details,
+            verdict,
+            decided_by,
+            text.as_deref(),
+        ));
         match decided_by {
             DecidedBy::Deadline => Decided::Expired,
             DecidedBy::Person | DecidedBy::Policy | DecidedBy::Rule | DecidedBy::Model { .. } => {

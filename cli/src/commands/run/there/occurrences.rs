@@ -105,7 +105,10 @@ impl FeedOccurrences {
                 self.decided(event).into_iter().collect()
             }
             "effect.finished" => match event.text_of("kind") {
-                Some("interrupt") => routed(event).or_else(|| declined(event)).into_iter().collect(),
+                Some("interrupt") => routed(event)
+                    .or_else(|| declined(event))
+                    .into_iter()
+                    .collect(),
                 Some("mail") => messages(event),
                 _ => Vec::new(),
             },
