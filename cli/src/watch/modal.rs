@@ -4,11 +4,12 @@ use interrupts::Digest;
 use interrupts::life::{Interrupt, State};
 use jiff::Timestamp;
 use planning::PlanPreview;
-use routing_core::{InterruptId, NodeId, RunId};
+use routing_core::{InterruptId, NodeId, RunId, StopMode};
 use tui_input::Input;
 
 use super::action::Action;
 use crate::refused::decided;
+use crate::time::Grace;
 use crate::visible::visible_line;
 
 /// What has the keys.
@@ -95,6 +96,8 @@ pub(super) struct Modal {
     pub(super) focus: Focus,
     /// Carried out as soon as the pause has taken effect.
     pub(super) chosen: Option<Chosen>,
+    /// How long it may be graceful.
+    pub(super) grace: Grace,
     /// Whether immediate was asked for.
     pub(super) hardened: bool,
     /// The change of the plan.
@@ -117,6 +120,7 @@ impl Modal {
             text: draft,
             focus: Focus::Text,
             chosen: None,
+            grace: Grace::OF_ESCAPE,
             hardened: false,
             change,
         }
@@ -225,6 +229,7 @@ pub(super) fn phases(
         Some(at) => line.push_str(&format!(" → applied {}", took(at))),
         None if interrupt.state.is_live() => {
             line.push_str(&format!(" → stopping… {}", took(now)));
+            line.push_str(&grace_left(modal, interrupt, now));
         }
         None => {}
     }
@@ -245,6 +250,19 @@ pub(super) fn phases(
         ));
     }
     line
+}
+
+/// When a stop that is under way is made immediate.
+fn grace_left(modal: &Modal, interrupt: &Interrupt, now: Timestamp) -> String {
+    if modal.hardened || interrupt.mode == StopMode::Immediate {
+        return " · at once".to_owned();
+    }
+    let Some(grace) = modal.grace.0 else {
+        return String::new();
+    };
+    let left = grace - now.duration_since(interrupt.requested_at);
+    let tenths = left.as_millis().max(0) / 100;
+    format!(" · at once in {}.{} s", tenths / 10, tenths % 10)
 }
 
 /// How an interrupt has ended, and who decided that.
