@@ -41,11 +41,13 @@ pub(crate) use stored::{
 };
 
 pub(crate) use planning::PlanArguments;
+#[cfg(feature = "postgres")]
+pub(crate) use serving::StoreCopyArguments;
 pub(crate) use serving::{
     BenchForm, BenchModelArguments, DoctorArguments, ExecutingArguments, LOCAL_BUS,
-    NewRunArguments, RoleChoice, ServeArguments, StoreCommand, StoreCopyArguments, TokenArguments,
-    TokenCommand, TokenCreateArguments, TokenListArguments, TokenRevokeArguments,
-    WholeStoreArguments, WorkerArguments,
+    NewRunArguments, RoleChoice, ServeArguments, StoreCommand, TokenArguments, TokenCommand,
+    TokenCreateArguments, TokenListArguments, TokenRevokeArguments, WholeStoreArguments,
+    WorkerArguments,
 };
 
 /// Runs multi-agent workflows whose interrupts can only go where they are allowed to.

@@ -15,27 +15,31 @@ const MOST_CRATES_OF_THE_SERVER: usize = 230;
 const BELOW: [&str; 2] = ["routing-core", "interrupts"];
 
 /// Our crates, each with those of ours that it may import beside [`BELOW`].
-const LAYERS: [(&str, &[&str]); 16] = [
+const LAYERS: [(&str, &[&str]); 17] = [
+    ("tls", &[]),
     ("routing-derive", &[]),
     ("routing-core", &["routing-derive"]),
     ("interrupts", &["routing-core"]),
-    ("store", &[]),
-    ("bus", &[]),
+    ("store", &["tls"]),
+    ("bus", &["tls"]),
     ("journal", &[]),
     ("planning", &["journal"]),
     ("control", &["journal", "planning"]),
-    ("client", &["planning", "control"]),
+    ("client", &["planning", "control", "tls"]),
     ("workers", &["journal"]),
-    ("llm", &[]),
-    ("tools", &["journal"]),
+    ("llm", &["tls"]),
+    ("tools", &["journal", "tls"]),
     ("engine", &["journal", "llm", "tools"]),
     ("agents", &["journal", "planning", "llm", "tools", "engine"]),
-    ("server", &["journal", "planning", "control", "workers"]),
+    (
+        "server",
+        &["journal", "planning", "control", "workers", "tls"],
+    ),
     (
         "irq",
         &[
             "store", "bus", "journal", "planning", "control", "client", "workers", "llm", "tools",
-            "engine", "agents", "server",
+            "engine", "agents", "server", "tls",
         ],
     ),
 ];

@@ -1,6 +1,10 @@
 //! `irq serve`: the page, the interface and the runs of one process, until it is stopped.
 
 mod awaiting;
+#[cfg(feature = "nats")]
+mod broker;
+#[cfg(not(feature = "nats"))]
+#[path = "serve/no_broker.rs"]
 mod broker;
 mod delays;
 mod launcher;
