@@ -10,6 +10,7 @@ use crate::ids::{InterruptId, NodeId, RunId};
 use crate::interrupt::InterruptDetails;
 use crate::outcome::Outcome;
 use crate::stop::StopScope;
+use crate::verdict::Verdict;
 
 /// Why a question is asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,6 +88,21 @@ pub struct Answer {
     /// Another agent type to go to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reroute_to: Option<String>,
+}
+
+impl Answer {
+    /// The answer that counts with a verdict: one that declines has its words alone, so that no code and no model reads a
+    /// yes in what was marked beside the no.
+    #[must_use]
+    pub fn counting_with(self, verdict: Verdict) -> Self {
+        if !verdict.declines() {
+            return self;
+        }
+        Self {
+            text: self.text,
+            ..Self::default()
+        }
+    }
 }
 
 /// A run that waits to be resumed.
