@@ -213,11 +213,7 @@ impl Protocol<'_> {
     ) -> Result<QuestionStatus, WorkError> {
         let state = QuestionState::of(&interrupt);
         let decided = decided(&interrupt)?;
-        let decision = interrupt.decision.as_ref();
-        let route = match decision.filter(|_decision| takes_route(&interrupt)) {
-            Some(decision) => self.route(&interrupt, &decision.target).await?,
-            None => None,
-        };
+        let route = self.route(&interrupt).await?;
         let rejected = match &route {
             Some(_) => self.rejected(run, key).await?,
             None => 0,
@@ -235,11 +231,11 @@ impl Protocol<'_> {
         })
     }
 
-    async fn route(
-        &self,
-        interrupt: &Interrupt,
-        target: &RouteName,
-    ) -> Result<Option<Route>, WorkError> {
+    async fn route(&self, interrupt: &Interrupt) -> Result<Option<Route>, WorkError> {
+        if !takes_route(interrupt) {
+            return Ok(None);
+        }
+        let target = target_of(interrupt);
         let catalogue = self.catalogues.of_interrupt(self.store, interrupt).await?;
         let entry = catalogue.and_then(|it| it.route(target.as_str()).cloned());
         Ok(entry.map(|entry| Route {
@@ -301,7 +297,8 @@ fn routed_to(entry: &JournalEntry, route: Option<&Route>) -> Result<Option<Value
     let outcome: InterruptOutcome = serde_json::from_str(&result.content)?;
     Ok(match outcome.end {
         InterruptEnd::Routed { routing, .. } => routing.get(&route.entry.field).cloned(),
-        InterruptEnd::Stopped { .. }
+        InterruptEnd::Declined { .. }
+        | InterruptEnd::Stopped { .. }
         | InterruptEnd::Pruned { .. }
         | InterruptEnd::Branched { .. }
         | InterruptEnd::Refused { .. }
@@ -323,8 +320,14 @@ pub(crate) fn without_record(request: Value, route: &RouteEntry) -> Value {
 }
 
 /// Whether it is decided, and the answer takes a route.
-fn takes_route(interrupt: &Interrupt) -> bool {
+pub(crate) fn takes_route(interrupt: &Interrupt) -> bool {
     interrupt.decided_as().is_some_and(DecidedAs::takes_route)
+}
+
+/// Where its answer goes.
+pub(crate) fn target_of(interrupt: &Interrupt) -> &RouteName {
+    let decision = interrupt.decision.as_ref();
+    decision.map_or(&interrupt.origin, |decision| &decision.target)
 }
 
 fn decided(interrupt: &Interrupt) -> Result<Option<Decided>, WorkError> {

@@ -180,7 +180,7 @@ impl Decision {
         let confidence = fields.remove("confidence");
         let confidence = confidence.and_then(|value| u8::try_from(value.as_u64()?).ok());
         let answer: Answer = serde_json::from_value(fields.into())?;
-        Ok((answer.counting_with(self.verdict), confidence))
+        Ok((answer.kept_with(self.verdict), confidence))
     }
 
     /// The digest of the whole decision, as its JSON is in the interrupt's row.
