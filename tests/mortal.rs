@@ -169,6 +169,7 @@ mortal! {
     }
     Audit {
         fn audit(page: Page) -> Result<Vec<AuditRow>, StoreError>;
+        fn count_rows() -> Result<(), StoreError>;
         fn verify_audit() -> Result<Verification, VerifyError>;
     }
     Nodes {

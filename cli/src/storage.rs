@@ -157,6 +157,12 @@ impl Storage {
         if let Some(refusal) = status.refusal() {
             return Err(unopened(&location, &refusal));
         }
+        // A file was looked through when it was opened.
+        let counted = match location {
+            StoreLocation::Postgres(_) => store.count_rows().await,
+            StoreLocation::Memory | StoreLocation::File(_) => Ok(()),
+        };
+        counted.map_err(|error| unopened(&location, &error))?;
         #[cfg(feature = "failpoints")]
         let store = crate::failpoints::over(store)?;
         let is_stand_in = false;
@@ -216,8 +222,11 @@ impl Storage {
         if self.status != StoreStatus::Whole {
             return Ok(());
         }
-        let swept = self.store.sweep(MOST_SWEPT).await;
-        swept.map(|_swept| ()).map_err(Failure::from)
+        match self.store.sweep(MOST_SWEPT).await {
+            // What only looks needs no room; what writes finds out by itself.
+            Ok(_) | Err(StoreError::Full) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Wakes the process that owns a run, so that it looks into the store at once.

@@ -136,6 +136,7 @@ ports! {
     }
     Audit {
         fn store.audit(page: Page) -> Result<Vec<AuditRow>, StoreError>;
+        fn store.count_rows() -> Result<(), StoreError>;
         fn store.verify_audit() -> Result<Verification, VerifyError>;
     }
     Nodes {

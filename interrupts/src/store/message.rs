@@ -1,5 +1,7 @@
 //! Messages to running nodes: steering, and the input with which a run is resumed.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use jiff::Timestamp;
 use routing_core::{InterruptId, InterruptType, NodeId, RunId};
@@ -38,7 +40,7 @@ pub enum MessageState {
         /// When.
         at: Timestamp,
     },
-    /// Its node or its run ended before it was read: only a fork of the run may read it now.
+    /// Its node or its run ended before it was read.
     Unread {
         /// When that ended.
         at: Timestamp,
@@ -72,6 +74,19 @@ pub struct StoredMessage {
     /// The message.
     #[serde(flatten)]
     pub message: NewMessage,
+}
+
+/// Messages of a run that wait for its agents. A fork would go on without them.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("what was sent to agents and not read yet would not be read in a fork: {}", list(.0))]
+pub struct WaitingMessages(pub BTreeMap<NodeId, usize>);
+
+fn list(waiting: &BTreeMap<NodeId, usize>) -> String {
+    let counted = waiting.iter().map(|(node, count)| match count {
+        1 => format!("1 message to {node}"),
+        count => format!("{count} messages to {node}"),
+    });
+    counted.collect::<Vec<_>>().join(", ")
 }
 
 /// Why a message was not accepted.

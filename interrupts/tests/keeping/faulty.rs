@@ -207,6 +207,7 @@ ports! {
     }
     Audit {
         fn audit(page: Page) -> Result<Vec<AuditRow>, StoreError>;
+        fn count_rows() -> Result<(), StoreError>;
         fn verify_audit() -> Result<Verification, VerifyError>;
     }
     Nodes {

@@ -178,7 +178,7 @@ pub enum HandleError {
         interrupt_type: InterruptType,
     },
     /// The model gave no answer at all.
-    #[error("no model could be asked for {interrupt}")]
+    #[error("{} for {interrupt}", .source.in_short())]
     Model {
         /// The interrupt.
         interrupt: InterruptId,

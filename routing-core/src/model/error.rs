@@ -240,6 +240,14 @@ impl ModelError {
         }
     }
 
+    /// What has failed, in a few words: the model, or the record of its call.
+    pub const fn in_short(&self) -> &'static str {
+        match self.is_unrecorded() {
+            true => "the call to the model was not recorded",
+            false => "the model gave no answer",
+        }
+    }
+
     /// Whether the record of the call is what failed, and not the model.
     pub const fn is_unrecorded(&self) -> bool {
         matches!(self, Self::Unrecorded(_))

@@ -1,5 +1,5 @@
 //! What a file is looked through for when it is opened: rows that do not fit their seals, and rows that are not there or
-//! too many. Texts are compared when they are read.
+//! too many. Texts are compared when they are read. Every store of rows is counted before a run is taken up.
 
 use interrupts::store::StoreError;
 
@@ -8,7 +8,7 @@ use super::column::{count, each};
 use super::database::Database;
 use super::heads;
 use super::sealed::{COUNTED, OUTBOX, Sealed};
-use crate::tables::Heads;
+use crate::tables::{Heads, damaged as damage};
 
 const ENDS_OF_OUTBOX: &str =
     "SELECT COALESCE(MIN(position), 0), COALESCE(MAX(position), 0) FROM outbox";
@@ -18,16 +18,42 @@ const ENDS_OF_AUDIT: &str =
 /// How many are reported at most.
 pub(super) const MOST_TOLD: usize = 10;
 
+/// How closely rows are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Look {
+    /// The columns of each are compared with its seal.
+    Seals,
+    /// They are counted.
+    Counts,
+}
+
 /// What does not fit, in words.
 pub(crate) fn misfits(database: &mut dyn Database) -> Result<Vec<String>, StoreError> {
-    // All is read as it was at one time.
+    at_one_time(database, Look::Seals)
+}
+
+/// Checks that no row is missing, and none too many.
+///
+/// # Errors
+///
+/// [`StoreError::Corrupt`] with what is missing.
+pub(super) fn count_rows(database: &mut dyn Database) -> Result<(), StoreError> {
+    let found = at_one_time(database, Look::Counts)?;
+    match found.is_empty() {
+        true => Ok(()),
+        false => Err(damage(&found.join("; "))),
+    }
+}
+
+/// All is read as it was at one time.
+fn at_one_time(database: &mut dyn Database, look: Look) -> Result<Vec<String>, StoreError> {
     database.begin_snapshot()?;
-    let found = misfits_now(database);
+    let found = misfits_now(database, look);
     database.end_snapshot()?;
     found
 }
 
-fn misfits_now(database: &mut dyn Database) -> Result<Vec<String>, StoreError> {
+fn misfits_now(database: &mut dyn Database, look: Look) -> Result<Vec<String>, StoreError> {
     let mut found = Vec::new();
     let heads = each(database, heads::SQL, &[Cell::Number(1)], |row| {
         Ok(heads::newest(row)?.0)
@@ -43,7 +69,7 @@ fn misfits_now(database: &mut dyn Database) -> Result<Vec<String>, StoreError> {
     let known = heads.kept.as_ref().map(|kept| kept.rows.as_slice());
     let mut unsealed = 0;
     for (place, table) in COUNTED.into_iter().enumerate() {
-        let (rows, without) = columns(database, table, &mut found)?;
+        let (rows, without) = rows_of(database, table, look, &mut found)?;
         unsealed += without;
         let expected = known.and_then(|rows| rows.get(place)).copied();
         if let Some(expected) = expected.filter(|expected| *expected != rows) {
@@ -61,7 +87,7 @@ fn misfits_now(database: &mut dyn Database) -> Result<Vec<String>, StoreError> {
             kept.unsealed
         ));
     }
-    let (rows, _older) = columns(database, &OUTBOX, &mut found)?;
+    let (rows, _older) = rows_of(database, &OUTBOX, look, &mut found)?;
     list(
         database,
         ("outbox", ENDS_OF_OUTBOX),
@@ -69,10 +95,7 @@ fn misfits_now(database: &mut dyn Database) -> Result<Vec<String>, StoreError> {
         None,
         &mut found,
     )?;
-    let audit = each(database, "SELECT COUNT(*) FROM audit", &[], |row| {
-        count(row, 0)
-    })?;
-    let rows = audit.first().copied().unwrap_or(0);
+    let rows = counted(database, "SELECT COUNT(*) FROM audit")?;
     let after = Some(heads.audit_anchor.position);
     list(
         database,
@@ -87,6 +110,24 @@ fn misfits_now(database: &mut dyn Database) -> Result<Vec<String>, StoreError> {
 /// That a row does not fit, as a part of a sentence.
 pub(super) fn damaged(row: &str) -> String {
     format!("{row} is not what was written")
+}
+
+/// How many rows a table has, and how many of them have no seal where seals are looked at.
+fn rows_of(
+    database: &mut dyn Database,
+    table: &Sealed,
+    look: Look,
+    found: &mut Vec<String>,
+) -> Result<(u64, u64), StoreError> {
+    match look {
+        Look::Seals => columns(database, table, found),
+        Look::Counts => Ok((counted(database, table.rows)?, 0)),
+    }
+}
+
+fn counted(database: &mut dyn Database, sql: &'static str) -> Result<u64, StoreError> {
+    let counts = each(database, sql, &[], |row| count(row, 0))?;
+    Ok(counts.first().copied().unwrap_or(0))
 }
 
 /// Compares the columns of every row with the seal. Says how many rows there are, and how many have no seal.

@@ -18,7 +18,7 @@ use super::cell::{Cell, Columns};
 use super::column::{count, each, node_key, position, read_json, text};
 use super::database::Relational;
 use super::sealed::{self, columns};
-use super::{heads, verify};
+use super::{checked, heads, verify};
 use crate::operation::Operation;
 use crate::query::{Backend, Found, JournalPart};
 use crate::tables::{Heads, damaged};
@@ -124,6 +124,10 @@ impl<R: Relational> Backend for R {
 
     async fn execute<O: Operation>(&self, operation: O) -> Result<O::Output, O::Error> {
         self.submit(operation).await
+    }
+
+    async fn count_rows(&self) -> Found<()> {
+        self.ask(checked::count_rows).await
     }
 
     async fn interrupt(&self, id: InterruptId) -> Found<Option<Interrupt>> {

@@ -29,6 +29,8 @@ pub(crate) struct Sealed {
     pub(super) checked: &'static str,
     /// How many rows there are, and how many have no seal.
     pub(super) counted: &'static str,
+    /// How many rows there are.
+    pub(super) rows: &'static str,
 }
 
 /// The columns of a table as every statement selects them: those that the check covers, the text, and the seal.
@@ -86,6 +88,7 @@ macro_rules! table {
             name: $named,
             checked: concat!("SELECT ", $checked, ", seal FROM ", $table),
             counted: concat!("SELECT COUNT(*), COUNT(*) - COUNT(seal) FROM ", $table),
+            rows: concat!("SELECT COUNT(*) FROM ", $table),
         };
     };
 }

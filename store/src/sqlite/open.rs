@@ -59,17 +59,14 @@ impl SqliteStore {
             log::check(&path)?;
             match connect(&path) {
                 Ok(connection) => checked(connection, &path, settings, own),
-                Err(error) if read_only::is_reason_of(&error, &path) => {
+                Err(error) => {
+                    let Some(found) = read_only::status_of(&error, &path) else {
+                        return Err(error);
+                    };
                     let place = read_only::place(&path)?;
                     let misfits = misfits(&mut FileConnection(connect_reader(&place.path)?))?;
-                    look(
-                        place,
-                        status(StoreStatus::ReadOnly, &misfits),
-                        settings,
-                        own,
-                    )
+                    look(place, status(found, &misfits), settings, own)
                 }
-                Err(error) => Err(error),
             }
         });
         opened.await.map_err(|error| StoreError::Unavailable {
@@ -172,14 +169,11 @@ pub(super) fn make(path: &Path) -> Result<(), StoreError> {
     if let Some(folder) = path.parent().and_then(|it| std::fs::File::open(it).ok()) {
         folder.sync_all().map_err(unavailable)?;
     }
-    for end in ["", "-wal", "-shm", "-journal"] {
-        // Most of them do not exist.
-        let _removed = std::fs::remove_file(beside(&aside, end));
-    }
+    remove(&aside);
     made
 }
 
-/// A new and empty store, closed. SQLite gives the files beside it the same permissions.
+/// A new and empty store, closed: the file alone is all of it. Nothing is left where that fails. SQLite gives the files beside it the same permissions.
 fn fill(path: &Path) -> Result<(), StoreError> {
     let mut file = std::fs::OpenOptions::new();
     file.write(true).create_new(true);
@@ -199,10 +193,36 @@ fn fill(path: &Path) -> Result<(), StoreError> {
             StoreError::Unavailable { detail }
         }
     })?;
-    let connection = connect(path)?;
-    connection
-        .close()
-        .map_err(|(_connection, error)| store_error(error))
+    let filled = connect(path).and_then(|connection| {
+        move_log(&connection)?;
+        let closed = connection.close();
+        closed.map_err(|(_connection, error)| store_error(error))
+    });
+    filled.inspect_err(|_unfilled| remove(path))
+}
+
+/// Moves the whole log into the file, so that the file alone is the store. Closing the last connection does the same, and
+/// does not say where there was no room for it.
+///
+/// # Errors
+///
+/// [`StoreError::Full`] where there is no room; [`StoreError::Locked`] where another process reads the log.
+pub(super) fn move_log(connection: &Connection) -> Result<(), StoreError> {
+    let was_busy: bool = connection
+        .query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |row| row.get(0))
+        .map_err(store_error)?;
+    match was_busy {
+        true => Err(StoreError::Locked),
+        false => Ok(()),
+    }
+}
+
+/// Removes a file and what SQLite has beside it.
+pub(crate) fn remove(path: &Path) {
+    for end in ["", "-wal", "-shm", "-journal"] {
+        // Most of them do not exist.
+        let _removed = std::fs::remove_file(beside(path, end));
+    }
 }
 
 /// A file that is named after another one.

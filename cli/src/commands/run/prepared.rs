@@ -76,8 +76,10 @@ impl Prepared {
             .map(|text| Script::parse(text, &catalogue::script_vocabulary()))
             .transpose()
             .map_err(|error| usage(format!("the script: {error}")))?;
-        let workspace = Workspace::open(Path::new(&order.workspace))
-            .map_err(|error| Failure::new(Exit::NotFound, causes(&error)).hint(error.hint()))?;
+        let workspace = Workspace::open(Path::new(&order.workspace)).map_err(|error| {
+            let exit = Exit::NotFound.unless_lacking(&error);
+            Failure::new(exit, causes(&error)).hint(error.hint())
+        })?;
         let workflow = Executable::of(&order, &workspace, script.as_ref())?;
         let steers =
             |script: &Script| !script.interrupts().is_empty() || !script.answers().is_empty();
