@@ -215,7 +215,6 @@ pub(super) fn interrupt(
     let change = state.change_of(run);
     let words = words.unwrap_or_default();
     let mut modal = Modal::new(run, node.clone(), words, state.now, change);
-    modal.grace = state.grace;
     if sends {
         modal.chosen = modal.submitted();
     }

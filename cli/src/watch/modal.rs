@@ -2,6 +2,7 @@
 
 use interrupts::Digest;
 use interrupts::life::{Interrupt, State};
+use interrupts::manager::StopNote;
 use jiff::Timestamp;
 use planning::PlanPreview;
 use routing_core::{InterruptId, NodeId, RunId, StopMode};
@@ -9,7 +10,6 @@ use tui_input::Input;
 
 use super::action::Action;
 use crate::refused::decided;
-use crate::time::Grace;
 use crate::visible::visible_line;
 
 /// What has the keys.
@@ -96,8 +96,6 @@ pub(super) struct Modal {
     pub(super) focus: Focus,
     /// Carried out as soon as the pause has taken effect.
     pub(super) chosen: Option<Chosen>,
-    /// How long it may be graceful.
-    pub(super) grace: Grace,
     /// Whether immediate was asked for.
     pub(super) hardened: bool,
     /// The change of the plan.
@@ -120,7 +118,6 @@ impl Modal {
             text: draft,
             focus: Focus::Text,
             chosen: None,
-            grace: Grace::OF_ESCAPE,
             hardened: false,
             change,
         }
@@ -257,11 +254,13 @@ fn grace_left(modal: &Modal, interrupt: &Interrupt, now: Timestamp) -> String {
     if modal.hardened || interrupt.mode == StopMode::Immediate {
         return " · at once".to_owned();
     }
-    let Some(grace) = modal.grace.0 else {
+    let limits = StopNote::in_force(interrupt).into_iter();
+    let Some(limit) = limits.filter_map(|note| note.limit_ms).min() else {
         return String::new();
     };
-    let left = grace - now.duration_since(interrupt.requested_at);
-    let tenths = left.as_millis().max(0) / 100;
+    let limit = i128::from(limit);
+    let left = limit - now.duration_since(interrupt.requested_at).as_millis();
+    let tenths = left.max(0) / 100;
     format!(" · at once in {}.{} s", tenths / 10, tenths % 10)
 }
 
