@@ -15,7 +15,7 @@ use crate::ids::{DecisionId, EventId, InterruptId};
 use crate::interrupt::{InterruptType, SealedInterrupt};
 use crate::model::{ModelCaller, Purpose};
 use crate::outcome::Outcome;
-use crate::review::{Answer, QuestionKind};
+use crate::review::{Answer, Question, QuestionKind};
 use crate::route::RouteId;
 use crate::routing::InterruptRoutes;
 
@@ -120,7 +120,7 @@ where
                     .await?;
                 match given {
                     ByPerson::Filled(routing) => (routing, FilledBy::Person),
-                    ByPerson::Declined(decision) => return Ok(self.declined(raised, decision)),
+                    ByPerson::Declined(decision) => return Ok(self.declined(raised, *decision)),
                 }
             }
         };
@@ -286,7 +286,7 @@ where
             .map_err(HandleError::Decision)?
         {
             if standing.verdict.declines() {
-                return Ok(ByPerson::Declined(standing));
+                return Ok(ByPerson::Declined(Box::new(standing)));
             }
             match self.read_given(target, &standing.answer) {
                 Ok(record) => {
@@ -304,23 +304,9 @@ where
         question.interrupt = decisions.question_of(interrupt, DecisionPart::Request);
         // The target is decided: it cannot be changed here any more.
         question.routes = vec![R::agent_type_of(target).name()];
-        let given = match self
-            .ask_person(question, target, context, DecisionPart::Request)
-            .await?
-        {
-            RoutedAnswer::Elsewhere(standing) => standing,
-            RoutedAnswer::Here { answer, .. } => {
-                let proposal = self.proposal_of_request(interrupt, target, answer);
-                let recorded = decisions.decide(proposal).await;
-                let recorded = recorded.map_err(HandleError::Decision)?;
-                self.config
-                    .observer
-                    .observe(interrupt, LifecycleEvent::Answered(&recorded.answer));
-                recorded
-            }
-        };
+        let given = self.request_of_person(question, target, context).await?;
         if given.verdict.declines() {
-            return Ok(ByPerson::Declined(given));
+            return Ok(ByPerson::Declined(Box::new(given)));
         }
         let record =
             self.read_given(target, &given.answer)
@@ -330,6 +316,31 @@ where
                 })?;
         answer.edited_request = given.answer.edited_request;
         Ok(ByPerson::Filled(record))
+    }
+
+    /// Asks a person for the request of a target, and records what is said.
+    async fn request_of_person(
+        &self,
+        question: Question,
+        target: RouteId<R>,
+        context: &OperationContext<'_>,
+    ) -> Result<RecordedDecision<R::AgentType>, Unresolved> {
+        let (interrupt, decisions) = (context.interrupt, &self.config.decisions);
+        match self
+            .ask_person(question, target, context, DecisionPart::Request)
+            .await?
+        {
+            RoutedAnswer::Elsewhere(standing) => Ok(standing),
+            RoutedAnswer::Here { answer, .. } => {
+                let proposal = self.proposal_of_request(interrupt, target, answer);
+                let recorded = decisions.decide(proposal).await;
+                let recorded = recorded.map_err(HandleError::Decision)?;
+                self.config
+                    .observer
+                    .observe(interrupt, LifecycleEvent::Answered(&recorded.answer));
+                Ok(recorded)
+            }
+        }
     }
 
     /// What a person says about the request of a route that is decided.
@@ -370,7 +381,7 @@ enum ByPerson<R: InterruptRoutes> {
     /// The person has filled it in.
     Filled(R),
     /// The person gives none, or did not in time.
-    Declined(RecordedDecision<R::AgentType>),
+    Declined(Box<RecordedDecision<R::AgentType>>),
 }
 
 /// Whether a decision determines the request of its target.
