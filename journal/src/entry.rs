@@ -169,10 +169,6 @@ impl InterruptOutcome {
 /// How an interrupt ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "there is one at a time, and most of them are the large one"
-)]
 pub enum InterruptEnd {
     Routed {
         routing: Value,

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
-use std::sync::Arc;
 use std::task::Poll;
 
 use futures_util::{Stream, StreamExt as _};
