@@ -255,11 +255,14 @@ fn choosing<R: AgentType>(row: &Interrupt, proposal: &Proposal<R>) -> Result<Cho
 
 /// The verdict that says what was answered, among those that the interrupt allows.
 fn verdict<R: AgentType>(row: &Interrupt, proposal: &Proposal<R>) -> Verdict {
-    let meant = match proposal.verdict {
-        // A no is never taken for anything else, and where it may not be said it is refused.
-        verdict if verdict.declines() => return verdict,
-        _ if proposal.is_chosen => Verdict::Reroute,
-        verdict => verdict,
+    // A no is never taken for anything else: where it may not be said, it is refused.
+    if proposal.verdict.declines() {
+        return proposal.verdict;
+    }
+    let meant = if proposal.is_chosen {
+        Verdict::Reroute
+    } else {
+        proposal.verdict
     };
     [meant, Verdict::Approve, Verdict::Resume, Verdict::Respond]
         .into_iter()

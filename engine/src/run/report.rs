@@ -79,10 +79,6 @@ impl RunStatus {
 }
 
 /// What became of one interrupt.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "there is one for each interrupt of a run, and most of them are the large one"
-)]
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "result", rename_all = "snake_case")]
 pub enum InterruptResult {
