@@ -207,6 +207,8 @@ impl NatsBus {
 
 /// How to connect.
 async fn options(location: &BusLocation, link: &Arc<Link>) -> Result<ConnectOptions, ConnectError> {
+    // The library uses the one that is installed.
+    let _installed = tls::provider();
     let link = Arc::clone(link);
     let mut options = ConnectOptions::new()
         .name("irq")

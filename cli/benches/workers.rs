@@ -301,7 +301,7 @@ impl Bare {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         Ok(Self {
             address: format!("http://{}", listener.local_addr()?),
-            client: Client::new(),
+            client: tls::client().build().unwrap(),
             serving: tokio::spawn(async move { axum::serve(listener, router).await }),
         })
     }
@@ -453,7 +453,7 @@ impl Server {
             _folder: folder,
             admin,
             worker,
-            client: Client::new(),
+            client: tls::client().build().unwrap(),
         })
     }
 

@@ -9,6 +9,7 @@ mod history;
 mod hook;
 mod interrupt;
 mod manual;
+#[cfg(feature = "mcp")]
 mod mcp;
 mod mcp_login;
 mod plan;
@@ -42,6 +43,7 @@ pub(crate) use history::history;
 pub(crate) use hook::hook;
 pub(crate) use interrupt::interrupt;
 pub(crate) use manual::{completions, man};
+#[cfg(feature = "mcp")]
 pub(crate) use mcp::mcp;
 pub(crate) use mcp_login::mcp_login;
 pub(crate) use plan::plan;

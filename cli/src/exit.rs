@@ -203,6 +203,12 @@ impl Failure {
         }
     }
 
+    /// What was asked for is no part of this build, which has the features `default` alone.
+    pub(crate) fn built_without(what: &str) -> Self {
+        Self::new(Exit::Usage, format!("this irq was built without {what}"))
+            .hint("install all of it: cargo install --locked --path cli --features full")
+    }
+
     /// Says that one row is damaged, and what is stored beside it is not affected.
     #[must_use]
     pub(crate) const fn of_one_row(mut self) -> Self {
@@ -220,6 +226,15 @@ impl Failure {
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
+    }
+
+    /// What failed, and what may help.
+    #[cfg(not(feature = "otlp"))]
+    pub(crate) fn whole(&self) -> String {
+        match self.advice() {
+            Some(hint) => format!("{self}; {hint}"),
+            None => self.to_string(),
+        }
     }
 
     /// What may help.

@@ -18,7 +18,7 @@ use plant::Plants;
 use point::Point;
 use store::MortalStore;
 
-/// The store, through which this process dies or errs as its environment says.
+/// The store, through which this process dies or errs as its environment says; the store itself where it says nothing.
 ///
 /// # Errors
 ///
@@ -26,11 +26,15 @@ use store::MortalStore;
 pub(crate) fn over(store: Arc<dyn Store>) -> Result<Arc<dyn Store>, Failure> {
     let said = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
     let unknown = |name: &str| Failure::new(Exit::Usage, format!("{name} cannot be understood"));
-    let point = match said("IRQ_DIE_AT") {
+    let (point, plant) = (said("IRQ_DIE_AT"), said("IRQ_PLANT"));
+    if point.is_none() && plant.is_none() {
+        return Ok(store);
+    }
+    let point = match point {
         Some(text) => Some(Point::parse(&text).ok_or_else(|| unknown("IRQ_DIE_AT"))?),
         None => None,
     };
-    let plants = Plants::parse(said("IRQ_PLANT").as_deref(), Arc::clone(&store));
+    let plants = Plants::parse(plant.as_deref(), Arc::clone(&store));
     let plants = plants.ok_or_else(|| unknown("IRQ_PLANT"))?;
     Ok(Arc::new(MortalStore {
         store,

@@ -33,6 +33,7 @@ mod keyboard;
 mod layout;
 mod listing;
 mod logins;
+#[cfg(feature = "mcp")]
 mod mcp;
 mod model;
 mod nearest;
@@ -196,7 +197,10 @@ fn perform(command: Command, store: &StoreArguments, global: Global) -> anyhow::
         Command::Chat(chat) => commands::chat(&chat, store, global),
         Command::Serve(serve) => commands::serve(&serve, store, global),
         Command::Worker(worker) => commands::worker(&worker, store),
+        #[cfg(feature = "mcp")]
         Command::Mcp(mcp) => commands::mcp(&mcp, store),
+        #[cfg(not(feature = "mcp"))]
+        Command::Mcp(_) => Err(Failure::built_without("MCP").into()),
         Command::McpLogin(login) => commands::mcp_login(&login),
         Command::Hook(hook) => commands::hook(&hook, store),
         Command::Rules(rules) => commands::rules(&rules, store, global),

@@ -7,7 +7,9 @@ use interrupts::OwnerName;
 use interrupts::store::{Run, Store, StoreError};
 use routing_core::RunId;
 use server::StoreTimes;
-use store::{Opening, StoreLocation, StoreSettings, StoreStatus, notifier_at};
+use store::{
+    LocationError, Opening, StoreLocation, StoreSettings, StoreStatus, notifier_at,
+};
 
 use crate::arguments::StoreArguments;
 use crate::exit::{Exit, Failure, tell};
@@ -52,8 +54,7 @@ impl StoreChoice {
             None => StoreLocation::usual(),
         };
         Ok(Self {
-            location: location
-                .map_err(|error| Failure::new(Exit::Usage, format!("--store: {error}")))?,
+            location: location.map_err(|error| no_location("--store", &error))?,
             is_usual: named.is_none(),
         })
     }
@@ -257,6 +258,14 @@ impl Storage {
             notifier_at(&self.location, &own).notify(&lease.owner).await;
         }
     }
+}
+
+/// Why a text says no location of a store, which `named` gave.
+pub(crate) fn no_location(named: &str, error: &LocationError) -> Failure {
+    if matches!(error, LocationError::WithoutPostgres) {
+        return Failure::built_without("PostgreSQL");
+    }
+    Failure::new(Exit::Usage, format!("{named}: {error}"))
 }
 
 fn unopened(location: &StoreLocation, error: &StoreError) -> Failure {

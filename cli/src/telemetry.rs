@@ -14,7 +14,8 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Registry};
 
 use crate::arguments::Global;
-#[cfg(feature = "otlp")]
+#[cfg(not(feature = "otlp"))]
+use crate::exit::Failure;
 use crate::exit::tell;
 use crate::terminal_output;
 
@@ -80,6 +81,20 @@ impl Write for LogLine {
     }
 }
 
+/// The variables that name a collector: of all signals, and of one.
+const COLLECTORS: [&str; 3] = [
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT",
+];
+
+/// Whether the environment names a collector, and does not disable telemetry.
+fn names_collector() -> bool {
+    let given = |name: &str| std::env::var(name).is_ok_and(|value| !value.trim().is_empty());
+    let disabled = std::env::var("OTEL_SDK_DISABLED").is_ok_and(|value| value == "true");
+    !disabled && COLLECTORS.into_iter().any(given)
+}
+
 /// Logs and exports, until it is ended.
 pub(crate) struct Telemetry {
     #[cfg(feature = "otlp")]
@@ -114,6 +129,12 @@ impl Telemetry {
         }
         #[cfg(not(feature = "otlp"))]
         {
+            if names_collector() {
+                tell(format_args!(
+                    "irq: telemetry is not exported: {}",
+                    Failure::built_without("OTLP").whole()
+                ));
+            }
             if logs.is_some() {
                 let _set = subscriber.with(logs).try_init();
             }

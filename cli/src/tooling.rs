@@ -9,8 +9,8 @@ use agents::usual_access;
 use engine::run::{RunEvent, RunObserver, RunOccurrence};
 use engine::tools::{AgentTools, RunElicitor, ToolPermissions};
 use tools::{
-    CallEnd, Containment, McpConfig, McpServers, McpServersConfig, ProgramConfig, ToolCounter,
-    ToolCounts, ToolRegistry, Workspace, built_in_tools,
+    CallEnd, Containment, McpConfig, McpConfigError, McpServers, McpServersConfig, ProgramConfig,
+    ToolCounter, ToolCounts, ToolRegistry, Workspace, built_in_tools,
 };
 
 use crate::arguments::ToolArguments;
@@ -185,6 +185,9 @@ pub(crate) fn beyond_paths(tools: &[&str]) -> String {
 /// [`Exit::Usage`] if it cannot be used.
 pub(crate) fn read_servers(file: &Path) -> Result<McpConfig, Failure> {
     McpConfig::read(file).map_err(|error| {
+        if matches!(error, McpConfigError::Without) {
+            return Failure::built_without("MCP");
+        }
         let exit = if file.exists() {
             Exit::Usage
         } else {

@@ -100,7 +100,7 @@ impl ClientSettings {
     ///
     /// [`ClientError::NoAuthority`] if the bundle has no certificate; [`ClientError::Setup`].
     pub fn build(self) -> Result<Client, ClientError> {
-        let mut http = reqwest::Client::builder()
+        let mut http = tls::client()
             .connect_timeout(CONNECTING)
             .user_agent(concat!("irq/", env!("CARGO_PKG_VERSION")))
             // A token goes only to the server that was named.

@@ -62,7 +62,7 @@ fn serve(mut connection: TcpStream, answer: &[u8]) {
 }
 
 async fn bare_http(address: &str) {
-    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let client = tls::client().no_proxy().build().unwrap();
     let request = client.post(address).body("{}").send().await.unwrap();
     let mut bytes = request.bytes_stream();
     while let Some(read) = bytes.next().await {
@@ -71,7 +71,7 @@ async fn bare_http(address: &str) {
 }
 
 async fn bare_library(address: &str) {
-    let http = reqwest::Client::builder().no_proxy().build().unwrap();
+    let http = tls::client().no_proxy().build().unwrap();
     let client = Client::builder().with_reqwest(http).build().unwrap();
     let target = ServiceTarget {
         endpoint: Endpoint::from_owned(address),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::pki_types::pem::{self, PemObject as _};
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use tokio_rustls::rustls::{self, ServerConfig, crypto::aws_lc_rs};
+use tokio_rustls::rustls::{self, ServerConfig};
 
 /// A certificate with its key, ready to be shown.
 #[derive(Clone)]
@@ -88,9 +88,8 @@ impl TlsIdentity {
                 source,
             }
         };
-        let provider = Arc::new(aws_lc_rs::default_provider());
-        let config =
-            ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+        let config = ServerConfig::builder_with_provider(::tls::provider())
+            .with_safe_default_protocol_versions();
         let config = config.map_err(unusable)?.with_no_client_auth();
         let mut config = config.with_single_cert(chain, own_key).map_err(unusable)?;
         config.alpn_protocols = vec![b"http/1.1".to_vec()];

@@ -22,6 +22,8 @@ mod query;
 mod relational;
 mod sqlite;
 mod tables;
+#[cfg(not(feature = "postgres"))]
+mod without_postgres;
 
 pub use adapter::{Adapter, Opening, StoreSettings, Written};
 #[cfg(feature = "postgres")]
@@ -35,3 +37,5 @@ pub use notifier::{LocalNotifier, NotifierError};
 pub use postgres::{Postgres, PostgresLocation, PostgresNotifier, PostgresStore, READS_AT_ONCE};
 pub use relational::LARGEST_BATCH;
 pub use sqlite::{Sqlite, SqliteStore, StoreStatus, until_closed};
+#[cfg(not(feature = "postgres"))]
+pub use without_postgres::PostgresLocation;

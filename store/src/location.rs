@@ -13,6 +13,8 @@ use crate::memory::MemoryStore;
 #[cfg(feature = "postgres")]
 use crate::postgres::{PostgresLocation, PostgresStore};
 use crate::sqlite::{SqliteStore, StoreStatus};
+#[cfg(not(feature = "postgres"))]
+use crate::without_postgres::PostgresLocation;
 
 /// The file below the folder where programs keep their state.
 const USUAL_FILE: &str = "irq/irq.db";
@@ -25,7 +27,6 @@ pub enum StoreLocation {
     /// In a SQLite file.
     File(PathBuf),
     /// In a PostgreSQL database.
-    #[cfg(feature = "postgres")]
     Postgres(PostgresLocation),
 }
 
@@ -59,6 +60,9 @@ pub enum LocationError {
         /// Why.
         reason: String,
     },
+    /// It is in PostgreSQL, which this program was built without.
+    #[error("this program was built without PostgreSQL")]
+    WithoutPostgres,
     /// Nothing says where this user keeps the state of programs.
     #[error("neither XDG_STATE_HOME nor HOME is set; say where the store is")]
     NoHome,
@@ -80,9 +84,7 @@ impl StoreLocation {
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::File(path) => Some(path),
-            Self::Memory => None,
-            #[cfg(feature = "postgres")]
-            Self::Postgres(_) => None,
+            Self::Memory | Self::Postgres(_) => None,
         }
     }
 
@@ -101,6 +103,8 @@ impl StoreLocation {
             Self::File(path) => Ok(path.exists()),
             #[cfg(feature = "postgres")]
             Self::Postgres(location) => PostgresStore::exists(location).await,
+            #[cfg(not(feature = "postgres"))]
+            Self::Postgres(location) => match *location {},
         }
     }
 
@@ -154,6 +158,8 @@ impl StoreLocation {
                     status: StoreStatus::Whole,
                 })
             }
+            #[cfg(not(feature = "postgres"))]
+            Self::Postgres(location) => match *location {},
         }
     }
 }
@@ -221,7 +227,6 @@ impl FromStr for StoreLocation {
                 }
                 Ok(Self::File(path.into()))
             }
-            #[cfg(feature = "postgres")]
             "postgres" | "postgresql" => text.parse().map(Self::Postgres),
             other => Err(LocationError::UnknownKind {
                 scheme: other.to_owned(),
@@ -235,7 +240,6 @@ impl Display for StoreLocation {
         match self {
             Self::Memory => formatter.write_str("memory:"),
             Self::File(path) => write!(formatter, "sqlite:{}", path.display()),
-            #[cfg(feature = "postgres")]
             Self::Postgres(location) => Display::fmt(location, formatter),
         }
     }

@@ -26,6 +26,8 @@ pub fn notifier_at(location: &StoreLocation, owner: &OwnerName) -> Arc<dyn Notif
         StoreLocation::Memory => Arc::new(NoNotifier),
         #[cfg(feature = "postgres")]
         StoreLocation::Postgres(location) => Arc::new(PostgresNotifier::open(location)),
+        #[cfg(not(feature = "postgres"))]
+        StoreLocation::Postgres(location) => match *location {},
         #[cfg(unix)]
         StoreLocation::File(path) => match LocalNotifier::open(path, owner) {
             Ok(notifier) => Arc::new(notifier),

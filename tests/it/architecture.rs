@@ -8,6 +8,9 @@ use std::process::Command;
 /// The most crates that an embedder of `routing-core` builds.
 const MOST_CRATES_OF_THE_CORE: usize = 60;
 
+/// The most crates of README's first command: a newcomer waits for each.
+const MOST_CRATES_OF_A_FIRST_BUILD: usize = 350;
+
 /// The most crates that the server builds, TLS included. It shows and decides runs of any workflow, and executes none.
 const MOST_CRATES_OF_THE_SERVER: usize = 230;
 
@@ -15,27 +18,31 @@ const MOST_CRATES_OF_THE_SERVER: usize = 230;
 const BELOW: [&str; 2] = ["routing-core", "interrupts"];
 
 /// Our crates, each with those of ours that it may import beside [`BELOW`].
-const LAYERS: [(&str, &[&str]); 16] = [
+const LAYERS: [(&str, &[&str]); 17] = [
+    ("tls", &[]),
     ("routing-derive", &[]),
     ("routing-core", &["routing-derive"]),
     ("interrupts", &["routing-core"]),
-    ("store", &[]),
-    ("bus", &[]),
+    ("store", &["tls"]),
+    ("bus", &["tls"]),
     ("journal", &[]),
     ("planning", &["journal"]),
     ("control", &["journal", "planning"]),
-    ("client", &["planning", "control"]),
+    ("client", &["planning", "control", "tls"]),
     ("workers", &["journal"]),
-    ("llm", &[]),
-    ("tools", &["journal"]),
+    ("llm", &["tls"]),
+    ("tools", &["journal", "tls"]),
     ("engine", &["journal", "llm", "tools"]),
     ("agents", &["journal", "planning", "llm", "tools", "engine"]),
-    ("server", &["journal", "planning", "control", "workers"]),
+    (
+        "server",
+        &["journal", "planning", "control", "workers", "tls"],
+    ),
     (
         "irq",
         &[
             "store", "bus", "journal", "planning", "control", "client", "workers", "llm", "tools",
-            "engine", "agents", "server",
+            "engine", "agents", "server", "tls",
         ],
     ),
 ];
@@ -211,6 +218,37 @@ fn the_core_builds_few_crates_and_knows_no_network_and_no_store() {
         "clap",
     ] {
         assert!(!tree.contains(foreign), "routing-core builds {foreign}");
+    }
+}
+
+#[test]
+fn a_first_build_takes_few_crates_and_one_provider_of_tls() {
+    let mut command = Command::new(env!("CARGO"));
+    command.args(["tree", "--locked", "--package", PREFIX, "--prefix", "none"]);
+    let output = command
+        .args(["--edges", "normal,build", "--format", "{p}"])
+        .output();
+    let lines = String::from_utf8(output.unwrap().stdout).unwrap();
+    let crates: BTreeSet<&str> = lines
+        .lines()
+        .map(|line| line.trim_end_matches(" (*)"))
+        .collect();
+    let count = crates.len();
+    assert!(
+        (300..=MOST_CRATES_OF_A_FIRST_BUILD).contains(&count),
+        "{count} crates: {crates:?}"
+    );
+    let has = |name: &str| crates.iter().any(|it| it.starts_with(name));
+    assert!(has("ring v"), "{crates:?}");
+    for left_out in [
+        "aws-lc",
+        "tokio-postgres",
+        "async-nats",
+        "opentelemetry",
+        "rmcp",
+        "icu_",
+    ] {
+        assert!(!has(left_out), "a first build takes {left_out}");
     }
 }
 

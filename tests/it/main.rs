@@ -5,3 +5,4 @@
 mod architecture;
 mod auditor;
 mod clock;
+mod tidy;

@@ -17,6 +17,13 @@ mod counts;
 mod executor;
 mod keeper;
 mod limit;
+#[cfg_attr(
+    not(feature = "mcp"),
+    expect(
+        dead_code,
+        reason = "a configuration is read only where there are servers"
+    )
+)]
 mod mcp;
 mod permission;
 mod registry;

@@ -6,30 +6,49 @@
 //!
 //! What a server says of itself and of its tools is unverified.
 
+#[cfg(feature = "mcp")]
 mod book;
+#[cfg(feature = "mcp")]
 mod call;
+#[cfg(feature = "mcp")]
 mod cancel;
+#[cfg(feature = "mcp")]
 mod client;
 mod config;
+#[cfg(feature = "mcp")]
 mod connection;
+#[cfg(feature = "mcp")]
 mod content;
+#[cfg(feature = "mcp")]
 mod defaults;
 mod elicitation;
 mod error;
 mod form;
 mod limits;
+#[cfg(feature = "mcp")]
 mod listening;
 mod login;
 mod name;
+#[cfg(feature = "mcp")]
 mod offer;
+#[cfg(feature = "mcp")]
 mod process;
+#[cfg(feature = "mcp")]
 mod resources;
+#[cfg(feature = "mcp")]
 mod server;
+#[cfg(feature = "mcp")]
 mod servers;
+mod servers_config;
+#[cfg(feature = "mcp")]
 mod tool;
+#[cfg(feature = "mcp")]
 mod transport;
 mod value;
+#[cfg(feature = "mcp")]
 mod watched;
+#[cfg(not(feature = "mcp"))]
+mod without;
 
 pub use config::{HttpServer, McpConfig, McpServerConfig, ProcessServer, ServerTransport};
 pub use elicitation::{ElicitationAnswer, ElicitationForm, ElicitationRequest, Elicitor};
@@ -38,4 +57,8 @@ pub use form::{FieldChoice, FieldKind, FormField};
 pub use limits::McpLimits;
 pub use login::{LoginGrant, LoginGuide, LoginPage, LoginTerms};
 pub use name::{ServerName, ServerNameError};
-pub use servers::{McpFailure, McpServers, McpServersConfig, UnusableTool};
+#[cfg(feature = "mcp")]
+pub use servers::McpServers;
+pub use servers_config::{McpFailure, McpServersConfig, UnusableTool};
+#[cfg(not(feature = "mcp"))]
+pub use without::McpServers;

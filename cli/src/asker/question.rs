@@ -251,6 +251,7 @@ impl Asker {
     /// # Cancel safety
     ///
     /// Safe: it only reads.
+    #[cfg(feature = "mcp")]
     pub(crate) async fn open_questions(&self) -> Result<Vec<QuestionStatus>, Failure> {
         let owned = self.owned().await?;
         let found = self.store.protocol().unsettled(&owned.run).await;

@@ -20,13 +20,6 @@ use tracing_subscriber::registry::LookupSpan;
 
 use crate::exit::tell;
 
-/// The variables that name a collector: of all signals, and of one.
-const ENDPOINTS: [&str; 3] = [
-    "OTEL_EXPORTER_OTLP_ENDPOINT",
-    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
-    "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT",
-];
-
 /// How long the collector may take for what is left at the end.
 const FLUSHED_WITHIN: Duration = Duration::from_secs(2);
 
@@ -87,11 +80,11 @@ impl opentelemetry_sdk::trace::SpanExporter for Noting {
 impl Exporter {
     /// To the collector that the environment names, if it does, and does not disable telemetry.
     pub(super) fn of_environment() -> Option<Self> {
-        let given = |name: &str| std::env::var(name).is_ok_and(|value| !value.trim().is_empty());
-        let disabled = std::env::var("OTEL_SDK_DISABLED").is_ok_and(|value| value == "true");
-        if disabled || !ENDPOINTS.into_iter().any(given) {
+        if !super::names_collector() {
             return None;
         }
+        // The library makes its own clients.
+        let _installed = tls::provider();
         let spans = SpanExporter::builder().with_http().build();
         let counts = MetricExporter::builder().with_http().build();
         match (spans, counts) {

@@ -95,6 +95,7 @@ async fn interrupted(executor: &Executor, waiting: &AtomicUsize) {
 fn exported() -> Collected {
     let collector = Collector::start(CollectorManner::Takes).unwrap();
     let to = |path: &str| format!("{}{path}", collector.endpoint());
+    let _installed = tls::provider();
     let spans = SpanExporter::builder()
         .with_http()
         .with_endpoint(to("/v1/traces"))

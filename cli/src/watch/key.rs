@@ -7,7 +7,7 @@
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use interrupts::life::{RunState, Verdict};
-use routing_core::{InterruptId, NodeId, RunId, StopMode};
+use routing_core::{InterruptId, NodeId, RunId};
 use tui_input::Input;
 use tui_input::backend::crossterm::EventHandler;
 
@@ -222,7 +222,7 @@ pub(super) fn interrupt(
     vec![Action::Interrupt {
         run,
         node,
-        mode: StopMode::Graceful,
+        grace: state.grace,
     }]
 }
 
@@ -240,6 +240,7 @@ fn interrupt_all(state: &mut ScreenState) -> Vec<Action> {
         return Vec::new();
     }
     let list: Vec<String> = runs.iter().map(ToString::to_string).collect();
+    let grace = state.grace;
     state.overlay = Some(Overlay::Confirm {
         question: format!("Pause {} runs?\n{}", runs.len(), list.join("\n")),
         actions: runs
@@ -247,7 +248,7 @@ fn interrupt_all(state: &mut ScreenState) -> Vec<Action> {
             .map(|run| Action::Interrupt {
                 run,
                 node: None,
-                mode: StopMode::Graceful,
+                grace,
             })
             .collect(),
         over: None,

@@ -9,20 +9,16 @@
 mod another_answer;
 mod brain;
 mod cut_off;
-#[cfg(feature = "failpoints")]
 mod failpoints;
 mod fickle;
 mod life;
-#[cfg(feature = "failpoints")]
 mod once;
 mod owners;
 mod people;
-#[cfg(feature = "failpoints")]
 mod planted;
 mod random_deaths;
 mod same_end;
 mod service;
-#[cfg(feature = "failpoints")]
 mod stops;
 mod supervisors;
 mod trace;

@@ -34,7 +34,7 @@ impl Service {
             port: free.local_addr().unwrap().port(),
             token: made.1.output(world).trim().to_owned(),
             // A connection to a server that has died must not be used for the next one.
-            client: Client::builder().pool_max_idle_per_host(0).build().unwrap(),
+            client: tls::client().pool_max_idle_per_host(0).build().unwrap(),
         }
     }
 
@@ -44,7 +44,6 @@ impl Service {
     }
 
     /// A server that dies at this moment.
-    #[cfg(feature = "failpoints")]
     pub(crate) async fn serve_until(&self, moment: &str, name: &str) -> Life {
         let mut command = self.command();
         command.env("IRQ_DIE_AT", moment);

@@ -291,7 +291,9 @@ async fn clients_over_http_share_a_server_and_each_session_has_a_run() {
     assert_eq!(listed["questions"][0]["state"], "decided");
     let own = address.trim_end_matches("/mcp");
     for (origin, status) in [("https://evil.example", 403), ("null", 403), (own, 200)] {
-        let began = reqwest::Client::new()
+        let began = tls::client()
+            .build()
+            .unwrap()
             .post(&address)
             .header("origin", origin);
         let began = began.header("accept", "application/json, text/event-stream");

@@ -1,6 +1,5 @@
 //! What a server needs of memory while many read its longest lists at once.
 
-use reqwest::Client;
 use serde_json::{Value, json};
 
 use crate::seed::Seed;
@@ -49,7 +48,7 @@ fn many_who_read_long_lists_at_once_do_not_fill_the_memory_of_a_server() {
         .map(|reader| served.token(&format!("reader-{reader}"), "viewer"))
         .map(|file| std::fs::read_to_string(file).unwrap().trim().to_owned())
         .collect();
-    let client = Client::new();
+    let client = tls::client().build().unwrap();
     let read = async |token: &str, path: &str| {
         let request = client.get(format!("{}{path}", served.url));
         let answer = request.bearer_auth(token).send().await.unwrap();

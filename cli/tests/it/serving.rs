@@ -94,7 +94,7 @@ impl Installation {
             port: free.local_addr().unwrap().port(),
             token: made.output.trim().to_owned(),
             // A connection to a server that was killed must not be used for the next one.
-            client: Client::builder().pool_max_idle_per_host(0).build().unwrap(),
+            client: tls::client().pool_max_idle_per_host(0).build().unwrap(),
         }
     }
 
@@ -216,7 +216,7 @@ impl Installation {
     /// A page of another server, which is entered with the address that it has printed.
     pub(crate) async fn page_beside(&self, server: &Server, path: &str) -> String {
         let redirect = reqwest::redirect::Policy::none();
-        let client = Client::builder().redirect(redirect).build().unwrap();
+        let client = tls::client().redirect(redirect).build().unwrap();
         let entered = client.get(server.page()).send().await.unwrap();
         let cookie = entered.headers()["set-cookie"].to_str().unwrap();
         let page = client.get(format!("{}{path}", server.address()));
@@ -387,7 +387,7 @@ async fn a_store_in_the_folder_that_agents_look_into_is_not_looked_into() {
 async fn the_printed_address_lets_one_person_in_once_and_is_not_logged() {
     let installation = Installation::new();
     let server = installation.serve();
-    let client = Client::builder()
+    let client = tls::client()
         .redirect(reqwest::redirect::Policy::none())
         .build()
         .unwrap();

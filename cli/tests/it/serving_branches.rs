@@ -138,7 +138,7 @@ async fn resume_on_the_page(
     server: &Server,
     run: &str,
 ) -> reqwest::Response {
-    let client = reqwest::Client::builder();
+    let client = tls::client();
     let client = client.redirect(reqwest::redirect::Policy::none());
     let client = client.build().unwrap();
     let entered = client.get(server.page()).send().await.unwrap();

@@ -68,7 +68,7 @@ async fn an_order_that_comes_to_two_servers_at_once_is_one_run_whatever_each_mak
     // It would keep another order: its runs may go less far.
     let other = ["--requests-per-second", "1000", "--max-steps", "40"];
     let other = installation.serve_beside_with(&other);
-    let client = reqwest::Client::new();
+    let client = tls::client().build().unwrap();
     let start = async |server: &str, key: &str| {
         let request = client.post(format!("{server}/v1/runs"));
         let request = request.bearer_auth(&installation.token);

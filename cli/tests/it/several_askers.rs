@@ -30,7 +30,7 @@ impl<'all> Holder<'all> {
         let made = beside(installation, "root", &create).exits_with(0);
         Self {
             installation,
-            client: Client::new(),
+            client: tls::client().build().unwrap(),
             token: made.output.trim().to_owned(),
         }
     }

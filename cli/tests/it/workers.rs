@@ -6,6 +6,7 @@ mod questions;
 mod registering;
 mod routes;
 mod stops;
+mod verdicts;
 
 use reqwest::{Client, Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
@@ -85,7 +86,7 @@ impl Desk {
         let installation = Installation::new();
         let worker = token_of(&installation, WORKFLOW);
         let server = Some(installation.serve());
-        let client = Client::builder().pool_max_idle_per_host(0).build().unwrap();
+        let client = tls::client().pool_max_idle_per_host(0).build().unwrap();
         let desk = Self {
             installation,
             server,

@@ -112,7 +112,7 @@ impl Installation {
             runs_ended: Mutex::default(),
             interrupts: AtomicUsize::default(),
             // A connection to a server that was killed must not be used for the next one.
-            client: Client::builder()
+            client: tls::client()
                 .pool_max_idle_per_host(0)
                 .timeout(ANSWER)
                 .build()

@@ -67,7 +67,7 @@ impl Scene {
             nats,
             folder,
             workspace: workspace(),
-            client: Client::builder().pool_max_idle_per_host(0).build().unwrap(),
+            client: tls::client().pool_max_idle_per_host(0).build().unwrap(),
             token: String::new(),
         };
         scene.token = scene.token_of("script", "admin");

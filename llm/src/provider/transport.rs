@@ -17,7 +17,7 @@ pub(super) struct Transport {
 
 impl Transport {
     pub(super) fn client(&self) -> Result<reqwest::Client, ProviderError> {
-        let mut builder = reqwest::Client::builder()
+        let mut builder = tls::client()
             .connect_timeout(self.connect)
             .tcp_nodelay(true)
             // A redirect would carry the key's header to wherever it points.

@@ -62,7 +62,7 @@ async fn a_server_that_judges_its_clients_has_nothing_against_this_one() {
     let Ok(address) = std::env::var("LLMOCK") else {
         return;
     };
-    let http = reqwest::Client::new();
+    let http = tls::client().build().unwrap();
     for (form, path) in [
         (WireForm::OpenAi, "/v1/"),
         (WireForm::OpenAiResponses, "/v1/"),
@@ -90,7 +90,7 @@ async fn a_server_with_chaos_in_it_is_answered_or_named() {
     let Ok(address) = std::env::var("AIMOCK") else {
         return;
     };
-    let http = reqwest::Client::new();
+    let http = tls::client().build().unwrap();
     let chaos = format!("{address}/__aimock/chaos");
     for (form, path) in [
         (WireForm::OpenAi, "/v1/"),

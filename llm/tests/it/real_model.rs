@@ -27,7 +27,7 @@ async fn an_interrupted_server_stops_generating() {
     };
     let count: usize = std::env::var("INTERRUPTS").map_or(100, |count| count.parse().unwrap());
     let slots = format!("{}/slots", base.trim_end_matches("/v1"));
-    let http = reqwest::Client::new();
+    let http = tls::client().build().unwrap();
     let id: ModelId = "openai:local".parse().unwrap();
     let profile = ModelProfile {
         base_url: Some(base),

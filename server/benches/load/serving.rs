@@ -136,7 +136,7 @@ impl Server {
             child,
             address: address.to_owned(),
             token: token.to_owned(),
-            client: Client::new(),
+            client: tls::client().build().unwrap(),
             _folder: folder,
         }
     }

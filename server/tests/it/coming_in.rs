@@ -9,7 +9,7 @@ use server::{TokenOrder, issue_token};
 use crate::house::{House, token};
 
 fn client() -> Client {
-    Client::builder().redirect(Policy::none()).build().unwrap()
+    tls::client().redirect(Policy::none()).build().unwrap()
 }
 
 #[tokio::test]

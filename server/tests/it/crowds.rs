@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 
-use reqwest::{Client, StatusCode};
+use reqwest::StatusCode;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpSocket, TcpStream};
 
@@ -46,7 +46,7 @@ async fn ask_much(house: &House) {
 
 /// Somebody else is served by the one connection that there is, once the one that holds it has been cut off.
 async fn is_served_in_the_end(house: &House) {
-    let other = Client::builder().timeout(IN_THE_END).build().unwrap();
+    let other = tls::client().timeout(IN_THE_END).build().unwrap();
     let served = other.get(house.url("/livez")).send().await.unwrap();
     assert_eq!(served.status(), StatusCode::OK);
 }

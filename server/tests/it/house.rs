@@ -216,7 +216,7 @@ impl House {
             address,
             store,
             launcher,
-            client: Client::new(),
+            client: tls::client().build().unwrap(),
             tokens,
             stop,
             served,

@@ -1,8 +1,8 @@
 //! Whoever comes too late has what he wrote, and whoever comes in first sees what he wanted to see.
 
 use interrupts::life::Role;
+use reqwest::StatusCode;
 use reqwest::redirect::Policy;
-use reqwest::{Client, StatusCode};
 
 use crate::house::{House, token};
 use crate::page::{Browser, PAGES, hidden};
@@ -70,7 +70,7 @@ async fn a_link_to_a_question_leads_there_through_the_sign_in() {
     let run = running(&*house.store, None).await;
     let asked = open_question(&*house.store, &run).await;
     let secret = token(&*house.store, "alex", Role::Reviewer).await;
-    let client = Client::builder().redirect(Policy::none()).build().unwrap();
+    let client = tls::client().redirect(Policy::none()).build().unwrap();
     let look = async |path: &str| {
         let request = client.get(house.url(path)).header("Accept", PAGES);
         let response = request.send().await.unwrap();

@@ -22,7 +22,7 @@ pub(crate) struct Browser<'house> {
 pub(crate) const PAGES: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
 pub(crate) fn client() -> Client {
-    Client::builder().redirect(Policy::none()).build().unwrap()
+    tls::client().redirect(Policy::none()).build().unwrap()
 }
 
 pub(crate) async fn launch_token(house: &House) -> String {

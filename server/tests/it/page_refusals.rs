@@ -1,14 +1,17 @@
 //! What is refused is said in words to people, and by a problem document to programs.
 
 use interrupts::life::Role;
-use reqwest::{Client, Method, Response, StatusCode};
+use reqwest::{Method, Response, StatusCode};
 
 use crate::house::{House, token};
 use crate::page::{Browser, PAGES};
 
 async fn asked(house: &House, method: Method, path: &str, accept: &str) -> Response {
     let secret = token(&*house.store, "alex", Role::Observer).await;
-    let request = Client::new().request(method, house.url(path));
+    let request = tls::client()
+        .build()
+        .unwrap()
+        .request(method, house.url(path));
     let request = request.bearer_auth(secret).header("Accept", accept);
     request.send().await.unwrap()
 }

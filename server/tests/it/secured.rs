@@ -8,7 +8,7 @@ use futures_util::{SinkExt as _, StreamExt as _};
 use interrupts::life::Role;
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use reqwest::redirect::Policy;
-use reqwest::{Certificate, Client, StatusCode};
+use reqwest::{Certificate, StatusCode};
 use serde_json::Value;
 use server::{Remote, TlsError, TlsIdentity};
 use tempfile::TempDir;
@@ -55,7 +55,7 @@ async fn over_tls_the_page_the_interface_and_the_feed_are_served_and_the_cookie_
     let identity = certified.read("certificate", "key").unwrap();
     let house = House::with(|config| config.remote = Remote::OverTls(identity)).await;
     let authority = Certificate::from_pem(certified.pem.as_bytes()).unwrap();
-    let client = Client::builder()
+    let client = tls::client()
         .tls_certs_only([authority])
         .redirect(Policy::none())
         .build()
@@ -110,7 +110,7 @@ async fn over_tls_the_socket_takes_and_tells_what_it_does_without() {
     for certificate in CertificateDer::pem_slice_iter(certified.pem.as_bytes()) {
         roots.add(certificate.unwrap()).unwrap();
     }
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let provider = tls::provider();
     let trusting = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .unwrap()

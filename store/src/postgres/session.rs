@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
-use std::sync::Arc;
 use std::task::Poll;
 
 use futures_util::{Stream, StreamExt as _};
@@ -330,8 +329,7 @@ fn ended(connection: Result<(), tokio_postgres::Error>) {
 
 /// The server's certificate is checked by those that are named, else by the system's.
 pub(super) fn tls(location: &PostgresLocation) -> Found<ClientConfig> {
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let builder = ClientConfig::builder_with_provider(provider)
+    let builder = ClientConfig::builder_with_provider(::tls::provider())
         .with_safe_default_protocol_versions()
         .map_err(|error| unavailable(error.to_string()))?;
     let Some(file) = location.root_certificates() else {

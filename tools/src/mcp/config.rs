@@ -94,6 +94,9 @@ impl McpConfig {
     ///
     /// [`McpConfigError`]: it names the line or the field, and what to do.
     pub fn read(path: &Path) -> Result<Self, McpConfigError> {
+        if cfg!(not(feature = "mcp")) {
+            return Err(McpConfigError::Without);
+        }
         let text = std::fs::read_to_string(path).map_err(|source| McpConfigError::Read {
             path: path.to_owned(),
             source,

@@ -19,6 +19,9 @@ pub enum McpConfigError {
         /// Why.
         source: io::Error,
     },
+    /// There are servers to use, and this program was built without what speaks with them.
+    #[error("this program was built without MCP")]
+    Without,
     /// It is no TOML, or has what a configuration of servers does not have.
     #[error("line {line}: {reason}")]
     Syntax {

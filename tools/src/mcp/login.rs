@@ -7,15 +7,22 @@
 //! `terms` is what the configuration says, `challenge` what a server demands, `kept` where tokens are, `flow` one login,
 //! `landing` the page that a person comes back to, and `token_middleware` what puts tokens into a server's requests.
 
+#[cfg(feature = "mcp")]
 mod challenge;
+#[cfg(feature = "mcp")]
 mod flow;
 mod guide;
+#[cfg(feature = "mcp")]
 mod landing;
+#[cfg(feature = "mcp")]
 mod stored_login;
 mod terms;
+#[cfg(feature = "mcp")]
 mod token_middleware;
 
+#[cfg(feature = "mcp")]
 pub(super) use challenge::{Challenge, of_call, of_greeting};
 pub use guide::{LoginGuide, LoginPage};
 pub use terms::{LoginGrant, LoginTerms};
+#[cfg(feature = "mcp")]
 pub(super) use token_middleware::TokenMiddleware;

@@ -10,7 +10,7 @@ use super::connection::Unreached;
 use super::login;
 use super::resources::ResourceRequest;
 use super::server::Server;
-use super::servers::UnusableTool;
+use super::servers_config::UnusableTool;
 use super::tool::Listed;
 
 /// The most tools that are taken of one server.

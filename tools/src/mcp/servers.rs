@@ -1,91 +1,20 @@
 //! All servers of a configuration.
 
 use std::fmt::{self, Debug};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
 use tokio::sync::watch;
 
-use super::config::McpConfig;
-use super::elicitation::Elicitor;
-use super::error::McpError;
-use super::login::{LoginGuide, TokenMiddleware};
+use super::login::TokenMiddleware;
 use super::name::ServerName;
 use super::server::{Server, ServerEnvironment};
+use super::servers_config::{McpFailure, McpServersConfig, UnusableTool};
 use super::tool::McpTool;
-use crate::containment::Containment;
-use crate::counts::{ToolCounter, ToolCounts};
 use crate::limit::CallLimits;
-use crate::permission::NoApprover;
 use crate::registry::{RegisterError, ToolRegistry};
 use crate::tool::{Tool, ToolName};
 use journal::tool::ContainmentReport;
-
-/// What servers are run with.
-#[derive(Clone)]
-pub struct McpServersConfig {
-    /// Which there are.
-    pub servers: McpConfig,
-    /// Contains the processes of those that are programs. Its bound of kept output is that of a result too.
-    pub containment: Containment,
-    /// The folder that programs start in, where their own configuration names none.
-    pub directory: PathBuf,
-    /// Asks a person what a server wants to know.
-    pub elicitor: Arc<dyn Elicitor>,
-    /// Counts results that came too late.
-    pub counter: Arc<dyn ToolCounter>,
-    /// Shows a person the page of a login that a server wants.
-    pub guide: Arc<dyn LoginGuide>,
-    /// The folder that keeps what logins gave, for this user's eyes alone; `None` keeps it as long as the servers.
-    pub logins: Option<PathBuf>,
-}
-
-impl McpServersConfig {
-    /// These servers, in this folder. No person is asked what they want to know or shown where to log in, and
-    /// the counts go nowhere.
-    pub fn new(servers: McpConfig, directory: impl Into<PathBuf>) -> Self {
-        Self {
-            servers,
-            containment: Containment::default(),
-            directory: directory.into(),
-            elicitor: Arc::new(NoApprover),
-            counter: Arc::new(ToolCounts::new()),
-            guide: Arc::new(NoApprover),
-            logins: None,
-        }
-    }
-}
-
-impl Debug for McpServersConfig {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("McpServersConfig")
-            .field("servers", &self.servers)
-            .field("directory", &self.directory)
-            .finish_non_exhaustive()
-    }
-}
-
-/// A server that could not be connected.
-#[derive(Debug)]
-pub struct McpFailure {
-    /// Which.
-    pub server: ServerName,
-    /// Why.
-    pub error: McpError,
-}
-
-/// A tool that a server lists and that cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnusableTool {
-    /// The server.
-    pub server: ServerName,
-    /// The name that the server gives it.
-    pub tool: String,
-    /// Why.
-    pub reason: String,
-}
 
 /// Servers and their tools. Dropped, the processes that were started for them end; [`McpServers::close`] lets them
 /// end by themselves and says what became of them.

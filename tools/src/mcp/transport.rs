@@ -41,7 +41,7 @@ pub(super) async fn http(
     gate: &TokenMiddleware,
 ) -> Result<Way, McpError> {
     let limits = &server.config.limits;
-    let client = reqwest::Client::builder()
+    let client = tls::client()
         // A redirect could take the headers elsewhere.
         .redirect(reqwest::redirect::Policy::none())
         .connect_timeout(limits.start)

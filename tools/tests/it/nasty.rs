@@ -18,7 +18,7 @@ const AT_ONCE: usize = 4;
 
 fn how_many() -> usize {
     let given = std::env::var("NASTY_CHILDREN").ok();
-    given.and_then(|text| text.parse().ok()).unwrap_or(100)
+    given.and_then(|text| text.parse().ok()).unwrap_or(10)
 }
 
 /// When a kind is told to end.

@@ -115,11 +115,11 @@ fn draw_modal(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, modal: &Mo
     } else if let PlanChange::Shown(_) = modal.change {
         "Enter applies it · other words ask again · Esc resume unchanged"
     } else if modal.chosen == Some(Chosen::ResumeUnchanged) {
-        "taken back: it goes on unchanged as soon as it has stopped · Esc closes this"
+        "it resumes unchanged as soon as it has stopped"
     } else if modal.chosen.is_some() {
         "chosen; carried out as soon as the agent has stopped"
     } else {
-        "Tab next · Enter choose · Ctrl+C stop at once · Esc resume unchanged"
+        "Tab next · Enter choose · Esc stop at once, or once paused resume unchanged"
     };
     frame.render_widget(Paragraph::new(Span::styled(hint, look.faint())), foot);
 }

@@ -38,7 +38,7 @@ impl Served {
         let port = port.chars().take_while(char::is_ascii_digit).collect();
         Self {
             server,
-            client: Client::new(),
+            client: tls::client().build().unwrap(),
             port,
             token,
         }

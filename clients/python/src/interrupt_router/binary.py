@@ -24,7 +24,7 @@ def find_binary(given: str | os.PathLike[str] | None = None) -> Path:
         return Path(found)
     raise BinaryNotFound(
         f"the program `irq` is not on this machine: not in {packaged.parent}, and not on PATH",
-        hint=f"install it with `cargo install --path cli` in the repository of Interrupt Router, or set {BINARY}",
+        hint=f"install it with `cargo install --locked --path cli` in the repository of Interrupt Router, or set {BINARY}",
     )
 
 

@@ -56,6 +56,8 @@ pub(super) struct Flow<'gate> {
 
 impl Flow<'_> {
     async fn manager(&self, kept_for: ClientLogin) -> Result<AuthorizationManager, AuthError> {
+        // The library makes its own clients.
+        let _installed = tls::provider();
         let mut manager = if self.terms.private_network {
             AuthorizationManager::new_allowing_private_addresses(self.url).await?
         } else {

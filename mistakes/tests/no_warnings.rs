@@ -1,4 +1,4 @@
-//! An own workflow, in a crate that denies every warning.
+//! A workflow of your own, in a crate that denies every warning: that this is compiled is the test.
 #![deny(warnings, missing_docs, unreachable_pub, unused_qualifications)]
 use routing_core::{AgentType, InterruptDetails, InterruptRequest, InterruptRoutes, Routing};
 
@@ -47,6 +47,8 @@ pub enum Interrupt {
     TicketDispatch(InterruptDetails),
 }
 
-fn main() {
-    println!("{:?}", Record::route_to(RouteType::Orchestrator));
+#[test]
+fn a_record_has_the_routes_of_its_fields() {
+    let route = Record::route_to(RouteType::Orchestrator);
+    assert_eq!(format!("{route:?}"), "Record::orchestratorRequest");
 }

@@ -1,0 +1,1 @@
+//! Code that must not compile: `tests/ui/fail` has it.
