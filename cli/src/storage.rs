@@ -7,9 +7,7 @@ use interrupts::OwnerName;
 use interrupts::store::{Run, Store, StoreError};
 use routing_core::RunId;
 use server::StoreTimes;
-use store::{
-    LocationError, Opening, StoreLocation, StoreSettings, StoreStatus, notifier_at,
-};
+use store::{LocationError, Opening, StoreLocation, StoreSettings, StoreStatus, notifier_at};
 
 use crate::arguments::StoreArguments;
 use crate::exit::{Exit, Failure, tell};
