@@ -79,8 +79,11 @@ export class Agent<W extends Workflow = Workflow> {
    * Asks a person, once, and returns when it is decided. A standing rule or the policy may decide without a person. Where the time runs
    * out, the decision is `reject` by `deadline`. Throws `Unanswered` where the question is withdrawn.
    */
-  async ask(question: Question): Promise<AnyRouted<W>> {
-    this.signal.throwIfAborted();
+  ask(question: Question): Promise<AnyRouted<W>> {
+    return this.boundary(() => this.asked(question));
+  }
+
+  private async asked(question: Question): Promise<AnyRouted<W>> {
     const { key, reason, context, choices, confirmations, fields, deadlineMs } = question;
     const body = {
       agentId: this.id,
@@ -107,13 +110,14 @@ export class Agent<W extends Workflow = Workflow> {
    * Does something that must not happen twice, and gives its result: the one that is kept, where it was done before. A graceful stop
    * lets it end. Throws `EffectUnknown` where a worker began it and died, unless the options say what to do then.
    */
-  async effect<T>(key: string, work: (effect: Effect) => T | Promise<T>, options: EffectOptions<T> = {}): Promise<T> {
-    this.signal.throwIfAborted();
-    const { effects, busy } = this.context;
-    const doing = effects.get(key) ?? busy.during(() => perform(this.context, this.id, checked(key), work, options));
-    effects.set(key, doing);
-    doing.catch(() => effects.delete(key));
-    return doing as Promise<T>;
+  effect<T>(key: string, work: (effect: Effect) => T | Promise<T>, options: EffectOptions<T> = {}): Promise<T> {
+    return this.boundary(() => {
+      const { effects, busy } = this.context;
+      const doing = effects.get(key) ?? busy.during(() => perform(this.context, this.id, checked(key), work, options));
+      effects.set(key, doing);
+      doing.catch(() => effects.delete(key));
+      return doing as Promise<T>;
+    });
   }
 
   /** Tells people that the agent works; `Run.agent` does so. One that was stopped before, by itself, stays so, and its calls throw. */
@@ -126,9 +130,8 @@ export class Agent<W extends Workflow = Workflow> {
   }
 
   /** Tells people what the agent does. */
-  async report(report: AgentReport): Promise<void> {
-    this.signal.throwIfAborted();
-    await this.tell(report);
+  report(report: AgentReport): Promise<void> {
+    return this.boundary(async () => void (await this.tell(report)));
   }
 
   /** Tells people that the agent has done its work. That is true whether or not it was told to stop meanwhile. */
@@ -141,35 +144,49 @@ export class Agent<W extends Workflow = Workflow> {
    * `undefined` then.
    */
   async task<T>(work: () => Promise<T>): Promise<T | undefined> {
-    let result: T;
+    let result: T | undefined;
     try {
       result = await work();
+      if (!(this.isStoppedAlone && this.context.halting.isKnown)) {
+        await this.finish();
+        return result;
+      }
     } catch (error) {
-      const isItsOwn = error instanceof Stopped && concernsAgentAlone(error.stop) && error.stop.agentId === this.id;
-      if (!isItsOwn) throw error;
-      await this.context.owned.write('POST', '/stopped', { body: { agentId: this.id } satisfies Body<api.StoppedBody> });
-      return undefined;
+      if (!this.isStoppedAlone) throw error;
     }
-    await this.finish();
-    return result;
+    // Whatever it throws or gives once it has heard of the stop is of the stop.
+    await this.context.owned.write('POST', '/stopped', { body: { agentId: this.id } satisfies Body<api.StoppedBody> });
+    return undefined;
   }
 
   /** What people have written to this agent since it read its messages last. The server shows them as read from now on. */
-  async messages(): Promise<readonly Message[]> {
-    this.signal.throwIfAborted();
-    const { owned } = this.context;
-    const { messages } = await owned.signals();
-    const own = messages.filter((it) => it.agentId === this.id);
-    const positions = own.map((it) => it.position);
-    if (positions.length > 0) await owned.write('POST', '/messages/read', { body: { positions } satisfies Body<api.ReadBody> });
-    return own;
+  messages(): Promise<readonly Message[]> {
+    return this.boundary(async () => {
+      const { owned } = this.context;
+      const { messages } = await owned.signals();
+      const own = messages.filter((it) => it.agentId === this.id);
+      const positions = own.map((it) => it.position);
+      if (positions.length > 0) await owned.write('POST', '/messages/read', { body: { positions } satisfies Body<api.ReadBody> });
+      return own;
+    });
   }
 
   /** A supervisor's request to interrupt itself, if there is one. The next question of this agent takes it. */
-  async interruptRequest(): Promise<InterruptRequest | null> {
-    this.signal.throwIfAborted();
-    const { asked } = await this.context.owned.signals();
-    return asked.find((it) => it.agentId === this.id) ?? null;
+  interruptRequest(): Promise<InterruptRequest | null> {
+    return this.boundary(async () => {
+      const { asked } = await this.context.owned.signals();
+      return asked.find((it) => it.agentId === this.id) ?? null;
+    });
+  }
+
+  private boundary<T>(work: () => Promise<T>): Promise<T> {
+    return this.context.halting.boundary(work);
+  }
+
+  /** Whether it is told to stop while the run goes on. */
+  private get isStoppedAlone(): boolean {
+    const { reason } = this.signal;
+    return reason instanceof Stopped && concernsAgentAlone(reason.stop) && reason.stop.agentId === this.id;
   }
 
   /** How the agent stands then: one that has ended stays so, while the code runs again. */

@@ -65,10 +65,12 @@ export class Routed<Field extends string | null = string | null, Request = unkno
    * Lets a model fill in the request, explains its mistakes to it, and waits for a person where it keeps failing. No model is called
    * where there is a request already, because a person or an earlier worker filled it in.
    */
-  async fill(model: Model, dialect: Dialect = 'json-schema'): Promise<Request> {
-    if (this.field === null) throw noRoute(this.key);
-    if (this.request === null && !this.question.asked) await this.context.busy.during(() => this.askModel(model, dialect));
-    return this.request ?? this.askPerson();
+  fill(model: Model, dialect: Dialect = 'json-schema'): Promise<Request> {
+    return this.context.halting.boundary(async () => {
+      if (this.field === null) throw noRoute(this.key);
+      if (this.request === null && !this.question.asked) await this.context.busy.during(() => this.askModel(model, dialect));
+      return this.request ?? this.askPerson();
+    });
   }
 
   private async askModel(model: Model, dialect: Dialect): Promise<void> {
