@@ -4,6 +4,7 @@ import { type Handler, execute } from './worker/execution.js';
 import type { WorkView } from './worker/views.js';
 import type { RegisteredWorkflow, Workflow } from './worker/workflow.js';
 import { type WorkOptions, work } from './worker/work.js';
+import { untilProcessEnds } from './worker/process-end.js';
 import type * as api from './wire/api.js';
 import type { Body } from './wire/form.js';
 import { path } from './wire/path.js';
@@ -29,7 +30,7 @@ export interface RunOrder<I> {
   readonly input: I;
   /** The labels that a worker must have to take it, this one included. */
   readonly needs?: readonly string[];
-  /** Lets the run go at its next boundary, for another worker. */
+  /** Lets the run go at its next boundary, for another worker. Without one, Ctrl+C and SIGTERM do so, and then end the process. */
   readonly signal?: AbortSignal;
 }
 
@@ -55,9 +56,17 @@ export class Router {
    * Throws `Stopped` where a person stopped the run, `RunPaused` where it waits to be resumed, `RunOwned` where another worker has it,
    * and `RunFinished` where it failed or was cancelled before.
    */
-  async run<W extends Workflow, I, T>(workflow: W, order: RunOrder<I>, handler: Handler<W, I, T>): Promise<T> {
+  run<W extends Workflow, I, T>(workflow: W, order: RunOrder<I>, handler: Handler<W, I, T>): Promise<T> {
+    return untilProcessEnds(order.signal, (signal) => this.runUntil(workflow, order, signal, handler));
+  }
+
+  private async runUntil<W extends Workflow, I, T>(
+    workflow: W,
+    { alias, input, needs = [] }: RunOrder<I>,
+    signal: AbortSignal | undefined,
+    handler: Handler<W, I, T>,
+  ): Promise<T> {
     await this.register(workflow);
-    const { alias, input, needs = [], signal } = order;
     const created = await this.transport.body<WorkView>({
       method: 'POST',
       path: path`/v1/workflows/${workflow.name}/runs`,
@@ -74,13 +83,14 @@ export class Router {
   }
 
   /**
-   * Takes the runs of a workflow that can go on, and works on them until the signal of the options fires. A run that a person
-   * resumes or whose worker died is one of them.
+   * Takes the runs of a workflow that can go on, and works on them until the signal of the options fires, or without one until the
+   * process is told to end. A run that a person resumes or whose worker died is one of them.
    */
   async work<W extends Workflow, I, T>(workflow: W, handler: Handler<W, I, T>, options: WorkOptions = {}): Promise<void> {
     await this.register(workflow);
     const { transport, leaseMs, labels } = this;
-    await work({ transport, workflow, worker: this.name(), labels, leaseMs }, handler, options);
+    const bench = { transport, workflow, worker: this.name(), labels, leaseMs };
+    await untilProcessEnds(options.signal, (signal) => work(bench, handler, options, signal));
   }
 
   /** Registers a workflow; `run` and `work` do so themselves. */

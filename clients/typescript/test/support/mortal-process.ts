@@ -6,6 +6,7 @@ import { eventually } from './eventually.js';
 export interface End {
   readonly code: number | null;
   readonly wasKilled: boolean;
+  readonly signal: NodeJS.Signals | null;
   readonly output: string;
 }
 
@@ -22,6 +23,7 @@ export class MortalProcess {
     this.ended = once(this.child, 'close').then(([code, signal]) => ({
       code: code as number | null,
       wasKilled: signal === 'SIGKILL',
+      signal: signal as NodeJS.Signals | null,
       output: this.output,
     }));
   }
@@ -38,8 +40,8 @@ export class MortalProcess {
     return this.ended.finally(() => clearTimeout(timer));
   }
 
-  async kill(): Promise<End> {
-    this.child.kill('SIGKILL');
+  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<End> {
+    this.child.kill(signal);
     return this.ended;
   }
 }
