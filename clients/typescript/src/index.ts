@@ -7,7 +7,7 @@ export type { Effect, EffectOptions } from './worker/effect.js';
 export type { AnyRouted, Routed } from './worker/routed.js';
 export type { Handler } from './worker/execution.js';
 export type { WorkOptions } from './worker/work.js';
-export { Cancelled, EffectUnknown, Parked, Released, Stopped, Unanswered, Unfilled } from './worker/halt.js';
+export { Cancelled, EffectUnkept, EffectUnknown, Parked, Released, Stopped, Unanswered, Unfilled } from './worker/halt.js';
 export type {
   ChatMessage,
   Checkpoint,

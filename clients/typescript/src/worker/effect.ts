@@ -1,10 +1,11 @@
-import { throughJson } from '../json.js';
+import { Invalid, RouterError } from '../errors.js';
+import { isObject, wholeJson } from '../json.js';
 import type * as api from '../wire/api.js';
 import type { Body } from '../wire/form.js';
 import { path } from '../wire/path.js';
 import { randomId } from '../wire/random-id.js';
 import type { AgentContext } from './context.js';
-import { EffectUnknown } from './halt.js';
+import { EffectUnkept, EffectUnknown } from './halt.js';
 import type { EffectView } from './views.js';
 
 /** An effect that is done now. */
@@ -23,6 +24,10 @@ export interface EffectOptions<T> {
   readonly lookup?: (effect: Effect) => T | undefined | Promise<T | undefined>;
 }
 
+/** The one member of what stands for a result that could not be kept. All clients know it. */
+const UNKEPT = '$unkept';
+const MOST_WORDS = 500;
+
 /** Does something once, whatever crashes, and gives what JSON keeps of its result. */
 export async function perform<T>(
   context: AgentContext,
@@ -38,12 +43,30 @@ export async function perform<T>(
   // would be begun, and nothing would know that it never happened.
   const body = { agentId, repeatable, attempt: randomId() } satisfies Body<api.EffectBody>;
   const { state, result } = await owned.write<EffectView>('PUT', below, { body });
-  if (state === 'finished') return result as T;
+  if (state === 'finished') return keptBefore(key, result) as T;
   if (state === 'unknown' && lookup === undefined) throw new EffectUnknown(key);
   const effect = { id: `${owned.view.runId}:${key}`, signal: halting.immediate };
   const found = state === 'unknown' ? await lookup?.(effect) : undefined;
-  // The first caller gets what a later worker reads.
-  const kept = throughJson(found === undefined ? await work(effect) : found);
-  await owned.write('PUT', `${below}/result`, { body: { result: kept } satisfies Body<api.ResultBody> });
-  return kept as T;
+  const given = found === undefined ? await work(effect) : found;
+  // From here on it has happened, whatever its result is like.
+  const keep = (result: unknown): Promise<unknown> => owned.write('PUT', `${below}/result`, { body: { result } satisfies Body<api.ResultBody> });
+  try {
+    // The first caller gets what a later worker reads.
+    const kept = wholeJson(given);
+    await keep(kept);
+    return kept as T;
+  } catch (cause) {
+    if (cause instanceof RouterError && !(cause instanceof Invalid)) throw cause;
+    const words = cause instanceof RouterError ? cause.detail : cause instanceof Error ? cause.message : String(cause);
+    const what = words.slice(0, MOST_WORDS).replace(/\p{Surrogate}/gu, '\ufffd');
+    await keep({ [UNKEPT]: what });
+    throw new EffectUnkept(key, what, cause);
+  }
+}
+
+/** The result that an earlier worker has kept. */
+function keptBefore(key: string, result: unknown): unknown {
+  const what = isObject(result) && Object.keys(result).length === 1 ? result[UNKEPT] : undefined;
+  if (typeof what === 'string') throw new EffectUnkept(key, what);
+  return result;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EffectUnknown, Invalid, LeaseLost, type Operator, type Router, type RouterOptions, RunOwned, Released } from '../../src/index.js';
+import { EffectUnkept, EffectUnknown, Invalid, LeaseLost, type Operator, type Router, type RouterOptions, RunOwned, Released } from '../../src/index.js';
 import { desk, openQuestion } from '../support/desk.js';
 import { eventually } from '../support/eventually.js';
 import { heldBack } from '../support/held-back.js';
@@ -97,6 +97,68 @@ test('an effect whose code failed is not done again by itself', async () => {
     await assert.rejects(root.effect('pay', () => Promise.reject(failure)), failure);
     await assert.rejects(root.effect('pay', () => assert.fail('it was done again')), EffectUnknown);
   });
+});
+
+const cycle: unknown[] = [];
+cycle.push(cycle);
+
+function nested(depth: number): unknown {
+  return depth === 0 ? 0 : [nested(depth - 1)];
+}
+
+const UNKEPT: Readonly<Record<string, readonly [value: unknown, what: RegExp]>> = {
+  'a bigint': [2n ** 70n, /bigint/],
+  'not a number': [{ price: NaN }, /NaN at "price"/],
+  'an infinity': [[1, -Infinity], /-Infinity at "1"/],
+  'a set': [{ orders: new Set([1]) }, /a Set at "orders"/],
+  'a map': [new Map([[1, 2]]), /a Map/],
+  bytes: [new Uint8Array(3), /a Uint8Array/],
+  'a buffer': [{ file: Buffer.from('x') }, /a Buffer at "file"/],
+  'an error': [new Error('no'), /a Error/],
+  'a promise': [{ later: Promise.resolve(1) }, /a Promise/],
+  'a cycle': [cycle, /circular/],
+  'much nesting': [nested(500), /./],
+  'very much nesting': [nested(7_000), /./],
+  'half a character': [{ text: 'x\ud83d' }, /half a character at "text"/],
+  'a result that is too large': ['x'.repeat(9 << 20), /./],
+  'what throws itself': [{ toJSON: () => { throw new Error(`my own fault${'😀'.repeat(300)}`); } }, /my own fault/],
+};
+for (const [name, [value, what]] of Object.entries(UNKEPT)) {
+  test(`an effect whose result is ${name} has happened once, and its error says what could not be kept`, async () => {
+    const order = { alias: `unkept-${name.replaceAll(' ', '-')}`, input: null };
+    let done = 0;
+    const isUnkept = (error: unknown): boolean => {
+      assert.ok(error instanceof EffectUnkept && /the effect pay has happened/.test(error.message) && what.test(error.what), String(error));
+      return true;
+    };
+    const controller = new AbortController();
+    const code: Parameters<typeof router.run<typeof desk, null, string>>[2] = async ({ root }) => {
+      for (let tries = 0; tries < 2; tries++) await assert.rejects(root.effect('pay', () => (done++, value)), isUnkept);
+      return (await root.ask({ key: 'a', reason: 'A?' })).decision.by;
+    };
+    const first = router.run(desk, { ...order, signal: controller.signal }, code);
+    first.catch(() => undefined);
+    const question = await openQuestion(ann, order.alias);
+    controller.abort();
+    await assert.rejects(first, Released);
+    await ann.decide(await ann.interrupt(question.id), 'approve');
+    assert.equal(await router.run(desk, order, code), 'ann');
+    assert.equal(done, 1);
+  });
+}
+
+test('what JSON holds is kept, and is what a later worker reads', async () => {
+  const at = new Date(0);
+  class Receipt {
+    constructor(readonly at: Date, readonly note?: string) {}
+  }
+  const result = await router.run(desk, { alias: 'kept', input: null }, async ({ root }) => [
+    await root.effect('receipt', () => new Receipt(at)),
+    await root.effect('nothing', () => undefined),
+    await root.effect('number', () => 2 ** 60),
+    await root.effect('marked', () => ({ $unkept: 'of a user', more: 1 })),
+  ]);
+  assert.deepEqual(result, [{ at: at.toISOString() }, null, 2 ** 60, { $unkept: 'of a user', more: 1 }]);
 });
 
 test('answers that get lost change nothing', async () => {
