@@ -10,7 +10,7 @@
 // tickets of the other.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Agent, type Model, Router, type Run, RunFinished, Workflow, closed } from 'interrupt-router';
+import { type Agent, type Decided, type Model, Router, type Run, RunFinished, Workflow, closed } from 'interrupt-router';
 
 const text = { type: 'string', maxLength: 2_000 } as const;
 const DESK = new Workflow('desk', {
@@ -82,12 +82,15 @@ async function work(agent: Agent<typeof DESK>, key: string, { field, words }: Ne
   switch (field) {
     case 'inquire':
     case 'check':
-      return decided(agent, key, words);
+      return next(await agent.ask({ key, reason: words }));
     case 'refund': {
       if (await agent.effect(`account-${key}`, () => isPaidBack(order), { repeatable: true })) return 'was paid back before';
       if (cents > LARGE) {
-        const next = await decided(agent, key, `Pay back ${cents} cents? ${words}`, { cents });
-        if (next.field !== 'refund') return next;
+        const answer = await agent.ask({ key, reason: `Pay back ${cents} cents? ${words}`, fields: { cents } });
+        // Words are no yes: money leaves the house after an approval alone.
+        if (answer.decidedAs === 'answered') return notDone(answer.decidedAs, answer.text);
+        if (answer.decidedAs !== 'approved') return next(answer);
+        await answer.fill(model, 'openai');
       }
       return agent.effect('pay-back', () => payBack(run, order, cents), { lookup: () => wasPaidBack(run, order, cents) });
     }
@@ -100,11 +103,28 @@ async function work(agent: Agent<typeof DESK>, key: string, { field, words }: Ne
   }
 }
 
-async function decided(agent: Agent<typeof DESK>, key: string, reason: string, fields?: { cents: number }): Promise<Next> {
-  const routed = await agent.ask({ key, reason, ...(fields && { fields }) });
-  if (routed.field === null) throw new Error('every colleague of this desk has a route');
-  const [words = ''] = Object.values(await routed.fill(model, 'openai'));
-  return { field: routed.field, words };
+/** Where a ticket goes on after a decision; after a no it ends, and nothing is done. */
+async function next(answer: Decided<typeof DESK>): Promise<Next | string> {
+  switch (answer.decidedAs) {
+    case 'approved':
+    case 'answered':
+    case 'rerouted': {
+      if (answer.field === null) throw new Error('every colleague of this desk has a route');
+      const [words = ''] = Object.values(await answer.fill(model, 'openai'));
+      return { field: answer.field, words };
+    }
+    case 'declined':
+      return notDone(answer.how, answer.text);
+    case 'expired':
+    case 'withdrawn':
+      return notDone(answer.decidedAs);
+    default:
+      return answer satisfies never;
+  }
+}
+
+function notDone(what: string, words: string | null = null): string {
+  return ['not done', what, ...(words === null ? [] : [words])].join(': ');
 }
 
 async function read(agent: Agent<typeof DESK>): Promise<string[]> {

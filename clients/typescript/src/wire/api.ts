@@ -201,6 +201,11 @@ export interface components {
             /** @description What is to be confirmed. */
             readonly prompt: string;
         };
+        /**
+         * @description What a decision means for the code that asked: the one thing to look at before anything is carried out.
+         * @enum {string}
+         */
+        readonly DecidedAsName: "approved" | "answered" | "rerouted" | "declined" | "expired" | "withdrawn";
         /** @description A decision that shall be made. */
         readonly DecisionBody: {
             /** @description What is decided: one of `allowed_decisions`. */
@@ -922,6 +927,8 @@ export interface components {
             readonly asked?: string | null;
             /** @description How many more answers of a model are read after one that does not fit. */
             readonly correctionsLeft: number;
+            /** @description What became of it, once it is over. After `declined`, `expired` and `withdrawn` there is neither route nor request. */
+            readonly decidedAs?: components["schemas"]["DecidedAsName"] | null;
             /** @description What was decided. */
             readonly decision?: components["schemas"]["WorkDecisionView"] | null;
             /** @description Its interrupt, as people decide it. */
@@ -1001,6 +1008,7 @@ export type ClaimBody = components['schemas']['ClaimBody'];
 export type ClaimView = components['schemas']['ClaimView'];
 export type ConfirmationBody = components['schemas']['ConfirmationBody'];
 export type ConfirmationView = components['schemas']['ConfirmationView'];
+export type DecidedAsName = components['schemas']['DecidedAsName'];
 export type DecisionBody = components['schemas']['DecisionBody'];
 export type DecisionName = components['schemas']['DecisionName'];
 export type DecisionView = components['schemas']['DecisionView'];

@@ -3,13 +3,13 @@ import type * as api from '../wire/api.js';
 import type { Body } from '../wire/form.js';
 import { path } from '../wire/path.js';
 import type { AgentContext, RunContext } from './context.js';
+import { type Decided, decidedOf } from './decided.js';
 import { type Effect, type EffectOptions, perform } from './effect.js';
 import { Stopped, concernsAgentAlone } from './halt.js';
 import type { Halting } from './halting.js';
 import { checked } from './keys.js';
-import { type AnyRouted, Routed } from './routed.js';
 import type { InterruptRequest, Message, QuestionView, Stop } from './views.js';
-import { untilDecided } from './waiting.js';
+import { untilOver } from './waiting.js';
 import type { KindOf, Workflow } from './workflow.js';
 
 /** How agents stand that were stopped alone, and by what. */
@@ -76,14 +76,14 @@ export class Agent<W extends Workflow = Workflow> {
   }
 
   /**
-   * Asks a person, once, and returns when it is decided. A standing rule or the policy may decide without a person. Where the time runs
-   * out, the decision is `reject` by `deadline`. Throws `Unanswered` where the question is withdrawn.
+   * Asks a person, once, and returns when it is over. A standing rule or the policy may decide without a person. Look at `decidedAs` before
+   * anything is carried out.
    */
-  ask(question: Question): Promise<AnyRouted<W>> {
+  ask(question: Question): Promise<Decided<W>> {
     return this.boundary(() => this.asked(question));
   }
 
-  private async asked(question: Question): Promise<AnyRouted<W>> {
+  private async asked(question: Question): Promise<Decided<W>> {
     const { key, reason, context, choices, confirmations, fields, deadlineMs } = question;
     const body = {
       agentId: this.id,
@@ -96,8 +96,7 @@ export class Agent<W extends Workflow = Workflow> {
       deadlineMs,
     } satisfies Body<api.QuestionBody>;
     const asked = await this.context.owned.write<QuestionView>('PUT', questionPath(key), { body });
-    const decided = await untilDecided(this.context, asked, deadlineMs);
-    return new Routed(this.context, decided) as AnyRouted<W>;
+    return decidedOf(this.context, await untilOver(this.context, asked, deadlineMs)) as Decided<W>;
   }
 
   /** Withdraws a question that need not be answered any more. */

@@ -72,17 +72,6 @@ export class EffectUnkept extends RouterError {
   }
 }
 
-/** The question ended without a decision: its time ran out, or it was taken back. */
-export class Unanswered extends RouterError {
-  constructor(
-    readonly key: string,
-    readonly state: 'expired' | 'withdrawn',
-  ) {
-    const what = state === 'expired' ? 'was not answered in time' : 'was withdrawn';
-    super({ code: `question-${state}`, detail: `the question ${key} ${what}` });
-  }
-}
-
 /** A person was asked to fill in the request after the model had failed, and gave none. */
 export class Unfilled extends RouterError {
   constructor(readonly key: string) {

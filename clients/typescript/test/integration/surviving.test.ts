@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EffectUnkept, EffectUnknown, Invalid, LeaseLost, type Operator, type Router, type RouterOptions, RunOwned, Released } from '../../src/index.js';
-import { desk, openQuestion } from '../support/desk.js';
+import { desk, openQuestion, routed } from '../support/desk.js';
 import { eventually } from '../support/eventually.js';
 import { heldBack } from '../support/held-back.js';
 import { IrqServer } from '../support/irq-server.js';
@@ -36,8 +36,8 @@ test('the next worker does nothing twice, asks nothing twice, and knows the answ
     return async (run) => {
       const refunds = await run.agent('REFUNDS');
       const price = await refunds.effect('price', () => ledger.push(`${name} looks up`));
-      const routed = await refunds.ask({ key: 'refund', reason: `Refund ${price}?` });
-      const request = await refunds.task<object>(() => routed.fill(() => ({ refund: { cents: ledger.push(`${name} fills in`) } })));
+      const answer = routed(await refunds.ask({ key: 'refund', reason: `Refund ${price}?` }));
+      const request = await refunds.task<object>(() => answer.fill(() => ({ refund: { cents: ledger.push(`${name} fills in`) } })));
       assert.ok(request !== undefined && 'cents' in request);
       await atTheEnd();
       return [...ledger, String(request.cents)];
@@ -134,7 +134,7 @@ for (const [name, [value, what]] of Object.entries(UNKEPT)) {
     const controller = new AbortController();
     const code: Parameters<typeof router.run<typeof desk, null, string>>[2] = async ({ root }) => {
       for (let tries = 0; tries < 2; tries++) await assert.rejects(root.effect('pay', () => (done++, value)), isUnkept);
-      return (await root.ask({ key: 'a', reason: 'A?' })).decision.by;
+      return routed(await root.ask({ key: 'a', reason: 'A?' })).decision.by;
     };
     const first = router.run(desk, { ...order, signal: controller.signal }, code);
     first.catch(() => undefined);
@@ -175,9 +175,9 @@ test('answers that get lost change nothing', async () => {
   const running = worker.run(desk, order, async (run) => {
     const refunds = await run.agent('REFUNDS');
     const price = await refunds.effect('price', () => ++effects);
-    const routed = await refunds.ask({ key: 'refund', reason: `Refund ${price}?` });
+    const answer = routed(await refunds.ask({ key: 'refund', reason: `Refund ${price}?` }));
     let tries = 0;
-    const request = await routed.fill(() => ({ refund: { cents: tries++ } }));
+    const request = await answer.fill(() => ({ refund: { cents: tries++ } }));
     await run.checkpoint({ price });
     return [request, tries, (await run.lastCheckpoint())?.state, await refunds.messages()];
   });
@@ -256,7 +256,7 @@ test('a worker lets its run go when its signal fires, and the next one takes it 
   const order = { alias: 'released', input: null };
   const controller = new AbortController();
   const code: Parameters<typeof router.run<typeof desk, null, string>>[2] = async (run) =>
-    (await run.root.ask({ key: 'a', reason: 'A?' })).decision.by;
+    routed(await run.root.ask({ key: 'a', reason: 'A?' })).decision.by;
   const leaving = (await server.router(desk, { leaseMs: 60_000 })).run(desk, { ...order, signal: controller.signal }, code);
   const question = await openQuestion(ann, 'released');
   controller.abort();
