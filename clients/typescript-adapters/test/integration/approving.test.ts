@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type DecisionName, type DecisionOptions, type Operator, type Router, RouterError } from 'interrupt-router';
+import { type DecisionName, type DecisionOptions, IdempotencyConflict, type Operator, type Router, RouterError } from 'interrupt-router';
 import { z } from 'zod';
 import { type ModelMessage, ToolLoopAgent, durable, generateText, isStepCount, tool } from '../../src/ai-sdk.js';
 import { FakeModel, call, calls, says } from '../support/fake-model.js';
@@ -168,6 +168,22 @@ test('the calls of one answer are asked about at once, and what needs no approva
   const responses = messages.flatMap((it) => (it.role === 'tool' ? it.content : [])).filter((it) => it.type === 'tool-approval-response');
   assert.deepEqual(responses.map((it) => [it.approved, it.reason]), [[false, 'Less.'], [true, 'Less.']]);
 });
+
+for (const needsApproval of [true, false]) {
+  const what = needsApproval ? 'one approval' : 'one execution';
+  test(`two calls of an answer that have the same id are not ${what}`, async () => {
+    await using fake = await FakeModel.start(calls(REFUND, call('call-1', 'refund', { cents: 99_999 })), says('Done.'));
+    const { paid, refund } = till();
+    const alias = `same-id-${needsApproval}`;
+    const code = durable<typeof desk, null, string>(async () => {
+      return (await generateText({ model: fake.model, tools: { refund: { ...refund, needsApproval } }, stopWhen: isStepCount(5), prompt: 'Settle it.' })).text;
+    }, options);
+    const working = router.run(desk, { alias, input: null }, code);
+    await assert.rejects(working, IdempotencyConflict);
+    assert.deepEqual([paid, (await allQuestions(ann, alias)).length], [[], 0]);
+    assert.equal((await ann.run(alias)).status, 'failed');
+  });
+}
 
 test('an agent of the SDK asks for tools that say themselves that they need an approval', async () => {
   await using fake = await FakeModel.start(calls(REFUND), says('Done.'));
