@@ -5,7 +5,6 @@ import { eventually } from './eventually.js';
 /** How a process ended. */
 export interface End {
   readonly code: number | null;
-  readonly wasKilled: boolean;
   readonly signal: NodeJS.Signals | null;
   readonly output: string;
 }
@@ -22,7 +21,6 @@ export class MortalProcess {
     this.child.stderr?.on('data', (part: Buffer) => (this.output += String(part)));
     this.ended = once(this.child, 'close').then(([code, signal]) => ({
       code: code as number | null,
-      wasKilled: signal === 'SIGKILL',
       signal: signal as NodeJS.Signals | null,
       output: this.output,
     }));
