@@ -87,10 +87,9 @@ async function work(agent: Agent<typeof DESK>, key: string, { field, words }: Ne
       if (await agent.effect(`account-${key}`, () => isPaidBack(order), { repeatable: true })) return 'was paid back before';
       if (cents > LARGE) {
         const answer = await agent.ask({ key, reason: `Pay back ${cents} cents? ${words}`, fields: { cents } });
-        // Words are no yes: money leaves the house after an approval alone.
-        if (answer.decidedAs === 'answered') return notDone(answer.decidedAs, answer.text);
-        if (answer.decidedAs !== 'approved') return next(answer);
-        await answer.fill(model, 'openai');
+        // Only a yes pays. Words are no yes: a colleague reads them on the receipt.
+        if (answer.decidedAs === 'rerouted') return next(answer);
+        if (answer.decidedAs !== 'approved') return 'text' in answer && answer.text ? `not paid back: ${answer.text}` : 'not paid back';
       }
       return agent.effect('pay-back', () => payBack(run, order, cents), { lookup: () => wasPaidBack(run, order, cents) });
     }
@@ -103,7 +102,7 @@ async function work(agent: Agent<typeof DESK>, key: string, { field, words }: Ne
   }
 }
 
-/** Where a ticket goes on after a decision; after a no it ends, and nothing is done. */
+/** Where the ticket goes after an answer to a question that asks for one. After a no it is closed. */
 async function next(answer: Decided<typeof DESK>): Promise<Next | string> {
   switch (answer.decidedAs) {
     case 'approved':
@@ -114,17 +113,12 @@ async function next(answer: Decided<typeof DESK>): Promise<Next | string> {
       return { field: answer.field, words };
     }
     case 'declined':
-      return notDone(answer.how, answer.text);
     case 'expired':
     case 'withdrawn':
-      return notDone(answer.decidedAs);
+      return 'closed without an answer';
     default:
       return answer satisfies never;
   }
-}
-
-function notDone(what: string, words: string | null = null): string {
-  return ['not done', what, ...(words === null ? [] : [words])].join(': ');
 }
 
 async function read(agent: Agent<typeof DESK>): Promise<string[]> {
