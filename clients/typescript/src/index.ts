@@ -1,4 +1,5 @@
 export { Router, type RouterOptions, type RunOrder } from './router.js';
+export type { LocalOptions, LocalServer } from './local.js';
 export { Workflow, type Definition, type KindOf, type Route, type Routes } from './worker/workflow.js';
 export { closed, type ClosedSchema, type FromSchema, type Schema } from './worker/schema.js';
 export type { Run } from './worker/run.js';

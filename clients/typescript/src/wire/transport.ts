@@ -72,7 +72,6 @@ export class Transport {
       ...(call.method === 'POST' && { 'idempotency-key': randomId() }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...call.headers,
-      authorization: `Bearer ${this.settings.token}`,
     });
     return { method: call.method, headers, redirect: 'manual', ...(body !== undefined && { body: JSON.stringify(body) }) };
   }
@@ -92,6 +91,8 @@ export class Transport {
   }
 
   private async exchange(call: Call, request: RequestInit): Promise<Response> {
+    const { token } = this.settings;
+    (request.headers as Headers).set('authorization', `Bearer ${typeof token === 'string' ? token : await token()}`);
     const response = await this.settings.fetch(`${this.settings.server}${call.path}${search(call)}`, request);
     if (!response.ok) throw await refusal(response);
     return response;

@@ -27,8 +27,8 @@ export class MortalProcess {
   }
 
   /** Waits until it has said something. */
-  async says(line: string): Promise<void> {
-    const found = await eventually(() => this.output.includes(`${line}\n`) || (this.child.exitCode !== null && 'ended'), `it says ${line}`);
+  async says(line: string, isWhole = true): Promise<void> {
+    const found = await eventually(() => this.output.includes(isWhole ? `${line}\n` : line) || (this.child.exitCode !== null && 'ended'), `it says ${line}`);
     if (found === 'ended') throw new Error(`it ended: ${this.output}`);
   }
 
