@@ -113,7 +113,7 @@ export class Call {
       return output === undefined ? undefined : { output };
     };
     const work = (): Promise<Kept> => at(this.place.within(key), () => this.outcome(execute));
-    const kept = await run.root.effect(key, work, { ...rest, ...(lookup && { lookup: found }) }).catch((error) => this.halt(error));
+    const kept = await run.root.effect(key, work, { ...rest, arguments: { tool: name, input }, ...(lookup && { lookup: found }) }).catch((error) => this.halt(error));
     if ('error' in kept) throw new Error(kept.error);
     return kept.output;
   }

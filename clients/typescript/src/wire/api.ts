@@ -262,6 +262,11 @@ export interface components {
             /** @description The agent that does it. */
             readonly agentId: string;
             /**
+             * @description What it is done with: anything. With it, the key stands for these arguments alone; begun again with others, it is
+             *     refused. Their digest is kept, and they are not.
+             */
+            readonly arguments?: unknown;
+            /**
              * @description Names this try to begin it, by a text that no other try has: sent again because its answer was lost, it is `begun`
              *     and not `unknown`.
              */

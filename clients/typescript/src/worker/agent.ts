@@ -112,9 +112,10 @@ export class Agent<W extends Workflow = Workflow> {
   effect<T>(key: string, work: (effect: Effect) => T | Promise<T>, options: EffectOptions<T> = {}): Promise<T> {
     return this.boundary(() => {
       const { effects, busy } = this.context;
-      const doing = effects.get(key) ?? busy.during(() => perform(this.context, this.id, checked(key), work, options));
-      effects.set(key, doing);
-      doing.catch(() => effects.delete(key));
+      const place = JSON.stringify([key, options.arguments]);
+      const doing = effects.get(place) ?? busy.during(() => perform(this.context, this.id, checked(key), work, options));
+      effects.set(place, doing);
+      doing.catch(() => effects.delete(place));
       return doing as Promise<T>;
     });
   }

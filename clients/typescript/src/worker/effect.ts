@@ -18,6 +18,8 @@ export interface Effect {
 
 /** What to do where a worker began the effect and died, so that it may have happened or not. */
 export interface EffectOptions<T> {
+  /** What it is done with, as JSON. With it the key stands for these arguments alone: with others it throws `IdempotencyConflict`. */
+  readonly arguments?: unknown;
   /** A second time does no harm: do it again. */
   readonly repeatable?: boolean;
   /** Finds out. It gives the result, or `undefined` where it did not happen; only then it is done. */
@@ -38,21 +40,22 @@ export async function perform<T>(
 ): Promise<T> {
   const { owned, halting } = context;
   const below = path`/effects/${key}`;
-  const { repeatable = false, lookup } = options;
+  const { repeatable = false, lookup, arguments: given } = options;
   // The attempt tells this call, whose first answer may get lost, from that of a worker that died. No stop may cut it off: the effect
   // would be begun, and nothing would know that it never happened.
-  const body = { agentId, repeatable, attempt: randomId() } satisfies Body<api.EffectBody>;
-  const { state, result } = await owned.write<EffectView>('PUT', below, { body });
-  if (state === 'finished') return keptBefore(key, result) as T;
+  const body = { agentId, repeatable, attempt: randomId(), arguments: given } satisfies Body<api.EffectBody>;
+  const begun = await owned.write<EffectView>('PUT', below, { body });
+  const { state } = begun;
+  if (state === 'finished') return keptBefore(key, begun.result) as T;
   if (state === 'unknown' && lookup === undefined) throw new EffectUnknown(key);
   const effect = { id: `${owned.view.runId}:${key}`, signal: halting.immediate };
   const found = state === 'unknown' ? await lookup?.(effect) : undefined;
-  const given = found === undefined ? await work(effect) : found;
+  const result = found === undefined ? await work(effect) : found;
   // From here on it has happened, whatever its result is like.
-  const keep = (result: unknown): Promise<unknown> => owned.write('PUT', `${below}/result`, { body: { result } satisfies Body<api.ResultBody> });
+  const keep = (kept: unknown): Promise<unknown> => owned.write('PUT', `${below}/result`, { body: { result: kept } satisfies Body<api.ResultBody> });
   try {
     // The first caller gets what a later worker reads.
-    const kept = wholeJson(given);
+    const kept = wholeJson(result);
     await keep(kept);
     return kept as T;
   } catch (cause) {

@@ -27,9 +27,15 @@ export class MortalProcess {
   }
 
   /** Waits until it has said something. */
-  async says(line: string, isWhole = true): Promise<void> {
-    const found = await eventually(() => this.output.includes(isWhole ? `${line}\n` : line) || (this.child.exitCode !== null && 'ended'), `it says ${line}`);
+  async says(line: string): Promise<void> {
+    await this.tells(new RegExp(`${line}\\n`));
+  }
+
+  /** Waits until it has said something, and gives what that is. */
+  async tells(what: RegExp): Promise<RegExpExecArray> {
+    const found = await eventually(() => what.exec(this.output) ?? (this.child.exitCode !== null && 'ended'), `it says ${what}`);
     if (found === 'ended') throw new Error(`it ended: ${this.output}`);
+    return found;
   }
 
   /** Waits until it ends by itself. One that takes too long is killed. */
