@@ -1,4 +1,5 @@
 import { RouterError } from '../errors.js';
+import type { OnWait } from './waiting.js';
 
 /** What gives a token whenever a request is sent. */
 export type Token = () => Promise<string>;
@@ -15,6 +16,8 @@ export interface Settings {
   readonly patienceMs?: number;
   /** Sends the requests, in place of the global `fetch`. */
   readonly fetch?: typeof fetch;
+  /** Told what a wait of more than a second is for: a server, a person, another worker. By default it is a warning on the console. */
+  readonly onWait?: OnWait;
 }
 
 /** Settings with nothing left open. */
@@ -35,6 +38,7 @@ export function effective(settings: Settings): Effective {
     patienceMs: settings.patienceMs ?? DEFAULTS.patienceMs,
     // A browser's fetch refuses to be called as a method of another object.
     fetch: settings.fetch ?? ((...request) => globalThis.fetch(...request)),
+    onWait: settings.onWait ?? ((what) => console.warn(`interrupt-router: ${what}`)),
   };
 }
 

@@ -1,3 +1,4 @@
+import { SOON_MS } from '../wire/waiting.js';
 import { Released } from './halt.js';
 
 /** What of Node is used here; a browser has none of it. */
@@ -13,6 +14,7 @@ interface Process {
 const NAMES = ['SIGTERM', 'SIGINT'];
 
 const underWay = new Set<AbortController>();
+let timer: ReturnType<typeof setTimeout> | undefined;
 /** What told the process to end, and whether it is left to us to end it. */
 let told: { readonly name: string; readonly isOurs: boolean } | undefined;
 
@@ -41,10 +43,13 @@ function tell(name: string): void {
   told = { name, isOurs: node.listenerCount(name) === 1 };
   ignore(node);
   for (const ending of underWay) ending.abort(new Released());
+  const warn = (): void => console.warn(`interrupt-router: effects under way end first; a second ${name} ends the process at once`);
+  timer = setTimeout(warn, SOON_MS);
 }
 
 function end(node: Process): void {
   ignore(node);
+  clearTimeout(timer);
   const by = told;
   told = undefined;
   if (by?.isOurs) node.kill(node.pid, by.name);

@@ -1,3 +1,4 @@
+import { saying } from '../wire/waiting.js';
 import type { AgentContext } from './context.js';
 import { Parked } from './halt.js';
 import type { QuestionView } from './views.js';
@@ -7,7 +8,10 @@ const READ_AGAIN_MS = 10_000;
 
 /** Waits until a question is over. A stop ends the wait. */
 export function untilOver(context: AgentContext, question: QuestionView, deadlineMs = Infinity): Promise<QuestionView> {
-  return context.halting.during((signal) => wait(context, question, deadlineMs, signal));
+  const waiting = context.halting.during((signal) => wait(context, question, deadlineMs, signal));
+  // A worker of many runs puts this one aside.
+  if (context.parkAfterMs !== Infinity || question.state !== 'open') return waiting;
+  return saying(context.owned.onWait, `${question.agentId} waits for a person: ${question.reason}`, waiting);
 }
 
 async function wait(context: AgentContext, question: QuestionView, deadlineMs: number, signal: AbortSignal): Promise<QuestionView> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EffectUnkept, EffectUnknown, Invalid, LeaseLost, type Operator, type Router, type RouterOptions, RunOwned, Released } from '../../src/index.js';
+import { EffectUnkept, EffectUnknown, IdempotencyConflict, Invalid, LeaseLost, type Operator, type Router, type RouterOptions, RunOwned, Released } from '../../src/index.js';
 import { desk, openQuestion, routed } from '../support/desk.js';
 import { eventually } from '../support/eventually.js';
 import { heldBack } from '../support/held-back.js';
@@ -89,6 +89,23 @@ test('an effect has the same id in every worker, and called twice it is done onc
     return [...(await Promise.all([pay(), pay()])), await pay()];
   });
   assert.deepEqual(result, ['1 true', '1 true', '1 true']);
+});
+
+test('a key stands for one content: other words and other arguments are a conflict', async () => {
+  const running = router.run(desk, { alias: 'contents', input: null }, async ({ root }) => {
+    const ask = (reason: string): Promise<unknown> => root.ask({ key: 'pay', reason });
+    assert.ok('decision' in ((await ask('Pay Ann 5?')) as object));
+    await assert.rejects(ask('Pay Bob 500000?'), (error) => error instanceof IdempotencyConflict && String(error.problem['differs']) === 'reason');
+    const pay = (cents: number): Promise<number> => root.effect('call_0', () => cents, { arguments: { paid_cents: cents } });
+    assert.deepEqual([await pay(100), await pay(100)], [100, 100]);
+    await assert.rejects(pay(99_999), IdempotencyConflict);
+    const both = [100, 99_999].map((cents) => root.effect('call_1', () => cents, { arguments: { cents } }));
+    const [first, second] = await Promise.allSettled(both);
+    assert.deepEqual([first?.status, second?.status].sort(), ['fulfilled', 'rejected']);
+  });
+  running.catch(() => undefined);
+  await ann.decide(await openQuestion(ann, 'contents'), 'approve');
+  await running;
 });
 
 test('an effect whose code failed is not done again by itself', async () => {
