@@ -70,10 +70,10 @@ async function handle(run: Run<typeof DESK, Ticket>): Promise<{ lines: string[] 
     const kind: (typeof KINDS)[Next['field']] = KINDS[step.field];
     const agent = await run.agent(kind, `${kind.toLowerCase().replaceAll('_', '-')}-${station}`);
     step = await work(agent, `station-${station}`, step, run.id, order, cents);
-    unread.push(...(await agent.effect(`messages-${station}`, () => read(agent), { repeatable: true })));
+    unread.push(...(await read(agent, `messages-${station}`)));
     await agent.finish();
     if (typeof step !== 'string') continue;
-    return { lines: [step, ...unread, ...(await run.root.effect('messages', () => read(run.root), { repeatable: true }))] };
+    return { lines: [step, ...unread, ...(await read(run.root, 'messages'))] };
   }
 }
 
@@ -121,8 +121,9 @@ async function next(answer: Decided<typeof DESK>): Promise<Next | string> {
   }
 }
 
-async function read(agent: Agent<typeof DESK>): Promise<string[]> {
-  return (await agent.messages()).map((it) => it.text);
+/** What people wrote, once, and kept: a desk that dies loses none of it. */
+async function read(agent: Agent<typeof DESK>, key: string): Promise<string[]> {
+  return (await agent.messages(key)).map((it) => it.text);
 }
 
 const leaseMs = Number(process.env['DESK_LEASE'] ?? 30) * 1_000; // after which another desk takes the tickets of a dead one

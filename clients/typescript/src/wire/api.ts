@@ -622,6 +622,16 @@ export interface components {
             /** @description Their places among all messages. */
             readonly positions: readonly number[];
         };
+        /** @description Who reads. */
+        readonly ReadingBody: {
+            /** @description The agent. */
+            readonly agentId: string;
+        };
+        /** @description What an agent has read under a key. */
+        readonly ReadingView: {
+            /** @description The messages, in the order in which they came. */
+            readonly messages: readonly components["schemas"]["WorkMessageView"][];
+        };
         /** @description A version of a workflow. */
         readonly RegisteredView: {
             /** @description The digest of all that it says. */
@@ -1053,6 +1063,8 @@ export type QuestionQuery = components['schemas']['QuestionQuery'];
 export type QuestionStateName = components['schemas']['QuestionStateName'];
 export type ReachName = components['schemas']['ReachName'];
 export type ReadBody = components['schemas']['ReadBody'];
+export type ReadingBody = components['schemas']['ReadingBody'];
+export type ReadingView = components['schemas']['ReadingView'];
 export type RegisteredView = components['schemas']['RegisteredView'];
 export type ReleaseQuery = components['schemas']['ReleaseQuery'];
 export type RememberBody = components['schemas']['RememberBody'];

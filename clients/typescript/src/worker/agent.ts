@@ -159,10 +159,17 @@ export class Agent<W extends Workflow = Workflow> {
     return undefined;
   }
 
-  /** What people have written to this agent since it read its messages last. The server shows them as read from now on. */
-  messages(): Promise<readonly Message[]> {
+  /**
+   * What people have written to this agent since it read its messages last. The server shows them as read from now on. With a key they are
+   * kept under it: code that runs again reads the same, so that none is lost with a worker that died after it had read.
+   */
+  messages(key?: string): Promise<readonly Message[]> {
     return this.boundary(async () => {
       const { owned } = this.context;
+      if (key !== undefined) {
+        const body = { agentId: this.id } satisfies Body<api.ReadingBody>;
+        return (await owned.write<api.ReadingView>('PUT', path`/readings/${checked(key)}`, { body })).messages;
+      }
       const { messages } = await owned.signals();
       const own = messages.filter((it) => it.agentId === this.id);
       const positions = own.map((it) => it.position);

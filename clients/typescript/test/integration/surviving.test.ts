@@ -91,6 +91,29 @@ test('an effect has the same id in every worker, and called twice it is done onc
   assert.deepEqual(result, ['1 true', '1 true', '1 true']);
 });
 
+test('a message that was read before a death is there for the next worker, once', async () => {
+  const { worker, die } = await mortal();
+  const order = { alias: 'messages', input: null };
+  let isDead = false;
+  const dying = worker.run(desk, order, async (run) => {
+    await eventually(async () => (await run.signals()).messages.length > 0, 'the message comes');
+    assert.deepEqual((await run.root.messages('first')).map((it) => it.text), ['Be quick.']);
+    die();
+    isDead = true;
+    return new Promise(() => undefined);
+  });
+  dying.catch(() => assert.fail('the dead speak'));
+  const { runId } = await eventually(() => ann.run('messages').catch(() => undefined), 'the run is there');
+  await ann.send(`${runId}/root`, 'Be quick.');
+  await eventually(() => isDead, 'the first worker dies');
+  const read = await router.run(desk, order, async ({ root }) => {
+    const texts = [];
+    for (const key of ['first', 'second', 'first']) texts.push((await root.messages(key)).map((it) => it.text));
+    return texts;
+  });
+  assert.deepEqual(read, [['Be quick.'], [], ['Be quick.']]);
+});
+
 test('a key stands for one content: other words and other arguments are a conflict', async () => {
   const running = router.run(desk, { alias: 'contents', input: null }, async ({ root }) => {
     const ask = (reason: string): Promise<unknown> => root.ask({ key: 'pay', reason });
