@@ -76,17 +76,6 @@ pub struct McpFailure {
     pub error: McpError,
 }
 
-/// A tool that a server lists and that cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnusableTool {
-    /// The server.
-    pub server: ServerName,
-    /// The name that the server gives it.
-    pub tool: String,
-    /// Why.
-    pub reason: String,
-}
-
 /// Servers and their tools. Dropped, the processes that were started for them end; [`McpServers::close`] lets them
 /// end by themselves and says what became of them.
 pub struct McpServers {
@@ -146,10 +135,11 @@ impl McpServers {
         tools
     }
 
-    /// The tools that cannot be used.
-    pub fn left_out(&self) -> Vec<UnusableTool> {
+    /// What of the servers' tools is not there, a sentence each: tools that cannot be used, and lists that were not read
+    /// to their end.
+    pub fn notes(&self) -> Vec<String> {
         let servers = self.servers.iter();
-        servers.flat_map(|server| server.tools().left_out).collect()
+        servers.flat_map(|server| server.tools().notes).collect()
     }
 
     /// Counts how often a list of tools has changed. A caller that sees it change puts the tools anew into the registry
