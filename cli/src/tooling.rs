@@ -240,11 +240,8 @@ pub(crate) async fn connected(
             logins::why(&failure.error, file)
         ));
     }
-    for left_out in servers.left_out() {
-        note(format!(
-            "note: the tool {} of {} is left out: {}",
-            left_out.tool, left_out.server, left_out.reason
-        ));
+    for missing in servers.notes() {
+        note(format!("note: {missing}"));
     }
     Arc::new(servers)
 }

@@ -35,6 +35,9 @@ pub fn hint(error: &ModelError) -> &'static str {
         ModelError::Rejected { status: 404, .. } => {
             "check the model's name, and --base-url where it is given"
         }
+        ModelError::Rejected { detail, .. } if is_about_a_tool(detail) => {
+            "leave the tool out that the provider names: `tools` in the servers' file says which are used"
+        }
         ModelError::Rejected { .. } => {
             "check the model's name, and that the model can answer in JSON by a schema"
         }
@@ -59,4 +62,17 @@ pub fn hint(error: &ModelError) -> &'static str {
         ModelError::Unrecorded(_) => "see to the store, then resume the run",
         _ => "try another model",
     }
+}
+
+/// Whether a provider refuses the definition of a tool: each of them names the place where it stands in the request.
+fn is_about_a_tool(detail: &str) -> bool {
+    let places = [
+        "tools.",
+        "tools[",
+        "input_schema",
+        "function_declarations",
+        "functionDeclarations",
+        "schema for function",
+    ];
+    places.iter().any(|place| detail.contains(place))
 }

@@ -40,10 +40,9 @@ use genai::chat::{ChatOptions, ChatRequest};
 use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, ModelIden};
 use routing_core::model::{
-    ChunkSink, LanguageModel, ModelCall, ModelCaller, ModelError, ModelReply, PartialReply,
-    TurnForm,
+    ChunkSink, Dialect, LanguageModel, ModelCall, ModelCaller, ModelError, ModelReply,
+    PartialReply, TurnForm,
 };
-use routing_core::schema::Dialect;
 use routing_core::{Outcome, StopScope};
 use tracing::Instrument;
 
@@ -315,6 +314,7 @@ impl ProviderModel {
     fn manner(&self) -> request::Manner<'_> {
         request::Manner {
             provider: self.provider,
+            dialect: LanguageModel::dialect(self),
             model: &self.model,
             limits: &self.limits,
             max_tokens: self.known(|profile| profile.max_tokens),

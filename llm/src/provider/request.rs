@@ -20,6 +20,8 @@ use crate::chat::ChatCall;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Manner<'m> {
     pub(crate) provider: Provider,
+    /// The dialect in which it takes the schemas of tools.
+    pub(crate) dialect: Dialect,
     /// What the provider calls the model.
     pub(crate) model: &'m str,
     pub(crate) limits: &'m CallLimits,
@@ -57,7 +59,7 @@ pub(crate) fn of(call: &ModelCall, manner: &Manner<'_>) -> (ChatRequest, ChatOpt
         | Wire::Gemini
         | Wire::Instructions => Cow::Borrowed(call.messages.as_slice()),
     };
-    request((&messages, &call.tools), provider, first, (body, options))
+    request((&messages, &call.tools), manner, first, (body, options))
 }
 
 /// The conversation in which no role speaks twice in a row: the templates of many open models refuse any other.
@@ -85,7 +87,7 @@ fn in_turns(messages: &[Message]) -> Cow<'_, [Message]> {
 pub(crate) fn of_chat(call: &ChatCall, manner: &Manner<'_>) -> (ChatRequest, ChatOptions) {
     let options = options(manner);
     let said = (call.messages.as_slice(), &*call.tools);
-    request(said, manner.provider, Vec::new(), (Map::new(), options))
+    request(said, manner, Vec::new(), (Map::new(), options))
 }
 
 /// How the schema is sent: a server that is spoken to like OpenAI and makes a grammar of it is not strict in OpenAI's sense.
@@ -99,14 +101,15 @@ fn wire_of(provider: Provider, schema: &AnswerSchema) -> Wire {
 /// A conversation with its tools, after messages that come first.
 fn request(
     (messages, offers): (&[Message], &[ToolOffer]),
-    provider: Provider,
+    manner: &Manner<'_>,
     first: Vec<ChatMessage>,
     (mut body, options): (Map<String, Value>, ChatOptions),
 ) -> (ChatRequest, ChatOptions) {
     let mut said = first;
-    let wire = provider.tool_wire();
-    said.extend(transcript::of(messages, provider.wire()));
+    let wire = manner.provider.tool_wire();
+    said.extend(transcript::of(messages, manner.provider.wire()));
     let mut request = ChatRequest::new(said);
+    let offers = &tools::taken(offers, manner.dialect);
     if let Some(tools) = tools::through_library(offers, wire) {
         request = request.with_tools(tools);
     }

@@ -341,10 +341,15 @@ fn tool_ended(tree: &AgentTree, node: &NodeId, message: &ToolMessage) -> Option<
         | CallEnd::FinishedAnyway { .. }
         | CallEnd::FailedAnyway { .. }
         | CallEnd::Skipped { .. }
-        | CallEnd::TimedOut { .. } => ("✗", Tone::Bad),
+        | CallEnd::TimedOut { .. }
+        | CallEnd::Unknown { .. } => ("✗", Tone::Bad),
     };
     let text = cut(&visible_line(&message.text()), WIDEST_CALL);
-    let what = format!("{}: {text}", visible_line(&message.tool));
+    // Never cut, whatever the tool wrote.
+    let note = tools::wording::may_still_run(&message.end);
+    let note = note.map(|note| format!(" [{}]", visible_line(&note)));
+    let note = note.unwrap_or_default();
+    let what = format!("{}: {text}{note}", visible_line(&message.tool));
     PrintedEvent::of(who, symbol, tone, what)
 }
 

@@ -177,7 +177,5 @@ fn end_by(row: &Interrupt) -> Result<Option<CallEnd>, KeepError> {
 }
 
 fn not_known(why: &str) -> CallEnd {
-    CallEnd::Failed {
-        reason: format!("the process that ran the call died, and its outcome is unknown; {why}"),
-    }
+    CallEnd::not_seen(format!("the process that ran it died; {why}"))
 }
