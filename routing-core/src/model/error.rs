@@ -94,6 +94,14 @@ pub enum ModelError {
         /// How much had arrived, in bytes.
         received: usize,
     },
+    /// The provider ended the answer for a reason that no whole answer has. What came of it is not used.
+    #[error("the provider ended the answer with `{reason}`")]
+    EndedWith {
+        /// The provider's word, and what it said of it.
+        reason: String,
+        /// Whether the same call may end otherwise.
+        again: bool,
+    },
     /// A line of the answer does not come to its end.
     #[error("a line of the answer has no end: {reads} reads brought none")]
     LineTooLong {
@@ -178,6 +186,7 @@ impl ModelError {
                 retry_after: None,
                 ..
             } => false,
+            Self::EndedWith { again, .. } => *again,
             Self::Unreachable { .. }
             | Self::RateLimited { .. }
             | Self::ProviderFailed { .. }
@@ -210,6 +219,7 @@ impl ModelError {
             | Self::Refused { .. }
             | Self::Filtered { .. }
             | Self::BrokenOff { .. }
+            | Self::EndedWith { .. }
             | Self::LineTooLong { .. }
             | Self::TooLong { .. }
             | Self::TimedOut { .. }
@@ -232,6 +242,7 @@ impl ModelError {
             Self::Refused { .. }
             | Self::Filtered { .. }
             | Self::BrokenOff { .. }
+            | Self::EndedWith { .. }
             | Self::LineTooLong { .. }
             | Self::TooLong { .. }
             | Self::TimedOut { .. }
