@@ -6,6 +6,7 @@
 pub mod allowance;
 #[doc(hidden)]
 pub mod attempts;
+pub mod brief;
 #[doc(hidden)]
 pub mod entry;
 #[doc(hidden)]

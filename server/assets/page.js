@@ -148,7 +148,7 @@
       new Notification("A question waits for you", { tag: "irq", body: `${waiting} open` });
     }
   };
-  // What is chosen in the list stays chosen when the list is read again; what has changed since is another version.
+  // What is chosen in the list stays chosen when the list is read again: nothing is decided there.
   // What is opened stays open, and what is written or selected stays so, with the cursor where it was. While somebody
   // selects, the part is read again afterwards: the list of a selection would close.
   let chosen = [];

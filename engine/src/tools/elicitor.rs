@@ -149,6 +149,7 @@ fn matter(request: &ElicitationRequest, call: &ToolCall, place: String) -> ToolQ
         is_excerpt: !arguments.is_whole,
         arguments: arguments.value,
         digest: None,
+        folder: None,
         preview: None,
         schema: schema.clone(),
         place,

@@ -56,12 +56,15 @@ pub struct ToolQuestion {
     pub call: CallId,
     /// Its arguments; where they are large, the beginnings of their texts.
     pub arguments: Value,
-    /// Whether the arguments are more than is shown of them.
+    /// Whether the call, or what it would change, is more than is shown here.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_excerpt: bool,
     /// Identifies the exact call: an approval names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<CallDigest>,
+    /// Where it works.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
     /// What the call would change, if the tool can say so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<String>,
@@ -69,6 +72,21 @@ pub struct ToolQuestion {
     pub schema: Value,
     /// The place of the call in its run.
     pub place: String,
+}
+
+impl ToolQuestion {
+    /// The arguments on one line: a single text as it is, anything else as JSON. Nothing is cut.
+    pub fn line(arguments: &Value) -> String {
+        let members = arguments.as_object().map(|object| object.values());
+        let only = members.and_then(|mut values| match (values.next(), values.next()) {
+            (Some(Value::String(text)), None) => Some(text.clone()),
+            _ => None,
+        });
+        let text = only.unwrap_or_else(|| arguments.to_string());
+        text.chars()
+            .map(|letter| if letter.is_control() { ' ' } else { letter })
+            .collect()
+    }
 }
 
 /// The content of an interrupt that asks about a tool.
@@ -214,6 +232,7 @@ mod tests {
             arguments: json!({"command": "ls"}),
             is_excerpt: false,
             digest: None,
+            folder: None,
             preview: None,
             schema: json!({"type": "object"}),
             place: "a#1/step/0/tool/0".to_owned(),

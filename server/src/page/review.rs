@@ -7,7 +7,7 @@ mod status;
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
-use control::{DecisionParts, QuestionContent, reason_of, request_schema, target_of};
+use control::{DecisionParts, QuestionContent, request_schema, target_of};
 use interrupts::Digest;
 use interrupts::catalogue::{Catalogue, SharedCatalogue};
 use interrupts::life::{Family, Interrupt, Verdict};
@@ -20,7 +20,8 @@ use serde_json::{Map, Value, json};
 use super::form;
 use super::layout::{NavigationItem, again, banner, page, refused, time_text};
 use super::plan;
-use super::quoted::{asks, headline, quoted, whose};
+use super::matter::{self, pretty};
+use super::quoted::{asks, headline};
 use super::rules;
 use super::visitor::Visitor;
 use crate::access::{Caller, Right};
@@ -332,8 +333,7 @@ fn body_with(
         @if let Some((problem, _)) = tried { (banner(problem)) }
         (followed(interrupt, caller, now))
         @if is_open && may { p { a href="#decision" { "To the decision" } } }
-        (quoted(interrupt, &reason_of(interrupt)))
-        (context(interrupt, &question))
+        (matter::whole(interrupt, &question))
         @if let Some(suggestion) = &shown.suggestion { (suggested(suggestion)) }
         @if let Some(plan) = &shown.plan { (plan::current(plan)) }
         @if is_open && allows(interrupt, Verdict::ModifyPlan) {
@@ -372,73 +372,6 @@ fn beside(shown: &ReviewContext) -> Markup {
 /// Whether it can still be decided.
 fn is_undecided(interrupt: &Interrupt, app: &App) -> bool {
     not_decided(interrupt, app.now()).is_none()
-}
-
-fn pretty(value: &Value) -> String {
-    serde_json::to_string_pretty(value).unwrap_or_default()
-}
-
-/// What a reviewer needs to know to decide.
-fn context(interrupt: &Interrupt, question: &QuestionContent) -> Markup {
-    html! {
-        @if !question.context_for_decision.is_empty() {
-            section aria-labelledby="context" {
-                h2 id="context" { "What one needs to know" }
-                (quoted(interrupt, &question.context_for_decision))
-            }
-        }
-        @if !question.own_fields.is_empty() {
-            section aria-labelledby="more" {
-                h2 id="more" { "What the agent adds" }
-                figure.others {
-                    figcaption { (whose(interrupt)) " writes:" }
-                    dl tabindex="0" {
-                        @for (name, value) in &question.own_fields {
-                            @if !is_blank(value) {
-                                dt { (visible(&words_of(name))) }
-                                dd { (shown_value(value)) }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// The name of a field, as words: `coverageGoals` are coverage goals.
-fn words_of(name: &str) -> String {
-    let mut words = String::with_capacity(name.len() + 4);
-    for letter in name.chars() {
-        if letter.is_uppercase() {
-            words.push(' ');
-        }
-        words.push(letter);
-    }
-    label(words.trim())
-}
-
-/// A text as running text, texts as a list, any other value as it is.
-fn shown_value(value: &Value) -> Markup {
-    let texts = value
-        .as_array()
-        .map(|items| items.iter().map(Value::as_str).collect::<Option<Vec<_>>>());
-    html! {
-        @match (value.as_str(), texts) {
-            (Some(text), _) => div.text { (visible(text)) },
-            (None, Some(Some(texts))) => ul.text { @for text in texts { li { (visible(text)) } } },
-            (None, _) => pre tabindex="0" { (visible(&pretty(value))) },
-        }
-    }
-}
-
-fn is_blank(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Bool(_) | Value::Number(_) | Value::Object(_) => false,
-    }
 }
 
 /// Where the answer goes, and why nowhere else.

@@ -41,4 +41,5 @@ mod run_page;
 mod runs;
 mod scene;
 mod secured;
+mod shown;
 mod socket;

@@ -145,6 +145,7 @@ fn whether_again(
             is_excerpt: !arguments.is_whole,
             arguments: arguments.value,
             digest: None,
+            folder: None,
             preview: None,
             schema: serde_json::json!({"type": "object", "maxProperties": 0}),
             place,
