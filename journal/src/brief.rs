@@ -18,7 +18,10 @@ pub fn in_brief(text: &str) -> String {
     }
     let head: String = line.chars().take(HEAD).collect();
     let tail: String = line.chars().skip(count - TAIL).collect();
-    format!("{head} \u{2026} {tail} ({} characters)", text.chars().count())
+    format!(
+        "{head} \u{2026} {tail} ({} characters)",
+        text.chars().count()
+    )
 }
 
 #[cfg(test)]
@@ -31,7 +34,10 @@ mod tests {
         let command = format!("cat {}; touch PWNED", "src/prices.py ".repeat(20));
         let shown = in_brief(&command);
         let length = format!("({} characters)", command.chars().count());
-        assert!(shown.ends_with(&format!("; touch PWNED {length}")), "{shown}");
+        assert!(
+            shown.ends_with(&format!("; touch PWNED {length}")),
+            "{shown}"
+        );
         assert_eq!(in_brief(&"\u{e9}".repeat(140)).chars().count(), 140);
     }
 }

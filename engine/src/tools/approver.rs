@@ -12,9 +12,9 @@ use super::asking::{AskingNode, CallAnswer, CallQuestion};
 use super::excerpt;
 use super::round::RoundState;
 use super::tooling::Tooling;
+use journal::brief::in_brief;
 use journal::error::KeepError;
 use journal::place;
-use journal::brief::in_brief;
 use journal::tool::{ToolQuestion, ToolQuestionContent, ToolQuestionKind};
 
 /// Asks a person about the calls of one round.
@@ -65,6 +65,7 @@ impl StoreApprover {
             digest: Some(request.digest),
             folder: Some(root.display().to_string()),
             preview: preview.map(|preview| preview.value),
+            allowed_before: None,
             schema: schema
                 .map(|(_name, schema)| schema.clone())
                 .unwrap_or_default(),

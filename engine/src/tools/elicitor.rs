@@ -151,6 +151,7 @@ fn matter(request: &ElicitationRequest, call: &ToolCall, place: String) -> ToolQ
         digest: None,
         folder: None,
         preview: None,
+        allowed_before: None,
         schema: schema.clone(),
         place,
     };

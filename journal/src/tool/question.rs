@@ -9,6 +9,7 @@ use interrupts::life::Verdict;
 
 use super::call::CallId;
 use super::digest::CallDigest;
+use super::repeated::AllowedBefore;
 
 /// The value of the choice that lets it be done.
 pub const CHOICE_YES: &str = "approve";
@@ -68,6 +69,9 @@ pub struct ToolQuestion {
     /// What the call would change, if the tool can say so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<String>,
+    /// Who allowed it in an earlier form, if it is asked again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allowed_before: Option<AllowedBefore>,
     /// What an edited request must fit: other arguments, or the value that is wanted.
     pub schema: Value,
     /// The place of the call in its run.
@@ -118,6 +122,15 @@ impl ToolQuestionContent {
             context_for_decision,
             tool_call: about,
         }
+    }
+
+    /// The same question, asked again because the call is not what was allowed.
+    #[must_use]
+    pub fn after(mut self, before: AllowedBefore) -> Self {
+        let sentence = before.sentence();
+        self.context_for_decision = format!("{sentence}\n{}", self.context_for_decision);
+        self.tool_call.allowed_before = Some(before);
+        self
     }
 
     /// Reads the content of an interrupt; `None` if it asks about no tool.
@@ -234,6 +247,7 @@ mod tests {
             digest: None,
             folder: None,
             preview: None,
+            allowed_before: None,
             schema: json!({"type": "object"}),
             place: "a#1/step/0/tool/0".to_owned(),
         };

@@ -38,6 +38,7 @@ fn call(interrupt: &Interrupt, about: &ToolQuestionContent) -> Markup {
                     ToolQuestionKind::Input => { "The server of " (tool) " asks for input, during this call by " (agent(interrupt)) "." },
                 }
             }
+            @if let Some(before) = &call.allowed_before { p.banner data-testid="again" { (visible(&before.sentence())) } }
             (arguments(&call.arguments))
             @if call.is_excerpt {
                 p.hint { "It is longer than a question holds. Of a long text the beginning is shown, and how long all of it is." }

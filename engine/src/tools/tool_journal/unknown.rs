@@ -147,6 +147,7 @@ fn whether_again(
             digest: None,
             folder: None,
             preview: None,
+            allowed_before: None,
             schema: serde_json::json!({"type": "object", "maxProperties": 0}),
             place,
         },
