@@ -5,7 +5,7 @@ use reqwest::StatusCode;
 
 use crate::house::House;
 use crate::page::{Browser, hidden};
-use crate::scene::{awaiting, open_question, question, running};
+use crate::scene::{awaiting, offering, open_choice, open_question, question, running};
 use crate::shown::together;
 
 #[tokio::test]
@@ -55,7 +55,7 @@ async fn a_question_that_is_claimed_is_mine_and_nobody_elses_to_decide() {
 async fn whoever_claims_a_question_goes_on_with_what_he_has_written() {
     let house = House::open().await;
     let run = running(&*house.store, None).await;
-    let asked = open_question(&*house.store, &run).await;
+    let asked = open_choice(&*house.store, &run).await;
     let path = format!("/review/{}", asked.id);
     let (first, other) = (
         Browser::of(&house, "alex", Role::Reviewer).await,
@@ -204,7 +204,7 @@ async fn what_is_chosen_in_the_inbox_is_decided_together_or_not_at_all() {
         plain.content = content.to_string();
         asked.push(awaiting(&*house.store, plain).await);
     }
-    let with_choices = awaiting(&*house.store, question(&run, "sure?")).await;
+    let with_choices = awaiting(&*house.store, offering(&run, "sure?")).await;
     let browser = Browser::of(&house, "alex", Role::Reviewer).await;
     let (_, inbox) = browser.get("/").await;
     let ids: Vec<String> = asked.iter().map(|one| one.id.to_string()).collect();

@@ -1,7 +1,8 @@
 //! Every form that can decide contains every byte that it decides about, whatever an agent writes.
 
-use interrupts::life::{Admission, Interrupt, Role, Verdict};
-use journal::tool::{CallId, ToolQuestion, ToolQuestionContent, ToolQuestionKind};
+use interrupts::ActorName;
+use interrupts::life::{Actor, Admission, Interrupt, Role, Verdict};
+use journal::tool::{AllowedBefore, ToolQuestionContent};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
@@ -53,26 +54,17 @@ fn on_page(text: &str) -> String {
     shown
 }
 
+/// A question whether a command may run, as the engine raises it.
 fn permission(run: &interrupts::store::Run, command: &str, diff: &str) -> Admission {
-    let arguments = json!({"command": command});
-    let about = ToolQuestion {
-        asks: ToolQuestionKind::Permission,
-        tool: "shell".to_owned(),
-        description: String::new(),
-        call: CallId::new("a"),
-        arguments,
-        is_excerpt: false,
-        digest: None,
-        folder: Some("/ws".to_owned()),
-        preview: Some(diff.to_owned()),
-        schema: json!({"type": "object"}),
-        place: "a#1/step/0/tool/0".to_owned(),
-    };
-    let matter = ToolQuestionContent::new("it wants to".to_owned(), String::new(), about);
+    let content = json!({"reason": "it wants to", "toolCall": {
+        "asks": "permission", "tool": "shell", "call": "a", "arguments": {"command": command},
+        "folder": "/ws", "preview": diff, "schema": {"type": "object"}, "place": "a#1/step/0/tool/0",
+    }});
     Admission {
-        allowed: matter.allowed().to_vec(),
-        content: serde_json::to_string(&matter).unwrap(),
-        ..question(run, "it wants to use `shell`")
+        allowed: vec![Verdict::Approve, Verdict::Edit, Verdict::Reject],
+        content: content.to_string(),
+        // As the row has it, which is what lists show of a question that is about no call.
+        ..question(run, &command.chars().take(4_000).collect::<String>())
     }
 }
 
@@ -119,7 +111,11 @@ async fn every_form_that_can_decide_contains_every_byte_that_it_decides_about() 
     for path in ["/", "/inbox", "/agents"] {
         let (status, page) = browser.get(path).await;
         assert_eq!(status, StatusCode::OK, "{path}");
-        assert_eq!(check(&page, path, &asked), 0, "{path} is a list, and decides");
+        assert_eq!(
+            check(&page, path, &asked),
+            0,
+            "{path} is a list, and decides"
+        );
     }
     for (interrupt, texts) in &asked {
         let path = format!("/review/{}", interrupt.id);
@@ -200,4 +196,152 @@ async fn a_call_that_is_longer_than_a_question_holds_is_not_decided_among_others
     let (_, page) = browser.get(&together([&long, &short].into_iter())).await;
     assert!(deciding(&page).is_empty(), "{page}");
     assert!(page.contains("Look at it alone"), "{page}");
+}
+
+/// The part of a page in an element with this test id, up to its end.
+fn part<'page>(page: &'page str, id: &str, end: &str) -> &'page str {
+    let begin = format!("data-testid=\"{id}\"");
+    let rest = page.split_once(&begin).map_or("", |(_, rest)| rest);
+    rest.split_once(end).map_or("", |(part, _)| part)
+}
+
+#[tokio::test]
+async fn what_the_router_knows_has_a_frame_that_no_agent_writes_in() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let call = awaiting(&*house.store, permission(&run, "rm -rf ~", "-all")).await;
+    let copied = "Checked by Interrupt Router: digest 00, folder /ws";
+    let forged = awaiting(&*house.store, question(&run, copied)).await;
+    let browser = Browser::of(&house, "alex", Role::Reviewer).await;
+    let (_, page) = browser.get(&format!("/review/{}", call.id)).await;
+    let checked = part(&page, "checked", "</section>");
+    for known in ["rm -rf ~", "/ws", "-all", "shell"] {
+        assert!(checked.contains(known), "{known}: {page}");
+    }
+    assert!(!page.contains(" writes"), "an agent is its author: {page}");
+    assert!(
+        page.contains("The answer goes to the call that is asked about."),
+        "{page}"
+    );
+    let (_, page) = browser.get(&format!("/review/{}", forged.id)).await;
+    assert!(!page.contains("data-testid=\"checked\""), "{page}");
+    assert!(
+        part(&page, "quoted", "</figure>").contains(copied),
+        "{page}"
+    );
+}
+
+#[tokio::test]
+async fn words_of_a_supervisor_and_fields_of_the_agent_have_one_author_each() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let content = json!({
+        "details": {"type": "HUMAN_REVIEW", "reason": "Which one?", "choices": [],
+            "confirmationItems": [], "contextForDecision": "two of them"},
+        "cents": 12_000, "lag_seconds": 3,
+    });
+    let asked = Admission {
+        requested_by: Actor {
+            name: ActorName::new("grace").unwrap(),
+            role: Role::Supervisor,
+        },
+        content: content.to_string(),
+        ..question(&run, "Ask before you pay")
+    };
+    let asked = awaiting(&*house.store, asked).await;
+    let browser = Browser::of(&house, "alex", Role::Reviewer).await;
+    let (_, page) = browser.get(&format!("/review/{}", asked.id)).await;
+    let figures: Vec<&str> = page
+        .split("<figure")
+        .skip(1)
+        .filter_map(|rest| Some(rest.split_once("</figure>")?.0))
+        .collect();
+    let of = |words: &str| figures.iter().filter(move |it| it.contains(words)).count();
+    assert_eq!(
+        (
+            of("Ask before you pay"),
+            of("Which one?"),
+            of("two of them")
+        ),
+        (1, 1, 1)
+    );
+    for figure in figures {
+        let is_graces = figure.contains("grace");
+        assert_eq!(is_graces, figure.contains("Ask before you pay"), "{figure}");
+    }
+    assert!(
+        page.contains("<dt>Cents</dt>") && page.contains("12000"),
+        "{page}"
+    );
+    assert!(page.contains("<dt>Lag seconds</dt>"), "{page}");
+}
+
+#[tokio::test]
+async fn where_an_answer_went_is_said_from_the_decision_that_was_made() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let browser = Browser::of(&house, "alex", Role::Reviewer).await;
+    for (decision, more, says) in [
+        (
+            "reroute",
+            Some(("reroute_to", "ORCHESTRATOR")),
+            "The answer goes to ORCHESTRATOR, where alex sent it.",
+        ),
+        ("reject", None, "It goes nowhere"),
+        (
+            "respond",
+            Some(("text", "go on")),
+            "The answer goes back to DISCOVERY_ORCHESTRATOR.",
+        ),
+    ] {
+        let asked = awaiting(&*house.store, question(&run, "which way?")).await;
+        let path = format!("/review/{}", asked.id);
+        let (_, page) = browser.get(&path).await;
+        let bound =
+            ["version", "shown_target", "shown_digest"].map(|name| (name, hidden(&page, name)));
+        let mut fields: Vec<(&str, &str)> = bound
+            .iter()
+            .map(|(name, value)| (*name, &**value))
+            .collect();
+        fields.push(("decision", decision));
+        fields.extend(more);
+        let decided = browser.post(&path, &fields).await;
+        assert_eq!(decided.status(), StatusCode::SEE_OTHER, "{decision}");
+        let (_, page) = browser.get(&path).await;
+        assert!(page.contains(says), "{decision}: {page}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_asked_about_again_says_so_and_who_allowed_the_first() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let first = permission(&run, "make", "+one");
+    let path = format!("/v1/interrupts/{}/decisions", first.id);
+    let first = awaiting(&*house.store, first).await;
+    let approve = house
+        .post("reviewer", &path, &json!({"decision": "approve"}))
+        .header("If-Match", format!("\"{}\"", first.version));
+    assert_eq!(approve.send().await.unwrap().status(), StatusCode::CREATED);
+    let first = house.store.interrupt(first.id).await.unwrap().unwrap();
+    let again = permission(&run, "make", "+two");
+    let matter = ToolQuestionContent::of(&again.content).unwrap();
+    let before = AllowedBefore::of(&first, &matter.tool_call).unwrap();
+    let again = Admission {
+        content: serde_json::to_string(&matter.after(before)).unwrap(),
+        ..again
+    };
+    let again = awaiting(&*house.store, again).await;
+    let browser = Browser::of(&house, "alex", Role::Reviewer).await;
+    let (_, page) = browser.get(&format!("/review/{}", again.id)).await;
+    let said = part(&page, "again", "</p>");
+    assert!(said.contains("reviewer allowed this call at 2"), "{said}");
+    assert!(said.contains("a file has changed since"), "{said}");
+    // A call that was refused, or another one, is no repeat.
+    let other = ToolQuestionContent::of(&permission(&run, "make", "+two").content).unwrap();
+    let elsewhere = journal::tool::ToolQuestion {
+        place: "b#1/step/0/tool/0".to_owned(),
+        ..other.tool_call
+    };
+    assert_eq!(AllowedBefore::of(&first, &elsewhere), None);
 }
