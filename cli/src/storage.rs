@@ -231,7 +231,7 @@ impl Storage {
     ///
     /// Safe to repeat.
     pub(crate) async fn sweep(&self) -> Result<(), Failure> {
-        if self.status != StoreStatus::Whole {
+        if !self.is_whole() {
             return Ok(());
         }
         match self.store.sweep(MOST_SWEPT).await {
@@ -239,6 +239,11 @@ impl Storage {
             Ok(_) | Err(StoreError::Full) => Ok(()),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Whether all of it is there and can be written.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.status == StoreStatus::Whole
     }
 
     /// Wakes the process that owns a run, so that it looks into the store at once.

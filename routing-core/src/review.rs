@@ -239,6 +239,18 @@ pub enum InvalidAnswer {
         /// The ids that there are.
         items: Vec<String>,
     },
+    /// Something has to be chosen, or said in words, and is not.
+    #[error("selectedChoices: {unsaid}")]
+    NothingChosen {
+        /// What is missing.
+        unsaid: Unsaid,
+    },
+    /// Something has to be confirmed or refused, and is not.
+    #[error("confirmations: {unsaid}")]
+    Unconfirmed {
+        /// What is missing.
+        unsaid: Unsaid,
+    },
     /// A target that is no route.
     #[error("rerouteTo: `{given}` is no route; routes are: {}", routes.join(", "))]
     UnknownRoute {
@@ -258,7 +270,59 @@ pub enum InvalidAnswer {
     },
 }
 
+/// What an answer leaves open that the one who answers has to say. A proposal of an agent says it for no one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unsaid {
+    /// Choices are offered, and there is neither one of them nor a word.
+    Choice {
+        /// The values that can be chosen.
+        offered: Vec<String>,
+    },
+    /// It is approved, and some of what must be confirmed is neither confirmed nor refused.
+    Confirmations {
+        /// The ids of the items.
+        items: Vec<String>,
+    },
+}
+
+impl std::fmt::Display for Unsaid {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Choice { offered } => write!(
+                formatter,
+                "nothing is chosen; choose of {}, or answer in words",
+                offered.join(", ")
+            ),
+            Self::Confirmations { items } => {
+                write!(formatter, "say yes or no to: {}", items.join(", "))
+            }
+        }
+    }
+}
+
 impl Answer {
+    /// What has to be said with this verdict, and is not: of offered choices one, or words; with a yes, a yes or a no to
+    /// each item that must be confirmed.
+    pub fn unsaid(
+        &self,
+        verdict: Verdict,
+        offered: Vec<String>,
+        items: Vec<String>,
+    ) -> Option<Unsaid> {
+        let has_words = self
+            .text
+            .as_deref()
+            .is_some_and(|text| !text.trim().is_empty());
+        let answers = matches!(verdict, Verdict::Approve | Verdict::Respond);
+        if answers && !offered.is_empty() && self.selected_choices.is_empty() && !has_words {
+            return Some(Unsaid::Choice { offered });
+        }
+        let mut items = items;
+        items.retain(|id| !self.confirmations.contains_key(id));
+        let is_open = verdict == Verdict::Approve && !items.is_empty();
+        is_open.then_some(Unsaid::Confirmations { items })
+    }
+
     /// A no, with words for the agent. Nothing that was asked about is done.
     pub fn declined(verdict: Verdict, text: Option<String>) -> Self {
         Self {
@@ -308,11 +372,7 @@ impl Answer {
         let details = &question.details;
         for given in &self.selected_choices {
             if !details.choices.iter().any(|choice| choice.value == *given) {
-                let offered = details
-                    .choices
-                    .iter()
-                    .map(|choice| choice.value.clone())
-                    .collect();
+                let offered = details.values();
                 return Err(InvalidAnswer::UnknownChoice {
                     given: given.clone(),
                     offered,
@@ -325,16 +385,26 @@ impl Answer {
                 .iter()
                 .any(|item| item.id == *given)
             {
-                let items = details
-                    .confirmation_items
-                    .iter()
-                    .map(|item| item.id.clone())
-                    .collect();
+                let items = details.items();
                 return Err(InvalidAnswer::UnknownConfirmation {
                     given: given.clone(),
                     items,
                 });
             }
+        }
+        // What may be decided about a call says by itself what is meant, and a request that is wanted is an edit.
+        let is_agents = matches!(
+            question.kind,
+            QuestionKind::HumanReview | QuestionKind::UnsureReview { .. }
+        );
+        match self.unsaid(self.verdict(), details.values(), details.items()) {
+            Some(unsaid @ Unsaid::Choice { .. }) if is_agents => {
+                return Err(InvalidAnswer::NothingChosen { unsaid });
+            }
+            Some(unsaid @ Unsaid::Confirmations { .. }) if is_agents => {
+                return Err(InvalidAnswer::Unconfirmed { unsaid });
+            }
+            Some(_) | None => {}
         }
         match &self.reroute_to {
             Some(given) if !question.routes.contains(&given.as_str()) => {

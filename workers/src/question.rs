@@ -37,6 +37,8 @@ pub struct Asking {
     pub confirmations: Vec<ConfirmationItem>,
     /// The agent's own fields.
     pub fields: Map<String, Value>,
+    /// What may be decided; empty for all that a question usually allows.
+    pub allowed: Vec<Verdict>,
     /// How long it waits; if absent, as long as the policy says, or for ever.
     pub patience: Option<SignedDuration>,
 }
@@ -89,6 +91,9 @@ impl Owned<'_> {
         if catalogue.route(ways.0.as_str()).is_none() {
             // There is no request that a person could edit.
             allowed.retain(|verdict| *verdict != Verdict::Edit);
+        }
+        if !asking.allowed.is_empty() {
+            allowed.retain(|verdict| asking.allowed.contains(verdict));
         }
         let raise = Raise {
             ways,

@@ -23,6 +23,7 @@ use store::Opening;
 use super::{Backend, NewDecision, NewText, RefusedDecisions, Requested, SentText, Verified};
 use crate::actor::actor;
 use crate::arguments::StoreArguments;
+use crate::asker::end_of_gone;
 use crate::exit::{Exit, Failure};
 use crate::plan;
 use crate::policy;
@@ -189,7 +190,8 @@ impl Backend for Local {
     }
 
     async fn sweep(&self) -> Result<(), Failure> {
-        self.storage.sweep().await
+        self.storage.sweep().await?;
+        end_of_gone(&self.storage).await
     }
 
     async fn run(&self, id: RunId) -> Result<Option<Run>, Failure> {

@@ -156,14 +156,21 @@ async fn a_long_wait_hands_back_a_ticket_with_which_the_answer_is_fetched_later(
         )
         .await;
     let asked = bench.questions(1).await;
-    bench.does(&["review", &asked[0], "--decision", "approve"]);
+    bench.does(&[
+        "review",
+        &asked[0],
+        "--decision",
+        "respond",
+        "--message",
+        "yes",
+    ]);
     let told = client.result_of(waits).await.unwrap().fine();
     assert_eq!(
         (&told["state"], &told["decision"]),
-        (&json!("decided"), &json!("approve"))
+        (&json!("decided"), &json!("respond"))
     );
     let read_again = client.calls("await_answer", again).await.fine();
-    assert_eq!(read_again["decision"], "approve");
+    assert_eq!(read_again["decision"], "respond");
 }
 
 #[tokio::test]
@@ -318,7 +325,14 @@ async fn clients_over_http_share_a_server_and_each_session_has_a_run() {
         runs.contains("questions of ann") && runs.contains("questions of bob"),
         "{runs}"
     );
-    bench.does(&["review", &asked[1], "--decision", "approve"]);
+    bench.does(&[
+        "review",
+        &asked[1],
+        "--decision",
+        "respond",
+        "--message",
+        "yes",
+    ]);
     let listed = bob.calls("list_open", json!({})).await.fine();
     assert_eq!(listed["questions"][0]["state"], "decided");
     let own = address.trim_end_matches("/mcp");

@@ -149,7 +149,9 @@ fn matter(request: &ElicitationRequest, call: &ToolCall, place: String) -> ToolQ
         is_excerpt: !arguments.is_whole,
         arguments: arguments.value,
         digest: None,
+        folder: None,
         preview: None,
+        allowed_before: None,
         schema: schema.clone(),
         place,
     };

@@ -72,6 +72,16 @@ impl Decider {
             Self::Deadline => DecidedBy::Deadline,
         }
     }
+
+    /// Who decided, in a sentence.
+    pub fn title(&self) -> &str {
+        match self {
+            Self::Person { name } => name.as_str(),
+            Self::Rule { .. } => "a standing rule",
+            Self::Policy => "the policy",
+            Self::Deadline => "its deadline",
+        }
+    }
 }
 
 /// A proposed decision.

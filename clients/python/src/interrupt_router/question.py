@@ -41,7 +41,7 @@ class Confirmation:
     prompt: str
     """What people read."""
     default: bool | None = None
-    """What is assumed when nothing is said."""
+    """What is suggested to the person."""
     impact_if_no: str | None = None
     """What a refusal leads to."""
 

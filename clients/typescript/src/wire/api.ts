@@ -181,7 +181,7 @@ export interface components {
         };
         /** @description Something that must be confirmed or refused. */
         readonly ConfirmationBody: {
-            /** @description What is assumed when nothing is said. */
+            /** @description What is suggested to the person. */
             readonly default?: boolean | null;
             /** @description Names the item in the answer. */
             readonly id: string;
@@ -192,7 +192,7 @@ export interface components {
         };
         /** @description Something that must be confirmed or refused. */
         readonly ConfirmationView: {
-            /** @description What is assumed when nothing is said. */
+            /** @description What is suggested to the person. */
             readonly defaultValue?: boolean | null;
             /** @description Names the item in the answer. */
             readonly id: string;
@@ -314,7 +314,7 @@ export interface components {
         };
         /** @description Something that shall be confirmed. */
         readonly EventConfirmation: {
-            /** @description What is assumed when nothing is said. */
+            /** @description What is suggested to the person. */
             readonly defaultValue?: boolean | null;
             /** @description Names the item in the answer. */
             readonly id: string;

@@ -30,7 +30,7 @@ export interface Question {
   readonly confirmations?: readonly {
     readonly id: string;
     readonly prompt: string;
-    /** What is assumed when nothing is said. */
+    /** What is suggested to the person. */
     readonly default?: boolean;
     /** What a refusal leads to. */
     readonly impactIfNo?: string;

@@ -53,7 +53,7 @@ pub(crate) struct ConfirmationBody {
     id: String,
     /// What is to be confirmed.
     prompt: String,
-    /// What is assumed when nothing is said.
+    /// What is suggested to the person.
     #[serde(default)]
     default: Option<bool>,
     /// What a refusal leads to.
@@ -124,6 +124,7 @@ impl QuestionBody {
             choices: choices.collect(),
             confirmations: confirmations.collect(),
             fields: self.fields,
+            allowed: Vec::new(),
             patience,
         })
     }
