@@ -142,7 +142,7 @@ def test_runs_are_handled_in_threads(router: Router, ann: Operator) -> None:
 def pass_back(run: Run) -> None:
     """Gives a run back, so that any worker may take it."""
     run._portal.call(run._inner.lease.release())
-    run._inner._has_ended = True
+    run._inner.has_ended = True
 
 
 def _work(router: Router, handle: object) -> None:

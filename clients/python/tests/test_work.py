@@ -72,7 +72,7 @@ async def test_a_worker_takes_no_run_that_needs_what_it_lacks(router: Router, an
     async def handler(run: Run) -> str:
         return f"did {run.input}"
 
-    with pytest.raises(RouterError, match="labels.*gpu"):
+    with pytest.raises(RouterError, match=r"labels.*gpu"):
         async with router.run(DESK, alias="large", input="large", needs=["gpu"]):
             pass
     large = (await ann.run("large")).run_id

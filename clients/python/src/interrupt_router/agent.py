@@ -104,6 +104,7 @@ class Agent:
     async def withdraw(self, key: str) -> None:
         """Withdraws a question that need not be answered any more."""
         await self.lease.delete(self.question_path(key))
+        self.run.watch.unpark(key)
 
     async def wait_for(self, key: str, body: api.QuestionBody | None = None) -> Question:
         """Waits until a question is decided, expired or withdrawn. The request that asks it waits, too."""
@@ -112,7 +113,7 @@ class Agent:
         while question is None or question.state == "open":
             left = parks_at - time.monotonic()
             if question is not None and left <= 0 and not self.run.is_busy:
-                raise Parked(key)
+                raise self.run.watch.park(key)
             # Beyond that, an effect under way keeps the run for a moment at a time.
             wait = max(min(LONGEST_WAIT, left), MOMENT if self.run.is_busy else 0.0)
             path = self.question_path(key)
@@ -123,6 +124,7 @@ class Agent:
                 query: api.QuestionQuery = {"epoch": self.lease.epoch}
                 asking = self.lease.get(path, query, wait=wait)
             question = Question.of_json(await self.run.watch.guard(self.id, asking))
+        self.run.watch.unpark(key)
         self.check()
         return question
 
@@ -164,7 +166,8 @@ class Agent:
         """
         self.check()
         with self.run.busy():
-            return await to_its_end(self._effect(key, function, args, repeatable=repeatable, lookup=lookup))
+            doing = self._effect(key, function, args, repeatable=repeatable, lookup=lookup)
+            return await to_its_end(doing, self.run.effects)
 
     async def _effect(
         self,
@@ -254,15 +257,16 @@ class OpeningAgent:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
         agent = self._agent
-        if error is None:
-            await agent.report("completed")
-        elif isinstance(error, Stopped) and error.stop.concerns_agent_alone and error.stop.concerns(agent.id):
-            if error.stop.agent_id != agent.id:
+        ended_by = agent.run.watch.ended_by(agent.id, error)
+        if isinstance(ended_by, Stopped) and ended_by.stop.concerns_agent_alone and ended_by.stop.concerns(agent.id):
+            if ended_by.stop.agent_id != agent.id:
                 return False  # it concerns an agent above, too, which tells the server
             stopped: api.StoppedBody = {"agent_id": agent.id}
             await agent.lease.post("stopped", stopped)
             return True
-        elif isinstance(error, Exception) and not isinstance(error, (Stopped, Parked, RouterError)):
+        if ended_by is None:
+            await agent.report("completed")
+        elif isinstance(ended_by, Exception) and not isinstance(ended_by, (Stopped, Parked, RouterError)):
             await agent.report("failed")
         return False
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -54,8 +55,10 @@ class Run:
         """Its own agent, of the workflow's first kind. It is there from the beginning."""
         self.result: Any = None
         """What comes of it. Set it before the block ends; people and `Router.result` read it."""
+        self.effects: set[asyncio.Task[Any]] = set()
+        """The effects under way."""
         self._busy = 0
-        self._has_ended = False
+        self.has_ended = False
 
     def agent(self, kind: str, name: str | None = None) -> OpeningAgent:
         """Starts an agent below ``root``, called like its kind unless `name` says otherwise. Await it, or enter it."""
@@ -90,7 +93,7 @@ class Run:
 
     async def end(self, state: api.EndName, reason: str = "") -> None:
         """Ends the run: ``completed`` with its `result`, ``failed`` or ``cancelled``. The block does so by itself."""
-        if self._has_ended:
+        if self.has_ended:
             return
         result = self.result if state == "completed" else None
         body: api.EndBody = {"state": state, "reason": reason or None, "result": result}
@@ -100,7 +103,7 @@ class Run:
             # The answer to an earlier attempt was lost.
             if (await self.lease.row())["state"] != state:
                 raise
-        self._has_ended = True
+        self.has_ended = True
 
     @property
     def is_busy(self) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import quote
 
-from .errors import Unavailable
+from .errors import LeaseLost, RunFinished, Unavailable
 from .lease import Lease
 from .ownership import Ownership
 from .run import Run
@@ -77,7 +77,7 @@ class WorkLoop:
         try:
             async with Ownership(taken):
                 run.result = await self._handler(run)
-        except (Stopped, Parked) as stopped:
+        except (Stopped, Parked, LeaseLost, RunFinished) as stopped:
             log.info("%s: %s", run.id, stopped)
         except Exception:
             # The run's own error is recorded with the run; other runs go on.
