@@ -44,9 +44,8 @@ async def test_no_number_of_cancellations_cuts_it() -> None:
         await asyncio.sleep(0)
     assert len(under_way) == 1
     may_end.set()
-    with pytest.raises(asyncio.CancelledError) as cancelled:
+    with pytest.raises(asyncio.CancelledError):
         await task
-    assert isinstance(cancelled.value.__cause__, ValueError)
     assert not under_way
 
 

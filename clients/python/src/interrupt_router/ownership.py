@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from .control import OF_THE_WORKER
+from .draining import Draining
 from .errors import LeaseLost, RouterError, RunFinished
 from .run import Run
 from .stop import Parked, Stopped
@@ -34,8 +36,11 @@ class Ownership:
         self._run: Run | None = None
 
     async def __aenter__(self) -> Run:
-        self._run = await self._take()
-        self._run.watch.start()
+        with ExitStack() as stack:
+            stack.enter_context(Draining.of_task())
+            self._run = await self._take()
+            self._run.watch.start()
+            self._stack = stack.pop_all()
         return self._run
 
     async def __aexit__(
@@ -43,12 +48,13 @@ class Ownership:
     ) -> None:
         run = self._run
         assert run is not None
-        try:
-            ended_by = await to_its_end(_settle(run, error))
-        finally:
-            await run.watch.close()
-        if ended_by is not error and ended_by is not None and (error is None or isinstance(error, Exception)):
-            raise ended_by from error
+        with self._stack:
+            try:
+                ended_by = await to_its_end(_settle(run, error))
+            finally:
+                await run.watch.close()
+            if ended_by is not error and ended_by is not None and (error is None or isinstance(error, Exception)):
+                raise ended_by from error
 
 
 async def _settle(run: Run, error: BaseException | None) -> BaseException | None:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 
 
-async def to_its_end(work: Coroutine[Any, Any, T], under_way: set[asyncio.Task[Any]] | None = None) -> T:
+async def to_its_end(
+    work: Coroutine[Any, Any, T],
+    under_way: set[asyncio.Task[Any]] | None = None,
+    *,
+    on_cancel: Callable[[], object] = lambda: None,
+) -> T:
     """Lets the work end however often the caller is cancelled, who is cancelled after that. Until then it is `under_way`."""
     task = asyncio.create_task(work)
     if under_way is not None:
@@ -22,6 +27,7 @@ async def to_its_end(work: Coroutine[Any, Any, T], under_way: set[asyncio.Task[A
             await asyncio.wait({task})
         except asyncio.CancelledError as error:
             cancelled = error
+            on_cancel()
     if cancelled is None:
         return task.result()
     raise cancelled from None if task.cancelled() else task.exception()
