@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import json
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
@@ -11,8 +10,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
 from urllib.parse import quote
 
-from .errors import EffectUnknown, RouterError, Unanswered
+from .errors import EffectUnkept, EffectUnknown, RouterError, Unanswered
 from .invoke import invoke
+from .kept import UNKEPT, Unkeepable, keep, unkept
 from .lease import Lease
 from .question import Choice, Confirmation, Question, question_body
 from .routed import Routed
@@ -160,7 +160,8 @@ class Agent:
 
         Where a worker began it and died, the server does not know whether it happened. With `repeatable` it is done
         again. With `lookup`, a function with the same arguments finds out: it returns the result, or None where it did
-        not happen, and only then it is done. With neither, `EffectUnknown` is raised.
+        not happen, and only then it is done. With neither, `EffectUnknown` is raised. A result that is no JSON raises
+        `EffectUnkept`: it has happened, and is not done again.
 
         A stop or a cancellation does not cut it: it ends, its result is kept, and the next call raises.
         """
@@ -183,6 +184,8 @@ class Agent:
         attempt: api.EffectBody = {"agent_id": self.id, "repeatable": repeatable, "attempt": str(uuid.uuid4())}
         effect: api.EffectView = await self.lease.put(path, attempt)
         if effect["state"] == "finished":
+            if (what := unkept(effect["result"])) is not None:
+                raise EffectUnkept(key, what)
             return effect["result"]
         result = None
         if effect["state"] == "unknown":
@@ -194,10 +197,17 @@ class Agent:
             result = await invoke(lookup, *args)
         if result is None:
             result = await invoke(function, *args)
-        # What the first caller gets is what a later one reads: a tuple is a list for both.
-        kept: api.ResultBody = {"result": json.loads(json.dumps(result))}
-        await self.lease.put(f"{path}/result", kept)
-        return kept["result"]
+
+        async def finish(result: Any) -> None:
+            kept: api.ResultBody = {"result": result}
+            await self.lease.put(f"{path}/result", kept)
+
+        try:
+            return await keep(result, finish)
+        except Unkeepable as error:
+            # It has happened, so it is finished, whatever came of it.
+            await finish({UNKEPT: str(error)})
+            raise EffectUnkept(key, str(error)) from error
 
     async def messages(self) -> list[Message]:
         """What people wrote to this agent since it looked last. The server then shows it as read."""

@@ -244,6 +244,21 @@ class EffectUnknown(RouterError):
     """
 
 
+class EffectUnkept(RouterError):
+    """This effect has happened and is not done again, but its result cannot be kept: code that runs again gets this, too."""
+
+    def __init__(self, key: str, what: str) -> None:
+        super().__init__(
+            f"the effect `{key}` has happened, but its result cannot be kept: {what}",
+            hint="return what JSON can hold: texts, finite numbers below 2^64, true, false, null, lists and objects of them",
+            code="effect-unkept",
+        )
+        self.key = key
+        """The effect's key."""
+        self.what = what
+        """What could not be kept, and why."""
+
+
 class Unanswered(RouterError):
     """The question ended without a decision."""
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .agent import Agent, OpeningAgent
-from .errors import NotFound, RunFinished
+from .errors import Invalid, NotFound, RunFinished
+from .kept import Unkeepable, keep
 from .lease import Lease
 from .signals import Signals
 from .watch import Watch
@@ -95,10 +96,17 @@ class Run:
         """Ends the run: ``completed`` with its `result`, ``failed`` or ``cancelled``. The block does so by itself."""
         if self.has_ended:
             return
-        result = self.result if state == "completed" else None
-        body: api.EndBody = {"state": state, "reason": reason or None, "result": result}
-        try:
+
+        async def end(result: Any) -> None:
+            body: api.EndBody = {"state": state, "reason": reason or None, "result": result}
             await self.lease.post("end", body)
+
+        try:
+            await keep(self.result if state == "completed" else None, end)
+        except Unkeepable as error:
+            unkept = f"the result of the run cannot be kept: {error}"
+            await self.end("failed", unkept[:500])
+            raise Invalid(unkept) from error
         except RunFinished:
             # The answer to an earlier attempt was lost.
             if (await self.lease.row())["state"] != state:
