@@ -266,12 +266,21 @@ pub(crate) fn by_mailbox(error: &MessageError) -> Failure {
 /// A decision as a sentence: who, what, where to, when.
 pub(crate) fn decided(decision: &Decision) -> String {
     format!(
-        "{} decided `{}`, to {}, {}",
+        "{} decided `{}`{}, {}",
         decider(&decision.by),
         decision.verdict.name(),
-        decision.target,
+        direction(decision),
         ago(decision.at, Timestamp::now())
     )
+}
+
+/// Where a decision leads, after a comma; a no leads nowhere.
+pub(crate) fn direction(decision: &Decision) -> String {
+    if decision.verdict.declines() {
+        String::new()
+    } else {
+        format!(", to {}", decision.target)
+    }
 }
 
 /// Who decided, in words.

@@ -170,7 +170,7 @@ impl DecisionParts {
             None if self.verdict == Verdict::Edit => return Err(InvalidDecision::NoRequest),
             None => {}
         }
-        written(&answer)
+        written(&answer.kept_with(self.verdict))
     }
 
     /// The input with which a stopped agent goes on.

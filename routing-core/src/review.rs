@@ -10,6 +10,7 @@ use crate::ids::{InterruptId, NodeId, RunId};
 use crate::interrupt::InterruptDetails;
 use crate::outcome::Outcome;
 use crate::stop::StopScope;
+use crate::verdict::Verdict;
 
 /// Why a question is asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,6 +88,10 @@ pub struct Answer {
     /// Another agent type to go to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reroute_to: Option<String>,
+    /// What the one who answers decides, where it does not follow from what the answer holds: to say no, set it to
+    /// [`Verdict::Reject`], [`Verdict::Ignore`] or [`Verdict::Cancel`]. It is kept beside the answer, never inside.
+    #[serde(skip)]
+    pub verdict: Option<Verdict>,
 }
 
 /// A run that waits to be resumed.
@@ -254,6 +259,45 @@ pub enum InvalidAnswer {
 }
 
 impl Answer {
+    /// A no, with words for the agent. Nothing that was asked about is done.
+    pub fn declined(verdict: Verdict, text: Option<String>) -> Self {
+        Self {
+            verdict: Some(verdict),
+            text,
+            ..Self::default()
+        }
+    }
+
+    /// What is kept of the answer beside this verdict: of a no, its words alone. What was marked or written before
+    /// someone said no counts for nothing.
+    pub fn kept_with(self, verdict: Verdict) -> Self {
+        if verdict.declines() {
+            Self {
+                text: self.text,
+                ..Self::default()
+            }
+        } else {
+            Self {
+                verdict: None,
+                ..self
+            }
+        }
+    }
+
+    /// What is decided: what the answer says, else what follows from what it holds.
+    pub fn verdict(&self) -> Verdict {
+        let says_something = self.text.is_some()
+            || !self.selected_choices.is_empty()
+            || !self.confirmations.is_empty();
+        match self.verdict {
+            Some(verdict) => verdict,
+            None if self.reroute_to.is_some() => Verdict::Reroute,
+            None if self.edited_request.is_some() => Verdict::Edit,
+            None if says_something => Verdict::Respond,
+            None => Verdict::Approve,
+        }
+    }
+
     /// Whether each part of the answer belongs to the question. The edited request is checked by the code that knows
     /// its type.
     ///

@@ -118,11 +118,13 @@ pub enum WorkError {
         /// The key.
         key: WorkKey,
     },
-    /// The question ended without a decision.
-    #[error("the question `{key}` was withdrawn")]
-    Withdrawn {
+    /// Nothing may be carried out after the question: it was declined, has expired, or was withdrawn.
+    #[error("the question `{key}` is {decided_as}, so its answer takes no route")]
+    Declined {
         /// The key.
         key: WorkKey,
+        /// What became of it.
+        decided_as: &'static str,
     },
     /// The answer of the question takes no route.
     #[error("the kind of `{key}` has no routes: the decision is the answer")]

@@ -69,6 +69,7 @@ impl AnswerDraft {
                 .collect(),
             edited_request: None,
             reroute_to: None,
+            verdict: None,
         }
     }
 }

@@ -12,7 +12,6 @@ use super::asking::{AskingNode, CallAnswer, CallQuestion};
 use super::excerpt;
 use super::round::RoundState;
 use super::tooling::Tooling;
-use crate::durable::decisions::answer;
 use journal::error::KeepError;
 use journal::place;
 use journal::tool::{ToolQuestion, ToolQuestionContent, ToolQuestionKind};
@@ -156,7 +155,7 @@ fn answer_of(row: &Interrupt) -> Result<PermissionAnswer, KeepError> {
         place: format!("the decision of {}", row.id),
         source,
     };
-    let (answer, _confidence) = answer(decision.content.as_deref()).map_err(unreadable)?;
+    let (answer, _confidence) = decision.answer().map_err(unreadable)?;
     let shown: Option<CallDigest> =
         ToolQuestionContent::of(&row.content).and_then(|matter| matter.tool_call.digest);
     Ok(match (decision.verdict, shown, answer.edited_request) {

@@ -157,7 +157,8 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// The answer, and how sure a reviewing model was of it, in percent. The input of a resumed pause is the text.
+    /// The answer as it counts with the verdict, and how sure a reviewing model was of it, in percent. The input of a
+    /// resumed pause is the text.
     ///
     /// # Errors
     ///
@@ -178,7 +179,8 @@ impl Decision {
         }
         let confidence = fields.remove("confidence");
         let confidence = confidence.and_then(|value| u8::try_from(value.as_u64()?).ok());
-        Ok((serde_json::from_value(fields.into())?, confidence))
+        let answer: Answer = serde_json::from_value(fields.into())?;
+        Ok((answer.kept_with(self.verdict), confidence))
     }
 
     /// The digest of the whole decision, as its JSON is in the interrupt's row.

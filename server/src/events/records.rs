@@ -67,6 +67,19 @@ impl StoredOutcome {
             return;
         };
         // The decision's event has the answer; the request that a model wrote is the agent's business.
+        if let InterruptEnd::Declined {
+            verdict,
+            decided_by,
+            reroute,
+            ..
+        } = outcome
+        {
+            data.insert("verdict".to_owned(), json!(verdict));
+            data.insert("decided_by".to_owned(), json!(decided_by));
+            if let Some(event) = reroute {
+                data.insert("event_id".to_owned(), event.as_str().into());
+            }
+        }
         if let InterruptEnd::Routed {
             origin,
             target,

@@ -16,7 +16,8 @@ use workers::{
 
 use super::named::{DecisionName, ModeName, ScopeName};
 use super::names::{
-    ActivityName, DialectName, EffectStateName, QuestionStateName, RunStateName, StopTypeName,
+    ActivityName, DecidedAsName, DialectName, EffectStateName, QuestionStateName, RunStateName,
+    StopTypeName,
 };
 
 /// A version of a workflow.
@@ -270,9 +271,12 @@ pub(crate) struct WorkQuestionView {
     state: String,
     /// Why it was asked, in the words of the first time.
     reason: String,
+    /// What became of it, once it is over. After `declined`, `expired` and `withdrawn` there is neither route nor request.
+    #[schema(value_type = Option<DecidedAsName>)]
+    decided_as: Option<&'static str>,
     /// What was decided.
     decision: Option<WorkDecisionView>,
-    /// Where the answer goes; absent where the kind has no routes.
+    /// Where the answer goes; absent where it takes no route, and where the kind has none.
     route: Option<TakenRouteView>,
     /// The request of that route, once it is filled in.
     request: Option<Value>,
@@ -291,6 +295,7 @@ impl WorkQuestionView {
             kind: status.interrupt.kind.to_string(),
             state: status.state.name().to_owned(),
             reason: status.interrupt.reason.clone(),
+            decided_as: status.decided_as(),
             decision: status.decided.as_ref().map(WorkDecisionView::of),
             route: status.route.as_ref().map(TakenRouteView::of),
             request: status.request.clone(),

@@ -201,6 +201,11 @@ export interface components {
             /** @description What is to be confirmed. */
             readonly prompt: string;
         };
+        /**
+         * @description What a decision means for the code that asked: the one thing to look at before anything is carried out.
+         * @enum {string}
+         */
+        readonly DecidedAsName: "approved" | "answered" | "rerouted" | "declined" | "expired" | "withdrawn";
         /** @description A decision that shall be made. */
         readonly DecisionBody: {
             /** @description What is decided: one of `allowed_decisions`. */
@@ -571,7 +576,7 @@ export interface components {
             readonly threadId?: string | null;
         };
         /** @enum {string} */
-        readonly ProblemCode: "malformed" | "invalid-parameter" | "unauthenticated" | "forbidden" | "foreign-origin" | "foreign-host" | "not-found" | "agent-not-found" | "interrupt-not-found" | "run-not-found" | "rule-not-found" | "message-not-found" | "plan-not-found" | "event-not-found" | "method-not-allowed" | "too-slow" | "ambiguous-agent" | "run-finished" | "open-interrupts" | "already-resolved" | "not-in-state" | "claimed" | "held" | "already-read" | "not-cancelable" | "name-taken" | "batch-refused" | "expired" | "stale-version" | "shown-differs" | "too-large" | "headers-too-large" | "unsupported-media-type" | "invalid-body" | "decision-not-allowed" | "not-rememberable" | "response-schema" | "route-not-allowed" | "plan-refused" | "no-plan" | "not-held" | "in-hand" | "no-suggestion" | "idempotency-conflict" | "precondition-required" | "workflow-not-found" | "workflow-refused" | "lease-lost" | "run-owned" | "run-paused" | "agent-ended" | "question-not-found" | "not-decided" | "answer-rejected" | "effect-not-found" | "rate-limited" | "internal" | "executes-no-runs" | "unavailable" | "store-gone" | "draining" | "answer-too-slow";
+        readonly ProblemCode: "malformed" | "invalid-parameter" | "unauthenticated" | "forbidden" | "foreign-origin" | "foreign-host" | "not-found" | "agent-not-found" | "interrupt-not-found" | "run-not-found" | "rule-not-found" | "message-not-found" | "plan-not-found" | "event-not-found" | "method-not-allowed" | "too-slow" | "ambiguous-agent" | "run-finished" | "open-interrupts" | "already-resolved" | "not-in-state" | "claimed" | "held" | "already-read" | "not-cancelable" | "name-taken" | "batch-refused" | "expired" | "stale-version" | "shown-differs" | "too-large" | "headers-too-large" | "unsupported-media-type" | "invalid-body" | "decision-not-allowed" | "not-rememberable" | "response-schema" | "route-not-allowed" | "plan-refused" | "no-plan" | "not-held" | "in-hand" | "no-suggestion" | "idempotency-conflict" | "precondition-required" | "workflow-not-found" | "workflow-refused" | "lease-lost" | "run-owned" | "run-paused" | "agent-ended" | "question-not-found" | "not-decided" | "declined" | "answer-rejected" | "effect-not-found" | "rate-limited" | "internal" | "executes-no-runs" | "unavailable" | "store-gone" | "draining" | "answer-too-slow";
         /** @description What an agent asks. */
         readonly QuestionBody: {
             /** @description The agent: `root`, or below it as `root/refunds`. It is there from now on. */
@@ -922,6 +927,8 @@ export interface components {
             readonly asked?: string | null;
             /** @description How many more answers of a model are read after one that does not fit. */
             readonly correctionsLeft: number;
+            /** @description What became of it, once it is over. After `declined`, `expired` and `withdrawn` there is neither route nor request. */
+            readonly decidedAs?: components["schemas"]["DecidedAsName"] | null;
             /** @description What was decided. */
             readonly decision?: components["schemas"]["WorkDecisionView"] | null;
             /** @description Its interrupt, as people decide it. */
@@ -934,7 +941,7 @@ export interface components {
             readonly reason: string;
             /** @description The request of that route, once it is filled in. */
             readonly request?: unknown;
-            /** @description Where the answer goes; absent where the kind has no routes. */
+            /** @description Where the answer goes; absent where it takes no route, and where the kind has none. */
             readonly route?: components["schemas"]["TakenRouteView"] | null;
             /** @description Whether it is still open. */
             readonly state: components["schemas"]["QuestionStateName"];
@@ -1001,6 +1008,7 @@ export type ClaimBody = components['schemas']['ClaimBody'];
 export type ClaimView = components['schemas']['ClaimView'];
 export type ConfirmationBody = components['schemas']['ConfirmationBody'];
 export type ConfirmationView = components['schemas']['ConfirmationView'];
+export type DecidedAsName = components['schemas']['DecidedAsName'];
 export type DecisionBody = components['schemas']['DecisionBody'];
 export type DecisionName = components['schemas']['DecisionName'];
 export type DecisionView = components['schemas']['DecisionView'];

@@ -5,7 +5,6 @@ use interrupts::store::Repeating;
 use tools::{CallEnd, CallLogError, CallPosition, RequestedCall, ToolMessage, ToolOutput};
 
 use super::{ToolIntent, ToolJournal};
-use crate::durable::decisions::answer;
 use crate::tools::asking::{CallAnswer, CallQuestion};
 use crate::tools::excerpt;
 use journal::error::KeepError;
@@ -164,7 +163,7 @@ fn end_by(row: &Interrupt) -> Result<Option<CallEnd>, KeepError> {
         place: format!("the decision of {}", row.id),
         source,
     };
-    let (answer, _confidence) = answer(decision.content.as_deref()).map_err(unreadable)?;
+    let (answer, _confidence) = decision.answer().map_err(unreadable)?;
     Ok(match (decision.verdict, answer.text) {
         (Verdict::Approve, _) => None,
         (Verdict::Respond, Some(said)) => Some(CallEnd::Finished {

@@ -13,7 +13,7 @@ use routing_core::{Choice, ConfirmationItem};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
-use workers::{Asking, QuestionState, QuestionStatus, Submitted, WorkError};
+use workers::{Asking, QuestionState, QuestionStatus, Submitted};
 
 use super::super::list::RequestKey;
 use super::{
@@ -319,14 +319,9 @@ pub(crate) async fn schema(
         status.map_err(|error| refused(&app, &error))
     };
     let status = answer.await?;
-    let Some(route) = &status.route else {
-        let error = match status.state {
-            QuestionState::Open => WorkError::NotDecided { key },
-            QuestionState::Withdrawn => WorkError::Withdrawn { key },
-            QuestionState::Decided | QuestionState::Expired => WorkError::NoRoute { key },
-        };
-        return Err(refused(&app, &error));
-    };
+    let route = status
+        .taken_route()
+        .map_err(|error| refused(&app, &error))?;
     let shown = route.entry.schema_in(workers::RECORD, dialect);
     Ok(Json(SchemaView::of(route, &shown)))
 }
