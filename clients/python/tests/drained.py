@@ -31,7 +31,7 @@ def nested(run: sync.Run) -> int:
 
 def handle_sync(run: sync.Run) -> Any:
     run.root.effect("pay", nested, run)
-    return run.root.ask("Go on?", key="go").decision.decision
+    return run.root.ask("Go on?", key="go").key
 
 
 async def handle(run: Run) -> Any:

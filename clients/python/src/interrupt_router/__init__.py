@@ -5,7 +5,19 @@
 """
 
 from .agent import Agent
+from .decided import (
+    Answered,
+    Approved,
+    Decided,
+    Declined,
+    Expired,
+    NarrowedSchema,
+    Rerouted,
+    Routed,
+    Withdrawn,
+)
 from .errors import (
+    AlreadyExpired,
     AlreadyResolved,
     AnswerRejected,
     BinaryNotFound,
@@ -14,7 +26,6 @@ from .errors import (
     DecisionNotAllowed,
     EffectUnkept,
     EffectUnknown,
-    Expired,
     FieldError,
     Forbidden,
     Held,
@@ -32,7 +43,6 @@ from .errors import (
     RunPaused,
     ServerFailed,
     StaleVersion,
-    Unanswered,
     Unauthenticated,
     Unavailable,
     Unfilled,
@@ -41,7 +51,6 @@ from .feed import Event, Feed
 from .operator import Operator
 from .ownership import Ownership
 from .question import Choice, Confirmation, Decision, TakenRoute
-from .routed import NarrowedSchema, Routed
 from .router import Router
 from .run import Checkpoint, Run
 from .schema import Limit
@@ -53,16 +62,21 @@ from .workflow import Kind, Route, Workflow
 __all__ = [
     "Agent",
     "AgentView",
+    "AlreadyExpired",
     "AlreadyResolved",
     "AnswerRejected",
+    "Answered",
+    "Approved",
     "BinaryNotFound",
     "Checkpoint",
     "Choice",
     "Claimed",
     "Confirmation",
     "Conflict",
+    "Decided",
     "Decision",
     "DecisionNotAllowed",
+    "Declined",
     "EffectUnkept",
     "EffectUnknown",
     "Event",
@@ -89,6 +103,7 @@ __all__ = [
     "Parked",
     "RateLimited",
     "RequestFate",
+    "Rerouted",
     "Route",
     "RouteNotAllowed",
     "Routed",
@@ -105,9 +120,9 @@ __all__ = [
     "Stop",
     "Stopped",
     "TakenRoute",
-    "Unanswered",
     "Unauthenticated",
     "Unavailable",
     "Unfilled",
+    "Withdrawn",
     "Workflow",
 ]

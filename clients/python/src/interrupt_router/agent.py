@@ -10,12 +10,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
 from urllib.parse import quote
 
-from .errors import EffectUnkept, EffectUnknown, RouterError, Unanswered
+from .decided import Decided, decided
+from .errors import EffectUnkept, EffectUnknown, RouterError
 from .invoke import invoke
 from .kept import UNKEPT, Unkeepable, keep, unkept
 from .lease import Lease
 from .question import Choice, Confirmation, Question, question_body
-from .routed import Routed
 from .signals import InterruptRequest, Message
 from .stop import Parked, Stop, Stopped
 from .transport import LONGEST_WAIT
@@ -79,11 +79,13 @@ class Agent:
         confirmations: Sequence[Confirmation] = (),
         fields: Mapping[str, Any] | None = None,
         deadline: datetime.timedelta | None = None,
-    ) -> Routed:
+    ) -> Decided:
         """Asks a person, once, and waits for the decision. A rule or the policy may decide without a person.
 
-        Asked again with the same key, it is the question that is there, with the words that were asked first. Raises
-        `Unanswered` where the deadline passes or the question is withdrawn without a decision.
+        Look with `match` at what comes back before anything is done: only `Approved` says yes to what was asked.
+
+        Asked again with the same key, it is the question that is there. It is `Expired` when nobody decides before the
+        `deadline`, and `Withdrawn` after `withdraw`.
         """
         self.check()
         body = question_body(
@@ -96,10 +98,7 @@ class Agent:
             fields=fields,
             deadline=deadline,
         )
-        decided = await self.wait_for(key, body)
-        if decided.decision is None:
-            raise Unanswered(key, decided.state)
-        return Routed(self, decided, decided.decision)
+        return decided(self, await self.wait_for(key, body))
 
     async def withdraw(self, key: str) -> None:
         """Withdraws a question that need not be answered any more."""

@@ -195,7 +195,7 @@ class AlreadyResolved(Conflict, codes=("already-resolved",)):
         return by if isinstance(by, str) else None
 
 
-class Expired(Conflict, codes=("expired",)):
+class AlreadyExpired(Conflict, codes=("expired",)):
     """The deadline of the question has passed."""
 
 
@@ -257,17 +257,6 @@ class EffectUnkept(RouterError):
         """The effect's key."""
         self.what = what
         """What could not be kept, and why."""
-
-
-class Unanswered(RouterError):
-    """The question ended without a decision."""
-
-    def __init__(self, key: str, state: str) -> None:
-        super().__init__(f"the question `{key}` is {state}, and no decision was made")
-        self.key = key
-        """The question's key."""
-        self.state = state
-        """``expired`` or ``withdrawn``."""
 
 
 class Unfilled(RouterError):
