@@ -88,6 +88,14 @@ class Run:
         except NotFound:
             return None
 
+    async def has_asked(self, key: str) -> bool:
+        """Whether there is a question with this key, of this worker or an earlier one."""
+        try:
+            await self.lease.get(self.root.question_path(key))
+        except NotFound:
+            return False
+        return True
+
     async def cancel(self, reason: str = "") -> None:
         """Ends the run as cancelled."""
         await self.end("cancelled", reason)

@@ -32,6 +32,14 @@ class Agent(Facade[agent.Agent]):
         """Its kind."""
         return self._inner.kind
 
+    def check(self) -> None:
+        """Raises `Stopped` where the agent was told to stop, and `LeaseLost` where another worker has the run."""
+
+        async def check() -> None:
+            self._inner.check()
+
+        self._portal.call(check())
+
     def agent(self, kind: str, name: str | None = None) -> Agent:
         """Starts an agent below this one."""
         return _opened(self._inner.agent(kind, name), self)
@@ -63,7 +71,9 @@ class Run(Facade[run.Run]):
     interrupted = blocking(run.Run.interrupted)
     checkpoint = blocking(run.Run.checkpoint)
     last_checkpoint = blocking(run.Run.last_checkpoint)
+    has_asked = blocking(run.Run.has_asked)
     cancel = blocking(run.Run.cancel)
+    end = blocking(run.Run.end)
 
     @property
     def id(self) -> str:
