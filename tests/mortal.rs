@@ -181,6 +181,7 @@ mortal! {
         fn messages(run: RunId, page: Page) -> Result<Vec<StoredMessage>, StoreError>;
         fn withdraw_message(run: RunId, message: u64, by: Actor) -> Result<StoredMessage, MessageError>;
         fn read_messages(run: RunId, epoch: u64, messages: &[u64]) -> Result<Vec<u64>, RunError>;
+        fn keep_reading(epoch: u64, reading: Intent, messages: &[u64]) -> Result<Option<JournalEntry>, JournalError>;
     }
     Purge {
         fn purgeable(age: SignedDuration) -> Result<Purged, StoreError>;

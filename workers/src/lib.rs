@@ -20,6 +20,7 @@ mod protocol;
 mod question;
 mod question_status;
 mod raising;
+mod reading;
 mod registration;
 mod request;
 mod run;

@@ -111,6 +111,8 @@ pub struct QuestionStatus {
     pub rejected: u32,
     /// The question that asks a person for the request, if there is one.
     pub asked: Option<RequestQuestion>,
+    /// What was asked, as its worker said it.
+    pub(crate) content: Value,
     /// Whether its outcome is recorded in the journal.
     pub(crate) is_recorded: bool,
 }
@@ -197,6 +199,7 @@ impl Protocol<'_> {
             return Ok(None);
         };
         let mut status = self.status(run, key, interrupt).await?;
+        status.content = intent.request;
         status.is_recorded = entry.result.is_some();
         status.request = routed_to(&entry, status.route.as_ref())?;
         if status.request.is_none() && status.route.is_some() {
@@ -227,6 +230,7 @@ impl Protocol<'_> {
             request: None,
             rejected,
             asked: None,
+            content: Value::Null,
             is_recorded: false,
         })
     }

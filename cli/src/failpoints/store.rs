@@ -148,6 +148,7 @@ ports! {
         fn store.messages(run: RunId, page: Page) -> Result<Vec<StoredMessage>, StoreError>;
         fn store.withdraw_message(run: RunId, message: u64, by: Actor) -> Result<StoredMessage, MessageError>;
         fn store.read_messages(run: RunId, epoch: u64, messages: &[u64]) -> Result<Vec<u64>, RunError>;
+        fn store.keep_reading(epoch: u64, reading: Intent, messages: &[u64]) -> Result<Option<JournalEntry>, JournalError>;
     }
     StandingRules {
         fn store.put_rule(new: NewRule) -> Result<StandingRule, RuleError>;

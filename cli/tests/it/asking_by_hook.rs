@@ -140,6 +140,24 @@ fn a_decision_is_told_in_the_form_of_each_event() {
 }
 
 #[test]
+fn where_only_a_server_is_named_the_agent_is_refused_and_told_what_to_do() {
+    let bench = Bench::new();
+    for agent in ["claude-code", "codex", "opencode"] {
+        let mut hook = bench.irq(&["hook", agent]);
+        hook.env_remove("IRQ_STORE");
+        hook.env("IRQ_SERVER", "http://127.0.0.1:7070");
+        let event = event("PreToolUse", "toolu_1").to_string();
+        let ended = end_with_input(&mut hook, event.as_bytes()).exits_with(0);
+        for said in ["deny", "IRQ_SERVER names", "--store PATH"] {
+            assert!(ended.output.contains(said), "{agent}: {ended:?}");
+        }
+    }
+    let mut remove = bench.irq(&["hook", "remove", "claude-code"]);
+    remove.env_remove("IRQ_STORE");
+    crate::program::end(remove.env("IRQ_SERVER", "http://127.0.0.1:7070")).exits_with(0);
+}
+
+#[test]
 fn a_person_sees_the_tool_and_its_input_and_may_leave_it_to_the_agents_user() {
     let bench = Bench::new();
     let hook = bench.begins("claude-code", &event("PreToolUse", "toolu_1"), "60s");

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;
 use super::interrupt::Page;
+use super::journal::{Intent, JournalEntry, JournalError};
 use super::run::RunError;
 use crate::life::{Actor, RunState};
 use crate::names::IdempotencyKey;
@@ -216,4 +217,23 @@ pub trait Messages: Send + Sync {
         epoch: u64,
         messages: &[u64],
     ) -> Result<Vec<u64>, RunError>;
+
+    /// Reads waiting messages, and keeps under an entry of the journal which they are, in one transaction: a reader that
+    /// dies afterwards finds them there. `reading` says which they are in its own content; it is begun and finished at
+    /// once. If its effect was begun before, that entry is returned as it is, whatever it contains, and nothing is read.
+    /// `None` if one of the messages does not wait any more: nothing was written, and the caller looks again.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError`]; fenced if a newer owner has the run.
+    ///
+    /// # Cancel safety
+    ///
+    /// If dropped, all of it was done or nothing. Safe to repeat.
+    async fn keep_reading(
+        &self,
+        epoch: u64,
+        reading: Intent,
+        messages: &[u64],
+    ) -> Result<Option<JournalEntry>, JournalError>;
 }

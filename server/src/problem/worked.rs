@@ -87,11 +87,12 @@ pub(crate) fn of_work(error: &WorkError, now: Timestamp) -> Problem {
         WorkError::UnknownQuestion { .. } => {
             Problem::new(Kind::QuestionNotFound, detail, "ask it first")
         }
-        WorkError::OtherQuestion { .. } | WorkError::OtherEffect { .. } => Problem::new(
+        WorkError::OtherContent { differs, .. } => Problem::new(
             Kind::IdempotencyConflict,
             detail,
-            "a key stands for one place of the code; use another one",
-        ),
+            "a key stands for one question or effect with one content; use another key for another content",
+        )
+        .with("differs", differs.clone()),
         WorkError::OtherResult { .. } => Problem::new(
             Kind::IdempotencyConflict,
             detail,

@@ -177,6 +177,8 @@ conformance! {
     messages:
         a_message_is_taken_back_until_it_is_read_and_not_after_that,
         a_message_is_found_in_its_run_alone_and_read_by_the_runs_owner,
+        what_is_read_under_a_key_is_kept_there_and_read_once,
+        what_cannot_all_be_read_under_a_key_is_not_read,
         a_message_is_refused_behind_a_stop_that_ends_its_reader,
         what_nobody_has_read_is_said_to_be_unread_with_the_end_of_its_reader;
     tokens:
