@@ -107,6 +107,8 @@ class Question:
     kind: str
     state: api.QuestionStateName
     reason: str
+    decided_as: api.DecidedAsName | None = None
+    """What became of it, once it is over."""
     decision: Decision | None = None
     route: TakenRoute | None = None
     request: Any = None
@@ -127,6 +129,7 @@ class Question:
             kind=body["kind"],
             state=body["state"],
             reason=body["reason"],
+            decided_as=body.get("decided_as"),
             decision=Decision.of_json(decision) if decision else None,
             route=TakenRoute.of_json(route) if route else None,
             request=body["request"] if "request" in body else None,  # noqa: SIM401 - any name fits `get` here
