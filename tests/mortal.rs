@@ -169,6 +169,7 @@ mortal! {
     }
     Audit {
         fn audit(page: Page) -> Result<Vec<AuditRow>, StoreError>;
+        fn count_rows() -> Result<(), StoreError>;
         fn verify_audit() -> Result<Verification, VerifyError>;
     }
     Nodes {
@@ -181,6 +182,7 @@ mortal! {
         fn messages(run: RunId, page: Page) -> Result<Vec<StoredMessage>, StoreError>;
         fn withdraw_message(run: RunId, message: u64, by: Actor) -> Result<StoredMessage, MessageError>;
         fn read_messages(run: RunId, epoch: u64, messages: &[u64]) -> Result<Vec<u64>, RunError>;
+        fn keep_reading(epoch: u64, reading: Intent, messages: &[u64]) -> Result<Option<JournalEntry>, JournalError>;
     }
     Purge {
         fn purgeable(age: SignedDuration) -> Result<Purged, StoreError>;

@@ -20,7 +20,7 @@ use crate::nearest::nearest;
 use crate::number::{parse_count, parse_number};
 use crate::settings::Settings;
 use crate::size::parse_size;
-use crate::time::parse_duration;
+use crate::time::{Grace, parse_duration, parse_grace};
 use crate::workflows;
 use crate::workflows::{parse_built_in_kind, parse_built_in_route};
 
@@ -306,9 +306,10 @@ pub(crate) struct LimitArguments {
     /// processors together, from the beginning of this command: a resume counts anew
     #[arg(long, value_name = "TIME", help_heading = "Limits", value_parser = parse_duration)]
     pub(crate) max_cpu_time: Option<jiff::SignedDuration>,
-    /// How long a stop by a signal may take to be graceful before it is immediate [default: the policy's grace]
-    #[arg(long, value_name = "TIME", help_heading = "Limits", value_parser = parse_duration)]
-    pub(crate) grace: Option<jiff::SignedDuration>,
+    /// How long a graceful stop may take before it is immediate, or `none` [default: the policy's grace, else 5s after
+    /// a signal and 2s after Esc]
+    #[arg(long, value_name = "TIME", help_heading = "Limits", value_parser = parse_grace)]
+    pub(crate) grace: Option<Grace>,
     /// How its interrupts are treated: a TOML file
     #[arg(long, value_name = "FILE", help_heading = "Limits")]
     pub(crate) policy: Option<PathBuf>,

@@ -3,6 +3,7 @@
 //! Such a program has no orchestrator. This process is the worker of its run: it registers the workflow, owns the run
 //! while it lives, raises the questions and waits for their decisions, all through the worker protocol.
 
+mod gone;
 mod opening;
 mod question;
 mod refusal;
@@ -19,6 +20,7 @@ use workers::{Owned, RunResult, WorkError};
 
 use crate::exit::Failure;
 
+pub(crate) use gone::end_of_gone;
 pub(crate) use question::{ProgramQuestion, QuestionWait};
 pub(crate) use refusal::by_work;
 pub(crate) use store::AskerStore;
@@ -34,6 +36,8 @@ pub(crate) struct Asker {
     store: Arc<AskerStore>,
     /// The name of the program's session: the same name finds the same questions after a restart.
     name: String,
+    /// Whether no later process goes on with its questions.
+    ends_with_process: bool,
     held: Mutex<AskerRun>,
 }
 
@@ -48,8 +52,20 @@ struct AskerRun {
 impl Asker {
     /// An asker that has no run yet: its first question begins one, or continues the one that its name left open.
     pub(crate) fn new(store: Arc<AskerStore>, name: String) -> Self {
-        let held = Mutex::new(AskerRun::default());
-        Self { store, name, held }
+        Self {
+            store,
+            name,
+            ends_with_process: false,
+            held: Mutex::new(AskerRun::default()),
+        }
+    }
+
+    /// An asker whose questions are about nothing once this process has gone: they are withdrawn then.
+    pub(crate) fn of_this_process(store: Arc<AskerStore>, name: String) -> Self {
+        Self {
+            ends_with_process: true,
+            ..Self::new(store, name)
+        }
     }
 
     /// The run, owned by this process.

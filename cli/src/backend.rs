@@ -21,6 +21,7 @@ use interrupts::store::{
 use jiff::Timestamp;
 use planning::{PlanChangeRequest, PlanReading, StoredPlan};
 use routing_core::{InterruptId, NodeId, RuleId, RunId};
+use store::Opening;
 
 use crate::arguments::StoreArguments;
 use crate::commands::is_launched;
@@ -213,9 +214,21 @@ pub(crate) trait Backend: Send + Sync {
 ///
 /// Safe to repeat.
 pub(crate) async fn open(arguments: &StoreArguments) -> Result<Arc<dyn Backend>, Failure> {
+    open_as(arguments, Opening::Checked).await
+}
+
+/// As [`open`], for a stop: it does not wait until all of a large file was looked through.
+pub(crate) async fn open_to_stop(arguments: &StoreArguments) -> Result<Arc<dyn Backend>, Failure> {
+    open_as(arguments, Opening::AtOnce).await
+}
+
+async fn open_as(
+    arguments: &StoreArguments,
+    opening: Opening,
+) -> Result<Arc<dyn Backend>, Failure> {
     match Whereabouts::of(arguments)? {
         Whereabouts::Server(place) => Ok(Arc::new(Remote::at(&place)?)),
-        Whereabouts::Store => Ok(Arc::new(Local::open(arguments).await?)),
+        Whereabouts::Store => Ok(Arc::new(Local::open_as(arguments, opening).await?)),
     }
 }
 

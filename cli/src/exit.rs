@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::fmt::{self, Display, Write as _};
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use interrupts::signals::Signal;
@@ -36,7 +36,7 @@ pub(crate) enum Exit {
     LimitHit,
     /// Some of several things were done, others not.
     Partial,
-    /// The model's server, or the one that commands work through, cannot be reached.
+    /// The model's server, the one that commands work through, or that of the store cannot be reached.
     Unreachable,
     /// The key or the token is missing or refused.
     NotAuthorised,
@@ -58,6 +58,25 @@ impl Exit {
             Signal::Terminate => Self::Terminated,
             Signal::Hangup => Self::HungUp,
             Signal::Quit => Self::Quit,
+        }
+    }
+
+    /// This one where what was named is wrong; [`Exit::Failure`] where the machine lacks what it takes to open it, such as
+    /// room for one more open file.
+    pub(crate) fn unless_lacking(self, error: &(dyn Error + 'static)) -> Self {
+        let of_names = [
+            io::ErrorKind::InvalidData,
+            io::ErrorKind::InvalidFilename,
+            io::ErrorKind::InvalidInput,
+            io::ErrorKind::IsADirectory,
+            io::ErrorKind::NotADirectory,
+            io::ErrorKind::NotFound,
+            io::ErrorKind::PermissionDenied,
+        ];
+        let mut causes = std::iter::successors(Some(error), |error| (*error).source());
+        match causes.find_map(|cause| cause.downcast_ref::<io::Error>()) {
+            Some(error) if !of_names.contains(&error.kind()) => Self::Failure,
+            Some(_) | None => self,
         }
     }
 
@@ -132,7 +151,9 @@ impl Exit {
             Self::TimedOut => "timed out",
             Self::LimitHit => LIMITS,
             Self::Partial => "some of several things were done, others not",
-            Self::Unreachable => "the model's server, or the one of --server, cannot be reached",
+            Self::Unreachable => {
+                "the model's server, the one of --server, or that of the store cannot be reached"
+            }
             Self::NotAuthorised => {
                 "the model's key, or the token of --token-file, is missing or refused; or a payment is missing"
             }
@@ -254,4 +275,28 @@ pub(crate) fn causes(error: &(dyn Error + 'static)) -> String {
         next = cause.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::Exit;
+
+    #[test]
+    fn what_the_machine_lacks_is_not_the_fault_of_what_was_named() {
+        let of = |number| io::Error::from_raw_os_error(number);
+        // EMFILE, ENFILE, ENOMEM, EIO, ENOSPC
+        for lacking in [24, 23, 12, 5, 28] {
+            let exit = Exit::NotFound.unless_lacking(&of(lacking));
+            assert_eq!(exit, Exit::Failure, "{}", of(lacking));
+            let within = io::Error::other(of(lacking));
+            assert_eq!(Exit::Usage.unless_lacking(&within), Exit::Failure);
+        }
+        // ENOENT, EACCES, ENOTDIR, ENAMETOOLONG
+        for named in [2, 13, 20, 36] {
+            let exit = Exit::NotFound.unless_lacking(&of(named));
+            assert_eq!(exit, Exit::NotFound, "{}", of(named));
+        }
+    }
 }

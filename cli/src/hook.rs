@@ -16,6 +16,7 @@ use clap::ValueEnum;
 use jiff::SignedDuration;
 
 use crate::arguments::StoreArguments;
+use crate::backend::Whereabouts;
 use crate::exit::{Exit, Failure};
 use event::{HookAnswer, HookEvent};
 
@@ -56,6 +57,16 @@ impl CodingAgent {
     }
 }
 
+/// Refuses a server: the question is put into the store, where other commands and servers find it.
+///
+/// # Errors
+///
+/// [`Exit::Usage`] with what to do instead.
+pub(crate) fn demand_store(store: &StoreArguments) -> Result<(), Failure> {
+    let instead = "use it beside the server's store, with --store PATH";
+    Whereabouts::demand_store(store, "hook", instead)
+}
+
 /// Reads the event of an agent from standard input, asks a person, and returns what to print.
 ///
 /// # Errors
@@ -75,12 +86,24 @@ pub(crate) fn answer(
     read.map_err(|error| blocked(format!("the event cannot be read: {error}")))?;
     let event = HookEvent::read(&input).map_err(blocked)?;
     let asked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        demand_store(store)?;
         crate::storage::complete(asking::ask(agent, &event, timeout, store))
     }));
     let answer = match asked {
         Ok(Ok(answer)) => answer,
-        Ok(Err(error)) => HookAnswer::Deny(format!("irq could not ask a person: {error:#}")),
+        Ok(Err(error)) => HookAnswer::Deny(not_asked(&error)),
         Err(_panicked) => HookAnswer::Deny("irq could not ask a person: it has a bug".to_owned()),
     };
     Ok(event.output(agent, &answer))
+}
+
+/// Why no person was asked, and what helps against it: the agent and its user read nothing else.
+fn not_asked(error: &anyhow::Error) -> String {
+    let mut text = format!("irq could not ask a person: {error:#}");
+    let failure = error.downcast_ref::<Failure>();
+    if let Some(hint) = failure.and_then(Failure::advice) {
+        text.push_str("; hint: ");
+        text.push_str(hint);
+    }
+    text
 }

@@ -151,11 +151,9 @@ fn demand_store(command: &Command, store: &StoreArguments) -> Result<(), Failure
             "mcp",
             "start it beside the server's store, with --store PATH",
         ),
-        Command::Hook(_) => (
-            "hook",
-            "use it beside the server's store, with --store PATH",
-        ),
-        Command::Chat(_)
+        // It says so to the agent that asks.
+        Command::Hook(_)
+        | Command::Chat(_)
         | Command::Run(_)
         | Command::Resume(_)
         | Command::Fork(_)

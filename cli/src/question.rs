@@ -129,6 +129,43 @@ fn details(interrupt: &Interrupt) -> InterruptDetails {
     }
 }
 
+/// The asker's own fields, each as a label and a line: a text as it is, texts one after the other, the rest as JSON.
+pub(crate) fn own_rows(payload: &Value) -> Vec<(String, String)> {
+    let own = QuestionContent::read(payload.clone()).own_fields;
+    own.iter()
+        .filter_map(|(name, value)| Some((words(name), line(value)?)))
+        .collect()
+}
+
+/// The name of a field in words: `lagSeconds` and `lag_seconds` are lag seconds.
+fn words(name: &str) -> String {
+    let mut words = String::with_capacity(name.len() + 4);
+    for letter in name.chars() {
+        match letter {
+            '_' | '-' => words.push(' '),
+            letter if letter.is_uppercase() => {
+                words.push(' ');
+                words.extend(letter.to_lowercase());
+            }
+            letter => words.push(letter),
+        }
+    }
+    words.trim().to_owned()
+}
+
+/// A value on one line; `None` if it says nothing.
+fn line(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()).filter(|text| !text.is_empty()),
+        Value::Array(items) => {
+            let lines: Vec<String> = items.iter().filter_map(line).collect();
+            Some(lines.join(", ")).filter(|text| !text.is_empty())
+        }
+        Value::Bool(_) | Value::Number(_) | Value::Object(_) => Some(value.to_string()),
+    }
+}
+
 /// The content of a decision, if each part of it fits what is asked.
 ///
 /// # Errors

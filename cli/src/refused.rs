@@ -7,6 +7,7 @@ use interrupts::life::AdmissionError;
 use interrupts::life::{Decider, Decision, Refusal, Verdict};
 use interrupts::store::{
     AdmitError, ChangeError, CheckpointId, MessageError, RuleError, RunError, StoreError,
+    WaitingMessages,
 };
 use jiff::Timestamp;
 use routing_core::InterruptId;
@@ -43,9 +44,13 @@ pub(crate) fn by_store(error: &StoreError) -> Failure {
             .of_one_row(),
         StoreError::DamagedCheckpoint { checkpoint } => damaged(*checkpoint, error),
         StoreError::Foreign => failure.hint("name another file: --store PATH"),
+        StoreError::InvalidValue { .. } => Failure::new(Exit::Usage, error.to_string())
+            .hint("change that value: no store keeps it, and nothing was accepted"),
         StoreError::Locked => {
             failure.hint("try again; where it lasts, look for a process that hangs")
         }
+        StoreError::Unreachable { .. } => Failure::new(Exit::Unreachable, error.to_string())
+            .hint("check the address, and that its server listens; `irq doctor` tries it"),
         StoreError::Unavailable { .. } => {
             failure.hint("`irq doctor` says whether the store can be reached and used, and what room is left")
         }
@@ -222,6 +227,7 @@ pub(crate) fn by_admission(error: &AdmitError) -> Failure {
         }
         AdmitError::NodeEnded { .. } => Failure::new(Exit::Conflict, error.to_string())
             .hint("`irq ps` lists the agents that are not"),
+        AdmitError::MessagesWait(waiting) => by_waiting(waiting),
         AdmitError::Refused(_) => Failure::new(Exit::Usage, error.to_string()),
         AdmitError::Store(error) => by_store(error),
         AdmitError::NotRaised(_) | _ => Failure::new(Exit::Failure, error.to_string()),
@@ -266,12 +272,21 @@ pub(crate) fn by_mailbox(error: &MessageError) -> Failure {
 /// A decision as a sentence: who, what, where to, when.
 pub(crate) fn decided(decision: &Decision) -> String {
     format!(
-        "{} decided `{}`, to {}, {}",
+        "{} decided `{}`{}, {}",
         decider(&decision.by),
         decision.verdict.name(),
-        decision.target,
+        direction(decision),
         ago(decision.at, Timestamp::now())
     )
+}
+
+/// Where a decision leads, after a comma; a no leads nowhere.
+pub(crate) fn direction(decision: &Decision) -> String {
+    if decision.verdict.declines() {
+        String::new()
+    } else {
+        format!(", to {}", decision.target)
+    }
 }
 
 /// Who decided, in words.
@@ -282,6 +297,14 @@ pub(crate) fn decider(by: &Decider) -> String {
         Decider::Rule { name, .. } => format!("a standing rule of {name}"),
         Decider::Deadline => "the deadline".to_owned(),
     }
+}
+
+/// A fork that would go on without what agents were sent.
+fn by_waiting(waiting: &WaitingMessages) -> Failure {
+    Failure::new(Exit::Conflict, waiting.to_string()).hint(
+        "go on with the run first, so that they are read: `irq resume RUN`; or take them back: \
+         `irq send AGENT --waiting` lists them, `irq send AGENT --take-back N` takes one back",
+    )
 }
 
 /// A run that was not changed.
@@ -295,6 +318,7 @@ pub(crate) fn by_run(error: &RunError) -> Failure {
         | RunError::Owned { .. }
         | RunError::Fenced { .. }
         | RunError::Illegal { .. } => Failure::new(Exit::Conflict, error.to_string()),
+        RunError::MessagesWait(waiting) => by_waiting(waiting),
         _ => Failure::new(Exit::Failure, error.to_string()),
     }
 }

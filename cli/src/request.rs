@@ -7,7 +7,7 @@ use interrupts::manager::StopCause;
 use interrupts::policy::{Policy, Subject};
 use interrupts::store::{NodeRow, Run};
 use interrupts::{IdempotencyKey, KindName, RouteName};
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use routing_core::{EventId, InterruptType, NodeId, StopMode, StopSource};
 use uuid::Uuid;
 
@@ -17,6 +17,7 @@ use crate::exit::{Exit, Failure};
 use crate::hooks::is_of_hook;
 use crate::listing;
 use crate::refused::by_asking;
+use crate::time::Grace;
 use crate::workflows;
 
 /// Whom a request concerns.
@@ -98,13 +99,10 @@ pub(crate) fn stop(
         agent: to.kind.clone(),
         source: StopSource::User,
     };
-    let limit = policy
-        .grace(&subject)
-        .filter(|_| stop.mode == StopMode::Graceful);
-    let in_ms =
-        |limit: SignedDuration| u64::try_from(limit.unsigned_abs().as_millis()).unwrap_or(u64::MAX);
+    let of_policy = policy.grace(&subject).map(Grace);
+    let limit_ms = of_policy.map_or(stop.limit_ms, Grace::millis);
     let stop = StopOrder {
-        limit_ms: limit.map(in_ms),
+        limit_ms: limit_ms.filter(|_limit| stop.mode == StopMode::Graceful),
         ..stop.clone()
     };
     let catalogue = workflows::of_run(&to.run);

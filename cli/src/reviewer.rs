@@ -12,7 +12,7 @@ mod terminal;
 mod typing;
 
 pub(crate) use alone::{Alone, Reply, StandardInput, Typed};
-pub(crate) use consent::{Consent, yes_or_no};
+pub(crate) use consent::{Consent, suggested, yes_or_no};
 pub(crate) use counted::InterruptCount;
 pub(crate) use lines::{LONGEST_LINE, Lines, NoLine, line_of};
 pub(crate) use routing_core::review::NoReviewer;

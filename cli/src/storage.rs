@@ -7,7 +7,7 @@ use interrupts::OwnerName;
 use interrupts::store::{Run, Store, StoreError};
 use routing_core::RunId;
 use server::StoreTimes;
-use store::{LocationError, StoreLocation, StoreSettings, StoreStatus, notifier_at};
+use store::{LocationError, Opening, StoreLocation, StoreSettings, StoreStatus, notifier_at};
 
 use crate::arguments::StoreArguments;
 use crate::exit::{Exit, Failure, tell};
@@ -69,6 +69,18 @@ impl Storage {
     ///
     /// Safe: the file is as it was, or its schema is up to date.
     pub(crate) async fn open(arguments: &StoreArguments) -> Result<Self, Failure> {
+        Self::open_as(arguments, Opening::Checked).await
+    }
+
+    /// As [`Storage::open`], looking at as much of a file as is said.
+    pub(crate) async fn open_as(
+        arguments: &StoreArguments,
+        opening: Opening,
+    ) -> Result<Self, Failure> {
+        let settings = StoreSettings {
+            opening,
+            ..StoreSettings::default()
+        };
         let StoreChoice { location, is_usual } = StoreChoice::of(arguments)?;
         let is_there = location.exists().await;
         let is_there = is_there.map_err(|error| unopened(&location, &error))?;
@@ -89,7 +101,7 @@ impl Storage {
                 .hint("a run makes one: irq run \"…\" --store PATH"));
         }
         let opened = if is_there {
-            location.look(StoreSettings::default()).await
+            location.look(settings).await
         } else {
             StoreLocation::Memory.look(StoreSettings::default()).await
         };
@@ -157,6 +169,12 @@ impl Storage {
         if let Some(refusal) = status.refusal() {
             return Err(unopened(&location, &refusal));
         }
+        // A file was looked through when it was opened.
+        let counted = match location {
+            StoreLocation::Postgres(_) => store.count_rows().await,
+            StoreLocation::Memory | StoreLocation::File(_) => Ok(()),
+        };
+        counted.map_err(|error| unopened(&location, &error))?;
         #[cfg(feature = "failpoints")]
         let store = crate::failpoints::over(store)?;
         let is_stand_in = false;
@@ -213,11 +231,19 @@ impl Storage {
     ///
     /// Safe to repeat.
     pub(crate) async fn sweep(&self) -> Result<(), Failure> {
-        if self.status != StoreStatus::Whole {
+        if !self.is_whole() {
             return Ok(());
         }
-        let swept = self.store.sweep(MOST_SWEPT).await;
-        swept.map(|_swept| ()).map_err(Failure::from)
+        match self.store.sweep(MOST_SWEPT).await {
+            // What only looks needs no room; what writes finds out by itself.
+            Ok(_) | Err(StoreError::Full) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Whether all of it is there and can be written.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.status == StoreStatus::Whole
     }
 
     /// Wakes the process that owns a run, so that it looks into the store at once.

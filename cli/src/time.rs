@@ -20,6 +20,42 @@ pub(crate) fn parse_duration(text: &str) -> Result<SignedDuration, String> {
     }
 }
 
+/// How long a graceful stop may last: `None` for as long as the step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Grace(pub(crate) Option<SignedDuration>);
+
+impl Grace {
+    /// After Ctrl+C, SIGTERM and SIGHUP.
+    pub(crate) const OF_SIGNALS: Self = Self(Some(SignedDuration::from_secs(5)));
+    /// After Esc.
+    pub(crate) const OF_ESCAPE: Self = Self(Some(SignedDuration::from_secs(2)));
+
+    /// As a process waits it.
+    pub(crate) fn duration(self) -> Option<std::time::Duration> {
+        self.0.map(SignedDuration::unsigned_abs)
+    }
+
+    /// As a request carries it, in milliseconds.
+    pub(crate) fn millis(self) -> Option<u64> {
+        let millis = |grace: std::time::Duration| u64::try_from(grace.as_millis());
+        self.duration()
+            .map(|grace| millis(grace).unwrap_or(u64::MAX))
+    }
+}
+
+/// Reads the grace of a stop: a length of time, or `none`.
+///
+/// # Errors
+///
+/// In words, if the text is neither.
+pub(crate) fn parse_grace(text: &str) -> Result<Grace, String> {
+    if text.eq_ignore_ascii_case("none") {
+        return Ok(Grace(None));
+    }
+    let wrong = |problem| format!("{problem}, or `none`");
+    parse_duration(text).map(Some).map(Grace).map_err(wrong)
+}
+
 /// Reads a time, or an age that is counted back from now.
 ///
 /// # Errors

@@ -71,7 +71,8 @@ impl PreparedTools {
     pub(crate) fn of(order: &ToolOrder) -> Result<Self, Failure> {
         let workspace = Workspace::open(&order.folder).map_err(|error| {
             let text = format!("the folder {} cannot be worked in: {error}", order.folder);
-            Failure::new(Exit::NotFound, text).hint("name a folder that is there: --tools DIR")
+            Failure::new(Exit::NotFound.unless_lacking(&error), text)
+                .hint("name a folder that is there: --tools DIR")
         })?;
         let folder = workspace.root().to_owned();
         let servers = match &order.mcp {
@@ -192,7 +193,7 @@ pub(crate) fn read_servers(file: &Path) -> Result<McpConfig, Failure> {
         } else {
             Exit::NotFound
         };
-        Failure::new(exit, causes(&error))
+        Failure::new(exit.unless_lacking(&error), causes(&error))
     })
 }
 
@@ -239,11 +240,8 @@ pub(crate) async fn connected(
             logins::why(&failure.error, file)
         ));
     }
-    for left_out in servers.left_out() {
-        note(format!(
-            "note: the tool {} of {} is left out: {}",
-            left_out.tool, left_out.server, left_out.reason
-        ));
+    for missing in servers.notes() {
+        note(format!("note: {missing}"));
     }
     Arc::new(servers)
 }

@@ -4,6 +4,7 @@ use interrupts::life::{
     BoundReroute, Decider, Decision, ExpiryOutcome, Family, Interrupt, Verdict,
 };
 use interrupts::store::{NodeRow, Run};
+use journal::goal_in;
 use serde_json::{Map, Value, json};
 
 use jiff::Timestamp;
@@ -193,11 +194,7 @@ pub(crate) fn run(run: &Run) -> Value {
 
 /// What a run is to do, if its content says so.
 pub(crate) fn goal(run: &Run) -> Option<String> {
-    let content = kept_json(&run.content);
-    content
-        .get("goal")
-        .and_then(Value::as_str)
-        .map(str::to_owned)
+    goal_in(&run.content)
 }
 
 /// An agent.

@@ -97,6 +97,10 @@ mod tests {
         assert_eq!(visible_line("pay \u{202e}001"), "pay \\u{202e}001");
         assert_eq!(visible_line("a\u{200b}b\u{e0041}"), "a\\u{200b}b\\u{e0041}");
         assert_eq!(visible_line("x\u{e0101}\u{3164}"), "x\\u{e0101}\\u{3164}");
+        assert_eq!(
+            visible_line("rm\u{a0}-rf \u{2764}\u{fe0f}\u{202f}/"),
+            "rm\\u{a0}-rf \u{2764}\\u{fe0f}\\u{202f}/"
+        );
     }
 
     #[test]

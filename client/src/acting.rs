@@ -18,6 +18,9 @@ use crate::{Client, ClientError, NewDecision, ProblemDocument};
 /// For how many seconds a claim lasts.
 const CLAIM_SECONDS: u32 = 300;
 
+/// The longest limit of a graceful stop that a server reads, in milliseconds: 24 days.
+const LONGEST_LIMIT_MS: u64 = 2_147_483_647;
+
 /// An interrupt that was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -157,6 +160,9 @@ impl Client {
             "mode": stop.mode,
             "scope": stop.scope,
             "reason": stop.reason,
+            "message": stop.message,
+            "deadline_ms": stop.limit_ms.map(|limit| limit.min(LONGEST_LIMIT_MS)),
+            "metadata": stop.metadata,
         }));
         let answer = self.ask::<InterruptReference>(ask).await?;
         Ok(RequestedInterrupt {

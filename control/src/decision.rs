@@ -151,6 +151,7 @@ impl DecisionParts {
         self.add_message("text", &mut answer.text)?;
         answer.reroute_to = target.map(|target| target.as_str().to_owned());
         self.check_choices(interrupt, &answer)?;
+        self.check_said(interrupt, &answer)?;
         let says_nothing = !says_something(&answer);
         if says_nothing && self.verdict == Verdict::ModifyPlan {
             return Err(InvalidDecision::NoChange);
@@ -170,7 +171,19 @@ impl DecisionParts {
             None if self.verdict == Verdict::Edit => return Err(InvalidDecision::NoRequest),
             None => {}
         }
-        written(&answer)
+        written(&answer.kept_with(self.verdict))
+    }
+
+    /// A person says it, whatever an agent proposed. What may be decided about a call says by itself what is meant.
+    fn check_said(&self, interrupt: &Interrupt, answer: &Answer) -> Result<(), InvalidDecision> {
+        if ToolQuestionContent::of(&interrupt.content).is_some() {
+            return Ok(());
+        }
+        let offered = OfferedChoices::of(interrupt);
+        match answer.unsaid(self.verdict, offered.values(), offered.items()) {
+            Some(unsaid) => Err(InvalidDecision::Unsaid(unsaid)),
+            None => Ok(()),
+        }
     }
 
     /// The input with which a stopped agent goes on.

@@ -1,12 +1,13 @@
 //! What an interrupt asks, read from its content in any of its forms.
 
 use std::borrow::Cow;
+use std::fmt::{self, Display};
 
 use interrupts::catalogue::{Catalogue, RouteEntry, misfits};
-use interrupts::life::Interrupt;
+use interrupts::life::{Decider, Decision, Interrupt, Verdict};
 use interrupts::{Misfit, RouteName};
 use journal::tool::ToolQuestionContent;
-use routing_core::{Choice, ConfirmationItem};
+use routing_core::{Choice, ConfirmationItem, EventId};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -73,6 +74,19 @@ impl OfferedChoices {
         shared_part(&content).map_or_else(Self::default, Self::in_part)
     }
 
+    /// The values of the choices.
+    pub fn values(&self) -> Vec<String> {
+        self.choices.iter().map(|it| it.value.clone()).collect()
+    }
+
+    /// The ids of what must be confirmed.
+    pub fn items(&self) -> Vec<String> {
+        self.confirmation_items
+            .iter()
+            .map(|it| it.id.clone())
+            .collect()
+    }
+
     fn in_part(shared: &Map<String, Value>) -> Self {
         Self {
             choices: field(shared, "choices"),
@@ -84,7 +98,11 @@ impl OfferedChoices {
 impl QuestionContent {
     /// What an interrupt asks.
     pub fn of(interrupt: &Interrupt) -> Self {
-        let content = content_of(interrupt);
+        Self::read(content_of(interrupt))
+    }
+
+    /// What a content asks.
+    pub fn read(content: Value) -> Self {
         let Some(shared) = shared_part(&content) else {
             let reason = content.get("reason").and_then(Value::as_str);
             return Self {
@@ -97,17 +115,13 @@ impl QuestionContent {
             choices,
             confirmation_items,
         } = OfferedChoices::in_part(shared);
-        let own = shared
-            .iter()
-            .filter(|(name, _value)| !SHARED_FIELDS.contains(&name.as_str()));
+        let own_fields = own_fields(&content);
         Self {
             reason: field(shared, "reason"),
             choices,
             confirmation_items,
             context_for_decision: field(shared, "contextForDecision"),
-            own_fields: own
-                .map(|(name, value)| (name.clone(), value.clone()))
-                .collect(),
+            own_fields,
             content,
         }
     }
@@ -119,12 +133,101 @@ fn content_of(interrupt: &Interrupt) -> Value {
 
 /// The part of a content that all questions share.
 fn shared_part(content: &Value) -> Option<&Map<String, Value>> {
-    let places = PLACES
-        .iter()
-        .filter_map(|place| content.pointer(place)?.as_object());
-    let mut shared = places
-        .filter(|place| place.contains_key("choices") || place.contains_key("contextForDecision"));
-    shared.next()
+    content.pointer(shared_place(content)?)?.as_object()
+}
+
+fn shared_place(content: &Value) -> Option<&'static str> {
+    PLACES.into_iter().find(|place| {
+        let part = content.pointer(place).and_then(Value::as_object);
+        part.is_some_and(|it| it.contains_key("choices") || it.contains_key("contextForDecision"))
+    })
+}
+
+/// The agent's own fields: those in the shared part and beside it, on the way to it.
+fn own_fields(content: &Value) -> Map<String, Value> {
+    let mut own = Map::new();
+    let Some(place) = shared_place(content) else {
+        return own;
+    };
+    // A request that no model could fill in has members of the router beside it.
+    let is_unfilled = content.get("fills").is_some();
+    let names: Vec<&str> = place.split('/').skip(1).collect();
+    for depth in usize::from(is_unfilled)..=names.len() {
+        let above: String = names
+            .iter()
+            .take(depth)
+            .map(|name| format!("/{name}"))
+            .collect();
+        let members = content.pointer(&above).and_then(Value::as_object);
+        for (name, value) in members.into_iter().flatten() {
+            let is_way = names.get(depth) == Some(&name.as_str());
+            if !is_way && !SHARED_FIELDS.contains(&name.as_str()) {
+                own.insert(name.clone(), value.clone());
+            }
+        }
+    }
+    own
+}
+
+/// Where the answer of an interrupt goes, from the decision if there is one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Destination<'interrupt> {
+    /// To the call of a tool that is asked about.
+    Call,
+    /// Nowhere: it was answered with a no, or it ended without an answer.
+    Nowhere,
+    /// Back to where it came from.
+    Back(&'interrupt RouteName),
+    /// Elsewhere, because an event of a supervisor sends it there.
+    ByEvent(&'interrupt RouteName, &'interrupt EventId),
+    /// Elsewhere, because this decision sent it there.
+    ByDecision(&'interrupt RouteName, &'interrupt Decider),
+}
+
+impl<'interrupt> Destination<'interrupt> {
+    /// Where the answer of an interrupt goes.
+    pub fn of(interrupt: &'interrupt Interrupt) -> Self {
+        let is_no = |decision: &Decision| decision.verdict.declines();
+        let has_ended = interrupt.state.is_final() && interrupt.decision.is_none();
+        if has_ended || interrupt.decision.as_ref().is_some_and(is_no) {
+            return Self::Nowhere;
+        }
+        if ToolQuestionContent::of(&interrupt.content).is_some() {
+            return Self::Call;
+        }
+        let target = target_of(interrupt);
+        match (&interrupt.decision, &interrupt.bound) {
+            (Some(decision), _) if decision.verdict == Verdict::Reroute => {
+                Self::ByDecision(target, &decision.by)
+            }
+            (_, Some(bound)) if bound.target == *target => Self::ByEvent(target, &bound.event),
+            (Some(decision), _) if *target != interrupt.origin => {
+                Self::ByDecision(target, &decision.by)
+            }
+            _ => Self::Back(target),
+        }
+    }
+}
+
+impl Display for Destination<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Call => formatter.write_str("The answer goes to the call that is asked about."),
+            Self::Nowhere => formatter.write_str("It goes nowhere: there is no answer to follow."),
+            Self::Back(target) => write!(formatter, "The answer goes back to {target}."),
+            Self::ByEvent(target, event) => write!(
+                formatter,
+                "The answer goes to {target}, because the event {event} sends it there."
+            ),
+            Self::ByDecision(target, by) => {
+                write!(
+                    formatter,
+                    "The answer goes to {target}, where {} sent it.",
+                    by.title()
+                )
+            }
+        }
+    }
 }
 
 fn field<T: DeserializeOwned + Default>(object: &Map<String, Value>, name: &str) -> T {

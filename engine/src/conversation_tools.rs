@@ -131,6 +131,7 @@ impl ConversationTools for ExecutorTools {
                     text: format!("The tool failed: the call cannot be recorded: {error}"),
                     state: ToolState::Failed,
                     summary: "cannot be recorded".to_owned(),
+                    may_still_run: None,
                 };
                 vec![failed; requests.len()]
             }
@@ -151,10 +152,12 @@ fn result(message: &ToolMessage) -> ToolResult {
         | CallEnd::FailedAnyway { .. } => ToolState::Interrupted,
         CallEnd::Skipped { .. } => ToolState::NeverRan,
         CallEnd::TimedOut { .. } => ToolState::TimedOut,
+        CallEnd::Unknown { .. } => ToolState::Unknown,
     };
     ToolResult {
         text: message.text(),
         state,
         summary: line.strip_prefix(&name).unwrap_or(&line).to_owned(),
+        may_still_run: wording::may_still_run(&message.end),
     }
 }

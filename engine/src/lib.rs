@@ -12,5 +12,6 @@ pub use conversation_tools::ExecutorTools;
 pub use hosting::RunHost;
 pub use run::RunSettings;
 pub use workflow::{
-    Agent, Decided, Effect, ErasedWorkflow, Executed, Execution, Exit, Routed, Run, Workflow,
+    Agent, Decided, Declined, Effect, ErasedWorkflow, Executed, Execution, Exit, Routed, Run,
+    Workflow,
 };

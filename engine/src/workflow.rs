@@ -27,7 +27,7 @@ use serde::de::DeserializeOwned;
 use crate::run::{LiveRun, NodeDirectory, RunInbox};
 
 pub use agent::{Agent, Effect};
-pub use decided::{Decided, Routed};
+pub use decided::{Decided, Declined, Routed};
 pub use erased::ErasedWorkflow;
 pub use executing::{Executed, Execution, WorkflowMistake, catalogue_of};
 pub use exit::Exit;

@@ -17,7 +17,22 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import aiohttp
-from interrupt_router import Agent, Limit, NarrowedSchema, Router, Run, RunFinished, Workflow
+from interrupt_router import (
+    Agent,
+    Answered,
+    Approved,
+    Decided,
+    Declined,
+    Expired,
+    Limit,
+    NarrowedSchema,
+    Rerouted,
+    Router,
+    Run,
+    RunFinished,
+    Withdrawn,
+    Workflow,
+)
 
 Text = Annotated[str, Limit(max_length=2000)]
 
@@ -135,15 +150,20 @@ async def work(agent: Agent, key: str, request: Any, order: int, cents: int) -> 
     """What a colleague makes of a request: that of the next colleague, or what was done."""
     match request:
         case Inquiry(question) | Check(question):
-            return await (await agent.ask(question, key=key)).fill(model, dialect="openai")
+            return await following(await agent.ask(question, key=key))
         case Refund(words):
             if await agent.effect(f"account-{key}", is_paid_back, order, repeatable=True):
                 return "was paid back before"
             if cents > LARGE:
-                routed = await agent.ask(f"Pay back {cents} cents? {words}", key=key, fields={"cents": cents})
-                following = await routed.fill(model, dialect="openai")
-                if not isinstance(following, Refund):
-                    return following
+                match await agent.ask(f"Pay back {cents} cents? {words}", key=key, fields={"cents": cents}):
+                    case Approved():
+                        pass  # Only a yes pays. Words are no yes: a colleague reads them on the receipt.
+                    case Rerouted() as elsewhere:
+                        return await elsewhere.fill(model, dialect="openai")
+                    case Answered(text=said) | Declined(text=said):
+                        return f"not paid back: {said}" if said else "not paid back"
+                    case Expired() | Withdrawn():
+                        return "not paid back"
             return await agent.effect("pay-back", pay_back, agent.run.id, order, cents, lookup=was_paid_back)
         case Objection(ground):
             return f"objected: {ground}"
@@ -151,6 +171,15 @@ async def work(agent: Agent, key: str, request: Any, order: int, cents: int) -> 
             return f"sent: {label}"
         case Note(text):
             return f"filed: {text}"
+
+
+async def following(decided: Decided) -> Any:
+    """The request of the next colleague, after an answer to a question that asks for one. A no closes the ticket."""
+    match decided:
+        case Approved() | Answered() | Rerouted():
+            return await decided.fill(model, dialect="openai")
+        case Declined() | Expired() | Withdrawn():
+            return "closed without an answer"
 
 
 async def read(agent: Agent) -> list[str]:

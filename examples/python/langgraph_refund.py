@@ -19,7 +19,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Interrupt, interrupt
 
 from interrupt_router import NarrowedSchema, RunFinished, Workflow
-from interrupt_router.sync import Routed, Router, Run
+from interrupt_router.sync import Answered, Approved, Decided, Rerouted, Router, Run
 from interrupt_router_adapters.langgraph_sync import invoke
 
 REFUND = {"type": "object", "required": ["cents"], "properties": {"cents": {"type": "integer", "minimum": 1}}}
@@ -58,11 +58,12 @@ def model(schema: NarrowedSchema, messages: Any) -> str:
     return str(FakeListChatModel(responses=[FAKE[schema.field]]).invoke([dict(each) for each in messages]).content)
 
 
-def answer(_: Interrupt, routed: Routed) -> dict[str, Any] | None:
-    """What `interrupt()` returns: the request of the one route that the person left open, or None."""
-    if routed.decision.decision == "reject" or "no" in routed.decision.choices:
-        return None
-    return {routed.route.field: routed.fill(model)}
+def answer(_: Interrupt, decided: Decided) -> dict[str, Any] | None:
+    """What `interrupt()` returns: the request of the one route that the person left open, or None after a no."""
+    match decided:
+        case Approved() | Answered(choices=("yes",)) | Rerouted():
+            return {decided.route.field: decided.fill(model)}
+    return None  # words alone are no yes
 
 
 ticket, lease = sys.argv[1] if len(sys.argv) > 1 else "ticket-17", float(os.environ.get("DESK_LEASE", "30"))

@@ -15,8 +15,8 @@ from interrupt_router_adapters.langgraph_sync import RoutedGraph
 DESK = Workflow("desk", kinds={"REFUNDS": "refund", "LEGAL": "legal"}, routes={"refund": Refund, "legal": Legal})
 
 
-def answer(_, routed):
-    return None if routed.decision.decision in ("reject", "cancel") else routed.fill(model, dialect="openai")
+def answer(_, decided):
+    return decided.fill(model, dialect="openai") if isinstance(decided, sync.Approved | sync.Rerouted) else None
 
 
 with sync.Router.local() as router:

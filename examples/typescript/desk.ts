@@ -10,7 +10,7 @@
 // tickets of the other.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Agent, type Model, Router, type Run, RunFinished, Workflow, closed } from 'interrupt-router';
+import { type Agent, type Decided, type Model, Router, type Run, RunFinished, Workflow, closed } from 'interrupt-router';
 
 const text = { type: 'string', maxLength: 2_000 } as const;
 const DESK = new Workflow('desk', {
@@ -70,10 +70,10 @@ async function handle(run: Run<typeof DESK, Ticket>): Promise<{ lines: string[] 
     const kind: (typeof KINDS)[Next['field']] = KINDS[step.field];
     const agent = await run.agent(kind, `${kind.toLowerCase().replaceAll('_', '-')}-${station}`);
     step = await work(agent, `station-${station}`, step, run.id, order, cents);
-    unread.push(...(await agent.effect(`messages-${station}`, () => read(agent), { repeatable: true })));
+    unread.push(...(await read(agent, `messages-${station}`)));
     await agent.finish();
     if (typeof step !== 'string') continue;
-    return { lines: [step, ...unread, ...(await run.root.effect('messages', () => read(run.root), { repeatable: true }))] };
+    return { lines: [step, ...unread, ...(await read(run.root, 'messages'))] };
   }
 }
 
@@ -82,12 +82,14 @@ async function work(agent: Agent<typeof DESK>, key: string, { field, words }: Ne
   switch (field) {
     case 'inquire':
     case 'check':
-      return decided(agent, key, words);
+      return next(await agent.ask({ key, reason: words }));
     case 'refund': {
       if (await agent.effect(`account-${key}`, () => isPaidBack(order), { repeatable: true })) return 'was paid back before';
       if (cents > LARGE) {
-        const next = await decided(agent, key, `Pay back ${cents} cents? ${words}`, { cents });
-        if (next.field !== 'refund') return next;
+        const answer = await agent.ask({ key, reason: `Pay back ${cents} cents? ${words}`, fields: { cents } });
+        // Only a yes pays. Words are no yes: a colleague reads them on the receipt.
+        if (answer.decidedAs === 'rerouted') return next(answer);
+        if (answer.decidedAs !== 'approved') return 'text' in answer && answer.text ? `not paid back: ${answer.text}` : 'not paid back';
       }
       return agent.effect('pay-back', () => payBack(run, order, cents), { lookup: () => wasPaidBack(run, order, cents) });
     }
@@ -100,15 +102,28 @@ async function work(agent: Agent<typeof DESK>, key: string, { field, words }: Ne
   }
 }
 
-async function decided(agent: Agent<typeof DESK>, key: string, reason: string, fields?: { cents: number }): Promise<Next> {
-  const routed = await agent.ask({ key, reason, ...(fields && { fields }) });
-  if (routed.field === null) throw new Error('every colleague of this desk has a route');
-  const [words = ''] = Object.values(await routed.fill(model, 'openai'));
-  return { field: routed.field, words };
+/** Where the ticket goes after an answer to a question that asks for one. After a no it is closed. */
+async function next(answer: Decided<typeof DESK>): Promise<Next | string> {
+  switch (answer.decidedAs) {
+    case 'approved':
+    case 'answered':
+    case 'rerouted': {
+      if (answer.field === null) throw new Error('every colleague of this desk has a route');
+      const [words = ''] = Object.values(await answer.fill(model, 'openai'));
+      return { field: answer.field, words };
+    }
+    case 'declined':
+    case 'expired':
+    case 'withdrawn':
+      return 'closed without an answer';
+    default:
+      return answer satisfies never;
+  }
 }
 
-async function read(agent: Agent<typeof DESK>): Promise<string[]> {
-  return (await agent.messages()).map((it) => it.text);
+/** What people wrote, once, and kept: a desk that dies loses none of it. */
+async function read(agent: Agent<typeof DESK>, key: string): Promise<string[]> {
+  return (await agent.messages(key)).map((it) => it.text);
 }
 
 const leaseMs = Number(process.env['DESK_LEASE'] ?? 30) * 1_000; // after which another desk takes the tickets of a dead one

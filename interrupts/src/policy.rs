@@ -77,9 +77,11 @@ impl Policy {
         };
     }
 
-    /// How long a graceful stop may last before it becomes an immediate one; `None` for as long as the step.
-    pub fn grace(&self, subject: &Subject) -> Option<SignedDuration> {
-        self.terms(subject).grace
+    /// What a rule says of how long a graceful stop may last before it becomes an immediate one: `Some(None)` for as
+    /// long as the step. `None` if no rule says anything, so that the default of who asks holds.
+    pub fn grace(&self, subject: &Subject) -> Option<Option<SignedDuration>> {
+        let rule = self.deciding(subject, |said| said.grace.is_some())?;
+        rule.provisions.grace
     }
 
     /// The first rule that says something of a property and matches; it decides.

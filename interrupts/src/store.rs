@@ -43,7 +43,9 @@ pub use interrupt::{
 pub use journal::{
     Begun, Intent, Journal, JournalEntry, JournalError, JournalResult, KnownEffect, Repeating,
 };
-pub use message::{MessageError, MessageState, Messages, NewMessage, StoredMessage};
+pub use message::{
+    MessageError, MessageState, Messages, NewMessage, StoredMessage, WaitingMessages,
+};
 pub use node::{CallWait, NodeActivity, NodeRow, Nodes};
 pub use outbox::{Consumer, Notification, Outbox, OutboxRow};
 pub use pages::{Pages, Positioned};

@@ -5,7 +5,7 @@ use routing_core::ask::is_rejected_early;
 use routing_core::handler::{DecidedBy, FilledBy};
 use routing_core::model::{ModelReply, PartialReply, Purpose, TokenUsage, ToolRequest};
 use routing_core::review::Answer;
-use routing_core::{DecisionId, EventId, InterruptId, NodeId, Outcome, RunId};
+use routing_core::{DecisionId, EventId, InterruptId, NodeId, Outcome, RunId, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -169,18 +169,25 @@ impl InterruptOutcome {
 /// How an interrupt ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "there is one at a time, and most of them are the large one"
-)]
 pub enum InterruptEnd {
     Routed {
         routing: Value,
         origin: String,
         target: String,
         decision: DecisionId,
+        /// What was decided; absent in journals of before verdicts were kept.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        verdict: Option<Verdict>,
         decided_by: DecidedBy,
         filled_by: FilledBy,
+        answer: Answer,
+        reroute: Option<EventId>,
+    },
+    /// The answer was no, or none came in time.
+    Declined {
+        decision: DecisionId,
+        verdict: Verdict,
+        decided_by: DecidedBy,
         answer: Answer,
         reroute: Option<EventId>,
     },
@@ -213,7 +220,7 @@ pub struct CutOff {
 
 #[cfg(test)]
 mod tests {
-    use super::{CallIntent, CallResult, LeftOut};
+    use super::{CallIntent, CallResult, InterruptOutcome, LeftOut};
 
     /// From journals written before agents had tools.
     const INTENT: &str = r#"{"purpose":"step","turn":1,"correction":0,"schema":"OrchestratorRouting","digest":"126b4eeb011ae604c43b2d3596ec80fba06958cfee3dd7f90cbf948e8f57eb36"}"#;
@@ -226,6 +233,13 @@ mod tests {
         let result: CallResult = serde_json::from_str(RESULT).unwrap();
         assert!(result.tool_requests.is_empty());
         assert_eq!(serde_json::to_string(&result).unwrap(), RESULT);
+    }
+
+    #[test]
+    fn outcomes_of_before_verdicts_were_kept_are_read_and_written_alike() {
+        let outcome = r#"{"requested":false,"outcome":"routed","routing":{"refund":{}},"origin":"REFUNDS","target":"REFUNDS","decision":"dec_01993d4e5f607182b3c4d5e6f7089a1b","decided_by":{"by":"person"},"filled_by":{"by":"person"},"answer":{"selectedChoices":[],"text":"[rejected: do not do what you asked for]","confirmations":{}},"reroute":null}"#;
+        let read: InterruptOutcome = serde_json::from_str(outcome).unwrap();
+        assert_eq!(serde_json::to_string(&read).unwrap(), outcome);
     }
 
     #[test]

@@ -6,11 +6,13 @@
 pub mod allowance;
 #[doc(hidden)]
 pub mod attempts;
+pub mod brief;
 #[doc(hidden)]
 pub mod entry;
 #[doc(hidden)]
 pub mod error;
 mod gist;
+mod goal;
 mod header;
 #[doc(hidden)]
 pub mod input;
@@ -29,6 +31,7 @@ pub use allowance::{Allowance, BudgetOrder};
 pub use entry::Prompt;
 pub use error::KeepError;
 pub use gist::gist;
+pub use goal::goal_in;
 pub use header::{NEEDS, OrderError, RunHeader, Workflow, executed_by_worker, needs_in};
 pub use resume_request::{RESUMED, ResumeRequest, said_to_fork};
 pub use snapshot::{InvalidCheckpoint, NodeSnapshot, NodeState, RunSnapshot};

@@ -35,11 +35,17 @@ pub fn hint(error: &ModelError) -> &'static str {
         ModelError::Rejected { status: 404, .. } => {
             "check the model's name, and --base-url where it is given"
         }
+        ModelError::Rejected { detail, .. } if is_about_a_tool(detail) => {
+            "leave the tool out that the provider names: `tools` in the servers' file says which are used"
+        }
         ModelError::Rejected { .. } => {
             "check the model's name, and that the model can answer in JSON by a schema"
         }
         ModelError::RateLimited { .. } => "wait, or use a key with a higher limit",
         ModelError::ProviderFailed { .. } => "the provider has a fault of its own; try again later",
+        ModelError::EndedWith { again: true, .. } => {
+            "the provider gave the answer up; try again, or use another model"
+        }
         ModelError::BrokenOff { .. } => "the connection broke; try again",
         ModelError::TooLong { .. } => "the model does not come to an end; try another one",
         ModelError::LineTooLong { .. } => {
@@ -59,4 +65,17 @@ pub fn hint(error: &ModelError) -> &'static str {
         ModelError::Unrecorded(_) => "see to the store, then resume the run",
         _ => "try another model",
     }
+}
+
+/// Whether a provider refuses the definition of a tool: each of them names the place where it stands in the request.
+fn is_about_a_tool(detail: &str) -> bool {
+    let places = [
+        "tools.",
+        "tools[",
+        "input_schema",
+        "function_declarations",
+        "functionDeclarations",
+        "schema for function",
+    ];
+    places.iter().any(|place| detail.contains(place))
 }

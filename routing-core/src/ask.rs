@@ -63,8 +63,8 @@ pub struct WrongAnswer {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AskError {
-    /// The model gave no answer at all.
-    #[error("the model gave no answer")]
+    /// The model gave no answer at all, or its answer could not be recorded.
+    #[error("{}", .0.in_short())]
     Model(#[from] ModelError),
     /// Every answer was wrong, and the corrections are used up.
     #[error("no fitting answer after {} tries; the last one: {}", attempts.len(), last_error(attempts))]

@@ -36,7 +36,7 @@ pub use decisions::{
     RecordedDecision,
 };
 pub use observer::{InterruptObserver, LifecycleEvent, Unobserved};
-pub use resolution::{DecidedBy, FilledBy, HandleError, Resolution, Routed};
+pub use resolution::{DecidedBy, Declined, FilledBy, HandleError, Resolution, Routed};
 
 /// How the handler decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

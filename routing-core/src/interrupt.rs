@@ -101,7 +101,7 @@ pub struct ConfirmationItem {
     pub id: String,
     /// What is to be confirmed.
     pub prompt: String,
-    /// What is assumed when nothing is said.
+    /// What is suggested to the person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_value: Option<bool>,
     /// What a refusal leads to.
@@ -123,6 +123,19 @@ pub struct InterruptDetails {
     pub confirmation_items: Vec<ConfirmationItem>,
     /// What one needs to know to decide.
     pub context_for_decision: String,
+}
+
+impl InterruptDetails {
+    /// The values of the choices.
+    pub fn values(&self) -> Vec<String> {
+        self.choices.iter().map(|it| it.value.clone()).collect()
+    }
+
+    /// The ids of what must be confirmed.
+    pub fn items(&self) -> Vec<String> {
+        let items = self.confirmation_items.iter();
+        items.map(|it| it.id.clone()).collect()
+    }
 }
 
 /// An agent's own kind of interrupt: the shared part, and any fields of its own.

@@ -10,6 +10,7 @@ use crate::ids::{InterruptId, NodeId, RunId};
 use crate::interrupt::InterruptDetails;
 use crate::outcome::Outcome;
 use crate::stop::StopScope;
+use crate::verdict::Verdict;
 
 /// Why a question is asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,6 +88,10 @@ pub struct Answer {
     /// Another agent type to go to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reroute_to: Option<String>,
+    /// What the one who answers decides, where it does not follow from what the answer holds: to say no, set it to
+    /// [`Verdict::Reject`], [`Verdict::Ignore`] or [`Verdict::Cancel`]. It is kept beside the answer, never inside.
+    #[serde(skip)]
+    pub verdict: Option<Verdict>,
 }
 
 /// A run that waits to be resumed.
@@ -234,6 +239,18 @@ pub enum InvalidAnswer {
         /// The ids that there are.
         items: Vec<String>,
     },
+    /// Something has to be chosen, or said in words, and is not.
+    #[error("selectedChoices: {unsaid}")]
+    NothingChosen {
+        /// What is missing.
+        unsaid: Unsaid,
+    },
+    /// Something has to be confirmed or refused, and is not.
+    #[error("confirmations: {unsaid}")]
+    Unconfirmed {
+        /// What is missing.
+        unsaid: Unsaid,
+    },
     /// A target that is no route.
     #[error("rerouteTo: `{given}` is no route; routes are: {}", routes.join(", "))]
     UnknownRoute {
@@ -253,7 +270,98 @@ pub enum InvalidAnswer {
     },
 }
 
+/// What an answer leaves open that the one who answers has to say. A proposal of an agent says it for no one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unsaid {
+    /// Choices are offered, and there is neither one of them nor a word.
+    Choice {
+        /// The values that can be chosen.
+        offered: Vec<String>,
+    },
+    /// It is approved, and some of what must be confirmed is neither confirmed nor refused.
+    Confirmations {
+        /// The ids of the items.
+        items: Vec<String>,
+    },
+}
+
+impl std::fmt::Display for Unsaid {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Choice { offered } => write!(
+                formatter,
+                "nothing is chosen; choose of {}, or answer in words",
+                offered.join(", ")
+            ),
+            Self::Confirmations { items } => {
+                write!(formatter, "say yes or no to: {}", items.join(", "))
+            }
+        }
+    }
+}
+
 impl Answer {
+    /// What has to be said with this verdict, and is not: of offered choices one, or words; with a yes, a yes or a no to
+    /// each item that must be confirmed.
+    pub fn unsaid(
+        &self,
+        verdict: Verdict,
+        offered: Vec<String>,
+        items: Vec<String>,
+    ) -> Option<Unsaid> {
+        let has_words = self
+            .text
+            .as_deref()
+            .is_some_and(|text| !text.trim().is_empty());
+        let answers = matches!(verdict, Verdict::Approve | Verdict::Respond);
+        if answers && !offered.is_empty() && self.selected_choices.is_empty() && !has_words {
+            return Some(Unsaid::Choice { offered });
+        }
+        let mut items = items;
+        items.retain(|id| !self.confirmations.contains_key(id));
+        let is_open = verdict == Verdict::Approve && !items.is_empty();
+        is_open.then_some(Unsaid::Confirmations { items })
+    }
+
+    /// A no, with words for the agent. Nothing that was asked about is done.
+    pub fn declined(verdict: Verdict, text: Option<String>) -> Self {
+        Self {
+            verdict: Some(verdict),
+            text,
+            ..Self::default()
+        }
+    }
+
+    /// What is kept of the answer beside this verdict: of a no, its words alone. What was marked or written before
+    /// someone said no counts for nothing.
+    pub fn kept_with(self, verdict: Verdict) -> Self {
+        if verdict.declines() {
+            Self {
+                text: self.text,
+                ..Self::default()
+            }
+        } else {
+            Self {
+                verdict: None,
+                ..self
+            }
+        }
+    }
+
+    /// What is decided: what the answer says, else what follows from what it holds.
+    pub fn verdict(&self) -> Verdict {
+        let says_something = self.text.is_some()
+            || !self.selected_choices.is_empty()
+            || !self.confirmations.is_empty();
+        match self.verdict {
+            Some(verdict) => verdict,
+            None if self.reroute_to.is_some() => Verdict::Reroute,
+            None if self.edited_request.is_some() => Verdict::Edit,
+            None if says_something => Verdict::Respond,
+            None => Verdict::Approve,
+        }
+    }
+
     /// Whether each part of the answer belongs to the question. The edited request is checked by the code that knows
     /// its type.
     ///
@@ -264,11 +372,7 @@ impl Answer {
         let details = &question.details;
         for given in &self.selected_choices {
             if !details.choices.iter().any(|choice| choice.value == *given) {
-                let offered = details
-                    .choices
-                    .iter()
-                    .map(|choice| choice.value.clone())
-                    .collect();
+                let offered = details.values();
                 return Err(InvalidAnswer::UnknownChoice {
                     given: given.clone(),
                     offered,
@@ -281,16 +385,26 @@ impl Answer {
                 .iter()
                 .any(|item| item.id == *given)
             {
-                let items = details
-                    .confirmation_items
-                    .iter()
-                    .map(|item| item.id.clone())
-                    .collect();
+                let items = details.items();
                 return Err(InvalidAnswer::UnknownConfirmation {
                     given: given.clone(),
                     items,
                 });
             }
+        }
+        // What may be decided about a call says by itself what is meant, and a request that is wanted is an edit.
+        let is_agents = matches!(
+            question.kind,
+            QuestionKind::HumanReview | QuestionKind::UnsureReview { .. }
+        );
+        match self.unsaid(self.verdict(), details.values(), details.items()) {
+            Some(unsaid @ Unsaid::Choice { .. }) if is_agents => {
+                return Err(InvalidAnswer::NothingChosen { unsaid });
+            }
+            Some(unsaid @ Unsaid::Confirmations { .. }) if is_agents => {
+                return Err(InvalidAnswer::Unconfirmed { unsaid });
+            }
+            Some(_) | None => {}
         }
         match &self.reroute_to {
             Some(given) if !question.routes.contains(&given.as_str()) => {

@@ -13,6 +13,7 @@ mod prune;
 mod render;
 mod source;
 mod table;
+mod tool;
 mod walk;
 
 pub use answer_schema::AnswerSchema;
@@ -24,6 +25,7 @@ pub(crate) use limits::is_taken_name;
 pub use limits::{LimitViolation, check_limits};
 pub(crate) use source::route_property;
 pub use table::SchemaTable;
+pub use tool::{tool_schema, updated};
 
 #[cfg(test)]
 pub(crate) mod tests;

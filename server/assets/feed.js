@@ -4,15 +4,18 @@
 const holdFeed = (tell, isWanted) => {
   let source = null;
   let wait = 1;
+  let lost = false;
   const open = () => {
     source = new EventSource("/v1/events");
-    source.onopen = () => { wait = 1; tell({ open: true }); };
+    source.onopen = () => { wait = 1; lost = false; tell({ open: true }); };
     source.onmessage = (event) => {
       const { type, source: of } = JSON.parse(event.data);
       tell({ topic: type.replace(/^dev\.irq\./, "").replace(/\.v1$/, ""), of, id: event.lastEventId, data: event.data });
     };
     // A connection that broke is opened again by the browser, one that was refused is not.
     source.onerror = () => {
+      lost = true;
+      tell({ lost });
       if (source?.readyState !== EventSource.CLOSED) return;
       source = null;
       setTimeout(() => { if (source === null && isWanted()) open(); }, wait * 500);
@@ -23,6 +26,7 @@ const holdFeed = (tell, isWanted) => {
     begin: () => { if (source === null) open(); },
     end: () => { source?.close(); source = null; },
     isOpen: () => source?.readyState === EventSource.OPEN,
+    isLost: () => lost,
   };
 };
 
@@ -40,6 +44,7 @@ if (typeof SharedWorkerGlobalScope !== "undefined") {
       tabs.add(tab);
       if (feed.isOpen()) tab.postMessage({ open: true });
       else feed.begin();
+      if (feed.isLost()) tab.postMessage({ lost: true });
     };
   };
 }

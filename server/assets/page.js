@@ -97,13 +97,23 @@
     }
   });
 
-  // What somebody else has claimed is his to decide until the claim ends; what is written meanwhile stays.
-  document.addEventListener("htmx:afterSwap", ({ target }) => {
-    if (target.id !== "standing") return;
-    const claimed = target.querySelector("[data-testid=claimed]") !== null;
-    const decides = "form[action^='/review/'] button[name=decision]:not([value=preview_plan])";
-    for (const button of document.querySelectorAll(decides)) button.disabled = claimed;
-  });
+  // What somebody else has claimed is his to decide until the claim ends; what is over, and what cannot be sent, is
+  // nobody's. What is written meanwhile stays.
+  let lost = false;
+  const lock = () => {
+    const claimed = document.querySelector("#standing [data-testid=claimed]") !== null;
+    const over = document.querySelector("#meanwhile [data-testid=over]") !== null;
+    const decides = "button[name=decision]:not([value=preview_plan])";
+    for (const button of document.querySelectorAll(decides)) button.disabled = claimed || over || lost;
+  };
+  document.addEventListener("htmx:afterSettle", ({ target }) => { if (target.id === "standing") lock(); });
+  const connected = (is) => {
+    const note = document.getElementById("unconnected");
+    if (!note || lost === !is) return;
+    lost = !is;
+    note.hidden = is;
+    lock();
+  };
 
   // All tabs share one connection to the feed; each takes of it what its own page wants. Where the browser has neither
   // shared workers nor locks, each tab has its own.
@@ -120,7 +130,8 @@
     const opens = () => source.onopen?.(new Event("open"));
     Object.assign(source, { readyState: EventSource.CONNECTING, close: () => { leaves(); port.close(); } });
     port.onmessage = ({ data }) => {
-      if (data.open) { source.readyState = EventSource.OPEN; opens(); }
+      if (data.lost) connected(false);
+      else if (data.open) { connected(true); source.readyState = EventSource.OPEN; opens(); }
       else if (wants(data)) source.dispatchEvent(new MessageEvent(data.topic, { data: data.data, lastEventId: data.id }));
     };
     window.addEventListener("pagehide", leaves);
@@ -148,7 +159,7 @@
       new Notification("A question waits for you", { tag: "irq", body: `${waiting} open` });
     }
   };
-  // What is chosen in the list stays chosen when the list is read again; what has changed since is another version.
+  // What is chosen in the list stays chosen when the list is read again: nothing is decided there.
   // What is opened stays open, and what is written or selected stays so, with the cursor where it was. While somebody
   // selects, the part is read again afterwards: the list of a selection would close.
   let chosen = [];

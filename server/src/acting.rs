@@ -9,7 +9,7 @@ mod resume;
 mod rule;
 mod stop;
 
-pub(crate) use decide::{DecideOutcome, DecisionOrder, decide, decide_all};
+pub(crate) use decide::{DecideOutcome, DecisionOrder, RefusedAt, decide, decide_all};
 pub(crate) use plan::{plan_of, preview};
 pub(crate) use plan_change::{PlanChangeOrder, change_plan, reading_of};
 pub(crate) use publish::publish;

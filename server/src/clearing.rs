@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
+use interrupts::OwnerName;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+use workers::GoneAskers;
 
 use crate::app::App;
 
@@ -11,6 +14,8 @@ use crate::app::App;
 const EVERY: Duration = Duration::from_secs(1);
 /// The most interrupts that one look ends.
 const AT_ONCE: u32 = 200;
+/// After how many looks programs that asked and have gone are looked for.
+const ASKERS: u32 = 10;
 /// After how many looks idle callers are forgotten.
 const LOOKS: u32 = 60;
 
@@ -26,9 +31,31 @@ pub(crate) async fn clear_up(app: App, stop: CancellationToken) {
         }
         sweep(&app).await;
         looks = looks.wrapping_add(1);
+        if looks.is_multiple_of(ASKERS) {
+            end_of_gone(&app).await;
+        }
         if looks.is_multiple_of(LOOKS) {
             app.pace.forget_the_quiet();
         }
+    }
+}
+
+/// Questions whose program has gone are withdrawn: a decision about them would reach no one.
+async fn end_of_gone(app: &App) {
+    let name = format!("server-{}", Uuid::now_v7().simple());
+    let Ok(owner) = OwnerName::new(name) else {
+        return;
+    };
+    let gone = GoneAskers {
+        store: app.store(),
+        catalogues: &app.catalogues,
+        policy: &app.config.policy,
+        owner: &owner,
+        // Whether a process lives is seen on its own machine alone, so its lease has to run out.
+        is_gone: &|_owner| false,
+    };
+    if let Err(error) = gone.end(app.now()).await {
+        tracing::warn!(%error, "programs that have gone could not be looked for");
     }
 }
 

@@ -9,6 +9,7 @@ mod form;
 mod history;
 mod inbox;
 mod layout;
+mod matter;
 mod plan;
 mod quoted;
 mod reference;
@@ -43,6 +44,7 @@ pub(crate) fn router() -> Router<App> {
         .route("/", get(inbox::show))
         .route("/inbox", get(inbox::list))
         .route("/inbox/count", get(inbox::count))
+        .route("/inbox/together", get(inbox::together))
         .route("/inbox/decide", get(to_inbox).post(inbox::decide))
         .route(
             "/review/{interrupt_id}",

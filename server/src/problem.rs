@@ -159,7 +159,23 @@ impl IntoResponse for Problem {
 mod tests {
     use axum::response::IntoResponse as _;
 
-    use super::Problem;
+    use interrupts::store::StoreError;
+
+    use super::{Problem, of_store};
+
+    #[test]
+    fn a_value_that_no_store_keeps_is_the_callers_fault_and_what_the_store_lacks_is_not() {
+        let detail = || "the name of a run cannot have the character U+0000".to_owned();
+        for (error, status) in [
+            (StoreError::InvalidValue { detail: detail() }, 422),
+            (StoreError::Unreachable { detail: detail() }, 503),
+            (StoreError::Unavailable { detail: detail() }, 503),
+            (StoreError::Full, 503),
+        ] {
+            let response = of_store(&error).into_response();
+            assert_eq!(response.status(), status, "{error}");
+        }
+    }
 
     #[test]
     fn a_server_that_is_being_stopped_says_when_to_come_back() {

@@ -12,6 +12,7 @@ mod plan;
 mod response_schema;
 mod rule;
 mod run;
+mod signals;
 mod work;
 
 pub(crate) use agent::{ACTIVITIES, AgentPage, AgentView, TreeNode, tree_of};
@@ -30,7 +31,8 @@ pub(crate) use names::{
 pub(crate) use plan::{ChangedPlanView, PlanView};
 pub(crate) use rule::{ReachName, RememberBody, RulePage, RuleView};
 pub(crate) use run::{RunPage, RunView};
+pub(crate) use signals::{ReadingView, SignalsView};
 pub(crate) use work::{
     AgentsView, CheckpointStateView, EffectView, LeaseView, RegisteredView, SchemaView,
-    SignalsView, WorkQuestionView, WorkView, WorkflowView,
+    WorkQuestionView, WorkView, WorkflowView,
 };

@@ -12,10 +12,11 @@ mod run;
 mod standing_rules;
 mod worker;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use ::interrupts::life::Limits;
+use ::interrupts::store::StoreError;
 use jiff::Timestamp;
 use routing_core::reroute::RerouteLimits;
 use routing_core::{Clock, SystemClock};
@@ -36,6 +37,18 @@ pub struct StoreSettings {
     pub reroutes: RerouteLimits,
     /// Called for each write that has ended.
     pub written: Option<Written>,
+    /// What of a file is looked at when it is opened.
+    pub opening: Opening,
+}
+
+/// What of a file is looked at when it is opened. PostgreSQL looks after its files by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Opening {
+    /// All of it, which takes the longer the larger it is.
+    #[default]
+    Checked,
+    /// Its schema and its log, for what cannot wait. A row is compared with its seal when it is read.
+    AtOnce,
 }
 
 /// Receives which operation was written to a file or a server, and how long it took from its request to its commit or its
@@ -50,6 +63,7 @@ impl Default for StoreSettings {
             limits: Limits::default(),
             reroutes: RerouteLimits::default(),
             written: None,
+            opening: Opening::Checked,
         }
     }
 }
@@ -95,11 +109,18 @@ pub struct Adapter<B> {
     pub(crate) backend: B,
     /// When the last look for orphans began.
     orphans_looked_for: Mutex<Option<Instant>>,
+    /// When the rows were counted last, and how long that took.
+    rows_counted: Mutex<Option<(Instant, Duration)>>,
 }
 
 /// How often sweeps look for interrupts that have outlived their runs. There are some where very many were open as a run
 /// ended, and finding them reads all that are open.
 const LOOKS_FOR_ORPHANS: Duration = Duration::from_secs(60);
+
+/// Rows are counted before a run is taken up, once a second at most, and so that counting takes a twentieth of the time at
+/// most, however many there are.
+const COUNTS_ROWS: Duration = Duration::from_secs(1);
+const SHARE_OF_COUNTING: u32 = 20;
 
 impl<B> Adapter<B> {
     /// A store over a backend that is open.
@@ -107,6 +128,7 @@ impl<B> Adapter<B> {
         Self {
             backend,
             orphans_looked_for: Mutex::new(None),
+            rows_counted: Mutex::new(None),
         }
     }
 
@@ -123,8 +145,7 @@ impl<B> Adapter<B> {
     /// Whether a sweep is to look for orphans. Those that come while it does are not: if very many interrupts are open,
     /// the answer takes so long that the caller gives up waiting, and must not ask anew at once.
     pub(crate) fn begins_to_look_for_orphans(&self) -> bool {
-        let looked = self.orphans_looked_for.lock();
-        let mut looked = looked.unwrap_or_else(PoisonError::into_inner);
+        let mut looked = lock(&self.orphans_looked_for);
         let is_due = looked.is_none_or(|at| at.elapsed() >= LOOKS_FOR_ORPHANS);
         if is_due {
             *looked = Some(Instant::now());
@@ -134,9 +155,25 @@ impl<B> Adapter<B> {
 
     /// Not all orphans were found: the next sweep continues.
     pub(crate) fn looks_for_orphans_again(&self) {
-        let looked = self.orphans_looked_for.lock();
-        *looked.unwrap_or_else(PoisonError::into_inner) = None;
+        *lock(&self.orphans_looked_for) = None;
     }
+}
+
+/// Checks that no row of a store is missing, unless that was done just now.
+pub(crate) async fn count_rows_when_due<B: Backend>(store: &Adapter<B>) -> Result<(), StoreError> {
+    let is_recent =
+        |(at, took): (Instant, Duration)| at.elapsed() < COUNTS_ROWS.max(took * SHARE_OF_COUNTING);
+    if lock(&store.rows_counted).is_some_and(is_recent) {
+        return Ok(());
+    }
+    let began = Instant::now();
+    store.backend.count_rows().await?;
+    *lock(&store.rows_counted) = Some((Instant::now(), began.elapsed()));
+    Ok(())
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<B: Backend> Clock for Adapter<B> {

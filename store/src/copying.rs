@@ -11,7 +11,7 @@ use crate::location::StoreLocation;
 use crate::postgres::writer_at;
 use crate::query::Found;
 use crate::relational::copy_rows;
-use crate::sqlite::file_writer;
+use crate::sqlite::{file_writer, remove, settle};
 
 /// A store that was copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,6 +73,21 @@ pub async fn copy_store(from: &StoreLocation, to: &StoreLocation) -> Result<Stor
         let location = from.to_string();
         return Err(CopyError::NoStore { location });
     }
+    let is_new = !to.exists().await?;
+    let copied = copied_and_verified(from, to).await;
+    if copied.is_err()
+        && is_new
+        && let StoreLocation::File(path) = to
+    {
+        remove(path);
+    }
+    copied
+}
+
+async fn copied_and_verified(
+    from: &StoreLocation,
+    to: &StoreLocation,
+) -> Result<StoreCopy, CopyError> {
     let expected = head_of(from).await?;
     // Its schema is there from now on.
     drop(opened(to).await?);
@@ -116,6 +131,15 @@ async fn head_of(location: &StoreLocation) -> Result<AuditHead, CopyError> {
 }
 
 fn copy_at(from: &StoreLocation, to: &StoreLocation) -> Found<u64> {
+    let rows = rows_copied(from, to)?;
+    if let StoreLocation::File(path) = to {
+        // The file alone is the copy: it may be moved without its log.
+        settle(path)?;
+    }
+    Ok(rows)
+}
+
+fn rows_copied(from: &StoreLocation, to: &StoreLocation) -> Found<u64> {
     let file = |path: &Path| file_writer(path, StoreSettings::default());
     match (from, to) {
         (StoreLocation::File(from), StoreLocation::File(to)) => {

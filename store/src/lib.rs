@@ -25,7 +25,7 @@ mod tables;
 #[cfg(not(feature = "postgres"))]
 mod without_postgres;
 
-pub use adapter::{Adapter, StoreSettings, Written};
+pub use adapter::{Adapter, Opening, StoreSettings, Written};
 #[cfg(feature = "postgres")]
 pub use copying::{CopyError, StoreCopy, copy_store};
 pub use location::{LocationError, OpenError, Opened, StoreLocation, open_any};

@@ -35,7 +35,7 @@ pub(crate) use fork::Fork;
 pub(crate) use holding::{EndedStop, HeldQuestion, LetGo};
 pub(crate) use join::{Join, is_same_stop};
 pub(crate) use journal::{Begin, Finish};
-pub(crate) use message::{ReadMessages, SendMessage, WithdrawMessage};
+pub(crate) use message::{KeepReading, ReadMessages, SendMessage, WithdrawMessage};
 pub(crate) use node::PutNodes;
 pub(crate) use paused_run::PausedRun;
 pub(crate) use purge::{Cut, PurgeRun, PurgedRun, ended_before};

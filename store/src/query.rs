@@ -37,6 +37,9 @@ pub(crate) trait Backend: Send + Sync + 'static {
         operation: O,
     ) -> impl Future<Output = Result<O::Output, O::Error>> + Send;
 
+    /// Checks that no row is missing.
+    fn count_rows(&self) -> impl Future<Output = Found<()>> + Send;
+
     fn interrupt(&self, id: InterruptId) -> impl Future<Output = Found<Option<Interrupt>>> + Send;
 
     fn interrupt_of(

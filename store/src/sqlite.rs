@@ -31,6 +31,8 @@ use leaving::Owned;
 use readers::Readers;
 
 pub use leaving::until_closed;
+#[cfg(feature = "postgres")]
+pub(crate) use open::remove;
 pub use schema::schema;
 pub use status::StoreStatus;
 
@@ -88,6 +90,12 @@ impl SqliteStore {
             None => Ok(()),
         }
     }
+}
+
+/// Moves the log of a file that no one writes into the file, so that the file alone is the store.
+#[cfg(feature = "postgres")]
+pub(crate) fn settle(path: &std::path::Path) -> Found<()> {
+    open::move_log(&open::connect(path)?)
 }
 
 /// A connection that writes to a file which is there.

@@ -36,8 +36,41 @@ fn check_definition(name: &str, schema: Option<&Value>) -> Checked {
     if !is_plain(name, 64) {
         return refused(format!("Invalid tool name '{name}'"));
     }
-    if schema.is_none_or(|schema| schema["type"] != "object") {
+    let Some(schema) = schema.filter(|schema| schema["type"] == "object") else {
         return refused(format!("Invalid schema for function '{name}'"));
+    };
+    if let Some(union) = ["anyOf", "oneOf", "allOf", "enum", "not"]
+        .iter()
+        .find(|keyword| schema.get(**keyword).is_some())
+    {
+        return refused(format!(
+            "Invalid schema for function '{name}': schema must have type 'object' and not have '{union}' at the top level."
+        ));
+    }
+    let text = schema.to_string();
+    if text.contains("\"exclusiveMinimum\":true") {
+        return refused(format!(
+            "tools.0.custom.input_schema: JSON schema is invalid ('{name}'). It must match JSON Schema draft 2020-12"
+        ));
+    }
+    Ok(())
+}
+
+/// The names that Anthropic takes for properties.
+fn check_property_names(schema: &Value) -> Checked {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    for name in properties
+        .into_iter()
+        .flat_map(|properties| properties.keys())
+    {
+        if !name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
+        {
+            return refused(
+                "tools.0.custom.input_schema.properties: Property keys should match pattern '^[a-zA-Z0-9_.-]{1,64}$'",
+            );
+        }
     }
     Ok(())
 }
@@ -116,6 +149,7 @@ pub(super) fn openai_responses(body: &Value) -> Checked {
 pub(super) fn anthropic(body: &Value) -> Checked {
     for tool in list(body, "tools") {
         check_definition(text(tool, "/name"), tool.get("input_schema"))?;
+        check_property_names(&tool["input_schema"])?;
     }
     let mut open: Vec<&str> = Vec::new();
     let mut used = HashSet::new();

@@ -1,9 +1,7 @@
 //! The arguments of calls: read strictly, checked against the tool's schema, and written in one form only.
 
-use std::fmt;
-
 use interrupts::{Misfit, SchemaError, ValueSchema};
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use routing_core::answer::read_strictly;
 use serde_json::{Map, Value};
 
 /// Why arguments are refused.
@@ -47,78 +45,10 @@ pub(crate) fn read(text: &str) -> Result<Value, ArgumentsError> {
     if text.trim().is_empty() {
         return Ok(Value::Object(Map::new()));
     }
-    let mut reader = serde_json::Deserializer::from_str(text);
-    let whole = Strict.deserialize(&mut reader).and_then(|value| {
-        reader.end()?;
-        Ok(value)
-    });
-    whole.map_err(|error| ArgumentsError {
-        path: "$".to_owned(),
-        reason: format!("they are no JSON that can be used: {error}"),
+    read_strictly(text.as_bytes()).map_err(|error| ArgumentsError {
+        path: error.path().to_owned(),
+        reason: format!("they are no JSON that can be used: {}", error.reason()),
     })
-}
-
-/// Reads any value, and refuses a member that is given twice.
-struct Strict;
-
-impl<'de> DeserializeSeed<'de> for Strict {
-    type Value = Value;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Strict {
-    type Value = Value;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a JSON value")
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
-        let mut items = Vec::new();
-        while let Some(item) = access.next_element_seed(Strict)? {
-            items.push(item);
-        }
-        Ok(Value::Array(items))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Value, A::Error> {
-        let mut members = Map::new();
-        while let Some(name) = access.next_key::<String>()? {
-            let value = access.next_value_seed(Strict)?;
-            if members.contains_key(&name) {
-                return Err(serde::de::Error::custom(format!("`{name}` is given twice")));
-            }
-            members.insert(name, value);
-        }
-        Ok(Value::Object(members))
-    }
 }
 
 #[cfg(test)]
@@ -168,9 +98,9 @@ mod tests {
         for (text, reason) in [
             (
                 r#"{"command":"ls","command":"rm"}"#,
-                "`command` is given twice",
+                "`command` stands twice",
             ),
-            (r#"{"a":[{"b":1,"b":1}]}"#, "`b` is given twice"),
+            (r#"{"a":[{"b":1,"b":1}]}"#, "`b` stands twice"),
             (r#"{"a":"#, "EOF"),
             (r#"{} {}"#, "trailing"),
         ] {

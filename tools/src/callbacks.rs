@@ -62,7 +62,8 @@ pub(crate) fn tell(callbacks: &dyn ToolCallbacks, message: &ToolMessage) {
         CallEnd::Failed { .. }
         | CallEnd::FailedAnyway { .. }
         | CallEnd::Denied { .. }
-        | CallEnd::TimedOut { .. } => callbacks.on_tool_error(message),
+        | CallEnd::TimedOut { .. }
+        | CallEnd::Unknown { .. } => callbacks.on_tool_error(message),
         CallEnd::Interrupted { .. } | CallEnd::Skipped { .. } => {
             callbacks.on_tool_interrupted(message)
         }

@@ -5,12 +5,13 @@
 //! else. When its socket closes, because the process that started it died, it ends the tool too.
 //!
 //! `order` is what is said over the socket, `launch` starts the tool, `watch` decides when what is killed;
-//! `cgroup` and `process` are the two ways of finding what to kill.
+//! `cgroup` and `process` are the two ways of finding what to kill, which `tool_processes` joins.
 
 mod cgroup;
 mod launch;
 mod order;
 mod process;
+mod tool_processes;
 mod watch;
 
 use std::io::{self, BufRead as _, BufReader};
@@ -29,9 +30,10 @@ use signal_hook::iterator::Signals;
 pub(crate) use cgroup::Cgroup;
 pub(crate) use order::{FromKeeper, Input, KeeperEnd, Order, ToKeeper};
 pub use order::{ProcessExit, WantedMechanism};
+pub(crate) use process::{Process, is_stopped};
+pub(crate) use tool_processes::ToolProcesses;
 
 use launch::{LAUNCH, LaunchFault};
-use process::Process;
 use watch::{KeeperEvent, Watch};
 
 /// The first argument of a keeper.
@@ -89,7 +91,6 @@ fn keep() -> io::Result<()> {
         }
     };
     let started = FromKeeper::Started {
-        process: key_of(main),
         mechanism: if group.is_some() {
             Mechanism::Cgroup
         } else {

@@ -57,7 +57,7 @@ pub use mcp::{
     ElicitationAnswer, ElicitationForm, ElicitationRequest, Elicitor, FieldChoice, FieldKind,
     FormField, HttpServer, LoginGrant, LoginGuide, LoginPage, LoginTerms, McpConfig,
     McpConfigError, McpError, McpFailure, McpLimits, McpServerConfig, McpServers, McpServersConfig,
-    ProcessServer, ServerName, ServerNameError, ServerTransport, UnusableTool,
+    ProcessServer, ServerName, ServerNameError, ServerTransport,
 };
 pub use permission::{
     Approval, Approver, NoApprover, PathRuleConfig, PathRules, Permission, PermissionAnswer,

@@ -34,6 +34,8 @@ mod offer;
 #[cfg(feature = "mcp")]
 mod process;
 #[cfg(feature = "mcp")]
+mod reply;
+#[cfg(feature = "mcp")]
 mod resources;
 #[cfg(feature = "mcp")]
 mod server;
@@ -59,6 +61,6 @@ pub use login::{LoginGrant, LoginGuide, LoginPage, LoginTerms};
 pub use name::{ServerName, ServerNameError};
 #[cfg(feature = "mcp")]
 pub use servers::McpServers;
-pub use servers_config::{McpFailure, McpServersConfig, UnusableTool};
+pub use servers_config::{McpFailure, McpServersConfig};
 #[cfg(not(feature = "mcp"))]
 pub use without::McpServers;

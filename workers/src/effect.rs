@@ -1,7 +1,7 @@
 //! Effects: what must not happen twice, begun and finished under a key.
 
-use interrupts::KindName;
 use interrupts::store::{Begun, Intent, JournalEntry, JournalError, Repeating};
+use interrupts::{Digest, KindName, canonical_json};
 use routing_core::NodeId;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -25,12 +25,14 @@ pub enum EffectState {
 }
 
 /// What is begun.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Beginning {
     /// The agent that does it.
     pub node: NodeId,
     /// Whether it may happen twice.
     pub repeatable: bool,
+    /// What it is done with. It is begun again with the same, or not at all.
+    pub arguments: Option<Value>,
     /// Names this try to begin it: a request that is sent again because its answer was lost is the same try.
     pub attempt: Option<String>,
 }
@@ -41,6 +43,9 @@ struct StoredIntent {
     key: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     attempt: Option<String>,
+    /// The digest of its arguments. An effect that an earlier version began has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    arguments: Option<Digest>,
 }
 
 impl Owned<'_> {
@@ -49,8 +54,8 @@ impl Owned<'_> {
     ///
     /// # Errors
     ///
-    /// [`WorkError::OtherEffect`] if the key was used for another effect; [`WorkError::UnknownAgent`];
-    /// [`WorkError::LeaseLost`].
+    /// [`WorkError::OtherContent`] if the key was used for another effect, or with other arguments;
+    /// [`WorkError::UnknownAgent`]; [`WorkError::LeaseLost`].
     ///
     /// # Cancel safety
     ///
@@ -65,6 +70,12 @@ impl Owned<'_> {
             return Err(WorkError::UnknownAgent { node: node.clone() });
         }
         let effect = key.effect(self.run.id);
+        let arguments = beginning.arguments.as_ref().map(canonical_json);
+        let stored = StoredIntent {
+            key: key.to_string(),
+            attempt: beginning.attempt.clone(),
+            arguments: arguments.map(|text| Digest::of(text.as_bytes())),
+        };
         let intent = Intent {
             effect,
             run: self.run.id,
@@ -74,10 +85,7 @@ impl Owned<'_> {
                 true => Repeating::Idempotent,
                 false => Repeating::AskPerson,
             },
-            content: serde_json::to_string(&StoredIntent {
-                key: key.to_string(),
-                attempt: beginning.attempt.clone(),
-            })?,
+            content: serde_json::to_string(&stored)?,
             place: Some(key.effect_place()),
         };
         let entry = match self.store().begin(self.epoch(), intent.clone()).await {
@@ -87,12 +95,24 @@ impl Owned<'_> {
             Err(JournalError::OtherIntent { .. }) => self.store().effect(effect).await?,
             Err(error) => return Err(error.into()),
         };
-        let other = || WorkError::OtherEffect { key: key.clone() };
-        let entry = entry.ok_or_else(other)?;
-        if entry.intent.node != intent.node || entry.intent.repeating != intent.repeating {
-            return Err(other());
+        let entry = entry.ok_or_else(|| WorkError::UnknownEffect { key: key.clone() })?;
+        let kept: StoredIntent = serde_json::from_str(&entry.intent.content)?;
+        let of_other_arguments = |given| kept.arguments.is_some_and(|kept| kept != given);
+        let found = [
+            ("agent_id", entry.intent.node != intent.node),
+            ("repeatable", entry.intent.repeating != intent.repeating),
+            (
+                "arguments",
+                stored.arguments.is_some_and(of_other_arguments),
+            ),
+        ];
+        let differs = found.iter().filter(|(_name, differs)| *differs);
+        let differs: Vec<String> = differs.map(|(name, _)| (*name).to_owned()).collect();
+        if !differs.is_empty() {
+            let key = key.clone();
+            return Err(WorkError::OtherContent { key, differs });
         }
-        status(&entry, beginning)
+        status(&entry, &kept, beginning)
     }
 
     /// Finishes an effect. Finishing it again with the same result changes nothing.
@@ -120,13 +140,16 @@ impl Owned<'_> {
     }
 }
 
-fn status(entry: &JournalEntry, again: &Beginning) -> Result<EffectState, WorkError> {
+fn status(
+    entry: &JournalEntry,
+    kept: &StoredIntent,
+    again: &Beginning,
+) -> Result<EffectState, WorkError> {
     if let Some(result) = &entry.result {
         return Ok(EffectState::Finished(serde_json::from_str(
             &result.content,
         )?));
     }
-    let kept: StoredIntent = serde_json::from_str(&entry.intent.content)?;
     let is_same_try = again.attempt.is_some() && kept.attempt == again.attempt;
     Ok(match again.repeatable || is_same_try {
         true => EffectState::Begun,

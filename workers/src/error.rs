@@ -101,13 +101,13 @@ pub enum WorkError {
         /// The key.
         key: WorkKey,
     },
-    /// The key was used for a question of another agent.
-    #[error("the key `{key}` was used for a question of {node}")]
-    OtherQuestion {
+    /// The key was used for another question or effect.
+    #[error("the key `{key}` was used before, and this differs: {}", differs.join(", "))]
+    OtherContent {
         /// The key.
         key: WorkKey,
-        /// The agent that asked.
-        node: NodeId,
+        /// The members that differ, as the body names them.
+        differs: Vec<String>,
     },
     /// The question does not fit the schema of its kind.
     #[error("the question does not fit the schema of its kind")]
@@ -118,11 +118,13 @@ pub enum WorkError {
         /// The key.
         key: WorkKey,
     },
-    /// The question ended without a decision.
-    #[error("the question `{key}` was withdrawn")]
-    Withdrawn {
+    /// Nothing may be carried out after the question: it was declined, has expired, or was withdrawn.
+    #[error("the question `{key}` is {decided_as}, so its answer takes no route")]
+    Declined {
         /// The key.
         key: WorkKey,
+        /// What became of it.
+        decided_as: &'static str,
     },
     /// The answer of the question takes no route.
     #[error("the kind of `{key}` has no routes: the decision is the answer")]
@@ -141,12 +143,6 @@ pub enum WorkError {
     /// No effect was begun with this key.
     #[error("no effect was begun with the key `{key}`")]
     UnknownEffect {
-        /// The key.
-        key: WorkKey,
-    },
-    /// The effect was begun differently.
-    #[error("an effect with the key `{key}` was begun by another agent, or is not as repeatable")]
-    OtherEffect {
         /// The key.
         key: WorkKey,
     },

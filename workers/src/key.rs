@@ -48,6 +48,11 @@ impl WorkKey {
         place.strip_prefix("question/")?.parse().ok()
     }
 
+    /// The place of the messages that were read under the key.
+    pub(crate) fn reading(&self) -> String {
+        format!("reading/{self}")
+    }
+
     /// The place of the nth answer that was rejected, from 1.
     pub(crate) fn rejected(&self, nth: u32) -> String {
         format!("rejected/{nth}/{self}")

@@ -2,7 +2,7 @@
 
 use interrupts::ActorName;
 use interrupts::catalogue::{Catalogue, KindEntry, misfits};
-use interrupts::life::{Actor, Role, State, WithdrawCause};
+use interrupts::life::{Actor, Family, Role, State, Verdict, WithdrawCause};
 use interrupts::store::ChangeError;
 use jiff::SignedDuration;
 use routing_core::{Choice, ConfirmationItem, InterruptDetails, InterruptType, NodeId, StopSource};
@@ -37,18 +37,22 @@ pub struct Asking {
     pub confirmations: Vec<ConfirmationItem>,
     /// The agent's own fields.
     pub fields: Map<String, Value>,
+    /// What may be decided; empty for all that a question usually allows.
+    pub allowed: Vec<Verdict>,
     /// How long it waits; if absent, as long as the policy says, or for ever.
     pub patience: Option<SignedDuration>,
 }
 
 impl Owned<'_> {
-    /// Asks a person, once: a key that was used before returns the existing question and its outcome. A supervisor's
-    /// reroute that waits for the agent is bound to the question: the answer goes to the target of the reroute.
+    /// Asks a person, once: a key that was used before for the same content returns the existing question and its
+    /// outcome. A supervisor's reroute that waits for the agent is bound to the question: the answer goes to the target
+    /// of the reroute.
     ///
     /// # Errors
     ///
-    /// [`WorkError::OtherQuestion`] if the key was used by another agent; [`WorkError::UnknownKind`],
-    /// [`WorkError::QuestionMisfits`]; [`WorkError::LeaseLost`].
+    /// [`WorkError::OtherContent`] if the key was used by another agent, or for other content: an answer counts for
+    /// nothing but what its person was asked; [`WorkError::UnknownKind`], [`WorkError::QuestionMisfits`];
+    /// [`WorkError::LeaseLost`].
     ///
     /// # Cancel safety
     ///
@@ -58,31 +62,41 @@ impl Owned<'_> {
         key: &WorkKey,
         asking: Asking,
     ) -> Result<(QuestionStatus, bool), WorkError> {
+        if key.is_for_request() {
+            let reason =
+                "a question with this ending is asked by the server alone; use another key";
+            return Err(WorkError::field("/key", reason));
+        }
+        let content = content_of(&asking)?;
+        let shown = Shown {
+            node: asking.node.clone(),
+            kind: asking.kind.clone(),
+            content: content.clone(),
+        };
         if let Some(known) = self.protocol.find_question(&self.run, key).await? {
-            if known.interrupt.node != asking.node {
-                return Err(WorkError::OtherQuestion {
-                    key: key.clone(),
-                    node: known.interrupt.node,
-                });
-            }
+            shown.check(&known)?;
             if known.interrupt.state == State::Acknowledged {
                 self.put_to_people(known.interrupt).await?;
                 return Ok((self.protocol.question(&self.run, key).await?, false));
             }
             return Ok((known, false));
         }
-        if key.is_for_request() {
-            let reason =
-                "a question with this ending is asked by the server alone; use another key";
-            return Err(WorkError::field("/key", reason));
-        }
         let catalogue = self.catalogue().await?;
         let kind = known_kind(&catalogue, &asking.kind)?;
-        let content = content_of(&asking, kind)?;
+        check_fields(&asking, kind)?;
         let agent = self.works(&asking.node, &asking.kind).await?;
         let requester = ActorName::new(agent.node.as_str());
+        let ways = catalogue.ways(kind);
+        let mut allowed = Family::Question.usual_verdicts().to_vec();
+        if catalogue.route(ways.0.as_str()).is_none() {
+            // There is no request that a person could edit.
+            allowed.retain(|verdict| *verdict != Verdict::Edit);
+        }
+        if !asking.allowed.is_empty() {
+            allowed.retain(|verdict| asking.allowed.contains(verdict));
+        }
         let raise = Raise {
-            ways: catalogue.ways(kind),
+            ways,
             row: (agent.node, agent.kind),
             reason: asking.reason,
             content,
@@ -91,11 +105,14 @@ impl Owned<'_> {
                 name: requester.map_err(WorkError::name("/agent_id"))?,
                 role: Role::Requester,
             },
-            allowed: Vec::new(),
+            allowed,
             patience: asking.patience,
         };
         self.raise(key, raise).await?;
-        Ok((self.protocol.question(&self.run, key).await?, true))
+        let asked = self.protocol.question(&self.run, key).await?;
+        // Another one may have been asked with the key at the same moment.
+        shown.check(&asked)?;
+        Ok((asked, true))
     }
 
     /// Withdraws a question that is no longer wanted. A decided question stays decided.
@@ -133,8 +150,63 @@ pub(crate) fn known_kind<'a>(
     })
 }
 
+/// What people are shown of a question: an answer counts for this and nothing else.
+struct Shown {
+    node: NodeId,
+    kind: String,
+    content: Value,
+}
+
+impl Shown {
+    /// Whether this is what was asked with the key. Each question is kept whole, also by earlier versions.
+    fn check(&self, known: &QuestionStatus) -> Result<(), WorkError> {
+        let differing = |name: &&String| self.content.get(name) != known.content.get(name);
+        let members = |content: &Value| content.as_object().cloned().unwrap_or_default();
+        let mut all = members(&known.content);
+        all.extend(members(&self.content));
+        let is_same = [
+            ("agent_id", self.node == known.interrupt.node),
+            ("kind", self.kind == known.interrupt.kind.as_str()),
+        ];
+        let differs = is_same.iter().filter(|(_name, is_same)| !is_same);
+        let differs = differs.map(|(name, _is_same)| (*name).to_owned());
+        let differs: Vec<String> = differs
+            .chain(all.keys().filter(differing).map(|name| in_body(name)))
+            .collect();
+        if differs.is_empty() {
+            return Ok(());
+        }
+        Err(WorkError::OtherContent {
+            key: known.key.clone(),
+            differs,
+        })
+    }
+}
+
+/// The name that a member of a question has in the body of the request that asks it.
+fn in_body(member: &str) -> String {
+    match member {
+        "type" | "reason" | "choices" => member.to_owned(),
+        "contextForDecision" => "context".to_owned(),
+        "confirmationItems" => "confirmations".to_owned(),
+        own => format!("fields.{own}"),
+    }
+}
+
+/// Whether the agent's own fields fit the schema of its kind.
+fn check_fields(asking: &Asking, kind: &KindEntry) -> Result<(), WorkError> {
+    let Some(schema) = &kind.request else {
+        return Ok(());
+    };
+    let found = misfits(schema, &Value::Object(asking.fields.clone()));
+    if found.is_empty() {
+        return Ok(());
+    }
+    Err(WorkError::QuestionMisfits(found))
+}
+
 /// The question's content, in the form that all questions have.
-fn content_of(asking: &Asking, kind: &KindEntry) -> Result<Value, WorkError> {
+fn content_of(asking: &Asking) -> Result<Value, WorkError> {
     let details = InterruptDetails {
         r#type: InterruptType::HumanReview,
         reason: asking.reason.clone(),
@@ -142,12 +214,6 @@ fn content_of(asking: &Asking, kind: &KindEntry) -> Result<Value, WorkError> {
         confirmation_items: asking.confirmations.clone(),
         context_for_decision: asking.context.clone(),
     };
-    if let Some(schema) = &kind.request {
-        let found = misfits(schema, &Value::Object(asking.fields.clone()));
-        if !found.is_empty() {
-            return Err(WorkError::QuestionMisfits(found));
-        }
-    }
     let mut content = serde_json::to_value(details)?;
     if let Some(members) = content.as_object_mut() {
         for (name, value) in &asking.fields {

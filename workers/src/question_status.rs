@@ -1,12 +1,13 @@
 //! The state of a worker's question: asked, decided, and where its answer goes.
 
 use interrupts::catalogue::{RouteEntry, misfits};
-use interrupts::life::{Decider, Interrupt, State, Verdict};
+use interrupts::life::{DecidedAs, Decider, Interrupt, State, Verdict};
 use interrupts::store::{JournalEntry, Run};
 use interrupts::{EffectId, RouteName};
 use jiff::Timestamp;
 use journal::entry::{InterruptEnd, InterruptIntent, InterruptOutcome};
 use routing_core::DecisionId;
+use routing_core::handler::DecidedBy;
 use routing_core::review::Answer;
 use serde_json::Value;
 
@@ -67,6 +68,8 @@ pub struct Decided {
     pub answer: Answer,
     /// Who decided: a person's name, `policy` or `deadline`.
     pub by: String,
+    /// Which sort of decider that is.
+    pub(crate) sort: DecidedBy,
     /// When.
     pub at: Timestamp,
 }
@@ -100,7 +103,7 @@ pub struct QuestionStatus {
     pub state: QuestionState,
     /// What was decided.
     pub decided: Option<Decided>,
-    /// Where the answer goes; `None` before the decision, and if the kind has no routes.
+    /// Where the answer goes; `None` before the decision, if that takes no route, and if the kind has no routes.
     pub route: Option<Route>,
     /// The request of that route, once it is filled in.
     pub request: Option<Value>,
@@ -108,6 +111,8 @@ pub struct QuestionStatus {
     pub rejected: u32,
     /// The question that asks a person for the request, if there is one.
     pub asked: Option<RequestQuestion>,
+    /// What was asked, as its worker said it.
+    pub(crate) content: Value,
     /// Whether its outcome is recorded in the journal.
     pub(crate) is_recorded: bool,
 }
@@ -123,6 +128,34 @@ impl QuestionStatus {
         self.is_recorded
     }
 
+    /// What became of it, for the code that asked; `None` while it is open. The names are those of [`DecidedAs`], and
+    /// `withdrawn`.
+    pub fn decided_as(&self) -> Option<&'static str> {
+        match self.state {
+            QuestionState::Withdrawn => Some(self.state.name()),
+            QuestionState::Open | QuestionState::Decided | QuestionState::Expired => {
+                self.interrupt.decided_as().map(DecidedAs::name)
+            }
+        }
+    }
+
+    /// The route whose request is filled in.
+    ///
+    /// # Errors
+    ///
+    /// [`WorkError::NotDecided`], [`WorkError::Declined`], [`WorkError::NoRoute`].
+    pub fn taken_route(&self) -> Result<&Route, WorkError> {
+        if let Some(route) = &self.route {
+            return Ok(route);
+        }
+        let key = self.key.clone();
+        Err(match self.decided_as() {
+            None => WorkError::NotDecided { key },
+            Some(_) if takes_route(&self.interrupt) => WorkError::NoRoute { key },
+            Some(decided_as) => WorkError::Declined { key, decided_as },
+        })
+    }
+
     /// Whether no person needs to answer any more: neither for the decision nor for the request.
     pub fn is_over(&self) -> bool {
         let is_open = |asked: &RequestQuestion| asked.state == QuestionState::Open;
@@ -131,14 +164,8 @@ impl QuestionStatus {
 
     /// Whether nothing more comes of it: it is over, and the request is there, or there will be none.
     pub fn is_settled(&self) -> bool {
-        let wants_request = match self.state {
-            QuestionState::Open | QuestionState::Decided | QuestionState::Expired => {
-                self.route.is_some()
-            }
-            QuestionState::Withdrawn => false,
-        };
         // A person who was asked for the request, and gave none, is not asked again.
-        let is_filled = !wants_request || self.request.is_some() || self.asked.is_some();
+        let is_filled = self.route.is_none() || self.request.is_some() || self.asked.is_some();
         self.is_over() && is_filled
     }
 }
@@ -172,6 +199,7 @@ impl Protocol<'_> {
             return Ok(None);
         };
         let mut status = self.status(run, key, interrupt).await?;
+        status.content = intent.request;
         status.is_recorded = entry.result.is_some();
         status.request = routed_to(&entry, status.route.as_ref())?;
         if status.request.is_none() && status.route.is_some() {
@@ -188,11 +216,7 @@ impl Protocol<'_> {
     ) -> Result<QuestionStatus, WorkError> {
         let state = QuestionState::of(&interrupt);
         let decided = decided(&interrupt)?;
-        let target = interrupt.decision.as_ref().map(|it| &it.target);
-        let route = match (&decided, target) {
-            (Some(_), Some(target)) => self.route(&interrupt, target).await?,
-            _ => None,
-        };
+        let route = self.route(&interrupt).await?;
         let rejected = match &route {
             Some(_) => self.rejected(run, key).await?,
             None => 0,
@@ -206,15 +230,16 @@ impl Protocol<'_> {
             request: None,
             rejected,
             asked: None,
+            content: Value::Null,
             is_recorded: false,
         })
     }
 
-    async fn route(
-        &self,
-        interrupt: &Interrupt,
-        target: &RouteName,
-    ) -> Result<Option<Route>, WorkError> {
+    async fn route(&self, interrupt: &Interrupt) -> Result<Option<Route>, WorkError> {
+        if !takes_route(interrupt) {
+            return Ok(None);
+        }
+        let target = target_of(interrupt);
         let catalogue = self.catalogues.of_interrupt(self.store, interrupt).await?;
         let entry = catalogue.and_then(|it| it.route(target.as_str()).cloned());
         Ok(entry.map(|entry| Route {
@@ -276,7 +301,8 @@ fn routed_to(entry: &JournalEntry, route: Option<&Route>) -> Result<Option<Value
     let outcome: InterruptOutcome = serde_json::from_str(&result.content)?;
     Ok(match outcome.end {
         InterruptEnd::Routed { routing, .. } => routing.get(&route.entry.field).cloned(),
-        InterruptEnd::Stopped { .. }
+        InterruptEnd::Declined { .. }
+        | InterruptEnd::Stopped { .. }
         | InterruptEnd::Pruned { .. }
         | InterruptEnd::Branched { .. }
         | InterruptEnd::Refused { .. }
@@ -297,22 +323,22 @@ pub(crate) fn without_record(request: Value, route: &RouteEntry) -> Value {
     }
 }
 
+/// Whether it is decided, and the answer takes a route.
+pub(crate) fn takes_route(interrupt: &Interrupt) -> bool {
+    interrupt.decided_as().is_some_and(DecidedAs::takes_route)
+}
+
+/// Where its answer goes.
+pub(crate) fn target_of(interrupt: &Interrupt) -> &RouteName {
+    let decision = interrupt.decision.as_ref();
+    decision.map_or(&interrupt.origin, |decision| &decision.target)
+}
+
 fn decided(interrupt: &Interrupt) -> Result<Option<Decided>, WorkError> {
     let Some(decision) = &interrupt.decision else {
         return Ok(None);
     };
-    let mut content: Value = match decision.content.as_deref() {
-        Some(content) => serde_json::from_str(content)?,
-        None => Value::Null,
-    };
-    if let Some(fields) = content.as_object_mut() {
-        // The confidence of a reviewing model is not part of the answer.
-        fields.shift_remove("confidence");
-    }
-    let answer = match content.is_object() {
-        true => serde_json::from_value(content)?,
-        false => Answer::default(),
-    };
+    let (answer, confidence) = decision.answer()?;
     Ok(Some(Decided {
         id: decision.id,
         verdict: decision.verdict,
@@ -322,6 +348,7 @@ fn decided(interrupt: &Interrupt) -> Result<Option<Decided>, WorkError> {
             Decider::Policy => "policy".to_owned(),
             Decider::Deadline => "deadline".to_owned(),
         },
+        sort: decision.by.decided_by(confidence),
         at: decision.at,
     }))
 }

@@ -43,9 +43,9 @@ impl Owned<'_> {
         };
         let (node, _kind) = &raise.row;
         if intent.node != *node {
-            return Err(WorkError::OtherQuestion {
+            return Err(WorkError::OtherContent {
                 key: key.clone(),
-                node: intent.node,
+                differs: vec!["agent_id".to_owned()],
             });
         }
         let question = self.question(key, intent, &raise)?;

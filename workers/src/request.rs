@@ -2,19 +2,21 @@
 
 use futures_util::future::try_join;
 use interrupts::catalogue::{RouteEntry, misfits};
-use interrupts::life::{Actor, Decider, Role, Verdict};
+use interrupts::life::{Actor, Role, Verdict};
 use interrupts::store::{Intent, JournalError, Repeating};
 use interrupts::{ActorName, EffectId, KindName, Misfit};
 use journal::entry::{InterruptEnd, InterruptOutcome, LeftOut};
-use routing_core::StopSource;
 use routing_core::answer::read_strictly;
-use routing_core::handler::{DecidedBy, FilledBy};
+use routing_core::handler::FilledBy;
+use routing_core::{EventId, StopSource};
 use serde_json::{Map, Value, json};
 
 use crate::error::WorkError;
 use crate::key::WorkKey;
 use crate::owned::Owned;
-use crate::question_status::{ANSWERS, QuestionState, QuestionStatus, Route, without_record};
+use crate::question_status::{
+    ANSWERS, Decided, QuestionStatus, Route, takes_route, target_of, without_record,
+};
 use crate::raising::Raise;
 
 /// The kind of the journal's entries for rejected answers.
@@ -39,7 +41,7 @@ impl Owned<'_> {
     /// # Errors
     ///
     /// [`WorkError::Rejected`] says what does not fit and how many more answers are read;
-    /// [`WorkError::NotDecided`], [`WorkError::Withdrawn`], [`WorkError::NoRoute`]; [`WorkError::LeaseLost`].
+    /// [`WorkError::NotDecided`], [`WorkError::Declined`], [`WorkError::NoRoute`]; [`WorkError::LeaseLost`].
     ///
     /// # Cancel safety
     ///
@@ -50,10 +52,8 @@ impl Owned<'_> {
         answer: &Value,
         attempt: Option<&str>,
     ) -> Result<Submitted, WorkError> {
-        let status = self.decided(key).await?;
-        let Some(route) = status.route.clone() else {
-            return Err(WorkError::NoRoute { key: key.clone() });
-        };
+        let status = self.protocol.question(&self.run, key).await?;
+        let route = status.taken_route()?.clone();
         if status.request.is_some() {
             return Ok(Submitted::Taken(Box::new(self.settled(status).await?)));
         }
@@ -72,15 +72,6 @@ impl Owned<'_> {
                 Ok(Submitted::Taken(Box::new(now)))
             }
             Err(found) => self.reject(status, &route, found, attempt).await,
-        }
-    }
-
-    async fn decided(&self, key: &WorkKey) -> Result<QuestionStatus, WorkError> {
-        let status = self.protocol.question(&self.run, key).await?;
-        match status.state {
-            QuestionState::Open => Err(WorkError::NotDecided { key: key.clone() }),
-            QuestionState::Withdrawn => Err(WorkError::Withdrawn { key: key.clone() }),
-            QuestionState::Decided | QuestionState::Expired => Ok(status),
         }
     }
 
@@ -240,43 +231,49 @@ pub(crate) fn left_out(reason: &str) -> Result<String, WorkError> {
 /// The outcome of a question, in the journal's form.
 pub(crate) fn outcome_of(status: &QuestionStatus) -> InterruptOutcome {
     let interrupt = &status.interrupt;
-    let requested = interrupt.bound.is_some();
-    let (Some(decided), Some(decision)) = (&status.decided, &interrupt.decision) else {
-        return InterruptOutcome {
-            requested,
-            end: InterruptEnd::LeftOut {
-                reason: "it was withdrawn".to_owned(),
-            },
-        };
+    let reroute = interrupt.bound.as_ref().map(|bound| bound.event.clone());
+    let end = match &status.decided {
+        None => InterruptEnd::LeftOut {
+            reason: "it was withdrawn".to_owned(),
+        },
+        Some(decided) if takes_route(interrupt) => routed(status, decided, reroute),
+        Some(decided) => InterruptEnd::Declined {
+            decision: decided.id,
+            verdict: decided.verdict,
+            decided_by: decided.sort,
+            answer: decided.answer.clone(),
+            reroute,
+        },
     };
+    InterruptOutcome {
+        requested: interrupt.bound.is_some(),
+        end,
+    }
+}
+
+fn routed(status: &QuestionStatus, decided: &Decided, reroute: Option<EventId>) -> InterruptEnd {
+    let interrupt = &status.interrupt;
     let mut routing = Map::new();
     if let (Some(route), Some(request)) = (&status.route, &status.request) {
         routing.insert(route.entry.field.clone(), request.clone());
     }
     let by_person = decided.answer.edited_request.is_some() || status.asked.is_some();
-    InterruptOutcome {
-        requested,
-        end: InterruptEnd::Routed {
-            routing: Value::Object(routing),
-            origin: interrupt.origin.to_string(),
-            target: decision.target.to_string(),
-            decision: decided.id,
-            decided_by: match &decision.by {
-                Decider::Person { .. } => DecidedBy::Person,
-                Decider::Rule { .. } => DecidedBy::Rule,
-                Decider::Policy => DecidedBy::Policy,
-                Decider::Deadline => DecidedBy::Deadline,
+    InterruptEnd::Routed {
+        routing: Value::Object(routing),
+        origin: interrupt.origin.to_string(),
+        target: target_of(interrupt).to_string(),
+        decision: decided.id,
+        verdict: Some(decided.verdict),
+        decided_by: decided.sort,
+        filled_by: match (by_person, status.request.is_some()) {
+            (_, false) => FilledBy::Unchanged,
+            (true, true) => FilledBy::Person,
+            (false, true) => FilledBy::Model {
+                corrections: status.rejected,
             },
-            filled_by: match (by_person, status.request.is_some()) {
-                (_, false) => FilledBy::Unchanged,
-                (true, true) => FilledBy::Person,
-                (false, true) => FilledBy::Model {
-                    corrections: status.rejected,
-                },
-            },
-            answer: decided.answer.clone(),
-            reroute: interrupt.bound.as_ref().map(|bound| bound.event.clone()),
         },
+        answer: decided.answer.clone(),
+        reroute,
     }
 }
 

@@ -1,7 +1,7 @@
 //! What has come for a run: stops, events of supervisors, messages, decisions.
 
 use interrupts::life::{Family, Interrupt, RunState, State};
-use interrupts::store::{ChangeError, Filter, MessageState, Notification, PageBack, Pages, Run};
+use interrupts::store::{ChangeError, Filter, Notification, PageBack, Pages, Run, StoredMessage};
 use journal::kind::INTERRUPT;
 use routing_core::reroute::RerouteState;
 use routing_core::{EventId, InterruptId, NodeId, RunId};
@@ -48,6 +48,17 @@ pub struct WorkerMessage {
     pub text: String,
     /// Who sends it.
     pub from: String,
+}
+
+impl From<StoredMessage> for WorkerMessage {
+    fn from(stored: StoredMessage) -> Self {
+        Self {
+            position: stored.position,
+            node: stored.message.node,
+            text: stored.message.text,
+            from: stored.message.from.name.to_string(),
+        }
+    }
 }
 
 /// What has come for a run.
@@ -285,21 +296,14 @@ impl Owned<'_> {
         }))
     }
 
-    async fn unread_messages(&self) -> Result<Vec<WorkerMessage>, WorkError> {
+    pub(crate) async fn unread_messages(&self) -> Result<Vec<WorkerMessage>, WorkError> {
         let (mut unread, mut pages) = (Vec::new(), Pages::of(PAGE));
         while let Some(rows) = pages
             .next(|page| self.store().messages(self.run.id, page))
             .await?
         {
-            let waiting = rows
-                .into_iter()
-                .filter(|it| it.state == MessageState::Waiting);
-            unread.extend(waiting.map(|it| WorkerMessage {
-                position: it.position,
-                node: it.message.node,
-                text: it.message.text,
-                from: it.message.from.name.to_string(),
-            }));
+            let waiting = rows.into_iter().filter(|it| it.state.is_waiting());
+            unread.extend(waiting.map(WorkerMessage::from));
         }
         Ok(unread)
     }

@@ -2,9 +2,12 @@
 
 use interrupts::store::NewRun;
 use routing_core::answer::read_within;
+use routing_core::handler::DecidedBy;
 use routing_core::model::Message;
+use routing_core::review::Answer;
 use routing_core::{
     AgentType, InterruptDetails, InterruptId, InterruptRoutes, InterruptType, RouteSet, RunId,
+    Verdict,
 };
 use serde_json::json;
 
@@ -16,6 +19,7 @@ use super::results::hears_more;
 use super::resume::resume;
 use crate::agent_kind::RouteType;
 use crate::records::InterruptRouting;
+use engine::durable::decisions::declined_note;
 use engine::run::{InterruptResult, RunEvent};
 use journal::entry::{InterruptEnd, InterruptOutcome};
 use journal::error::KeepError;
@@ -85,6 +89,15 @@ pub(super) async fn follow(
             resume(flow, path).await
         }
         routed @ InterruptEnd::Routed { .. } => go(flow, node, interrupt, details, routed),
+        InterruptEnd::Declined {
+            verdict,
+            decided_by,
+            answer,
+            ..
+        } => {
+            decline(flow, node, interrupt, details, verdict, decided_by, answer);
+            resume(flow, path).await
+        }
     }
 }
 
@@ -223,6 +236,28 @@ fn stays(role: FlowRole, target: RouteType) -> bool {
             target == dispatch.origin_route() || target == RouteType::ContextManager
         }
     }
+}
+
+/// Tells the node that it is not to do what it asked about: it has another turn, and takes no route by this answer.
+fn decline(
+    flow: &Flow,
+    node: &mut Node,
+    interrupt: InterruptId,
+    details: &InterruptDetails,
+    verdict: Verdict,
+    decided_by: DecidedBy,
+    answer: Answer,
+) {
+    let note = declined_note(details, verdict, decided_by, answer.text.as_deref());
+    flow.engine.open_interrupts.ended(
+        interrupt,
+        InterruptResult::Declined {
+            verdict,
+            decided_by,
+            answer,
+        },
+    );
+    flow.tell(node, Message::user(note));
 }
 
 fn refuse(flow: &Flow, node: &mut Node, interrupt: InterruptId, reason: String) {

@@ -134,7 +134,9 @@ async fn every_kind_that_stops_or_prunes_ends_and_goes_nowhere() {
             let ended = match resolve(&handler, request).await {
                 Resolution::Stopped { reason, .. } => (InterruptType::Stop, reason),
                 Resolution::Pruned { reason, .. } => (InterruptType::Prune, reason),
-                routed @ (Resolution::Routed(_) | Resolution::Branched { .. }) => {
+                routed @ (Resolution::Routed(_)
+                | Resolution::Declined(_)
+                | Resolution::Branched { .. }) => {
                     panic!("{kind}, {interrupt_type}: {routed:?}")
                 }
             };

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use engine::run::{InterruptResult, RunEvent, RunStatus};
+use routing_core::Verdict;
 use routing_core::handler::FilledBy;
 use routing_core::model::Purpose;
 use routing_core::review::{Answer, QuestionKind, Resume};
@@ -48,6 +49,44 @@ async fn a_person_sends_the_run_elsewhere() {
     let steps = stage.log.steps();
     assert_eq!(steps[2], "orchestrator/tickets");
     assert!(!steps.iter().any(|node| node.contains("planning")));
+}
+
+#[tokio::test]
+async fn after_a_no_no_request_is_filled_in_and_the_agent_that_asked_has_another_turn() {
+    for (verdict, told) in [
+        (Verdict::Reject, "[rejected: do not do what you asked for]"),
+        (Verdict::Ignore, "[ignored: go on without an answer]"),
+        (
+            Verdict::Cancel,
+            "[cancelled: give this up, without side effects]",
+        ),
+    ] {
+        let stage = Stage::new()
+            .interrupts("DISCOVERY_ORCHESTRATOR", 1, "HUMAN_REVIEW")
+            .answered(Answer::declined(verdict, Some("too dear".to_owned())));
+        let model = Playing::new(Watched, stage.rehearsal());
+        let calls = Arc::clone(&model.calls);
+        let stage = stage.played_by(model);
+        let report = stage.execute().await;
+        assert_completed(&report);
+        let InterruptResult::Declined { answer, .. } = &report.interrupts[0].outcome else {
+            panic!("{:?}", report.interrupts)
+        };
+        assert_eq!(answer.text.as_deref(), Some("too dear"));
+        let calls = calls.lock().unwrap();
+        let fills = calls
+            .iter()
+            .filter(|call| call.caller.purpose == Purpose::Resolution);
+        assert_eq!(fills.count(), 0, "{verdict:?}");
+        let second = calls
+            .iter()
+            .find(|call| {
+                call.caller.agent_type == "DISCOVERY_ORCHESTRATOR" && call.caller.turn == 2
+            })
+            .expect("the agent has another turn");
+        let last = &second.messages.last().unwrap().text;
+        assert!(last.contains(told) && last.contains("too dear"), "{last}");
+    }
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ use routing_core::{InterruptType, StopMode};
 
 use crate::nearest::nearest;
 use crate::number::parse_number;
+use crate::reviewer::yes_or_no;
 use crate::time::parse_duration;
 use crate::workflows::parse_route;
 
@@ -42,6 +43,25 @@ pub(crate) struct ReviewArguments {
         help_heading = "Deciding"
     )]
     pub(crate) message: Option<String>,
+    /// Choose this of what is offered, by its value; may be given more than once
+    #[arg(
+        long,
+        value_name = "VALUE",
+        requires = "decision",
+        conflicts_with = "payload",
+        help_heading = "Deciding"
+    )]
+    pub(crate) choose: Vec<String>,
+    /// Say yes or no to something that must be confirmed; may be given more than once
+    #[arg(
+        long,
+        value_name = "ID=yes|no",
+        value_parser = parse_confirmation,
+        requires = "decision",
+        conflicts_with = "payload",
+        help_heading = "Deciding"
+    )]
+    pub(crate) confirm: Vec<(String, bool)>,
     /// Where to, with --decision reroute
     #[arg(long, value_name = "AGENT_TYPE", value_parser = parse_route, requires = "decision", help_heading = "Deciding")]
     pub(crate) to: Option<RouteName>,
@@ -87,6 +107,14 @@ pub(crate) struct ReviewArguments {
     /// As JSON; a list has one interrupt a line
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+fn parse_confirmation(text: &str) -> Result<(String, bool), String> {
+    let (id, said) = text.rsplit_once('=').unwrap_or((text, ""));
+    match yes_or_no(said) {
+        Some(said) if !id.is_empty() => Ok((id.to_owned(), said)),
+        Some(_) | None => Err("write ID=yes or ID=no".to_owned()),
+    }
 }
 
 /// How far a standing rule reaches, as the command line names it.

@@ -6,9 +6,9 @@ use interrupts::Labels;
 use interrupts::life::RunState;
 use interrupts::store::Run;
 use routing_core::RunId;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::time::Instant;
-use workers::{NewWork, Owned, Taking, WorkError};
+use workers::{ENDS_WITH_PROCESS, NewWork, Owned, Taking, WorkError};
 
 use super::{Asker, LEASE};
 use crate::run_owner::is_gone;
@@ -51,11 +51,17 @@ impl Asker {
             1 => format!("{workflow}/{}", self.name),
             _ => format!("{workflow}/{}#{number}", self.name),
         };
+        let title = format!("questions of {}", self.name);
+        let input = if self.ends_with_process {
+            json!({"goal": title, ENDS_WITH_PROCESS: true})
+        } else {
+            Value::from(title)
+        };
         let new = NewWork {
             needs: Labels::default(),
             id: RunId::generate(),
             alias: Some(alias),
-            input: Value::from(format!("questions of {}", self.name)),
+            input,
         };
         let (work, _is_new) = self.store.protocol().create(new).await?;
         Ok(work.run)

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use interrupts::Digest;
-use interrupts::life::RunState;
+use interrupts::life::{RunState, Verdict};
 use interrupts::store::Run;
 use jiff::SignedDuration;
 use routing_core::{Choice, NodeId, RunId};
@@ -37,6 +37,8 @@ pub(crate) struct ProgramQuestion {
     pub(crate) choices: Vec<String>,
     /// What else is shown.
     pub(crate) fields: Map<String, Value>,
+    /// What may be decided; empty for all that a question usually allows.
+    pub(crate) allowed: Vec<Verdict>,
     /// How long it may wait, whether its program is connected or not; `None` leaves that to the policy.
     pub(crate) deadline: Option<SignedDuration>,
 }
@@ -74,6 +76,7 @@ impl ProgramQuestion {
             choices: self.choices.into_iter().map(choice).collect(),
             confirmations: Vec::new(),
             fields: self.fields,
+            allowed: self.allowed,
             patience: self.deadline,
         }
     }

@@ -18,10 +18,12 @@ use interrupts::{Digest, IdempotencyKey, RouteName};
 use jiff::Timestamp;
 use planning::{PlanChangeRequest, PlanReading, StoredPlan};
 use routing_core::{DecisionId, InterruptId, NodeId, RuleId, RunId, StopMode, StopSource};
+use store::Opening;
 
 use super::{Backend, NewDecision, NewText, RefusedDecisions, Requested, SentText, Verified};
 use crate::actor::actor;
 use crate::arguments::StoreArguments;
+use crate::asker::end_of_gone;
 use crate::exit::{Exit, Failure};
 use crate::plan;
 use crate::policy;
@@ -63,7 +65,15 @@ impl Local {
     ///
     /// Safe to repeat.
     pub(crate) async fn open(arguments: &StoreArguments) -> Result<Self, Failure> {
-        let storage = Storage::open(arguments).await?;
+        Self::open_as(arguments, Opening::Checked).await
+    }
+
+    /// As [`Local::open`], looking at as much of a file as is said.
+    pub(crate) async fn open_as(
+        arguments: &StoreArguments,
+        opening: Opening,
+    ) -> Result<Self, Failure> {
+        let storage = Storage::open_as(arguments, opening).await?;
         Ok(Self { storage })
     }
 
@@ -180,7 +190,8 @@ impl Backend for Local {
     }
 
     async fn sweep(&self) -> Result<(), Failure> {
-        self.storage.sweep().await
+        self.storage.sweep().await?;
+        end_of_gone(&self.storage).await
     }
 
     async fn run(&self, id: RunId) -> Result<Option<Run>, Failure> {

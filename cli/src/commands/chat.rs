@@ -105,6 +105,7 @@ fn manner(arguments: &ChatArguments, store: &StoreArguments) -> Manner {
     Manner {
         ca_certificate: store.ca_certificate.clone(),
         background: arguments.background,
+        tools: arguments.tools.is_some(),
     }
 }
 
@@ -170,8 +171,10 @@ fn ended_line(request: &ToolRequest, result: &ToolResult, was_stopped: bool) -> 
         0 | 1 => String::new(),
         _ => format!(" (+{} lines)", lines - 1),
     };
+    let note = result.may_still_run.as_ref();
+    let note = note.map(|note| format!(" [{note}]")).unwrap_or_default();
     format!(
-        "tool {} {}: {first}{more}",
+        "tool {} {}: {first}{more}{note}",
         request.name,
         result.state.word()
     )

@@ -9,7 +9,7 @@ use crate::arguments::{
     HookArguments, HookCommand, HookInstallArguments, HookRemoveArguments, StoreArguments,
 };
 use crate::exit::{Exit, Failure, tell};
-use crate::hook::{Change, CodingAgent, HookSpec, Scope, answer};
+use crate::hook::{Change, CodingAgent, HookSpec, Scope, answer, demand_store};
 use crate::visible::visible_lines;
 
 /// Answers an agent, or changes its settings.
@@ -37,6 +37,7 @@ pub(crate) fn hook(arguments: &HookArguments, store: &StoreArguments) -> anyhow:
 }
 
 fn installed(arguments: &HookInstallArguments, store: &StoreArguments) -> anyhow::Result<Exit> {
+    demand_store(store)?;
     let wanted = HookSpec {
         event: arguments.event,
         matcher: arguments.matcher.clone(),

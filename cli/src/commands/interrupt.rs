@@ -55,7 +55,7 @@ pub(crate) fn interrupt(
     global: Global,
 ) -> anyhow::Result<Exit> {
     complete(async {
-        let backend = backend::open(store).await?;
+        let backend = backend::open_to_stop(store).await?;
         let plans = plans(&*backend, arguments).await?;
         if arguments.dry_run {
             print(&dry(&plans, arguments))?;

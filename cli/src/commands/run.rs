@@ -136,7 +136,7 @@ impl ExecutionOptions<'_> {
         if self.talk.on_hangup == HangupChoice::Detach {
             signals.ignore_hangups();
         }
-        let escape = Escape::of(self.talk, self.global)?;
+        let escape = Escape::of(self.talk, self.global, self.limits.grace)?;
         let waits = storage.location().path().is_some() && *policy != Policy::default();
         let events = self.events(run, &storage).await?;
         let performing = Performing {

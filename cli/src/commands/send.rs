@@ -105,7 +105,7 @@ fn list(arguments: &SendArguments, store: &StoreArguments) -> anyhow::Result<Exi
         if waiting.is_empty() && !arguments.json {
             let address = full(run.id, &row.node);
             text = match unread {
-                0 => format!("{address} has read all that was sent to it.\n"),
+                0 => format!("Nothing waits for {address}.\n"),
                 1 => format!("Nothing waits for {address}: it ended before it read one message.\n"),
                 count => {
                     format!(

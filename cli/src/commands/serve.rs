@@ -39,6 +39,7 @@ use crate::exit::{Exit, Failure, causes};
 use crate::hooks::CommandHook;
 use crate::run_owner::{RunOwner, own_name};
 use crate::storage::Storage;
+use crate::time::Grace;
 use crate::workflows;
 
 use broker::Broker;
@@ -141,7 +142,8 @@ fn run_owner(
     drain: Duration,
 ) -> anyhow::Result<Arc<RunOwner>> {
     let policy = defaults.limits.policy();
-    let grace = defaults.limits.grace().unwrap_or(drain / 2);
+    let grace = defaults.limits.grace().and_then(Grace::duration);
+    let grace = grace.unwrap_or(drain / 2);
     let run_owner = Arc::new(RunOwner::with_grace(storage, &policy, grace)?);
     if let Some(hook) = CommandHook::of(&policy, |text| tracing::warn!("{text}")) {
         run_owner.manager.add_hook(Arc::new(hook));

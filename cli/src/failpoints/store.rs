@@ -136,6 +136,7 @@ ports! {
     }
     Audit {
         fn store.audit(page: Page) -> Result<Vec<AuditRow>, StoreError>;
+        fn store.count_rows() -> Result<(), StoreError>;
         fn store.verify_audit() -> Result<Verification, VerifyError>;
     }
     Nodes {
@@ -148,6 +149,7 @@ ports! {
         fn store.messages(run: RunId, page: Page) -> Result<Vec<StoredMessage>, StoreError>;
         fn store.withdraw_message(run: RunId, message: u64, by: Actor) -> Result<StoredMessage, MessageError>;
         fn store.read_messages(run: RunId, epoch: u64, messages: &[u64]) -> Result<Vec<u64>, RunError>;
+        fn store.keep_reading(epoch: u64, reading: Intent, messages: &[u64]) -> Result<Option<JournalEntry>, JournalError>;
     }
     StandingRules {
         fn store.put_rule(new: NewRule) -> Result<StandingRule, RuleError>;

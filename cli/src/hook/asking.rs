@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use interrupts::life::Verdict;
+use interrupts::signals::{OsSignals, SignalSource as _};
 use jiff::SignedDuration;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
@@ -24,7 +25,7 @@ use crate::exit::Failure;
 ///
 /// # Cancel safety
 ///
-/// Dropped, the question stays open until its time is over.
+/// Dropped, the question stays open until another process finds that this one is gone.
 pub(super) async fn ask(
     agent: CodingAgent,
     event: &HookEvent,
@@ -35,11 +36,14 @@ pub(super) async fn ask(
     let store = AskerStore::open(store, agent.name()).await?;
     let tool_use = event.tool_use.clone();
     let tool_use = tool_use.unwrap_or_else(|| Uuid::now_v7().simple().to_string());
-    let asker = Asker::new(Arc::clone(&store), format!("{}/{tool_use}", event.session));
+    let name = format!("{}/{tool_use}", event.session);
+    let asker = Asker::of_this_process(Arc::clone(&store), name);
     let question = question(agent, event, timeout);
+    // From here on a signal does not end the process before its question is withdrawn.
+    let mut signals = OsSignals::listen()?;
     let answered = async {
         tokio::select! {
-            answered = answered(&asker, question, until) => answered,
+            answered = answered(&asker, question, (until, &mut signals)) => answered,
             () = asker.tend() => Ok(None),
             () = store.hear() => Ok(None),
         }
@@ -63,10 +67,15 @@ fn refused(timeout: SignedDuration) -> HookAnswer {
 async fn answered(
     asker: &Asker,
     question: ProgramQuestion,
-    until: Instant,
+    (until, signals): (Instant, &mut OsSignals),
 ) -> Result<Option<HookAnswer>, Failure> {
     let asked = asker.ask(question).await?;
-    let over = match asker.wait(&asked.key, until).await? {
+    let key = asked.key.clone();
+    let waited = tokio::select! {
+        waited = asker.wait(&key, until) => waited?,
+        _signal = signals.next() => QuestionWait::Open(asked),
+    };
+    let over = match waited {
         QuestionWait::Over(over) => over,
         // One that is decided at the last moment stays decided.
         QuestionWait::Open(open) => asker.withdraw(&open.key).await?,

@@ -1,6 +1,6 @@
 //! What a tool answers: structured for programs, and a sentence for models.
 
-use interrupts::life::Verdict;
+use interrupts::life::{DecidedAs, Verdict};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -96,15 +96,20 @@ fn of_decision(status: &QuestionStatus, decided: &Decided) -> String {
         .key
         .as_str()
         .starts_with(ToolName::RequestApproval.name());
+    // What was chosen may say no.
+    let is_yes = status.interrupt.decided_as() == Some(DecidedAs::Approved);
     let mut text = match (decided.verdict, is_approval) {
-        (Verdict::Approve, true) => format!("{by} approved: {}", status.interrupt.reason),
-        (Verdict::Approve, false) => format!("{by} said yes"),
+        (Verdict::Approve, true) if is_yes => {
+            format!("{by} approved: {}", status.interrupt.reason)
+        }
+        (Verdict::Approve, false) if is_yes => format!("{by} said yes"),
         (Verdict::Reject, true) => format!("{by} refused: do not do it"),
         (Verdict::Reject, false) => format!("{by} said no"),
         (Verdict::Ignore, _) => format!("{by} gives no answer"),
         (Verdict::Cancel, _) => format!("{by} cancelled the question: leave it"),
         (
-            Verdict::Edit
+            Verdict::Approve
+            | Verdict::Edit
             | Verdict::Respond
             | Verdict::Reroute
             | Verdict::ModifyPlan
@@ -113,7 +118,8 @@ fn of_decision(status: &QuestionStatus, decided: &Decided) -> String {
             true,
         ) => format!("{by} answered without approving"),
         (
-            Verdict::Edit
+            Verdict::Approve
+            | Verdict::Edit
             | Verdict::Respond
             | Verdict::Reroute
             | Verdict::ModifyPlan

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use interrupts::life::Verdict;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -14,6 +15,14 @@ use crate::visible::visible_line;
 
 /// The longest wait that a caller may ask for, in seconds: a day.
 pub(super) const LONGEST_WAIT: u64 = 86_400;
+
+/// What may be decided about a question that is answered in words or by a choice.
+const ANSWERS: [Verdict; 4] = [
+    Verdict::Respond,
+    Verdict::Reject,
+    Verdict::Ignore,
+    Verdict::Cancel,
+];
 
 /// The most answers to choose from.
 pub(super) const MOST_CHOICES: usize = 50;
@@ -85,6 +94,8 @@ impl AskRequest {
                     reason: single_line(tool, "question", given.question)?,
                     context: given.context.unwrap_or_default(),
                     choices: choices(tool, given.choices.unwrap_or_default())?,
+                    // It is answered in words or by a choice: there is nothing to approve.
+                    allowed: ANSWERS.to_vec(),
                     ..ProgramQuestion::default()
                 };
                 Ok(Self::Ask(question, wait(tool, given.wait_seconds)?))

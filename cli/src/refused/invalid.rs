@@ -3,6 +3,7 @@
 use control::InvalidDecision;
 use interrupts::RouteName;
 use interrupts::life::{Family, Interrupt, Verdict};
+use routing_core::review::Unsaid;
 
 use super::by_verdict;
 use crate::exit::{Exit, Failure};
@@ -38,10 +39,18 @@ pub(crate) fn by_invalid(
         InvalidDecision::SaidTwice { .. } => {
             usage(&error.to_string()).hint("say it once: leave --message out, or that field")
         }
-        InvalidDecision::NothingSaid => {
-            usage("a response needs --message TEXT, or --payload '{\"selectedChoices\":[…]}'")
-                .hint("--decision ignore lets the agent go on without an answer")
-        }
+        InvalidDecision::NothingSaid => usage("a response needs --message TEXT, or --choose VALUE")
+            .hint("--decision ignore lets the agent go on without an answer"),
+        InvalidDecision::Unsaid(unsaid) => usage(&error.to_string()).hint(match unsaid {
+            Unsaid::Choice { .. } => "--choose VALUE, or --message TEXT".to_owned(),
+            Unsaid::Confirmations { items } => {
+                let said: Vec<String> = items
+                    .iter()
+                    .map(|id| format!("--confirm {id}=yes"))
+                    .collect();
+                format!("{}, or =no", said.join(" "))
+            }
+        }),
         InvalidDecision::NoChange => {
             usage("neither steps nor words change the plan").hint(CHANGED_PLAN)
         }

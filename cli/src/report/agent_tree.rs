@@ -126,6 +126,7 @@ impl AgentTree {
             let target = format!("goes to {target}");
             self.change_of(*interrupt, |row| row.resolve(target));
         } else if let RunEvent::Resumed { interrupt, .. }
+        | RunEvent::InterruptDeclined { interrupt, .. }
         | RunEvent::InterruptRefused { interrupt, .. } = event
         {
             self.change_of(*interrupt, |row| row.waits_for = None);

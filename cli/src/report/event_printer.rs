@@ -13,7 +13,7 @@ use crate::model::UnansweredCall;
 use crate::palette::{Palette, Tone};
 
 use printed_event::{PrintedEvent, moment_of, moment_of_unanswered};
-pub(crate) use printed_event::{answer_words, plan_words};
+pub(crate) use printed_event::{answer_words, declined_word, plan_words};
 
 /// How many lines of a screen one thing that happens may take, about; `-v` shows all of it.
 const MOST_LINES: usize = 3;

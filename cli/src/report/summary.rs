@@ -6,7 +6,7 @@ use routing_core::handler::DecidedBy;
 use routing_core::model::TokenUsage;
 
 use super::RunLocation;
-use super::event_printer::answer_words;
+use super::event_printer::{answer_words, declined_word};
 use crate::advice::advised;
 use crate::layout::{cut, duration, fit, quantity, wrap};
 use crate::palette::{Palette, Tone};
@@ -179,6 +179,9 @@ impl InterruptTable {
                     details.push(("event", visible_line(event.as_str())));
                 }
             }
+            InterruptResult::Declined { answer, .. } => {
+                details.push(("answer", answer_words(answer)));
+            }
             InterruptResult::Refused { reason } => {
                 details.push(("refused", visible_line(reason)));
             }
@@ -249,15 +252,16 @@ fn outcome_words(outcome: &InterruptResult) -> (String, String, Tone) {
         InterruptResult::Routed {
             target, decided_by, ..
         } => {
-            let decided_by = match decided_by {
-                // A person, or a script in place of one: the port does not say which.
-                DecidedBy::Person => "a reviewer".to_owned(),
-                DecidedBy::Rule => "a rule".to_owned(),
-                DecidedBy::Policy => "the policy".to_owned(),
-                DecidedBy::Deadline => "a deadline".to_owned(),
-                DecidedBy::Model { confidence } => format!("a model, {confidence}%"),
-            };
-            (decided_by, visible_line(target), Tone::Route)
+            let target = visible_line(target);
+            (decider_words(*decided_by), target, Tone::Route)
+        }
+        InterruptResult::Declined {
+            verdict,
+            decided_by,
+            ..
+        } => {
+            let what = format!("nowhere, {}", declined_word(*verdict, *decided_by));
+            (decider_words(*decided_by), what, Tone::Bad)
         }
         InterruptResult::Stopped => (String::new(), "the run's end".to_owned(), Tone::Waiting),
         InterruptResult::Pruned => (String::new(), "its node's end".to_owned(), Tone::Waiting),
@@ -274,6 +278,17 @@ fn outcome_words(outcome: &InterruptResult) -> (String, String, Tone) {
             )
         }
         InterruptResult::Open => (String::new(), "nowhere yet".to_owned(), Tone::Waiting),
+    }
+}
+
+fn decider_words(decided_by: DecidedBy) -> String {
+    match decided_by {
+        // A person, or a script in place of one: the port does not say which.
+        DecidedBy::Person => "a reviewer".to_owned(),
+        DecidedBy::Rule => "a rule".to_owned(),
+        DecidedBy::Policy => "the policy".to_owned(),
+        DecidedBy::Deadline => "a deadline".to_owned(),
+        DecidedBy::Model { confidence } => format!("a model, {confidence}%"),
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::fmt::{self, Display};
 
+use routing_core::ConfirmationItem;
+
 /// What a typed line says about a call of a tool. Nothing but a clear yes allows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Consent<'line> {
@@ -61,6 +63,14 @@ impl Display for NoAnswer {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Type y to allow it or n to deny it; `n WORDS` says why.")
     }
+}
+
+/// What an agent suggests to say. It is never said by itself.
+pub(crate) fn suggested(item: &ConfirmationItem) -> Option<&'static str> {
+    Some(match item.default_value? {
+        true => "the agent suggests yes",
+        false => "the agent suggests no",
+    })
 }
 
 /// Reads a line that has to be a yes or a no.

@@ -63,14 +63,15 @@ impl<'q> Dialogue<'q> {
         }
     }
 
-    /// The whole question, without a prompt.
+    /// The whole question, without where its answer goes and without a prompt.
     pub(super) fn page(&self) -> String {
         self.page.opening()
     }
 
     /// What to show first.
     pub(super) fn opening(&self) -> String {
-        format!("{}{}", self.page.opening(), self.page.prompt())
+        let Self { page, .. } = self;
+        format!("{}\n{}\n{}", page.opening(), page.way(), page.prompt())
     }
 
     /// Takes what was typed.
@@ -350,12 +351,7 @@ impl<'q> Dialogue<'q> {
         let Some(item) = self.question.details.confirmation_items.get(index) else {
             return self.confirm_from(index);
         };
-        let confirmed = if line.is_empty() {
-            item.default_value
-        } else {
-            yes_or_no(line)
-        };
-        match confirmed {
+        match yes_or_no(line) {
             Some(confirmed) => {
                 self.answer.confirmations.insert(item.id.clone(), confirmed);
                 self.confirm_from(index + 1)

@@ -5,7 +5,9 @@ use interrupts::store::StoredMessage;
 use interrupts::{Digest, RouteName};
 use planning::PlanPreview;
 use routing_core::review::Answer;
-use routing_core::{InterruptId, NodeId, RunId, StopMode};
+use routing_core::{InterruptId, NodeId, RunId};
+
+use crate::time::Grace;
 
 /// Something that is to be done to the store.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,7 +17,8 @@ pub(super) enum Action {
         run: RunId,
         /// The agent; all of the run if absent.
         node: Option<NodeId>,
-        mode: StopMode,
+        /// After how long it is stopped at once.
+        grace: Grace,
     },
     /// Makes a pause that is under way harder.
     Harden { interrupt: InterruptId },

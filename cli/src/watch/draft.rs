@@ -1,7 +1,8 @@
 //! The answer to a question while it is being made. Nothing of it is sent before it is submitted.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use routing_core::ConfirmationItem;
 use routing_core::review::{Answer, Question};
 use tui_input::Input;
 
@@ -9,6 +10,8 @@ use tui_input::Input;
 #[derive(Debug, Clone, Default)]
 pub(super) struct AnswerDraft {
     chosen: BTreeSet<usize>,
+    /// What was confirmed or refused, by the ids of the items.
+    said: BTreeMap<String, bool>,
     /// What it was before each change, the last one last.
     before: Vec<BTreeSet<usize>>,
     /// The answer in words, as far as it is written.
@@ -45,13 +48,31 @@ impl AnswerDraft {
         self.chosen.is_empty()
     }
 
-    /// The answer: what was chosen, all confirmations as `confirmed`, and the text.
-    pub(super) fn answer(
-        &self,
-        question: &Question,
-        confirmed: bool,
-        text: Option<String>,
-    ) -> Answer {
+    /// Confirms or refuses an item.
+    pub(super) fn say(&mut self, item: &str, confirmed: bool) {
+        self.said.insert(item.to_owned(), confirmed);
+    }
+
+    /// What was said to an item.
+    pub(super) fn said(&self, item: &str) -> Option<bool> {
+        self.said.get(item).copied()
+    }
+
+    /// Takes back all that was confirmed or refused.
+    pub(super) fn unsay(&mut self) {
+        self.said.clear();
+    }
+
+    /// The first item that is neither confirmed nor refused.
+    pub(super) fn unsaid(&self, question: &Question) -> Option<ConfirmationItem> {
+        let mut items = question.details.confirmation_items.iter();
+        items
+            .find(|item| !self.said.contains_key(&item.id))
+            .cloned()
+    }
+
+    /// The answer: what was chosen, what was confirmed or refused, and the text.
+    pub(super) fn answer(&self, question: &Question, text: Option<String>) -> Answer {
         let choices = &question.details.choices;
         Answer {
             selected_choices: self
@@ -61,14 +82,10 @@ impl AnswerDraft {
                 .map(|choice| choice.value.clone())
                 .collect(),
             text: text.filter(|text| !text.trim().is_empty()),
-            confirmations: question
-                .details
-                .confirmation_items
-                .iter()
-                .map(|item| (item.id.clone(), confirmed))
-                .collect(),
+            confirmations: self.said.clone(),
             edited_request: None,
             reroute_to: None,
+            verdict: None,
         }
     }
 }

@@ -135,7 +135,7 @@ fn draw_status(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: The
     let (waiting, stopping) = (state.waiting(), state.stopping());
     let esc = match &state.overlay {
         Some(Overlay::Modal(_)) => "esc resume unchanged".to_owned(),
-        Some(Overlay::Confirm { .. }) => "y yes · n no".to_owned(),
+        Some(Overlay::Confirm { .. } | Overlay::Item { .. }) => "y yes · n no".to_owned(),
         Some(Overlay::Routes { .. } | Overlay::Prompt { .. }) => "esc close".to_owned(),
         None if matches!(state.screen, Screen::Review(_) | Screen::Help) => "esc back".to_owned(),
         None => match state.to_interrupt() {

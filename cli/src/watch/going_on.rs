@@ -1,6 +1,7 @@
 //! What was chosen about agents that have not stopped yet. It is carried out when they have, even if its window was
 //! closed meanwhile; a user who leaves before that learns what stays undone.
 
+use interrupts::life::State;
 use routing_core::InterruptId;
 use tui_input::Input;
 
@@ -36,6 +37,19 @@ impl ScreenState {
         let interrupt = self.snapshot.interrupt(modal.interrupt?)?;
         let view = self.snapshot.run(modal.run);
         modal.carry_out(interrupt, view.is_some_and(|view| has_process(&view.run)))
+    }
+
+    /// Whether a process is still stopping for this window, so that nothing can be resumed yet.
+    pub(super) fn is_stopping(&self, modal: &Modal) -> bool {
+        let Some(interrupt) = modal.interrupt.and_then(|id| self.snapshot.interrupt(id)) else {
+            return modal.interrupt.is_some();
+        };
+        let view = self.snapshot.run(modal.run);
+        let stops = matches!(
+            interrupt.state,
+            State::Requested | State::Delivered | State::Acknowledged
+        );
+        stops && view.is_some_and(|view| has_process(&view.run))
     }
 
     /// Carries out what was chosen in windows that are closed.

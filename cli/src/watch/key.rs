@@ -7,7 +7,7 @@
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use interrupts::life::{RunState, Verdict};
-use routing_core::{InterruptId, NodeId, RunId, StopMode};
+use routing_core::{InterruptId, NodeId, RunId};
 use tui_input::Input;
 use tui_input::backend::crossterm::EventHandler;
 
@@ -61,7 +61,7 @@ fn paste(state: &mut ScreenState, text: &str) {
             Some(&mut modal.text)
         }
         Some(Overlay::Prompt { text, .. }) => Some(text),
-        Some(Overlay::Confirm { .. } | Overlay::Routes { .. }) => None,
+        Some(Overlay::Confirm { .. } | Overlay::Item { .. } | Overlay::Routes { .. }) => None,
         None => {
             if !state.is_composing {
                 state.begin_message();
@@ -115,6 +115,12 @@ fn press(state: &mut ScreenState, key: KeyEvent) -> Vec<Action> {
             actions,
             over,
         }) => in_confirm(state, question, actions, over, key),
+        Some(Overlay::Item {
+            interrupt,
+            verdict,
+            text,
+            item,
+        }) => review::in_item(state, (interrupt, verdict, text), item, key),
         Some(Overlay::Routes {
             interrupt,
             routes,
@@ -222,7 +228,7 @@ pub(super) fn interrupt(
     vec![Action::Interrupt {
         run,
         node,
-        mode: StopMode::Graceful,
+        grace: state.grace,
     }]
 }
 
@@ -240,6 +246,7 @@ fn interrupt_all(state: &mut ScreenState) -> Vec<Action> {
         return Vec::new();
     }
     let list: Vec<String> = runs.iter().map(ToString::to_string).collect();
+    let grace = state.grace;
     state.overlay = Some(Overlay::Confirm {
         question: format!("Pause {} runs?\n{}", runs.len(), list.join("\n")),
         actions: runs
@@ -247,7 +254,7 @@ fn interrupt_all(state: &mut ScreenState) -> Vec<Action> {
             .map(|run| Action::Interrupt {
                 run,
                 node: None,
-                mode: StopMode::Graceful,
+                grace,
             })
             .collect(),
         over: None,
@@ -372,7 +379,6 @@ fn on_screen(state: &mut ScreenState, key: KeyEvent) -> Vec<Action> {
         KeyCode::Char('y') => return copy(state),
         KeyCode::Char('o') => return open(state),
         KeyCode::Enter => enter(state),
-        KeyCode::Char('A') if state.screen == Screen::Inbox => approve_all(state),
         _ => {}
     }
     Vec::new()
@@ -449,22 +455,4 @@ fn open(state: &mut ScreenState) -> Vec<Action> {
         Screen::Help => "/".to_owned(),
     };
     vec![Action::Open(path)]
-}
-
-/// All questions that are shown, after one question.
-fn approve_all(state: &mut ScreenState) {
-    let ids: Vec<InterruptId> = state.inbox().iter().map(|interrupt| interrupt.id).collect();
-    let mut actions = Vec::new();
-    for id in ids {
-        actions.extend(review::decide(state, id, Verdict::Approve, None));
-    }
-    if actions.is_empty() {
-        state.tell("Nothing here can be approved.");
-        return;
-    }
-    state.overlay = Some(Overlay::Confirm {
-        question: format!("Approve all {} that are shown?", actions.len()),
-        actions,
-        over: None,
-    });
 }

@@ -2,9 +2,10 @@
 
 use interrupts::Digest;
 use interrupts::life::{Interrupt, State};
+use interrupts::manager::StopNote;
 use jiff::Timestamp;
 use planning::PlanPreview;
-use routing_core::{InterruptId, NodeId, RunId};
+use routing_core::{InterruptId, NodeId, RunId, StopMode};
 use tui_input::Input;
 
 use super::action::Action;
@@ -225,6 +226,7 @@ pub(super) fn phases(
         Some(at) => line.push_str(&format!(" → applied {}", took(at))),
         None if interrupt.state.is_live() => {
             line.push_str(&format!(" → stopping… {}", took(now)));
+            line.push_str(&grace_left(modal, interrupt, now));
         }
         None => {}
     }
@@ -245,6 +247,21 @@ pub(super) fn phases(
         ));
     }
     line
+}
+
+/// When a stop that is under way is made immediate.
+fn grace_left(modal: &Modal, interrupt: &Interrupt, now: Timestamp) -> String {
+    if modal.hardened || interrupt.mode == StopMode::Immediate {
+        return " · at once".to_owned();
+    }
+    let limits = StopNote::in_force(interrupt).into_iter();
+    let Some(limit) = limits.filter_map(|note| note.limit_ms).min() else {
+        return String::new();
+    };
+    let limit = i128::from(limit);
+    let left = limit - now.duration_since(interrupt.requested_at).as_millis();
+    let tenths = left.max(0) / 100;
+    format!(" · at once in {}.{} s", tenths / 10, tenths % 10)
 }
 
 /// How an interrupt has ended, and who decided that.

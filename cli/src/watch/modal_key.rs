@@ -25,6 +25,7 @@ pub(super) fn in_modal(
     }
     let mut chosen = None;
     match (key.code, modal.focus) {
+        (KeyCode::Esc, _) if state.is_stopping(&modal) => return stop_at_once(state, modal),
         (KeyCode::Esc, _) => chosen = Some(Chosen::ResumeUnchanged),
         (KeyCode::Tab, _) => modal.tab(false),
         (KeyCode::BackTab, _) => modal.tab(true),
@@ -52,18 +53,22 @@ pub(super) fn in_modal(
         (_, Focus::Button(_)) => {}
     }
     if let Some(choice) = chosen {
-        let is_again = modal.chosen.as_ref() == Some(&choice);
         modal.chosen = Some(choice);
         if let Some(action) = state.wanted(&modal) {
             return state.carry_out(modal, action);
         }
-        if is_again && key.code == KeyCode::Esc && modal.interrupt.is_some() {
-            state.goes_on_later(*modal);
-            return Vec::new();
-        }
     }
     state.overlay = Some(Overlay::Modal(modal));
     Vec::new()
+}
+
+/// Esc while a stop is under way: whoever presses it again wants the stop, and wants it sooner.
+fn stop_at_once(state: &mut ScreenState, mut modal: Box<Modal>) -> Vec<Action> {
+    let interrupt = modal.interrupt.filter(|_| !modal.hardened);
+    modal.hardened |= interrupt.is_some();
+    state.overlay = Some(Overlay::Modal(modal));
+    let harden = interrupt.map(|interrupt| Action::Harden { interrupt });
+    harden.into_iter().collect()
 }
 
 /// The routes that the paused agent's answer can take, once it has stopped.

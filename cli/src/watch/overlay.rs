@@ -1,7 +1,8 @@
 //! What is drawn over the screen and has the keys.
 
 use interrupts::RouteName;
-use routing_core::InterruptId;
+use interrupts::life::Verdict;
+use routing_core::{ConfirmationItem, InterruptId};
 use tui_input::Input;
 
 use super::action::Action;
@@ -28,6 +29,13 @@ pub(super) enum Overlay {
         /// The window that it was asked from, which is there again if the answer is no.
         over: Option<Box<Modal>>,
     },
+    /// Something that an answer has to confirm or refuse.
+    Item {
+        interrupt: InterruptId,
+        verdict: Verdict,
+        text: Option<String>,
+        item: Box<ConfirmationItem>,
+    },
     /// The targets that an answer may be sent to.
     Routes {
         interrupt: InterruptId,
@@ -50,7 +58,10 @@ impl Overlay {
             | Self::Confirm {
                 over: Some(modal), ..
             } => Some(modal),
-            Self::Confirm { over: None, .. } | Self::Routes { .. } | Self::Prompt { .. } => None,
+            Self::Confirm { over: None, .. }
+            | Self::Item { .. }
+            | Self::Routes { .. }
+            | Self::Prompt { .. } => None,
         }
     }
 
@@ -61,7 +72,10 @@ impl Overlay {
             | Self::Confirm {
                 over: Some(modal), ..
             } => Some(modal),
-            Self::Confirm { over: None, .. } | Self::Routes { .. } | Self::Prompt { .. } => None,
+            Self::Confirm { over: None, .. }
+            | Self::Item { .. }
+            | Self::Routes { .. }
+            | Self::Prompt { .. } => None,
         }
     }
 
@@ -72,7 +86,10 @@ impl Overlay {
             | Self::Confirm {
                 over: Some(modal), ..
             } => Some(modal),
-            Self::Confirm { over: None, .. } | Self::Routes { .. } | Self::Prompt { .. } => None,
+            Self::Confirm { over: None, .. }
+            | Self::Item { .. }
+            | Self::Routes { .. }
+            | Self::Prompt { .. } => None,
         }
     }
 }

@@ -8,7 +8,7 @@
 use crossterm::event::{KeyCode, KeyEvent};
 use interrupts::RouteName;
 use interrupts::life::{Family, Interrupt, Verdict};
-use routing_core::InterruptId;
+use routing_core::{ConfirmationItem, InterruptId};
 use tui_input::Input;
 
 use super::action::Action;
@@ -120,6 +120,36 @@ pub(super) fn in_routes(
     Vec::new()
 }
 
+/// The keys of an item that is to be confirmed or refused: nothing but a yes or a no is one.
+pub(super) fn in_item(
+    state: &mut ScreenState,
+    (interrupt, verdict, text): (InterruptId, Verdict, Option<String>),
+    item: Box<ConfirmationItem>,
+    key: KeyEvent,
+) -> Vec<Action> {
+    match key.code {
+        KeyCode::Char(said @ ('y' | 'Y' | 'n' | 'N')) => {
+            let confirmed = said.eq_ignore_ascii_case(&'y');
+            state.draft(interrupt).say(&item.id, confirmed);
+            decide(state, interrupt, verdict, text)
+        }
+        KeyCode::Esc => {
+            state.draft(interrupt).unsay();
+            state.tell("Nothing was sent.");
+            Vec::new()
+        }
+        _ => {
+            state.overlay = Some(Overlay::Item {
+                interrupt,
+                verdict,
+                text,
+                item,
+            });
+            Vec::new()
+        }
+    }
+}
+
 /// The next or the last interrupt of the inbox.
 fn step(state: &mut ScreenState, id: InterruptId, by: isize) -> Vec<Action> {
     let ids: Vec<InterruptId> = state.inbox().iter().map(|interrupt| interrupt.id).collect();
@@ -225,8 +255,18 @@ fn decide_to(
             return Vec::new();
         }
     };
-    let confirmed = verdict == Verdict::Approve || verdict == Verdict::Respond;
-    let mut answer = state.draft(id).answer(&question, confirmed, text);
+    let says_yes_or_no = matches!(verdict, Verdict::Approve | Verdict::Respond);
+    if says_yes_or_no && let Some(item) = state.draft(id).unsaid(&question) {
+        let item = Box::new(item);
+        state.overlay = Some(Overlay::Item {
+            interrupt: id,
+            verdict,
+            text,
+            item,
+        });
+        return Vec::new();
+    }
+    let mut answer = state.draft(id).answer(&question, text);
     answer.reroute_to = target.as_ref().map(ToString::to_string);
     vec![Action::Decide {
         interrupt: id,

@@ -19,6 +19,7 @@ use super::overlay::Overlay;
 use super::queue::TakenBack;
 use super::seen::DisplayedSubject;
 use super::snapshot::{RunView, Snapshot};
+use crate::time::Grace;
 
 /// How long a note stays.
 const NOTE: SignedDuration = SignedDuration::from_secs(6);
@@ -91,6 +92,8 @@ pub(super) struct ScreenState {
     pub(super) seen: DisplayedSubject,
     pub(super) taken_back: TakenBack,
     pub(super) going_on: GoingOn,
+    /// How long a stop by Esc may be graceful.
+    pub(super) grace: Grace,
     /// Whether the screens are there for one window only, and go with it.
     pub(super) is_visit: bool,
     /// The window of a visit, as it was when what was chosen in it was carried out.
@@ -122,6 +125,7 @@ impl ScreenState {
             seen: DisplayedSubject::default(),
             taken_back: TakenBack::default(),
             going_on: GoingOn::default(),
+            grace: Grace::OF_ESCAPE,
             is_visit: false,
             visited: None,
         }

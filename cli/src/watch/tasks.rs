@@ -20,6 +20,7 @@ use crate::refused::no_interrupt;
 use crate::request::{Addressee, AskRequest};
 use crate::run_owner::has_process;
 use crate::state_words::state_words;
+use crate::time::Grace;
 use crate::withdrawal;
 use control::StopOrder;
 
@@ -43,7 +44,7 @@ pub(super) enum Follower {
 pub(super) async fn perform(at: &dyn Backend, action: Action, follower: Follower) -> Done {
     let words = action.words().map(str::to_owned);
     let done = match action {
-        Action::Interrupt { run, node, mode } => interrupt(at, run, node, mode).await,
+        Action::Interrupt { run, node, grace } => interrupt(at, run, node, grace).await,
         Action::Harden { interrupt } => harden(at, interrupt).await,
         Action::Widen {
             run,
@@ -104,7 +105,7 @@ async fn interrupt(
     at: &dyn Backend,
     run: RunId,
     node: Option<NodeId>,
-    mode: StopMode,
+    grace: Grace,
 ) -> Result<Done, Failure> {
     let scope = if node.is_some() {
         Scope::Agent
@@ -112,12 +113,15 @@ async fn interrupt(
         Scope::Run
     };
     let to = addressee(at, run, node).await?;
-    let wanted = StopOrder::new(
-        InterruptType::Pause,
-        mode,
-        scope,
-        "interrupted from the terminal".to_owned(),
-    );
+    let wanted = StopOrder {
+        limit_ms: grace.millis(),
+        ..StopOrder::new(
+            InterruptType::Pause,
+            StopMode::Graceful,
+            scope,
+            "interrupted from the terminal".to_owned(),
+        )
+    };
     let interrupt = at.stop(&to, &wanted).await?.interrupt;
     Ok(Done::Interrupted {
         interrupt: interrupt.id,
@@ -146,7 +150,7 @@ async fn harden(at: &dyn Backend, id: InterruptId) -> Result<Done, Failure> {
 
 /// The whole run first, so that the agent has no moment to continue.
 async fn widen(at: &dyn Backend, run: RunId, narrow: InterruptId) -> Result<Done, Failure> {
-    let wide = interrupt(at, run, None, StopMode::Graceful).await?;
+    let wide = interrupt(at, run, None, Grace::OF_ESCAPE).await?;
     if at.withdraw(narrow, None).await.is_err() {
         // It has taken effect.
         let _run = let_go_on(at, narrow, None).await?;

@@ -16,6 +16,7 @@ use super::{Screens, SnapshotRequest};
 use crate::backend::Backend;
 use crate::exit::Failure;
 use crate::palette::Palette;
+use crate::time::Grace;
 
 /// Which run is interrupted, and how its window is opened.
 pub(crate) struct Visit {
@@ -27,6 +28,8 @@ pub(crate) struct Visit {
     pub(crate) no_color: bool,
     /// Whether this process continues the run.
     pub(crate) goes_on_here: bool,
+    /// How long the stop may be graceful.
+    pub(crate) grace: Grace,
 }
 
 /// What is left when the window has gone.
@@ -67,6 +70,7 @@ impl Visit {
         screens.look = Theme::new(Palette::for_stream(&io::stdout(), self.no_color));
         let mut state = ScreenState::new(Screen::Run(self.run), Timestamp::now());
         state.is_visit = true;
+        state.grace = self.grace;
         screens.reading.look_at(SnapshotRequest {
             run: Some(self.run),
             followed: Vec::new(),

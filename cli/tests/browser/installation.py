@@ -31,9 +31,9 @@ SCRIPT = {
         }
     ],
 }
-# Nothing has to be confirmed, so several of these can be decided together.
+# Nothing has to be chosen or confirmed, so several of these can be decided together.
 PLAIN = json.loads(json.dumps(SCRIPT))
-PLAIN["steps"][0]["interrupt"] |= {"reason": "may I?", "confirmationItems": []}
+PLAIN["steps"][0]["interrupt"] |= {"reason": "may I?", "choices": [], "confirmationItems": []}
 TWICE = json.loads(json.dumps(SCRIPT))
 TWICE["steps"].append(json.loads(json.dumps(SCRIPT["steps"][0])) | {"turn": 2})
 

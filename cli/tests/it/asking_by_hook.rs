@@ -140,6 +140,24 @@ fn a_decision_is_told_in_the_form_of_each_event() {
 }
 
 #[test]
+fn where_only_a_server_is_named_the_agent_is_refused_and_told_what_to_do() {
+    let bench = Bench::new();
+    for agent in ["claude-code", "codex", "opencode"] {
+        let mut hook = bench.irq(&["hook", agent]);
+        hook.env_remove("IRQ_STORE");
+        hook.env("IRQ_SERVER", "http://127.0.0.1:7070");
+        let event = event("PreToolUse", "toolu_1").to_string();
+        let ended = end_with_input(&mut hook, event.as_bytes()).exits_with(0);
+        for said in ["deny", "IRQ_SERVER names", "--store PATH"] {
+            assert!(ended.output.contains(said), "{agent}: {ended:?}");
+        }
+    }
+    let mut remove = bench.irq(&["hook", "remove", "claude-code"]);
+    remove.env_remove("IRQ_STORE");
+    crate::program::end(remove.env("IRQ_SERVER", "http://127.0.0.1:7070")).exits_with(0);
+}
+
+#[test]
 fn a_person_sees_the_tool_and_its_input_and_may_leave_it_to_the_agents_user() {
     let bench = Bench::new();
     let hook = bench.begins("claude-code", &event("PreToolUse", "toolu_1"), "60s");
@@ -279,18 +297,57 @@ fn a_stopped_run_is_a_refusal() {
 fn a_killed_hook_asks_nobody_twice_and_several_at_once_have_a_question_each() {
     let bench = Bench::new();
     let mut killed = bench.begins("claude-code", &event("PreToolUse", "toolu_1"), "60s");
-    let asked = bench.questions(1);
+    bench.questions(1);
     killed.kill().unwrap();
     killed.wait().unwrap();
     let again = bench.begins("claude-code", &event("PreToolUse", "toolu_1"), "60s");
     let other = bench.begins("claude-code", &event("PreToolUse", "toolu_2"), "60s");
-    let both = bench.questions(2);
-    let first = both.iter().find(|id| asked.contains(id)).unwrap();
-    let second = both.iter().find(|id| !asked.contains(id)).unwrap();
-    bench.does(&["review", first, "--decision", "approve"]);
-    bench.does(&["review", second, "--decision", "reject"]);
-    assert_eq!(told(again)["permissionDecision"], "allow");
-    is_refused(other, "ann refused it");
+    for id in bench.questions(2) {
+        bench.does(&["review", &id, "--decision", "approve"]);
+    }
+    for hook in [again, other] {
+        assert_eq!(told(hook)["permissionDecision"], "allow");
+    }
+}
+
+#[test]
+fn a_hook_that_is_told_to_end_withdraws_its_question_and_ends_its_run() {
+    use rustix::process::{Pid, Signal, kill_process};
+    for (number, signal) in [Signal::TERM, Signal::INT, Signal::HUP]
+        .into_iter()
+        .enumerate()
+    {
+        let bench = Bench::new();
+        let tool_use = format!("toolu_{number}");
+        let hook = bench.begins("claude-code", &event("PreToolUse", &tool_use), "60s");
+        let asked = bench.questions(1);
+        let process = Pid::from_raw(i32::try_from(hook.id()).unwrap()).unwrap();
+        kill_process(process, signal).unwrap();
+        let told = told(hook);
+        assert_eq!(told["permissionDecision"], "deny", "{signal:?}: {told}");
+        is_about_nothing(&bench, &asked[0]);
+    }
+}
+
+#[test]
+fn the_question_of_a_hook_that_was_killed_is_withdrawn_by_whoever_looks_next() {
+    let bench = Bench::new();
+    let mut hook = bench.begins("codex", &event("PermissionRequest", "toolu_1"), "60s");
+    let asked = bench.questions(1);
+    hook.kill().unwrap();
+    hook.wait().unwrap();
+    is_about_nothing(&bench, &asked[0]);
+}
+
+/// That a question waits for no one, cannot be decided, and has no run that works.
+#[track_caller]
+fn is_about_nothing(bench: &Bench, question: &str) {
+    let mut decide = bench.irq(&["review", question, "--decision", "approve"]);
+    crate::program::end(&mut decide).exits_with(4);
+    assert_eq!(bench.questions(0), Vec::<String>::new());
+    for state in bench.run_states() {
+        assert!(["completed", "cancelled"].contains(&&*state), "{state}");
+    }
 }
 
 #[test]

@@ -99,6 +99,38 @@ async fn a_refusal_is_no_approval_and_says_so() {
 }
 
 #[tokio::test]
+async fn what_was_marked_beside_a_no_is_told_to_no_model_and_a_choice_that_says_no_is_no_yes() {
+    let bench = Bench::new();
+    let client = bench.client().await;
+    let table = [
+        ("reject", "Yes", "ann said no", json!([])),
+        ("ignore", "Yes", "ann gives no answer", json!([])),
+        ("cancel", "Yes", "ann cancelled the question", json!([])),
+        ("approve", "No", "ann answered\nChosen: No", json!(["No"])),
+        (
+            "respond",
+            "Yes",
+            "ann answered\nChosen: Yes",
+            json!(["Yes"]),
+        ),
+    ];
+    for (decision, marked, said, choices) in table {
+        let asked = format!("Pay 500 for a {decision}?");
+        let question = json!({"question": asked, "choices": ["Yes", "No"]});
+        let call = client.begins("ask_human", question).await;
+        let asked = bench.questions(1).await;
+        let payload = json!({"selectedChoices": [marked]}).to_string();
+        let review = ["review", &asked[0], "--decision", decision];
+        bench.does(&[&review[..], &["--payload", &payload]].concat());
+        let told = client.result_of(call).await.unwrap();
+        let text = told.text();
+        assert!(text.starts_with(said), "{decision}: {text}");
+        assert_eq!(text.contains("Chosen"), choices != json!([]), "{text}");
+        assert_eq!(told.fine()["choices"], choices, "{decision}");
+    }
+}
+
+#[tokio::test]
 async fn a_long_wait_hands_back_a_ticket_with_which_the_answer_is_fetched_later() {
     let bench = Bench::new();
     let client = bench.client_with(&["--wait", "200ms"]).await;
@@ -124,14 +156,21 @@ async fn a_long_wait_hands_back_a_ticket_with_which_the_answer_is_fetched_later(
         )
         .await;
     let asked = bench.questions(1).await;
-    bench.does(&["review", &asked[0], "--decision", "approve"]);
+    bench.does(&[
+        "review",
+        &asked[0],
+        "--decision",
+        "respond",
+        "--message",
+        "yes",
+    ]);
     let told = client.result_of(waits).await.unwrap().fine();
     assert_eq!(
         (&told["state"], &told["decision"]),
-        (&json!("decided"), &json!("approve"))
+        (&json!("decided"), &json!("respond"))
     );
     let read_again = client.calls("await_answer", again).await.fine();
-    assert_eq!(read_again["decision"], "approve");
+    assert_eq!(read_again["decision"], "respond");
 }
 
 #[tokio::test]
@@ -286,7 +325,14 @@ async fn clients_over_http_share_a_server_and_each_session_has_a_run() {
         runs.contains("questions of ann") && runs.contains("questions of bob"),
         "{runs}"
     );
-    bench.does(&["review", &asked[1], "--decision", "approve"]);
+    bench.does(&[
+        "review",
+        &asked[1],
+        "--decision",
+        "respond",
+        "--message",
+        "yes",
+    ]);
     let listed = bob.calls("list_open", json!({})).await.fine();
     assert_eq!(listed["questions"][0]["state"], "decided");
     let own = address.trim_end_matches("/mcp");

@@ -142,7 +142,9 @@ fn it_is_shown_where_the_answer_of_an_expired_question_goes() {
     let shown = scene.command(&["review", asked["id"].as_str().unwrap()]);
     let shown = shown.exits_with(0).output;
     assert!(
-        shown.contains(&format!("The answer goes to {target}.")),
+        shown.contains(&format!(
+            "The answer goes to {target}, where its deadline sent it."
+        )),
         "{shown}"
     );
     assert!(

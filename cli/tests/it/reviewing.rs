@@ -50,7 +50,7 @@ fn a_question_is_shown_as_its_agent_asks_it() {
         "1  Left   the short way",
         "both lead there",
         "waiting for a person, version 4",
-        "The answer goes to DISCOVERY_ORCHESTRATOR.",
+        "The answer goes back to DISCOVERY_ORCHESTRATOR.",
     ] {
         assert!(shown.contains(part), "no {part} in {shown}");
     }

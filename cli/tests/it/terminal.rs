@@ -19,8 +19,6 @@ fn a_person_answers_the_tour() {
     screen.exp_string("PLANNING_ORCHESTRATOR asks").unwrap();
     screen.exp_string("> ").unwrap();
     screen.send_line("1").unwrap();
-    screen.exp_string("Leave planning out?").unwrap();
-    screen.send_line("y").unwrap();
     screen.exp_string("TICKET_AGENT asks").unwrap();
     screen.exp_string("> ").unwrap();
     screen.send_line("wait").unwrap();
@@ -47,8 +45,6 @@ fn what_was_typed_ahead_answers_no_question_that_nobody_has_seen() {
     screen.exp_string("PLANNING_ORCHESTRATOR asks").unwrap();
     screen.exp_string("> ").unwrap();
     screen.send_line("1: seen").unwrap();
-    screen.exp_string("Leave planning out?").unwrap();
-    screen.send_line("y").unwrap();
     screen.exp_string("TICKET_AGENT asks").unwrap();
     screen.exp_string("> ").unwrap();
     screen.send_line("wait").unwrap();

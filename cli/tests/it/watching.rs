@@ -1,5 +1,6 @@
 //! `irq watch` on a real terminal, over runs of another process.
 
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -23,12 +24,23 @@ pub(crate) fn start_with(arguments: &str) -> PtySession {
     start_known(arguments).0
 }
 
+/// The screens of a person whose policy lets a graceful stop take as long as it takes.
+pub(crate) fn start_without_grace(folder: &Path, arguments: &str) -> PtySession {
+    let policy = folder.join("policy.toml");
+    std::fs::write(&policy, "[default]\ngrace = \"none\"\n").unwrap();
+    start_in(&format!("IRQ_POLICY={}", policy.display()), arguments).0
+}
+
 /// The screens, the path of their terminal, and the shell around them.
 pub(crate) fn start_known(arguments: &str) -> (PtySession, String, u32) {
+    start_in("", arguments)
+}
+
+fn start_in(variables: &str, arguments: &str) -> (PtySession, String, u32) {
     let program = env!("CARGO_BIN_EXE_irq");
     // The program's own id and its terminal are told first, for tests that act on them from outside.
     let script = format!(
-        "echo at $(tty) in $$ now; {program} watch --no-color {arguments}; code=$?; stty -a; echo LEFT $code"
+        "echo at $(tty) in $$ now; {variables} {program} watch --no-color {arguments}; code=$?; stty -a; echo LEFT $code"
     );
     let mut command = shell(&script);
     command.env("IRQ_USER", "ada");

@@ -1,7 +1,6 @@
-//! Pauses that are taken back once their run was told to stop: it stops, and goes on unchanged.
+//! Pauses whose run was told to stop: a second Esc stops it at once, one that is taken back stops and goes on unchanged.
 
 use std::process::{Child, Stdio};
-use std::time::Duration;
 
 use interrupts::life::{State, Verdict};
 use interrupts::store::{Filter, Interrupts, Page};
@@ -13,7 +12,7 @@ use tokio::runtime::Runtime;
 use crate::place::Place;
 use crate::program::until;
 use crate::screen::press;
-use crate::watching::start_with;
+use crate::watching::{start_with, start_without_grace};
 
 /// A run that speaks so slowly that it is told to stop long before it has stopped.
 fn slow(place: &Place) -> Child {
@@ -57,6 +56,12 @@ fn screens(place: &Place) -> PtySession {
     start_with(&format!("--silent --store {}", place.store().display()))
 }
 
+/// Screens in which a graceful stop takes as long as the step.
+fn patient_screens(place: &Place) -> PtySession {
+    let arguments = format!("--silent --store {}", place.store().display());
+    start_without_grace(place.store().parent().unwrap(), &arguments)
+}
+
 /// Nobody goes on with the run by itself, and the last line says so. Where the screen shows the same letter as before,
 /// nothing is drawn: this word stands where no other line has one of its letters.
 fn says_that_nobody_goes_on(screen: &mut PtySession) {
@@ -73,16 +78,39 @@ fn went_on_unchanged(place: &Place) {
 }
 
 #[test]
-fn a_pause_that_is_taken_back_while_it_stops_is_resumed_unchanged() {
+fn one_esc_stops_a_slow_run_soon() {
+    let place = Place::new();
+    // A call takes minutes: without an end of the grace, this one would not stop.
+    let mut child = place
+        .run(&["--pace", "1"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    place.wait_for_call();
+    let mut screen = screens(&place);
+    press(&mut screen, "\x1b");
+    screen.exp_string("at once in").unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(5));
+    until("it is paused", || is(&place, State::AwaitingReview));
+    press(&mut screen, "\x04");
+    screen.exp_string("LEFT 0").unwrap();
+}
+
+#[test]
+fn a_second_esc_while_it_stops_stops_at_once_and_a_third_resumes_it_unchanged() {
     let place = Place::new();
     let mut child = slow(&place);
-    let mut screen = screens(&place);
+    let mut screen = patient_screens(&place);
     press(&mut screen, "\x1b");
     screen.exp_string("modify the plan").unwrap();
     until("it is told to stop", || is(&place, State::Delivered));
-    // What the screen knows may be older.
     press(&mut screen, "\x1b");
     assert_eq!(child.wait().unwrap().code(), Some(5));
+    until("it is paused", || is(&place, State::AwaitingReview));
+    // Where the screen knows it, too.
+    screen.exp_string("paused").unwrap();
+    press(&mut screen, "\x1b");
     until("it is decided", || is(&place, State::Resolved));
     says_that_nobody_goes_on(&mut screen);
     press(&mut screen, "\x04");
@@ -91,19 +119,16 @@ fn a_pause_that_is_taken_back_while_it_stops_is_resumed_unchanged() {
 }
 
 #[test]
-fn its_window_may_be_closed_and_leaving_says_what_stays_undone() {
+fn what_is_chosen_before_it_has_stopped_waits_and_leaving_says_what_stays_undone() {
     let place = Place::new();
     let mut child = slow(&place);
-    let mut screen = screens(&place);
+    let mut screen = patient_screens(&place);
     press(&mut screen, "\x1b");
     screen.exp_string("modify the plan").unwrap();
     until("it is told to stop", || is(&place, State::Delivered));
-    // The screen knows it by then.
-    std::thread::sleep(Duration::from_millis(1_500));
-    press(&mut screen, "\x1b");
-    screen.exp_string("closes").unwrap();
-    press(&mut screen, "\x1b");
-    screen.exp_string("first").unwrap();
+    // The button that resumes unchanged.
+    press(&mut screen, "\t\t\r");
+    screen.exp_string("unchanged as soon as").unwrap();
     press(&mut screen, "\x04");
     screen.exp_string("Leave").unwrap();
     screen.exp_string(&place.only_run()).unwrap();

@@ -6,6 +6,7 @@ mod questions;
 mod registering;
 mod routes;
 mod stops;
+mod verdicts;
 
 use reqwest::{Client, Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};

@@ -17,6 +17,7 @@ from conftest import REPOSITORY
 from people import WITHIN, all_questions, open_questions
 
 from interrupt_router import Operator, Router
+from interrupt_router.operator import Verdict
 
 pytestmark = pytest.mark.anyio
 
@@ -107,6 +108,31 @@ async def test_death_after_the_effect(start: Start, ann: Operator, example: str,
         assert await process.wait() == -9
     assert ledger(tmp_path) == DONE.get(example, [["pay", "ticket-17", 12000]])
     await ends_once(start, ann, example, run_id, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("decision", "payload"),
+    [
+        ("reject", {"choices": ["yes"], "text": "He is a fraud."}),
+        ("ignore", {}),
+        ("cancel", {}),
+        ("respond", {"text": "No! He is a fraud."}),
+        ("approve", {"choices": ["no"]}),
+    ],
+)
+@pytest.mark.parametrize("example", EXAMPLES)
+async def test_nothing_is_paid_after_a_no(
+    start: Start, ann: Operator, example: str, decision: Verdict, payload: dict[str, Any], tmp_path: Path
+) -> None:
+    async with start(example, "never") as process:
+        (question,) = await open_questions(ann)
+        if not question.choices:
+            payload = {name: value for name, value in payload.items() if name != "choices"}
+            decision = "reject" if decision == "approve" else decision
+        await ann.decide(question, decision, **payload)
+        assert (await said(process)).startswith("ticket-17: ")
+        assert await process.wait() == 0
+    assert ledger(tmp_path) == DONE.get(example, [])[:1]
 
 
 @pytest.mark.parametrize("example", EXAMPLES)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
-from agents import Agent, RunResultStreaming, function_tool
+from agents import Agent, ModelBehaviorError, RunResultStreaming, function_tool
 from agents.testing import ScriptedModel, assistant_message, function_call
 from people import DESK, all_questions, heard_of_stop, in_state, open_questions, resume, within
 
@@ -74,6 +75,9 @@ async def test_an_approved_tool_is_called(router: Router, ann: Operator) -> None
         ("reject", {}, "The tool call was rejected."),
         ("reject", {"text": "Too much."}, "Too much."),
         ("respond", {"text": "Ask for a photo."}, "Ask for a photo."),
+        ("ignore", {}, "The tool call was rejected."),
+        ("cancel", {}, "The tool call was rejected."),
+        ("respond", {"text": "No! He is a fraud."}, "No! He is a fraud."),
         ("reroute", {"reroute_to": "LEGAL"}, "Not called. Continue with LEGAL instead."),
         ("edit", {"request": {"cents": 3}}, "A person changed the arguments. Call refund again with {'cents': 3}."),
     ],
@@ -87,6 +91,39 @@ async def test_the_model_reads_why_a_tool_is_not_called(
     await ann.decide(question, decision, **payload)
     assert (await within(working)).final_output == "understood"
     assert (shop.calls, shop.results()) == ([], [read])
+
+
+@pytest.mark.parametrize("again", [True, False], ids=["later", "at once"])
+@pytest.mark.parametrize("cents", [99_999, 100])
+async def test_an_id_is_that_of_one_call(router: Router, ann: Operator, again: bool, cents: int) -> None:
+    first, second = (function_call("refund", {"cents": each}, call_id="call_0") for each in (100, cents))
+    outputs: list[Any] = [[first], [second]] if again else [[first, second]]
+    shop = Shop(*outputs, [assistant_message("done")])
+    working = asyncio.create_task(work(router, shop))
+    if again or cents == 100:
+        (question,) = await open_questions(ann)
+        await ann.decide(question, "approve")
+    # The SDK refuses the id of another call itself, and makes the same call once.
+    with pytest.raises(ModelBehaviorError, match="reused") if cents != 100 else nullcontext():
+        await within(working)
+    run = await ann.run("t")
+    asked = len(await all_questions(ann, run.run_id))
+    assert (shop.calls, asked) == (([100], 1) if again or cents == 100 else ([], 0))
+
+
+async def test_two_agents_of_a_run_have_a_slot_each(router: Router, ann: Operator) -> None:
+    one, two = Shop([REFUND], [assistant_message("one")]), Shop([REFUND_2], [assistant_message("two")])
+
+    async def both() -> list[str]:
+        async with router.run(DESK, alias="t") as run:
+            return [(await run_agent(run, shop.agent, "Settle it.", kinds=KINDS)).final_output for shop in (one, two)]
+
+    working = asyncio.create_task(both())
+    for _ in range(2):
+        (question,) = await open_questions(ann)
+        await ann.decide(question, "approve")
+    assert await within(working) == ["one", "two"]
+    assert (one.calls, two.calls) == ([500], [7])
 
 
 async def test_arguments_that_do_not_fit_the_route_are_rejected(router: Router, ann: Operator) -> None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import Any
 
 import pytest
-from people import DESK, all_questions, heard_of_stop, in_state, open_questions, resume, within
+from people import DESK, all_questions, eventually, heard_of_stop, in_state, open_questions, resume, within
 from pydantic_ai import Agent, AgentRunResult, CallDeferred, DeferredToolRequests
+from pydantic_ai.exceptions import UnexpectedModelBehavior
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from interrupt_router import Operator, Router, Stopped
+from interrupt_router import DecisionNotAllowed, Interrupt, Operator, Router, Stopped
 from interrupt_router_adapters.pydantic_ai import STATE, run_agent
 
 pytestmark = pytest.mark.anyio
@@ -84,6 +86,9 @@ async def test_an_approved_tool_is_called(router: Router, ann: Operator) -> None
         ("reject", {}, "The tool call was rejected."),
         ("reject", {"text": "Too much."}, "Too much."),
         ("respond", {"text": "Ask for a photo."}, "Ask for a photo."),
+        ("ignore", {}, "The tool call was rejected."),
+        ("cancel", {}, "The tool call was rejected."),
+        ("respond", {"text": "No! He is a fraud."}, "No! He is a fraud."),
         ("reroute", {"reroute_to": "LEGAL"}, "Not called. Continue with LEGAL instead."),
     ],
 )
@@ -105,6 +110,66 @@ async def test_a_person_edits_the_arguments(router: Router, ann: Operator) -> No
     await ann.decide(question, "edit", request={"cents": 3})
     await within(working)
     assert (shop.calls, shop.read[-1]) == ([3], ["paid 3"])
+
+
+async def test_an_edit_that_no_route_can_carry_is_denied(router: Router, ann: Operator) -> None:
+    shop = Shop([REFUND], [DONE])
+
+    async def without_a_kind() -> None:
+        async with router.run(DESK, alias="t") as run:
+            await run_agent(run, shop.agent, "Settle it.")
+
+    working = asyncio.create_task(without_a_kind())
+    (question,) = await open_questions(ann)
+    with suppress(DecisionNotAllowed):
+        await ann.decide(question, "edit", request={"cents": 3})
+        await within(working)
+    assert shop.calls == []
+    if not working.done():
+        await ann.decide(await ann.interrupt(question.id), "reject")
+        await within(working)
+
+
+async def test_two_calls_of_an_answer_with_one_id_are_refused(router: Router, ann: Operator) -> None:
+    shop = Shop([ToolCallPart("refund", {"cents": 100}, "call_0"), ToolCallPart("refund", {"cents": 99_999}, "call_0")])
+    with pytest.raises(UnexpectedModelBehavior, match="call_0"):
+        await within(work(router, shop))
+    run = await ann.run("t")
+    assert (run.status, await all_questions(ann, run.run_id), shop.calls) == ("failed", [], [])
+
+
+@pytest.mark.parametrize("cents", [99_999, 100])
+async def test_an_id_that_comes_again_is_another_question(router: Router, ann: Operator, cents: int) -> None:
+    first, second = (ToolCallPart("refund", {"cents": each}, "call_0") for each in (100, cents))
+    shop = Shop([first], [second], [DONE])
+    working = asyncio.create_task(work(router, shop))
+    (question,) = await open_questions(ann)
+    await ann.decide(question, "approve")
+
+    async def another() -> Interrupt | None:
+        found = [each async for each in ann.interrupts()]
+        return found[0] if found and found[0].id != question.id else None
+
+    question = await eventually(another)
+    assert question.fields["arguments"] == {"cents": cents}
+    await ann.decide(question, "reject")
+    await within(working)
+    assert shop.calls == [100]
+
+
+async def test_two_agents_of_a_run_have_a_slot_each(router: Router, ann: Operator) -> None:
+    one, two = Shop([REFUND], [TextPart("one")]), Shop([REFUND_2], [TextPart("two")])
+
+    async def both(router: Router) -> list[str]:
+        async with router.run(DESK, alias="t") as run:
+            return [(await run_agent(run, shop.agent, "Settle it.", kinds=KINDS)).output for shop in (one, two)]
+
+    working = asyncio.create_task(both(router))
+    for _ in range(2):
+        (question,) = await open_questions(ann)
+        await ann.decide(question, "approve")
+    assert await within(working) == ["one", "two"]
+    assert (one.calls, two.calls) == ([500], [7])
 
 
 async def test_arguments_that_do_not_fit_the_route_are_rejected(router: Router, ann: Operator) -> None:

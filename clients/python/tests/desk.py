@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from interrupt_router import Limit, NarrowedSchema, Ownership, Router, Run, Workflow
+from interrupt_router import Decided, Limit, NarrowedSchema, Ownership, Routed, Router, Run, Workflow
 
 
 @dataclass
@@ -40,6 +40,12 @@ class Model:
         self.schemas.append(schema)
         self.told.append(list(messages))
         return self._answers.pop(0)
+
+
+def routed_by(decided: Decided) -> Routed:
+    """A decision that leaves a route."""
+    assert isinstance(decided, Routed), decided
+    return decided
 
 
 async def killed(owned: Ownership) -> Run:

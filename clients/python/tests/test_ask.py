@@ -8,29 +8,41 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from desk import DESK, LegalRequest, Model, RefundRequest, again, killed
+from desk import DESK, LegalRequest, Model, RefundRequest, again, killed, routed_by
+from typing_extensions import assert_never
 from waiting import eventually, open_question
 
 from interrupt_router import (
+    Answered,
     AnswerRejected,
+    Approved,
     Choice,
     Confirmation,
     Conflict,
+    Decided,
+    Declined,
+    Expired,
     Kind,
     Operator,
+    Rerouted,
     Routed,
     Router,
     RouterError,
     Run,
-    Unanswered,
+    Withdrawn,
     Workflow,
 )
+from interrupt_router.operator import Verdict
 
 pytestmark = pytest.mark.anyio
 
 
-async def asked(run: Run, key: str = "refund") -> Routed:
-    return await (await run.agent("REFUNDS")).ask("Refund 120 €?", key=key, choices=["yes", "no"])
+async def refund(run: Run) -> Decided:
+    return await (await run.agent("REFUNDS")).ask("Refund 120 €?", key="refund", choices=["yes", "no"])
+
+
+async def asked(run: Run) -> Routed:
+    return routed_by(await refund(run))
 
 
 async def test_a_person_decides_and_a_model_fills_in_the_route(router: Router, ann: Operator) -> None:
@@ -55,9 +67,10 @@ async def test_a_person_decides_and_a_model_fills_in_the_route(router: Router, a
         await ann.decide(question, "respond", choices=["yes"], text="Kindly.", confirmations={"seen": False})
 
         routed = await asking
+        assert isinstance(routed, Answered)
         assert (routed.decision.decision, routed.decision.by) == ("respond", "ann")
-        assert (routed.decision.choices, routed.decision.text) == (["yes"], "Kindly.")
-        assert routed.decision.confirmations == {"seen": False}
+        assert (routed.choices, routed.text) == (("yes",), "Kindly.")
+        assert routed.confirmations == {"seen": False}
         assert routed.route is not None
         assert (routed.route.name, routed.route.field, routed.route.rerouted) == ("REFUNDS", "refund", False)
         assert routed.request is None
@@ -162,7 +175,7 @@ async def test_a_kind_without_a_route_has_the_decision_alone(router: Router, ann
     async with router.run(DESK) as run:
         asking = asyncio.create_task(run.root.ask("Go on?", key="go"))
         await ann.decide(await open_question(ann), "approve")
-        routed = await asking
+        routed = routed_by(await asking)
         assert routed.route is None
         with pytest.raises(Conflict):
             await routed.fill(Model())
@@ -170,19 +183,63 @@ async def test_a_kind_without_a_route_has_the_decision_alone(router: Router, ann
 
 async def test_a_question_without_a_decision_is_told(router: Router, ann: Operator) -> None:
     async with router.run(DESK) as run:
-        asking = asyncio.create_task(asked(run))
+        asking = asyncio.create_task(refund(run))
         await open_question(ann)
         await run.root.withdraw("refund")
-        with pytest.raises(Unanswered) as unanswered:
-            await asking
-        assert (unanswered.value.key, unanswered.value.state) == ("refund", "withdrawn")
+        assert await asking == Withdrawn(key="refund")
 
 
-async def test_a_deadline_rejects(router: Router) -> None:
+async def test_a_deadline_expires(router: Router) -> None:
     async with router.run(DESK) as run:
         agent = await run.agent("REFUNDS")
-        routed = await agent.ask("Refund?", key="refund", deadline=datetime.timedelta(milliseconds=50))
-        assert (routed.decision.decision, routed.decision.by) == ("reject", "deadline")
+        expired = await agent.ask("Refund?", key="refund", deadline=datetime.timedelta(milliseconds=50))
+        assert isinstance(expired, Expired)
+        assert expired.decision is not None
+        assert (expired.decision.decision, expired.decision.by) == ("reject", "deadline")
+
+
+@pytest.mark.parametrize(
+    ("decision", "payload", "meaning"),
+    [
+        ("approve", {}, Approved),
+        ("edit", {"request": {"cents": 3}}, Approved),
+        ("approve", {"choices": ["yes"]}, Answered),
+        ("approve", {"choices": ["no"]}, Answered),
+        ("approve", {"confirmations": {"seen": True}}, Approved),
+        ("approve", {"confirmations": {"seen": False}}, Answered),
+        ("respond", {"text": "No! He is a fraud."}, Answered),
+        ("reroute", {"reroute_to": "LEGAL"}, Rerouted),
+        ("reject", {"text": "He is a fraud.", "choices": ["yes"], "confirmations": {"seen": True}}, Declined),
+        ("ignore", {"choices": ["yes"]}, Declined),
+        ("cancel", {}, Declined),
+    ],
+)
+async def test_a_decision_says_what_it_means(
+    decision: Verdict, payload: dict[str, Any], meaning: type[Any], router: Router, ann: Operator
+) -> None:
+    async with router.run(DESK) as run:
+        refunds = await run.agent("REFUNDS")
+        seen = [Confirmation("seen", "Did you see the photo?")]
+        asking = asyncio.create_task(refunds.ask("Refund?", key="refund", choices=["yes", "no"], confirmations=seen))
+        await ann.decide(await open_question(ann), decision, **payload)
+        decided = await asking
+        assert type(decided) is meaning
+        assert meant(decided) == (meaning in (Approved, Answered, Rerouted))
+        if isinstance(decided, Declined):
+            assert (decided.how, decided.text) == (decision, payload.get("text"))
+            assert (decided.decision.choices, decided.decision.confirmations) == ([], {})
+            assert not hasattr(decided, "fill")
+
+
+def meant(decided: Decided) -> bool:
+    """Whether it leaves a route. Type checkers see that no case is missing."""
+    match decided:
+        case Approved() | Answered() | Rerouted():
+            return decided.route is not None
+        case Declined() | Expired() | Withdrawn():
+            return False
+        case _:
+            assert_never(decided)
 
 
 async def test_many_ask_at_once(router: Router, ann: Operator) -> None:
@@ -194,7 +251,7 @@ async def test_many_ask_at_once(router: Router, ann: Operator) -> None:
         ]
         for n in reversed(range(5)):
             await ann.decide(await open_question(ann, f"Refund {n}?"), "approve", choices=[str(n)])
-        assert [(await task).decision.choices for task in asking] == [["0"], ["1"], ["2"], ["3"], ["4"]]
+        assert [routed_by(await task).decision.choices for task in asking] == [["0"], ["1"], ["2"], ["3"], ["4"]]
 
 
 async def test_fields_are_those_of_the_kind(router: Router) -> None:

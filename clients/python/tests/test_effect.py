@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from desk import DESK, again, killed
 
-from interrupt_router import EffectUnknown, IdempotencyConflict, Router, Run
+from interrupt_router import EffectUnkept, EffectUnknown, IdempotencyConflict, Invalid, Operator, Router, Run
 
 pytestmark = pytest.mark.anyio
 
@@ -120,3 +120,55 @@ async def test_a_cancellation_does_not_cut_an_effect(router: Router) -> None:
         with pytest.raises(asyncio.CancelledError):
             await task
         assert await run.root.effect("pay", pytest.fail, "it was done") == 5
+
+
+def nesting(depth: int) -> Any:
+    return [nesting(depth - 1)] if depth else "deep"
+
+
+UNKEPT: dict[str, Any] = {
+    "large int": {"cents": 2**64},
+    "small int": -(2**63) - 1,
+    "NaN": [float("nan")],
+    "infinity": float("inf"),
+    "set": {"ids": {1, 2}},
+    "bytes": b"paid",
+    "key": {(1, 2): "pair"},
+    "object": object(),
+    "nesting": nesting(200),
+    "much nesting": nesting(900),
+    "surrogate": "paid \ud800",
+    "surrogate in a key": {"\udfff": 1},
+    "size": "x" * 20_000_000,
+}
+
+
+@pytest.mark.parametrize("what", UNKEPT)
+async def test_what_cannot_be_kept_has_happened_once(what: str, router: Router, ann: Operator) -> None:
+    done = 0
+
+    def pay() -> Any:
+        nonlocal done
+        done += 1
+        return UNKEPT[what]
+
+    run = await killed(router.run(DESK, alias="t", lease=1.0))
+    with pytest.raises(EffectUnkept, match="`pay` has happened") as first:
+        await run.root.effect("pay", pay)
+    assert (first.value.key, first.value.code) == ("pay", "effect-unkept")
+    # The next worker is told the same, and the run goes on where the code lets it.
+    async with again(router, run) as taken:
+        with pytest.raises(EffectUnkept) as second:
+            await taken.root.effect("pay", pay)
+        assert second.value.what == first.value.what
+        assert await taken.root.effect("mail", lambda: 2**64 - 1) == 2**64 - 1
+    assert (await ann.run(run.id)).status == "completed"
+    assert done == 1
+
+
+async def test_a_result_of_a_run_that_cannot_be_kept_fails_it(router: Router, ann: Operator) -> None:
+    with pytest.raises(Invalid):
+        async with router.run(DESK) as run:
+            run.result = {1, 2}
+    row = await ann.run(run.id)
+    assert (row.status, "set" in str(row.reason)) == ("failed", True)

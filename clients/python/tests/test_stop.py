@@ -7,7 +7,7 @@ import contextlib
 from typing import Any
 
 import pytest
-from desk import DESK, Model, again, killed
+from desk import DESK, Model, again, killed, routed_by
 from waiting import eventually, open_question
 
 from interrupt_router import AgentView, Operator, Router, Run, RunFinished, RunPaused, RunView, Stopped
@@ -118,7 +118,7 @@ async def test_an_immediate_stop_cancels_the_call_of_a_model(router: Router, ann
         async with router.run(DESK, alias="t") as run:
             asking = asyncio.create_task((await run.agent("REFUNDS")).ask("Refund?", key="refund"))
             await ann.decide(await open_question(ann), "approve")
-            filling = asyncio.create_task((await asking).fill(model))
+            filling = asyncio.create_task(routed_by(await asking).fill(model))
             await called.wait()
             await ann.stop(f"{run.id}/root", mode="immediate", scope="run")
             await filling
@@ -138,7 +138,7 @@ async def test_a_graceful_stop_lets_a_model_end(router: Router, ann: Operator) -
         async with router.run(DESK, alias="t") as run:
             asking = asyncio.create_task((await run.agent("REFUNDS")).ask("Refund?", key="refund"))
             await ann.decide(await open_question(ann), "approve")
-            filling = asyncio.create_task((await asking).fill(model))
+            filling = asyncio.create_task(routed_by(await asking).fill(model))
             await called.wait()
             await ann.stop(f"{run.id}/root", scope="run")
             await told_to_stop(run)
@@ -232,13 +232,13 @@ async def test_an_answer_that_came_before_the_stop_is_kept(router: Router, ann: 
             asking = asyncio.create_task(agent.ask("Refund?", key="refund"))
             await ann.decide(await open_question(ann), "approve")
             await ann.stop(f"{run.id}/root", scope="run")
-            routed = await asking
+            routed = routed_by(await asking)
             await told_to_stop(run)
             await routed.fill(Model())
     await status(ann, run, "paused")
     await resume(ann, run)
     async with again(router, run) as taken:
-        routed = await (await taken.agent("REFUNDS")).ask("Refund?", key="refund")
+        routed = routed_by(await (await taken.agent("REFUNDS")).ask("Refund?", key="refund"))
         assert (await routed.fill(Model({"refund": {"cents": 1}}))).cents == 1
 
 

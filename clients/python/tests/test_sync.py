@@ -11,7 +11,8 @@ import pytest
 from conftest import store_for
 from desk import DESK, Model, RefundRequest
 
-from interrupt_router import LeaseLost, RouterError, RunFinished, Stopped
+from interrupt_router import Declined, Expired, LeaseLost, RouterError, RunFinished, Stopped, sync
+from interrupt_router.operator import Verdict
 from interrupt_router.sync import Operator, Router, Run
 
 SOON = datetime.timedelta(seconds=30)
@@ -56,7 +57,8 @@ def test_a_run_asks_fills_and_pays(router: Router, ann: Operator) -> None:
         with run.agent("REFUNDS") as refunds:
             assert (refunds.id, refunds.kind) == ("root/refunds", "REFUNDS")
             routed = refunds.ask("Refund?", key="refund", choices=["yes", "no"], deadline=SOON)
-            assert (routed.key, routed.decision.choices) == ("refund", ["yes"])
+            assert isinstance(routed, sync.Answered)
+            assert (routed.key, routed.decided_as, routed.choices) == ("refund", "answered", ("yes",))
             assert routed.route is not None
             assert routed.fill(Model("no", {"refund": {"cents": 5}})) == RefundRequest(5)
             assert routed.request == RefundRequest(5)
@@ -69,6 +71,29 @@ def test_a_run_asks_fills_and_pays(router: Router, ann: Operator) -> None:
     with pytest.raises(RunFinished) as finished, router.run(DESK, alias="t", input={"order": 17}):
         pytest.fail("it is completed")
     assert finished.value.result == {"paid": 5}
+
+
+def test_each_decision_has_its_class(router: Router, ann: Operator) -> None:
+    def decide(key: str, verdict: Verdict, reroute_to: str | None = None) -> sync.Decided:
+        def person() -> None:
+            for event in ann.events("interrupt.opened", after=whoami):
+                ann.decide(ann.interrupt(event.data["interrupt_id"]), verdict, reroute_to=reroute_to, text="Well.")
+                return
+
+        whoami = str(ann._portal.call(ann._inner._transport.get("/v1/whoami"))["seq"])
+        thread = threading.Thread(target=person)
+        thread.start()
+        decided = refunds.ask("Refund?", key=key, deadline=SOON)
+        thread.join()
+        return decided
+
+    with router.run(DESK) as run, run.agent("REFUNDS") as refunds:
+        assert isinstance(decide("one", "approve"), sync.Approved)
+        assert isinstance(decide("two", "respond"), sync.Answered)
+        assert isinstance(decide("three", "reroute", "LEGAL"), sync.Rerouted)
+        assert isinstance(decide("four", "reject"), Declined)
+        soon = datetime.timedelta(milliseconds=50)
+        assert isinstance(refunds.ask("Refund?", key="five", deadline=soon), Expired)
 
 
 def test_functions_are_called_in_the_thread_of_the_caller(router: Router) -> None:
@@ -120,12 +145,13 @@ def test_runs_are_handled_in_threads(router: Router, ann: Operator) -> None:
 
     def handle(run: Run) -> str:
         threads.add(threading.current_thread())
-        choices = run.root.ask(f"{run.input}?", key="go", choices=["yes"], deadline=SOON).decision.choices
+        answered = run.root.ask(f"{run.input}?", key="go", choices=["yes"], deadline=SOON)
+        assert isinstance(answered, sync.Answered)
         assert run.root.effect("work", lambda: threading.current_thread().name) == threading.current_thread().name
         left.discard(run.input)
         if not left:
             done.set()
-        return choices[0]
+        return answered.choices[0]
 
     with router.run(DESK, alias="one", input="one") as one:
         pass_back(one)
@@ -142,7 +168,7 @@ def test_runs_are_handled_in_threads(router: Router, ann: Operator) -> None:
 def pass_back(run: Run) -> None:
     """Gives a run back, so that any worker may take it."""
     run._portal.call(run._inner.lease.release())
-    run._inner._has_ended = True
+    run._inner.has_ended = True
 
 
 def _work(router: Router, handle: object) -> None:

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import pytest
-from desk import DESK
+from desk import DESK, routed_by
 from waiting import eventually, open_question
 
 from interrupt_router import Operator, Router, RouterError, Run, RunView
@@ -72,7 +72,7 @@ async def test_a_worker_takes_no_run_that_needs_what_it_lacks(router: Router, an
     async def handler(run: Run) -> str:
         return f"did {run.input}"
 
-    with pytest.raises(RouterError, match="labels.*gpu"):
+    with pytest.raises(RouterError, match=r"labels.*gpu"):
         async with router.run(DESK, alias="large", input="large", needs=["gpu"]):
             pass
     large = (await ann.run("large")).run_id
@@ -89,7 +89,7 @@ async def test_a_run_that_waits_for_people_makes_room(router: Router, ann: Opera
     async def handler(run: Run) -> list[str]:
         if run.input == "quick":
             return []
-        return (await run.root.ask("Go on?", key="go", choices=["yes"])).decision.choices
+        return routed_by(await run.root.ask("Go on?", key="go", choices=["yes"])).decision.choices
 
     slow = await created(router, "slow")
     async with working(router, handler, workers=1, park_after=0.1):

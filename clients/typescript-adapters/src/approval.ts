@@ -1,5 +1,5 @@
 import type { ToolApprovalRequestOutput, ToolApprovalResponse, ToolSet } from 'ai';
-import { type Agent, AnswerRejected, type AnyRouted, type JsonObject } from 'interrupt-router';
+import { type Agent, AnswerRejected, type Decided, type JsonObject, type Routed } from 'interrupt-router';
 import { keyOf } from './keys.js';
 import type { Place } from './place.js';
 
@@ -25,35 +25,55 @@ export async function askApproval({ run, options }: Place, key: string, request:
   const kind = options.kinds?.[toolName];
   const agent = kind === undefined ? run.root : await run.agent(kind);
   const fields = JSON.parse(JSON.stringify({ tool: toolName, arguments: input })) as JsonObject;
-  const routed = await agent.ask({ key, reason: `Call the tool ${toolName}?`, fields, ...(context !== undefined && { context }) });
-  const isEdited = routed.decision.decision === 'edit' && routed.request !== null;
-  const refusal = refusalOf(routed) ?? (isEdited ? null : await misfits(agent, routed, input));
-  const reason = refusal ?? routed.decision.text;
+  const answer = await agent.ask({ key, reason: `Call the tool ${toolName}?`, fields, ...(context !== undefined && { context }) });
+  const { approved, reason, ...edited } = await verdictOf(agent, answer, input);
   const response: ToolApprovalResponse = {
     type: 'tool-approval-response',
     approvalId,
-    approved: refusal === null,
+    approved,
     ...(reason !== null && { reason }),
     ...(providerExecuted && { providerExecuted }),
   };
-  return { response, ...(isEdited && { input: routed.request }) };
+  return { response, ...edited };
 }
 
-/** Why the tool is not executed, in the person's words where there are some. */
-function refusalOf({ decision, route, rerouted }: AnyRouted<any>): string | undefined {
-  const { decision: name, text } = decision;
-  if (rerouted) return text ?? `Not called. Continue with ${route} instead.`;
-  if (name === 'respond') return text ?? 'Not called.';
-  return name === 'approve' || name === 'edit' ? undefined : (text ?? 'The tool call was rejected.');
+/** Whether the tool is executed, why, in the person's words where there are some, and with which input of theirs. */
+type Approval = { readonly approved: boolean; readonly reason: string | null; readonly input?: unknown };
+
+async function verdictOf(agent: Agent, answer: Decided<any>, input: unknown): Promise<Approval> {
+  const denied = (reason: string): Approval => ({ approved: false, reason });
+  switch (answer.decidedAs) {
+    case 'approved': {
+      const { text, request, decision } = answer;
+      if (decision.decision === 'edit') return request === null ? denied(NOT_EDITABLE) : { approved: true, reason: text, input: request };
+      const misfit = await misfits(agent, answer, input);
+      return misfit === null ? { approved: true, reason: text } : denied(misfit);
+    }
+    // Words may say anything.
+    case 'answered':
+      return denied(answer.text ?? 'Not called.');
+    case 'rerouted':
+      return denied(answer.text ?? `Not called. Continue with ${answer.route} instead.`);
+    case 'declined':
+      return denied(answer.text ?? 'The tool call was rejected.');
+    case 'expired':
+      return denied('Not called: no person has answered in time.');
+    case 'withdrawn':
+      return denied('Not called: the question was withdrawn.');
+    default:
+      return answer satisfies never;
+  }
 }
+
+const NOT_EDITABLE = 'Not called: a person has changed the arguments, and this call takes none from them.';
 
 /** The input is the request of the route, so the server checks it against its schema. */
-async function misfits(agent: Agent, routed: AnyRouted<any>, input: unknown): Promise<string | null> {
-  const { key, field, request } = routed;
+async function misfits(agent: Agent, answer: Routed, input: unknown): Promise<string | null> {
+  const { key, field, request } = answer;
   if (field === null || request !== null) return null;
   const submit = async (): Promise<string | null> => {
     try {
-      await routed.submit({ [field]: input });
+      await answer.submit({ [field]: input });
       return null;
     } catch (error) {
       if (!(error instanceof AnswerRejected)) throw error;

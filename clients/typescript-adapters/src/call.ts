@@ -1,5 +1,5 @@
 import type { LanguageModel, ModelMessage, PrepareStepFunction, ToolSet } from 'ai';
-import { type Effect, RouterError } from 'interrupt-router';
+import { type Effect, IdempotencyConflict, RouterError } from 'interrupt-router';
 import { type Request, type Verdict, askApproval, waitingCalls } from './approval.js';
 import { keyOf } from './keys.js';
 import { durableModel } from './model.js';
@@ -100,7 +100,8 @@ export class Call {
       throw error instanceof RouterError ? this.halt(error) : error;
     });
     this.answers += 1;
-    return answer;
+    const id = ambiguousId(answer);
+    return id === undefined ? answer : this.halt(ambiguous(id));
   }
 
   private async execute(name: string, input: unknown, toolCallId: string, execute: () => unknown): Promise<unknown> {
@@ -112,7 +113,7 @@ export class Call {
       return output === undefined ? undefined : { output };
     };
     const work = (): Promise<Kept> => at(this.place.within(key), () => this.outcome(execute));
-    const kept = await run.root.effect(key, work, { ...rest, ...(lookup && { lookup: found }) }).catch((error) => this.halt(error));
+    const kept = await run.root.effect(key, work, { ...rest, arguments: { tool: name, input }, ...(lookup && { lookup: found }) }).catch((error) => this.halt(error));
     if ('error' in kept) throw new Error(kept.error);
     return kept.output;
   }
@@ -148,6 +149,27 @@ export class Call {
   private key(toolCallId: string): string {
     return keyOf(this.name, 'tool', this.answers, toolCallId);
   }
+}
+
+/** The id by which an answer of a model calls two things. */
+function ambiguousId(answer: unknown): string | undefined {
+  const parts = Array.isArray(answer) ? answer : (answer as { readonly content: readonly unknown[] }).content;
+  const calls = new Map<string, string>();
+  for (const part of parts as readonly { readonly type: string; readonly toolCallId: string; readonly toolName: string; readonly input: unknown }[]) {
+    if (part.type !== 'tool-call') continue;
+    const { toolCallId, toolName, input } = part;
+    const called = JSON.stringify([toolName, input]);
+    if ((calls.get(toolCallId) ?? called) !== called) return toolCallId;
+    calls.set(toolCallId, called);
+  }
+  return undefined;
+}
+
+/** A model chooses the ids of its calls. A decision about one of them must not be taken for that about another one. */
+function ambiguous(toolCallId: string): IdempotencyConflict {
+  const detail = `the model calls two things by the id ${toolCallId}, so nothing of its answer is asked about or executed`;
+  const hint = 'use a provider that gives each call of an answer an id of its own';
+  return new IdempotencyConflict({ code: 'idempotency-conflict', detail, hint });
 }
 
 /** The tool calls with the input that people gave instead of the model's: the SDK executes what its messages say. */

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Effect, Handler, KindOf, Run, Workflow } from 'interrupt-router';
+import { keyOf } from './keys.js';
 
 /** What to do where a worker died while it executed a tool, so that it may have happened or not. */
 export interface ToolEffect {
@@ -20,6 +21,7 @@ export interface DurableOptions<K extends string = string> {
 /** A place in the code of a run. Code that runs again passes the same places in the same order, which names what happens there. */
 export class Place {
   private calls = 0;
+  private readonly slots = new Map<string, Place>();
 
   constructor(
     readonly run: Run,
@@ -30,6 +32,13 @@ export class Place {
   /** The name of the next call of a model with tools. */
   nextCall(): string {
     return `${this.name}:${++this.calls}`;
+  }
+
+  /** The place of this name. Entered again, it goes on where it was. */
+  slot(name: string): Place {
+    const known = this.slots.get(name) ?? this.within(keyOf(this.name, 'slot', name));
+    this.slots.set(name, known);
+    return known;
   }
 
   /** A place within this one: what a tool calls does not count among the calls of the code around it. */
@@ -48,6 +57,15 @@ export function currentPlace(): Place | undefined {
 /** Runs code at a place. */
 export function at<T>(place: Place, code: () => T): T {
   return places.run(place, code);
+}
+
+/**
+ * Code whose calls have a name of their own in the run, instead of the next number. Calls that run at the same time need one: whichever comes
+ * first the next time, each finds what it had.
+ */
+export function slot<T>(name: string, code: () => T): T {
+  const place = currentPlace();
+  return place === undefined ? code() : at(place.slot(name), code);
 }
 
 /** Code of a run whose agents of the AI SDK are durable: hand it to `Router.run` or `Router.work`. */

@@ -1,13 +1,15 @@
 export { Router, type RouterOptions, type RunOrder } from './router.js';
+export type { LocalOptions, LocalServer } from './local.js';
 export { Workflow, type Definition, type KindOf, type Route, type Routes } from './worker/workflow.js';
 export { closed, type ClosedSchema, type FromSchema, type Schema } from './worker/schema.js';
 export type { Run } from './worker/run.js';
 export type { Agent, AgentReport, Question } from './worker/agent.js';
 export type { Effect, EffectOptions } from './worker/effect.js';
-export type { AnyRouted, Routed } from './worker/routed.js';
+export type { Answered, Approved, Decided, Declined, Rerouted, Withdrawn } from './worker/decided.js';
+export type { Routed } from './worker/routed.js';
 export type { Handler } from './worker/execution.js';
 export type { WorkOptions } from './worker/work.js';
-export { Cancelled, EffectUnknown, Parked, Released, Stopped, Unanswered, Unfilled } from './worker/halt.js';
+export { Cancelled, EffectUnkept, EffectUnknown, Parked, Released, Stopped, Unfilled } from './worker/halt.js';
 export type {
   ChatMessage,
   Checkpoint,

@@ -1,9 +1,11 @@
 import { RunFinished } from './errors.js';
+import { type LocalOptions, LocalServer } from './local.js';
 import { acquire } from './worker/acquire.js';
 import { type Handler, execute } from './worker/execution.js';
 import type { WorkView } from './worker/views.js';
 import type { RegisteredWorkflow, Workflow } from './worker/workflow.js';
 import { type WorkOptions, work } from './worker/work.js';
+import { untilProcessEnds } from './worker/process-end.js';
 import type * as api from './wire/api.js';
 import type { Body } from './wire/form.js';
 import { path } from './wire/path.js';
@@ -29,23 +31,35 @@ export interface RunOrder<I> {
   readonly input: I;
   /** The labels that a worker must have to take it, this one included. */
   readonly needs?: readonly string[];
-  /** Lets the run go at its next boundary, for another worker. */
+  /** Lets the run go at its next boundary, for another worker. Without one, Ctrl+C and SIGTERM do so, and then end the process. */
   readonly signal?: AbortSignal;
 }
 
 /** A server, as workers use it: it registers workflows and owns runs. The token has the role `worker`. */
 export class Router {
-  private readonly transport: Transport;
   private readonly label: string;
   private readonly leaseMs: number;
   private readonly labels: readonly string[];
+  private readonly transports = new Map<string, Transport>();
   private readonly registered = new WeakMap<Workflow, Promise<RegisteredWorkflow>>();
 
-  constructor(options: RouterOptions = {}) {
-    this.transport = new Transport(effective(options));
+  constructor(
+    private readonly options: RouterOptions = {},
+    /** The server that `Router.local` has started. */
+    readonly server?: LocalServer,
+  ) {
+    if (server === undefined) effective(options);
     this.label = options.worker ?? 'worker';
     this.leaseMs = options.leaseMs ?? 30_000;
     this.labels = options.labels ?? [];
+  }
+
+  /**
+   * A router with a server of its own: `irq serve` on this machine, which ends with this process, or by `router.server.close()`. The
+   * page is at `router.server.link`.
+   */
+  static async local(options: Omit<RouterOptions, 'server' | 'token'> & LocalOptions = {}): Promise<Router> {
+    return new Router(options, await LocalServer.start(options));
   }
 
   /**
@@ -55,32 +69,42 @@ export class Router {
    * Throws `Stopped` where a person stopped the run, `RunPaused` where it waits to be resumed, `RunOwned` where another worker has it,
    * and `RunFinished` where it failed or was cancelled before.
    */
-  async run<W extends Workflow, I, T>(workflow: W, order: RunOrder<I>, handler: Handler<W, I, T>): Promise<T> {
+  run<W extends Workflow, I, T>(workflow: W, order: RunOrder<I>, handler: Handler<W, I, T>): Promise<T> {
+    return untilProcessEnds(order.signal, (signal) => this.runUntil(workflow, order, signal, handler));
+  }
+
+  private async runUntil<W extends Workflow, I, T>(
+    workflow: W,
+    { alias, input, needs = [] }: RunOrder<I>,
+    signal: AbortSignal | undefined,
+    handler: Handler<W, I, T>,
+  ): Promise<T> {
     await this.register(workflow);
-    const { alias, input, needs = [], signal } = order;
-    const created = await this.transport.body<WorkView>({
+    const { leaseMs, labels } = this;
+    const transport = this.transport(workflow);
+    const created = await transport.body<WorkView>({
       method: 'POST',
       path: path`/v1/workflows/${workflow.name}/runs`,
       body: { input, threadId: alias, needs: [...needs] } satisfies Body<api.NewWorkBody>,
       signal,
     });
-    const { leaseMs, labels, transport } = this;
     try {
       const view = await acquire(transport, created.runId, { worker: this.name(), labels, leaseMs, signal });
       return await execute(transport, workflow, view, { leaseMs, signal }, handler);
     } catch (error) {
-      return this.resultOf<T>(created.runId, error);
+      return this.resultOf<T>(transport, created.runId, error);
     }
   }
 
   /**
-   * Takes the runs of a workflow that can go on, and works on them until the signal of the options fires. A run that a person
-   * resumes or whose worker died is one of them.
+   * Takes the runs of a workflow that can go on, and works on them until the signal of the options fires, or without one until the
+   * process is told to end. A run that a person resumes or whose worker died is one of them.
    */
   async work<W extends Workflow, I, T>(workflow: W, handler: Handler<W, I, T>, options: WorkOptions = {}): Promise<void> {
     await this.register(workflow);
-    const { transport, leaseMs, labels } = this;
-    await work({ transport, workflow, worker: this.name(), labels, leaseMs }, handler, options);
+    const { leaseMs, labels } = this;
+    const bench = { transport: this.transport(workflow), workflow, worker: this.name(), labels, leaseMs };
+    await untilProcessEnds(options.signal, (signal) => work(bench, handler, options, signal));
   }
 
   /** Registers a workflow; `run` and `work` do so themselves. */
@@ -88,10 +112,21 @@ export class Router {
     const known = this.registered.get(workflow);
     if (known !== undefined) return known;
     const call = { method: 'PUT', path: path`/v1/workflows/${workflow.name}`, body: workflow.registration } as const;
-    const registering = this.transport.body<RegisteredWorkflow>(call);
+    const registering = this.transport(workflow).body<RegisteredWorkflow>(call);
     this.registered.set(workflow, registering);
     registering.catch(() => this.registered.delete(workflow));
     return registering;
+  }
+
+  /** The way to the server. The token of a worker is for one workflow, so a server of its own has one for each. */
+  private transport({ name }: Workflow): Transport {
+    const known = this.transports.get(name);
+    if (known !== undefined) return known;
+    const { options, server } = this;
+    const own = server && { server: server.address, token: server.workerToken(name) };
+    const transport = new Transport(effective({ ...options, ...own }));
+    this.transports.set(name, transport);
+    return transport;
   }
 
   /** A worker that no other one is taken for, in this process or another. */
@@ -100,9 +135,9 @@ export class Router {
   }
 
   /** The result of a run that ended before this worker could end it, where it was completed. */
-  private async resultOf<T>(runId: string, error: unknown): Promise<T> {
+  private async resultOf<T>(transport: Transport, runId: string, error: unknown): Promise<T> {
     if (!(error instanceof RunFinished)) throw error;
-    const view = await this.transport.body<WorkView>({ method: 'GET', path: path`/v1/work/${runId}` });
+    const view = await transport.body<WorkView>({ method: 'GET', path: path`/v1/work/${runId}` });
     if (view.state === 'completed') return view.result as T;
     if (view.state !== 'failed' && view.state !== 'cancelled') throw error;
     const reason = view.reason ? `: ${view.reason}` : '';

@@ -2,6 +2,7 @@
 
 use interrupts::life::Verdict;
 use interrupts::{Misfit, RouteName};
+use routing_core::review::Unsaid;
 
 /// Why a decision does not fit its interrupt. Nothing was decided.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -63,6 +64,9 @@ pub enum InvalidDecision {
         "nothing is chosen, confirmed or written, so there is no answer; `ignore` lets the agent go on without one"
     )]
     NothingSaid,
+    /// It says nothing of what a person has to say.
+    #[error("{0}")]
+    Unsaid(Unsaid),
     /// It changes a plan with nothing.
     #[error("neither steps nor words change the plan; `resume` goes on with it as it is")]
     NoChange,
@@ -117,8 +121,12 @@ impl InvalidDecision {
             Self::Unreadable { .. } | Self::NothingSaid => "/payload",
             Self::SaidTwice { .. } => "/message",
             Self::NoChange => "/payload/plan",
-            Self::ChosenTwice { .. } | Self::NotOffered { .. } => "/payload/selectedChoices",
-            Self::UnknownItem { .. } => "/payload/confirmations",
+            Self::ChosenTwice { .. }
+            | Self::NotOffered { .. }
+            | Self::Unsaid(Unsaid::Choice { .. }) => "/payload/selectedChoices",
+            Self::UnknownItem { .. } | Self::Unsaid(Unsaid::Confirmations { .. }) => {
+                "/payload/confirmations"
+            }
             Self::NoRequest | Self::NoEdit | Self::Request { .. } => "/payload/editedRequest",
         }
     }

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use interrupts::life::{
-    Actor, Choosing, Decider, Decision, Interrupt, Judge, Recurrence, Refusal, Role, State, Verdict,
+    Actor, Choosing, Decision, Interrupt, Judge, Recurrence, Refusal, Role, State, Verdict,
 };
 use interrupts::store::ChangeError;
 use interrupts::{ActorName, EffectId, RouteName};
 use routing_core::handler::{
     DecidedBy, DecisionError, DecisionPart, Decisions, PersonPrompt, Proposal, RecordedDecision,
 };
-use routing_core::review::{Answer, Answerer, AnswererKind, Question, QuestionKind};
-use routing_core::{AgentType, InterruptId, InterruptType, StopSource};
+use routing_core::review::{Answerer, AnswererKind, Question, QuestionKind};
+use routing_core::{AgentType, InterruptDetails, InterruptId, InterruptType, StopSource};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -255,17 +255,14 @@ fn choosing<R: AgentType>(row: &Interrupt, proposal: &Proposal<R>) -> Result<Cho
 
 /// The verdict that says what was answered, among those that the interrupt allows.
 fn verdict<R: AgentType>(row: &Interrupt, proposal: &Proposal<R>) -> Verdict {
-    let answer = &proposal.answer;
+    // A no is never taken for anything else: where it may not be said, it is refused.
+    if proposal.verdict.declines() {
+        return proposal.verdict;
+    }
     let meant = if proposal.is_chosen {
         Verdict::Reroute
-    } else if answer.edited_request.is_some() {
-        Verdict::Edit
-    } else if *answer != Answer::default() {
-        Verdict::Respond
-    } else if proposal.answerer.is_none() {
-        Verdict::Applied
     } else {
-        Verdict::Resume
+        proposal.verdict
     };
     [meant, Verdict::Approve, Verdict::Resume, Verdict::Respond]
         .into_iter()
@@ -312,18 +309,6 @@ fn known_decision<R: AgentType>(row: &Interrupt) -> Known<R> {
     }
 }
 
-/// Who decided, as reported. The policy decides with the model's confidence if a model was asked.
-pub fn decided_by(by: &Decider, confidence: Option<u8>) -> DecidedBy {
-    match by {
-        Decider::Person { .. } => DecidedBy::Person,
-        Decider::Rule { .. } => DecidedBy::Rule,
-        Decider::Policy => confidence.map_or(DecidedBy::Policy, |confidence| DecidedBy::Model {
-            confidence,
-        }),
-        Decider::Deadline => DecidedBy::Deadline,
-    }
-}
-
 fn read<R: AgentType>(
     row: &Interrupt,
     decision: &Decision,
@@ -332,51 +317,23 @@ fn read<R: AgentType>(
         place: format!("the decision of {}", row.id),
         source,
     };
-    let (mut answer, confidence) = answer(decision.content.as_deref()).map_err(unreadable)?;
-    if let Some(words) = words(decision) {
-        let said = answer.text.take().unwrap_or_default();
-        answer.text = Some(format!("{words} {said}").trim().to_owned());
-    }
+    let (answer, confidence) = decision.answer().map_err(unreadable)?;
     let target = decision.target.as_str().parse::<R>();
     let target = target.map_err(|error| unreadable(serde::de::Error::custom(error)))?;
     Ok(RecordedDecision {
         id: decision.id,
-        answer,
-        decided_by: decided_by(&decision.by, confidence),
+        verdict: decision.verdict,
+        answer: answer.kept_with(decision.verdict),
+        decided_by: decision.by.decided_by(confidence),
         target,
         reroute: row.bound.as_ref().map(|bound| bound.event.clone()),
     })
 }
 
-/// The answer in a decision, and how sure a reviewing model was of it.
-pub fn answer(content: Option<&str>) -> Result<(Answer, Option<u8>), serde_json::Error> {
-    let Some(content) = content else {
-        return Ok((Answer::default(), None));
-    };
-    let mut content: Value = serde_json::from_str(content)?;
-    let Some(fields) = content.as_object_mut() else {
-        return Ok((Answer::default(), None));
-    };
-    if let Some(input) = fields.remove("input") {
-        let text = input.as_str().map(str::to_owned);
-        return Ok((
-            Answer {
-                text,
-                ..Answer::default()
-            },
-            None,
-        ));
-    }
-    let confidence = fields
-        .remove("confidence")
-        .and_then(|value| u8::try_from(value.as_u64()?).ok());
-    Ok((serde_json::from_value(content)?, confidence))
-}
-
-/// What the agent reads for a verdict that is not an answer.
-pub const fn words(decision: &Decision) -> Option<&'static str> {
-    match (decision.verdict, &decision.by) {
-        (_, Decider::Deadline) => Some("[no answer came in time; go on without one]"),
+/// What the agent reads for a decision that is not an answer.
+pub const fn words(verdict: Verdict, decided_by: DecidedBy) -> Option<&'static str> {
+    match (verdict, decided_by) {
+        (_, DecidedBy::Deadline) => Some("[no answer came in time; go on without one]"),
         (Verdict::Reject, _) => Some("[rejected: do not do what you asked for]"),
         (Verdict::Ignore, _) => Some("[ignored: go on without an answer]"),
         (Verdict::Cancel, _) => Some("[cancelled: give this up, without side effects]"),
@@ -391,6 +348,23 @@ pub const fn words(decision: &Decision) -> Option<&'static str> {
             _,
         ) => None,
     }
+}
+
+/// What an agent reads when it is told that its interrupt was declined: another turn follows, along no route.
+pub fn declined_note(
+    details: &InterruptDetails,
+    verdict: Verdict,
+    decided_by: DecidedBy,
+    text: Option<&str>,
+) -> String {
+    let decision = json!({
+        "type": details.r#type,
+        "reason": details.reason,
+        "decision": words(verdict, decided_by),
+        "said": text,
+        "decidedBy": decided_by,
+    });
+    format!("[decision]\nYour interrupt was decided:\n{decision:#}")
 }
 
 #[async_trait]

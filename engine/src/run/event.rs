@@ -6,7 +6,7 @@ use journal::NodeState;
 use routing_core::handler::{DecidedBy, FilledBy};
 use routing_core::model::{CallNote, ModelCaller, TokenUsage};
 use routing_core::review::{Answer, Question};
-use routing_core::{EventId, InterruptDetails, InterruptId, NodeId, RunId, StopReason};
+use routing_core::{EventId, InterruptDetails, InterruptId, NodeId, RunId, StopReason, Verdict};
 use serde_json::Value;
 use tools::{Progress, ToolMessage};
 
@@ -244,6 +244,16 @@ pub enum RunEvent {
         filled_by: FilledBy,
         /// The reroute event that was used.
         reroute: Option<EventId>,
+    },
+    /// The answer to an interrupt is no, or none came in time: no route is taken, and nothing that it asked about is
+    /// done.
+    InterruptDeclined {
+        /// The interrupt.
+        interrupt: InterruptId,
+        /// What was decided.
+        verdict: Verdict,
+        /// Who decided.
+        decided_by: DecidedBy,
     },
     /// A node was cut off from outside: all below it ends too.
     CutOff {

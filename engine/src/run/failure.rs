@@ -18,8 +18,8 @@ use journal::error::KeepError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The model gave no answer.
-    #[error("{node} got no answer from its model")]
+    /// The model gave no answer, or its answer could not be recorded.
+    #[error("{node} has no answer of its model")]
     Model {
         /// The node that asked.
         node: String,

@@ -241,6 +241,14 @@ impl OpenInterrupts {
                 filled_by,
                 reroute: reroute.and_then(event_id),
             },
+            LifecycleEvent::Declined {
+                verdict,
+                decided_by,
+            } => RunEvent::InterruptDeclined {
+                interrupt,
+                verdict,
+                decided_by,
+            },
             LifecycleEvent::Pruned { reason } => RunEvent::Pruned {
                 interrupt,
                 node: self.raiser(interrupt)?.0,

@@ -2,10 +2,11 @@
 //! meanwhile.
 
 use routing_core::handler::{
-    DecidedBy, DecisionError, DecisionPart, HandleError, OperationContext, Resolution, Routed,
-    UnifiedInterruptHandler,
+    DecidedBy, DecisionError, DecisionPart, Declined, HandleError, OperationContext, Resolution,
+    Routed, UnifiedInterruptHandler,
 };
 use routing_core::model::Message;
+use routing_core::review::Answer;
 use routing_core::{
     AgentType, Blackboard, InterruptId, InterruptRoutes, NodeId, Outcome, SealedInterrupt,
     StopReason,
@@ -167,6 +168,9 @@ impl LiveRun {
             InterruptEnd::Routed {
                 reroute: Some(_),
                 ..
+            } | InterruptEnd::Declined {
+                reroute: Some(_),
+                ..
             }
         );
         let requested = is_rerouted || self.open_interrupts.was_requested(interrupt);
@@ -205,6 +209,7 @@ impl LiveRun {
                     target,
                     origin,
                     decision,
+                    verdict,
                     decided_by,
                     filled_by,
                     answer,
@@ -215,12 +220,26 @@ impl LiveRun {
                     origin: R::agent_type_of(origin).name().to_owned(),
                     target: R::agent_type_of(target).name().to_owned(),
                     decision,
+                    verdict: Some(verdict),
                     decided_by,
                     filled_by,
                     answer,
                     reroute,
                 }
             }
+            Resolution::Declined(Declined {
+                decision,
+                verdict,
+                decided_by,
+                answer,
+                reroute,
+            }) => InterruptEnd::Declined {
+                decision,
+                verdict,
+                decided_by,
+                answer,
+                reroute,
+            },
             Resolution::Stopped { reason, .. } => InterruptEnd::Stopped { reason },
             Resolution::Pruned { reason, .. } => InterruptEnd::Pruned { reason },
             Resolution::Branched { reason, .. } => {
@@ -271,13 +290,7 @@ impl LiveRun {
                         target: target.clone(),
                     });
                 }
-                // A rule repeats the answer that a person gave before.
-                if matches!(decided_by, DecidedBy::Person | DecidedBy::Rule) {
-                    recorder.record(RunEvent::InterruptAnswered {
-                        interrupt,
-                        answer: answer.clone(),
-                    });
-                }
+                self.answered_again(interrupt, *decided_by, answer);
                 recorder.record(RunEvent::InterruptResolved {
                     interrupt,
                     origin: origin.clone(),
@@ -285,6 +298,19 @@ impl LiveRun {
                     decided_by: *decided_by,
                     filled_by: *filled_by,
                     reroute: reroute.clone(),
+                });
+            }
+            InterruptEnd::Declined {
+                verdict,
+                decided_by,
+                answer,
+                ..
+            } => {
+                self.answered_again(interrupt, *decided_by, answer);
+                recorder.record(RunEvent::InterruptDeclined {
+                    interrupt,
+                    verdict: *verdict,
+                    decided_by: *decided_by,
                 });
             }
             InterruptEnd::Pruned { reason } => recorder.record(RunEvent::Pruned {
@@ -297,6 +323,16 @@ impl LiveRun {
             | InterruptEnd::Branched { .. }
             | InterruptEnd::LeftOut { .. }
             | InterruptEnd::Refused { .. } => {}
+        }
+    }
+
+    fn answered_again(&self, interrupt: InterruptId, decided_by: DecidedBy, answer: &Answer) {
+        // A rule repeats the answer that a person gave before.
+        if matches!(decided_by, DecidedBy::Person | DecidedBy::Rule) {
+            self.recorder.record(RunEvent::InterruptAnswered {
+                interrupt,
+                answer: answer.clone(),
+            });
         }
     }
 

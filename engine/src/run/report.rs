@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 use routing_core::handler::{DecidedBy, FilledBy};
 use routing_core::model::TokenUsage;
 use routing_core::review::{Answer, Question};
-use routing_core::{EventId, InterruptId, InterruptType, NodeId, RunId};
+use routing_core::{EventId, InterruptId, InterruptType, NodeId, RunId, Verdict};
 use serde::Serialize;
 
 use super::event::RunEvent;
@@ -79,10 +79,6 @@ impl RunStatus {
 }
 
 /// What became of one interrupt.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "there is one for each interrupt of a run, and most of them are the large one"
-)]
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "result", rename_all = "snake_case")]
 pub enum InterruptResult {
@@ -98,6 +94,15 @@ pub enum InterruptResult {
         answer: Answer,
         /// The reroute event that was used.
         reroute: Option<EventId>,
+    },
+    /// The answer was no, or none came in time: it took no route, and its node learned why.
+    Declined {
+        /// What was decided.
+        verdict: Verdict,
+        /// Who decided.
+        decided_by: DecidedBy,
+        /// The words that were said with it.
+        answer: Answer,
     },
     /// It ended the run.
     Stopped,

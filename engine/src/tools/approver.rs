@@ -12,13 +12,10 @@ use super::asking::{AskingNode, CallAnswer, CallQuestion};
 use super::excerpt;
 use super::round::RoundState;
 use super::tooling::Tooling;
-use crate::durable::decisions::answer;
+use journal::brief::in_brief;
 use journal::error::KeepError;
 use journal::place;
 use journal::tool::{ToolQuestion, ToolQuestionContent, ToolQuestionKind};
-
-/// The most characters of a call's arguments in the sentence that asks about it.
-const LONGEST_GIST: usize = 120;
 
 /// Asks a person about the calls of one round.
 pub(super) struct StoreApprover {
@@ -63,10 +60,12 @@ impl StoreApprover {
             tool: tool.to_owned(),
             description: request.description.clone(),
             call: call.id.clone(),
-            is_excerpt: !arguments.is_whole,
+            is_excerpt: !arguments.is_whole || preview.as_ref().is_some_and(|it| !it.is_whole),
             arguments: arguments.value,
             digest: Some(request.digest),
+            folder: Some(root.display().to_string()),
             preview: preview.map(|preview| preview.value),
+            allowed_before: None,
             schema: schema
                 .map(|(_name, schema)| schema.clone())
                 .unwrap_or_default(),
@@ -109,23 +108,9 @@ impl StoreApprover {
     }
 }
 
-/// The arguments on one line, for a sentence.
+/// The arguments for a sentence: the beginning and the end of a long one, with its true length.
 fn gist(arguments: &Value) -> String {
-    let members = arguments.as_object().map(|object| object.values());
-    let only = members.and_then(|mut values| match (values.next(), values.next()) {
-        (Some(Value::String(text)), None) => Some(text.clone()),
-        _ => None,
-    });
-    let text = only.unwrap_or_else(|| arguments.to_string());
-    let mut line: String = text
-        .chars()
-        .map(|letter| if letter.is_control() { ' ' } else { letter })
-        .take(LONGEST_GIST)
-        .collect();
-    if line.len() < text.len() {
-        line.push('\u{2026}');
-    }
-    line
+    in_brief(&ToolQuestion::line(arguments))
 }
 
 fn deny(reason: impl Into<String>) -> PermissionAnswer {
@@ -156,7 +141,7 @@ fn answer_of(row: &Interrupt) -> Result<PermissionAnswer, KeepError> {
         place: format!("the decision of {}", row.id),
         source,
     };
-    let (answer, _confidence) = answer(decision.content.as_deref()).map_err(unreadable)?;
+    let (answer, _confidence) = decision.answer().map_err(unreadable)?;
     let shown: Option<CallDigest> =
         ToolQuestionContent::of(&row.content).and_then(|matter| matter.tool_call.digest);
     Ok(match (decision.verdict, shown, answer.edited_request) {
@@ -196,9 +181,7 @@ mod tests {
     fn a_call_is_named_on_one_line() {
         assert_eq!(gist(&json!({"command": "ls\n-l"})), "ls -l");
         assert_eq!(gist(&json!({"a": 1})), r#"{"a":1}"#);
-        assert_eq!(
-            gist(&json!({"command": "x".repeat(200)})).chars().count(),
-            121
-        );
+        let long = gist(&json!({"command": format!("{}; touch PWNED", "x".repeat(200))}));
+        assert!(long.ends_with("; touch PWNED (214 characters)"), "{long}");
     }
 }

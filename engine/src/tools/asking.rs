@@ -102,7 +102,12 @@ impl ToolQuestions {
         let CallQuestion { name, matter, .. } = asking;
         let place = format!("{}/{name}", matter.tool_call.place);
         let id = record.interrupt_at(&place, asker.at);
-        self.withdraw_others(asker, matter, id).await?;
+        let before = self.withdraw_others(asker, matter, id).await?;
+        let matter = match before {
+            Some(before) => &matter.clone().after(before),
+            None => matter,
+        };
+        let asking = CallQuestion { matter, ..asking };
         let question = question(record, asker, matter, id);
         let row = self.raise(id, &place, asker, asking, &question).await?;
         self.answered(asker, matter, row, scope).await

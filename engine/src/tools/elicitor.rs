@@ -14,7 +14,6 @@ use tools::{
 use super::asking::{CallAnswer, CallQuestion};
 use super::excerpt;
 use super::tooling::Tooling;
-use crate::durable::decisions::answer;
 use journal::tool::{ToolQuestion, ToolQuestionContent, ToolQuestionKind};
 
 /// Asks people on behalf of a run's tools. Made before the run, which it serves from its start to its end.
@@ -99,7 +98,7 @@ impl RunElicitor {
 /// What the question's end says; `None` if it says nothing. Only a person or a person's rule can decline.
 fn answer_of(row: &Interrupt) -> Option<ElicitationAnswer> {
     let decision = row.decision.as_ref()?;
-    let (answer, _confidence) = answer(decision.content.as_deref()).ok()?;
+    let (answer, _confidence) = decision.answer().ok()?;
     match (decision.verdict, answer.edited_request, &decision.by) {
         (Verdict::Edit, Some(content), _) => Some(ElicitationAnswer::Accept { content }),
         (_, _, Decider::Person { .. } | Decider::Rule { .. }) => Some(ElicitationAnswer::Decline),
@@ -150,7 +149,9 @@ fn matter(request: &ElicitationRequest, call: &ToolCall, place: String) -> ToolQ
         is_excerpt: !arguments.is_whole,
         arguments: arguments.value,
         digest: None,
+        folder: None,
         preview: None,
+        allowed_before: None,
         schema: schema.clone(),
         place,
     };

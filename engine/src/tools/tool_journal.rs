@@ -102,9 +102,7 @@ pub fn left_out_call(intent: &str, reason: &str) -> serde_json::Result<String> {
         call: call.id,
         tool: call.tool,
         edited: None,
-        end: CallEnd::Failed {
-            reason: format!("the outcome of the call is unknown; {reason}"),
-        },
+        end: CallEnd::not_seen(reason),
     })
 }
 

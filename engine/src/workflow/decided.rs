@@ -2,16 +2,23 @@
 
 use routing_core::handler::{DecidedBy, FilledBy};
 use routing_core::review::Answer;
-use routing_core::{EventId, InterruptRoutes};
+use routing_core::{EventId, InterruptRoutes, Verdict};
 
-use super::exit::Exit;
-use crate::run::RunError;
-
-/// What came of an interrupt, for the code that raised it.
+/// What was decided about an interrupt. It has to be matched: only [`Approved`](Self::Approved) says that what was asked
+/// about may be done, and only where a route is taken is there a request.
 #[derive(Debug, Clone)]
+#[must_use = "a decision may say no: match it before anything is done"]
 pub enum Decided<R: InterruptRoutes> {
-    /// It leaves along one route.
-    Routed(Box<Routed<R>>),
+    /// Yes: do what was asked about. The route is the agent's own.
+    Approved(Box<Routed<R>>),
+    /// Words, choices or a refused confirmation, in [`Routed::answer`]: neither yes nor no until the code has read them.
+    Answered(Box<Routed<R>>),
+    /// A person or a supervisor's event sent it elsewhere: what was asked about is not done, the other route is taken.
+    Rerouted(Box<Routed<R>>),
+    /// No: it was rejected, ignored or cancelled. Nothing is done, and no route is taken.
+    Declined(Declined),
+    /// No one answered in time. Nothing is done, and no route is taken.
+    Expired,
     /// It could not be carried out, or was taken back: the agent goes on without it.
     Refused {
         /// Why.
@@ -36,25 +43,13 @@ pub struct Routed<R: InterruptRoutes> {
     pub reroute: Option<EventId>,
 }
 
-impl<R: InterruptRoutes> Decided<R> {
-    /// The one route that was decided.
-    ///
-    /// # Errors
-    ///
-    /// Fails the run if the interrupt was refused.
-    pub fn routed(self) -> Result<Routed<R>, Exit> {
-        match self {
-            Self::Routed(routed) => Ok(*routed),
-            Self::Refused { reason } => {
-                Err(RunError::of_workflow(RefusedInterrupt { reason }).into())
-            }
-        }
-    }
-}
-
-/// An interrupt could not be carried out.
-#[derive(Debug, thiserror::Error)]
-#[error("an interrupt was refused: {reason}")]
-struct RefusedInterrupt {
-    reason: String,
+/// A decision that says no.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Declined {
+    /// Which no: [`Verdict::Reject`], [`Verdict::Ignore`] or [`Verdict::Cancel`].
+    pub verdict: Verdict,
+    /// Who decided.
+    pub decided_by: DecidedBy,
+    /// The words that were said with it.
+    pub text: Option<String>,
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use engine::{Agent, Effect, Exit, Workflow};
+use engine::{Agent, Decided, Effect, Exit, Workflow};
 use routing_core::{
     AgentInterrupt, AgentType, InterruptDetails, InterruptRequest, InterruptType, Routing,
 };
@@ -230,19 +230,19 @@ impl Colleagues<Walk<'_>> for Desk {
 
     async fn inquire(&self, inquiry: Inquiry, walk: &Walk<'_>) -> Result<Step, Exit> {
         let mut agent = walk.colleague(Colleague::Orchestrator)?;
-        // Durable: asked once, whoever restarts. The answer's route is the only one left.
+        // Durable: asked once, however often the desk restarts. The answer's route is the only one left.
         let asked = DeskQuestion::Orchestrator(question(inquiry.question));
-        let next = agent.interrupt(asked).await?.routed()?;
+        let decided = agent.interrupt(asked).await?;
         walk.leaves(agent).await?;
-        Ok(Step::Next(Box::new(next.routing)))
+        Ok(following(decided))
     }
 
     async fn check(&self, check: Check, walk: &Walk<'_>) -> Result<Step, Exit> {
         let mut agent = walk.colleague(Colleague::ReviewAgent)?;
         let asked = DeskQuestion::ReviewAgent(question(check.doubt));
-        let next = agent.interrupt(asked).await?.routed()?;
+        let decided = agent.interrupt(asked).await?;
         walk.leaves(agent).await?;
-        Ok(Step::Next(Box::new(next.routing)))
+        Ok(following(decided))
     }
 
     async fn refund(&self, refund: Refund, walk: &Walk<'_>) -> Result<Step, Exit> {
@@ -257,10 +257,18 @@ impl Colleagues<Walk<'_>> for Desk {
                 details: question(format!("Pay back {} cents? {}", walk.cents, refund.words)),
                 cents: walk.cents,
             };
-            let decided = agent.interrupt(asked).await?.routed()?;
-            if decided.target != Colleague::Refunds {
+            let decided = agent.interrupt(asked).await?;
+            // Only a yes pays. Words are no yes: a colleague reads them on the receipt.
+            let other = match decided {
+                Decided::Approved(_) => None,
+                Decided::Rerouted(elsewhere) => Some(Step::Next(Box::new(elsewhere.routing))),
+                Decided::Answered(said) => Some(not_paid(said.answer.text)),
+                Decided::Declined(no) => Some(not_paid(no.text)),
+                Decided::Expired | Decided::Refused { .. } => Some(not_paid(None)),
+            };
+            if let Some(step) = other {
                 walk.leaves(agent).await?;
-                return Ok(Step::Next(Box::new(decided.routing)));
+                return Ok(step);
             }
         }
         let (order, cents) = (walk.ticket.order, walk.cents);
@@ -288,6 +296,24 @@ impl Colleagues<Walk<'_>> for Desk {
         walk.leaves(agent).await?;
         Ok(Step::Done(format!("filed: {}", note.text)))
     }
+}
+
+/// Where the ticket goes after an answer to a question that asks for one. After a no it is closed.
+fn following(decided: Decided<NextColleague>) -> Step {
+    match decided {
+        Decided::Approved(next) | Decided::Answered(next) | Decided::Rerouted(next) => {
+            Step::Next(Box::new(next.routing))
+        }
+        Decided::Declined(_) | Decided::Expired | Decided::Refused { .. } => {
+            Step::Done("closed without an answer".to_owned())
+        }
+    }
+}
+
+/// What the receipt says where nothing is paid back.
+fn not_paid(said: Option<String>) -> Step {
+    let said = said.map(|said| format!(": {said}")).unwrap_or_default();
+    Step::Done(format!("not paid back{said}"))
 }
 
 /// A question to a person.

@@ -239,7 +239,7 @@ impl Admission {
 
     fn begin(&self, digest: Digest, now: Timestamp) -> Interrupt {
         let allowed = if self.allowed.is_empty() {
-            usual_verdicts(Family::of(self.interrupt_type)).to_vec()
+            Family::of(self.interrupt_type).usual_verdicts().to_vec()
         } else {
             self.allowed.clone()
         };
@@ -285,28 +285,5 @@ impl Admission {
             acknowledged_at: None,
             ended_at: None,
         }
-    }
-}
-
-const fn usual_verdicts(family: Family) -> &'static [Verdict] {
-    match family {
-        Family::Question => &[
-            Verdict::Approve,
-            Verdict::Edit,
-            Verdict::Reject,
-            Verdict::Respond,
-            Verdict::Ignore,
-            Verdict::Reroute,
-            Verdict::ModifyPlan,
-            Verdict::Cancel,
-        ],
-        Family::Stop => &[
-            // To send a stopped agent elsewhere, a reroute is published for it.
-            Verdict::Resume,
-            Verdict::Respond,
-            Verdict::ModifyPlan,
-            Verdict::Cancel,
-            Verdict::Applied,
-        ],
     }
 }

@@ -72,6 +72,16 @@ impl Decider {
             Self::Deadline => DecidedBy::Deadline,
         }
     }
+
+    /// Who decided, in a sentence.
+    pub fn title(&self) -> &str {
+        match self {
+            Self::Person { name } => name.as_str(),
+            Self::Rule { .. } => "a standing rule",
+            Self::Policy => "the policy",
+            Self::Deadline => "its deadline",
+        }
+    }
 }
 
 /// A proposed decision.
@@ -157,7 +167,8 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// The answer, and how sure a reviewing model was of it, in percent. The input of a resumed pause is the text.
+    /// The answer as it counts with the verdict, and how sure a reviewing model was of it, in percent. The input of a
+    /// resumed pause is the text.
     ///
     /// # Errors
     ///
@@ -178,7 +189,8 @@ impl Decision {
         }
         let confidence = fields.remove("confidence");
         let confidence = confidence.and_then(|value| u8::try_from(value.as_u64()?).ok());
-        Ok((serde_json::from_value(fields.into())?, confidence))
+        let answer: Answer = serde_json::from_value(fields.into())?;
+        Ok((answer.kept_with(self.verdict), confidence))
     }
 
     /// The digest of the whole decision, as its JSON is in the interrupt's row.

@@ -1,6 +1,6 @@
 //! The two families of interrupts, and the lanes in which questions queue.
 
-use routing_core::{InterruptType, StopSource};
+use routing_core::{InterruptType, StopSource, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// What an interrupt is at bottom.
@@ -21,6 +21,30 @@ impl Family {
             | InterruptType::Stop
             | InterruptType::Prune
             | InterruptType::Branch => Self::Stop,
+        }
+    }
+
+    /// What may be decided where nothing else is said.
+    pub const fn usual_verdicts(self) -> &'static [Verdict] {
+        match self {
+            Self::Question => &[
+                Verdict::Approve,
+                Verdict::Edit,
+                Verdict::Reject,
+                Verdict::Respond,
+                Verdict::Ignore,
+                Verdict::Reroute,
+                Verdict::ModifyPlan,
+                Verdict::Cancel,
+            ],
+            Self::Stop => &[
+                // To send a stopped agent elsewhere, a reroute is published for it.
+                Verdict::Resume,
+                Verdict::Respond,
+                Verdict::ModifyPlan,
+                Verdict::Cancel,
+                Verdict::Applied,
+            ],
         }
     }
 }

@@ -123,6 +123,11 @@ impl OwnedRunState {
                 checkpoint: Some(from.to_string()),
                 branch: Some(branch),
             }),
+            // Sent after the branch was asked for: the run stops as it was told to, and is not forked.
+            Err(RunError::MessagesWait(_)) => Ok(LeftBehind {
+                checkpoint: Some(from.to_string()),
+                branch: None,
+            }),
             Err(error) => Err(error.into()),
         }
     }

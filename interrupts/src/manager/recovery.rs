@@ -20,8 +20,9 @@ impl Recoverable for StoreError {
     fn is_recoverable(&self) -> bool {
         match self {
             // Space may be freed, a lock released, a server may come back.
-            Self::Full | Self::Locked | Self::Unavailable { .. } => true,
+            Self::Full | Self::Locked | Self::Unreachable { .. } | Self::Unavailable { .. } => true,
             Self::ReadOnly
+            | Self::InvalidValue { .. }
             | Self::Corrupt { .. }
             | Self::DamagedRow { .. }
             | Self::DamagedCheckpoint { .. }

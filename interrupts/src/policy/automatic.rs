@@ -3,7 +3,7 @@
 use std::fmt::{self, Display};
 
 use jiff::SignedDuration;
-use routing_core::review::Resume;
+use routing_core::review::{Resume, Unsaid};
 use routing_core::{DecisionId, InterruptType};
 use serde::Deserialize;
 
@@ -51,6 +51,8 @@ pub enum WhyAsk {
     },
     /// Nothing is to be confirmed, or the question cannot be read.
     NothingToConfirm,
+    /// Something has to be chosen, said or confirmed, and the answer does not.
+    Unsaid(Unsaid),
     /// A person paused the run, and only a person resumes it then.
     PausedByPerson,
 }
@@ -68,6 +70,7 @@ impl Display for WhyAsk {
                 write!(formatter, "the question does not offer `{choice}`")
             }
             Self::NothingToConfirm => formatter.write_str("the question asks to confirm nothing"),
+            Self::Unsaid(unsaid) => write!(formatter, "{unsaid}"),
             Self::PausedByPerson => {
                 formatter.write_str("a person paused the run, so a person resumes it")
             }
@@ -151,6 +154,11 @@ fn answered(
     if answer.confirm.is_some() && items.is_empty() {
         return Err(WhyAsk::NothingToConfirm);
     }
+    let said = answer.as_answer(&items);
+    let choices = offered.choices.into_iter().map(|choice| choice.value);
+    if let Some(unsaid) = said.unsaid(answer.verdict, choices.collect(), items) {
+        return Err(WhyAsk::Unsaid(unsaid));
+    }
     let content = match answer.verdict {
         // To approve is to add nothing.
         Verdict::Approve => None,
@@ -162,7 +170,7 @@ fn answered(
         | Verdict::ModifyPlan
         | Verdict::Cancel
         | Verdict::Resume
-        | Verdict::Applied => serde_json::to_string(&answer.as_answer(&items)).ok(),
+        | Verdict::Applied => serde_json::to_string(&said.kept_with(answer.verdict)).ok(),
     };
     Ok(Choosing {
         id,

@@ -224,6 +224,7 @@ impl AutomaticAnswer {
             confirmations,
             edited_request: None,
             reroute_to: self.target.as_ref().map(ToString::to_string),
+            verdict: None,
         }
     }
 }

@@ -322,6 +322,18 @@ pub trait Audit: Send + Sync {
     /// Safe: it only reads.
     async fn audit(&self, page: Page) -> Result<Vec<AuditRow>, StoreError>;
 
+    /// Counts what is kept, and compares it with how much was written, unless that was done just now. The store does it by
+    /// itself before a run gets an owner.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Corrupt`] if rows are missing.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it only reads.
+    async fn count_rows(&self) -> Result<(), StoreError>;
+
     /// Reads the whole audit and checks every digest, from where a purge has cut it off, and compares with it every
     /// row that it vouches for.
     ///

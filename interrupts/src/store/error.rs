@@ -28,6 +28,12 @@ pub enum StoreError {
         /// Which one, in words.
         row: String,
     },
+    /// A value is one that no store keeps: the fault is of the request, and nothing of it was accepted.
+    #[error("{detail}")]
+    InvalidValue {
+        /// Which one, and what fits.
+        detail: String,
+    },
     /// The content of one checkpoint is not what was saved; the rest of the store is not affected.
     #[error("checkpoint {checkpoint} is damaged: it is not what was saved")]
     DamagedCheckpoint {
@@ -77,7 +83,13 @@ pub enum StoreError {
     /// The store was closed. An operation that was under way may have happened.
     #[error("the store is closed")]
     Closed,
-    /// The store cannot be reached. An operation that was under way may have happened.
+    /// The server of the store cannot be reached.
+    #[error("the store cannot be reached: {detail}")]
+    Unreachable {
+        /// What is wrong.
+        detail: String,
+    },
+    /// The store cannot be used now. An operation that was under way may have happened.
     #[error("the store is unavailable: {detail}")]
     Unavailable {
         /// What is wrong.

@@ -6,6 +6,7 @@ use routing_core::{InterruptId, NodeId, RuleId, RunId, StopMode};
 
 use super::error::{ChangeError, StoreError};
 use super::journal::{Intent, JournalError};
+use super::message::WaitingMessages;
 use super::node::NodeActivity;
 use crate::digest::Digest;
 use crate::life::{
@@ -65,6 +66,9 @@ pub enum AdmitError {
         /// How it ended.
         activity: NodeActivity,
     },
+    /// It shall fork the run, whose agents have not read all that was sent to them.
+    #[error(transparent)]
+    MessagesWait(WaitingMessages),
     /// The request does not meet a demand.
     #[error(transparent)]
     Refused(#[from] AdmissionError),
@@ -213,7 +217,8 @@ pub trait Interrupts: Send + Sync {
     /// # Errors
     ///
     /// [`AdmitError`]; with [`AdmitError::OtherContent`] if the key was used for something else, with
-    /// [`AdmitError::NodeEnded`] if an agent shall stop that has ended.
+    /// [`AdmitError::NodeEnded`] if an agent shall stop that has ended, with [`AdmitError::MessagesWait`] if the run shall
+    /// be forked and messages wait for its agents.
     ///
     /// # Cancel safety
     ///

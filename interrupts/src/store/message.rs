@@ -1,5 +1,7 @@
 //! Messages to running nodes: steering, and the input with which a run is resumed.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use jiff::Timestamp;
 use routing_core::{InterruptId, InterruptType, NodeId, RunId};
@@ -7,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::StoreError;
 use super::interrupt::Page;
+use super::journal::{Intent, JournalEntry, JournalError};
 use super::run::RunError;
 use crate::life::{Actor, RunState};
 use crate::names::IdempotencyKey;
@@ -38,7 +41,7 @@ pub enum MessageState {
         /// When.
         at: Timestamp,
     },
-    /// Its node or its run ended before it was read: only a fork of the run may read it now.
+    /// Its node or its run ended before it was read.
     Unread {
         /// When that ended.
         at: Timestamp,
@@ -72,6 +75,19 @@ pub struct StoredMessage {
     /// The message.
     #[serde(flatten)]
     pub message: NewMessage,
+}
+
+/// Messages of a run that wait for its agents. A fork would go on without them.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("what was sent to agents and not read yet would not be read in a fork: {}", list(.0))]
+pub struct WaitingMessages(pub BTreeMap<NodeId, usize>);
+
+fn list(waiting: &BTreeMap<NodeId, usize>) -> String {
+    let counted = waiting.iter().map(|(node, count)| match count {
+        1 => format!("1 message to {node}"),
+        count => format!("{count} messages to {node}"),
+    });
+    counted.collect::<Vec<_>>().join(", ")
 }
 
 /// Why a message was not accepted.
@@ -216,4 +232,23 @@ pub trait Messages: Send + Sync {
         epoch: u64,
         messages: &[u64],
     ) -> Result<Vec<u64>, RunError>;
+
+    /// Reads waiting messages, and keeps under an entry of the journal which they are, in one transaction: a reader that
+    /// dies afterwards finds them there. `reading` says which they are in its own content; it is begun and finished at
+    /// once. If its effect was begun before, that entry is returned as it is, whatever it contains, and nothing is read.
+    /// `None` if one of the messages does not wait any more: nothing was written, and the caller looks again.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError`]; fenced if a newer owner has the run.
+    ///
+    /// # Cancel safety
+    ///
+    /// If dropped, all of it was done or nothing. Safe to repeat.
+    async fn keep_reading(
+        &self,
+        epoch: u64,
+        reading: Intent,
+        messages: &[u64],
+    ) -> Result<Option<JournalEntry>, JournalError>;
 }

@@ -9,6 +9,7 @@ use super::checkpoint::CheckpointId;
 use super::error::StoreError;
 use super::interrupt::{Delivery, Page, PageBack};
 use super::journal::KnownEffect;
+use super::message::WaitingMessages;
 use crate::digest::Digest;
 use crate::life::{Lease, RunState};
 use crate::names::KindName;
@@ -172,6 +173,9 @@ pub enum RunError {
         /// The checkpoint.
         checkpoint: CheckpointId,
     },
+    /// Its agents have not read all that was sent to them, and a fork would go on without that.
+    #[error(transparent)]
+    MessagesWait(WaitingMessages),
     /// Another process owns it.
     #[error("{} owns it until {}", lease.owner, lease.until)]
     Owned {
@@ -218,7 +222,8 @@ pub trait Runs: Send + Sync {
     ///
     /// # Errors
     ///
-    /// [`RunError::Taken`] if the id or the alias belongs to another one; [`RunError::NoCheckpoint`].
+    /// [`RunError::Taken`] if the id or the alias belongs to another one; [`RunError::NoCheckpoint`];
+    /// [`RunError::MessagesWait`] while messages wait for agents of the other run.
     ///
     /// # Cancel safety
     ///

@@ -207,6 +207,7 @@ ports! {
     }
     Audit {
         fn audit(page: Page) -> Result<Vec<AuditRow>, StoreError>;
+        fn count_rows() -> Result<(), StoreError>;
         fn verify_audit() -> Result<Verification, VerifyError>;
     }
     Nodes {
@@ -219,6 +220,7 @@ ports! {
         fn messages(run: RunId, page: Page) -> Result<Vec<StoredMessage>, StoreError>;
         fn withdraw_message(run: RunId, message: u64, by: Actor) -> Result<StoredMessage, MessageError>;
         fn read_messages(run: RunId, epoch: u64, messages: &[u64]) -> Result<Vec<u64>, RunError>;
+        fn keep_reading(epoch: u64, reading: Intent, messages: &[u64]) -> Result<Option<JournalEntry>, JournalError>;
     }
     StandingRules {
         fn put_rule(new: NewRule) -> Result<StandingRule, RuleError>;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::call::CallId;
+use super::containment::ContainmentReport;
 use super::output::{PartialOutput, Stopped, ToolOutput};
 use super::wording;
 
@@ -75,9 +76,29 @@ pub enum CallEnd {
         /// What there is of it, and whether everything of it has ended.
         partial: PartialOutput,
     },
+    /// It began, and what came of it was not seen: it may have been done, in part or whole.
+    Unknown {
+        /// Why it was not seen.
+        reason: String,
+        /// Who wanted to stop it meanwhile, and why.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stop: Option<StopReason>,
+        /// What became of the tool's processes, if it had any.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        containment: Option<ContainmentReport>,
+    },
 }
 
 impl CallEnd {
+    /// Of a call of which nothing runs any more, and of which it was not seen what came.
+    pub fn not_seen(why: impl Into<String>) -> Self {
+        Self::Unknown {
+            reason: why.into(),
+            stop: None,
+            containment: None,
+        }
+    }
+
     /// The interrupt that the call met, if any.
     pub fn interrupt(&self) -> Option<&StopReason> {
         match self {
@@ -85,6 +106,7 @@ impl CallEnd {
             | Self::FinishedAnyway { reason, .. }
             | Self::FailedAnyway { stop: reason, .. }
             | Self::Skipped { reason } => Some(reason),
+            Self::Unknown { stop, .. } => stop.as_ref(),
             Self::Finished { .. }
             | Self::Failed { .. }
             | Self::Denied { .. }
@@ -94,19 +116,24 @@ impl CallEnd {
 
     /// Whether something of the call may still go on.
     pub fn left_behind(&self) -> bool {
-        match self {
+        self.may_still_run().is_some()
+    }
+
+    /// Why something of the call may still go on, if it may.
+    pub fn may_still_run(&self) -> Option<String> {
+        let report = match self {
             Self::Interrupted { partial, .. } | Self::TimedOut { partial, .. } => {
-                matches!(partial.stopped, Stopped::LeftBehind { .. })
+                return partial.stopped.left_behind().map(str::to_owned);
             }
-            Self::Finished { output } | Self::FinishedAnyway { output, .. } => output
-                .containment
-                .as_ref()
-                .is_some_and(|report| !report.verified),
+            Self::Finished { output } | Self::FinishedAnyway { output, .. } => &output.containment,
+            Self::Unknown { containment, .. } => containment,
             Self::Failed { .. }
             | Self::FailedAnyway { .. }
             | Self::Denied { .. }
-            | Self::Skipped { .. } => false,
-        }
+            | Self::Skipped { .. } => return None,
+        };
+        let stopped = report.as_ref().map(Stopped::of)?;
+        stopped.left_behind().map(str::to_owned)
     }
 
     /// Truncates the texts of it to what a model is given.
@@ -121,7 +148,8 @@ impl CallEnd {
             }
             Self::Failed { reason }
             | Self::Denied { reason }
-            | Self::FailedAnyway { reason, .. } => truncate(reason),
+            | Self::FailedAnyway { reason, .. }
+            | Self::Unknown { reason, .. } => truncate(reason),
             Self::Skipped { .. } => {}
         }
         self
@@ -138,6 +166,7 @@ impl CallEnd {
             Self::FailedAnyway { .. } => "failed_anyway",
             Self::Skipped { .. } => "skipped",
             Self::TimedOut { .. } => "timed_out",
+            Self::Unknown { .. } => "unknown",
         }
     }
 }

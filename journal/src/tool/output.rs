@@ -91,6 +91,14 @@ impl Stopped {
         };
         Self::LeftBehind { reason }
     }
+
+    /// What may still run, and why, if anything may.
+    pub fn left_behind(&self) -> Option<&str> {
+        match self {
+            Self::LeftBehind { reason } => Some(reason),
+            Self::Verified { .. } | Self::Returned | Self::Quiet => None,
+        }
+    }
 }
 
 /// What there is of a call that was stopped.

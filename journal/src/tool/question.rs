@@ -9,6 +9,7 @@ use interrupts::life::Verdict;
 
 use super::call::CallId;
 use super::digest::CallDigest;
+use super::repeated::AllowedBefore;
 
 /// The value of the choice that lets it be done.
 pub const CHOICE_YES: &str = "approve";
@@ -56,19 +57,40 @@ pub struct ToolQuestion {
     pub call: CallId,
     /// Its arguments; where they are large, the beginnings of their texts.
     pub arguments: Value,
-    /// Whether the arguments are more than is shown of them.
+    /// Whether the call, or what it would change, is more than is shown here.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_excerpt: bool,
     /// Identifies the exact call: an approval names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<CallDigest>,
+    /// Where it works.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
     /// What the call would change, if the tool can say so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<String>,
+    /// Who allowed it in an earlier form, if it is asked again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allowed_before: Option<AllowedBefore>,
     /// What an edited request must fit: other arguments, or the value that is wanted.
     pub schema: Value,
     /// The place of the call in its run.
     pub place: String,
+}
+
+impl ToolQuestion {
+    /// The arguments on one line: a single text as it is, anything else as JSON. Nothing is cut.
+    pub fn line(arguments: &Value) -> String {
+        let members = arguments.as_object().map(|object| object.values());
+        let only = members.and_then(|mut values| match (values.next(), values.next()) {
+            (Some(Value::String(text)), None) => Some(text.clone()),
+            _ => None,
+        });
+        let text = only.unwrap_or_else(|| arguments.to_string());
+        text.chars()
+            .map(|letter| if letter.is_control() { ' ' } else { letter })
+            .collect()
+    }
 }
 
 /// The content of an interrupt that asks about a tool.
@@ -100,6 +122,15 @@ impl ToolQuestionContent {
             context_for_decision,
             tool_call: about,
         }
+    }
+
+    /// The same question, asked again because the call is not what was allowed.
+    #[must_use]
+    pub fn after(mut self, before: AllowedBefore) -> Self {
+        let sentence = before.sentence();
+        self.context_for_decision = format!("{sentence}\n{}", self.context_for_decision);
+        self.tool_call.allowed_before = Some(before);
+        self
     }
 
     /// Reads the content of an interrupt; `None` if it asks about no tool.
@@ -214,7 +245,9 @@ mod tests {
             arguments: json!({"command": "ls"}),
             is_excerpt: false,
             digest: None,
+            folder: None,
             preview: None,
+            allowed_before: None,
             schema: json!({"type": "object"}),
             place: "a#1/step/0/tool/0".to_owned(),
         };

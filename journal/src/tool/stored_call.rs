@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::call::RequestedCall;
 use super::end::{CallEnd, ToolMessage};
+use super::wording::may_still_run;
 use crate::kind::TOOL_CALL;
 
 /// The most characters of what is said of an end.
@@ -52,8 +53,8 @@ pub struct StoredCallEnd {
     pub is_skipped: bool,
     /// Whether something of it may still run.
     pub left_behind: bool,
-    /// What its model reads of it, in one line; nothing if it returned what it was asked for, which may be long and is
-    /// only the model's business.
+    /// What its model reads of it, in one line, and what of it may still run. Nothing of what it returned, which may be
+    /// long and is only the model's business.
     pub said: Option<String>,
 }
 
@@ -78,10 +79,11 @@ impl StoredCall {
 }
 
 impl StoredCallEnd {
-    fn of(message: &ToolMessage) -> Self {
+    pub(super) fn of(message: &ToolMessage) -> Self {
         let end = &message.end;
         let interrupted_by = match end {
             CallEnd::Interrupted { reason, .. } => Some(reason.source),
+            CallEnd::Unknown { stop, .. } => stop.as_ref().map(|stop| stop.source),
             CallEnd::Finished { .. }
             | CallEnd::FinishedAnyway { .. }
             | CallEnd::Failed { .. }
@@ -96,12 +98,18 @@ impl StoredCallEnd {
             edited: None,
             ..message.clone()
         };
+        let mut said = (!is_result).then(|| first_line(&unedited.text()));
+        if let Some(note) = may_still_run(end)
+            && !said.as_ref().is_some_and(|said| said.contains(&note))
+        {
+            said = Some(said.map_or(note.clone(), |said| format!("{said} {note}")));
+        }
         Self {
             outcome: end.word(),
             interrupted_by,
             is_skipped: matches!(end, CallEnd::Skipped { .. }),
             left_behind: end.left_behind(),
-            said: (!is_result).then(|| first_line(&unedited.text())),
+            said,
         }
     }
 }

@@ -62,6 +62,8 @@ pub struct ToolResult {
     pub state: ToolState,
     /// The state in a few words, for a person who has interrupted it.
     pub summary: String,
+    /// A sentence for the person where something of it may still run, whatever it returned.
+    pub may_still_run: Option<String>,
 }
 
 /// How a call of a tool ended.
@@ -79,6 +81,8 @@ pub enum ToolState {
     NeverRan,
     /// It took too long.
     TimedOut,
+    /// It began, and what came of it was not seen: it may have been done.
+    Unknown,
 }
 
 impl ToolState {
@@ -91,6 +95,7 @@ impl ToolState {
             Self::Interrupted => "interrupted",
             Self::NeverRan => "neverRan",
             Self::TimedOut => "timedOut",
+            Self::Unknown => "unknown",
         }
     }
 }
@@ -102,6 +107,7 @@ impl ToolResult {
             text: NEVER_RAN.to_owned(),
             state: ToolState::NeverRan,
             summary: "skipped, never started".to_owned(),
+            may_still_run: None,
         }
     }
 
@@ -111,6 +117,7 @@ impl ToolResult {
             text: UNKNOWN.to_owned(),
             state: ToolState::Interrupted,
             summary: "interrupted; nobody saw how it ended".to_owned(),
+            may_still_run: None,
         }
     }
 }

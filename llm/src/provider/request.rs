@@ -1,18 +1,17 @@
 //! A call in the provider's form.
 
+pub(crate) mod body;
 mod tools;
 mod transcript;
 
 use std::borrow::Cow;
 
-use genai::chat::{
-    ChatMessage, ChatOptions, ChatRequest, ChatResponseFormat, JsonSpec, ReasoningEffort,
-};
+use genai::chat::{ChatMessage, ChatOptions, ChatRequest, ChatResponseFormat, JsonSpec};
 use routing_core::model::{Message, ModelCall, Role, ToolOffer};
 use routing_core::schema::{AnswerSchema, Dialect};
 use serde_json::{Map, Value, json};
 
-use super::wire::Wire;
+use super::wire::{Form, Wire};
 use super::{CallLimits, Provider};
 use crate::chat::ChatCall;
 
@@ -20,6 +19,8 @@ use crate::chat::ChatCall;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Manner<'m> {
     pub(crate) provider: Provider,
+    /// The dialect in which it takes the schemas of tools.
+    pub(crate) dialect: Dialect,
     /// What the provider calls the model.
     pub(crate) model: &'m str,
     pub(crate) limits: &'m CallLimits,
@@ -57,7 +58,7 @@ pub(crate) fn of(call: &ModelCall, manner: &Manner<'_>) -> (ChatRequest, ChatOpt
         | Wire::Gemini
         | Wire::Instructions => Cow::Borrowed(call.messages.as_slice()),
     };
-    request((&messages, &call.tools), provider, first, (body, options))
+    request((&messages, &call.tools), manner, first, (body, options))
 }
 
 /// The conversation in which no role speaks twice in a row: the templates of many open models refuse any other.
@@ -85,7 +86,7 @@ fn in_turns(messages: &[Message]) -> Cow<'_, [Message]> {
 pub(crate) fn of_chat(call: &ChatCall, manner: &Manner<'_>) -> (ChatRequest, ChatOptions) {
     let options = options(manner);
     let said = (call.messages.as_slice(), &*call.tools);
-    request(said, manner.provider, Vec::new(), (Map::new(), options))
+    request(said, manner, Vec::new(), (Map::new(), options))
 }
 
 /// How the schema is sent: a server that is spoken to like OpenAI and makes a grammar of it is not strict in OpenAI's sense.
@@ -99,14 +100,20 @@ fn wire_of(provider: Provider, schema: &AnswerSchema) -> Wire {
 /// A conversation with its tools, after messages that come first.
 fn request(
     (messages, offers): (&[Message], &[ToolOffer]),
-    provider: Provider,
+    manner: &Manner<'_>,
     first: Vec<ChatMessage>,
     (mut body, options): (Map<String, Value>, ChatOptions),
 ) -> (ChatRequest, ChatOptions) {
     let mut said = first;
+    let provider = manner.provider;
     let wire = provider.tool_wire();
-    said.extend(transcript::of(messages, provider.wire()));
+    let said_in = match provider.form() {
+        Form::Library => provider.wire(),
+        Form::ChatCompletions | Form::Responses | Form::Anthropic | Form::Gemini => wire,
+    };
+    said.extend(transcript::of(messages, said_in));
     let mut request = ChatRequest::new(said);
+    let offers = &tools::taken(offers, manner.dialect);
     if let Some(tools) = tools::through_library(offers, wire) {
         request = request.with_tools(tools);
     }
@@ -120,9 +127,6 @@ fn request(
 }
 
 fn options(manner: &Manner<'_>) -> ChatOptions {
-    let Manner {
-        provider, model, ..
-    } = *manner;
     let mut options = ChatOptions::default()
         .with_capture_usage(true)
         .with_stream_header_timeout(manner.limits.first)
@@ -134,14 +138,8 @@ fn options(manner: &Manner<'_>) -> ChatOptions {
     if let Some(temperature) = manner.temperature {
         options = options.with_temperature(temperature);
     }
-    // The client library takes a name such as `qwen-max` for `qwen` with an effort. An effort of a
-    // budget keeps it from that, and is not sent in this form.
-    let reads_effort = ReasoningEffort::from_model_name(model).0.is_some();
-    if reads_effort && matches!(provider.wire(), Wire::OpenAi | Wire::ChatCompletions) {
-        options = options.with_reasoning_effort(ReasoningEffort::Budget(0));
-    }
-    // For providers whose events are not read here, the library says at the end what was asked for.
-    options.with_capture_tool_calls(provider.tells_tools_at_end())
+    // Of what the library reads, it says at the end what was asked for.
+    options.with_capture_tool_calls(true)
 }
 
 /// Asks for an answer that is made in the background, which is stored for as long as that takes.

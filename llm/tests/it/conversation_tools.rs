@@ -46,6 +46,7 @@ fn result(text: &str, state: ToolState) -> ToolResult {
         text: text.to_owned(),
         state,
         summary: state.word().to_owned(),
+        may_still_run: None,
     }
 }
 

@@ -298,3 +298,61 @@ async fn an_interrupt_keeps_whole_requests_and_counts_the_pieces_of_others() {
         assert!(kept >= expected, "{form:?}");
     }
 }
+
+/// What providers were seen to refuse, and one that cannot be rewritten.
+fn refused_offers() -> Vec<ToolOffer> {
+    let cases = include_str!("../../../routing-core/src/schema/tests/refused-tool-schemas.json");
+    let cases: serde_json::Map<String, Value> = serde_json::from_str(cases).unwrap();
+    let no_object = ("no_object".to_owned(), json!({"type": "string"}));
+    let all = cases.into_iter().chain([no_object]);
+    all.map(|(name, arguments)| ToolOffer {
+        name,
+        description: "Does it.".to_owned(),
+        arguments,
+    })
+    .collect()
+}
+
+#[tokio::test]
+async fn a_schema_that_a_provider_refuses_breaks_no_call() {
+    for form in WireForm::ALL {
+        let double = asking(form, Said::from("I see.")).await;
+        let model = model(&double, form);
+        let call = ChatCall {
+            tools: refused_offers().into(),
+            ..ChatCall::new(vec![Message::user("Go.")])
+        };
+        // The double refuses what its provider would.
+        assert_eq!(
+            reply(&model, call).await.unwrap().text,
+            "I see.",
+            "{form:?}"
+        );
+        let sent = offered(form, &double.received()[0].body);
+        let names: Vec<&str> = sent.iter().map(|(name, _schema)| name.as_str()).collect();
+        let expected = [
+            "top_any_of",
+            "one_of_without_type",
+            "no_type",
+            "draft_04",
+            "odd_names",
+        ];
+        assert_eq!(names, expected, "{form:?}");
+    }
+}
+
+#[test]
+fn what_helps_against_a_refused_tool_is_about_the_tool() {
+    for detail in [
+        "tools.0.custom.input_schema.type: Field required",
+        "Invalid schema for function 'a': schema must have type 'object'",
+        "GenerateContentRequest.tools[0].function_declarations[0].name: invalid",
+    ] {
+        let error = ModelError::Rejected {
+            status: 400,
+            detail: detail.to_owned(),
+        };
+        let hint = llm::hint(&error);
+        assert!(hint.contains("leave the tool out"), "{detail}: {hint}");
+    }
+}

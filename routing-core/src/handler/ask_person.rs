@@ -125,6 +125,9 @@ where
         question: &Question,
         target: RouteId<R>,
     ) -> Result<RouteId<R>, InvalidAnswer> {
+        if answer.verdict().declines() {
+            return Ok(target);
+        }
         answer.check(question)?;
         let target = match &answer.reroute_to {
             // The check above has found the name among the routes.

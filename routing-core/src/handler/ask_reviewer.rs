@@ -55,6 +55,7 @@ impl ReviewDecision {
                 .collect(),
             edited_request: None,
             reroute_to: None,
+            verdict: None,
         }
     }
 

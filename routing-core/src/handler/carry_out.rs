@@ -4,7 +4,7 @@ use super::ask_person::RoutedAnswer;
 use super::decisions::{DecisionPart, Proposal, RecordedDecision};
 use super::observer::LifecycleEvent;
 use super::prompt::ResolutionPrompt;
-use super::resolution::{DecidedBy, FilledBy, HandleError, Resolution, Routed};
+use super::resolution::{DecidedBy, Declined, FilledBy, HandleError, Resolution, Routed};
 use super::resolve::Raised;
 use super::{OperationContext, UnifiedInterruptHandler, Unresolved};
 use crate::agent_type::AgentType;
@@ -15,7 +15,7 @@ use crate::ids::{DecisionId, EventId, InterruptId};
 use crate::interrupt::{InterruptType, SealedInterrupt};
 use crate::model::{ModelCaller, Purpose};
 use crate::outcome::Outcome;
-use crate::review::{Answer, QuestionKind};
+use crate::review::{Answer, Question, QuestionKind};
 use crate::route::RouteId;
 use crate::routing::InterruptRoutes;
 
@@ -53,9 +53,42 @@ where
                 Ok(Resolution::Branched { decision, reason })
             }
             InterruptType::HumanReview | InterruptType::AgentReview | InterruptType::Pause => {
+                if decision.verdict.declines() {
+                    return Ok(self.declined(raised, decision));
+                }
                 self.route(raised, decision).await
             }
         }
+    }
+
+    /// The answer is no, or none came in time: nothing is filled in.
+    fn declined(
+        &self,
+        raised: &Raised<'_, R>,
+        decision: RecordedDecision<R::AgentType>,
+    ) -> Resolution<R> {
+        let RecordedDecision {
+            id,
+            verdict,
+            answer,
+            decided_by,
+            target: _,
+            reroute,
+        } = decision;
+        let moment = LifecycleEvent::Declined {
+            verdict,
+            decided_by,
+        };
+        self.config
+            .observer
+            .observe(raised.context.interrupt, moment);
+        Resolution::Declined(Declined {
+            decision: id,
+            verdict,
+            decided_by,
+            answer,
+            reroute,
+        })
     }
 
     /// Fills in the request of the target that the decision has fixed.
@@ -67,25 +100,29 @@ where
         let interrupt = raised.context.interrupt;
         let RecordedDecision {
             id: decision,
+            verdict,
             mut answer,
             decided_by,
             target,
             reroute,
         } = decision;
         let target = R::route_to(target);
-        let (routing, filled_by) = match self.determined(raised, target, &answer) {
-            Determined::Filled(routing, filled_by) => (routing, filled_by),
-            Determined::Unfitting(problem) => {
-                self.filled_by_person(raised, target, problem, &mut answer)
-                    .await?
-            }
-            Determined::No => match self.fill_once(raised, target, &answer).await? {
-                Ok(filled) => filled,
-                Err(problem) => {
-                    self.filled_by_person(raised, target, problem, &mut answer)
-                        .await?
+        let filled = match self.determined(raised, target, &answer) {
+            Determined::Filled(routing, filled_by) => Ok((routing, filled_by)),
+            Determined::Unfitting(problem) => Err(problem),
+            Determined::No => self.fill_once(raised, target, &answer).await?,
+        };
+        let (routing, filled_by) = match filled {
+            Ok(filled) => filled,
+            Err(problem) => {
+                let given = self
+                    .filled_by_person(raised, target, problem, &mut answer)
+                    .await?;
+                match given {
+                    ByPerson::Filled(routing) => (routing, FilledBy::Person),
+                    ByPerson::Declined(decision) => return Ok(self.declined(raised, *decision)),
                 }
-            },
+            }
         };
         let moment = LifecycleEvent::Resolved {
             origin: R::agent_type_of(raised.origin).name(),
@@ -101,6 +138,7 @@ where
             target,
             origin,
             decision,
+            verdict,
             decided_by,
             filled_by,
             answer,
@@ -231,7 +269,7 @@ where
         target: RouteId<R>,
         problem: String,
         answer: &mut Answer,
-    ) -> Result<(R, FilledBy), Unresolved> {
+    ) -> Result<ByPerson<R>, Unresolved> {
         let Raised {
             agent_type,
             details,
@@ -247,10 +285,13 @@ where
             .await
             .map_err(HandleError::Decision)?
         {
+            if standing.verdict.declines() {
+                return Ok(ByPerson::Declined(Box::new(standing)));
+            }
             match self.read_given(target, &standing.answer) {
                 Ok(record) => {
                     answer.edited_request = standing.answer.edited_request;
-                    return Ok((record, FilledBy::Person));
+                    return Ok(ByPerson::Filled(record));
                 }
                 Err(unfitting) => problem = unfitting,
             }
@@ -263,29 +304,43 @@ where
         question.interrupt = decisions.question_of(interrupt, DecisionPart::Request);
         // The target is decided: it cannot be changed here any more.
         question.routes = vec![R::agent_type_of(target).name()];
-        let given = match self
+        let given = self.request_of_person(question, target, context).await?;
+        if given.verdict.declines() {
+            return Ok(ByPerson::Declined(Box::new(given)));
+        }
+        let record =
+            self.read_given(target, &given.answer)
+                .map_err(|_problem| HandleError::NoRoute {
+                    target: target.field().to_owned(),
+                    record: R::NAME,
+                })?;
+        answer.edited_request = given.answer.edited_request;
+        Ok(ByPerson::Filled(record))
+    }
+
+    /// Asks a person for the request of a target, and records what is said.
+    async fn request_of_person(
+        &self,
+        question: Question,
+        target: RouteId<R>,
+        context: &OperationContext<'_>,
+    ) -> Result<RecordedDecision<R::AgentType>, Unresolved> {
+        let (interrupt, decisions) = (context.interrupt, &self.config.decisions);
+        match self
             .ask_person(question, target, context, DecisionPart::Request)
             .await?
         {
-            RoutedAnswer::Elsewhere(standing) => standing.answer,
+            RoutedAnswer::Elsewhere(standing) => Ok(standing),
             RoutedAnswer::Here { answer, .. } => {
                 let proposal = self.proposal_of_request(interrupt, target, answer);
                 let recorded = decisions.decide(proposal).await;
-                let answer = recorded.map_err(HandleError::Decision)?.answer;
+                let recorded = recorded.map_err(HandleError::Decision)?;
                 self.config
                     .observer
-                    .observe(interrupt, LifecycleEvent::Answered(&answer));
-                answer
+                    .observe(interrupt, LifecycleEvent::Answered(&recorded.answer));
+                Ok(recorded)
             }
-        };
-        let record = self
-            .read_given(target, &given)
-            .map_err(|_problem| HandleError::NoRoute {
-                target: target.field().to_owned(),
-                record: R::NAME,
-            })?;
-        answer.edited_request = given.edited_request;
-        Ok((record, FilledBy::Person))
+        }
     }
 
     /// What a person says about the request of a route that is decided.
@@ -295,11 +350,13 @@ where
         target: RouteId<R>,
         answer: Answer,
     ) -> Proposal<R::AgentType> {
+        let verdict = answer.verdict();
         Proposal {
             interrupt,
             matter: DecisionPart::Request,
             decision: DecisionId::generate(),
-            answer,
+            verdict,
+            answer: answer.kept_with(verdict),
             decided_by: DecidedBy::Person,
             answerer: Some(self.config.reviewer.answerer(interrupt)),
             target: R::agent_type_of(target),
@@ -317,6 +374,14 @@ where
             None => Err("the answer holds no request".to_owned()),
         }
     }
+}
+
+/// What a person made of a request that no model could fill in.
+enum ByPerson<R: InterruptRoutes> {
+    /// The person has filled it in.
+    Filled(R),
+    /// The person gives none, or did not in time.
+    Declined(Box<RecordedDecision<R::AgentType>>),
 }
 
 /// Whether a decision determines the request of its target.

@@ -11,6 +11,7 @@ use crate::interrupt::SealedInterrupt;
 use crate::outcome::Outcome;
 use crate::review::{Answer, Pause, QuestionKind, Resume};
 use crate::routing::InterruptRoutes;
+use crate::verdict::Verdict;
 
 impl<I, R> UnifiedInterruptHandler<I, R>
 where
@@ -41,7 +42,7 @@ where
         };
         let answerer = self.config.reviewer.answerer(context.interrupt);
         Ok(ResolvedDecision::Here(Proposal {
-            is_chosen: answer.reroute_to.is_some(),
+            is_chosen: target != raised.target() || answer.reroute_to.is_some(),
             target: R::agent_type_of(target),
             answerer: Some(answerer),
             ..raised.proposal(answer, DecidedBy::Person)
@@ -163,6 +164,7 @@ where
         };
         let answerer = Some(self.config.reviewer.answerer(interrupt));
         Ok(ResolvedDecision::Here(Proposal {
+            verdict: Verdict::Resume,
             answerer,
             ..raised.proposal(answer, DecidedBy::Person)
         }))

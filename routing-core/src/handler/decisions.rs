@@ -10,6 +10,7 @@ use crate::agent_type::AgentType;
 use crate::ids::{DecisionId, EventId, InterruptId};
 use crate::reroute::{ConsumeError, PendingReroutes};
 use crate::review::{Answer, Answerer, Pause, Question};
+use crate::verdict::Verdict;
 
 /// What is decided about an interrupt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -29,6 +30,8 @@ pub struct Proposal<A: AgentType> {
     pub matter: DecisionPart,
     /// The decision's id. Proposed again with it, the decision is the same one.
     pub decision: DecisionId,
+    /// What is decided.
+    pub verdict: Verdict,
     /// The answer; empty if a pause ends unchanged, or if nothing was asked.
     pub answer: Answer,
     /// Who decides.
@@ -48,6 +51,8 @@ pub struct Proposal<A: AgentType> {
 pub struct RecordedDecision<A: AgentType> {
     /// Its id.
     pub id: DecisionId,
+    /// What was decided.
+    pub verdict: Verdict,
     /// The answer; empty if a pause ends unchanged, or if nothing was asked.
     pub answer: Answer,
     /// Who decided.
@@ -237,6 +242,7 @@ impl<K: AgentType> Decisions<K::Route> for InMemoryDecisions<K> {
         };
         let decision = RecordedDecision {
             id: proposal.decision,
+            verdict: proposal.verdict,
             answer: proposal.answer,
             decided_by: proposal.decided_by,
             target: proposal.target,

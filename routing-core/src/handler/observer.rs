@@ -5,6 +5,7 @@ use crate::ids::InterruptId;
 use crate::review::{Answer, Pause, Question, Resume};
 
 use super::{DecidedBy, FilledBy};
+use crate::verdict::Verdict;
 
 /// A moment in the life of an interrupt.
 #[derive(Debug, Clone, Copy)]
@@ -56,6 +57,13 @@ pub enum LifecycleEvent<'a> {
         filled_by: FilledBy,
         /// The reroute event that was consumed.
         reroute: Option<&'a str>,
+    },
+    /// The answer is no, or none came in time: no route is taken.
+    Declined {
+        /// What was decided.
+        verdict: Verdict,
+        /// Who decided.
+        decided_by: DecidedBy,
     },
     /// The run ends.
     Stopped {

@@ -50,7 +50,8 @@ fn is_instruction(message: &Message) -> bool {
     message.role == crate::model::Role::System
 }
 
-/// The answer as a model reads it: choices by their labels, confirmations by their prompts.
+/// The answer as a model reads it: choices by their labels, confirmations by their prompts. What was not said is not
+/// there, whatever the agent proposed.
 fn decision(details: &InterruptDetails, answer: &Answer) -> Value {
     let chosen: Vec<Value> = details
         .choices
@@ -62,11 +63,7 @@ fn decision(details: &InterruptDetails, answer: &Answer) -> Value {
         .confirmation_items
         .iter()
         .filter_map(|item| {
-            let confirmed = answer
-                .confirmations
-                .get(&item.id)
-                .copied()
-                .or(item.default_value)?;
+            let confirmed = answer.confirmations.get(&item.id)?;
             Some(json!({ "id": item.id, "prompt": item.prompt, "confirmed": confirmed }))
         })
         .collect();

@@ -11,12 +11,15 @@ use crate::reroute::StoreError;
 use crate::review::{Answer, InvalidAnswer, Question, ReviewError};
 use crate::route::RouteId;
 use crate::routing::Routing;
+use crate::verdict::{DecidedAs, Verdict};
 
 /// What became of an interrupt.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Resolution<R: Routing> {
     /// The run continues along one route.
     Routed(Box<Routed<R>>),
+    /// The answer is no, or none came in time: no route is taken, and nothing that was asked about is done.
+    Declined(Declined),
     /// The run ends as cancelled.
     Stopped {
         /// The decision.
@@ -53,6 +56,8 @@ pub struct Routed<R: Routing> {
     pub origin: RouteId<R>,
     /// The decision.
     pub decision: DecisionId,
+    /// What was decided.
+    pub verdict: Verdict,
     /// Who decided.
     pub decided_by: DecidedBy,
     /// Who filled in the target's request.
@@ -61,6 +66,36 @@ pub struct Routed<R: Routing> {
     pub answer: Answer,
     /// The reroute event that the decision consumed.
     pub reroute: Option<EventId>,
+}
+
+impl<R: Routing> Routed<R> {
+    /// What the decision means for the code that asked.
+    pub fn decided_as(&self) -> DecidedAs {
+        let is_rerouted = self.target != self.origin;
+        DecidedAs::of(self.verdict, self.decided_by, is_rerouted, &self.answer)
+    }
+}
+
+/// An interrupt whose answer is no, or that got none in time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Declined {
+    /// The decision.
+    pub decision: DecisionId,
+    /// What was decided.
+    pub verdict: Verdict,
+    /// Who decided.
+    pub decided_by: DecidedBy,
+    /// The words that were said with it.
+    pub answer: Answer,
+    /// The reroute event that the decision consumed.
+    pub reroute: Option<EventId>,
+}
+
+impl Declined {
+    /// What the decision means for the code that asked: [`DecidedAs::Declined`] or [`DecidedAs::Expired`].
+    pub fn decided_as(&self) -> DecidedAs {
+        DecidedAs::of(self.verdict, self.decided_by, false, &self.answer)
+    }
 }
 
 /// Who decided an interrupt.
@@ -143,7 +178,7 @@ pub enum HandleError {
         interrupt_type: InterruptType,
     },
     /// The model gave no answer at all.
-    #[error("no model could be asked for {interrupt}")]
+    #[error("{} for {interrupt}", .source.in_short())]
     Model {
         /// The interrupt.
         interrupt: InterruptId,

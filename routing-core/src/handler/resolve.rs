@@ -14,6 +14,7 @@ use crate::interrupt::{InterruptDetails, InterruptType, SealedInterrupt};
 use crate::review::{Answer, QuestionKind, Resume};
 use crate::route::RouteId;
 use crate::routing::{InterruptRoutes, Routing};
+use crate::verdict::Verdict;
 
 /// An interrupt and where it could go, before anyone is asked.
 pub(super) struct Raised<'a, R: Routing> {
@@ -37,11 +38,13 @@ impl<R: InterruptRoutes> Raised<'_, R> {
 
     /// A decision to go where the answer goes by default.
     pub(super) fn proposal(&self, answer: Answer, decided_by: DecidedBy) -> Proposal<R::AgentType> {
+        let verdict = answer.verdict();
         Proposal {
             interrupt: self.context.interrupt,
             matter: DecisionPart::Interrupt,
             decision: self.decision,
-            answer,
+            verdict,
+            answer: answer.kept_with(verdict),
             decided_by,
             answerer: None,
             target: R::agent_type_of(self.target()),
@@ -128,7 +131,10 @@ where
                 InterruptType::Pause => self.pause(raised).await?,
                 // Nothing is asked: the agent's own request is carried out.
                 InterruptType::Stop | InterruptType::Prune | InterruptType::Branch => {
-                    ResolvedDecision::Here(raised.proposal(Answer::default(), DecidedBy::Policy))
+                    ResolvedDecision::Here(Proposal {
+                        verdict: Verdict::Applied,
+                        ..raised.proposal(Answer::default(), DecidedBy::Policy)
+                    })
                 }
             },
         };

@@ -94,6 +94,14 @@ pub enum ModelError {
         /// How much had arrived, in bytes.
         received: usize,
     },
+    /// The provider ended the answer for a reason that no whole answer has. What came of it is not used.
+    #[error("the provider ended the answer with `{reason}`")]
+    EndedWith {
+        /// The provider's word, and what it said of it.
+        reason: String,
+        /// Whether the same call may end otherwise.
+        again: bool,
+    },
     /// A line of the answer does not come to its end.
     #[error("a line of the answer has no end: {reads} reads brought none")]
     LineTooLong {
@@ -178,6 +186,7 @@ impl ModelError {
                 retry_after: None,
                 ..
             } => false,
+            Self::EndedWith { again, .. } => *again,
             Self::Unreachable { .. }
             | Self::RateLimited { .. }
             | Self::ProviderFailed { .. }
@@ -210,6 +219,7 @@ impl ModelError {
             | Self::Refused { .. }
             | Self::Filtered { .. }
             | Self::BrokenOff { .. }
+            | Self::EndedWith { .. }
             | Self::LineTooLong { .. }
             | Self::TooLong { .. }
             | Self::TimedOut { .. }
@@ -232,11 +242,20 @@ impl ModelError {
             Self::Refused { .. }
             | Self::Filtered { .. }
             | Self::BrokenOff { .. }
+            | Self::EndedWith { .. }
             | Self::LineTooLong { .. }
             | Self::TooLong { .. }
             | Self::TimedOut { .. }
             | Self::Malformed { .. }
             | Self::Unrecorded(_) => false,
+        }
+    }
+
+    /// What has failed, in a few words: the model, or the record of its call.
+    pub const fn in_short(&self) -> &'static str {
+        match self.is_unrecorded() {
+            true => "the call to the model was not recorded",
+            false => "the model gave no answer",
         }
     }
 

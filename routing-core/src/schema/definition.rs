@@ -38,6 +38,24 @@ pub(crate) fn resolve<'a>(
     Some((name, definition))
 }
 
+/// Puts what a schema refers to in its place, for as long as it is a reference; what is beside a reference stays.
+pub(super) fn put_in_place(schema: &mut Value, definitions: &Map<String, Value>) {
+    // Definitions that lead to each other in a circle end with the last of them.
+    for _definition in 0..=definitions.len() {
+        let Some((_name, Value::Object(definition))) = resolve(schema, definitions) else {
+            return;
+        };
+        let definition = definition.clone();
+        let Value::Object(object) = &mut *schema else {
+            return;
+        };
+        object.shift_remove("$ref");
+        for (keyword, value) in definition {
+            object.entry(keyword).or_insert(value);
+        }
+    }
+}
+
 /// The definitions of a schema.
 pub(super) fn definitions(schema: &Value) -> Option<&Map<String, Value>> {
     schema.get(DEFINITIONS)?.as_object()

@@ -113,6 +113,20 @@ pub(super) fn violations(schema: &Value, dialect: Dialect) -> Vec<LimitViolation
     report.violations
 }
 
+/// The first limit that the schema of a tool's arguments breaks, if it breaks one.
+pub(super) fn tool_violation(schema: &Value, dialect: Dialect) -> Option<LimitViolation> {
+    let mut report = Report {
+        dialect,
+        violations: Vec::new(),
+    };
+    shape::check_root(schema, &mut report);
+    reference::check(schema, &mut report);
+    if dialect == Dialect::Gemini {
+        expand::check_recursion(schema, expand::Edges::Required, &mut report);
+    }
+    report.violations.into_iter().next()
+}
+
 /// What has been found so far.
 struct Report {
     dialect: Dialect,

@@ -21,7 +21,10 @@ use super::definition::{put_definitions, take_definitions};
 use super::prune::prune;
 use super::walk::roots_mut;
 
-pub(super) use keyword::takes;
+pub(super) use description::add_note;
+pub(super) use inline::inline_described;
+pub(super) use keyword::{keep_known, takes};
+pub(super) use simple::simplify;
 
 /// Writes a plain schema in a provider's dialect.
 pub(super) fn render(plain: &Value, dialect: Dialect) -> Value {
@@ -30,17 +33,17 @@ pub(super) fn render(plain: &Value, dialect: Dialect) -> Value {
         choice::of_routes(&mut schema);
     }
     roots_mut(&mut schema, |tree| {
-        simple::simplify(tree, dialect);
+        simplify(tree, dialect);
         nullable::settle_options(tree, dialect);
     });
     let mut definitions = take_definitions(&mut schema);
     let referred = definitions.clone();
-    inline::inline_described(&mut schema, &referred);
+    inline_described(&mut schema, &referred);
     for definition in definitions.values_mut() {
-        inline::inline_described(definition, &referred);
+        inline_described(definition, &referred);
     }
     put_definitions(&mut schema, definitions);
-    roots_mut(&mut schema, |tree| keyword::keep_known(tree, dialect));
+    roots_mut(&mut schema, |tree| keep_known(tree, dialect));
     // Most definitions are used within a list.
     let mut definitions = take_definitions(&mut schema);
     bounds::set(&mut schema, dialect, 0);

@@ -5,3 +5,4 @@ mod pruning;
 pub(crate) mod sample;
 mod shapes;
 mod table;
+mod tool;

@@ -16,7 +16,7 @@ use routing_core::reroute::{
 };
 use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewer};
 use routing_core::{DecisionId, EventId, InterruptId, InterruptType, NodeId, Outcome, RunId};
-use routing_core::{StopReason, StopScope};
+use routing_core::{StopReason, StopScope, Verdict};
 
 use crate::domain::{Desk, Desks, Person, ScriptedReviewer, event, from_editor, node};
 use crate::scene::{Scene, chose};
@@ -181,6 +181,7 @@ impl Reviewer for Silent {
 fn decided_for_the_writer() -> RecordedDecision<Desk> {
     RecordedDecision {
         id: DecisionId::generate(),
+        verdict: Verdict::Respond,
         answer: chose("first"),
         decided_by: DecidedBy::Person,
         target: Desk::Writer,

@@ -13,7 +13,9 @@ use routing_core::handler::{
 use routing_core::reroute::InMemoryReroutes;
 use routing_core::review::Answer;
 use routing_core::schema::AnswerSchema;
-use routing_core::{AgentType, InterruptDetails, InterruptRequest, Outcome, Routing};
+use routing_core::{
+    AgentType, DecidedAs, InterruptDetails, InterruptRequest, Outcome, Routing, Verdict,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +39,54 @@ fn sent_to(agent_type: &str) -> Answer {
         reroute_to: Some(agent_type.to_owned()),
         ..filled_in("Elsewhere.")
     }
+}
+
+#[tokio::test]
+async fn after_a_no_no_model_is_asked_and_no_route_is_taken_whatever_was_marked() {
+    for verdict in [Verdict::Reject, Verdict::Ignore, Verdict::Cancel] {
+        let no = Answer {
+            verdict: Some(verdict),
+            ..sent_to("WRITER")
+        };
+        let no = Answer {
+            selected_choices: vec!["first".to_owned()],
+            text: Some("it is not true".to_owned()),
+            ..no
+        };
+        // The model would fill in the request: it must not be asked.
+        let (scene, desks) = (Scene::new(), Desks::new(&[EDIT], vec![no]));
+        let editor = || from_editor(InterruptType::HumanReview);
+        let Outcome::Completed(Resolution::Declined(declined)) =
+            scene.handle(&desks, editor()).await.unwrap()
+        else {
+            panic!("{verdict:?} took a route")
+        };
+        assert_eq!(declined.verdict, verdict);
+        assert_eq!(declined.decided_as(), DecidedAs::Declined);
+        assert_eq!(
+            declined.answer,
+            Answer {
+                text: Some("it is not true".to_owned()),
+                ..Answer::default()
+            }
+        );
+        assert_eq!(desks.model.calls.lock().unwrap().len(), 0);
+        // Handled again, it is the same no.
+        let again = scene.handle(&desks, editor()).await.unwrap();
+        assert_eq!(again, Outcome::Completed(Resolution::Declined(declined)));
+    }
+}
+
+#[tokio::test]
+async fn a_person_who_gives_no_request_where_no_model_could_fill_it_in_takes_no_route() {
+    let answers = vec![chose("first"), Answer::declined(Verdict::Reject, None)];
+    let (scene, desks) = (Scene::new(), Desks::new(&["{}", "{}", "{}"], answers));
+    let editor = from_editor(InterruptType::HumanReview);
+    let outcome = scene.handle(&desks, editor).await.unwrap();
+    assert!(
+        matches!(outcome, Outcome::Completed(Resolution::Declined(_))),
+        "{outcome:?}"
+    );
 }
 
 #[tokio::test]

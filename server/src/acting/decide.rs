@@ -262,7 +262,7 @@ fn version_needed(interrupt: &Interrupt) -> Problem {
         Kind::PreconditionRequired,
         "the decision does not say which version of the interrupt it is about",
         format!(
-            "read the interrupt, then send its ETag: `If-Match: \"{}\"` at this moment",
+            "read the interrupt, then send its ETag: `If-Match: \"{}\"` at this moment; `*` is enough for `reject` alone",
             interrupt.version
         ),
     )

@@ -142,6 +142,11 @@ pub(super) fn refused(error: &AdmitError) -> Problem {
             error.to_string(),
             "stop an agent that still works, or the whole run",
         ),
+        AdmitError::MessagesWait(_) => Problem::new(
+            Kind::NotInState,
+            error.to_string(),
+            "fork the run once its agents have read it, or take it back: `DELETE` of the message",
+        ),
         AdmitError::Refused(AdmissionError::RouteUnknown { route }) => Problem::new(
             Kind::RouteNotAllowed,
             format!("`{route}` is not where it can go"),

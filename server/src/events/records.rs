@@ -11,12 +11,12 @@ use interrupts::life::{Interrupt, RunState};
 use interrupts::store::{
     JournalEntry, Notification, OutboxRow, Page, RerouteRow, Run, Store, StoreError,
 };
-use journal::RunHeader;
 use journal::attempts::ATTEMPT;
 use journal::entry::{InterruptEnd, InterruptIntent, InterruptOutcome};
 use journal::kind::{INTERRUPT, MAIL, MODEL_CALL, TOOL_CALL};
 use journal::message::{AgentMessage, Mail};
 use journal::tool::StoredCall;
+use journal::{RunHeader, goal_in};
 use routing_core::{EventId, InterruptId, RunId};
 use serde_json::{Map, Value, json};
 
@@ -67,6 +67,19 @@ impl StoredOutcome {
             return;
         };
         // The decision's event has the answer; the request that a model wrote is the agent's business.
+        if let InterruptEnd::Declined {
+            verdict,
+            decided_by,
+            reroute,
+            ..
+        } = outcome
+        {
+            data.insert("verdict".to_owned(), json!(verdict));
+            data.insert("decided_by".to_owned(), json!(decided_by));
+            if let Some(event) = reroute {
+                data.insert("event_id".to_owned(), event.as_str().into());
+            }
+        }
         if let InterruptEnd::Routed {
             origin,
             target,
@@ -236,10 +249,7 @@ impl StoredRun {
 
 /// The goal of a run, if its order states one.
 pub(crate) fn goal_of(run: &Run) -> Option<String> {
-    let content: Value = serde_json::from_str(&run.content).ok()?;
-    let goal = content.get("goal")?;
-    let text = goal.as_str().or_else(|| goal.get("text")?.as_str())?;
-    Some(text.to_owned())
+    goal_in(&run.content)
 }
 
 /// Reads many, some at a time.

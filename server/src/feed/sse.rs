@@ -89,7 +89,9 @@ pub(crate) async fn open_stream(
     let first = stream::iter(first.into_iter().map(Ok));
     let all = greeting.chain(first).chain(events);
     let keep_alive = KeepAlive::new().interval(heartbeat).text("alive");
-    Ok(Sse::new(all).keep_alive(keep_alive).into_response())
+    // A proxy that collects an answer before it passes it on would keep each event until the next ones fill its buffer.
+    let unbuffered = [("x-accel-buffering", "no")];
+    Ok((unbuffered, Sse::new(all).keep_alive(keep_alive)).into_response())
 }
 
 impl Stream {

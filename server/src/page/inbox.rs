@@ -27,7 +27,7 @@ use crate::visible::visible;
 use crate::wire::{kind_of, label};
 
 use part::Part;
-pub(super) use together::decide;
+pub(super) use together::{decide, together};
 
 /// The priority of agents' questions; lower numbers go first.
 const USUAL: u8 = 10;
@@ -261,7 +261,7 @@ fn table(listed: &Listed<'_>, shown: &InboxPageQuery, now: Timestamp) -> Markup 
                 }
             };
             @if together {
-                form method="post" action="/inbox/decide" { (cards) (together::buttons()) }
+                form method="get" action="/inbox/together" { (cards) (together::button()) }
             } @else { (cards) }
         }
         // No event reports that a claim has run out.

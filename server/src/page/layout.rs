@@ -83,6 +83,8 @@ pub(super) fn page(
                         }
                     }
                 }
+                // A script shows it while the feed does not come: without its server or its session a page is old.
+                output.banner id="unconnected" hidden { strong { "Not connected." } " What you see may be old, and nothing can be sent. " a href="" { "Try again" } }
                 main id="main" tabindex="-1" { (body) }
                 footer { p { a href="/docs" { "API reference" } " · " a href="/openapi.json" { "API description" } " · " a href="/assets/LICENSES.txt" { "Licences" } } }
             }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::review::bound_to;
 use crate::acting::preview;
 use crate::body::FormFields;
-use crate::problem::Problem;
+use crate::problem::{Kind, Problem};
 use crate::visible::visible;
 
 /// The button that only shows what a change would do.
@@ -105,24 +105,42 @@ fn after(preview: &PlanPreview) -> Markup {
     }
 }
 
+/// The steps that are left.
+fn left(plan: &StoredPlan) -> Vec<&str> {
+    let left = plan.state().plan().left().iter();
+    left.map(|step| step.task.as_str()).collect()
+}
+
+/// Whether other steps are written than are left, and the form would go on without them.
+pub(super) fn is_edited(plan: &StoredPlan, fields: &FormFields) -> bool {
+    fields.first("plan").is_some() && steps_of(fields) != left(plan)
+}
+
+/// That the run does not go on, because an edit of its plan would be lost.
+pub(super) fn unapplied() -> Problem {
+    Problem::new(
+        Kind::ResponseSchema,
+        "the plan was edited, and the edit is not applied",
+        "apply the change that is shown below; or put the steps back as they were, and resume",
+    )
+}
+
 /// The field in which the steps are written.
 pub(super) fn editor(
     interrupt: &Interrupt,
     plan: &StoredPlan,
     filled: Option<&FormFields>,
 ) -> Markup {
-    let left = plan.state().plan().left().iter();
-    let left: Vec<&str> = left.map(|step| step.task.as_str()).collect();
-    let left = left.join("\n");
+    let left = left(plan).join("\n");
     let written = filled.and_then(|filled| filled.first("plan"));
     html! {
         @if interrupt.verdicts().any(|allowed| allowed == Verdict::ModifyPlan) {
-            form.stack method="post" action=(format!("/review/{}", interrupt.id)) id="change-plan" {
-                (bound_to(interrupt))
+            // A part of the form that decides, so that no button of that form loses what is written here.
+            div.stack id="change-plan" {
                 label for="steps" { "The steps that are left, one a line" }
-                textarea id="steps" name="plan" rows="8" { (written.unwrap_or(&left)) }
+                textarea id="steps" name="plan" rows="8" form="decision" { (written.unwrap_or(&left)) }
                 p.hint { "It is shown what would change before anything does. Steps that are done stay." }
-                p.buttons { button type="submit" name="decision" value=(PREVIEW) data-testid="preview_plan" { "Show what would change" } }
+                p.buttons { button.quiet type="submit" form="decision" name="decision" value=(PREVIEW) data-testid="preview_plan" { "Show what would change" } }
             }
         }
     }

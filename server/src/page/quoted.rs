@@ -4,13 +4,12 @@
 
 use control::reason_of;
 use interrupts::life::{Family, Interrupt, Role};
+use journal::brief::in_brief;
+use journal::tool::{ToolQuestion, ToolQuestionContent, ToolQuestionKind};
 use maud::{Markup, html};
 
 use crate::visible::visible;
 use crate::wire::label;
-
-/// The most characters of an excerpt.
-const EXCERPT: usize = 140;
 
 /// From how many characters on a text's length is shown.
 const LONG: usize = 2_000;
@@ -29,9 +28,18 @@ pub(super) fn asks(interrupt: &Interrupt) -> Markup {
     html! { (visible(&headline(interrupt))) ": " (said(interrupt)) }
 }
 
-/// The beginning of what is said, marked as said.
+/// What is said, in brief: of a call the call itself, of anything else the words, marked as said.
 pub(super) fn said(interrupt: &Interrupt) -> Markup {
-    in_quotes(&one_line(&reason_of(interrupt)))
+    match ToolQuestionContent::of(&interrupt.content) {
+        Some(about) if about.tool_call.asks != ToolQuestionKind::Input => {
+            let call = &about.tool_call;
+            html! {
+                code { (visible(&call.tool)) " " (visible(&in_brief(&ToolQuestion::line(&call.arguments)))) }
+                @if call.is_excerpt { " (it is longer than a question holds)" }
+            }
+        }
+        Some(_) | None => in_quotes(&one_line(&reason_of(interrupt))),
+    }
 }
 
 /// Words of others within ours. No `q`: in some browsers clicks on a quoted link miss.
@@ -39,25 +47,44 @@ pub(super) fn in_quotes(text: &str) -> Markup {
     html! { "“" (visible(text)) "”" }
 }
 
-/// The words of the asker, complete and below the asker's name. However long they are, what follows stays in reach.
-pub(super) fn quoted(interrupt: &Interrupt, text: &str) -> Markup {
+/// Words of others, complete and below the name of their author. However long they are, what follows stays in reach.
+pub(super) fn quoted(author: &Markup, text: &str) -> Markup {
     html! {
         @if !text.trim().is_empty() {
             figure.others data-testid="quoted" {
-                figcaption { (whose(interrupt)) " writes" (length(text)) ":" }
+                figcaption { (author) " writes" (length(text)) ":" }
                 blockquote.text tabindex="0" { (visible(text)) }
             }
         }
     }
 }
 
-/// Whose words they are.
-pub(super) fn whose(interrupt: &Interrupt) -> Markup {
+/// The agent that an interrupt is of, as an author.
+pub(super) fn agent(interrupt: &Interrupt) -> Markup {
     let asker = &interrupt.requested_by;
-    html! {
-        @if asker.role == Role::Requester { "The agent " }
-        strong { (visible(asker.name.as_str())) }
-    }
+    let name = match asker.role {
+        Role::Requester => asker.name.as_str(),
+        Role::Observer
+        | Role::Worker
+        | Role::Reviewer
+        | Role::Supervisor
+        | Role::Operator
+        | Role::System => interrupt.node.as_str(),
+    };
+    html! { "The agent " strong { (visible(name)) } }
+}
+
+/// The actor that asked for an interrupt, as an author; `None` if it was the agent itself.
+pub(super) fn other(interrupt: &Interrupt) -> Option<Markup> {
+    let asker = &interrupt.requested_by;
+    let whose = match asker.role {
+        Role::Requester => return None,
+        Role::Worker => "The program ",
+        Role::System => "The run's own ",
+        Role::Observer | Role::Reviewer | Role::Operator => "",
+        Role::Supervisor => "The supervisor ",
+    };
+    Some(html! { (whose) strong { (visible(asker.name.as_str())) } })
 }
 
 fn length(text: &str) -> Markup {
@@ -65,14 +92,12 @@ fn length(text: &str) -> Markup {
     html! { @if count > LONG { " (" (count) " characters)" } }
 }
 
-/// The beginning of a text on one line, with its true length if it is cut; a blank one still needs something to click
-/// on.
+/// A text in brief; a blank one still needs something to click on.
 pub(super) fn one_line(text: &str) -> String {
-    let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let short: String = line.chars().take(EXCERPT).collect();
-    match (short.is_empty(), short.len() < line.len()) {
-        (true, _) => "(no reason given)".to_owned(),
-        (false, true) => format!("{short}… ({} characters)", text.chars().count()),
-        (false, false) => short,
+    let short = in_brief(text);
+    if short.is_empty() {
+        "(no reason given)".to_owned()
+    } else {
+        short
     }
 }

@@ -7,7 +7,7 @@ mod status;
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
-use control::{DecisionParts, QuestionContent, reason_of, request_schema, target_of};
+use control::{DecisionParts, Destination, QuestionContent, request_schema, target_of};
 use interrupts::Digest;
 use interrupts::catalogue::{Catalogue, SharedCatalogue};
 use interrupts::life::{Family, Interrupt, Verdict};
@@ -19,8 +19,9 @@ use serde_json::{Map, Value, json};
 
 use super::form;
 use super::layout::{NavigationItem, again, banner, page, refused, time_text};
+use super::matter::{self, pretty};
 use super::plan;
-use super::quoted::{asks, headline, quoted, whose};
+use super::quoted::{asks, headline};
 use super::rules;
 use super::visitor::Visitor;
 use crate::access::{Caller, Right};
@@ -36,8 +37,8 @@ use crate::wire::{DecisionView, label};
 
 use answering::{allows, answer_form};
 pub(super) use claiming::{claim, claim_of_another, claimed, look};
-use status::followed;
 pub(super) use status::{after, status};
+use status::{followed, meanwhile};
 
 /// The prefix of the names of the confirmations in the form.
 const CONFIRM: &str = "confirm.";
@@ -81,8 +82,13 @@ pub(super) async fn decide(
         Ok(interrupt) => interrupt,
         Err(problem) => return refused(&problem, Some(&caller)),
     };
-    if fields.first("decision") == Some(plan::PREVIEW) {
-        return preview(&app, &caller, &interrupt, &fields).await;
+    match fields.first("decision") {
+        Some(plan::PREVIEW) => return preview(&app, &caller, &interrupt, &fields, None).await,
+        Some("resume" | "respond" | "approve") if loses_plan(&app, &interrupt, &fields).await => {
+            let note = Some(plan::unapplied());
+            return preview(&app, &caller, &interrupt, &fields, note).await;
+        }
+        Some(_) | None => {}
     }
     let catalogue = app.catalogue_of(&interrupt).await.ok().flatten();
     let decided = match order_of(&interrupt, catalogue.as_deref(), &fields) {
@@ -145,12 +151,19 @@ impl ReviewContext {
     }
 }
 
+/// Whether going on would throw away what is written about the plan.
+async fn loses_plan(app: &App, interrupt: &Interrupt, fields: &FormFields) -> bool {
+    let plan = plan_of(app, interrupt).await.ok().flatten();
+    plan.is_some_and(|plan| plan::is_edited(&plan, fields))
+}
+
 /// Shows what other steps would do, without a decision.
 async fn preview(
     app: &App,
     caller: &Caller,
     interrupt: &Interrupt,
     fields: &FormFields,
+    note: Option<Problem>,
 ) -> Response {
     let mut shown = ReviewContext::of(app, interrupt).await;
     let previewed = match &shown.plan {
@@ -160,7 +173,7 @@ async fn preview(
     let (problem, tried) = match previewed {
         Ok(preview) => {
             shown.preview = Some(preview);
-            (None, None)
+            (note, Some(fields))
         }
         Err(problem) => (Some(problem), Some(fields)),
     };
@@ -332,8 +345,7 @@ fn body_with(
         @if let Some((problem, _)) = tried { (banner(problem)) }
         (followed(interrupt, caller, now))
         @if is_open && may { p { a href="#decision" { "To the decision" } } }
-        (quoted(interrupt, &reason_of(interrupt)))
-        (context(interrupt, &question))
+        (matter::whole(interrupt, &question))
         @if let Some(suggestion) = &shown.suggestion { (suggested(suggestion)) }
         @if let Some(plan) = &shown.plan { (plan::current(plan)) }
         @if is_open && allows(interrupt, Verdict::ModifyPlan) {
@@ -348,7 +360,7 @@ fn body_with(
         @if interrupt.family() == Family::Question { (destination(interrupt)) }
         @match (DecisionView::of(interrupt), &ended, may) {
             (Some(decision), _, _) => { (result(&decision, interrupt, next, now)) (late_answer::kept(&question, filled)) }
-            (None, Some(problem), _) => { (banner(problem)) (late_answer::kept(&question, filled)) }
+            (None, Some(problem), _) => { (banner(problem)) (meanwhile(&html! {})) (late_answer::kept(&question, filled)) }
             (None, None, true) => (answer_form(interrupt, (&question, request.as_ref()), caller, claim, filled)),
             (None, None, false) => { p.banner { "Your role only looks. Reviewers can decide." } (late_answer::kept(&question, filled)) }
         }
@@ -374,91 +386,40 @@ fn is_undecided(interrupt: &Interrupt, app: &App) -> bool {
     not_decided(interrupt, app.now()).is_none()
 }
 
-fn pretty(value: &Value) -> String {
-    serde_json::to_string_pretty(value).unwrap_or_default()
-}
-
-/// What a reviewer needs to know to decide.
-fn context(interrupt: &Interrupt, question: &QuestionContent) -> Markup {
-    html! {
-        @if !question.context_for_decision.is_empty() {
-            section aria-labelledby="context" {
-                h2 id="context" { "What one needs to know" }
-                (quoted(interrupt, &question.context_for_decision))
-            }
-        }
-        @if !question.own_fields.is_empty() {
-            section aria-labelledby="more" {
-                h2 id="more" { "What the agent adds" }
-                figure.others {
-                    figcaption { (whose(interrupt)) " writes:" }
-                    dl tabindex="0" {
-                        @for (name, value) in &question.own_fields {
-                            @if !is_blank(value) {
-                                dt { (visible(&words_of(name))) }
-                                dd { (shown_value(value)) }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// The name of a field, as words: `coverageGoals` are coverage goals.
-fn words_of(name: &str) -> String {
-    let mut words = String::with_capacity(name.len() + 4);
-    for letter in name.chars() {
-        if letter.is_uppercase() {
-            words.push(' ');
-        }
-        words.push(letter);
-    }
-    label(words.trim())
-}
-
-/// A text as running text, texts as a list, any other value as it is.
-fn shown_value(value: &Value) -> Markup {
-    let texts = value
-        .as_array()
-        .map(|items| items.iter().map(Value::as_str).collect::<Option<Vec<_>>>());
-    html! {
-        @match (value.as_str(), texts) {
-            (Some(text), _) => div.text { (visible(text)) },
-            (None, Some(Some(texts))) => ul.text { @for text in texts { li { (visible(text)) } } },
-            (None, _) => pre tabindex="0" { (visible(&pretty(value))) },
-        }
-    }
-}
-
-fn is_blank(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Bool(_) | Value::Number(_) | Value::Object(_) => false,
-    }
-}
-
 /// Where the answer goes, and why nowhere else.
 fn destination(interrupt: &Interrupt) -> Markup {
-    let target = target_of(interrupt);
+    let (target, destination) = (target_of(interrupt), Destination::of(interrupt));
     html! {
         section aria-labelledby="route" {
             h2 id="route" { "Where the answer goes" }
-            p { strong data-testid="target" { (label(target.as_str())) }
-                @if let Some(bound) = &interrupt.bound {
-                    ", because the event " code { (visible(bound.event.as_str())) } " sends it there."
-                } @else if *target == interrupt.origin {
-                    ": back to the agent that asked."
-                } @else { "." }
-            }
-            @if interrupt.routes.len() > 1 {
+            p data-testid="target" { (visible(&destination.to_string())) }
+            @if interrupt.decision.is_none() && destination != Destination::Call && interrupt.routes.len() > 1 {
                 details { summary { "Why not elsewhere" }
                     p { "The agent's model is shown the one route above and no other, so it cannot go astray. A person may send the answer to any of these:" }
                     ul { @for route in &interrupt.routes { @if route != target { li { (label(route.as_str())) } } } }
                 }
+            }
+        }
+    }
+}
+
+/// What was answered, in words: of a no what was said with it.
+fn answer(interrupt: &Interrupt) -> Markup {
+    let kept = interrupt.decision.as_ref().and_then(|it| it.answer().ok());
+    let question = QuestionContent::of(interrupt);
+    html! {
+        @if let Some((answer, _confidence)) = kept {
+            dl data-testid="answer" {
+                @for value in &answer.selected_choices {
+                    @let choice = question.choices.iter().find(|choice| choice.value == *value);
+                    dt { "Chosen" } dd { (visible(choice.map_or(value, |choice| &choice.label))) }
+                }
+                @for (id, confirmed) in &answer.confirmations {
+                    @let item = question.confirmation_items.iter().find(|item| item.id == *id);
+                    dt { (visible(item.map_or(id, |item| &item.prompt))) } dd { @if *confirmed { "yes" } @else { "no" } }
+                }
+                @if let Some(text) = &answer.text { dt { "In words" } dd { div.text { (visible(text)) } } }
+                @if let Some(request) = &answer.edited_request { dt { "The request, as edited" } dd { pre tabindex="0" { (visible(&pretty(request))) } } }
             }
         }
     }
@@ -473,11 +434,9 @@ fn result(
     html! {
         section aria-labelledby="result" data-testid="decision" data-state=(decision.decision) {
             h2 id="result" { "Decided: " (label(&decision.decision)) }
-            p { "By " strong { (visible(&decision.by)) } ", " (time_text(&decision.at, now)) ". Goes on at " strong { (label(&decision.target)) } "." }
+            p { "By " strong { (visible(&decision.by)) } ", " (time_text(&decision.at, now)) ". " (visible(&Destination::of(interrupt).to_string())) }
             p { a href=(format!("/runs/{}", interrupt.run)) { "See how the run goes on" } }
-            @if let Some(Ok(payload)) = decision.payload.as_ref().map(|kept| serde_json::from_str(kept.get())) {
-                pre tabindex="0" { (visible(&pretty(&payload))) }
-            }
+            (answer(interrupt))
             @if next.is_none() { p { "Nothing else waits." } }
         }
     }

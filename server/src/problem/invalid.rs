@@ -52,6 +52,15 @@ pub(crate) fn of_invalid(error: &InvalidDecision) -> Problem {
                 errors,
             )
         }
+        InvalidDecision::Unsaid(_) => {
+            let errors = vec![json!({"pointer": error.pointer(), "message": error.to_string()})];
+            Problem::new(
+                Kind::ResponseSchema,
+                error.to_string(),
+                "a person says it: put it into `selectedChoices`, `confirmations` or `message`; what the agent proposed counts for nothing",
+            )
+            .with("errors", errors)
+        }
         InvalidDecision::Unreadable { .. }
         | InvalidDecision::SaidTwice { .. }
         | InvalidDecision::NothingSaid

@@ -145,6 +145,8 @@ kinds! {
     QuestionNotFound => NOT_FOUND, "question-not-found", "There is no such question";
     /// The question waits for its decision.
     NotDecided => CONFLICT, "not-decided", "The question is not decided";
+    /// The answer to the question takes no route.
+    Declined => CONFLICT, "declined", "Nothing may be carried out after this";
     /// The model's answer does not fit the one route.
     AnswerRejected => UNPROCESSABLE_ENTITY, "answer-rejected", "The answer does not fit its route";
     /// No effect was begun with the key.

@@ -50,6 +50,10 @@ pub(crate) fn of_store(error: &StoreError) -> Problem {
         let hint = "nothing was changed; go on from another checkpoint";
         return Problem::new(Kind::NotInState, error.to_string(), hint);
     }
+    if let StoreError::InvalidValue { .. } = error {
+        let hint = "change that value: no store keeps it, and nothing was accepted";
+        return Problem::new(Kind::Shape, error.to_string(), hint);
+    }
     tracing::error!(%error, "the store failed");
     if let StoreError::Gone { .. } = error {
         let detail = "the file of the store was deleted, replaced or cut off while it was in use";

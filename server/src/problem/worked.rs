@@ -87,11 +87,12 @@ pub(crate) fn of_work(error: &WorkError, now: Timestamp) -> Problem {
         WorkError::UnknownQuestion { .. } => {
             Problem::new(Kind::QuestionNotFound, detail, "ask it first")
         }
-        WorkError::OtherQuestion { .. } | WorkError::OtherEffect { .. } => Problem::new(
+        WorkError::OtherContent { differs, .. } => Problem::new(
             Kind::IdempotencyConflict,
             detail,
-            "a key stands for one place of the code; use another one",
-        ),
+            "a key stands for one question or effect with one content; use another key for another content",
+        )
+        .with("differs", differs.clone()),
         WorkError::OtherResult { .. } => Problem::new(
             Kind::IdempotencyConflict,
             detail,
@@ -115,11 +116,12 @@ pub(crate) fn of_work(error: &WorkError, now: Timestamp) -> Problem {
             detail,
             "wait for it: `GET /v1/work/{run_id}/questions/{key}?wait_ms=30000`",
         ),
-        WorkError::Withdrawn { .. } => Problem::new(
-            Kind::NotInState,
+        WorkError::Declined { decided_as, .. } => Problem::new(
+            Kind::Declined,
             detail,
-            "it will not be decided; ask with another key where that is still wanted",
-        ),
+            "nothing may be carried out after this; look at `decided_as` of the question",
+        )
+        .with("decided_as", *decided_as),
         WorkError::NoRoute { .. } => {
             Problem::new(Kind::NotInState, detail, "go on with what was decided")
         }

@@ -83,7 +83,7 @@ pub(crate) fn digest(text: Option<&str>) -> Result<Option<Digest>, Problem> {
 /// Decides. Of several who try, one wins; the others are told who and what.
 #[utoipa::path(post, path = "/v1/interrupts/{interrupt_id}/decisions", request_body = DecisionBody,
     params(("interrupt_id" = String, Path), ("If-Match" = String, Header,
-            description = "The version that was seen: the `ETag` with which it was read."),
+            description = "The version that was read: its `ETag`. `*` is enough for `reject` alone."),
         ("Idempotency-Key" = Option<String>, Header)),
     extensions(("x-right" = json!("decide"))),
     responses((status = 201, body = DecisionView), (status = 200, body = DecisionView)))]
@@ -96,7 +96,8 @@ pub(crate) async fn decide(
     StrictJson(body): StrictJson<DecisionBody>,
 ) -> Result<Response, Problem> {
     let interrupt = interrupt_named(&app, &id).await?;
-    let order = body.order(seen.of(&interrupt), key, Way::Rest)?;
+    let version = seen.decided(&interrupt, body.decision.into());
+    let order = body.order(version, key, Way::Rest)?;
     let decided = acting::decide(&app, &caller, &interrupt, order).await?;
     decided_response(&decided)
 }
@@ -151,7 +152,8 @@ pub(crate) async fn reroute(
     StrictJson(body): StrictJson<RerouteBody>,
 ) -> Result<Response, Problem> {
     let interrupt = interrupt_named(&app, &id).await?;
-    let order = body.order(seen.of(&interrupt), key, Way::Rest);
+    let version = seen.decided(&interrupt, Verdict::Reroute);
+    let order = body.order(version, key, Way::Rest);
     let decided = acting::decide(&app, &caller, &interrupt, order).await?;
     decided_response(&decided)
 }

@@ -86,7 +86,7 @@ pub(crate) struct EventConfirmation {
     id: String,
     /// What is to be confirmed.
     prompt: String,
-    /// What is assumed when nothing is said.
+    /// What is suggested to the person.
     #[schema(required = false, nullable)]
     default_value: Option<bool>,
     /// What a refusal leads to.

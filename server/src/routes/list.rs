@@ -5,7 +5,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Json, http::Uri};
-use interrupts::life::Interrupt;
+use interrupts::life::{Interrupt, Verdict};
 use serde::Serialize;
 
 use crate::acting::checked_key;
@@ -82,6 +82,14 @@ impl SeenVersion {
             Self::Unsaid => None,
             Self::Any => Some(interrupt.version),
             Self::This(version) => Some(version),
+        }
+    }
+
+    /// The version that a decision is about: whoever says `*` has read nothing, and may only say no.
+    pub(super) fn decided(self, interrupt: &Interrupt, verdict: Verdict) -> Option<u64> {
+        match self {
+            Self::Any if verdict != Verdict::Reject => None,
+            Self::Any | Self::Unsaid | Self::This(_) => self.of(interrupt),
         }
     }
 }

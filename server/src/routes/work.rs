@@ -55,6 +55,7 @@ pub(super) fn resources() -> OpenApiRouter<App> {
         .routes(routes!(questions::submit))
         .routes(routes!(signals::read))
         .routes(routes!(signals::messages_read))
+        .routes(routes!(signals::read_under))
         .routes(routes!(effects::begin))
         .routes(routes!(effects::finish))
         .routes(routes!(checkpoints::save))

@@ -37,7 +37,7 @@ pub(crate) struct ConfirmationView {
     pub(crate) id: String,
     /// What is to be confirmed.
     pub(crate) prompt: String,
-    /// What is assumed when nothing is said.
+    /// What is suggested to the person.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) default_value: Option<bool>,
     /// What a refusal leads to.

@@ -2,12 +2,13 @@
 //!
 //! A schema and nothing else: the value's own type defines the text itself.
 
-use interrupts::life::{RunState, State, Verdict};
+use interrupts::life::{DecidedAs, RunState, State, Verdict};
 use interrupts::store::NodeActivity;
 use routing_core::model::Dialect;
 use routing_core::{InterruptType, StopSource};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
+use workers::QuestionState;
 
 use super::agent::ACTIVITIES;
 use super::interrupt::KINDS;
@@ -40,6 +41,8 @@ macro_rules! names {
 names! {
     /// What an agent does.
     ActivityName = ACTIVITIES.map(NodeActivity::name);
+    /// What a decision means for the code that asked: the one thing to look at before anything is carried out.
+    DecidedAsName = DecidedAs::ALL.map(DecidedAs::name).into_iter().chain([QuestionState::Withdrawn.name()]);
     /// The dialect of a schema.
     DialectName = Dialect::ALL.map(Dialect::name);
     /// How an effect stands.
@@ -53,7 +56,7 @@ names! {
     /// Where an interrupt stands.
     InterruptStateName = State::ALL.map(State::name);
     /// Whether a question is still open.
-    QuestionStateName = workers::QuestionState::ALL.map(workers::QuestionState::name);
+    QuestionStateName = QuestionState::ALL.map(QuestionState::name);
     /// What a caller may do.
     RoleName = ["viewer", "agent", "worker", "reviewer", "supervisor", "admin"];
     /// Where a run stands.

@@ -147,7 +147,7 @@ async fn what_somebody_else_has_claimed_cannot_be_chosen_in_the_inbox() {
     let (_, inbox) = browser.get("/").await;
     let boxes = ids
         .iter()
-        .map(|id| inbox.contains(&format!("value=\"{id} ")));
+        .map(|id| inbox.contains(&format!("name=\"chosen\" value=\"{id}\"")));
     assert_eq!(boxes.collect::<Vec<_>>(), [false, true, true], "{inbox}");
 }
 

@@ -5,7 +5,7 @@ use reqwest::{Response, StatusCode};
 use serde_json::{Value, json};
 
 use crate::house::{House, problem};
-use crate::scene::{DISCOVERY, open_question, running};
+use crate::scene::{DISCOVERY, open_choice, open_question, running};
 
 const STRUCTURED: &str = "application/cloudevents+json";
 const BATCH: &str = "application/cloudevents-batch+json";
@@ -63,7 +63,7 @@ async fn a_supervisors_event_is_published_once_however_often_it_comes() {
 async fn commands_are_carried_out_with_the_rights_of_the_requests_that_they_stand_for() {
     let house = House::open().await;
     let run = running(&*house.store, None).await;
-    let asked = open_question(&*house.store, &run).await;
+    let asked = open_choice(&*house.store, &run).await;
     let agent = format!("{}/orchestrator", run.id);
     let pause = json!({"agent_id": agent, "reason": "wait", "scope": "run"});
     let pause = event("ce-pause", "command.interrupt", &pause);

@@ -8,7 +8,7 @@ use routing_core::InterruptId;
 use serde_json::{Value, json};
 
 use crate::house::{House, problem, token};
-use crate::scene::{awaiting, held_plan, open_question, question, running};
+use crate::scene::{awaiting, held_plan, open_choice, open_question, question, running};
 
 fn decisions(id: impl std::fmt::Display) -> String {
     format!("/v1/interrupts/{id}/decisions")
@@ -71,7 +71,7 @@ async fn nobody_answers_a_question_of_his_own() {
 }
 
 #[tokio::test]
-async fn whoever_means_whichever_version_there_is_decides_it() {
+async fn without_having_read_it_one_may_claim_it_and_say_no_and_nothing_else() {
     let house = House::open().await;
     let run = running(&*house.store, None).await;
     let asked = open_question(&*house.store, &run).await;
@@ -80,7 +80,17 @@ async fn whoever_means_whichever_version_there_is_decides_it() {
     let claimed = house.client.put(&claim).json(&json!({"ttl_s": 60}));
     let claimed = any(claimed.bearer_auth(&house.tokens["reviewer"])).await;
     assert_eq!(claimed.unwrap().status(), StatusCode::OK);
-    let body = json!({"decision": "approve"});
+    for body in [
+        json!({"decision": "approve"}),
+        json!({"decision": "respond", "message": "yes"}),
+        json!({"decision": "cancel"}),
+        json!({"decision": "reroute", "reroute_to": "ORCHESTRATOR"}),
+    ] {
+        let refused = any(house.post("reviewer", &decisions(asked.id), &body)).await;
+        let refused = problem(refused.unwrap(), StatusCode::PRECONDITION_REQUIRED).await;
+        assert!(refused["hint"].as_str().unwrap().contains("`reject`"));
+    }
+    let body = json!({"decision": "reject"});
     let decided = any(house.post("reviewer", &decisions(asked.id), &body)).await;
     assert_eq!(decided.unwrap().status(), StatusCode::CREATED);
     // Nothing is there of what does not exist.
@@ -129,7 +139,7 @@ async fn of_many_who_decide_at_once_one_wins_and_the_others_are_told_who_and_wha
 async fn the_same_request_sent_again_gives_the_same_answer_and_another_with_its_key_is_refused() {
     let house = House::open().await;
     let run = running(&*house.store, None).await;
-    let asked = open_question(&*house.store, &run).await;
+    let asked = open_choice(&*house.store, &run).await;
     let send = |message: &str| {
         house
             .post(
@@ -169,7 +179,7 @@ async fn the_same_request_sent_again_gives_the_same_answer_and_another_with_its_
 async fn an_answer_that_was_not_offered_does_not_reach_the_store() {
     let house = House::open().await;
     let run = running(&*house.store, None).await;
-    let asked = open_question(&*house.store, &run).await;
+    let asked = open_choice(&*house.store, &run).await;
     let cases = [
         (
             json!({"decision": "respond", "payload": {"selectedChoices": ["all"]}}),
@@ -255,7 +265,7 @@ async fn what_was_stopped_has_no_answer_that_could_be_sent_elsewhere() {
 async fn an_answer_with_choices_confirmations_and_words_is_what_the_agent_gets() {
     let house = House::open().await;
     let run = running(&*house.store, None).await;
-    let asked = open_question(&*house.store, &run).await;
+    let asked = open_choice(&*house.store, &run).await;
     let body = json!({
         "decision": "respond",
         "payload": {"selectedChoices": ["narrow"], "confirmations": {"cost": true}},

@@ -33,6 +33,7 @@ impl Events {
     pub(crate) fn of(response: Response) -> Self {
         assert_eq!(response.status(), StatusCode::OK);
         assert_eq!(response.headers()["content-type"], "text/event-stream");
+        assert_eq!(response.headers()["x-accel-buffering"], "no");
         let response = response
             .bytes_stream()
             .map(|chunk| chunk.map(|chunk| chunk.to_vec()))

@@ -6,13 +6,13 @@ use reqwest::redirect::Policy;
 
 use crate::house::{House, token};
 use crate::page::{Browser, PAGES, hidden};
-use crate::scene::{open_question, running};
+use crate::scene::{open_choice, open_question, running};
 
 #[tokio::test]
 async fn what_somebody_filled_in_stands_beside_the_decision_that_was_faster() {
     let house = House::open().await;
     let run = running(&*house.store, None).await;
-    let asked = open_question(&*house.store, &run).await;
+    let asked = open_choice(&*house.store, &run).await;
     let path = format!("/review/{}", asked.id);
     let (first, late) = (
         Browser::of(&house, "alex", Role::Reviewer).await,
@@ -22,7 +22,11 @@ async fn what_somebody_filled_in_stands_beside_the_decision_that_was_faster() {
     let version = hidden(&page, "version");
     let digest = hidden(&page, "shown_digest");
     let key = hidden(&page, "key");
-    let decision = [("version", &*version), ("decision", "approve")];
+    let decision = [
+        ("version", &*version),
+        ("text", "either"),
+        ("decision", "respond"),
+    ];
     let decided = first.post(&path, &decision).await;
     assert_eq!(decided.status(), StatusCode::SEE_OTHER);
     let (_, page) = first.get(&path).await;

@@ -39,6 +39,8 @@ mod rules;
 mod rules_told;
 mod run_page;
 mod runs;
+mod said;
 mod scene;
 mod secured;
+mod shown;
 mod socket;

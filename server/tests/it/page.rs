@@ -9,7 +9,7 @@ use serde_json::json;
 use server::{TokenOrder, issue_token};
 
 use crate::house::{House, token};
-use crate::scene::{asked, awaiting, checkpoint, open_question, question, running};
+use crate::scene::{asked, awaiting, checkpoint, open_choice, open_question, question, running};
 
 /// A browser with a session.
 pub(crate) struct Browser<'house> {
@@ -106,7 +106,7 @@ pub(crate) fn hidden(page: &str, name: &str) -> String {
 async fn a_question_is_found_understood_and_answered_without_scripts() {
     let house = House::open().await;
     let run = running(&*house.store, None).await;
-    let asked = open_question(&*house.store, &run).await;
+    let asked = open_choice(&*house.store, &run).await;
     let browser = Browser::of(&house, "alex", Role::Reviewer).await;
     let (_, inbox) = browser.get("/").await;
     let path = format!("/review/{}", asked.id);

@@ -5,7 +5,8 @@ use reqwest::StatusCode;
 
 use crate::house::House;
 use crate::page::{Browser, hidden};
-use crate::scene::{awaiting, open_question, question, running};
+use crate::scene::{awaiting, offering, open_choice, open_question, question, running};
+use crate::shown::together;
 
 #[tokio::test]
 async fn a_question_that_is_claimed_is_mine_and_nobody_elses_to_decide() {
@@ -54,7 +55,7 @@ async fn a_question_that_is_claimed_is_mine_and_nobody_elses_to_decide() {
 async fn whoever_claims_a_question_goes_on_with_what_he_has_written() {
     let house = House::open().await;
     let run = running(&*house.store, None).await;
-    let asked = open_question(&*house.store, &run).await;
+    let asked = open_choice(&*house.store, &run).await;
     let path = format!("/review/{}", asked.id);
     let (first, other) = (
         Browser::of(&house, "alex", Role::Reviewer).await,
@@ -194,32 +195,42 @@ async fn what_is_chosen_in_the_inbox_is_decided_together_or_not_at_all() {
     let house = House::open().await;
     let run = running(&*house.store, None).await;
     let mut asked = Vec::new();
-    for reason in ["which way?", "how far?", "for whom?"] {
-        // What has to be confirmed is not decided in passing.
+    for reason in ["may I go?", "may I stay?", "may I rest?"] {
+        // What has to be chosen or confirmed is not decided in passing.
         let mut plain = question(&run, reason);
         let mut content: serde_json::Value = serde_json::from_str(&plain.content).unwrap();
+        content["choices"] = serde_json::json!([]);
         content["confirmationItems"] = serde_json::json!([]);
         plain.content = content.to_string();
         asked.push(awaiting(&*house.store, plain).await);
     }
-    let with_confirmation = awaiting(&*house.store, question(&run, "sure?")).await;
+    let with_choices = awaiting(&*house.store, offering(&run, "sure?")).await;
     let browser = Browser::of(&house, "alex", Role::Reviewer).await;
     let (_, inbox) = browser.get("/").await;
-    let chosen = boxes(&inbox);
-    assert_eq!(chosen.len(), 3, "{inbox}");
-    assert!(
-        !chosen
-            .iter()
-            .any(|value| value.contains(&with_confirmation.id.to_string()))
-    );
+    let ids: Vec<String> = asked.iter().map(|one| one.id.to_string()).collect();
+    let mut chosen = boxes(&inbox);
+    chosen.sort();
+    let mut expected = ids.clone();
+    expected.sort();
+    assert_eq!(chosen, expected, "{inbox}");
+    let (_, page) = browser
+        .get(&together([&asked[0], &with_choices].into_iter()))
+        .await;
+    assert!(page.contains("Look at it alone"), "{page}");
+    let (_, page) = browser.get(&together(asked.iter())).await;
+    let seen = hidden(&page, "seen");
     // One was decided meanwhile: then none of the others is.
-    let first = asked[0].id.to_string();
-    let alone = chosen.iter().find(|value| value.contains(&first)).unwrap();
-    let fields = [("chosen", &**alone), ("decision", "reject")];
+    let (_, alone) = browser.get(&together(asked[..1].iter())).await;
+    let alone = hidden(&alone, "seen");
+    let fields = [
+        ("seen", &*alone),
+        ("chosen", &*ids[0]),
+        ("decision", "reject"),
+    ];
     let decided = browser.post("/inbox/decide", &fields).await;
     assert_eq!(decided.status(), StatusCode::SEE_OTHER);
-    let mut fields: Vec<(&str, &str)> = vec![("decision", "approve")];
-    fields.extend(chosen.iter().map(|value| ("chosen", &**value)));
+    let mut fields: Vec<(&str, &str)> = vec![("decision", "approve"), ("seen", &seen)];
+    fields.extend(ids.iter().map(|id| ("chosen", &**id)));
     let refused = browser.post("/inbox/decide", &fields).await;
     assert_eq!(refused.status(), StatusCode::CONFLICT);
     let told = refused.text().await.unwrap();
@@ -231,10 +242,10 @@ async fn what_is_chosen_in_the_inbox_is_decided_together_or_not_at_all() {
         let kept = house.store.interrupt(one.id).await.unwrap().unwrap();
         assert_eq!(kept.state, State::AwaitingReview);
     }
-    let (_, inbox) = browser.get("/").await;
-    let rest = boxes(&inbox);
-    let mut fields: Vec<(&str, &str)> = vec![("decision", "approve")];
-    fields.extend(rest.iter().map(|value| ("chosen", &**value)));
+    let (_, rest) = browser.get(&together(asked[1..].iter())).await;
+    let seen = hidden(&rest, "seen");
+    let mut fields: Vec<(&str, &str)> = vec![("decision", "approve"), ("seen", &seen)];
+    fields.extend(ids[1..].iter().map(|id| ("chosen", &**id)));
     let decided = browser.post("/inbox/decide", &fields).await;
     assert_eq!(decided.status(), StatusCode::SEE_OTHER);
     for one in &asked[1..] {

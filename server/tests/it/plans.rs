@@ -98,6 +98,42 @@ async fn another_change_than_the_one_that_was_shown_is_not_applied() {
 }
 
 #[tokio::test]
+async fn an_edited_plan_is_not_thrown_away_by_going_on() {
+    let house = House::open().await;
+    let (_run, pause) = held_plan(&*house.store).await;
+    let browser = Browser::of(&house, "ada", Role::Reviewer).await;
+    let path = format!("/review/{}", pause.id);
+    let (_, page) = browser.get(&path).await;
+    let steps = page.split_once("id=\"steps\"").unwrap().1;
+    assert!(steps.contains("form=\"decision\""), "{steps}");
+    let bound: Vec<(&str, String)> = ["version", "key", "shown_target", "shown_digest"]
+        .map(|name| (name, hidden(&page, name)))
+        .into();
+    let send = async |decision: &str, plan: &str| {
+        let mut fields: Vec<(&str, &str)> = bound
+            .iter()
+            .map(|(name, value)| (*name, &**value))
+            .collect();
+        fields.extend([("decision", decision), ("plan", plan)]);
+        browser.post(&path, &fields).await
+    };
+    for decision in ["resume", "respond"] {
+        let refused = send(decision, "sell\nclean up").await;
+        assert_eq!(refused.status(), StatusCode::UNPROCESSABLE_ENTITY);
+        let page = refused.text().await.unwrap();
+        assert!(page.contains("the edit is not applied"), "{page}");
+        assert!(
+            page.contains("id=\"apply\"") && page.contains("clean up"),
+            "{page}"
+        );
+    }
+    let open = house.store.interrupt(pause.id).await.unwrap().unwrap();
+    assert_eq!(open.state, State::AwaitingReview);
+    let resumed = send("resume", "bake <b>hot</b>\r\nsell").await;
+    assert_eq!(resumed.status(), StatusCode::SEE_OTHER);
+}
+
+#[tokio::test]
 async fn steps_of_a_request_are_checked_against_the_plan() {
     let house = House::open().await;
     let (_run, pause) = held_plan(&*house.store).await;

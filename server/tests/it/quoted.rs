@@ -80,7 +80,10 @@ async fn a_long_text_is_kept_whole_and_an_excerpt_says_how_long_it_is() {
     let raised = awaiting(&*house.store, raised).await;
     let browser = Browser::of(&house, "alex", Role::Reviewer).await;
     let (_, list) = browser.get("/").await;
-    assert!(list.contains(&format!("… ({length} characters)")), "{list}");
+    assert!(
+        list.contains(&format!("the end of it ({length} characters)")),
+        "{list}"
+    );
     let (_, page) = browser.get(&format!("/review/{}", raised.id)).await;
     assert_eq!(
         page.matches(&format!("({length} characters)")).count(),

@@ -4,13 +4,13 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 
 use crate::house::{House, problem};
-use crate::scene::{asked, awaiting, open_question, question, running};
+use crate::scene::{asked, awaiting, open_choice, open_question, question, running};
 
 #[tokio::test]
 async fn a_question_is_read_with_everything_that_one_needs_to_answer_it() {
     let house = House::open().await;
     let run = running(&*house.store, None).await;
-    let asked = open_question(&*house.store, &run).await;
+    let asked = open_choice(&*house.store, &run).await;
     let response = house
         .get("viewer", &format!("/v1/interrupts/{}", asked.id))
         .send()

@@ -46,7 +46,7 @@ async fn a_reviewer_remembers_a_decision_and_the_same_question_is_answered_by_it
     let asked = open_question(&*house.store, &run).await;
     let body = json!({
         "decision": "respond",
-        "payload": {"selectedChoices": ["expand"]},
+        "message": "expand",
         "remember": {"scope": "run", "ttl_s": 600, "max_uses": 2},
     });
     let made = decide(&house, "reviewer", &asked, &body).await;
@@ -67,10 +67,7 @@ async fn a_reviewer_remembers_a_decision_and_the_same_question_is_answered_by_it
     let shown = house.read(&format!("/v1/interrupts/{}", decided.id)).await;
     assert_eq!(shown["decision"]["rule_id"], rule["rule_id"]);
     assert_eq!(shown["decision"]["by"], "a standing rule of reviewer");
-    assert_eq!(
-        shown["decision"]["payload"]["selectedChoices"],
-        json!(["expand"])
-    );
+    assert_eq!(shown["decision"]["payload"]["text"], "expand");
     is_answered(&house, &run, &asked.reason).await.unwrap();
     assert!(
         is_answered(&house, &run, &asked.reason).await.is_none(),

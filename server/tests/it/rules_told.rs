@@ -45,7 +45,7 @@ async fn a_rule_is_told_when_it_is_made_used_and_revoked() {
     let run = running(&*house.store, None).await;
     let asked = open_question(&*house.store, &run).await;
     let body = json!({
-        "decision": "respond", "payload": {"selectedChoices": ["expand"]},
+        "decision": "respond", "message": "expand",
         "remember": {"scope": "run", "ttl_s": 600, "max_uses": 5},
     });
     assert_eq!(

@@ -61,7 +61,7 @@ pub(crate) fn node(run: RunId, id: &str, kind: &str) -> NodeRow {
     }
 }
 
-/// The request of an agent, with whatever text.
+/// The request of an agent with choices and a confirmation, with whatever text.
 pub(crate) fn asked(reason: &str) -> serde_json::Value {
     json!({
         "type": "HUMAN_REVIEW",
@@ -78,7 +78,11 @@ pub(crate) fn asked(reason: &str) -> serde_json::Value {
     })
 }
 
+/// A question that a yes or a no answers.
 pub(crate) fn question(run: &Run, reason: &str) -> Admission {
+    let mut content = asked(reason);
+    content["choices"] = json!([]);
+    content["confirmationItems"] = json!([]);
     Admission {
         id: InterruptId::generate(),
         run: run.id,
@@ -95,7 +99,7 @@ pub(crate) fn question(run: &Run, reason: &str) -> Admission {
         mode: StopMode::Graceful,
         scope: Scope::Agent,
         reason: reason.to_owned(),
-        content: asked(reason).to_string(),
+        content: content.to_string(),
         key: IdempotencyKey::new(RunId::generate().to_string()).unwrap(),
         allowed: Vec::new(),
         patience: None,
@@ -103,6 +107,14 @@ pub(crate) fn question(run: &Run, reason: &str) -> Admission {
         most_attempts: 8,
         recurrence: Recurrence::Verbatim,
         reroute: None,
+    }
+}
+
+/// A question with choices and a confirmation.
+pub(crate) fn offering(run: &Run, reason: &str) -> Admission {
+    Admission {
+        content: asked(reason).to_string(),
+        ..question(run, reason)
     }
 }
 
@@ -124,6 +136,12 @@ pub(crate) async fn open_question(store: &dyn Store, run: &Run) -> Interrupt {
         question(run, "Need clarification on discovery scope"),
     )
     .await
+}
+
+/// One with choices that waits for a person.
+pub(crate) async fn open_choice(store: &dyn Store, run: &Run) -> Interrupt {
+    let asked = offering(run, "Need clarification on discovery scope");
+    awaiting(store, asked).await
 }
 
 pub(crate) async fn awaiting(store: &dyn Store, admission: Admission) -> Interrupt {

@@ -15,7 +15,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
 use crate::house::House;
-use crate::scene::{checkpoint, delivery, open_question, running};
+use crate::scene::{checkpoint, delivery, open_choice, open_question, running};
 
 /// A client of the socket.
 pub(crate) struct Socket(WebSocketStream<MaybeTlsStream<TcpStream>>);
@@ -258,7 +258,7 @@ async fn two_subscriptions_of_one_socket_are_told_apart_and_ended_apart() {
 async fn a_decision_over_the_socket_is_the_same_as_one_by_request() {
     let house = House::open().await;
     let run = running(&*house.store, None).await;
-    let asked = open_question(&*house.store, &run).await;
+    let asked = open_choice(&*house.store, &run).await;
     let mut socket = Socket::open(&house, "reviewer").await;
     let decision = |version: u64| {
         json!({"type": "decision", "id": "d", "payload": {
@@ -381,7 +381,7 @@ async fn a_socket_ends_when_the_token_that_opened_it_is_revoked() {
 async fn nothing_is_done_for_a_socket_whose_token_was_revoked() {
     let house = House::open().await;
     let run = running(&*house.store, None).await;
-    let asked = open_question(&*house.store, &run).await;
+    let asked = open_choice(&*house.store, &run).await;
     let mut socket = Socket::open(&house, "reviewer").await;
     let digest = interrupts::Digest::of(house.tokens["reviewer"].as_bytes());
     house.store.revoke_token(digest, None).await.unwrap();

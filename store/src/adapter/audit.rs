@@ -7,7 +7,7 @@ use interrupts::store::{
 };
 use routing_core::RunId;
 
-use super::Adapter;
+use super::{Adapter, count_rows_when_due};
 use crate::operation::Consume;
 use crate::query::Backend;
 
@@ -43,6 +43,10 @@ impl<B: Backend> Outbox for Adapter<B> {
 impl<B: Backend> Audit for Adapter<B> {
     async fn audit(&self, page: Page) -> Result<Vec<AuditRow>, StoreError> {
         self.backend.audit(page).await
+    }
+
+    async fn count_rows(&self) -> Result<(), StoreError> {
+        count_rows_when_due(self).await
     }
 
     async fn verify_audit(&self) -> Result<Verification, VerifyError> {

@@ -1,14 +1,16 @@
 //! The ports of nodes and of messages to them.
 
 use async_trait::async_trait;
+use interrupts::IdempotencyKey;
 use interrupts::life::Actor;
 use interrupts::store::{
-    MessageError, Messages, NewMessage, NodeRow, Nodes, Page, RunError, StoreError, StoredMessage,
+    Intent, JournalEntry, JournalError, MessageError, Messages, NewMessage, NodeRow, Nodes, Page,
+    RunError, StoreError, StoredMessage,
 };
 use routing_core::{NodeId, RunId};
 
 use super::Adapter;
-use crate::operation::{PutNodes, ReadMessages, SendMessage, WithdrawMessage};
+use crate::operation::{KeepReading, PutNodes, ReadMessages, SendMessage, WithdrawMessage};
 use crate::query::Backend;
 
 #[async_trait]
@@ -64,15 +66,42 @@ impl<B: Backend> Messages for Adapter<B> {
         epoch: u64,
         messages: &[u64],
     ) -> Result<Vec<u64>, RunError> {
-        // Messages are kept by their keys. What is found here is looked at again in the transaction.
-        let mut keys = Vec::new();
-        for message in messages {
-            let found = message_at(&self.backend, run, *message).await?;
-            keys.extend(found.map(|stored| stored.message.key));
-        }
+        let keys = keys_of(&self.backend, run, messages).await?;
         let operation = ReadMessages { run, epoch, keys };
         self.backend.execute(operation).await
     }
+
+    async fn keep_reading(
+        &self,
+        epoch: u64,
+        reading: Intent,
+        messages: &[u64],
+    ) -> Result<Option<JournalEntry>, JournalError> {
+        let keys = keys_of(&self.backend, reading.run, messages).await?;
+        if keys.len() < messages.len() {
+            return Ok(None);
+        }
+        let operation = KeepReading {
+            epoch,
+            reading,
+            keys,
+        };
+        self.backend.execute(operation).await
+    }
+}
+
+/// The keys by which messages are kept. What is found here is looked at again in the transaction.
+async fn keys_of<B: Backend>(
+    backend: &B,
+    run: RunId,
+    messages: &[u64],
+) -> Result<Vec<IdempotencyKey>, StoreError> {
+    let mut keys = Vec::new();
+    for message in messages {
+        let found = message_at(backend, run, *message).await?;
+        keys.extend(found.map(|stored| stored.message.key));
+    }
+    Ok(keys)
 }
 
 /// The message of a run at this place among all.

@@ -9,12 +9,15 @@ use interrupts::store::{
 use jiff::SignedDuration;
 use routing_core::RunId;
 
-use super::Adapter;
+use super::{Adapter, count_rows_when_due};
 use crate::operation::{ChangeRun, CreateRun, Fork, RunChange, Save};
 use crate::query::{Backend, JournalPart};
 
 /// How many interrupts end in the transaction that ends their run. More of them are left to the sweep.
 const ENDED_WITH_THEIR_RUN: u32 = 256;
+
+/// The most bytes of a run's own name: an index of PostgreSQL has no room for much more.
+const LONGEST_NAME: usize = 2_000;
 
 /// How many entries of a journal are read at a time.
 const ENTRIES_AT_A_TIME: u32 = 1_000;
@@ -22,6 +25,7 @@ const ENTRIES_AT_A_TIME: u32 = 1_000;
 #[async_trait]
 impl<B: Backend> Runs for Adapter<B> {
     async fn create_run(&self, new: NewRun) -> Result<Run, RunError> {
+        check_name(&new)?;
         self.backend.execute(CreateRun { new }).await
     }
 
@@ -31,6 +35,7 @@ impl<B: Backend> Runs for Adapter<B> {
         new: NewRun,
         known: Vec<KnownEffect>,
     ) -> Result<Run, RunError> {
+        check_name(&new)?;
         let done = match self.backend.checkpoint(from).await? {
             Some(checkpoint) => done_by(&self.backend, &checkpoint).await?,
             // The transaction says so, unless the fork exists already.
@@ -46,6 +51,7 @@ impl<B: Backend> Runs for Adapter<B> {
     }
 
     async fn own_run(&self, id: RunId, owner: Delivery) -> Result<Run, RunError> {
+        count_rows_when_due(self).await?;
         alter(&self.backend, id, RunChange::Own(owner)).await
     }
 
@@ -109,6 +115,7 @@ impl<B: Backend> Runs for Adapter<B> {
 #[async_trait]
 impl<B: Backend> Checkpoints for Adapter<B> {
     async fn save(&self, draft: CheckpointDraft) -> Result<Checkpoint, CheckpointError> {
+        column("the content of a checkpoint", &draft.content, usize::MAX)?;
         self.backend.execute(Save { draft }).await
     }
 
@@ -122,6 +129,26 @@ impl<B: Backend> Checkpoints for Adapter<B> {
 
     async fn checkpoints(&self, run: RunId, page: Page) -> Result<Vec<Checkpoint>, StoreError> {
         self.backend.checkpoints(run, page).await
+    }
+}
+
+/// Checks a text that is a column of its own. All other texts are parts of JSON, which escapes U+0000; PostgreSQL has no
+/// column that could keep it, so no store does.
+fn column(what: &str, text: &str, most: usize) -> Result<(), StoreError> {
+    let detail = match text.len() {
+        length if length > most => {
+            format!("{what} has at most {most} bytes, this one has {length}")
+        }
+        _ if text.contains('\0') => format!("{what} cannot have the character U+0000"),
+        _ => return Ok(()),
+    };
+    Err(StoreError::InvalidValue { detail })
+}
+
+fn check_name(new: &NewRun) -> Result<(), StoreError> {
+    match &new.alias {
+        Some(alias) => column("the name of a run", alias, LONGEST_NAME),
+        None => Ok(()),
     }
 }
 

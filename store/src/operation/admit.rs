@@ -3,9 +3,10 @@
 use interrupts::Digest;
 use interrupts::life::{Admission, Event, Evidence, Family, Interrupt, Scope};
 use interrupts::store::{AdmitError, Admitted, RaisedQuestion, StoreError};
+use routing_core::InterruptType;
 
 use super::join::{note, want_slot};
-use super::{Halt, Operation};
+use super::{Halt, Operation, undelivered};
 use crate::tables::{KeyRow, Tables};
 
 /// Admits an interrupt.
@@ -104,6 +105,9 @@ pub(super) fn want(admission: &Admission, tables: &mut Tables) {
     tables.keys.want(&admission.key);
     tables.runs.want(&admission.run);
     tables.interrupts.want(&admission.id);
+    if admission.interrupt_type == InterruptType::Branch {
+        undelivered::want(admission.run, tables);
+    }
     want_slot(admission, tables);
 }
 
@@ -176,6 +180,11 @@ pub(super) fn admit(
         return Err(Halt::Refused(AdmitError::UnknownRun { run }));
     };
     let (state, catalogue) = (run.run.state, run.run.catalogue);
+    if admission.interrupt_type == InterruptType::Branch
+        && let Some(waiting) = undelivered::waiting(admission.run, tables)?
+    {
+        return Err(Halt::Refused(AdmitError::MessagesWait(waiting)));
+    }
     let mut step = admission
         .admit(digest, state, &tables.rules.limits, tables.now)
         .map_err(|refused| Halt::Refused(refused.into()))?;

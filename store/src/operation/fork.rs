@@ -9,7 +9,7 @@ use interrupts::store::{
 use routing_core::RunId;
 
 use super::run::{alias_of, place};
-use super::{Halt, Operation, node};
+use super::{Halt, Operation, node, undelivered};
 use crate::tables::{Failed, Tables};
 
 /// Creates a run that continues from a checkpoint.
@@ -32,6 +32,7 @@ impl Operation for Fork {
         tables.runs.want(&self.new.id);
         tables.checkpoint_ids.want(&self.from);
         tables.runs.want(&self.from.run);
+        undelivered::want(self.from.run, tables);
         if let Some(alias) = &self.new.alias {
             tables.aliases.want(alias);
         }
@@ -54,6 +55,9 @@ impl Operation for Fork {
         if tables.checkpoint_ids.get(&self.from)?.is_none() {
             let checkpoint = self.from;
             return Err(Halt::Refused(RunError::NoCheckpoint { checkpoint }));
+        }
+        if let Some(waiting) = undelivered::waiting(self.from.run, tables)? {
+            return Err(Halt::Refused(RunError::MessagesWait(waiting)));
         }
         alias_of(&self.new, tables)?;
         let mut effects = 0;

@@ -2,13 +2,14 @@
 
 use interrupts::life::Actor;
 use interrupts::store::{
-    AuditSubject, MessageError, MessageEvent, MessageState, NewMessage, Notification, RunError,
-    StoredMessage,
+    AuditSubject, Intent, JournalEntry, JournalError, MessageError, MessageEvent, MessageState,
+    NewMessage, Notification, RunError, StoredMessage,
 };
 use interrupts::{Digest, IdempotencyKey};
 use routing_core::RunId;
 
 use super::join::{ends, want_ends};
+use super::journal::check_run;
 use super::run::check_epoch;
 use super::{Halt, Operation, undelivered};
 use crate::tables::Tables;
@@ -207,5 +208,51 @@ impl Operation for ReadMessages {
         }
         undelivered::forget(self.run, &self.keys, tables)?;
         Ok(read)
+    }
+}
+
+/// Reads waiting messages under an entry of the journal.
+pub(crate) struct KeepReading {
+    pub(crate) epoch: u64,
+    pub(crate) reading: Intent,
+    pub(crate) keys: Vec<IdempotencyKey>,
+}
+
+impl Operation for KeepReading {
+    type Output = Option<JournalEntry>;
+    type Error = JournalError;
+
+    fn want(&self, tables: &mut Tables) {
+        let run = self.reading.run;
+        tables.heads.want(&());
+        tables.runs.want(&run);
+        tables.journal.want(&self.reading.effect);
+        undelivered::want(run, tables);
+        for key in &self.keys {
+            tables.messages.want(key);
+        }
+    }
+
+    fn run(&self, tables: &mut Tables) -> Result<Option<JournalEntry>, Halt<JournalError>> {
+        let run = self.reading.run;
+        check_run(run, self.epoch, tables)?;
+        if let Some(known) = tables.journal.get(&self.reading.effect)? {
+            return Ok(Some(known.clone()));
+        }
+        let mut read = Vec::new();
+        for key in &self.keys {
+            match tables.messages.get(key)? {
+                Some(stored) if stored.state.is_waiting() => read.push(stored.clone()),
+                Some(_) | None => return Ok(None),
+            }
+        }
+        for mut stored in read {
+            stored.state = MessageState::Read { at: tables.now };
+            tables.messages.put(stored.message.key.clone(), stored);
+        }
+        undelivered::forget(run, &self.keys, tables)?;
+        let entry = tables.journal_intent(self.reading.clone())?;
+        // Its intent says all that there is to say.
+        Ok(Some(tables.journal_result(entry, "{}".to_owned())?))
     }
 }

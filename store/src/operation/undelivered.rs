@@ -1,9 +1,9 @@
 //! Messages that no one has read: those that wait, and those that no one will read any more.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use interrupts::IdempotencyKey;
-use interrupts::store::MessageState;
+use interrupts::store::{MessageState, WaitingMessages};
 use routing_core::{NodeId, RunId};
 
 use crate::tables::{Failed, Tables};
@@ -34,6 +34,18 @@ pub(super) fn forget(
         tables.slots.put((run, NodeId::root()), slot);
     }
     Ok(())
+}
+
+/// The messages of a run that wait for its agents, where there are some.
+pub(super) fn waiting(run: RunId, tables: &mut Tables) -> Result<Option<WaitingMessages>, Failed> {
+    let mut waiting = BTreeMap::new();
+    for key in tables.slot(run, &NodeId::root())?.waiting {
+        let stored = tables.messages.get(&key)?;
+        if let Some(stored) = stored.filter(|stored| stored.state.is_waiting()) {
+            *waiting.entry(stored.message.node.clone()).or_default() += 1;
+        }
+    }
+    Ok((!waiting.is_empty()).then_some(WaitingMessages(waiting)))
 }
 
 /// Whose end it is that leaves messages unread.

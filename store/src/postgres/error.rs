@@ -16,8 +16,16 @@ pub(super) fn store_error(error: &Error) -> StoreError {
         Some(&(SqlState::DATA_CORRUPTED | SqlState::INDEX_CORRUPTED)) => {
             StoreError::Corrupt { detail }
         }
+        Some(code) if is_about_value(code) => StoreError::InvalidValue { detail },
         Some(_) | None => StoreError::Unavailable { detail },
     }
+}
+
+/// Whether the server refuses a value, and would whenever it is asked: class 22 is about data, 54 about limits.
+fn is_about_value(code: &SqlState) -> bool {
+    ["22", "54"]
+        .iter()
+        .any(|class| code.code().starts_with(class))
 }
 
 /// Whether the connection is of no use any more: the server ends, was replaced by another one, or cannot be reached. A

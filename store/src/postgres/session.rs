@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
-use std::sync::Arc;
 use std::task::Poll;
 
 use futures_util::{Stream, StreamExt as _};
@@ -261,6 +260,10 @@ pub(super) enum Answer {
     Changed(u64),
 }
 
+fn unreachable(detail: String) -> StoreError {
+    StoreError::Unreachable { detail }
+}
+
 fn unavailable(detail: String) -> StoreError {
     StoreError::Unavailable { detail }
 }
@@ -274,13 +277,13 @@ async fn connect(
     configs: &[Config],
     location: &PostgresLocation,
 ) -> Found<(Client, JoinHandle<()>)> {
-    let mut failed = unavailable("it has no host".to_owned());
+    let mut failed = unreachable("it has no host".to_owned());
     for config in configs {
         let connected = timeout(location.longest_opening(), connect_to(config, location)).await;
         match connected {
             Ok(Ok(connected)) => return Ok(connected),
             Ok(Err(error)) => failed = error,
-            Err(_elapsed) => failed = unavailable("the server says nothing".to_owned()),
+            Err(_elapsed) => failed = unreachable("the server says nothing".to_owned()),
         }
     }
     Err(failed)
@@ -307,9 +310,12 @@ async fn connect_to(
     Ok((client, tokio::spawn(async move { ended(connection.await) })))
 }
 
-/// Without a connection the server is unavailable, regardless of the error's code.
+/// Without a connection the server is unavailable where it answers that it gives none, and unreachable otherwise.
 fn unreachable_server(error: &tokio_postgres::Error) -> StoreError {
-    unavailable(in_words(error))
+    match error.code().is_none() || is_lost(error) {
+        true => unreachable(in_words(error)),
+        false => unavailable(in_words(error)),
+    }
 }
 
 fn ended(connection: Result<(), tokio_postgres::Error>) {
@@ -383,6 +389,10 @@ impl Database for Session {
         values: &[Cell<'_>],
         read: &mut dyn FnMut(&dyn Columns) -> Found<()>,
     ) -> Found<()> {
+        if values.iter().any(Cell::has_null_character) {
+            // The server takes no such text, so no row has it.
+            return Ok(());
+        }
         self.prepare([sql].into_iter())?;
         let statement = self.statement(sql)?;
         let (runtime, client) = (runtime(&self.runtime)?, &self.client);

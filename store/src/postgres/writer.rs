@@ -83,7 +83,9 @@ pub(super) fn again(location: &PostgresLocation) -> Found<Session> {
     let begun = Instant::now();
     loop {
         match Session::open(location) {
-            Err(error @ StoreError::Unavailable { .. }) if begun.elapsed() < PATIENCE => {
+            Err(error @ (StoreError::Unreachable { .. } | StoreError::Unavailable { .. }))
+                if begun.elapsed() < PATIENCE =>
+            {
                 if location.is_away() {
                     tracing::warn!(%error, "the store cannot be reached; it is tried again");
                 }
@@ -247,9 +249,11 @@ impl DatabaseWriter {
         let begun = Instant::now();
         loop {
             match self.has_committed() {
-                Err(StoreError::Unavailable { .. } | StoreError::Locked)
-                    if begun.elapsed() < PATIENCE =>
-                {
+                Err(
+                    StoreError::Unreachable { .. }
+                    | StoreError::Unavailable { .. }
+                    | StoreError::Locked,
+                ) if begun.elapsed() < PATIENCE => {
                     tracing::debug!("it is asked again whether a transaction was committed");
                 }
                 found => return found,

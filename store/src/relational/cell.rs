@@ -76,6 +76,12 @@ impl Cell<'_> {
         Self::Number(i64::from(limit))
     }
 
+    /// Whether it is a text that has the character U+0000.
+    #[cfg(feature = "postgres")]
+    pub(crate) fn has_null_character(&self) -> bool {
+        matches!(self.value(), ColumnValue::Text(text) if text.contains(&0))
+    }
+
     /// The same value, borrowed.
     pub fn borrowed(&self) -> Cell<'_> {
         match self {

@@ -1,5 +1,5 @@
 //! What a file is looked through for when it is opened: rows that do not fit their seals, and rows that are not there or
-//! too many. Texts are compared when they are read.
+//! too many. Texts are compared when they are read. The rows of every store are counted before a run is taken up.
 
 use interrupts::store::StoreError;
 
@@ -8,7 +8,7 @@ use super::column::{count, each};
 use super::database::Database;
 use super::heads;
 use super::sealed::{COUNTED, OUTBOX, Sealed};
-use crate::tables::Heads;
+use crate::tables::{Heads, damaged as damage};
 
 const ENDS_OF_OUTBOX: &str =
     "SELECT COALESCE(MIN(position), 0), COALESCE(MAX(position), 0) FROM outbox";
@@ -17,6 +17,47 @@ const ENDS_OF_AUDIT: &str =
 
 /// How many are reported at most.
 pub(super) const MOST_TOLD: usize = 10;
+
+/// Checks that no row is missing, and none too many.
+///
+/// # Errors
+///
+/// [`StoreError::Corrupt`] with what is missing.
+pub(super) fn count_rows(database: &mut dyn Database) -> Result<(), StoreError> {
+    let mut found = Vec::new();
+    database.each(heads::WITH_COUNTS, &[Cell::Number(1)], &mut |row| {
+        let heads = heads::newest(row)?.0;
+        let counted = |place| count(row, heads::FIRST_COUNT + place);
+        for (place, table) in COUNTED.into_iter().enumerate() {
+            compare(table, place, counted(place)?, &heads, &mut found);
+        }
+        let after = Some(heads.audit_anchor.position);
+        let (outbox, audit) = (COUNTED.len(), COUNTED.len() + 3);
+        for (table, at, last, after) in [
+            ("outbox", outbox, heads.outbox, None),
+            ("audit", audit, heads.audit.position, after),
+        ] {
+            let (rows, ends) = (counted(at)?, (counted(at + 1)?, counted(at + 2)?));
+            compare_list(table, (rows, last), ends, after, &mut found);
+        }
+        Ok(())
+    })?;
+    match found.is_empty() {
+        true => Ok(()),
+        false => Err(damage(&found.join("; "))),
+    }
+}
+
+/// Compares how many rows a table has with how many were written, as far as that is known.
+fn compare(table: &Sealed, place: usize, rows: u64, heads: &Heads, found: &mut Vec<String>) {
+    let known = heads.kept.as_ref().and_then(|kept| kept.rows.get(place));
+    if let Some(expected) = known.filter(|expected| **expected != rows) {
+        found.push(format!(
+            "{} has {rows} rows where {expected} were written",
+            table.table
+        ));
+    }
+}
 
 /// What does not fit, in words.
 pub(crate) fn misfits(database: &mut dyn Database) -> Result<Vec<String>, StoreError> {
@@ -40,18 +81,11 @@ fn misfits_now(database: &mut dyn Database) -> Result<Vec<String>, StoreError> {
         }
         Err(error) => return Err(error),
     };
-    let known = heads.kept.as_ref().map(|kept| kept.rows.as_slice());
     let mut unsealed = 0;
     for (place, table) in COUNTED.into_iter().enumerate() {
         let (rows, without) = columns(database, table, &mut found)?;
         unsealed += without;
-        let expected = known.and_then(|rows| rows.get(place)).copied();
-        if let Some(expected) = expected.filter(|expected| *expected != rows) {
-            found.push(format!(
-                "{} has {rows} rows where {expected} were written",
-                table.table
-            ));
-        }
+        compare(table, place, rows, &heads, &mut found);
     }
     if let Some(kept) = &heads.kept
         && unsealed > kept.unsealed
@@ -115,7 +149,7 @@ fn columns(
     Ok((rows, unsealed))
 }
 
-/// Checks that a list has no gaps, and ends where it should. It begins after a place, where that is known.
+/// Reads where a list begins and ends, and compares it.
 fn list(
     database: &mut dyn Database,
     (table, sql): (&str, &'static str),
@@ -126,7 +160,19 @@ fn list(
     let ends = each(database, sql, &[], |row| {
         Ok((count(row, 0)?, count(row, 1)?))
     })?;
-    let (first, end) = ends.first().copied().unwrap_or_default();
+    let ends = ends.first().copied().unwrap_or_default();
+    compare_list(table, (rows, last), ends, after, found);
+    Ok(())
+}
+
+/// Checks that a list has no gaps, and ends where it should. It begins after a place, where that is known.
+fn compare_list(
+    table: &str,
+    (rows, last): (u64, u64),
+    (first, end): (u64, u64),
+    after: Option<u64>,
+    found: &mut Vec<String>,
+) {
     let begins = after.is_none_or(|after| rows == 0 || first == after + 1);
     let is_whole = match rows {
         // All of it may have been purged.
@@ -136,5 +182,4 @@ fn list(
     if !is_whole {
         found.push(format!("{table} lacks rows: it has {rows} up to row {end}"));
     }
-    Ok(())
 }

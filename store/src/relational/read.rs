@@ -18,7 +18,7 @@ use super::cell::{Cell, Columns};
 use super::column::{count, each, node_key, position, read_json, text};
 use super::database::Relational;
 use super::sealed::{self, columns};
-use super::{heads, verify};
+use super::{checked, heads, verify};
 use crate::operation::Operation;
 use crate::query::{Backend, Found, JournalPart};
 use crate::tables::{Heads, damaged};
@@ -44,6 +44,16 @@ const INTERRUPTS_OF_RUN: &str = concat!(
      WHERE run = ?1 AND live = 1 AND position > ?2) AS of_run \
      WHERE (CAST(?3 AS TEXT) IS NULL OR node = ?3) \
      AND (CAST(?4 AS TEXT) IS NULL OR state IN (SELECT value FROM json_each(?4))) \
+     ORDER BY position LIMIT ?5"
+);
+/// What has ended is not looked at, however much of it a run has.
+const OPEN_INTERRUPTS_OF_RUN: &str = concat!(
+    "SELECT ",
+    columns!(interrupts),
+    " FROM interrupts INDEXED BY interrupts_of_run \
+     WHERE run = ?1 AND live = 1 AND position > ?2 \
+     AND (CAST(?3 AS TEXT) IS NULL OR node = ?3) \
+     AND state IN (SELECT value FROM json_each(?4)) \
      ORDER BY position LIMIT ?5"
 );
 const OPEN_INTERRUPTS: &str = concat!(
@@ -126,6 +136,10 @@ impl<R: Relational> Backend for R {
         self.submit(operation).await
     }
 
+    async fn count_rows(&self) -> Found<()> {
+        self.ask(checked::count_rows).await
+    }
+
     async fn interrupt(&self, id: InterruptId) -> Found<Option<Interrupt>> {
         let sql = concat!(
             "SELECT ",
@@ -156,11 +170,15 @@ impl<R: Relational> Backend for R {
         let states = list(filter.states.iter().map(|state| state.name()));
         let only_live = !filter.states.is_empty() && filter.states.iter().all(|it| it.is_live());
         let read = |row: &dyn Columns| numbered(row, &sealed::INTERRUPTS);
-        // Three statements, so that each has its index.
+        // A statement for each, so that each has its index.
         match filter.run {
             Some(run) => {
                 let values = [Cell::made(&run), after, node, states, limit];
-                self.rows(INTERRUPTS_OF_RUN, values, read).await
+                let sql = match only_live {
+                    true => OPEN_INTERRUPTS_OF_RUN,
+                    false => INTERRUPTS_OF_RUN,
+                };
+                self.rows(sql, values, read).await
             }
             None => {
                 let sql = match only_live {

@@ -277,6 +277,7 @@ const fn is_about_one_row(error: &StoreError) -> bool {
     matches!(
         error,
         StoreError::Unavailable { .. }
+            | StoreError::InvalidValue { .. }
             | StoreError::Corrupt { .. }
             | StoreError::DamagedRow { .. }
             | StoreError::Full

@@ -17,7 +17,7 @@ use super::leaving::Owned;
 use super::opened_file::OpenedFile;
 use super::readers::Readers;
 use super::{Sqlite, SqliteStore, StoreStatus, log, read_only, schema};
-use crate::adapter::{Adapter, StoreSettings};
+use crate::adapter::{Adapter, Opening, StoreSettings};
 use crate::relational::{Writer, misfits};
 
 /// Older versions can damage a database in write-ahead mode that has two connections.
@@ -57,19 +57,16 @@ impl SqliteStore {
             let own = Arc::new(own_files(&path));
             make(&path)?;
             log::check(&path)?;
-            match connect(&path) {
+            match connect_as(&path, settings.opening) {
                 Ok(connection) => checked(connection, &path, settings, own),
-                Err(error) if read_only::is_reason_of(&error, &path) => {
+                Err(error) => {
+                    let Some(found) = read_only::status_of(&error, &path) else {
+                        return Err(error);
+                    };
                     let place = read_only::place(&path)?;
                     let misfits = misfits(&mut FileConnection(connect_reader(&place.path)?))?;
-                    look(
-                        place,
-                        status(StoreStatus::ReadOnly, &misfits),
-                        settings,
-                        own,
-                    )
+                    look(place, status(found, &misfits), settings, own)
                 }
-                Err(error) => Err(error),
             }
         });
         opened.await.map_err(|error| StoreError::Unavailable {
@@ -78,7 +75,7 @@ impl SqliteStore {
     }
 }
 
-/// A store over a connection to write with, which is used only where nothing is missing.
+/// A store over a connection to write with, which is used only where nothing is known to be missing.
 fn checked(
     connection: Connection,
     path: &Path,
@@ -86,7 +83,10 @@ fn checked(
     own: Arc<OwnFiles>,
 ) -> Result<SqliteStore, StoreError> {
     let mut connection = FileConnection(connection);
-    let misfits = misfits(&mut connection)?;
+    let misfits = match settings.opening {
+        Opening::Checked => misfits(&mut connection)?,
+        Opening::AtOnce => Vec::new(),
+    };
     if misfits.is_empty() {
         return start(connection.0, path, settings, own);
     }
@@ -172,14 +172,11 @@ pub(super) fn make(path: &Path) -> Result<(), StoreError> {
     if let Some(folder) = path.parent().and_then(|it| std::fs::File::open(it).ok()) {
         folder.sync_all().map_err(unavailable)?;
     }
-    for end in ["", "-wal", "-shm", "-journal"] {
-        // Most of them do not exist.
-        let _removed = std::fs::remove_file(beside(&aside, end));
-    }
+    remove(&aside);
     made
 }
 
-/// A new and empty store, closed. SQLite gives the files beside it the same permissions.
+/// A new and empty store, closed: the file alone is all of it. Nothing is left where that fails. SQLite gives the files beside it the same permissions.
 fn fill(path: &Path) -> Result<(), StoreError> {
     let mut file = std::fs::OpenOptions::new();
     file.write(true).create_new(true);
@@ -199,10 +196,36 @@ fn fill(path: &Path) -> Result<(), StoreError> {
             StoreError::Unavailable { detail }
         }
     })?;
-    let connection = connect(path)?;
-    connection
-        .close()
-        .map_err(|(_connection, error)| store_error(error))
+    let filled = connect(path).and_then(|connection| {
+        move_log(&connection)?;
+        let closed = connection.close();
+        closed.map_err(|(_connection, error)| store_error(error))
+    });
+    filled.inspect_err(|_unfilled| remove(path))
+}
+
+/// Moves the whole log into the file, so that the file alone is the store. Closing the last connection does the same, and
+/// does not say where there was no room for it.
+///
+/// # Errors
+///
+/// [`StoreError::Full`] where there is no room; [`StoreError::Locked`] where another process reads the log.
+pub(super) fn move_log(connection: &Connection) -> Result<(), StoreError> {
+    let was_busy: bool = connection
+        .query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |row| row.get(0))
+        .map_err(store_error)?;
+    match was_busy {
+        true => Err(StoreError::Locked),
+        false => Ok(()),
+    }
+}
+
+/// Removes a file and what SQLite has beside it.
+pub(crate) fn remove(path: &Path) {
+    for end in ["", "-wal", "-shm", "-journal"] {
+        // Most of them do not exist.
+        let _removed = std::fs::remove_file(beside(path, end));
+    }
 }
 
 /// A file that is named after another one.
@@ -214,6 +237,10 @@ pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
 
 /// A connection to write with, to a file that has been checked and brought up to date.
 pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
+    connect_as(path, Opening::Checked)
+}
+
+fn connect_as(path: &Path, opening: Opening) -> Result<Connection, StoreError> {
     let mut connection = connect_with(path)?;
     check_engine()?;
     // Before anything is changed: the file may not be ours.
@@ -231,7 +258,9 @@ pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     set(&connection, "synchronous", SYNCHRONOUS_FULL)?;
     set(&connection, "wal_autocheckpoint", PAGES_BEFORE_CHECKPOINT)?;
     check_durability(&connection)?;
-    check_integrity(&connection)?;
+    if opening == Opening::Checked {
+        check_integrity(&connection)?;
+    }
     schema::update(&mut connection)?;
     Ok(connection)
 }

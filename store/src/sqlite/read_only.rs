@@ -10,6 +10,7 @@ use interrupts::store::StoreError;
 
 use super::open::{beside, connect, connect_reader};
 use super::schema;
+use super::status::StoreStatus;
 
 /// How often a copy is made that another process has changed meanwhile.
 const MOST_COPIES: u32 = 3;
@@ -34,14 +35,22 @@ impl Drop for Copied {
     }
 }
 
-/// Whether an error of opening a file means that the file or its folder cannot be written.
-pub(super) fn is_reason_of(error: &StoreError, path: &Path) -> bool {
+/// The status of a file that was not opened to be written, where the error means that it or its folder cannot be written.
+pub(super) fn status_of(error: &StoreError, path: &Path) -> Option<StoreStatus> {
     let may_be = matches!(
         error,
         StoreError::NotDurable { .. } | StoreError::Unavailable { .. }
     );
     let folder = path.parent().unwrap_or(Path::new("."));
-    path.is_file() && (*error == StoreError::ReadOnly || may_be && !takes_files(folder))
+    if !path.is_file() {
+        None
+    } else if *error == StoreError::Full {
+        Some(StoreStatus::Full)
+    } else if *error == StoreError::ReadOnly || may_be && !takes_files(folder) {
+        Some(StoreStatus::ReadOnly)
+    } else {
+        None
+    }
 }
 
 /// Whether a file can be made in a folder: permissions alone do not say.

@@ -10,6 +10,8 @@ pub enum StoreStatus {
     Whole,
     /// It lies where it cannot be written. It can be read.
     ReadOnly,
+    /// Its disk is full. It can be read.
+    Full,
     /// Rows are missing or not what was written. What is whole can be read; nothing is written.
     Damaged {
         /// What does not fit, in words.
@@ -23,6 +25,7 @@ impl StoreStatus {
         match self {
             Self::Whole => None,
             Self::ReadOnly => Some(StoreError::ReadOnly),
+            Self::Full => Some(StoreError::Full),
             Self::Damaged { detail } => Some(StoreError::Corrupt {
                 detail: detail.clone(),
             }),

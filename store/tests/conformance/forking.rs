@@ -1,14 +1,18 @@
 //! Runs that go on from a checkpoint of another one.
 
+use std::collections::BTreeMap;
+
+use interrupts::life::{Admission, Role, RunState, Scope};
 use interrupts::store::{
-    AuditSubject, Begun, CheckpointId, Intent, JournalEntry, KnownEffect, NewRun, Notification,
-    Run, RunError, Store,
+    AdmitError, AuditSubject, Begun, CheckpointId, Intent, JournalEntry, KnownEffect, NewRun,
+    NodeActivity, Notification, Run, RunError, Store, WaitingMessages,
 };
 use interrupts::{EffectId, KindName};
-use routing_core::{NodeId, RunId};
+use routing_core::{InterruptType, NodeId, RunId};
 
+use crate::nodes::{message, node};
 use crate::running::{draft, intent};
-use crate::scene::{ALL, Scene, delivery};
+use crate::scene::{ALL, Scene, actor, delivery, question};
 
 /// An effect at a place of a run.
 fn placed(run: &Run, place: &str) -> Intent {
@@ -238,4 +242,64 @@ pub(crate) async fn effects_and_checkpoints_are_told_and_counted<S: Store>(scene
         content: checkpoint.digest,
     };
     assert_eq!(last, expected);
+}
+
+/// A fork would go on without a message that waits: neither a fork nor a BRANCH of the run is made before it is read,
+/// taken back, or left unread by the end of the run.
+pub(crate) async fn a_run_whose_agents_have_messages_to_read_is_not_forked<S: Store>(
+    scene: Scene<S>,
+) {
+    let (run, store) = (scene.run().await, &scene.store);
+    let (a, b) = (
+        node(&run, "a", NodeActivity::Running),
+        node(&run, "b", NodeActivity::Running),
+    );
+    let nodes = vec![a.clone(), b.clone()];
+    store.put_nodes(run.id, 1, nodes).await.unwrap();
+    let from = store.save(draft(&run, None)).await.unwrap().id;
+    let before = store.fork_run(from, fork()).await.unwrap();
+    for (number, reader) in [&a, &a, &b].into_iter().enumerate() {
+        let text = format!("{}-{number}", run.id);
+        store.send_message(message(reader, &text)).await.unwrap();
+    }
+    let branch = |key: &str| Admission {
+        interrupt_type: InterruptType::Branch,
+        scope: Scope::Run,
+        ..question(&run, key)
+    };
+    let waiting = WaitingMessages(BTreeMap::from([(a.node.clone(), 2), (b.node.clone(), 1)]));
+    assert!(
+        waiting
+            .to_string()
+            .ends_with("2 messages to root/a, 1 message to root/b"),
+        "{waiting}"
+    );
+    let refused = store.fork_run(from, fork()).await;
+    assert_eq!(refused, Err(RunError::MessagesWait(waiting.clone())));
+    let refused = store.admit(branch("first")).await;
+    assert_eq!(refused, Err(AdmitError::MessagesWait(waiting.clone())));
+    let refused = store.join(branch("first")).await;
+    assert_eq!(refused, Err(AdmitError::MessagesWait(waiting)));
+    // What was forked before stays, and the other run is not told of another's messages.
+    let again = NewRun {
+        id: before.id,
+        ..fork()
+    };
+    assert_eq!(store.fork_run(from, again).await, Ok(before));
+
+    store.read_messages(run.id, 1, &[1, 3]).await.unwrap();
+    let one = WaitingMessages(BTreeMap::from([(a.node.clone(), 1)]));
+    let refused = store.fork_run(from, fork()).await;
+    assert_eq!(refused, Err(RunError::MessagesWait(one)));
+    let taken_back = store.withdraw_message(run.id, 2, actor(Role::Supervisor));
+    taken_back.await.unwrap();
+    store.fork_run(from, fork()).await.unwrap();
+    store.admit(branch("second")).await.unwrap();
+
+    store.send_message(message(&b, "late")).await.unwrap();
+    assert!(store.fork_run(from, fork()).await.is_err());
+    for state in [RunState::Running, RunState::Failed] {
+        store.change_run(run.id, 1, state, None).await.unwrap();
+    }
+    store.fork_run(from, fork()).await.unwrap();
 }

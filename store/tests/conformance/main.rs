@@ -16,9 +16,11 @@ mod golden;
 mod history;
 mod holding;
 mod joining;
+mod lacking;
 mod listing;
 mod messages;
 mod model;
+mod narrow;
 mod nodes;
 mod opening;
 #[cfg(feature = "postgres")]
@@ -38,6 +40,7 @@ mod schema;
 #[cfg(feature = "postgres")]
 mod starting;
 mod telling;
+mod texts;
 mod third;
 mod tokens;
 #[cfg(feature = "postgres")]
@@ -177,6 +180,8 @@ conformance! {
     messages:
         a_message_is_taken_back_until_it_is_read_and_not_after_that,
         a_message_is_found_in_its_run_alone_and_read_by_the_runs_owner,
+        what_is_read_under_a_key_is_kept_there_and_read_once,
+        what_cannot_all_be_read_under_a_key_is_not_read,
         a_message_is_refused_behind_a_stop_that_ends_its_reader,
         what_nobody_has_read_is_said_to_be_unread_with_the_end_of_its_reader;
     tokens:
@@ -186,6 +191,9 @@ conformance! {
         what_was_bought_with_a_token_ends_with_it,
         a_session_outlives_the_launch_token_that_it_spent,
         who_makes_and_revokes_a_token_is_audited;
+    texts:
+        any_text_is_kept_as_it_is_or_refused_as_everywhere,
+        what_has_any_text_as_its_name_is_looked_for_and_not_found;
     telling:
         a_worker_is_known_as_it_said_last_until_its_time_is_over;
     rules:
@@ -208,6 +216,7 @@ conformance! {
         a_fork_of_a_fork_takes_over_what_the_first_one_took,
         a_fork_is_made_once_and_only_of_a_checkpoint,
         a_fork_has_what_it_is_created_with,
+        a_run_whose_agents_have_messages_to_read_is_not_forked,
         effects_and_checkpoints_are_told_and_counted;
     purging:
         a_purge_removes_what_ended_long_ago_and_nothing_else,

@@ -2,8 +2,10 @@
 
 use interrupts::life::{Admission, Role, RunState, Scope, WithdrawCause};
 use interrupts::store::{
-    AuditSubject, MessageError, MessageEvent, MessageState, NodeActivity, NodeRow, RunError, Store,
+    AuditSubject, Intent, JournalError, MessageError, MessageEvent, MessageState, NodeActivity,
+    NodeRow, Repeating, RunError, Store,
 };
+use interrupts::{EffectId, KindName};
 use routing_core::{InterruptType, StopMode};
 
 use crate::joining::stop;
@@ -147,7 +149,10 @@ pub(crate) async fn a_message_is_refused_behind_a_stop_that_ends_its_reader<S: S
         is_cancelable: false,
     };
     assert_eq!(late, Err(refused));
-    // What goes on reads it.
+    // What goes on reads it. A BRANCH is admitted once nothing waits.
+    let sent = store.messages(run.id, ALL).await.unwrap();
+    let sent: Vec<u64> = sent.iter().map(|it| it.position).collect();
+    store.read_messages(run.id, 1, &sent).await.unwrap();
     for interrupt_type in [InterruptType::Pause, InterruptType::Branch] {
         let key = key(interrupt_type.to_string());
         let stops = of(&reader, interrupt_type, Scope::Agent);
@@ -201,4 +206,91 @@ pub(crate) async fn what_nobody_has_read_is_said_to_be_unread_with_the_end_of_it
     // It can be taken back still, so that no fork reads it.
     let withdrawn = store.withdraw_message(run.id, 3, by).await.unwrap();
     assert!(matches!(withdrawn.state, MessageState::Withdrawn { .. }));
+}
+
+/// An entry that says which messages are read.
+fn reading(reader: &NodeRow, place: &str, said: &str) -> Intent {
+    Intent {
+        effect: EffectId::in_run(reader.run, place),
+        run: reader.run,
+        node: reader.node.clone(),
+        kind: KindName::new("mail").unwrap(),
+        repeating: Repeating::Idempotent,
+        content: said.to_owned(),
+        place: Some(place.to_owned()),
+    }
+}
+
+pub(crate) async fn what_is_read_under_a_key_is_kept_there_and_read_once<S: Store>(
+    scene: Scene<S>,
+) {
+    let run = scene.run().await;
+    let store = &scene.store;
+    let reader = node(&run, "a", NodeActivity::Running);
+    let nodes = vec![reader.clone()];
+    store.put_nodes(run.id, 1, nodes).await.unwrap();
+    for text in ["first", "second", "third"] {
+        store.send_message(message(&reader, text)).await.unwrap();
+    }
+    let states = async || {
+        let kept = store.messages(run.id, ALL).await.unwrap();
+        kept.into_iter().map(|it| it.state).collect::<Vec<_>>()
+    };
+    let at = scene.now();
+    let intent = reading(&reader, "one", "1 and 2");
+    let read = store.keep_reading(1, intent.clone(), &[1, 2]).await;
+    let kept = read.unwrap().unwrap();
+    assert_eq!(kept.intent, intent);
+    assert!(kept.result.is_some(), "it is whole");
+    let both = [
+        MessageState::Read { at },
+        MessageState::Read { at },
+        MessageState::Waiting,
+    ];
+    assert_eq!(states().await, both);
+    scene.wait(5);
+    // Looked at again, other messages wait: the key has those that were read with it.
+    let again = reading(&reader, "one", "3");
+    let again = store.keep_reading(1, again, &[3]).await;
+    assert_eq!(again, Ok(Some(kept.clone())));
+    assert_eq!(states().await, both);
+    assert_eq!(store.effect(intent.effect).await, Ok(Some(kept)));
+    let by = actor(Role::Supervisor);
+    let late = store.withdraw_message(run.id, 1, by).await;
+    assert_eq!(late, Err(MessageError::AlreadyRead { message: 1, at }));
+    let none = store
+        .keep_reading(1, reading(&reader, "none", ""), &[])
+        .await;
+    assert!(none.unwrap().is_some(), "that nothing came is kept too");
+}
+
+pub(crate) async fn what_cannot_all_be_read_under_a_key_is_not_read<S: Store>(scene: Scene<S>) {
+    let run = scene.run().await;
+    let store = &scene.store;
+    let reader = node(&run, "a", NodeActivity::Running);
+    let nodes = vec![reader.clone()];
+    store.put_nodes(run.id, 1, nodes).await.unwrap();
+    for text in ["taken back", "read elsewhere", "waits"] {
+        store.send_message(message(&reader, text)).await.unwrap();
+    }
+    let by = actor(Role::Supervisor);
+    store.withdraw_message(run.id, 1, by).await.unwrap();
+    let elsewhere = reading(&reader, "elsewhere", "2");
+    store.keep_reading(1, elsewhere, &[2]).await.unwrap();
+    let intent = reading(&reader, "one", "too much");
+    for gone in [1, 2, 4] {
+        let read = store.keep_reading(1, intent.clone(), &[3, gone]).await;
+        assert_eq!(read, Ok(None), "message {gone}");
+    }
+    store.release_run(run.id, 1).await.unwrap();
+    store.own_run(run.id, delivery("second", 60)).await.unwrap();
+    let fenced = JournalError::Fenced {
+        given: 1,
+        current: 2,
+    };
+    let old = store.keep_reading(1, intent.clone(), &[3]).await;
+    assert_eq!(old, Err(fenced));
+    let kept = store.messages(run.id, ALL).await.unwrap();
+    assert!(kept[2].state.is_waiting(), "it is still there to be read");
+    assert_eq!(store.effect(intent.effect).await, Ok(None));
 }

@@ -1,12 +1,13 @@
 //! Schemas in PostgreSQL: of others, of older and of newer versions.
 
-use interrupts::store::{NewRun, RunError, Runs as _, StoreError};
+use interrupts::life::RunState;
+use interrupts::store::{NewRun, Outbox as _, RunError, Runs as _, StoreError};
 use routing_core::RunId;
 use store::{PostgresStore, StoreSettings};
 use tokio_postgres::NoTls;
 
 use crate::postgres::{new_run, open};
-use crate::scene::own_place;
+use crate::scene::{ALL, own_place};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_schema_of_another_program_and_one_of_a_newer_version_are_left_alone() {
@@ -76,4 +77,46 @@ async fn a_newer_schema_that_says_so_is_used_beside_the_programs_that_know_it() 
         refused,
         Err(StoreError::Newer { found: 1_000, .. })
     ));
+}
+
+/// The third version looked for the run of a notice in its JSON as it is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_store_of_the_third_version_is_brought_up_to_date_and_takes_any_reason() {
+    let Some(place) = own_place() else { return };
+    let before = open(&place).await;
+    let run = new_run(&before).await;
+    let told = before.outbox_of(run.id, ALL).await.unwrap();
+    let server = std::env::var("IRQ_TEST_POSTGRES").unwrap();
+    let (client, connection) = tokio_postgres::connect(&server, NoTls).await.unwrap();
+    tokio::spawn(connection);
+    let schema = place.schema();
+    let third = format!(
+        "ALTER TABLE {schema}.outbox DROP COLUMN run; \
+         ALTER TABLE {schema}.outbox ADD COLUMN run TEXT COLLATE \"C\" GENERATED ALWAYS AS \
+         (COALESCE(body::json ->> 'run', body::json #>> '{{checkpoint,run}}')) STORED; \
+         CREATE INDEX outbox_of_run ON {schema}.outbox (run, position) WHERE run IS NOT NULL; \
+         UPDATE {schema}.irq_schema SET version = 3"
+    );
+    client.batch_execute(&third).await.unwrap();
+    let end = |store: PostgresStore| async move {
+        let reason = Some("a\0b".to_owned());
+        let running = store.change_run(run.id, 1, RunState::Running, None).await;
+        running.unwrap();
+        store
+            .change_run(run.id, 1, RunState::Failed, reason)
+            .await
+            .map(|_ended| store)
+    };
+    let refused = end(before).await.map(drop);
+    assert!(
+        matches!(
+            refused,
+            Err(RunError::Store(StoreError::InvalidValue { .. }))
+        ),
+        "{refused:?}"
+    );
+    let after = end(open(&place).await).await.unwrap();
+    let all = after.outbox_of(run.id, ALL).await.unwrap();
+    assert_eq!(all[..told.len()], told);
+    assert!(all.len() > told.len());
 }

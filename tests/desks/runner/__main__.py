@@ -26,7 +26,7 @@ DESKS = ("rust", "python", "typescript")
 TICKETS_AT_ONCE = 4
 """As many as a worker takes."""
 MORTAL_AT_ONCE = 4
-"""How many desks there are at once that are killed."""
+"""How many desks of one case there are at once."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,9 @@ class Suite:
         self._around = surroundings
 
     async def outcomes(self, wanted: list[Case]) -> list[Outcome]:
-        """Does all of them: those that kill have a desk of their own each, the others share one."""
-        together = self._together([case for case in wanted if not case.kills])
-        alone = [self._alone(case) for case in wanted if case.kills]
+        """Does all of them: some have a desk of their own each, the others share one."""
+        together = self._together([case for case in wanted if not case.is_alone])
+        alone = [self._alone(case) for case in wanted if case.is_alone]
         groups = await asyncio.gather(together, *alone)
         return [outcome for group in groups for outcome in group]
 
@@ -76,14 +76,14 @@ class Suite:
             return [*outcomes, Outcome("registers-what-desk.yaml-says", await self._difference(desk))] if shared else []
 
     async def _alone(self, case: Case) -> list[Outcome]:
-        async with self._around.mortal, self._started() as desk:
+        async with self._around.mortal, self._started(case.policy) as desk:
             return [await self._outcome(case, desk)]
 
     @asynccontextmanager
-    async def _started(self) -> AsyncIterator[Installation]:
+    async def _started(self, policy: str | None = None) -> AsyncIterator[Installation]:
         with tempfile.TemporaryDirectory() as folder:
             shutil.copytree(self._around.store, folder, dirs_exist_ok=True)
-            desk = Installation(self.desk, Path(folder), self._around.model.url, self._around.secrets)
+            desk = Installation(self.desk, Path(folder), self._around.model.url, self._around.secrets, policy)
             try:
                 await desk.start()
                 yield desk

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 import yaml  # type: ignore[import-untyped]
 
-MEMBERS = {"case", "ticket", "model", "for", "steps"}
+MEMBERS = {"case", "ticket", "model", "policy", "for", "steps"}
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,8 @@ class Case:
     model: Mapping[str, list[Any]]
     """What the model answers, by the field of the route; where nothing is said, its answer fits."""
     steps: list[dict[str, Any]] = field(default_factory=list)
+    policy: str | None = None
+    """How the server treats questions, as TOML."""
 
     @property
     def is_large(self) -> bool:
@@ -31,9 +34,9 @@ class Case:
         return bool(self.ticket.get("large", True))
 
     @property
-    def kills(self) -> bool:
-        """Whether it needs a desk of its own, which it kills."""
-        return any(next(iter(step)) == "kill" for step in self.steps)
+    def is_alone(self) -> bool:
+        """Whether it needs a desk of its own, which it kills, or which has a policy."""
+        return self.policy is not None or any(next(iter(step)) == "kill" for step in self.steps)
 
 
 def cases(folder: Path) -> Iterator[Case]:
@@ -44,8 +47,9 @@ def cases(folder: Path) -> Iterator[Case]:
             raise ValueError(f"{path}: {sorted(unknown)} is no part of a case; these are: {sorted(MEMBERS)}")
         for words in told.get("for", [{}]):
             these = filled({"case": told["case"], "steps": told["steps"]}, words)
-            name = "-".join([path.stem, *(str(word).lower().replace("_", "-") for word in words.values())])
-            yield Case(path.stem, name, these["case"], told.get("ticket", {}), told.get("model", {}), these["steps"])
+            name = re.sub(r"[^a-z0-9]+", "-", "-".join([path.stem, *map(str, words.values())]).lower())
+            parts = (these["case"], told.get("ticket", {}), told.get("model", {}), these["steps"], told.get("policy"))
+            yield Case(path.stem, name, *parts)
 
 
 def filled(value: Any, words: Mapping[str, str]) -> Any:

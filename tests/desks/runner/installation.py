@@ -50,11 +50,15 @@ class DeskProgram:
 class Installation:
     """A server and a desk. `ann` is a supervisor there, `bob` a reviewer."""
 
-    def __init__(self, desk: DeskProgram, folder: Path, model: str, tokens: Mapping[str, str]) -> None:
+    def __init__(self, desk: DeskProgram, folder: Path, model: str, tokens: Mapping[str, str], policy: str | None) -> None:
         self.desk = desk
         self._folder = folder
         self._tokens = tokens
         self._names = {"folder": str(folder), "model": model, "token": tokens["desk"]}
+        self._policy: list[str] = []
+        if policy is not None:
+            (folder / "policy.toml").write_text(policy)
+            self._policy = ["--policy", str(folder / "policy.toml")]
         self._listen = "127.0.0.1:0"
         self._server: Process | None = None
         self._worker: Process | None = None
@@ -175,7 +179,8 @@ class Installation:
         self._names["listen"] = self._listen
         log = self._folder / "server.log"
         known = len(log.read_text()) if log.exists() else 0
-        self._server = await self._process(command, log, self.desk.environment if self.desk.work is None else {})
+        environment = self.desk.environment if self.desk.work is None else {}
+        self._server = await self._process([*command, *self._policy], log, environment)
         async with asyncio.timeout(STARTS_WITHIN):
             while not (found := re.search(r"Serving on http://([\d.]+:\d+)\. ", log.read_text()[known:])):
                 assert self._server.returncode is None, f"{command[0]} has ended:\n{log.read_text()}"

@@ -98,6 +98,7 @@ class Ticket:
         by: str = "ann",
         to: str | None = None,
         request: Mapping[str, Any] | None = None,
+        text: str | None = None,
         refused: Mapping[str, str] | None = None,
     ) -> None:
         """A person decides the question, or is refused with a typed error, which may name a place."""
@@ -105,7 +106,7 @@ class Ticket:
         question = await self._ann.interrupt(self._question.id)
         self._agents_before = {agent.agent_id for agent in await self._agents()}
         try:
-            made = await self._desk.people[by].decide(question, decision, reroute_to=to, request=request)
+            made = await self._desk.people[by].decide(question, decision, reroute_to=to, request=request, text=text)
         except RouterError as error:
             if refused is None or not _is(error, **refused):
                 raise

@@ -7,6 +7,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use routing_core::{Outcome, StopReason, StopScope};
+use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{
     AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, BufReader, Lines,
 };
@@ -18,15 +19,24 @@ use tokio::time::{Instant, sleep, timeout_at};
 use super::{
     BoundedOutput, ContainedCommand, ContainedEnd, Containment, ContainmentConfig, ContainmentError,
 };
-use crate::keeper::{Cgroup, FromKeeper, Input, KEEPER, KeeperEnd, Order, ToKeeper, write_line};
+use crate::keeper::{
+    Cgroup, FromKeeper, Input, KEEPER, KeeperEnd, Order, Process, ToKeeper, ToolProcesses,
+    is_stopped, write_line,
+};
 use crate::tool::{Progress, ProgressSink, Stream};
-use journal::tool::{ContainmentReport, Mechanism, ProcessKey};
+use journal::tool::{ContainmentReport, Mechanism};
 
 /// How long the last output may take to arrive once everything that could write is dead.
 const DRAINED_WITHIN: Duration = Duration::from_millis(500);
 
 /// How far a keeper may exceed its deadlines before it is killed itself.
 const KEEPER_SLACK: Duration = Duration::from_secs(2);
+
+/// How often it is looked, once the grace is over, whether the tool has stopped its keeper.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// How many looks in a row must find nothing alive: a process that forks may slip through one.
+const SILENT_LOOKS: usize = 2;
 
 /// The most that is read of an output at once.
 const PIECE: usize = 64 * 1024;
@@ -80,7 +90,6 @@ pub(super) fn order(config: &ContainmentConfig, command: ContainedCommand, input
 struct Started {
     mechanism: Mechanism,
     group: Option<PathBuf>,
-    process: ProcessKey,
 }
 
 pub(super) struct Running {
@@ -159,17 +168,10 @@ impl Running {
                     self.asked = Some((reason, Instant::now()));
                     // If the keeper is gone, its missing report shows that.
                     let _gone = self.order_keeper(&ToKeeper::Stop).await;
+                    self.wake_keeper();
                 }
-                Happened::Report(FromKeeper::Started {
-                    process,
-                    mechanism,
-                    group,
-                }) => {
-                    self.started = Some(Started {
-                        mechanism,
-                        group,
-                        process,
-                    });
+                Happened::Report(FromKeeper::Started { mechanism, group }) => {
+                    self.started = Some(Started { mechanism, group });
                 }
                 Happened::Report(FromKeeper::Refused { reason }) => {
                     return Err(ContainmentError::Refused { reason });
@@ -178,7 +180,7 @@ impl Running {
                     return Ok(self.ended(end, progress).await);
                 }
                 Happened::KeeperGone | Happened::KeeperLate => {
-                    return Err(self.without_keeper().await);
+                    return self.without_keeper(progress).await;
                 }
             }
         }
@@ -188,7 +190,10 @@ impl Running {
         let late_at = self.asked.as_ref().map(|(_reason, at)| {
             *at + self.config.grace + 2 * self.config.verify_within + KEEPER_SLACK
         });
+        let grace_over = self.asked.as_ref();
+        let mut look_at = grace_over.map(|(_reason, at)| *at + self.config.grace + LOOK);
         let asked = self.asked.is_some();
+        let keeper = self.keeper_pid();
         let (reports, stdout, stderr) = (&mut self.reports, &mut self.stdout, &mut self.stderr);
         loop {
             tokio::select! {
@@ -200,6 +205,12 @@ impl Running {
                     return report.map_or(Happened::KeeperGone, Happened::Report);
                 }
                 () = at(late_at) => return Happened::KeeperLate,
+                () = at(look_at) => {
+                    if keeper.is_some_and(is_stopped) {
+                        return Happened::KeeperLate;
+                    }
+                    look_at = Some(Instant::now() + LOOK);
+                }
                 () = either(stdout, stderr, progress) => {}
             }
         }
@@ -229,11 +240,11 @@ impl Running {
         };
         let ended = ContainedEnd {
             exit: end.exit,
-            stdout: self.stdout.kept,
-            stderr: self.stderr.kept,
+            stdout: self.stdout.take_kept(),
+            stderr: self.stderr.take_kept(),
             report,
         };
-        match self.asked {
+        match self.asked.take() {
             Some((reason, _at)) if end.stopped => Outcome::Interrupted {
                 reason,
                 partial: ended,
@@ -256,48 +267,94 @@ impl Running {
         .await;
     }
 
-    /// The keeper died or does not answer: what it told us of the tool is all that there is to kill it by.
-    async fn without_keeper(mut self) -> ContainmentError {
-        let Some(started) = self.started.take() else {
-            let died = std::io::Error::from(std::io::ErrorKind::BrokenPipe);
-            return ContainmentError::Keeper(died);
-        };
+    fn keeper_pid(&self) -> Option<i32> {
+        self.keeper.id().and_then(|pid| i32::try_from(pid).ok())
+    }
+
+    /// Continues a keeper that its tool has stopped, so that it hears what it is told, or that no one is left to tell it.
+    fn wake_keeper(&self) {
+        if let Some(keeper) = self.keeper_pid().and_then(Pid::from_raw) {
+            // It is a child that was not waited for, so no other process has its pid.
+            let _gone = kill_process(keeper, Signal::CONT);
+        }
+    }
+
+    /// The keeper died or does nothing: kills what can be found of the tool from here. What the tool started is found as
+    /// long as its keeper is there, or where it is in a group.
+    async fn without_keeper(
+        mut self,
+        progress: &dyn ProgressSink,
+    ) -> Result<Outcome<ContainedEnd, ContainedEnd>, ContainmentError> {
+        // The tool may be faster than its keeper, which says a moment later that it has begun.
+        let started = self.started.take();
+        let has_begun = started.is_some();
+        let mechanism = started.as_ref().map(|started| started.mechanism);
+        let mechanism = mechanism.unwrap_or(Mechanism::Sweep);
+        let group = started.and_then(|started| started.group).map(Cgroup::at);
+        let has_group = group.is_some();
+        let processes = ToolProcesses::of(self.keeper_pid().unwrap_or_default(), group);
+        let survivors = killed(&processes, self.config.verify_within).await;
+        let finds_all = has_group || matches!(self.keeper.try_wait(), Ok(None));
         let _already_dead = self.keeper.kill().await;
-        let verified = match started.group.clone().map(Cgroup::at) {
-            Some(group) => is_killed(&group, self.config.verify_within).await,
-            // Its first process died with it, but what that started may be anywhere.
-            None => false,
-        };
+        let status = self.keeper.wait().await;
+        if !has_begun && status.is_ok_and(|status| status.code().is_some()) {
+            // It left by itself before it began.
+            let died = std::io::Error::from(std::io::ErrorKind::BrokenPipe);
+            return Err(ContainmentError::Keeper(died));
+        }
+        let verified = finds_all && survivors.is_empty() && !processes.is_populated();
         tracing::warn!(
-            pid = started.process.pid,
-            mechanism = started.mechanism.word(),
+            mechanism = mechanism.word(),
             verified,
-            "the keeper of a tool died before the tool"
+            "the keeper of a tool died before the tool, or was stopped"
         );
         let report = ContainmentReport {
-            mechanism: started.mechanism,
+            mechanism,
             verified,
             forced: true,
             leftovers: 0,
-            survivors: Vec::new(),
-            took: self.asked.map(|(_reason, at)| at.elapsed()),
+            survivors: survivors.iter().map(|process| process.key).collect(),
+            took: self.asked.as_ref().map(|(_reason, at)| at.elapsed()),
         };
-        ContainmentError::KeeperDied { report }
+        self.drain(progress).await;
+        match self.asked.take() {
+            Some((reason, _at)) => Ok(Outcome::Interrupted {
+                reason,
+                partial: ContainedEnd {
+                    exit: None,
+                    stdout: self.stdout.take_kept(),
+                    stderr: self.stderr.take_kept(),
+                    report,
+                },
+            }),
+            None => Err(ContainmentError::KeeperDied { report }),
+        }
     }
 }
 
-/// Kills a group and waits until it is empty.
-async fn is_killed(group: &Cgroup, within: Duration) -> bool {
-    let until = Instant::now() + within;
-    while Instant::now() < until {
-        let _empty_or_gone = group.kill();
-        match group.is_populated() {
-            Ok(false) => return true,
-            Ok(true) => sleep(Duration::from_millis(1)).await,
-            Err(_unreadable) => return false,
-        }
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.wake_keeper();
     }
-    false
+}
+
+/// Kills processes until none of them is alive; returns those that are when the time is over.
+async fn killed(processes: &ToolProcesses, within: Duration) -> Vec<Process> {
+    let until = Instant::now() + within;
+    let mut silent = 0;
+    loop {
+        processes.kill();
+        let living = processes.living();
+        silent = if living.is_empty() && !processes.is_populated() {
+            silent + 1
+        } else {
+            0
+        };
+        if silent == SILENT_LOOKS || Instant::now() >= until {
+            return living;
+        }
+        sleep(Duration::from_millis(1)).await;
+    }
 }
 
 async fn at(moment: Option<Instant>) {
@@ -339,6 +396,10 @@ impl<R: AsyncRead + Unpin> OutputReader<R> {
 
     fn is_open(&self) -> bool {
         self.from.is_some()
+    }
+
+    fn take_kept(&mut self) -> BoundedOutput {
+        std::mem::replace(&mut self.kept, BoundedOutput::new(0))
     }
 
     /// Takes up one piece; waits for ever once there is no more.

@@ -13,6 +13,7 @@ use super::permitted::{Permitted, skipped};
 use crate::arguments;
 use crate::call_log::{CallLogError, CallPosition};
 use crate::callbacks::tell;
+use crate::containment::ContainmentError;
 use crate::controller::{CallStop, Driven, Registration, RunningCall, Turn};
 use crate::counts::{count_interrupt, reason_label};
 use crate::limit::CallLimit;
@@ -223,8 +224,10 @@ impl OneCall<'_> {
     fn announce(&self, message: &ToolMessage) {
         let span = Span::current();
         span.record("tool.end", message.end.word());
-        if let CallEnd::Failed { .. } | CallEnd::FailedAnyway { .. } | CallEnd::TimedOut { .. } =
-            &message.end
+        if let CallEnd::Failed { .. }
+        | CallEnd::FailedAnyway { .. }
+        | CallEnd::TimedOut { .. }
+        | CallEnd::Unknown { .. } = &message.end
         {
             span.record("otel.status_code", "ERROR");
         }
@@ -248,7 +251,7 @@ fn end_of(driven: Driven<Returned>) -> CallEnd {
         Driven::Ended {
             value: Err(error),
             asked,
-        } => failure_end(reason_of(&error), asked),
+        } => error_end(&error, asked),
         Driven::Panicked { asked } => {
             failure_end("the tool itself has a fault: it panicked".to_owned(), asked)
         }
@@ -280,6 +283,30 @@ fn stopped_end(asked: CallStop, partial: PartialOutput) -> CallEnd {
     match asked {
         CallStop::Interrupt(reason) => CallEnd::Interrupted { reason, partial },
         CallStop::Limit(limit) => CallEnd::TimedOut { limit, partial },
+    }
+}
+
+/// An error after which the call may have been done all the same is no failure.
+fn error_end(error: &ToolError, asked: Option<CallStop>) -> CallEnd {
+    let reason = reason_of(error);
+    let containment = match error {
+        ToolError::Unseen { .. } => None,
+        ToolError::Containment(ContainmentError::KeeperDied { report }) => Some(report.clone()),
+        ToolError::Unusable { .. }
+        | ToolError::Io { .. }
+        | ToolError::Path(_)
+        | ToolError::Containment(ContainmentError::Keeper(_) | ContainmentError::Refused { .. })
+        | ToolError::Server { .. }
+        | ToolError::Service { .. } => return failure_end(reason, asked),
+    };
+    let stop = match asked {
+        Some(CallStop::Interrupt(stop)) => Some(stop),
+        Some(CallStop::Limit(_)) | None => None,
+    };
+    CallEnd::Unknown {
+        reason,
+        stop,
+        containment,
     }
 }
 

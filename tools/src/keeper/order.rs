@@ -69,7 +69,6 @@ pub(crate) enum ToKeeper {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum FromKeeper {
     Started {
-        process: ProcessKey,
         mechanism: Mechanism,
         /// The control group's folder, so that others can kill it where the keeper dies.
         group: Option<PathBuf>,

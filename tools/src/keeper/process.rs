@@ -12,8 +12,8 @@ use journal::tool::ProcessKey;
 
 /// A process that was alive when the table was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Process {
-    pub(super) key: ProcessKey,
+pub(crate) struct Process {
+    pub(crate) key: ProcessKey,
     pub(super) parent: i32,
     pub(super) group: i32,
 }
@@ -22,6 +22,7 @@ pub(super) struct Process {
 struct ProcessRow {
     process: Process,
     alive: bool,
+    stopped: bool,
 }
 
 impl Process {
@@ -64,6 +65,11 @@ impl Process {
     }
 }
 
+/// Whether a process was stopped, and does nothing until it is continued.
+pub(crate) fn is_stopped(pid: i32) -> bool {
+    row(pid).is_some_and(|row| row.stopped)
+}
+
 /// Reads `/proc/<pid>/stat`. The name in it may contain anything, also spaces and brackets.
 fn row(pid: i32) -> Option<ProcessRow> {
     let text = fs::read(format!("/proc/{pid}/stat")).ok()?;
@@ -81,6 +87,7 @@ fn row(pid: i32) -> Option<ProcessRow> {
             group: group.parse().ok()?,
         },
         alive: threads > 1 || !matches!(*state, "Z" | "X" | "x"),
+        stopped: matches!(*state, "T" | "t"),
     })
 }
 

@@ -1,6 +1,5 @@
 //! Decides when what is killed: one loop over what happens, with a deadline for each phase.
 
-use std::collections::HashSet;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
@@ -8,7 +7,8 @@ use rustix::process::{Pid, Signal, getpid};
 
 use super::cgroup::Cgroup;
 use super::order::{KeeperEnd, Order, ProcessExit};
-use super::process::{Process, descendants};
+use super::process::Process;
+use super::tool_processes::ToolProcesses;
 
 /// Between two looks for what is still alive, once it is being killed: the first, and the longest.
 const FIRST_LOOK: Duration = Duration::from_micros(50);
@@ -41,7 +41,7 @@ enum ShutdownPhase {
 /// The keeper's state.
 pub(super) struct Watch {
     main: Pid,
-    group: Option<Cgroup>,
+    processes: ToolProcesses,
     inbox: Receiver<KeeperEvent>,
     grace: Duration,
     verify_within: Duration,
@@ -63,7 +63,7 @@ impl Watch {
     ) -> Self {
         Self {
             main,
-            group,
+            processes: ToolProcesses::of(getpid().as_raw_nonzero().get(), group),
             inbox,
             grace: order.grace,
             verify_within: order.verify_within,
@@ -96,10 +96,9 @@ impl Watch {
             }
         }
         let survivors = self.survivors();
-        let verified = self.childless && survivors.is_empty() && !self.is_populated();
+        let verified = self.childless && survivors.is_empty() && !self.processes.is_populated();
         if verified {
-            // Removes the group's folder.
-            self.group = None;
+            self.processes.forget_group();
         }
         KeeperEnd {
             exit: self.exit,
@@ -114,7 +113,7 @@ impl Watch {
     /// Continues to kill for as long as it takes.
     pub(super) fn until_empty(&mut self) {
         loop {
-            self.kill_all();
+            self.processes.kill();
             match self.inbox.recv_timeout(Duration::from_secs(1)) {
                 Ok(KeeperEvent::Empty) | Err(RecvTimeoutError::Disconnected) => return,
                 Ok(KeeperEvent::Stop | KeeperEvent::Ended(..)) | Err(RecvTimeoutError::Timeout) => {
@@ -177,7 +176,7 @@ impl Watch {
 
     /// Asks everything to end, and says how many that are.
     fn ask_all(&mut self) -> usize {
-        let living = self.living();
+        let living = self.processes.living();
         for process in &living {
             process.signal(Signal::TERM);
             // A stopped process does not see the request before it is continued.
@@ -197,7 +196,7 @@ impl Watch {
                 give_up_at, look, ..
             } => (give_up_at, (look * 2).min(LONGEST_LOOK)),
         };
-        self.kill_all();
+        self.processes.kill();
         self.look_again(look, give_up_at);
     }
 
@@ -209,21 +208,6 @@ impl Watch {
         };
     }
 
-    fn kill_all(&self) {
-        if let Some(group) = &self.group {
-            // What the group does not kill, the sweep below does.
-            let _swept = group.kill();
-        }
-        let living = self.living();
-        let mut groups = HashSet::new();
-        for process in &living {
-            if groups.insert(process.group) {
-                process.kill_group();
-            }
-            process.signal(Signal::KILL);
-        }
-    }
-
     fn must_give_up(&self) -> bool {
         match self.phase {
             ShutdownPhase::Running | ShutdownPhase::Asked(_) => false,
@@ -231,35 +215,16 @@ impl Watch {
         }
     }
 
-    /// What is alive of the tool: our descendants, and what else is in its group.
-    fn living(&self) -> Vec<Process> {
-        let mut living = descendants(getpid().as_raw_nonzero().get());
-        if let Some(group) = &self.group {
-            for process in group.living() {
-                if !living.contains(&process) {
-                    living.push(process);
-                }
-            }
-        }
-        living
-    }
-
-    /// Whether the group says that something in it is alive. One that cannot be read says nothing.
-    fn is_populated(&self) -> bool {
-        let group = self.group.as_ref();
-        group.is_some_and(|group| group.is_populated().unwrap_or(false))
-    }
-
     /// What is alive at the end. A group says by itself that it is empty, a moment after its last process died.
     fn survivors(&self) -> Vec<Process> {
         let give_up_at = Instant::now() + self.verify_within;
         loop {
-            let living = self.living();
-            let gone = living.is_empty() && !self.is_populated();
+            let living = self.processes.living();
+            let gone = living.is_empty() && !self.processes.is_populated();
             if gone || self.must_give_up() || Instant::now() >= give_up_at {
                 return living;
             }
-            self.kill_all();
+            self.processes.kill();
             std::thread::sleep(FIRST_LOOK);
         }
     }

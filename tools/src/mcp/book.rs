@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, GetExtensions as _, GetMeta as _, JsonRpcMessage,
-    ProgressNotificationParam, ServerJsonRpcMessage, ServerNotification,
+    ProgressNotificationParam, RequestId, ServerJsonRpcMessage, ServerNotification,
 };
 use routing_core::StopScope;
 use tokio::sync::watch;
@@ -103,6 +103,7 @@ struct Cancelled {
 }
 
 struct RunningRequest {
+    id: RequestId,
     ongoing: Arc<Ongoing>,
     token: Option<String>,
     /// Whether we, and not the library, told the server to stop it.
@@ -176,6 +177,14 @@ impl Book {
         entry.map(|entry| Arc::clone(&entry.ongoing))
     }
 
+    /// The request that runs, if it is the only one.
+    pub(super) fn only_request(&self) -> Option<RequestId> {
+        let state = self.state();
+        let mut running = state.running.values();
+        let only = running.next()?.id.clone();
+        running.next().is_none().then_some(only)
+    }
+
     /// The server is being told to stop a call.
     pub(super) fn told(&self, id: &str) {
         if let Some(entry) = self.state().running.get_mut(id) {
@@ -209,6 +218,7 @@ impl Book {
                 if let Some(Marked(ongoing)) = request.request.extensions().get() {
                     let token = request.request.get_meta().get_progress_token();
                     let entry = RunningRequest {
+                        id: request.id.clone(),
                         ongoing: Arc::clone(ongoing),
                         token: token.map(|token| token.0.to_string()),
                         told: false,

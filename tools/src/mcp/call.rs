@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 
 use super::book::{Marked, Ongoing};
 use super::cancel::{self, Heeded};
-use super::connection::Connection;
+use super::connection::{Connection, words};
 use super::content;
 use super::error::McpError;
 use super::login::{self, Challenge};
@@ -86,7 +86,9 @@ async fn once(
         sent = sending => sent,
     };
     let Some(mut flight) = sent else {
-        return Err(failed(&server.ended(&connection).await));
+        // It never had the call.
+        let reason = words(&server.ended(&connection).await);
+        return Err(ToolError::Server { reason });
     };
     // Stopped with the call's scope, and if no one can answer what the call asks.
     let scope = flight.ongoing.scope.clone();
@@ -131,9 +133,21 @@ fn never_sent(reason: StopReason) -> Outcome<ToolOutput, PartialOutput> {
     }
 }
 
+/// Why there is no result. The server has the call, unless it could not be connected or has refused it.
 fn failed(error: &McpError) -> ToolError {
-    ToolError::Server {
-        reason: super::connection::words(error),
+    let reason = words(error);
+    match error {
+        McpError::Ended { .. } | McpError::Unreadable { .. } | McpError::Unanswered { .. } => {
+            ToolError::Unseen { reason }
+        }
+        McpError::Process { .. }
+        | McpError::Connect { .. }
+        | McpError::Late { .. }
+        | McpError::Restarts { .. }
+        | McpError::Refused { .. }
+        | McpError::LoginWanted { .. }
+        | McpError::LoginFailed { .. }
+        | McpError::Closed { .. } => ToolError::Server { reason },
     }
 }
 
@@ -148,29 +162,21 @@ async fn finished(
         Ok(Ok(ServerResult::CallToolResult(result))) => Ok(content::output(&result, most)),
         Ok(Ok(ServerResult::CustomResult(other))) if content::is_result(&other.0) => {
             let result = content::without_unknown(other.0);
-            let result = result.map_err(|error| failed(&unreadable(server, &error)))?;
+            let result =
+                result.map_err(|error| failed(&server.unreadable("a call", error.to_string())))?;
             Ok(content::output(&result, most))
         }
         Ok(Ok(other)) if let Some(words) = resources::words(&other) => {
             Ok(ToolOutput::done(content::bounded(&words, most)))
         }
-        Ok(Ok(_other)) => Err(failed(&McpError::Refused {
-            server: server.name.clone(),
-            doing: "a call",
-            reason: "its answer is no result of a tool".to_owned(),
-        })),
+        Ok(Ok(_other)) => {
+            let reason = "it is no result of a tool".to_owned();
+            Err(failed(&server.unreadable("a call", reason)))
+        }
         Ok(Err(ServiceError::TransportClosed)) | Err(_) => {
             Err(failed(&server.ended(connection).await))
         }
         Ok(Err(error)) => Err(failed(&server.refused("a call", &error))),
-    }
-}
-
-fn unreadable(server: &Server, error: &serde_json::Error) -> McpError {
-    McpError::Refused {
-        server: server.name.clone(),
-        doing: "a call",
-        reason: format!("its answer cannot be read: {error}"),
     }
 }
 

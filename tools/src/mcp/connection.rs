@@ -21,7 +21,7 @@ use super::login::{self, Challenge, TokenMiddleware};
 use super::process::{ProcessEnd, ServerProcess};
 use super::server::Server;
 use super::transport;
-use super::watched::{Bounded, WatchedTransport};
+use super::watched::{MessageLines, WatchedTransport};
 use crate::containment::ContainedCommand;
 
 /// The most of an error's words that is passed on.
@@ -207,7 +207,7 @@ fn lines(
     book: &Arc<Book>,
 ) -> WatchedTransport<impl rmcp::transport::Transport<RoleClient> + 'static> {
     let (output, input) = socket.into_split();
-    let output = Bounded::new(output, longest, Arc::clone(book));
+    let output = MessageLines::new(output, longest, Arc::clone(book));
     // What is longer was refused before.
     let inner = AsyncRwTransport::new_client(output, input).with_max_line_length(usize::MAX);
     WatchedTransport::new(inner, Arc::clone(book))

@@ -111,7 +111,27 @@ pub enum McpError {
         /// The end of what it wrote to its standard error the last time.
         stderr: String,
     },
-    /// It refused a request, or answered with what is no answer to it.
+    /// What it replied to a request cannot be read.
+    #[error("the reply of the MCP server `{server}` to {doing} cannot be read: {reason}")]
+    Unreadable {
+        /// The server.
+        server: ServerName,
+        /// What it was to do.
+        doing: &'static str,
+        /// Why.
+        reason: String,
+    },
+    /// A request was sent, and no reply of it came.
+    #[error("the MCP server `{server}` did not reply to {doing}: {reason}")]
+    Unanswered {
+        /// The server.
+        server: ServerName,
+        /// What it was to do.
+        doing: &'static str,
+        /// Why.
+        reason: String,
+    },
+    /// It refused a request.
     #[error("the MCP server `{server}` refused {doing}: {reason}")]
     Refused {
         /// The server.

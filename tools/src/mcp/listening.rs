@@ -1,20 +1,26 @@
-//! When the stream is open on which a server asks and tells by itself.
+//! The client of a server on the network: it tells when the stream is open on which the server asks and tells by itself,
+//! and replaces replies that cannot be read.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::stream::BoxStream;
+use futures_util::stream::{self, BoxStream, StreamExt as _};
 use http::{HeaderName, HeaderValue};
-use rmcp::model::ClientJsonRpcMessage;
+use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, RequestId};
 use rmcp::transport::streamable_http_client::{
     StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
 };
 use sse_stream::{Error as SseError, Sse};
 use tokio::sync::watch;
 
+use super::reply;
+
 /// The longest that a first call waits for the stream. A proxy in between may delay its head until an event comes.
 const LONGEST: Duration = Duration::from_secs(3);
+
+/// How the library's words begin for an answer that is no message.
+const UNPARSED: &str = "could not parse JSON response";
 
 /// The stream that a client opens with a GET, beside those that answer its requests.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -61,6 +67,7 @@ impl Listening {
 }
 
 type Failure = StreamableHttpError<reqwest::Error>;
+type Events = BoxStream<'static, Result<Sse, SseError>>;
 type Headers = HashMap<HeaderName, HeaderValue>;
 
 impl StreamableHttpClient for Listening {
@@ -87,10 +94,32 @@ impl StreamableHttpClient for Listening {
         headers: Headers,
         longest: usize,
     ) -> Result<StreamableHttpPostResponse, Failure> {
-        let answer = self
+        let request = match &message {
+            ClientJsonRpcMessage::Request(request) => Some(request.id.clone()),
+            ClientJsonRpcMessage::Response(_)
+            | ClientJsonRpcMessage::Notification(_)
+            | ClientJsonRpcMessage::Error(_) => None,
+        };
+        let posted = self
             .inner
             .post_message_with_max_sse_event_size(uri, message, session, token, headers, longest)
-            .await?;
+            .await;
+        let answer = match (posted, request) {
+            (Err(failure), Some(id)) if is_unreadable(&failure) => {
+                StreamableHttpPostResponse::Json(reply::unreadable(id, &failure.to_string()), None)
+            }
+            (
+                Ok(StreamableHttpPostResponse::Json(JsonRpcMessage::Error(error), session)),
+                Some(id),
+            ) if error.id.is_none() => {
+                let why = format!("it names no request: {}", error.error.message);
+                StreamableHttpPostResponse::Json(reply::unreadable(id, &why), session)
+            }
+            (Ok(StreamableHttpPostResponse::Sse(events, session)), request) => {
+                StreamableHttpPostResponse::Sse(readable(events, request), session)
+            }
+            (posted, _) => posted?,
+        };
         if let StreamableHttpPostResponse::Json(_, Some(_))
         | StreamableHttpPostResponse::Sse(_, Some(_)) = &answer
         {
@@ -118,7 +147,7 @@ impl StreamableHttpClient for Listening {
         last_event: Option<String>,
         token: Option<String>,
         headers: Headers,
-    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
+    ) -> Result<Events, Failure> {
         self.get_stream_with_max_sse_event_size(
             uri,
             session,
@@ -138,7 +167,7 @@ impl StreamableHttpClient for Listening {
         token: Option<String>,
         headers: Headers,
         longest: usize,
-    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
+    ) -> Result<Events, Failure> {
         let own = last_event.is_none();
         let opened = self
             .inner
@@ -147,6 +176,43 @@ impl StreamableHttpClient for Listening {
         if own {
             self.turns(OwnStream::Opening, OwnStream::Settled);
         }
-        opened
+        opened.map(|events| readable(events, None))
     }
+}
+
+/// Whether a request was answered with what cannot be read. The library has no kind of its own for that.
+fn is_unreadable(failure: &Failure) -> bool {
+    if let StreamableHttpError::UnexpectedServerResponse(words) = failure {
+        return words.starts_with(UNPARSED);
+    }
+    matches!(
+        failure,
+        StreamableHttpError::UnexpectedContentType(_)
+            | StreamableHttpError::ResponseBodyTooLarge { .. }
+    )
+}
+
+/// The events of a stream, with an error in place of each reply that cannot be read. `request` is the request that the
+/// stream answers.
+fn readable(events: Events, request: Option<RequestId>) -> Events {
+    let read = move |event: Result<Sse, SseError>| {
+        let data = event.as_ref().ok().and_then(|event| event.data.as_deref());
+        let errors = data.and_then(|data| reply::in_place_of(data.as_bytes(), request.clone()));
+        let Some((errors, event)) = errors.zip(event.as_ref().ok()) else {
+            return vec![event];
+        };
+        let data = errors
+            .iter()
+            .filter_map(|error| serde_json::to_string(error).ok());
+        data.map(|data| {
+            Ok(Sse {
+                data: Some(data),
+                ..event.clone()
+            })
+        })
+        .collect()
+    };
+    events
+        .flat_map(move |event| stream::iter(read(event)))
+        .boxed()
 }

@@ -1,28 +1,32 @@
 //! What a server offers: its tools, and those that read its resources.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rmcp::model::{ErrorCode, PaginatedRequestParams, ServerCapabilities};
 use rmcp::service::{Peer, RoleClient, ServiceError};
+use serde_json::json;
 
 use super::connection::Unreached;
+use super::content::bounded;
 use super::login;
 use super::resources::ResourceRequest;
 use super::server::Server;
-use super::servers_config::UnusableTool;
 use super::tool::Listed;
 
 /// The most tools that are taken of one server.
 const MOST_TOOLS: usize = 1000;
+
+/// How much is shown of a cursor.
+const LONGEST_CURSOR: usize = 64;
 
 /// What a server offers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Tools {
     /// The tools, by the names that models call them by.
     pub(super) listed: BTreeMap<String, Arc<Listed>>,
-    /// Those that cannot be used.
-    pub(super) left_out: Vec<UnusableTool>,
+    /// What is not there, a sentence each.
+    pub(super) notes: Vec<String>,
 }
 
 /// Reads the list of a server's tools to its end.
@@ -30,9 +34,9 @@ pub(super) async fn all(server: &Server, peer: &Peer<RoleClient>) -> Result<Tool
     let capabilities = peer.peer_info().map(|info| info.capabilities.clone());
     let capabilities = capabilities.unwrap_or_default();
     let mut tools = Tools::default();
-    let (mut cursor, mut seen) = (None, 0);
+    let (mut cursor, mut seen, mut cursors) = (None, 0, BTreeSet::new());
     loop {
-        let page = PaginatedRequestParams::default().with_cursor(cursor);
+        let page = PaginatedRequestParams::default().with_cursor(cursor.take());
         let page = match peer.list_tools(Some(page)).await {
             Ok(page) => page,
             // It said so: one that offers resources alone knows no such method.
@@ -48,10 +52,19 @@ pub(super) async fn all(server: &Server, peer: &Peer<RoleClient>) -> Result<Tool
             seen += 1;
             tools.add(server, tool);
         }
-        if page.next_cursor.is_none() || seen >= MOST_TOOLS || page.tools.is_empty() {
+        let Some(next) = page.next_cursor.filter(|_next| !page.tools.is_empty()) else {
+            break;
+        };
+        if !cursors.insert(next.clone()) {
+            let next = json!(bounded(&next, LONGEST_CURSOR));
+            tools.is_cut(server, &format!("it repeats the cursor {next}"));
             break;
         }
-        cursor = page.next_cursor;
+        if seen >= MOST_TOOLS {
+            tools.is_cut(server, &format!("it has more than {MOST_TOOLS} tools"));
+            break;
+        }
+        cursor = Some(next);
     }
     tools.add_reading(server, &capabilities);
     tools.miss(server);
@@ -73,12 +86,18 @@ impl Tools {
                 // Of two with one name the first stays, as it does in the server itself.
                 self.listed.entry(name).or_insert_with(|| Arc::new(listed));
             }
-            Err(reason) => self.left_out.push(UnusableTool {
-                server: server.name.clone(),
-                tool: tool.name.to_string(),
-                reason,
-            }),
+            Err(reason) => self.notes.push(format!(
+                "the tool {} of {} is left out: {reason}",
+                tool.name, server.name
+            )),
         }
+    }
+
+    /// The list was not read to its end.
+    fn is_cut(&mut self, server: &Server, why: &str) {
+        let name = &server.name;
+        let note = format!("the list of the tools of {name} was not read to its end: {why}");
+        self.notes.push(note);
     }
 
     /// Adds the tools that read resources, where there are resources. A tool that the server gives such a name stays.

@@ -19,6 +19,7 @@ use super::login::{Challenge, LoginGuide, TokenMiddleware};
 use super::name::ServerName;
 use super::offer::{self, Tools};
 use super::process::ProcessEnd;
+use super::reply;
 use super::transport;
 use crate::containment::Containment;
 use crate::counts::ToolCounter;
@@ -238,6 +239,9 @@ impl Server {
         let changed = std::mem::replace(&mut *known, tools.clone()) != tools;
         drop(known);
         if changed {
+            for note in &tools.notes {
+                tracing::warn!("{note}");
+            }
             self.shared.changes.send_modify(|changes| *changes += 1);
         }
         Ok(())
@@ -269,6 +273,20 @@ impl Server {
 
     /// What a request came to that has no result.
     pub(super) fn refused(&self, doing: &'static str, error: &ServiceError) -> McpError {
+        if let ServiceError::McpError(said) = error
+            && let Some(why) = reply::why_unreadable(said)
+        {
+            return self.unreadable(doing, why.to_owned());
+        }
+        if let ServiceError::TransportSend(unsent) = error
+            && transport::may_have_arrived(&*unsent.error)
+        {
+            return McpError::Unanswered {
+                server: self.name.clone(),
+                doing,
+                reason: words(transport::cause(&*unsent.error)),
+            };
+        }
         let reason = if let ServiceError::McpError(said) = error {
             bounded(&said.message, LONGEST_REASON)
         } else if let ServiceError::TransportSend(unsent) = error {
@@ -277,6 +295,15 @@ impl Server {
             words(error)
         };
         McpError::Refused {
+            server: self.name.clone(),
+            doing,
+            reason,
+        }
+    }
+
+    /// What it replied cannot be read.
+    pub(super) fn unreadable(&self, doing: &'static str, reason: String) -> McpError {
+        McpError::Unreadable {
             server: self.name.clone(),
             doing,
             reason,

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use super::login::TokenMiddleware;
 use super::name::ServerName;
 use super::server::{Server, ServerEnvironment};
-use super::servers_config::{McpFailure, McpServersConfig, UnusableTool};
+use super::servers_config::{McpFailure, McpServersConfig};
 use super::tool::McpTool;
 use crate::limit::CallLimits;
 use crate::registry::{RegisterError, ToolRegistry};
@@ -75,10 +75,11 @@ impl McpServers {
         tools
     }
 
-    /// The tools that cannot be used.
-    pub fn left_out(&self) -> Vec<UnusableTool> {
+    /// What of the servers' tools is not there, a sentence each: tools that cannot be used, and lists that were not read
+    /// to their end.
+    pub fn notes(&self) -> Vec<String> {
         let servers = self.servers.iter();
-        servers.flat_map(|server| server.tools().left_out).collect()
+        servers.flat_map(|server| server.tools().notes).collect()
     }
 
     /// Counts how often a list of tools has changed. A caller that sees it change puts the tools anew into the registry

@@ -66,14 +66,3 @@ pub struct McpFailure {
     /// Why.
     pub error: McpError,
 }
-
-/// A tool that a server lists and that cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnusableTool {
-    /// The server.
-    pub server: ServerName,
-    /// The name that the server gives it.
-    pub tool: String,
-    /// Why.
-    pub reason: String,
-}

@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use interrupts::store::Repeating;
 use rmcp::model::ToolAnnotations;
 use routing_core::Outcome;
+use routing_core::schema::updated;
 use serde_json::Value;
 
 use super::call;
@@ -41,8 +42,12 @@ pub(super) struct Listed {
 impl Listed {
     /// Takes a tool up; an error says why it cannot be used.
     pub(super) fn read(server: &Server, tool: &rmcp::model::Tool) -> Result<Self, String> {
-        let arguments = Value::Object((*tool.input_schema).clone());
-        ArgumentsSchema::compile(&arguments).map_err(|error| error.to_string())?;
+        let mut arguments = Value::Object((*tool.input_schema).clone());
+        if ArgumentsSchema::compile(&arguments).is_err() {
+            // It may be of an older draft without saying so.
+            arguments = updated(&arguments);
+            ArgumentsSchema::compile(&arguments).map_err(|error| error.to_string())?;
+        }
         let hints = tool.annotations.clone().unwrap_or_default();
         let words = tool.description.as_deref().or(tool.title.as_deref());
         let words = bounded(words.unwrap_or(&tool.name), LONGEST_DESCRIPTION);

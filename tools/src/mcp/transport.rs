@@ -66,6 +66,17 @@ pub(super) async fn http(
     Ok((transport, own_stream))
 }
 
+/// Whether a request that could not be sent may have arrived all the same: its connection broke afterwards, or what is in
+/// front of the server had no reply of it.
+pub(super) fn may_have_arrived(error: &(dyn Error + 'static)) -> bool {
+    match error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
+        Some(StreamableHttpError::Client(below)) => !below.is_connect() && !below.is_builder(),
+        Some(StreamableHttpError::HttpStatus(said)) => matches!(said.status, 500 | 502 | 504),
+        Some(StreamableHttpError::SessionRecoveryTimeout) => true,
+        Some(_) | None => false,
+    }
+}
+
 /// What the way itself failed by. The library shows the error of the client below it, and hides what caused that.
 pub(super) fn cause<'error>(error: &'error (dyn Error + 'static)) -> &'error (dyn Error + 'static) {
     match error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {

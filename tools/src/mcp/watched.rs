@@ -1,9 +1,10 @@
 //! Sits between the protocol library and the wire, and shows the book every message.
 
+use std::collections::VecDeque;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use rmcp::RoleClient;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
@@ -11,6 +12,7 @@ use rmcp::transport::Transport;
 use tokio::io::{AsyncRead, ReadBuf};
 
 use super::book::Book;
+use super::reply;
 
 /// A transport whose messages the book sees first, in their order.
 pub(super) struct WatchedTransport<T> {
@@ -51,58 +53,82 @@ impl<T: Transport<RoleClient> + 'static> Transport<RoleClient> for WatchedTransp
     }
 }
 
-/// A stream of lines that fails at one that is too long, instead of dropping it without a word.
-pub(super) struct Bounded<R> {
+/// How much of a server's output is read at once.
+const PIECE: usize = 16 * 1024;
+
+/// A server's output, line by line: a line that is too long is a failure, and a reply that cannot be read is replaced.
+/// The library would drop both without a word.
+pub(super) struct MessageLines<R> {
     inner: R,
     limit: usize,
-    /// The length of the line so far.
-    length: usize,
-    /// Learns of a line that is too long.
     book: Arc<Book>,
+    buffer: Box<[u8]>,
+    /// The line so far.
+    line: Vec<u8>,
+    /// Whole lines that have not been handed on.
+    ready: VecDeque<u8>,
 }
 
-impl<R> Bounded<R> {
+impl<R> MessageLines<R> {
     pub(super) fn new(inner: R, limit: usize, book: Arc<Book>) -> Self {
         Self {
             inner,
             limit,
-            length: 0,
             book,
+            buffer: vec![0; PIECE].into(),
+            line: Vec::new(),
+            ready: VecDeque::new(),
         }
     }
 
-    /// Whether all lines in these bytes are short enough.
-    fn fits(&mut self, bytes: &[u8]) -> bool {
+    /// Takes up what was read.
+    fn take_up(&mut self, length: usize) -> io::Result<()> {
+        let bytes = self.buffer.get(..length).unwrap_or_default();
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-            self.length += piece.len();
-            if self.length > self.limit {
-                return false;
+            self.line.extend_from_slice(piece);
+            if self.line.len() > self.limit {
+                self.book.refuse(format!(
+                    "it sent a message of more than {} bytes; raise `limits.message_bytes` if it needs more",
+                    self.limit
+                ));
+                return Err(io::ErrorKind::InvalidData.into());
             }
             if piece.ends_with(b"\n") {
-                self.length = 0;
+                let line = std::mem::take(&mut self.line);
+                match reply::in_place_of(&line, self.book.only_request()) {
+                    None => self.ready.extend(line),
+                    Some(errors) => {
+                        for error in errors {
+                            self.ready.extend(serde_json::to_vec(&error)?);
+                            self.ready.push_back(b'\n');
+                        }
+                    }
+                }
             }
         }
-        true
+        Ok(())
     }
 }
 
-impl<R: AsyncRead + Unpin> AsyncRead for Bounded<R> {
+impl<R: AsyncRead + Unpin> AsyncRead for MessageLines<R> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        let read = Pin::new(&mut self.inner).poll_read(context, buffer);
-        let new = buffer.filled().get(before..).unwrap_or_default();
-        if self.fits(new) {
-            read
-        } else {
-            self.book.refuse(format!(
-                "it sent a message of more than {} bytes; raise `limits.message_bytes` if it needs more",
-                self.limit
-            ));
-            Poll::Ready(Err(io::ErrorKind::InvalidData.into()))
+        let this = &mut *self;
+        while this.ready.is_empty() {
+            let mut read = ReadBuf::new(&mut this.buffer);
+            ready!(Pin::new(&mut this.inner).poll_read(context, &mut read))?;
+            match read.filled().len() {
+                0 => return Poll::Ready(Ok(())),
+                length => this.take_up(length)?,
+            }
         }
+        let (first, _) = this.ready.as_slices();
+        let length = first.len().min(buffer.remaining());
+        buffer.put_slice(first.get(..length).unwrap_or_default());
+        this.ready.drain(..length);
+        Poll::Ready(Ok(()))
     }
 }

@@ -7,7 +7,7 @@ use journal::tool::ContainmentReport;
 use tokio::sync::watch;
 
 use super::name::ServerName;
-use super::servers_config::{McpFailure, McpServersConfig, UnusableTool};
+use super::servers_config::{McpFailure, McpServersConfig};
 use crate::limit::CallLimits;
 use crate::registry::{RegisterError, ToolRegistry};
 use crate::tool::Tool;
@@ -36,8 +36,8 @@ impl McpServers {
         Vec::new()
     }
 
-    /// No tools that cannot be used.
-    pub fn left_out(&self) -> Vec<UnusableTool> {
+    /// Nothing is left out.
+    pub fn notes(&self) -> Vec<String> {
         Vec::new()
     }
 

@@ -33,6 +33,12 @@ pub enum ToolError {
         /// Which, and why.
         reason: String,
     },
+    /// The call reached what does the tool's work, and what came of it was not seen.
+    #[error("{reason}")]
+    Unseen {
+        /// Why.
+        reason: String,
+    },
     /// What does the tool's work failed: a server, another agent.
     #[error("{service} failed: {reason}")]
     Service {

@@ -160,7 +160,8 @@ async fn whatever_happens_to_a_file_meanwhile_what_was_shown_is_written_or_nothi
             | CallEnd::Denied { .. }
             | CallEnd::Interrupted { .. }
             | CallEnd::Skipped { .. }
-            | CallEnd::TimedOut { .. } => panic!("seed {seed}: {end:?}"),
+            | CallEnd::TimedOut { .. }
+            | CallEnd::Unknown { .. } => panic!("seed {seed}: {end:?}"),
         }
     }
     println!(

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use routing_core::StopScope;
+use routing_core::{Outcome, StopScope};
 use rustix::process::{Pid, Signal, kill_process};
 use tools::{ContainedCommand, ContainmentError, Mechanism, ToolEnvironment, WantedMechanism};
 
@@ -177,5 +177,66 @@ fn parent_of(pid: i32) -> i32 {
 fn end_by_hand(call_log: &Path) {
     for named in census::alive_of(call_log) {
         kill_process(Pid::from_raw(named.pid).unwrap(), Signal::KILL).unwrap();
+    }
+}
+
+/// Stops the keeper once, or again and again, and leaves others behind.
+const STOPPING_LINES: [&str; 3] = [
+    "kill -STOP $PPID; setsid sleep 1000 & echo ready; sleep 1000",
+    "(while :; do kill -STOP $PPID; done) & trap '' TERM; setsid sleep 1000 & echo ready; while :; do sleep 1; done",
+    "(trap '' TERM; while :; do kill -STOP $PPID; done) & setsid sleep 1000 & echo ready; kill -STOP $PPID",
+];
+
+fn line(line: &str, folder: &Path) -> ContainedCommand {
+    ContainedCommand {
+        program: "sh".into(),
+        arguments: vec!["-c".into(), line.into()],
+        environment: ToolEnvironment::allowed(),
+        directory: folder.to_owned(),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tool_that_stops_its_keeper_ends_when_the_grace_is_over() {
+    for wanted in mechanisms() {
+        for stopping in STOPPING_LINES {
+            let folder = tempfile::tempdir().unwrap();
+            let (scope, heard) = (StopScope::new(), Heard::new());
+            let containment = containment(wanted);
+            let interrupting = async {
+                heard.wait_for("ready", 1).await;
+                scope.stop(crate::scene::by_user("enough"));
+                Instant::now()
+            };
+            let running = containment.run(line(stopping, folder.path()), &scope, &*heard);
+            let (outcome, asked) = tokio::join!(running, interrupting);
+            let took = asked.elapsed();
+            assert!(
+                took < Duration::from_secs(4),
+                "{stopping}: {took:?} {outcome:?}"
+            );
+            let Ok(Outcome::Interrupted { partial, .. }) = outcome else {
+                panic!("{stopping}: {outcome:?}");
+            };
+            assert!(partial.report.verified, "{stopping}: {:?}", partial.report);
+            assert_eq!(partial.stdout.text(), "ready\n", "{stopping}");
+            let alive = census::with_word(folder.path().to_str().unwrap());
+            assert_eq!(alive, Vec::<u32>::new(), "{stopping}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tool_that_has_stopped_its_keeper_ends_with_the_future_that_waits_for_it() {
+    for wanted in mechanisms() {
+        let folder = tempfile::tempdir().unwrap();
+        let (scope, heard) = (StopScope::new(), Heard::new());
+        let containment = containment(wanted);
+        let running = containment.run(line(STOPPING_LINES[0], folder.path()), &scope, &*heard);
+        tokio::select! {
+            outcome = running => panic!("it ended by itself: {outcome:?}"),
+            () = heard.wait_for("ready", 1) => {}
+        }
+        wait_for_silence(folder.path());
     }
 }

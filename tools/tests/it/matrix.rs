@@ -332,7 +332,7 @@ async fn calls_that_cannot_be_made_say_why() {
         texts[1]
     );
     assert!(texts[2].contains("do not fit at $.ms: "), "{}", texts[2]);
-    assert!(texts[3].contains("`ms` is given twice"), "{}", texts[3]);
+    assert!(texts[3].contains("`ms` stands twice"), "{}", texts[3]);
     assert_eq!(stage.log.lines(), Vec::<String>::new());
 }
 
@@ -365,7 +365,7 @@ async fn a_person_reads_a_first_line_a_line_for_each_tool_and_the_choices() {
         wording::summary(&messages),
         "Received interrupt. Cancelling all running tools...\n\
          work (1): finished before the interrupt\n\
-         work (2): interrupted; something of it may still run: it did not stop within 2s\n\
+         work (2): interrupted. Something of it may still run: it did not stop within 2s\n\
          work (3): skipped, never started\n\
          The running tools were interrupted. Decide what comes next: retry the interrupted call, choose another \
          approach, or finish."

@@ -43,3 +43,4 @@ mod network;
 mod oddities;
 mod resources;
 mod stage;
+mod unreadable;

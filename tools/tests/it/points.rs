@@ -166,7 +166,8 @@ fn check_calls(messages: &[ToolMessage], log: &Log) {
             CallEnd::Failed { .. }
             | CallEnd::FailedAnyway { .. }
             | CallEnd::Denied { .. }
-            | CallEnd::TimedOut { .. } => {
+            | CallEnd::TimedOut { .. }
+            | CallEnd::Unknown { .. } => {
                 panic!("nothing in the script ends like this: {message:?}")
             }
         }

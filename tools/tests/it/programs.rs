@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use serde_json::json;
 use tools::{
-    CallEnd, Executor, ExecutorConfig, Permission, PermissionPolicy, RequestedCall, Stopped,
-    ToolMessage, built_in_tools,
+    CallEnd, Executor, ExecutorConfig, Permission, PermissionPolicy, ProgramConfig, RequestedCall,
+    Stopped, ToolMessage, WantedMechanism, built_in_tools,
 };
 
-use crate::scene::{Heard, by_user, programs, workspace};
+use crate::scene::{Heard, by_user, containment, programs, workspace};
 
 struct Stage {
     executor: Executor,
@@ -162,4 +162,37 @@ async fn an_argument_that_the_kernel_does_not_take_is_refused_with_the_remedy() 
         "{}",
         message.text()
     );
+}
+
+#[tokio::test]
+async fn a_call_whose_keeper_was_killed_has_an_unknown_outcome_and_says_what_may_still_run() {
+    let (folder, workspace) = workspace();
+    let mut config = ExecutorConfig::new(workspace);
+    let programs = ProgramConfig {
+        containment: containment(WantedMechanism::Sweep),
+        ..programs()
+    };
+    for tool in built_in_tools(&programs) {
+        config.registry.register(tool).unwrap();
+    }
+    config.policy = PermissionPolicy::always(Permission::Allow);
+    let stage = Stage {
+        executor: Executor::new(config),
+        heard: Heard::new(),
+        folder,
+    };
+    let command = "setsid sleep 1000 & kill -9 $PPID; sleep 1000";
+    let message = stage.call("shell", json!({ "command": command })).await;
+    assert!(
+        matches!(message.end, CallEnd::Unknown { .. }),
+        "{message:?}"
+    );
+    for said in [message.text(), tools::wording::line(&message)] {
+        assert!(said.contains("it may have been done"), "{said}");
+        assert!(said.contains("Something of it may still run"), "{said}");
+    }
+    for left in crate::census::with_word(stage.folder.path().to_str().unwrap()) {
+        let left = rustix::process::Pid::from_raw(i32::try_from(left).unwrap()).unwrap();
+        rustix::process::kill_process(left, rustix::process::Signal::KILL).unwrap();
+    }
 }

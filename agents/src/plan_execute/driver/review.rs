@@ -9,7 +9,7 @@ use routing_core::review::Answer;
 use super::begin::PlanDecision;
 use super::{Driver, EffectOutcome};
 use crate::workflow::failure::FlowError;
-use engine::durable::decisions::{answer, decided_by, words};
+use engine::durable::decisions::words;
 use engine::durable::stored_interrupts::{Heard, sweep_due};
 use engine::run::{InterruptRecord, InterruptResult, RunEnd, RunEvent};
 use journal::error::KeepError;
@@ -87,8 +87,7 @@ impl Driver {
         };
         self.snapshot.dispatched.push(decision.effect);
         if !matches!(self.snapshot.state.phase(), Phase::Asking { .. }) {
-            let answer = answer(decision.content.as_deref());
-            let answer = answer.map(|(answer, _confidence)| answer);
+            let answer = decision.answer().map(|(answer, _confidence)| answer);
             self.tell_answered(row, decision, &answer.unwrap_or_default());
             // The question is closed: if its answer does not fit, another one is asked.
             self.snapshot.question = None;
@@ -100,9 +99,12 @@ impl Driver {
             place: format!("the decision of {}", row.id),
             source,
         };
-        let (answer, _confidence) = answer(decision.content.as_deref()).map_err(unreadable)?;
+        let (answer, _confidence) = decision.answer().map_err(unreadable)?;
         self.tell_answered(row, decision, &answer);
-        let told = [words(decision).map(str::to_owned), in_words(&answer)];
+        let told = [
+            words(decision.verdict, decision.by.decided_by(None)).map(str::to_owned),
+            in_words(&answer),
+        ];
         let told: Vec<String> = told.into_iter().flatten().collect();
         let answer = if told.is_empty() {
             "[approved: go on]".to_owned()
@@ -119,7 +121,7 @@ impl Driver {
         });
         let end = InterruptResult::Routed {
             target: decision.target.as_str().to_owned(),
-            decided_by: decided_by(&decision.by, None),
+            decided_by: decision.by.decided_by(None),
             filled_by: FilledBy::Unchanged,
             answer: answer.clone(),
             reroute: None,

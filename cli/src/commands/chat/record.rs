@@ -54,7 +54,8 @@ fn record(event: &ConversationEvent) -> Option<Value> {
         }
         ConversationEvent::ToolEnded { request, result } => {
             json!({"type": "toolEnded", "request": of_request(request),
-                "state": result.state.word(), "summary": result.summary, "text": result.text})
+                "state": result.state.word(), "summary": result.summary, "text": result.text,
+                "mayStillRun": result.may_still_run})
         }
         ConversationEvent::Failed { error } => {
             json!({"type": "failed", "error": crate::causes(&**error)})

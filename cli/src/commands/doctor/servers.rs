@@ -54,12 +54,13 @@ pub(super) async fn findings(file: &Path) -> Vec<Finding> {
         let count = tools.iter().filter(its).count();
         Finding::well(WHAT, format!("{name} is reached, and offers {count} tools"))
     }));
-    findings.extend(servers.left_out().into_iter().map(|left_out| {
-        let found = format!(
-            "the tool {} of {} cannot be used",
-            left_out.tool, left_out.server
-        );
-        Finding::note(WHAT, found, left_out.reason)
+    let notes = servers.notes().into_iter();
+    findings.extend(notes.map(|note| {
+        Finding::note(
+            WHAT,
+            note,
+            "the other tools can be used; tell the makers of the server",
+        )
     }));
     for (server, report) in servers.close().await {
         if !report.verified {

@@ -19,6 +19,7 @@ use crate::arguments::parse_verdict;
 use crate::backend::{Backend, NewDecision};
 use crate::commands::print;
 use crate::exit::{Exit, Failure};
+use crate::refused::direction;
 use crate::view::json_line;
 
 /// The most bytes of a batch.
@@ -244,9 +245,9 @@ fn done(decided: &Interrupt, as_json: bool) -> String {
         }));
     }
     format!(
-        "{}: {verdict}, to {}.\n",
+        "{}: {verdict}{}.\n",
         decided.id,
-        target.unwrap_or_default()
+        decision.map(direction).unwrap_or_default()
     )
 }
 

@@ -6,7 +6,7 @@ use control::{DecisionContent, DecisionParts, InvalidDecision};
 use interrupts::RouteName;
 use interrupts::life::{Family, Interrupt, Verdict};
 use routing_core::review::Answer;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use super::deciding::not_open;
 use crate::arguments::ReviewArguments;
@@ -58,7 +58,7 @@ pub(super) fn of_arguments(
 ) -> anyhow::Result<Chosen> {
     let payload = match &arguments.payload {
         Some(payload) => Some(read_payload(payload)?),
-        None => None,
+        None => said(arguments),
     };
     let parts = DecisionParts {
         verdict,
@@ -67,6 +67,19 @@ pub(super) fn of_arguments(
         reroute_to: arguments.to.as_ref().map(RouteName::to_string),
     };
     Ok(of_parts(interrupt, &parts)?)
+}
+
+/// What is chosen and confirmed by arguments of its own; `None` if nothing is.
+fn said(arguments: &ReviewArguments) -> Option<Value> {
+    if arguments.choose.is_empty() && arguments.confirm.is_empty() {
+        return None;
+    }
+    let confirmations: Map<String, Value> = arguments
+        .confirm
+        .iter()
+        .map(|(id, said)| (id.clone(), Value::from(*said)))
+        .collect();
+    Some(json!({"selectedChoices": arguments.choose, "confirmations": confirmations}))
 }
 
 fn read_payload(given: &str) -> anyhow::Result<Value> {
@@ -121,22 +134,7 @@ fn verdict_of(interrupt: &Interrupt, answer: &Answer) -> Result<Verdict, String>
         Some(matter) => matter
             .verdict(answer)
             .ok_or_else(|| "choose one of the choices, or edit what is shown".to_owned()),
-        None => Ok(plain_verdict(answer)),
-    }
-}
-
-fn plain_verdict(answer: &Answer) -> Verdict {
-    let says_nothing = answer.text.is_none()
-        && answer.selected_choices.is_empty()
-        && answer.confirmations.is_empty();
-    if answer.reroute_to.is_some() {
-        Verdict::Reroute
-    } else if answer.edited_request.is_some() {
-        Verdict::Edit
-    } else if says_nothing {
-        Verdict::Approve
-    } else {
-        Verdict::Respond
+        None => Ok(answer.verdict()),
     }
 }
 

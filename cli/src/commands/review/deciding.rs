@@ -13,7 +13,7 @@ use crate::advice::advised;
 use crate::backend::{Backend, NewDecision, goes_on_there};
 use crate::exit::{Exit, Failure};
 use crate::plan::checked;
-use crate::refused::by_life;
+use crate::refused::{by_life, direction};
 use crate::run_owner::has_process;
 use crate::state_words::state_words;
 
@@ -165,10 +165,10 @@ pub(in crate::commands) fn decided_text(
         return format!("{} is {}.\n", decided.id, state_words(decided.state));
     };
     let mut text = format!(
-        "{}: {}, to {}.\n",
+        "{}: {}{}.\n",
         decided.id,
         decision.verdict.name(),
-        decision.target
+        direction(decision)
     );
     let Some(run) = after.run.as_ref().filter(|run| !has_process(run)) else {
         return text;

@@ -1,5 +1,6 @@
 //! One interrupt as people see it.
 
+use control::Destination;
 use interrupts::life::{ExpiryOutcome, Family, Interrupt, State, Verdict};
 use journal::Suggestion;
 use routing_core::handler::ReviewDecision;
@@ -107,7 +108,11 @@ fn state(interrupt: &Interrupt) -> String {
 /// What it asks: its question if it has one, else its reason.
 fn asked_text(interrupt: &Interrupt, palette: Palette) -> String {
     match question::question(interrupt) {
-        Ok(question) => Alone::new(palette).page(&question),
+        Ok(question) => {
+            let page = Alone::new(palette).page(&question);
+            let goes = visible_line(&Destination::of(interrupt).to_string());
+            format!("{page}\n    {}\n", palette.paint(Tone::Faint, &goes))
+        }
         Err(_no_question) => {
             let mut text = String::from("\n");
             for line in visible_lines(&question::reason(interrupt)) {

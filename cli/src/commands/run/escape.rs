@@ -14,6 +14,7 @@ use crate::exit::{Exit, Failure};
 use crate::keyboard::Keyboard;
 use crate::storage::Storage;
 use crate::terminal_output::TerminalOutput;
+use crate::time::Grace;
 use crate::visible::visible_line;
 use crate::watch::{Left, Visit};
 
@@ -23,6 +24,7 @@ pub(super) struct Escape {
     keyboard: Option<Arc<Keyboard>>,
     hears: bool,
     no_color: bool,
+    grace: Grace,
     draft: Arc<Mutex<String>>,
 }
 
@@ -41,7 +43,7 @@ impl Escape {
     /// # Errors
     ///
     /// As [`Keyboard::of_terminal`].
-    pub(super) fn of(talk: Talk, global: Global) -> std::io::Result<Self> {
+    pub(super) fn of(talk: Talk, global: Global, grace: Option<Grace>) -> std::io::Result<Self> {
         let types = !talk.no_input && talk.input_is_free;
         let keyboard = if types {
             Keyboard::of_terminal()?
@@ -52,6 +54,7 @@ impl Escape {
             hears: keyboard.is_some() && talk.hears_escape(global),
             keyboard: keyboard.map(Arc::new),
             no_color: global.no_color,
+            grace: grace.unwrap_or(Grace::OF_ESCAPE),
             draft: Arc::default(),
         })
     }
@@ -122,6 +125,7 @@ impl Escape {
             run,
             draft: std::mem::take(&mut *self.draft()),
             no_color: self.no_color,
+            grace: self.grace,
             goes_on_here: matches!(at, Where::Here(_)),
         };
         let (send, left) = oneshot::channel();

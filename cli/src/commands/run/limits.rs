@@ -22,6 +22,7 @@ use crate::arguments::LimitArguments;
 use crate::exit::{Exit, Failure};
 use crate::run_owner::LocalRun;
 use crate::spending::{Spending, amount, no_price, order, prices, spent};
+use crate::time::Grace;
 use crate::workflows;
 
 /// What pauses a run.
@@ -32,7 +33,7 @@ pub(in crate::commands) struct OuterLimits {
     /// What models cost, for runs that bring a budget of their own.
     prices: PriceTable,
     resources: ResourceLimits,
-    grace: Option<Duration>,
+    grace: Option<Grace>,
     policy: Arc<Policy>,
     /// The limits of the whole run, as they are stored with it.
     allowance: Allowance,
@@ -95,7 +96,7 @@ impl OuterLimits {
                 cpu_time: arguments.max_cpu_time.map(|time| time.unsigned_abs()),
                 ..ResourceLimits::default()
             },
-            grace: arguments.grace.map(|grace| grace.unsigned_abs()),
+            grace: arguments.grace,
             policy: Arc::new(crate::policy::of(arguments.policy.as_deref())?),
             allowance: Allowance::default(),
             is_changed: false,
@@ -162,7 +163,7 @@ impl OuterLimits {
     }
 
     /// How long a stop may be graceful, if the command line says so.
-    pub(in crate::commands) const fn grace(&self) -> Option<Duration> {
+    pub(in crate::commands) const fn grace(&self) -> Option<Grace> {
         self.grace
     }
 
@@ -189,25 +190,23 @@ impl OuterLimits {
     pub(super) fn signals(&self, by: Actor) -> Result<SignalSettings, Failure> {
         Ok(SignalSettings {
             by,
-            patience: self.grace_of(StopSource::User)?,
-            drain: self.grace_of(StopSource::System)?,
+            patience: of_signal(self.grace_of(StopSource::User)?),
+            drain: of_signal(self.grace_of(StopSource::System)?),
             on_hangup: OnHangup::Pause,
         })
     }
 
-    /// After how long a graceful pause of the run becomes immediate: as the command line says, else the policy.
-    fn grace_of(&self, source: StopSource) -> Result<Option<Duration>, Failure> {
+    /// After how long a graceful pause of the run becomes immediate: as the command line says, else the policy; `None`
+    /// if neither says anything.
+    fn grace_of(&self, source: StopSource) -> Result<Option<Grace>, Failure> {
         let subject = Subject {
             interrupt_type: InterruptType::Pause,
             agent: workflows::leading().ok_or_else(none_built_in)?,
             source,
         };
-        let of_policy = || {
-            self.policy
-                .grace(&subject)
-                .map(SignedDuration::unsigned_abs)
-        };
-        Ok(self.grace.or_else(of_policy))
+        Ok(self
+            .grace
+            .or_else(|| self.policy.grace(&subject).map(Grace)))
     }
 
     /// Checks that the model has a price if there is a budget.
@@ -265,7 +264,7 @@ impl OuterLimits {
                 name: ActorName::new("limits").map_err(|error| unnamed(&error))?,
                 role: Role::System,
             },
-            grace: self.grace_of(StopSource::System)?,
+            grace: self.grace_of(StopSource::System)?.and_then(Grace::duration),
         }))
     }
 
@@ -303,6 +302,11 @@ impl OuterLimits {
         }
         Ok(guards)
     }
+}
+
+/// The grace of a stop by a signal: it always has an end, unless someone says `none`.
+fn of_signal(said: Option<Grace>) -> Option<Duration> {
+    said.unwrap_or(Grace::OF_SIGNALS).duration()
 }
 
 fn none_built_in() -> Failure {

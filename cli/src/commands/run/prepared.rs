@@ -76,12 +76,18 @@ impl Prepared {
             .map(|text| Script::parse(text, &catalogue::script_vocabulary()))
             .transpose()
             .map_err(|error| usage(format!("the script: {error}")))?;
-        let workspace = Workspace::open(Path::new(&order.workspace))
-            .map_err(|error| Failure::new(Exit::NotFound, causes(&error)).hint(error.hint()))?;
+        let workspace = Workspace::open(Path::new(&order.workspace)).map_err(|error| {
+            let exit = Exit::NotFound.unless_lacking(&error);
+            Failure::new(exit, causes(&error)).hint(error.hint())
+        })?;
         let workflow = Executable::of(&order, &workspace, script.as_ref())?;
         let steers =
             |script: &Script| !script.interrupts().is_empty() || !script.answers().is_empty();
         let is_deaf = choice != ModelChoice::Rehearsal && script.as_ref().is_some_and(steers);
+        let choice = match order.tools {
+            Some(_) => choice.with_tools()?,
+            None => choice,
+        };
         let model = choice.open(Rehearsal {
             seed: order.seed,
             pace: Pace::from_tokens_per_second(pace),

@@ -214,7 +214,12 @@ impl NewRuns {
             return Err(outside());
         }
         let folder = self.workspace.join(named).canonicalize();
-        let folder = folder.map_err(|_error| wrong("options.workspace", "there is none"))?;
+        let folder = folder.map_err(|error| match Exit::NotFound.unless_lacking(&error) {
+            Exit::NotFound => wrong("options.workspace", "there is none"),
+            _ => LaunchError::Unavailable {
+                detail: format!("{}: {error}", named.display()),
+            },
+        })?;
         // A link may lead out of the folder again.
         if folder.starts_with(&self.workspace) {
             Ok(folder)

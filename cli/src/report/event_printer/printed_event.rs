@@ -242,6 +242,17 @@ pub(super) fn moment_of(event: &RunEvent, tree: &AgentTree) -> Option<PrintedEve
             }
             PrintedEvent::of(tree.label_of(*interrupt), "→", Tone::Route, what)
         }
+        RunEvent::InterruptDeclined {
+            interrupt,
+            verdict,
+            decided_by,
+        } => {
+            let what = format!(
+                "is {}: nothing that it asked about is done",
+                declined_word(*verdict, *decided_by)
+            );
+            PrintedEvent::of(tree.label_of(*interrupt), "✗", Tone::Bad, what)
+        }
         RunEvent::Pruned { node, reason, .. } => {
             let what = format!("is cut off with all below it: {}", line(reason));
             PrintedEvent::of(tree.label(node), "╳", Tone::Waiting, what)
@@ -330,10 +341,15 @@ fn tool_ended(tree: &AgentTree, node: &NodeId, message: &ToolMessage) -> Option<
         | CallEnd::FinishedAnyway { .. }
         | CallEnd::FailedAnyway { .. }
         | CallEnd::Skipped { .. }
-        | CallEnd::TimedOut { .. } => ("✗", Tone::Bad),
+        | CallEnd::TimedOut { .. }
+        | CallEnd::Unknown { .. } => ("✗", Tone::Bad),
     };
     let text = cut(&visible_line(&message.text()), WIDEST_CALL);
-    let what = format!("{}: {text}", visible_line(&message.tool));
+    // Never cut, whatever the tool wrote.
+    let note = tools::wording::may_still_run(&message.end);
+    let note = note.map(|note| format!(" [{}]", visible_line(&note)));
+    let note = note.unwrap_or_default();
+    let what = format!("{}: {text}{note}", visible_line(&message.tool));
     PrintedEvent::of(who, symbol, tone, what)
 }
 
@@ -481,6 +497,19 @@ fn decision_words(decided_by: DecidedBy, filled_by: FilledBy) -> String {
         FilledBy::Model { .. } => "a model wrote the request",
     };
     format!("{decided}, {filled}")
+}
+
+/// How an interrupt was declined, in a word.
+pub(crate) const fn declined_word(
+    verdict: routing_core::Verdict,
+    decided_by: DecidedBy,
+) -> &'static str {
+    match (verdict, decided_by) {
+        (_, DecidedBy::Deadline) => "expired",
+        (routing_core::Verdict::Cancel, _) => "cancelled",
+        (routing_core::Verdict::Ignore, _) => "skipped",
+        _ => "rejected",
+    }
 }
 
 /// An answer on one line.

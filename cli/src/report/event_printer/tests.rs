@@ -167,3 +167,40 @@ fn an_answer_that_was_given_up_is_no_interruption_and_told_only_where_all_is() {
     let lines = printer(Detail::Much, Steps::Told).tell_unanswered(&call, None);
     assert!(lines[0].contains("begins its answer again"), "{lines:?}");
 }
+
+#[test]
+fn what_of_a_tool_may_still_run_is_shown_whatever_it_wrote() {
+    use tools::{
+        CallEnd, CallId, ContainmentReport, Mechanism, ProcessKey, ToolMessage, ToolOutput,
+    };
+    let report = ContainmentReport {
+        mechanism: Mechanism::Sweep,
+        verified: false,
+        forced: true,
+        leftovers: 1,
+        survivors: vec![ProcessKey {
+            pid: 4711,
+            started: 1,
+        }],
+        took: None,
+    };
+    let output = ToolOutput {
+        containment: Some(report),
+        ..ToolOutput::done("word ".repeat(10_000))
+    };
+    let ended = RunEvent::ToolEnded {
+        node: NodeId::new("root").unwrap(),
+        message: Box::new(ToolMessage {
+            call: CallId::new("1"),
+            tool: "shell".to_owned(),
+            edited: None,
+            end: CallEnd::Finished { output },
+        }),
+    };
+    let mut printer = printer(Detail::Usual, Steps::Told);
+    let shown = tell(&mut printer, ended, None).join(" ");
+    assert!(
+        shown.ends_with("[Something of it may still run: processes 4711 did not die]"),
+        "{shown}"
+    );
+}

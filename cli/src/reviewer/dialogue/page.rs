@@ -3,10 +3,11 @@
 use journal::tool::ToolQuestionKind;
 use routing_core::review::{Question, QuestionKind};
 
-use super::super::consent::CONSENTS;
+use super::super::consent::{CONSENTS, suggested};
 use super::form::Form;
 use crate::layout::{columns_of, fit, wrap};
 use crate::palette::{Palette, Tone};
+use crate::question::own_rows;
 use crate::visible::{visible_line, visible_lines};
 
 /// The widest column of labels.
@@ -41,7 +42,7 @@ pub(super) struct QuestionPage<'q> {
 }
 
 impl QuestionPage<'_> {
-    /// The whole question, without the prompt.
+    /// The whole question, without where its answer goes and without the prompt.
     pub(super) fn opening(&self) -> String {
         let question = self.question;
         let mut lines = vec![String::new(), self.title()];
@@ -56,16 +57,19 @@ impl QuestionPage<'_> {
         let context = question.details.context_for_decision.trim();
         if !context.is_empty() {
             lines.push(String::new());
+            if let Some(ToolQuestionKind::Permission | ToolQuestionKind::UnknownOutcome) = self.asks
+            {
+                lines.extend(self.painted(Tone::Faint, "Checked by Interrupt Router:"));
+            }
             for line in visible_lines(context) {
                 lines.extend(wrap(&line, self.columns, "    "));
             }
         }
+        lines.extend(self.own_rows());
         if !question.details.choices.is_empty() {
             lines.push(String::new());
             lines.extend(self.choices());
         }
-        lines.push(String::new());
-        lines.push(self.way());
         lines.join("\n") + "\n"
     }
 
@@ -133,12 +137,10 @@ impl QuestionPage<'_> {
             let text = format!("if not: {}", visible_line(impact));
             lines.extend(self.painted(Tone::Faint, &text));
         }
-        let choice = match item.default_value {
-            Some(true) => "Y/n",
-            Some(false) => "y/N",
-            None => "y/n",
-        };
-        format!("{}\n{}", lines.join("\n"), self.prompt_line(choice))
+        if let Some(said) = suggested(item) {
+            lines.extend(self.painted(Tone::Faint, said));
+        }
+        format!("{}\n{}", lines.join("\n"), self.prompt_line("y/n"))
     }
 
     /// The field of a form that is filled in next, with its prompt.
@@ -275,6 +277,20 @@ impl QuestionPage<'_> {
         lines
     }
 
+    /// What the agent adds to its question, in fields of its own.
+    fn own_rows(&self) -> Vec<String> {
+        if self.asks.is_some() {
+            return Vec::new();
+        }
+        let rows = own_rows(&self.question.payload);
+        let mut lines: Vec<String> = rows.iter().take(1).map(|_row| String::new()).collect();
+        for (name, value) in rows {
+            let row = format!("{}: {}", visible_line(&name), visible_line(&value));
+            lines.extend(wrap(&row, self.columns, "    "));
+        }
+        lines
+    }
+
     fn choices(&self) -> Vec<String> {
         let choices = &self.question.details.choices;
         let label_columns = choices
@@ -307,7 +323,8 @@ impl QuestionPage<'_> {
         lines
     }
 
-    fn way(&self) -> String {
+    /// Where an answer that is typed goes.
+    pub(super) fn way(&self) -> String {
         let text = match &self.question.kind {
             QuestionKind::Tool { .. } => "    The answer goes to the call.".to_owned(),
             QuestionKind::HumanReview

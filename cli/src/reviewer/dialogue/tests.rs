@@ -156,21 +156,21 @@ fn a_reroute_goes_only_to_an_allowed_route() {
 }
 
 #[test]
-fn confirmations_follow_with_their_defaults() {
+fn confirmations_follow_and_what_the_agent_suggests_is_said_by_no_one() {
     let mut question = question();
-    question.details.confirmation_items = vec![
-        confirmation("deep", Some(false)),
-        confirmation("slow", None),
-    ];
+    question.details.confirmation_items =
+        vec![confirmation("deep", Some(true)), confirmation("slow", None)];
     let shown = type_lines(&question, &["1"]).unwrap_err();
     assert!(
-        shown.contains("really deep?") && shown.contains("y/N"),
+        shown.contains("really deep?") && shown.contains("the agent suggests yes"),
         "{shown}"
     );
     assert!(shown.contains("if not: it takes longer"), "{shown}");
-    let shown = type_lines(&question, &["1", "", ""]).unwrap_err();
-    assert!(shown.contains("Type y for yes or n for no."), "{shown}");
-    let answer = type_lines(&question, &["1", "", "maybe", "Y"]).unwrap();
+    for typed in ["", " ", "maybe"] {
+        let shown = type_lines(&question, &["1", typed]).unwrap_err();
+        assert!(shown.contains("Type y for yes or n for no."), "{shown}");
+    }
+    let answer = type_lines(&question, &["1", "", "n", "", "Y"]).unwrap();
     assert_eq!(answer.confirmations.get("deep"), Some(&false));
     assert_eq!(answer.confirmations.get("slow"), Some(&true));
 }

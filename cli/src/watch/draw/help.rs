@@ -57,10 +57,7 @@ const KEYS: [(&str, &str); 29] = [
     ),
     ("c", "claim it, or give it back"),
     ("u", "undo a choice before it is sent"),
-    (
-        "n p",
-        "next and previous; A in the inbox approves all that are shown",
-    ),
+    ("n p", "next and previous"),
 ];
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look: Theme) {

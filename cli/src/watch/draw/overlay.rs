@@ -12,6 +12,7 @@ use tui_input::Input;
 use super::agents::{change, plan_within};
 use super::{Theme, packed, short};
 use crate::layout::wrap;
+use crate::reviewer::suggested;
 use crate::visible::{visible_line, visible_lines};
 use crate::watch::modal::{Chosen, Focus, Modal, PlanChange, phases};
 use crate::watch::overlay::Overlay;
@@ -25,22 +26,17 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look:
         None => {}
         Some(Overlay::Modal(modal)) => draw_modal(frame, area, state, modal, look),
         Some(Overlay::Confirm { question, .. }) => {
-            let width = usize::from(area.width.min(QUESTION).saturating_sub(2));
-            let lines: Vec<String> = visible_lines(question)
-                .iter()
-                .flat_map(|line| wrap(line, width, ""))
-                .collect();
-            let height = u16::try_from(lines.len())
-                .unwrap_or(u16::MAX)
-                .saturating_add(4);
-            let inner = window(frame, area, QUESTION, height, " Sure? ");
-            // However long the question is, the keys that answer it are in sight.
-            let [text, keys] =
-                Layout::vertical([Constraint::Min(0), Constraint::Length(1)]).areas(inner);
-            let lines: Vec<Line<'_>> = lines.into_iter().map(Line::from).collect();
-            frame.render_widget(Paragraph::new(lines), text);
-            let answers = Line::styled("y yes · n no", look.waiting());
-            frame.render_widget(Paragraph::new(answers), keys);
+            draw_yes_or_no(frame, area, (question, " Sure? "), look);
+        }
+        Some(Overlay::Item { item, .. }) => {
+            let mut text = visible_line(&item.prompt);
+            if let Some(impact) = &item.impact_if_no {
+                text.push_str(&format!("\nif not: {}", visible_line(impact)));
+            }
+            if let Some(said) = suggested(item) {
+                text.push_str(&format!("\n{said}"));
+            }
+            draw_yes_or_no(frame, area, (&text, " The agent wants to know "), look);
         }
         Some(Overlay::Routes { routes, at, .. }) => draw_routes(frame, area, routes, *at, look),
         Some(Overlay::Prompt { label, text, .. }) => {
@@ -48,6 +44,25 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, look:
             draw_input(frame, inner, text, true, look);
         }
     }
+}
+
+/// A question that y or n answers.
+fn draw_yes_or_no(frame: &mut Frame<'_>, area: Rect, (question, title): (&str, &str), look: Theme) {
+    let width = usize::from(area.width.min(QUESTION).saturating_sub(2));
+    let lines: Vec<String> = visible_lines(question)
+        .iter()
+        .flat_map(|line| wrap(line, width, ""))
+        .collect();
+    let height = u16::try_from(lines.len())
+        .unwrap_or(u16::MAX)
+        .saturating_add(4);
+    let inner = window(frame, area, QUESTION, height, title);
+    // However long the question is, the keys that answer it are in sight.
+    let [text, keys] = Layout::vertical([Constraint::Min(0), Constraint::Length(1)]).areas(inner);
+    let lines: Vec<Line<'_>> = lines.into_iter().map(Line::from).collect();
+    frame.render_widget(Paragraph::new(lines), text);
+    let answers = Line::styled("y yes · n no", look.waiting());
+    frame.render_widget(Paragraph::new(answers), keys);
 }
 
 /// A window in the middle, and the room within its frame.
@@ -115,11 +130,11 @@ fn draw_modal(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, modal: &Mo
     } else if let PlanChange::Shown(_) = modal.change {
         "Enter applies it · other words ask again · Esc resume unchanged"
     } else if modal.chosen == Some(Chosen::ResumeUnchanged) {
-        "taken back: it goes on unchanged as soon as it has stopped · Esc closes this"
+        "it resumes unchanged as soon as it has stopped"
     } else if modal.chosen.is_some() {
         "chosen; carried out as soon as the agent has stopped"
     } else {
-        "Tab next · Enter choose · Ctrl+C stop at once · Esc resume unchanged"
+        "Tab next · Enter choose · Esc stop at once, or once paused resume unchanged"
     };
     frame.render_widget(Paragraph::new(Span::styled(hint, look.faint())), foot);
 }

@@ -1,22 +1,25 @@
 //! One interrupt: what is asked, what may be answered, where it goes.
 
-use interrupts::life::{Family, Interrupt};
+use control::Destination;
+use interrupts::life::{Family, Interrupt, Verdict};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
-use routing_core::InterruptId;
-use routing_core::review::Question;
+use routing_core::review::{Question, QuestionKind};
+use routing_core::{ConfirmationItem, InterruptId};
 
 use super::agents::text;
 use super::{Theme, draw_text, packed};
 use crate::advice::advised;
 use crate::asking;
-use crate::question;
+use crate::question::{self, own_rows};
 use crate::refused::decided;
+use crate::reviewer::suggested;
 use crate::state_words::state_words;
 use crate::time::ago;
 use crate::visible::{visible_line, visible_lines};
+use crate::watch::draft::AnswerDraft;
 use crate::watch::state::ScreenState;
 
 pub(super) fn draw(
@@ -36,7 +39,7 @@ pub(super) fn draw(
     };
     let mut lines = heading(interrupt, state, look);
     match question::question(interrupt) {
-        Ok(question) => lines.extend(asked_lines(&question, state, look)),
+        Ok(question) => lines.extend(asked_lines(interrupt, &question, state, look)),
         Err(_it_stops) => {
             lines.extend(paragraph(&interrupt.reason, look));
             let askings = asking::lines(interrupt);
@@ -95,7 +98,12 @@ fn paragraph(given: &str, look: Theme) -> Vec<Line<'static>> {
         .collect()
 }
 
-fn asked_lines(question: &Question, state: &ScreenState, look: Theme) -> Vec<Line<'static>> {
+fn asked_lines(
+    interrupt: &Interrupt,
+    question: &Question,
+    state: &ScreenState,
+    look: Theme,
+) -> Vec<Line<'static>> {
     let details = &question.details;
     let mut lines: Vec<Line<'static>> = visible_lines(&details.reason)
         .into_iter()
@@ -104,6 +112,19 @@ fn asked_lines(question: &Question, state: &ScreenState, look: Theme) -> Vec<Lin
     if !details.context_for_decision.is_empty() {
         lines.push(Line::default());
         lines.extend(paragraph(&details.context_for_decision, look));
+    }
+    let is_tool = matches!(question.kind, QuestionKind::Tool { .. });
+    let rows = if is_tool {
+        Vec::new()
+    } else {
+        own_rows(&question.payload)
+    };
+    lines.extend(rows.iter().take(1).map(|_row| Line::default()));
+    for (name, value) in rows {
+        lines.push(Line::from(vec![
+            Span::styled(format!("{}: ", visible_line(&name)), look.faint()),
+            Span::raw(visible_line(&value)),
+        ]));
     }
     if !details.choices.is_empty() {
         lines.push(Line::default());
@@ -127,54 +148,70 @@ fn asked_lines(question: &Question, state: &ScreenState, look: Theme) -> Vec<Lin
             .as_ref()
             .map(|impact| format!("  if not: {}", visible_line(impact)));
         lines.push(Line::from(vec![
-            Span::styled("  • confirms: ", look.faint()),
+            Span::styled("  • to confirm: ", look.faint()),
             Span::raw(visible_line(&item.prompt)),
             Span::styled(otherwise.unwrap_or_default(), look.faint()),
+            Span::styled(said_so_far(draft, item), look.active()),
         ]));
     }
     lines.push(Line::default());
-    lines.push(Line::from(vec![
-        Span::raw("The answer goes to "),
-        Span::styled(question.target, look.active()),
-        Span::styled(
-            elsewhere(question.routes.len().saturating_sub(1)),
-            look.faint(),
-        ),
-    ]));
+    if !is_tool {
+        lines.push(Line::from(vec![
+            Span::styled(Destination::of(interrupt).to_string(), look.active()),
+            Span::styled(
+                elsewhere(question.routes.len().saturating_sub(1)),
+                look.faint(),
+            ),
+        ]));
+    }
     lines
+}
+
+/// What was said to an item so far, or what the agent suggests to say.
+fn said_so_far(draft: Option<&AnswerDraft>, item: &ConfirmationItem) -> String {
+    match draft.and_then(|draft| draft.said(&item.id)) {
+        Some(true) => "  yes".to_owned(),
+        Some(false) => "  no".to_owned(),
+        None => suggested(item).map_or_else(String::new, |said| format!("  {said}")),
+    }
 }
 
 /// The other targets of an answer.
 fn elsewhere(others: usize) -> String {
     match others {
-        0 => " and nowhere else.".to_owned(),
-        1 => " and nowhere else, unless you send it to the one other (R).".to_owned(),
-        others => format!(" and nowhere else, unless you send it to one of {others} others (R)."),
+        0 => String::new(),
+        1 => " R sends it to the one other.".to_owned(),
+        others => format!(" R sends it to one of {others} others."),
     }
 }
 
 fn buttons(interrupt: &Interrupt, width: usize, look: Theme) -> Vec<Line<'static>> {
-    let keys: &[(&str, &str)] = match interrupt.family() {
+    let keys: &[(&str, &str, Option<Verdict>)] = match interrupt.family() {
         Family::Question => &[
-            ("a", "approve"),
-            ("1-9", "choose"),
-            ("r", "answer"),
-            ("e", "edit"),
-            ("x", "reject"),
-            ("i", "ignore"),
-            ("m", "change plan"),
-            ("R", "reroute"),
-            ("c", "claim"),
+            ("a", "approve", Some(Verdict::Approve)),
+            ("1-9", "choose", None),
+            ("r", "answer", Some(Verdict::Respond)),
+            ("e", "edit", Some(Verdict::Edit)),
+            ("x", "reject", Some(Verdict::Reject)),
+            ("i", "ignore", Some(Verdict::Ignore)),
+            ("m", "change plan", Some(Verdict::ModifyPlan)),
+            ("R", "reroute", Some(Verdict::Reroute)),
+            ("c", "claim", None),
         ],
         Family::Stop => &[
-            ("a", "resume unchanged"),
-            ("r", "resume with new input"),
-            ("m", "change plan"),
-            ("R", "reroute"),
-            ("c", "claim"),
+            ("a", "resume unchanged", None),
+            ("r", "resume with new input", None),
+            ("m", "change plan", None),
+            ("R", "reroute", None),
+            ("c", "claim", None),
         ],
     };
-    let keys = keys.iter().map(|(key, meaning)| {
+    // What the question does not allow is not offered.
+    let offered = |verdict: &Option<Verdict>| {
+        verdict.is_none_or(|verdict| interrupt.verdicts().any(|allowed| allowed == verdict))
+    };
+    let keys = keys.iter().filter(|(.., verdict)| offered(verdict));
+    let keys = keys.map(|(key, meaning, _)| {
         vec![
             Span::styled(format!(" {key} "), look.chosen()),
             Span::raw(format!(" {meaning} ")),

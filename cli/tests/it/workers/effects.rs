@@ -1,6 +1,6 @@
 //! What must not happen twice, and what a worker remembers.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Desk;
 
@@ -62,6 +62,47 @@ async fn an_effect_is_done_once_and_what_came_of_it_is_there_for_the_next_worker
     run.put("effects/new", &nobody)
         .await
         .refused(404, "agent-not-found");
+}
+
+#[tokio::test]
+async fn an_effect_is_bound_to_what_it_was_begun_with() {
+    let mut desk = Desk::open().await;
+    let run = desk.run().await;
+    let id = run.id.clone();
+    let begin = |arguments: Value| json!({"agent_id": "root", "arguments": arguments});
+    let to_ann = begin(json!({"cents": 100, "to": "Ann"}));
+    let path = "effects/pay";
+    assert_eq!(run.put(path, &to_ann).await.fine()["state"], "begun");
+    let done = json!({"result": "paid"});
+    run.put("effects/pay/result", &done).await.fine();
+    desk.delete(&run.path("lease")).await.fine();
+    desk.dies_and_comes_back();
+    let run = desk.takes(&id, "second").await;
+    // The order of members says nothing, and code that does not bind it reads what came of it.
+    let same = [
+        begin(json!({"to": "Ann", "cents": 100})),
+        json!({"agent_id": "root"}),
+    ];
+    for same in same {
+        assert_eq!(run.put(path, &same).await.fine()["result"], "paid");
+    }
+    for other in [
+        json!({"cents": 99_999, "to": "Ann"}),
+        json!([]),
+        json!({"cents": 100}),
+    ] {
+        let told = run.put(path, &begin(other)).await;
+        let refused = told.refused(422, "idempotency-conflict");
+        assert_eq!(refused["differs"], json!(["arguments"]), "{refused}");
+    }
+    // One that was begun without arguments, as by a worker of before, is bound to none.
+    let unbound = json!({"agent_id": "root", "repeatable": true});
+    run.put("effects/look", &unbound).await.fine();
+    let bound = json!({"agent_id": "root", "repeatable": true, "arguments": 1});
+    assert_eq!(
+        run.put("effects/look", &bound).await.fine()["state"],
+        "begun"
+    );
 }
 
 #[tokio::test]

@@ -31,6 +31,11 @@ fn writing(run: &str, epoch: u64) -> Vec<(Method, String, Value)> {
         ),
         (
             Method::PUT,
+            path("readings/first"),
+            json!({"agent_id": "root"}),
+        ),
+        (
+            Method::PUT,
             path("effects/pay"),
             json!({"agent_id": "root"}),
         ),

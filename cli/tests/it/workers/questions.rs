@@ -17,25 +17,90 @@ async fn code_that_runs_again_asks_nobody_again_and_gets_what_was_decided() {
     desk.delete(&run.path("lease")).await.fine();
     desk.dies_and_comes_back();
     let run = desk.takes(&id, "second").await;
-    let mut other_words = question("REFUNDS");
-    other_words["reason"] = json!("A model says it otherwise the second time.");
-    let again = run.put("questions/refund", &other_words).await;
+    // How long it waits is no part of what is asked.
+    let mut same = question("REFUNDS");
+    same["deadline_ms"] = json!(3_600_000);
+    let again = run.put("questions/refund", &same).await;
     assert_eq!(again.status, 200);
-    let again = again.fine();
-    assert_eq!(again["interrupt_id"], asked["interrupt_id"]);
-    assert_eq!(again["reason"], asked["reason"]);
+    assert_eq!(again.fine()["interrupt_id"], asked["interrupt_id"]);
     assert_eq!(desk.installation.questions(1).await.len(), 1);
     let answer =
         json!({"decision": "respond", "payload": {"selectedChoices": ["yes"], "text": "at once"}});
     desk.decides(&asked["interrupt_id"], &answer).await.fine();
-    let decided = run.put("questions/refund", &other_words).await.fine();
+    let decided = run.put("questions/refund", &same).await.fine();
     assert_eq!(decided["state"], "decided");
     assert_eq!(decided["decision"]["choices"], json!(["yes"]));
     assert_eq!(decided["decision"]["text"], "at once");
     assert_eq!(decided["decision"]["by"], "script");
-    run.put("questions/refund", &question("LEGAL"))
+}
+
+/// Ann's yes is no yes for Bob.
+#[tokio::test]
+async fn a_key_stands_for_what_was_asked_with_it_and_nothing_else() {
+    let desk = Desk::open().await;
+    let run = desk.run().await;
+    let mut first = question("REFUNDS");
+    first["reason"] = json!("Pay Ann 5?");
+    first["context"] = json!("Order 17");
+    first["confirmations"] = json!([{"id": "seen", "prompt": "Seen?"}]);
+    first["fields"] = json!({"cents": 500, "to": {"name": "Ann", "iban": "A"}});
+    let path = "questions/pay";
+    let asked = run.put(path, &first).await.fine();
+    let others = [
+        ("reason", json!("Pay Bob 500000?"), "reason"),
+        ("context", json!("Order 18"), "context"),
+        ("choices", json!([{"value": "yes"}]), "choices"),
+        ("confirmations", json!([]), "confirmations"),
+        (
+            "fields",
+            json!({"cents": 500, "to": {"name": "Bob", "iban": "B"}}),
+            "fields.to",
+        ),
+        (
+            "fields",
+            json!({"to": first["fields"]["to"]}),
+            "fields.cents",
+        ),
+        ("agent_id", json!("root/other"), "agent_id"),
+        ("kind", json!("LEGAL"), "kind"),
+    ];
+    for is_decided in [false, true] {
+        if is_decided {
+            let yes = json!({"decision": "approve"});
+            desk.decides(&asked["interrupt_id"], &yes).await.fine();
+        }
+        for (member, other, named) in &others {
+            let mut again = first.clone();
+            again[*member] = other.clone();
+            let told = run.put(path, &again).await;
+            let refused = told.refused(422, "idempotency-conflict");
+            assert_eq!(refused["differs"], json!([named]), "{refused}");
+            let detail = refused["detail"].as_str().unwrap();
+            assert!(detail.contains(named), "{refused}");
+        }
+        // The order of members says nothing.
+        first["fields"] = json!({"to": {"iban": "A", "name": "Ann"}, "cents": 500});
+        let again = run.put(path, &first).await.fine();
+        assert_eq!(again["interrupt_id"], asked["interrupt_id"]);
+    }
+    assert_eq!(desk.installation.questions(0).await.len(), 0);
+}
+
+#[tokio::test]
+async fn an_edit_is_not_offered_where_there_is_no_request_to_edit() {
+    let desk = Desk::open().await;
+    let run = desk.run().await;
+    for (kind, can_edit) in [("SCRIBE", false), ("REFUNDS", true)] {
+        let asked = run.asks(kind, kind).await;
+        let path = format!("/v1/interrupts/{}", asked["interrupt_id"].as_str().unwrap());
+        let offered = desk.installation.json(&path).await["allowed_decisions"].to_string();
+        assert_eq!(offered.contains("edit"), can_edit, "{offered}");
+    }
+    let asked = run.asks("SCRIBE", "SCRIBE").await;
+    let edit = json!({"decision": "edit", "payload": {"editedRequest": {"amount": 3}}});
+    desk.decides(&asked["interrupt_id"], &edit)
         .await
-        .refused(422, "idempotency-conflict");
+        .refused(422, "decision-not-allowed");
 }
 
 #[tokio::test]

@@ -158,6 +158,53 @@ async fn a_message_is_told_until_the_agent_has_read_it() {
 }
 
 #[tokio::test]
+async fn what_was_read_under_a_key_is_there_for_the_worker_that_goes_on() {
+    let mut desk = Desk::open().await;
+    let run = desk.run().await;
+    let id = run.id.clone();
+    run.asks("refund", "REFUNDS").await;
+    let path = format!("/v1/agents/{id}%2Froot%2Frefunds/messages");
+    let says = async |desk: &Desk, text: &str| {
+        let said = desk.directs(&path, &json!({"text": text})).await;
+        said.fine();
+    };
+    let texts = |told: &Value| -> Vec<String> {
+        let messages = told["messages"].as_array().unwrap();
+        let text = |it: &Value| it["text"].as_str().unwrap().to_owned();
+        messages.iter().map(text).collect()
+    };
+    let refunds = json!({"agent_id": "root/refunds"});
+    let none = run.put("readings/early", &refunds).await.fine();
+    assert_eq!(none["messages"], json!([]));
+    says(&desk, "Be quick.").await;
+    says(&desk, "Be kind.").await;
+    let read = run.put("readings/first", &refunds).await.fine();
+    assert_eq!(texts(&read), ["Be quick.", "Be kind."]);
+    assert_eq!(read["messages"][0]["from"], "script");
+    assert_eq!(read["messages"][0]["agent_id"], "root/refunds");
+    says(&desk, "Be brief.").await;
+    // The worker dies with what it has read.
+    desk.delete(&run.path("lease")).await.fine();
+    desk.dies_and_comes_back();
+    let run = desk.takes(&id, "second").await;
+    assert_eq!(run.put("readings/first", &refunds).await.fine(), read);
+    assert_eq!(run.put("readings/early", &refunds).await.fine(), none);
+    assert_eq!(texts(&run.get("signals").await.fine()), ["Be brief."]);
+    let later = run.put("readings/second", &refunds).await.fine();
+    assert_eq!(texts(&later), ["Be brief."]);
+    assert_eq!(run.get("signals").await.fine()["messages"], json!([]));
+    let other = json!({"agent_id": "root"});
+    run.put("readings/first", &other)
+        .await
+        .refused(422, "idempotency-conflict");
+    run.put("readings/x", &json!({"agent_id": "root/nobody"}))
+        .await
+        .refused(404, "agent-not-found");
+    let old = format!("/v1/work/{id}/readings/x?epoch=1");
+    desk.put(&old, &refunds).await.refused(409, "lease-lost");
+}
+
+#[tokio::test]
 async fn what_an_agent_asked_that_has_ended_is_withdrawn() {
     let desk = Desk::open().await;
     let run = desk.run().await;

@@ -2,39 +2,89 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
+from uuid import UUID
 
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import merge_configs
+from langgraph.errors import GraphInterrupt
 from langgraph.types import Interrupt, StateSnapshot
 
-from interrupt_router import Decision
+from interrupt_router import Answered, Approved, Decided, RouterError, sync
 
-from ._questions import field_names, key_of, to_json
+from ._questions import field_names, has_lost_edit, key_of, to_json
 
 RUN = "interrupt_router_run"
 """The metadata of checkpoints that names the router's run. It shows whether this run has already started the graph."""
 
 
-class Answered(Protocol):
-    """A decision and its request: `interrupt_router.Routed` or that of `interrupt_router.sync`."""
-
-    @property
-    def decision(self) -> Decision: ...
-
-    @property
-    def request(self) -> Any: ...
-
-
-def default_answer(_: Interrupt[Any], routed: Answered) -> Any:
+def default_answer(_: Interrupt[Any], decided: Decided | sync.Decided) -> Any:
     """What `interrupt()` returns: the request, the choice, the person's text, or whether the person approved."""
-    decision = routed.decision
-    if routed.request is not None:
-        return to_json(routed.request)
-    if decision.choices:
-        return decision.choices[0] if len(decision.choices) == 1 else decision.choices
-    if decision.decision in ("respond", "edit") and decision.text is not None:
-        return decision.text
-    return decision.decision in ("approve", "edit", "respond")
+    match decided:
+        case Approved() | sync.Approved():
+            return not has_lost_edit(decided) if decided.request is None else to_json(decided.request)
+        case Answered(choices=(choice,)) | sync.Answered(choices=(choice,)):
+            return choice
+        case Answered() | sync.Answered():
+            return list(decided.choices) or decided.text or False
+        case _:
+            return False
+
+
+class Concurrent(BaseCallbackHandler):
+    """Sees which tools of one task ask while others of it run: LangGraph gives their answers to whichever asks first."""
+
+    run_inline = True
+
+    def __init__(self) -> None:
+        self._running: dict[UUID | None, dict[UUID, str]] = {}
+        self._asked: set[UUID | None] = set()
+        self._mixed: dict[UUID | None, str] = {}
+
+    def on_tool_start(
+        self,
+        serialized: Any,
+        input_str: str,  # noqa: ARG002 - as the base class has it
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        **_: Any,
+    ) -> None:
+        """A tool of the task `parent_run_id` starts."""
+        running = self._running.setdefault(parent_run_id, {})
+        name = str((serialized or {}).get("name"))
+        if running or parent_run_id in self._asked:
+            self._mixed[parent_run_id] = name
+        running[run_id] = name
+
+    def on_tool_end(
+        self,
+        output: Any,  # noqa: ARG002 - as the base class has it
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None = None,
+        **_: Any,
+    ) -> None:
+        """It has ended."""
+        self._running.get(parent_run_id, {}).pop(run_id, None)
+
+    def on_tool_error(
+        self, error: BaseException, *, run_id: UUID, parent_run_id: UUID | None = None, **_: Any
+    ) -> None:
+        """It has failed, or asks."""
+        self._running.get(parent_run_id, {}).pop(run_id, None)
+        if isinstance(error, GraphInterrupt):
+            self._asked.add(parent_run_id)
+
+    def check(self) -> None:
+        """Raises where an answer could reach another tool than the one that asked."""
+        for task in self._asked & self._mixed.keys():
+            raise RouterError(
+                f"the tool {self._mixed[task]} ran beside another one in a node that asks, and LangGraph would give the "
+                "answer to whichever of them asks first",
+                hint="send each call to the node with a `Send` of its own, as `create_agent` does",
+            )
 
 
 def question_of(interrupt: Interrupt[Any]) -> dict[str, Any]:
@@ -55,7 +105,12 @@ def question_of(interrupt: Interrupt[Any]) -> dict[str, Any]:
 
 def with_run(config: RunnableConfig, run_id: str) -> RunnableConfig:
     """The config that writes the run's id into each checkpoint."""
-    return {**config, "metadata": {**config.get("metadata", {}), RUN: run_id}}
+    return merge_configs(config, {"metadata": {RUN: run_id}})
+
+
+def with_callback(config: RunnableConfig, callback: BaseCallbackHandler) -> RunnableConfig:
+    """The config with one more callback."""
+    return merge_configs(config, {"callbacks": [callback]})
 
 
 def is_new(state: StateSnapshot, run_id: str) -> bool:

@@ -8,12 +8,29 @@ import hashlib
 import json
 import re
 from collections.abc import Coroutine, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Protocol, TypeVar
+from weakref import WeakKeyDictionary
 
 from pydantic_core import to_jsonable_python
 
-from interrupt_router import Agent, AnswerRejected, Decision, Routed, RouterError, Run, Stopped
+from interrupt_router import (
+    Agent,
+    Answered,
+    AnswerRejected,
+    Approved,
+    Decided,
+    Decision,
+    Declined,
+    Expired,
+    IdempotencyConflict,
+    Rerouted,
+    RouterError,
+    Run,
+    Stopped,
+    TakenRoute,
+    Withdrawn,
+)
 
 T = TypeVar("T")
 
@@ -70,11 +87,63 @@ async def until_stopping(run: Run) -> None:
         await run.watch.guard(run.root.id, asyncio.Event().wait())
 
 
+class Slots:
+    """Where the agents of a framework keep their states in the checkpoints of a run: each has a slot of its own."""
+
+    _of_runs: ClassVar[WeakKeyDictionary[Run, Slots]] = WeakKeyDictionary()
+
+    def __init__(self) -> None:
+        self._taken: list[str] = []
+        self._states: dict[str, Any] = {}
+
+    @staticmethod
+    async def take(run: Run, name: str, key: str | None) -> Slot:
+        """A slot, by its key, or the next one where the code gives none. Code that runs again takes the same one."""
+        slots = Slots._of_runs.get(run)
+        if slots is None:
+            kept = await run.last_checkpoint()
+            slots = Slots._of_runs.setdefault(run, Slots())
+            if kept is not None and isinstance(kept.state, dict):
+                slots._states = {**kept.state, **slots._states}
+        number = sum(taken.partition(":")[0] == name for taken in slots._taken) + 1
+        # The first one is called as before there were others.
+        member = f"{name}:{key or number}" if key or number > 1 else name
+        if member in slots._taken:
+            raise IdempotencyConflict(f"two agents of the run have the key `{key}`", hint="give each a key of its own")
+        slots._taken.append(member)
+        return Slot(run, slots._states, member)
+
+
+@dataclass(frozen=True)
+class Slot:
+    """The place of one agent."""
+
+    run: Run
+    states: dict[str, Any]
+    member: str
+
+    @property
+    def state(self) -> Any:
+        """What was kept last, also by an earlier worker."""
+        return self.states.get(self.member)
+
+    async def keep(self, state: Any, reason: str) -> None:
+        """Keeps a state, beside those of the other agents."""
+        self.states[self.member] = state
+        await self.run.checkpoint(self.states, reason)
+
+    def key_of(self, *parts: str) -> str:
+        """The key of a question of this agent."""
+        _, _, slot = self.member.partition(":")
+        return key_of("tool", *([slot] if slot else []), *parts)
+
+
 @dataclass(frozen=True)
 class ToolCall:
     """A tool call that needs an approval."""
 
-    id: str
+    key: str
+    """The key of its question."""
     name: str
     arguments: Any
     """The arguments as JSON."""
@@ -84,12 +153,13 @@ class ToolCall:
 class Verdict:
     """What a person decided about a tool call."""
 
-    decision: Decision
     approved: bool
     message: str = ""
-    """What the model reads when the call is rejected."""
+    """What the model reads when the call is not made."""
     arguments: dict[str, Any] | None = None
     """The arguments that the person gave instead of the model's."""
+    by: str | None = None
+    """Who decided."""
 
 
 def parse_arguments(arguments: str | None) -> Any:
@@ -104,29 +174,51 @@ async def ask_approval(run: Run, call: ToolCall, kinds: Mapping[str, str]) -> Ve
     """Asks once whether a tool may be called, and waits for the decision."""
     agent = await agent_for(run, call.name, kinds)
     fields = {"tool": call.name, "arguments": call.arguments}
-    routed = await agent.ask(f"Call the tool {call.name}?", key=key_of("tool", call.id), fields=fields)
-    return await _verdict(routed, call)
+    decided = await agent.ask(f"Call the tool {call.name}?", key=call.key, fields=fields)
+    return replace(await _verdict(decided, call), by=decided.decision.by if decided.decision else None)
 
 
-async def _verdict(routed: Routed, call: ToolCall) -> Verdict:
-    decision = routed.decision
-    if routed.route is not None and routed.route.rerouted:
-        return Verdict(decision, False, _message(decision, f"Not called. Continue with {routed.route.name} instead."))
-    if decision.decision == "respond":
-        return Verdict(decision, False, _message(decision, "Not called."))
-    if decision.decision not in ("approve", "edit"):
-        return Verdict(decision, False, _message(decision, "The tool call was rejected."))
-    if routed.request is not None:
-        edited = to_json(routed.request)
-        return Verdict(decision, True, arguments=None if edited == call.arguments else edited)
-    if routed.route is not None:
+async def _verdict(decided: Decided, call: ToolCall) -> Verdict:
+    match decided:
+        case Approved():
+            return await _approval(decided, call)
+        case Answered(text=said):
+            return Verdict(False, said or "Not called.")
+        case Rerouted(route=TakenRoute(name=name)):
+            return Verdict(False, decided.text or f"Not called. Continue with {name} instead.")
+        case Rerouted(text=said) | Declined(text=said):
+            return Verdict(False, said or "The tool call was rejected.")
+        case Expired():
+            return Verdict(False, "Not called: no person answered in time.")
+        case Withdrawn():
+            return Verdict(False, "Not called: the question was withdrawn.")
+
+
+async def _approval(approved: Approved, call: ToolCall) -> Verdict:
+    if approved.request is not None:
+        edited = to_json(approved.request)
+        return Verdict(True, arguments=None if edited == call.arguments else edited)
+    if has_lost_edit(approved):
+        return Verdict(False, approved.text or "Not called: a person changed it in a way that cannot be carried out.")
+    if approved.route is not None:
         # The arguments are the request of the route, so the server checks them against its schema.
         try:
-            await routed.submit({routed.route.field: call.arguments})
+            await approved.submit({approved.route.field: call.arguments})
         except AnswerRejected as rejected:
-            return Verdict(decision, False, f"The arguments are invalid: {'; '.join(map(str, rejected.errors))}")
-    return Verdict(decision, True)
+            return Verdict(False, f"The arguments are invalid: {'; '.join(map(str, rejected.errors))}")
+    return Verdict(True)
 
 
-def _message(decision: Decision, default: str) -> str:
-    return decision.text or default
+class Edited(Protocol):
+    """A decision that may be an edit: `interrupt_router.Approved` or that of `interrupt_router.sync`."""
+
+    @property
+    def decision(self) -> Decision: ...
+
+    @property
+    def request(self) -> Any: ...
+
+
+def has_lost_edit(approved: Edited) -> bool:
+    """Whether a person changed what cannot be changed, as the kind has no route. Then it is no yes to what was asked."""
+    return approved.decision.decision == "edit" and approved.request is None

@@ -15,15 +15,24 @@ from langgraph.pregel import Pregel
 from langgraph.runtime import RunControl
 from langgraph.types import Command, Interrupt, StateSnapshot
 
-from interrupt_router import Routed, Router, Run, RunFinished, Workflow
+from interrupt_router import Decided, Router, Run, RunFinished, Workflow
 
-from ._interrupts import default_answer, is_new, question_key, question_of, questions, with_run
+from ._interrupts import (
+    Concurrent,
+    default_answer,
+    is_new,
+    question_key,
+    question_of,
+    questions,
+    with_callback,
+    with_run,
+)
 from ._questions import agent_for, is_stopping, to_json, together
 
 __all__ = ["Answer", "RoutedGraph", "ainvoke", "default_answer", "question_of"]
 
 Graph: TypeAlias = Pregel[Any, Any, Any, Any]
-Answer: TypeAlias = Callable[[Interrupt[Any], Routed], Any | Awaitable[Any]]
+Answer: TypeAlias = Callable[[Interrupt[Any], Decided], Any | Awaitable[Any]]
 """Turns a decision into what `interrupt()` returns in the node. It may be asynchronous."""
 
 
@@ -47,9 +56,16 @@ async def ainvoke(
     config = with_run(config, run.id)
     options = {"durability": "sync", **options, "control": _Control(run)}
     state = await graph.aget_state(config)
-    step = input if is_new(state, run.id) else await _next(run, state, config, kinds or {}, answer)
+    if is_new(state, run.id):
+        step = input
+    elif all([await run.has_asked(question_key(config, interrupt)) for _, interrupt in questions(state)]):
+        step = await _next(run, state, config, kinds or {}, answer)
+    else:
+        step = None  # the nodes that ask run again, so that it is seen how they do
     while True:
-        result = await _call(run, graph, step, config, options)
+        concurrent = Concurrent()
+        result = await _call(run, graph, step, with_callback(config, concurrent), options)
+        concurrent.check()
         state = await graph.aget_state(config)
         if not state.interrupts:
             return result
@@ -109,8 +125,8 @@ async def _next(
 
     async def ask(node: str, interrupt: Interrupt[Any]) -> Any:
         agent = await agent_for(run, node, kinds)
-        routed = await agent.ask(key=question_key(config, interrupt), **question_of(interrupt))
-        value = (answer or default_answer)(interrupt, routed)
+        decided = await agent.ask(key=question_key(config, interrupt), **question_of(interrupt))
+        value = (answer or default_answer)(interrupt, decided)
         return await value if inspect.isawaitable(value) else value
 
     waiting = questions(state)

@@ -13,15 +13,24 @@ from langgraph.runtime import RunControl
 from langgraph.types import Command, Interrupt, StateSnapshot
 
 from interrupt_router import RunFinished, Workflow
-from interrupt_router.sync import Agent, Routed, Router, Run
+from interrupt_router.sync import Agent, Decided, Router, Run
 
-from ._interrupts import default_answer, is_new, question_key, question_of, questions, with_run
+from ._interrupts import (
+    Concurrent,
+    default_answer,
+    is_new,
+    question_key,
+    question_of,
+    questions,
+    with_callback,
+    with_run,
+)
 from ._questions import to_json
 
 __all__ = ["Answer", "RoutedGraph", "default_answer", "invoke", "question_of"]
 
 Graph: TypeAlias = Pregel[Any, Any, Any, Any]
-Answer: TypeAlias = Callable[[Interrupt[Any], Routed], Any]
+Answer: TypeAlias = Callable[[Interrupt[Any], Decided], Any]
 """Turns a decision into what `interrupt()` returns in the node."""
 
 
@@ -43,13 +52,20 @@ def invoke(
     config = with_run(config, run.id)
     options = {"durability": "sync", **options, "control": _Control(run)}
     state = graph.get_state(config)
-    step = input if is_new(state, run.id) else _next(run, state, config, kinds or {}, answer)
+    if is_new(state, run.id):
+        step = input
+    elif all(run.has_asked(question_key(config, interrupt)) for _, interrupt in questions(state)):
+        step = _next(run, state, config, kinds or {}, answer)
+    else:
+        step = None  # the nodes that ask run again, so that it is seen how they do
     while True:
+        concurrent = Concurrent()
         try:
-            result = graph.invoke(step, config, **options)
+            result = graph.invoke(step, with_callback(config, concurrent), **options)
         except GraphDrained:
-            run.root.interrupt_request()  # raises `Stopped`
+            run.root.check()
             raise
+        concurrent.check()
         state = graph.get_state(config)
         if not state.interrupts:
             return result
@@ -110,16 +126,16 @@ def _next(
     if not waiting:
         return None
 
-    def ask(asked: tuple[Agent, Interrupt[Any]]) -> Routed:
+    def ask(asked: tuple[Agent, Interrupt[Any]]) -> Decided:
         agent, interrupt = asked
         return agent.ask(key=question_key(config, interrupt), **question_of(interrupt))
 
     agents = [run.agent(kinds[node]) if node in kinds else run.root for node, _ in waiting]
     interrupts = [interrupt for _, interrupt in waiting]
     with ThreadPoolExecutor(len(waiting)) as threads:
-        routed = list(threads.map(ask, zip(agents, interrupts, strict=True)))
+        decided = list(threads.map(ask, zip(agents, interrupts, strict=True)))
     turn = answer or default_answer
-    return Command(resume={it.id: turn(it, each) for it, each in zip(interrupts, routed, strict=True)})
+    return Command(resume={it.id: turn(it, each) for it, each in zip(interrupts, decided, strict=True)})
 
 
 class _Control(RunControl):

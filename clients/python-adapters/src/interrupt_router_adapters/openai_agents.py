@@ -15,10 +15,20 @@ from agents.items import ToolApprovalItem, TResponseInputItem
 
 from interrupt_router import Run
 
-from ._questions import ToolCall, Verdict, ask_approval, is_stopping, parse_arguments, together, until_stopping
+from ._questions import (
+    Slot,
+    Slots,
+    ToolCall,
+    Verdict,
+    ask_approval,
+    is_stopping,
+    parse_arguments,
+    together,
+    until_stopping,
+)
 
 STATE = "openai_agents"
-"""The member of the checkpoint that has the `RunState`."""
+"""The member of the checkpoint that has the `RunState`; further agents of the run have ``openai_agents:2``."""
 
 
 async def run_agent(
@@ -27,20 +37,25 @@ async def run_agent(
     input: str | list[TResponseInputItem],  # noqa: A002 - the word of the SDK
     *,
     kinds: Mapping[str, str] | None = None,
+    key: str | None = None,
     context: Any = None,
     **options: Any,
 ) -> RunResultStreaming:
     """`Runner.run` that runs to the end: people approve the tool calls that need it.
 
     Call it again after a crash with the same run: it goes on from the last `RunState` that was kept. `kinds` maps tools
-    to the kinds of agents that ask for them; other tools ask as the run's own agent. A stop ends the agent after its
+    to the kinds of agents that ask for them; other tools ask as the run's own agent. Several agents of one run are told
+    apart by a `key`, or else by the order in which they start. A stop ends the agent after its
     turn; one with the mode ``immediate`` cancels the turn. A tool is called again when the process dies before the next
     state is kept, so do what must not happen twice in `run.root.effect`, with `ToolContext.tool_call_id` in the key.
     """
-    step: Any = await _kept(run, agent, context) or input
+    slot = await Slots.take(run, STATE, key)
+    step: Any = input
+    if slot.state is not None:
+        step = await RunState.from_json(agent, slot.state, context_override=context)
     while True:
         if isinstance(step, RunState):
-            await _settle(run, step, kinds or {})
+            await _settle(slot, step, kinds or {})
         options["context"] = None if isinstance(step, RunState) else context
         result = await run.watch.guard(run.root.id, _turns(run, agent, step, options), immediate_only=True)
         if not result.interruptions and (result.final_output is not None or not is_stopping(run)):
@@ -48,22 +63,15 @@ async def run_agent(
         state: RunState[Any, Agent[Any]] = result.to_state()
         # Another context than a mapping is given again by the caller, so it isn't kept.
         omits = None if context is None or isinstance(context, Mapping) else _nothing
-        await run.checkpoint({STATE: state.to_json(context_serializer=omits)}, _reason(result.interruptions))
+        await slot.keep(state.to_json(context_serializer=omits), _reason(result.interruptions))
         run.root.check()
         step = state
 
 
-async def _kept(run: Run, agent: Agent[Any], context: Any) -> RunState[Any, Agent[Any]] | None:
-    checkpoint = await run.last_checkpoint()
-    if checkpoint is None or not isinstance(checkpoint.state, dict) or STATE not in checkpoint.state:
-        return None
-    return await RunState.from_json(agent, checkpoint.state[STATE], context_override=context)
-
-
-async def _settle(run: Run, state: RunState[Any, Agent[Any]], kinds: Mapping[str, str]) -> None:
+async def _settle(slot: Slot, state: RunState[Any, Agent[Any]], kinds: Mapping[str, str]) -> None:
     """Asks about every tool call that waits, at once, and writes the decisions into the state."""
     waiting = state.get_interruptions()
-    verdicts = await together(ask_approval(run, _call_of(item), kinds) for item in waiting)
+    verdicts = await together(ask_approval(slot.run, _call_of(slot, item), kinds) for item in waiting)
     for item, verdict in zip(waiting, verdicts, strict=True):
         if verdict.approved and verdict.arguments is None:
             state.approve(item)
@@ -99,9 +107,9 @@ def _nothing(context: Any) -> dict[str, Any]:  # noqa: ARG001 - the SDK passes i
     return {}
 
 
-def _call_of(item: ToolApprovalItem) -> ToolCall:
+def _call_of(slot: Slot, item: ToolApprovalItem) -> ToolCall:
     name = item.qualified_name or item.name or "tool"
-    return ToolCall(item.call_id or name, name, parse_arguments(item.arguments))
+    return ToolCall(slot.key_of(item.call_id or name), name, parse_arguments(item.arguments))
 
 
 def _reason(waiting: list[ToolApprovalItem]) -> str:

@@ -5,15 +5,27 @@
 """
 
 from .agent import Agent
+from .decided import (
+    Answered,
+    Approved,
+    Decided,
+    Declined,
+    Expired,
+    NarrowedSchema,
+    Rerouted,
+    Routed,
+    Withdrawn,
+)
 from .errors import (
+    AlreadyExpired,
     AlreadyResolved,
     AnswerRejected,
     BinaryNotFound,
     Claimed,
     Conflict,
     DecisionNotAllowed,
+    EffectUnkept,
     EffectUnknown,
-    Expired,
     FieldError,
     Forbidden,
     Held,
@@ -31,7 +43,6 @@ from .errors import (
     RunPaused,
     ServerFailed,
     StaleVersion,
-    Unanswered,
     Unauthenticated,
     Unavailable,
     Unfilled,
@@ -40,7 +51,6 @@ from .feed import Event, Feed
 from .operator import Operator
 from .ownership import Ownership
 from .question import Choice, Confirmation, Decision, TakenRoute
-from .routed import NarrowedSchema, Routed
 from .router import Router
 from .run import Checkpoint, Run
 from .schema import Limit
@@ -52,16 +62,22 @@ from .workflow import Kind, Route, Workflow
 __all__ = [
     "Agent",
     "AgentView",
+    "AlreadyExpired",
     "AlreadyResolved",
     "AnswerRejected",
+    "Answered",
+    "Approved",
     "BinaryNotFound",
     "Checkpoint",
     "Choice",
     "Claimed",
     "Confirmation",
     "Conflict",
+    "Decided",
     "Decision",
     "DecisionNotAllowed",
+    "Declined",
+    "EffectUnkept",
     "EffectUnknown",
     "Event",
     "Expired",
@@ -87,6 +103,7 @@ __all__ = [
     "Parked",
     "RateLimited",
     "RequestFate",
+    "Rerouted",
     "Route",
     "RouteNotAllowed",
     "Routed",
@@ -103,9 +120,9 @@ __all__ = [
     "Stop",
     "Stopped",
     "TakenRoute",
-    "Unanswered",
     "Unauthenticated",
     "Unavailable",
     "Unfilled",
+    "Withdrawn",
     "Workflow",
 ]

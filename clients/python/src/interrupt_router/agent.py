@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import json
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
@@ -11,11 +10,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
 from urllib.parse import quote
 
-from .errors import EffectUnknown, RouterError, Unanswered
+from .decided import Decided, decided
+from .errors import EffectUnkept, EffectUnknown, RouterError
 from .invoke import invoke
+from .kept import UNKEPT, Unkeepable, keep, unkept
 from .lease import Lease
 from .question import Choice, Confirmation, Question, question_body
-from .routed import Routed
 from .signals import InterruptRequest, Message
 from .stop import Parked, Stop, Stopped
 from .transport import LONGEST_WAIT
@@ -79,11 +79,13 @@ class Agent:
         confirmations: Sequence[Confirmation] = (),
         fields: Mapping[str, Any] | None = None,
         deadline: datetime.timedelta | None = None,
-    ) -> Routed:
+    ) -> Decided:
         """Asks a person, once, and waits for the decision. A rule or the policy may decide without a person.
 
-        Asked again with the same key, it is the question that is there, with the words that were asked first. Raises
-        `Unanswered` where the deadline passes or the question is withdrawn without a decision.
+        Look with `match` at what comes back before anything is done: only `Approved` says yes to what was asked.
+
+        Asked again with the same key, it is the question that is there. It is `Expired` when nobody decides before the
+        `deadline`, and `Withdrawn` after `withdraw`.
         """
         self.check()
         body = question_body(
@@ -96,14 +98,12 @@ class Agent:
             fields=fields,
             deadline=deadline,
         )
-        decided = await self.wait_for(key, body)
-        if decided.decision is None:
-            raise Unanswered(key, decided.state)
-        return Routed(self, decided, decided.decision)
+        return decided(self, await self.wait_for(key, body))
 
     async def withdraw(self, key: str) -> None:
         """Withdraws a question that need not be answered any more."""
         await self.lease.delete(self.question_path(key))
+        self.run.watch.unpark(key)
 
     async def wait_for(self, key: str, body: api.QuestionBody | None = None) -> Question:
         """Waits until a question is decided, expired or withdrawn. The request that asks it waits, too."""
@@ -112,7 +112,7 @@ class Agent:
         while question is None or question.state == "open":
             left = parks_at - time.monotonic()
             if question is not None and left <= 0 and not self.run.is_busy:
-                raise Parked(key)
+                raise self.run.watch.park(key)
             # Beyond that, an effect under way keeps the run for a moment at a time.
             wait = max(min(LONGEST_WAIT, left), MOMENT if self.run.is_busy else 0.0)
             path = self.question_path(key)
@@ -123,6 +123,7 @@ class Agent:
                 query: api.QuestionQuery = {"epoch": self.lease.epoch}
                 asking = self.lease.get(path, query, wait=wait)
             question = Question.of_json(await self.run.watch.guard(self.id, asking))
+        self.run.watch.unpark(key)
         self.check()
         return question
 
@@ -158,13 +159,15 @@ class Agent:
 
         Where a worker began it and died, the server does not know whether it happened. With `repeatable` it is done
         again. With `lookup`, a function with the same arguments finds out: it returns the result, or None where it did
-        not happen, and only then it is done. With neither, `EffectUnknown` is raised.
+        not happen, and only then it is done. With neither, `EffectUnknown` is raised. A result that is no JSON raises
+        `EffectUnkept`: it has happened, and is not done again.
 
         A stop or a cancellation does not cut it: it ends, its result is kept, and the next call raises.
         """
         self.check()
         with self.run.busy():
-            return await to_its_end(self._effect(key, function, args, repeatable=repeatable, lookup=lookup))
+            doing = self._effect(key, function, args, repeatable=repeatable, lookup=lookup)
+            return await to_its_end(doing, self.run.effects)
 
     async def _effect(
         self,
@@ -180,6 +183,8 @@ class Agent:
         attempt: api.EffectBody = {"agent_id": self.id, "repeatable": repeatable, "attempt": str(uuid.uuid4())}
         effect: api.EffectView = await self.lease.put(path, attempt)
         if effect["state"] == "finished":
+            if (what := unkept(effect["result"])) is not None:
+                raise EffectUnkept(key, what)
             return effect["result"]
         result = None
         if effect["state"] == "unknown":
@@ -191,10 +196,17 @@ class Agent:
             result = await invoke(lookup, *args)
         if result is None:
             result = await invoke(function, *args)
-        # What the first caller gets is what a later one reads: a tuple is a list for both.
-        kept: api.ResultBody = {"result": json.loads(json.dumps(result))}
-        await self.lease.put(f"{path}/result", kept)
-        return kept["result"]
+
+        async def finish(result: Any) -> None:
+            kept: api.ResultBody = {"result": result}
+            await self.lease.put(f"{path}/result", kept)
+
+        try:
+            return await keep(result, finish)
+        except Unkeepable as error:
+            # It has happened, so it is finished, whatever came of it.
+            await finish({UNKEPT: str(error)})
+            raise EffectUnkept(key, str(error)) from error
 
     async def messages(self) -> list[Message]:
         """What people wrote to this agent since it looked last. The server then shows it as read."""
@@ -254,15 +266,16 @@ class OpeningAgent:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
         agent = self._agent
-        if error is None:
-            await agent.report("completed")
-        elif isinstance(error, Stopped) and error.stop.concerns_agent_alone and error.stop.concerns(agent.id):
-            if error.stop.agent_id != agent.id:
+        ended_by = agent.run.watch.ended_by(agent.id, error)
+        if isinstance(ended_by, Stopped) and ended_by.stop.concerns_agent_alone and ended_by.stop.concerns(agent.id):
+            if ended_by.stop.agent_id != agent.id:
                 return False  # it concerns an agent above, too, which tells the server
             stopped: api.StoppedBody = {"agent_id": agent.id}
             await agent.lease.post("stopped", stopped)
             return True
-        elif isinstance(error, Exception) and not isinstance(error, (Stopped, Parked, RouterError)):
+        if ended_by is None:
+            await agent.report("completed")
+        elif isinstance(ended_by, Exception) and not isinstance(ended_by, (Stopped, Parked, RouterError)):
             await agent.report("failed")
         return False
 

@@ -87,6 +87,9 @@ class ConfirmationView(TypedDict):
     prompt: str
 
 
+DecidedAsName: TypeAlias = Literal['approved', 'answered', 'rerouted', 'declined', 'expired', 'withdrawn']
+
+
 DecisionName: TypeAlias = Literal['approve', 'edit', 'reject', 'respond', 'ignore', 'reroute', 'modify_plan', 'cancel', 'resume']
 
 
@@ -178,7 +181,7 @@ class NewWorkBody(TypedDict):
     thread_id: NotRequired[str | None]
 
 
-ProblemCode: TypeAlias = Literal['malformed', 'invalid-parameter', 'unauthenticated', 'forbidden', 'foreign-origin', 'foreign-host', 'not-found', 'agent-not-found', 'interrupt-not-found', 'run-not-found', 'rule-not-found', 'message-not-found', 'plan-not-found', 'event-not-found', 'method-not-allowed', 'too-slow', 'ambiguous-agent', 'run-finished', 'open-interrupts', 'already-resolved', 'not-in-state', 'claimed', 'held', 'already-read', 'not-cancelable', 'name-taken', 'batch-refused', 'expired', 'stale-version', 'shown-differs', 'too-large', 'headers-too-large', 'unsupported-media-type', 'invalid-body', 'decision-not-allowed', 'not-rememberable', 'response-schema', 'route-not-allowed', 'plan-refused', 'no-plan', 'not-held', 'in-hand', 'no-suggestion', 'idempotency-conflict', 'precondition-required', 'workflow-not-found', 'workflow-refused', 'lease-lost', 'run-owned', 'run-paused', 'agent-ended', 'question-not-found', 'not-decided', 'answer-rejected', 'effect-not-found', 'rate-limited', 'internal', 'executes-no-runs', 'unavailable', 'store-gone', 'draining', 'answer-too-slow']
+ProblemCode: TypeAlias = Literal['malformed', 'invalid-parameter', 'unauthenticated', 'forbidden', 'foreign-origin', 'foreign-host', 'not-found', 'agent-not-found', 'interrupt-not-found', 'run-not-found', 'rule-not-found', 'message-not-found', 'plan-not-found', 'event-not-found', 'method-not-allowed', 'too-slow', 'ambiguous-agent', 'run-finished', 'open-interrupts', 'already-resolved', 'not-in-state', 'claimed', 'held', 'already-read', 'not-cancelable', 'name-taken', 'batch-refused', 'expired', 'stale-version', 'shown-differs', 'too-large', 'headers-too-large', 'unsupported-media-type', 'invalid-body', 'decision-not-allowed', 'not-rememberable', 'response-schema', 'route-not-allowed', 'plan-refused', 'no-plan', 'not-held', 'in-hand', 'no-suggestion', 'idempotency-conflict', 'precondition-required', 'workflow-not-found', 'workflow-refused', 'lease-lost', 'run-owned', 'run-paused', 'agent-ended', 'question-not-found', 'not-decided', 'declined', 'answer-rejected', 'effect-not-found', 'rate-limited', 'internal', 'executes-no-runs', 'unavailable', 'store-gone', 'draining', 'answer-too-slow']
 
 
 class QuestionBody(TypedDict):
@@ -394,6 +397,7 @@ class WorkQuestionView(TypedDict):
     agent_id: str
     asked: NotRequired[str | None]
     corrections_left: int
+    decided_as: NotRequired[DecidedAsName | None]
     decision: NotRequired[WorkDecisionView | None]
     interrupt_id: str
     key: str

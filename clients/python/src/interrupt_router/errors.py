@@ -195,7 +195,7 @@ class AlreadyResolved(Conflict, codes=("already-resolved",)):
         return by if isinstance(by, str) else None
 
 
-class Expired(Conflict, codes=("expired",)):
+class AlreadyExpired(Conflict, codes=("expired",)):
     """The deadline of the question has passed."""
 
 
@@ -244,15 +244,19 @@ class EffectUnknown(RouterError):
     """
 
 
-class Unanswered(RouterError):
-    """The question ended without a decision."""
+class EffectUnkept(RouterError):
+    """This effect has happened and is not done again, but its result cannot be kept: code that runs again gets this, too."""
 
-    def __init__(self, key: str, state: str) -> None:
-        super().__init__(f"the question `{key}` is {state}, and no decision was made")
+    def __init__(self, key: str, what: str) -> None:
+        super().__init__(
+            f"the effect `{key}` has happened, but its result cannot be kept: {what}",
+            hint="return what JSON can hold: texts, finite numbers below 2^64, true, false, null, lists and objects of them",
+            code="effect-unkept",
+        )
         self.key = key
-        """The question's key."""
-        self.state = state
-        """``expired`` or ``withdrawn``."""
+        """The effect's key."""
+        self.what = what
+        """What could not be kept, and why."""
 
 
 class Unfilled(RouterError):

@@ -41,7 +41,7 @@ class Confirmation:
     prompt: str
     """What people read."""
     default: bool | None = None
-    """What is assumed when nothing is said."""
+    """What is suggested to the person."""
     impact_if_no: str | None = None
     """What a refusal leads to."""
 
@@ -107,6 +107,8 @@ class Question:
     kind: str
     state: api.QuestionStateName
     reason: str
+    decided_as: api.DecidedAsName | None = None
+    """What became of it, once it is over."""
     decision: Decision | None = None
     route: TakenRoute | None = None
     request: Any = None
@@ -127,6 +129,7 @@ class Question:
             kind=body["kind"],
             state=body["state"],
             reason=body["reason"],
+            decided_as=body.get("decided_as"),
             decision=Decision.of_json(decision) if decision else None,
             route=TakenRoute.of_json(route) if route else None,
             request=body["request"] if "request" in body else None,  # noqa: SIM401 - any name fits `get` here

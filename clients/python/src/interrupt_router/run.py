@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .agent import Agent, OpeningAgent
-from .errors import NotFound, RunFinished
+from .errors import Invalid, NotFound, RunFinished
+from .kept import Unkeepable, keep
 from .lease import Lease
 from .signals import Signals
 from .watch import Watch
@@ -54,8 +56,10 @@ class Run:
         """Its own agent, of the workflow's first kind. It is there from the beginning."""
         self.result: Any = None
         """What comes of it. Set it before the block ends; people and `Router.result` read it."""
+        self.effects: set[asyncio.Task[Any]] = set()
+        """The effects under way."""
         self._busy = 0
-        self._has_ended = False
+        self.has_ended = False
 
     def agent(self, kind: str, name: str | None = None) -> OpeningAgent:
         """Starts an agent below ``root``, called like its kind unless `name` says otherwise. Await it, or enter it."""
@@ -84,23 +88,38 @@ class Run:
         except NotFound:
             return None
 
+    async def has_asked(self, key: str) -> bool:
+        """Whether there is a question with this key, of this worker or an earlier one."""
+        try:
+            await self.lease.get(self.root.question_path(key))
+        except NotFound:
+            return False
+        return True
+
     async def cancel(self, reason: str = "") -> None:
         """Ends the run as cancelled."""
         await self.end("cancelled", reason)
 
     async def end(self, state: api.EndName, reason: str = "") -> None:
         """Ends the run: ``completed`` with its `result`, ``failed`` or ``cancelled``. The block does so by itself."""
-        if self._has_ended:
+        if self.has_ended:
             return
-        result = self.result if state == "completed" else None
-        body: api.EndBody = {"state": state, "reason": reason or None, "result": result}
-        try:
+
+        async def end(result: Any) -> None:
+            body: api.EndBody = {"state": state, "reason": reason or None, "result": result}
             await self.lease.post("end", body)
+
+        try:
+            await keep(self.result if state == "completed" else None, end)
+        except Unkeepable as error:
+            unkept = f"the result of the run cannot be kept: {error}"
+            await self.end("failed", unkept[:500])
+            raise Invalid(unkept) from error
         except RunFinished:
             # The answer to an earlier attempt was lost.
             if (await self.lease.row())["state"] != state:
                 raise
-        self._has_ended = True
+        self.has_ended = True
 
     @property
     def is_busy(self) -> bool:

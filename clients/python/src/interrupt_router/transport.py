@@ -7,6 +7,7 @@ the epoch that it names, or by an ``Idempotency-Key`` that stays the same over a
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import logging
 import time
@@ -114,7 +115,7 @@ class Transport:
                 async with self._session.request(
                     method,
                     url,
-                    data=data,
+                    data=data and io.BytesIO(data),  # it warns of large bytes
                     headers=sent,
                     # Redirects are not followed: the token goes to the server that was named.
                     allow_redirects=False,

@@ -7,10 +7,11 @@ import logging
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from .control import Control, control_in
 from .errors import LeaseLost, RouterError, RunFinished, Unavailable
 from .lease import Lease
 from .signals import Signals
-from .stop import Stopped
+from .stop import Parked, Stopped
 from .transport import LONGEST_WAIT
 
 if TYPE_CHECKING:
@@ -28,6 +29,10 @@ class Watch:
         self._lease = lease
         self._signals = Signals()
         self._lost: RouterError | None = None
+        self._told: set[str] = set()
+        """The stops that code was told of, by their ids."""
+        self._parked: dict[str, Parked] = {}
+        """The questions that code was told to wait for in another process, by their keys."""
         self._changed = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -54,7 +59,32 @@ class Watch:
             raise self._lost
         stop = self._signals.stop_of(agent_id)
         if stop is not None and (stop.is_immediate or not immediate_only):
+            self._told.add(stop.interrupt_id)
             raise Stopped(stop)
+
+    def park(self, key: str) -> Parked:
+        """What to raise where a question waits for too long."""
+        return self._parked.setdefault(key, Parked(key))
+
+    def unpark(self, key: str) -> None:
+        """A question is waited for no more."""
+        self._parked.pop(key, None)
+
+    def ended_by(self, agent_id: str, error: BaseException | None) -> Control | BaseException | None:
+        """What ended the block of an agent: what came from outside, whatever the code made of it, else its error.
+
+        Code that returns has ended by itself, unless it was told of something and did not let it pass.
+        """
+        if self._lost is not None and error is not None:
+            return self._lost
+        for concerned in ("root", agent_id):
+            stop = self._signals.stop_of(concerned)
+            if stop is not None and (error is not None or stop.interrupt_id in self._told):
+                return Stopped(stop)
+        if error is not None and not isinstance(error, Exception):
+            return error  # a cancellation
+        parked = next(iter(self._parked.values()), None)
+        return (error and control_in(error)) or parked or error
 
     async def guard(self, agent_id: str, work: Coroutine[Any, Any, T], *, immediate_only: bool = False) -> T:
         """Does something that may take long. A stop of the agent cancels it, and is raised."""

@@ -8,7 +8,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import quote
 
-from .errors import Unavailable
+from .draining import Draining
+from .errors import LeaseLost, RunFinished, Unavailable
 from .lease import Lease
 from .ownership import Ownership
 from .run import Run
@@ -44,16 +45,17 @@ class WorkLoop:
             under_way.discard(task)
             free.release()
 
-        try:
-            while True:
-                await free.acquire()
-                task = asyncio.create_task(self._handle(await self._next()))
-                under_way.add(task)
-                task.add_done_callback(done)
-        finally:
-            for task in under_way:
-                task.cancel()
-            await asyncio.gather(*under_way, return_exceptions=True)
+        with Draining.of_task():
+            try:
+                while True:
+                    await free.acquire()
+                    task = asyncio.create_task(self._handle(await self._next()))
+                    under_way.add(task)
+                    task.add_done_callback(done)
+            finally:
+                for task in under_way:
+                    task.cancel()
+                await asyncio.gather(*under_way, return_exceptions=True)
 
     async def _next(self) -> Run:
         """Waits for a run that can go on."""
@@ -77,7 +79,7 @@ class WorkLoop:
         try:
             async with Ownership(taken):
                 run.result = await self._handler(run)
-        except (Stopped, Parked) as stopped:
+        except (Stopped, Parked, LeaseLost, RunFinished) as stopped:
             log.info("%s: %s", run.id, stopped)
         except Exception:
             # The run's own error is recorded with the run; other runs go on.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { DecisionName, DecisionOptions, Operator, Router } from 'interrupt-router';
+import { type DecisionName, type DecisionOptions, IdempotencyConflict, type Operator, type Router, RouterError } from 'interrupt-router';
 import { z } from 'zod';
 import { type ModelMessage, ToolLoopAgent, durable, generateText, isStepCount, tool } from '../../src/ai-sdk.js';
 import { FakeModel, call, calls, says } from '../support/fake-model.js';
@@ -39,12 +39,12 @@ function refundInto(paid: number[]) {
 }
 
 /** An agent that may pay back once a person has approved; its run gives the text. */
-function settle(alias: string, fake: FakeModel, refund: ReturnType<typeof refundInto>): Promise<string> {
+function settle(alias: string, fake: FakeModel, refund: ReturnType<typeof refundInto>, worker = router): Promise<string> {
   const code = durable<typeof desk, null, string>(async () => {
     const toolApproval = { refund: { type: 'user-approval', reason: 'Money leaves the house.' } } as const;
     return (await generateText({ model: fake.model, tools: { refund }, toolApproval, stopWhen: isStepCount(5), prompt: 'Settle it.' })).text;
   }, options);
-  return router.run(desk, { alias, input: null }, code);
+  return worker.run(desk, { alias, input: null }, code);
 }
 
 test('the sample of the SDK works with its import changed', async () => {
@@ -81,7 +81,10 @@ test('a tool that needs an approval is executed once a person has approved', asy
 const REFUSALS: readonly (readonly [DecisionName, DecisionOptions, string])[] = [
   ['reject', {}, 'The tool call was rejected.'],
   ['reject', { text: 'Too much.' }, 'Too much.'],
+  ['ignore', {}, 'The tool call was rejected.'],
+  ['cancel', {}, 'The tool call was rejected.'],
   ['respond', { text: 'Ask for a photo.' }, 'Ask for a photo.'],
+  ['respond', { text: 'No! He is a fraud.' }, 'No! He is a fraud.'],
   ['reroute', { rerouteTo: 'LEGAL' }, 'Not called. Continue with LEGAL instead.'],
 ];
 for (const [index, [decision, said, read]] of REFUSALS.entries()) {
@@ -94,6 +97,33 @@ for (const [index, [decision, said, read]] of REFUSALS.entries()) {
     assert.deepEqual([paid, fake.read], [[], [read]]);
   });
 }
+
+test('where no person answers in time the tool is not executed', async () => {
+  await using fake = await FakeModel.start(calls(REFUND), says('I see.'));
+  const { paid, refund } = till();
+  const hasty: typeof fetch = (address, init) => {
+    const isAsked = init?.method === 'PUT' && String(address).includes('/questions/');
+    return fetch(address, isAsked ? { ...init, body: JSON.stringify({ ...JSON.parse(String(init.body)), deadline_ms: 300 }) } : init);
+  };
+  assert.equal(await settle('late', fake, refund, await server.router(desk, { fetch: hasty })), 'I see.');
+  assert.deepEqual([paid, fake.read], [[], ['Not called: no person has answered in time.']]);
+});
+
+test('an edit that the kind cannot take executes nothing', async () => {
+  await using fake = await FakeModel.start(calls(REFUND), says('I see.'));
+  const { paid, refund } = till();
+  const code = durable<typeof desk, null, string>(async () => {
+    const settings = { model: fake.model, tools: { refund }, toolApproval: { refund: 'user-approval' }, stopWhen: isStepCount(5) } as const;
+    return (await generateText({ ...settings, prompt: 'Settle it.' })).text;
+  });
+  const working = router.run(desk, { alias: 'uneditable', input: null }, code);
+  const question = await openQuestion(ann, 'uneditable');
+  // The server need not take it: then there is another answer.
+  const edited = await ann.decide(question, 'edit', { request: { cents: 3 } }).catch((error) => error);
+  if (edited instanceof RouterError) await ann.decide(await openQuestion(ann, 'uneditable'), 'reject');
+  assert.equal(await working, 'I see.');
+  assert.deepEqual(paid, []);
+});
 
 test('a person edits the arguments', async () => {
   await using fake = await FakeModel.start(calls(REFUND), says('Done.'));
@@ -138,6 +168,22 @@ test('the calls of one answer are asked about at once, and what needs no approva
   const responses = messages.flatMap((it) => (it.role === 'tool' ? it.content : [])).filter((it) => it.type === 'tool-approval-response');
   assert.deepEqual(responses.map((it) => [it.approved, it.reason]), [[false, 'Less.'], [true, 'Less.']]);
 });
+
+for (const needsApproval of [true, false]) {
+  const what = needsApproval ? 'one approval' : 'one execution';
+  test(`two calls of an answer that have the same id are not ${what}`, async () => {
+    await using fake = await FakeModel.start(calls(REFUND, call('call-1', 'refund', { cents: 99_999 })), says('Done.'));
+    const { paid, refund } = till();
+    const alias = `same-id-${needsApproval}`;
+    const code = durable<typeof desk, null, string>(async () => {
+      return (await generateText({ model: fake.model, tools: { refund: { ...refund, needsApproval } }, stopWhen: isStepCount(5), prompt: 'Settle it.' })).text;
+    }, options);
+    const working = router.run(desk, { alias, input: null }, code);
+    await assert.rejects(working, IdempotencyConflict);
+    assert.deepEqual([paid, (await allQuestions(ann, alias)).length], [[], 0]);
+    assert.equal((await ann.run(alias)).status, 'failed');
+  });
+}
 
 test('an agent of the SDK asks for tools that say themselves that they need an approval', async () => {
   await using fake = await FakeModel.start(calls(REFUND), says('Done.'));

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { EffectUnknown, type Operator, Released, type Router, RouterError, type Run } from 'interrupt-router';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { type DurableOptions, type TextStreamPart, ToolLoopAgent, durable, generateText, isStepCount, streamText, tool } from '../../src/ai-sdk.js';
+import { type DurableOptions, type TextStreamPart, ToolLoopAgent, durable, generateText, isStepCount, slot, streamText, tool } from '../../src/ai-sdk.js';
 import { eventually } from '../../../typescript/test/support/eventually.js';
-import { FakeModel, call, calls, says } from '../support/fake-model.js';
+import { type Answer, FakeModel, call, calls, says } from '../support/fake-model.js';
 import { IrqServer } from '../support/irq-server.js';
 import { allQuestions, desk, openQuestion } from '../support/people.js';
 
@@ -113,6 +114,25 @@ test('each call of the code is its own, also within a tool', async () => {
   });
   assert.equal(text, 'Now the approval. Done.');
   assert.equal(fake.asked.length, 5);
+});
+
+test('calls that run at the same time and have slots find what they had, in whichever order they come', async () => {
+  const says_ = (response: Parameters<Answer>[0], asked: Parameters<Answer>[1]): void => says(`about ${asked.messages[0]?.content}`)(response, asked);
+  await using fake = await FakeModel.start(says_, says_, calls(APPROVE), says('Done.'));
+  let lives = 0;
+  const text = await twice('slots', async () => {
+    const isFirst = ++lives === 1;
+    const of = (subject: string, waits: boolean): Promise<string> =>
+      slot(subject, async () => {
+        if (waits) await sleep(200);
+        return (await generateText({ model: fake.model, prompt: subject })).text;
+      });
+    const both = await Promise.all([of('ann', !isFirst), of('bob', isFirst)]);
+    await generateText({ ...settings, model: fake.model, tools: { approve } });
+    return both.join(', ');
+  });
+  assert.equal(text, 'about ann, about bob');
+  assert.equal(fake.asked.length, 4);
 });
 
 test('a model that a step takes instead is asked once, too', async () => {

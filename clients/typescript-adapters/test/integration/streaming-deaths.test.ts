@@ -93,7 +93,7 @@ test('a server of a chat that dies while an approval is open streams on with wha
   const broken = assert.rejects(page.post());
   const question = await openQuestion(ann, 'open');
   await eventually(() => page.types.at(-1) === 'tool-approval-request', 'the page shows that it waits');
-  assert.ok((await first.kill()).wasKilled);
+  assert.equal((await first.kill()).signal, 'SIGKILL');
   await broken;
   assert.equal(await desk.approve(), question.id);
   await end({ desk, page }, 2);
@@ -128,7 +128,7 @@ for (const [point, when] of [
     const broken = assert.rejects(page.post());
     await desk.approve();
     await first.says(`at ${point}`);
-    assert.ok((await first.kill()).wasKilled);
+    assert.equal((await first.kill()).signal, 'SIGKILL');
     await broken;
     assert.deepEqual([desk.ledger.length, desk.model.asked.length], [1, 1]);
     await end({ desk, page }, 2);
@@ -143,7 +143,7 @@ test('a server of a chat that dies while the model writes asks it once more, and
   const broken = assert.rejects(page.post());
   await desk.approve();
   await eventually(() => page.text === '120 € we', 'the page shows what has arrived');
-  assert.ok((await first.kill()).wasKilled);
+  assert.equal((await first.kill()).signal, 'SIGKILL');
   await broken;
   await end({ desk, page }, 3);
 });
@@ -154,9 +154,9 @@ test('a script that streams survives its process with its import changed and its
   await using desk = await Desk.open(server, ann, { ticket: 'script', answers, program: SCRIPT, more });
   const first = desk.start();
   const question = await openQuestion(ann, 'script');
-  assert.ok((await first.kill()).wasKilled);
+  assert.equal((await first.kill()).signal, 'SIGKILL');
   assert.equal(await desk.approve(), question.id);
-  assert.deepEqual(await desk.start().end(), { code: 0, wasKilled: false, output: 'It is gone.' });
+  assert.deepEqual(await desk.start().end(), { code: 0, signal: null, output: 'It is gone.' });
   assert.deepEqual([desk.ledger, desk.model.asked.length], [['rm new.txt'], 2]);
   assert.equal((await allQuestions(ann, 'script')).length, 1);
 });

@@ -181,7 +181,7 @@ export interface components {
         };
         /** @description Something that must be confirmed or refused. */
         readonly ConfirmationBody: {
-            /** @description What is assumed when nothing is said. */
+            /** @description What is suggested to the person. */
             readonly default?: boolean | null;
             /** @description Names the item in the answer. */
             readonly id: string;
@@ -192,7 +192,7 @@ export interface components {
         };
         /** @description Something that must be confirmed or refused. */
         readonly ConfirmationView: {
-            /** @description What is assumed when nothing is said. */
+            /** @description What is suggested to the person. */
             readonly defaultValue?: boolean | null;
             /** @description Names the item in the answer. */
             readonly id: string;
@@ -201,6 +201,11 @@ export interface components {
             /** @description What is to be confirmed. */
             readonly prompt: string;
         };
+        /**
+         * @description What a decision means for the code that asked: the one thing to look at before anything is carried out.
+         * @enum {string}
+         */
+        readonly DecidedAsName: "approved" | "answered" | "rerouted" | "declined" | "expired" | "withdrawn";
         /** @description A decision that shall be made. */
         readonly DecisionBody: {
             /** @description What is decided: one of `allowed_decisions`. */
@@ -257,6 +262,11 @@ export interface components {
             /** @description The agent that does it. */
             readonly agentId: string;
             /**
+             * @description What it is done with: anything. With it, the key stands for these arguments alone; begun again with others, it is
+             *     refused. Their digest is kept, and they are not.
+             */
+            readonly arguments?: unknown;
+            /**
              * @description Names this try to begin it, by a text that no other try has: sent again because its answer was lost, it is `begun`
              *     and not `unknown`.
              */
@@ -304,7 +314,7 @@ export interface components {
         };
         /** @description Something that shall be confirmed. */
         readonly EventConfirmation: {
-            /** @description What is assumed when nothing is said. */
+            /** @description What is suggested to the person. */
             readonly defaultValue?: boolean | null;
             /** @description Names the item in the answer. */
             readonly id: string;
@@ -571,7 +581,7 @@ export interface components {
             readonly threadId?: string | null;
         };
         /** @enum {string} */
-        readonly ProblemCode: "malformed" | "invalid-parameter" | "unauthenticated" | "forbidden" | "foreign-origin" | "foreign-host" | "not-found" | "agent-not-found" | "interrupt-not-found" | "run-not-found" | "rule-not-found" | "message-not-found" | "plan-not-found" | "event-not-found" | "method-not-allowed" | "too-slow" | "ambiguous-agent" | "run-finished" | "open-interrupts" | "already-resolved" | "not-in-state" | "claimed" | "held" | "already-read" | "not-cancelable" | "name-taken" | "batch-refused" | "expired" | "stale-version" | "shown-differs" | "too-large" | "headers-too-large" | "unsupported-media-type" | "invalid-body" | "decision-not-allowed" | "not-rememberable" | "response-schema" | "route-not-allowed" | "plan-refused" | "no-plan" | "not-held" | "in-hand" | "no-suggestion" | "idempotency-conflict" | "precondition-required" | "workflow-not-found" | "workflow-refused" | "lease-lost" | "run-owned" | "run-paused" | "agent-ended" | "question-not-found" | "not-decided" | "answer-rejected" | "effect-not-found" | "rate-limited" | "internal" | "executes-no-runs" | "unavailable" | "store-gone" | "draining" | "answer-too-slow";
+        readonly ProblemCode: "malformed" | "invalid-parameter" | "unauthenticated" | "forbidden" | "foreign-origin" | "foreign-host" | "not-found" | "agent-not-found" | "interrupt-not-found" | "run-not-found" | "rule-not-found" | "message-not-found" | "plan-not-found" | "event-not-found" | "method-not-allowed" | "too-slow" | "ambiguous-agent" | "run-finished" | "open-interrupts" | "already-resolved" | "not-in-state" | "claimed" | "held" | "already-read" | "not-cancelable" | "name-taken" | "batch-refused" | "expired" | "stale-version" | "shown-differs" | "too-large" | "headers-too-large" | "unsupported-media-type" | "invalid-body" | "decision-not-allowed" | "not-rememberable" | "response-schema" | "route-not-allowed" | "plan-refused" | "no-plan" | "not-held" | "in-hand" | "no-suggestion" | "idempotency-conflict" | "precondition-required" | "workflow-not-found" | "workflow-refused" | "lease-lost" | "run-owned" | "run-paused" | "agent-ended" | "question-not-found" | "not-decided" | "declined" | "answer-rejected" | "effect-not-found" | "rate-limited" | "internal" | "executes-no-runs" | "unavailable" | "store-gone" | "draining" | "answer-too-slow";
         /** @description What an agent asks. */
         readonly QuestionBody: {
             /** @description The agent: `root`, or below it as `root/refunds`. It is there from now on. */
@@ -611,6 +621,16 @@ export interface components {
         readonly ReadBody: {
             /** @description Their places among all messages. */
             readonly positions: readonly number[];
+        };
+        /** @description Who reads. */
+        readonly ReadingBody: {
+            /** @description The agent. */
+            readonly agentId: string;
+        };
+        /** @description What an agent has read under a key. */
+        readonly ReadingView: {
+            /** @description The messages, in the order in which they came. */
+            readonly messages: readonly components["schemas"]["WorkMessageView"][];
         };
         /** @description A version of a workflow. */
         readonly RegisteredView: {
@@ -922,6 +942,8 @@ export interface components {
             readonly asked?: string | null;
             /** @description How many more answers of a model are read after one that does not fit. */
             readonly correctionsLeft: number;
+            /** @description What became of it, once it is over. After `declined`, `expired` and `withdrawn` there is neither route nor request. */
+            readonly decidedAs?: components["schemas"]["DecidedAsName"] | null;
             /** @description What was decided. */
             readonly decision?: components["schemas"]["WorkDecisionView"] | null;
             /** @description Its interrupt, as people decide it. */
@@ -934,7 +956,7 @@ export interface components {
             readonly reason: string;
             /** @description The request of that route, once it is filled in. */
             readonly request?: unknown;
-            /** @description Where the answer goes; absent where the kind has no routes. */
+            /** @description Where the answer goes; absent where it takes no route, and where the kind has none. */
             readonly route?: components["schemas"]["TakenRouteView"] | null;
             /** @description Whether it is still open. */
             readonly state: components["schemas"]["QuestionStateName"];
@@ -1001,6 +1023,7 @@ export type ClaimBody = components['schemas']['ClaimBody'];
 export type ClaimView = components['schemas']['ClaimView'];
 export type ConfirmationBody = components['schemas']['ConfirmationBody'];
 export type ConfirmationView = components['schemas']['ConfirmationView'];
+export type DecidedAsName = components['schemas']['DecidedAsName'];
 export type DecisionBody = components['schemas']['DecisionBody'];
 export type DecisionName = components['schemas']['DecisionName'];
 export type DecisionView = components['schemas']['DecisionView'];
@@ -1040,6 +1063,8 @@ export type QuestionQuery = components['schemas']['QuestionQuery'];
 export type QuestionStateName = components['schemas']['QuestionStateName'];
 export type ReachName = components['schemas']['ReachName'];
 export type ReadBody = components['schemas']['ReadBody'];
+export type ReadingBody = components['schemas']['ReadingBody'];
+export type ReadingView = components['schemas']['ReadingView'];
 export type RegisteredView = components['schemas']['RegisteredView'];
 export type ReleaseQuery = components['schemas']['ReleaseQuery'];
 export type RememberBody = components['schemas']['RememberBody'];

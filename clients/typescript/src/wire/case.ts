@@ -6,6 +6,7 @@ import { isObject } from '../json.js';
  */
 const OPAQUE = new Set([
   'answer',
+  'arguments',
   'confirmations',
   'data',
   'entry',

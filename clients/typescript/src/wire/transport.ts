@@ -6,6 +6,7 @@ import { randomId } from './random-id.js';
 import { refusal } from './refusal.js';
 import type { Effective } from './settings.js';
 import { sleep } from './sleep.js';
+import { SOON_MS } from './waiting.js';
 
 /** Parameters of an address, whose names are changed to those of the wire; what is undefined is left out. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -47,14 +48,19 @@ export class Transport {
   async send<T>(call: Call): Promise<Reply<T>> {
     const request = this.prepare(call);
     const backoff = new Backoff();
-    const giveUpAt = performance.now() + this.settings.patienceMs;
+    const begun = performance.now();
+    const { patienceMs, onWait } = this.settings;
+    let isTold = false;
     for (;;) {
       try {
         return await this.attempt<T>(call, request);
       } catch (error) {
         if (!(error instanceof Transient)) throw error;
         const pause = Math.max(backoff.next(), error.retryAfterMs ?? 0);
-        if (performance.now() + pause > giveUpAt) throw error;
+        const waited = performance.now() - begun;
+        if (waited + pause > patienceMs) throw error;
+        if (!isTold && waited > SOON_MS) onWait(`${error.detail}; trying again for ${Math.round((patienceMs - waited) / 1_000)} s`);
+        isTold ||= waited > SOON_MS;
         await sleep(pause, call.signal);
       }
     }
@@ -72,7 +78,6 @@ export class Transport {
       ...(call.method === 'POST' && { 'idempotency-key': randomId() }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...call.headers,
-      authorization: `Bearer ${this.settings.token}`,
     });
     return { method: call.method, headers, redirect: 'manual', ...(body !== undefined && { body: JSON.stringify(body) }) };
   }
@@ -92,6 +97,8 @@ export class Transport {
   }
 
   private async exchange(call: Call, request: RequestInit): Promise<Response> {
+    const { token } = this.settings;
+    (request.headers as Headers).set('authorization', `Bearer ${typeof token === 'string' ? token : await token()}`);
     const response = await this.settings.fetch(`${this.settings.server}${call.path}${search(call)}`, request);
     if (!response.ok) throw await refusal(response);
     return response;

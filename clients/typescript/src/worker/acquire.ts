@@ -15,7 +15,7 @@ export async function acquire(transport: Transport, runId: string, order: LeaseO
   const { signal } = order;
   const work = path`/v1/work/${runId}`;
   let first: WorkView | undefined;
-  for (;;) {
+  for (let looks = 0; ; looks++) {
     try {
       return await take<WorkView>(transport, `${work}/lease`, order);
     } catch (error) {
@@ -23,6 +23,8 @@ export async function acquire(transport: Transport, runId: string, order: LeaseO
       const now = await transport.body<WorkView>({ method: 'GET', path: work, signal });
       first ??= now;
       if (now.epoch !== first.epoch || now.leaseUntil !== first.leaseUntil) throw error;
+      const { worker, leaseUntil } = now;
+      if (looks === 1) transport.settings.onWait(`the run ${runId} belongs to ${worker}; if that worker has died, it is free at ${leaseUntil}`);
       await sleep(LOOK_AGAIN_MS, signal);
     }
   }

@@ -3,13 +3,13 @@ import type * as api from '../wire/api.js';
 import type { Body } from '../wire/form.js';
 import { path } from '../wire/path.js';
 import type { AgentContext, RunContext } from './context.js';
+import { type Decided, decidedOf } from './decided.js';
 import { type Effect, type EffectOptions, perform } from './effect.js';
 import { Stopped, concernsAgentAlone } from './halt.js';
 import type { Halting } from './halting.js';
 import { checked } from './keys.js';
-import { type AnyRouted, Routed } from './routed.js';
 import type { InterruptRequest, Message, QuestionView, Stop } from './views.js';
-import { untilDecided } from './waiting.js';
+import { untilOver } from './waiting.js';
 import type { KindOf, Workflow } from './workflow.js';
 
 /** How agents stand that were stopped alone, and by what. */
@@ -30,7 +30,7 @@ export interface Question {
   readonly confirmations?: readonly {
     readonly id: string;
     readonly prompt: string;
-    /** What is assumed when nothing is said. */
+    /** What is suggested to the person. */
     readonly default?: boolean;
     /** What a refusal leads to. */
     readonly impactIfNo?: string;
@@ -76,11 +76,14 @@ export class Agent<W extends Workflow = Workflow> {
   }
 
   /**
-   * Asks a person, once, and returns when it is decided. A standing rule or the policy may decide without a person. Where the time runs
-   * out, the decision is `reject` by `deadline`. Throws `Unanswered` where the question is withdrawn.
+   * Asks a person, once, and returns when it is over. A standing rule or the policy may decide without a person. Look at `decidedAs` before
+   * anything is carried out.
    */
-  async ask(question: Question): Promise<AnyRouted<W>> {
-    this.signal.throwIfAborted();
+  ask(question: Question): Promise<Decided<W>> {
+    return this.boundary(() => this.asked(question));
+  }
+
+  private async asked(question: Question): Promise<Decided<W>> {
     const { key, reason, context, choices, confirmations, fields, deadlineMs } = question;
     const body = {
       agentId: this.id,
@@ -93,8 +96,7 @@ export class Agent<W extends Workflow = Workflow> {
       deadlineMs,
     } satisfies Body<api.QuestionBody>;
     const asked = await this.context.owned.write<QuestionView>('PUT', questionPath(key), { body });
-    const decided = await untilDecided(this.context, asked, deadlineMs);
-    return new Routed(this.context, decided) as AnyRouted<W>;
+    return decidedOf(this.context, await untilOver(this.context, asked, deadlineMs)) as Decided<W>;
   }
 
   /** Withdraws a question that need not be answered any more. */
@@ -107,13 +109,15 @@ export class Agent<W extends Workflow = Workflow> {
    * Does something that must not happen twice, and gives its result: the one that is kept, where it was done before. A graceful stop
    * lets it end. Throws `EffectUnknown` where a worker began it and died, unless the options say what to do then.
    */
-  async effect<T>(key: string, work: (effect: Effect) => T | Promise<T>, options: EffectOptions<T> = {}): Promise<T> {
-    this.signal.throwIfAborted();
-    const { effects, busy } = this.context;
-    const doing = effects.get(key) ?? busy.during(() => perform(this.context, this.id, checked(key), work, options));
-    effects.set(key, doing);
-    doing.catch(() => effects.delete(key));
-    return doing as Promise<T>;
+  effect<T>(key: string, work: (effect: Effect) => T | Promise<T>, options: EffectOptions<T> = {}): Promise<T> {
+    return this.boundary(() => {
+      const { effects, busy } = this.context;
+      const place = JSON.stringify([key, options.arguments]);
+      const doing = effects.get(place) ?? busy.during(() => perform(this.context, this.id, checked(key), work, options));
+      effects.set(place, doing);
+      doing.catch(() => effects.delete(place));
+      return doing as Promise<T>;
+    });
   }
 
   /** Tells people that the agent works; `Run.agent` does so. One that was stopped before, by itself, stays so, and its calls throw. */
@@ -126,9 +130,8 @@ export class Agent<W extends Workflow = Workflow> {
   }
 
   /** Tells people what the agent does. */
-  async report(report: AgentReport): Promise<void> {
-    this.signal.throwIfAborted();
-    await this.tell(report);
+  report(report: AgentReport): Promise<void> {
+    return this.boundary(async () => void (await this.tell(report)));
   }
 
   /** Tells people that the agent has done its work. That is true whether or not it was told to stop meanwhile. */
@@ -141,35 +144,56 @@ export class Agent<W extends Workflow = Workflow> {
    * `undefined` then.
    */
   async task<T>(work: () => Promise<T>): Promise<T | undefined> {
-    let result: T;
+    let result: T | undefined;
     try {
       result = await work();
+      if (!(this.isStoppedAlone && this.context.halting.isKnown)) {
+        await this.finish();
+        return result;
+      }
     } catch (error) {
-      const isItsOwn = error instanceof Stopped && concernsAgentAlone(error.stop) && error.stop.agentId === this.id;
-      if (!isItsOwn) throw error;
-      await this.context.owned.write('POST', '/stopped', { body: { agentId: this.id } satisfies Body<api.StoppedBody> });
-      return undefined;
+      if (!this.isStoppedAlone) throw error;
     }
-    await this.finish();
-    return result;
+    // Whatever it throws or gives once it has heard of the stop is of the stop.
+    await this.context.owned.write('POST', '/stopped', { body: { agentId: this.id } satisfies Body<api.StoppedBody> });
+    return undefined;
   }
 
-  /** What people have written to this agent since it read its messages last. The server shows them as read from now on. */
-  async messages(): Promise<readonly Message[]> {
-    this.signal.throwIfAborted();
-    const { owned } = this.context;
-    const { messages } = await owned.signals();
-    const own = messages.filter((it) => it.agentId === this.id);
-    const positions = own.map((it) => it.position);
-    if (positions.length > 0) await owned.write('POST', '/messages/read', { body: { positions } satisfies Body<api.ReadBody> });
-    return own;
+  /**
+   * What people have written to this agent since it read its messages last. The server shows them as read from now on. With a key they are
+   * kept under it: code that runs again reads the same, so that none is lost with a worker that died after it had read.
+   */
+  messages(key?: string): Promise<readonly Message[]> {
+    return this.boundary(async () => {
+      const { owned } = this.context;
+      if (key !== undefined) {
+        const body = { agentId: this.id } satisfies Body<api.ReadingBody>;
+        return (await owned.write<api.ReadingView>('PUT', path`/readings/${checked(key)}`, { body })).messages;
+      }
+      const { messages } = await owned.signals();
+      const own = messages.filter((it) => it.agentId === this.id);
+      const positions = own.map((it) => it.position);
+      if (positions.length > 0) await owned.write('POST', '/messages/read', { body: { positions } satisfies Body<api.ReadBody> });
+      return own;
+    });
   }
 
   /** A supervisor's request to interrupt itself, if there is one. The next question of this agent takes it. */
-  async interruptRequest(): Promise<InterruptRequest | null> {
-    this.signal.throwIfAborted();
-    const { asked } = await this.context.owned.signals();
-    return asked.find((it) => it.agentId === this.id) ?? null;
+  interruptRequest(): Promise<InterruptRequest | null> {
+    return this.boundary(async () => {
+      const { asked } = await this.context.owned.signals();
+      return asked.find((it) => it.agentId === this.id) ?? null;
+    });
+  }
+
+  private boundary<T>(work: () => Promise<T>): Promise<T> {
+    return this.context.halting.boundary(work);
+  }
+
+  /** Whether it is told to stop while the run goes on. */
+  private get isStoppedAlone(): boolean {
+    const { reason } = this.signal;
+    return reason instanceof Stopped && concernsAgentAlone(reason.stop) && reason.stop.agentId === this.id;
   }
 
   /** How the agent stands then: one that has ended stays so, while the code runs again. */

@@ -9,7 +9,7 @@ export interface RunContext {
   readonly watch: SignalWatch;
   /** What tells each agent to end, by its id. */
   readonly haltings: Map<string, Halting>;
-  /** Effects of this process by key: called again while they are under way, they are the same. */
+  /** Effects of this process by key and arguments: called again while they are under way, they are the same. */
   readonly effects: Map<string, Promise<unknown>>;
   /** How long a question may be open before the worker lets the run go. */
   readonly parkAfterMs: number;

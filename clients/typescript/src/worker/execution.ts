@@ -6,10 +6,12 @@ import type { Transport } from '../wire/transport.js';
 import { Busy } from './busy.js';
 import type { RunContext } from './context.js';
 import { Cancelled, Parked, Released, Stopped, concernsAgentAlone } from './halt.js';
+import type { Halting } from './halting.js';
 import { Lease } from './lease.js';
 import { type InEpoch, OwnedRun } from './owned-run.js';
 import { Run } from './run.js';
 import { SignalWatch } from './signal-watch.js';
+import { within } from './within.js';
 import type { WorkView } from './views.js';
 import type { Workflow } from './workflow.js';
 
@@ -50,7 +52,10 @@ export async function execute<W extends Workflow, I, T>(
   lease.keep();
   const following = watch.follow();
   try {
-    const outcome = await outcomeOf(handler, new Run<W, I>(context, workflow));
+    const outcome = await outcomeOf(handler, new Run<W, I>(context, workflow), owned.halting);
+    // An effect that other code of the run has begun ends, and no further one begins.
+    if ('error' in outcome) owned.halting.halt(new Released(), false);
+    await context.busy.rest(owned.halting.immediate);
     return await conclude(owned, outcome);
   } finally {
     options.signal?.removeEventListener('abort', release);
@@ -60,20 +65,21 @@ export async function execute<W extends Workflow, I, T>(
   }
 }
 
-async function outcomeOf<W extends Workflow, I, T>(handler: Handler<W, I, T>, run: Run<W, I>): Promise<Outcome<T>> {
+/** What the code came to. Whatever it makes of the error that ends the run early, whether it wraps, groups or drops it, is that end. */
+async function outcomeOf<W extends Workflow, I, T>(handler: Handler<W, I, T>, run: Run<W, I>, halting: Halting): Promise<Outcome<T>> {
+  const { signal } = halting;
   try {
-    return { result: throughJson(await handler(run)) as T };
+    const result = throughJson(await handler(run)) as T;
+    return halting.isKnown ? { error: signal.reason } : { result };
   } catch (error) {
-    return { error: isOfHalt(run, error) ? run.signal.reason : error };
+    const found = within(error, isOfRun);
+    return { error: signal.aborted && !(found instanceof Cancelled) ? signal.reason : (found ?? error) };
   }
 }
 
-/** Whether the code ended because the run has to. */
-function isOfHalt(run: Run, error: unknown): boolean {
-  // What is cut off fails in many ways.
-  if (run.immediate.aborted) return true;
-  // A library that was given the signal throws an AbortError of its own, and an agent may have been stopped just before its run.
-  return run.signal.aborted && (error instanceof Stopped || (error instanceof Error && error.name === 'AbortError'));
+/** Says how the run goes on, not what is wrong with its code. An agent may be stopped just before its run. */
+function isOfRun(error: unknown): boolean {
+  return error instanceof Cancelled || error instanceof Stopped || isOfWorker(error);
 }
 
 async function conclude<T>(owned: OwnedRun, outcome: Outcome<T>): Promise<T> {

@@ -52,14 +52,23 @@ export class EffectUnknown extends RouterError {
   }
 }
 
-/** The question ended without a decision: its time ran out, or it was taken back. */
-export class Unanswered extends RouterError {
+/**
+ * An effect has happened, once, but its result cannot be kept: JSON or the server does not hold it. It counts as finished, and each worker
+ * gets this error in place of the result.
+ */
+export class EffectUnkept extends RouterError {
   constructor(
     readonly key: string,
-    readonly state: 'expired' | 'withdrawn',
+    /** What could not be kept. */
+    readonly what: string,
+    cause?: unknown,
   ) {
-    const what = state === 'expired' ? 'was not answered in time' : 'was withdrawn';
-    super({ code: `question-${state}`, detail: `the question ${key} ${what}` });
+    super({
+      code: 'effect-unkept',
+      detail: `the effect ${key} has happened, but its result cannot be kept: ${what}`,
+      hint: 'return what JSON can hold: texts, finite numbers below 2^64, true, false, null, lists and objects of them',
+      cause,
+    });
   }
 }
 

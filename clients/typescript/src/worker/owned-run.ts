@@ -2,6 +2,7 @@ import { LeaseLost } from '../errors.js';
 import type * as api from '../wire/api.js';
 import type { Body } from '../wire/form.js';
 import { path } from '../wire/path.js';
+import type { OnWait } from '../wire/waiting.js';
 import type { Call, Query, Transport } from '../wire/transport.js';
 import { Halting } from './halting.js';
 import type { QuestionView, Signals, WorkView } from './views.js';
@@ -27,6 +28,11 @@ export class OwnedRun {
     readonly view: WorkView,
   ) {
     this.base = path`/v1/work/${view.runId}`;
+  }
+
+  /** Told what a wait is for. */
+  get onWait(): OnWait {
+    return this.transport.settings.onWait;
   }
 
   /** Reads something of the run; that needs no lease. */

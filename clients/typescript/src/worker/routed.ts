@@ -5,30 +5,31 @@ import { path } from '../wire/path.js';
 import type { AgentContext } from './context.js';
 import { Unfilled } from './halt.js';
 import { rejection, task } from './prompt.js';
-import type { Decision, Dialect, Model, NarrowedSchema, QuestionView } from './views.js';
-import { type Decided, untilDecided } from './waiting.js';
-import type { RequestOf, RoutesOf, Workflow } from './workflow.js';
+import type { DecidedQuestion, Decision, Dialect, Model, NarrowedSchema, QuestionView } from './views.js';
+import { untilOver } from './waiting.js';
 
-/** A decision, and the one route that it leaves. */
-export class Routed<Field extends string | null = string | null, Request = unknown> {
+/** A decision that takes a route, and the one that it leaves. */
+export abstract class Routed<Field extends string | null = string | null, Request = unknown> {
   /** What the person, the policy or a standing rule decided. */
   readonly decision: Decision;
   /** The field of the route. `null` where the answer only goes back to the agent: then the decision is all there is. */
   readonly field: Field;
   /** The name of the route, as people choose it. */
   readonly route: Field extends string ? string : null;
-  /** Whether the answer goes elsewhere than where the question came from. */
-  readonly rerouted: boolean;
 
   constructor(
     private readonly context: AgentContext,
-    private question: Decided,
+    private question: DecidedQuestion,
   ) {
     const { decision, route } = question;
     this.decision = decision;
     this.field = (route?.field ?? null) as Field;
     this.route = (route?.name ?? null) as Field extends string ? string : null;
-    this.rerouted = route?.rerouted ?? false;
+  }
+
+  /** The person's words. */
+  get text(): string | null {
+    return this.decision.text;
   }
 
   /** The key of the question. */
@@ -65,10 +66,12 @@ export class Routed<Field extends string | null = string | null, Request = unkno
    * Lets a model fill in the request, explains its mistakes to it, and waits for a person where it keeps failing. No model is called
    * where there is a request already, because a person or an earlier worker filled it in.
    */
-  async fill(model: Model, dialect: Dialect = 'json-schema'): Promise<Request> {
-    if (this.field === null) throw noRoute(this.key);
-    if (this.request === null && !this.question.asked) await this.context.busy.during(() => this.askModel(model, dialect));
-    return this.request ?? this.askPerson();
+  fill(model: Model, dialect: Dialect = 'json-schema'): Promise<Request> {
+    return this.context.halting.boundary(async () => {
+      if (this.field === null) throw noRoute(this.key);
+      if (this.request === null && !this.question.asked) await this.context.busy.during(() => this.askModel(model, dialect));
+      return this.request ?? this.askPerson();
+    });
   }
 
   private async askModel(model: Model, dialect: Dialect): Promise<void> {
@@ -91,7 +94,7 @@ export class Routed<Field extends string | null = string | null, Request = unkno
   private async askPerson(): Promise<Request> {
     const key = this.question.asked ?? `${this.key}:request`;
     const { owned } = this.context;
-    await untilDecided(this.context, await owned.question(key));
+    await untilOver(this.context, await owned.question(key));
     const request = this.keep(await owned.question(this.key));
     if (request === null) throw new Unfilled(this.key);
     return request;
@@ -107,8 +110,3 @@ function noRoute(key: string): Conflict {
   const detail = `the answer to ${key} takes no route, so there is no request`;
   return new Conflict({ code: 'no-route', detail, hint: 'read `decision`; give the kind a route in the workflow' });
 }
-
-/** The answers that a question of a workflow can have: one for each route, and one that only goes back. */
-export type AnyRouted<W extends Workflow> = RoutedBy<RoutesOf<W>> | Routed<null, never>;
-
-type RoutedBy<R> = { [F in keyof R & string]: Routed<F, RequestOf<R[F]>> }[keyof R & string];

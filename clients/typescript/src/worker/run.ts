@@ -62,14 +62,15 @@ export class Run<W extends Workflow = Workflow, I = unknown> {
    * Starts an agent below `root`, or below another one, called like its kind unless a name is given. The same name is the same agent
    * whenever the code runs.
    */
-  async agent(kind: KindOf<W>, name: string = slug(kind), above: Agent<W> = this.root): Promise<Agent<W>> {
-    this.signal.throwIfAborted();
-    const id = `${above.id}/${name}`;
-    const known = this.agents.get(id);
-    if (known !== undefined) return known;
-    const agent = this.begin(id, kind, this.context.haltings.get(above.id) ?? this.owned.halting);
-    await agent.start();
-    return agent;
+  agent(kind: KindOf<W>, name: string = slug(kind), above: Agent<W> = this.root): Promise<Agent<W>> {
+    return this.owned.halting.boundary(async () => {
+      const id = `${above.id}/${name}`;
+      const known = this.agents.get(id);
+      if (known !== undefined) return known;
+      const agent = this.begin(id, kind, this.context.haltings.get(above.id) ?? this.owned.halting);
+      await agent.start();
+      return agent;
+    });
   }
 
   /** What has come and is not dealt with: stops, requests to interrupt, messages, decisions. */
@@ -85,9 +86,10 @@ export class Run<W extends Workflow = Workflow, I = unknown> {
   }
 
   /** Keeps a state, as JSON. People see it in the history of the run. */
-  async checkpoint(state: unknown, reason?: string): Promise<void> {
-    this.signal.throwIfAborted();
-    await this.owned.write('POST', '/checkpoints', { body: { state, reason } satisfies Body<api.StateBody> });
+  checkpoint(state: unknown, reason?: string): Promise<void> {
+    return this.owned.halting.boundary(() =>
+      this.owned.write('POST', '/checkpoints', { body: { state, reason } satisfies Body<api.StateBody> }),
+    );
   }
 
   /** The state that was kept last, also by an earlier worker; `null` before the first one. */

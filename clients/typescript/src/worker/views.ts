@@ -34,12 +34,19 @@ export interface FixedRoute extends Seen<api.TakenRouteView, 'name' | 'field' | 
 export interface QuestionView
   extends Seen<
     Full<api.WorkQuestionView>,
-    'key' | 'interruptId' | 'agentId' | 'kind' | 'state' | 'reason' | 'request' | 'correctionsLeft' | 'asked',
+    'key' | 'interruptId' | 'agentId' | 'kind' | 'state' | 'reason' | 'decidedAs' | 'request' | 'correctionsLeft' | 'asked',
     {
       readonly decision: Decision | null;
       readonly route: FixedRoute | null;
     }
   > {}
+
+/** A question that a person, a rule, the policy or the deadline has decided. */
+export type DecidedQuestion = QuestionView & { readonly decision: Decision };
+
+export function isDecided(question: QuestionView): question is DecidedQuestion {
+  return question.decision !== null;
+}
 
 /** Providers whose limits and words a schema can follow. */
 export type Dialect = api.DialectName;

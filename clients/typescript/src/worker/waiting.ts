@@ -1,19 +1,20 @@
+import { saying } from '../wire/waiting.js';
 import type { AgentContext } from './context.js';
-import { Parked, Unanswered } from './halt.js';
-import type { Decision, QuestionView } from './views.js';
+import { Parked } from './halt.js';
+import type { QuestionView } from './views.js';
 
 /** A question that ends without a decision wakes nothing, so it is read from time to time. */
 const READ_AGAIN_MS = 10_000;
 
-/** A question that has a decision. */
-export type Decided = QuestionView & { readonly decision: Decision };
-
-/** Waits until a question is decided. A stop ends the wait. */
-export function untilDecided(context: AgentContext, question: QuestionView, deadlineMs = Infinity): Promise<Decided> {
-  return context.halting.during((signal) => wait(context, question, deadlineMs, signal));
+/** Waits until a question is over. A stop ends the wait. */
+export function untilOver(context: AgentContext, question: QuestionView, deadlineMs = Infinity): Promise<QuestionView> {
+  const waiting = context.halting.during((signal) => wait(context, question, deadlineMs, signal));
+  // A worker of many runs puts this one aside.
+  if (context.parkAfterMs !== Infinity || question.state !== 'open') return waiting;
+  return saying(context.owned.onWait, `${question.agentId} waits for a person: ${question.reason}`, waiting);
 }
 
-async function wait(context: AgentContext, question: QuestionView, deadlineMs: number, signal: AbortSignal): Promise<Decided> {
+async function wait(context: AgentContext, question: QuestionView, deadlineMs: number, signal: AbortSignal): Promise<QuestionView> {
   const parkAt = performance.now() + context.parkAfterMs;
   let current = question;
   while (current.state === 'open') {
@@ -23,9 +24,7 @@ async function wait(context: AgentContext, question: QuestionView, deadlineMs: n
     await context.watch.decision(current.key, readAgain, signal);
     current = await context.owned.question(current.key, { signal });
   }
-  const { key, state, decision } = current;
-  if (decision === null) throw new Unanswered(key, state === 'withdrawn' ? state : 'expired');
-  return { ...current, decision };
+  return current;
 }
 
 /** The whole run rests, not only the agent that waits. */

@@ -16,7 +16,10 @@ const PARK_AFTER_MS = 30_000;
 export interface WorkOptions {
   /** How many runs at once: four by default. */
   readonly workers?: number;
-  /** Ends the work: no further run is taken, and those under way are let go at their next boundary, for another worker. */
+  /**
+   * Ends the work: no further run is taken, and those under way are let go at their next boundary, for another worker. Without one, Ctrl+C
+   * and SIGTERM do so, and then end the process.
+   */
   readonly signal?: AbortSignal;
   /**
    * How long a question may wait for a person before the worker lets the run go, in milliseconds. The run is taken again once it is
@@ -37,14 +40,14 @@ interface Bench<W extends Workflow> {
 }
 
 /** Takes runs and works on them, as many at once as the options say. What stops one of them from taking runs stops all. */
-export async function work<W extends Workflow, I, T>(bench: Bench<W>, handler: Handler<W, I, T>, options: WorkOptions): Promise<void> {
+export async function work<W extends Workflow, I, T>(bench: Bench<W>, handler: Handler<W, I, T>, options: WorkOptions, signal: AbortSignal | undefined): Promise<void> {
   const ending = new Ending();
   const end = (): void => ending.begin();
-  if (options.signal?.aborted) end();
-  options.signal?.addEventListener('abort', end, { once: true });
+  if (signal?.aborted) end();
+  signal?.addEventListener('abort', end, { once: true });
   const one = (): Promise<void> => takeRuns(bench, handler, options, ending).finally(end);
   const outcomes = await Promise.allSettled(Array.from({ length: options.workers ?? WORKERS }, one));
-  options.signal?.removeEventListener('abort', end);
+  signal?.removeEventListener('abort', end);
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Operator, Released, type Router, RunPaused, Stopped } from '../../src/index.js';
-import { desk, openQuestion } from '../support/desk.js';
+import { desk, openQuestion, routed } from '../support/desk.js';
 import { eventually } from '../support/eventually.js';
 import { IrqServer } from '../support/irq-server.js';
 
@@ -36,7 +36,7 @@ test('a pause wakes a question, the run is paused once the code has ended, and g
   let cleanedUp = false;
   const code: Parameters<typeof router.run<typeof desk, null, string>>[2] = async (run) => {
     try {
-      const { decision } = await run.root.ask({ key: 'go-on', reason: 'Go on?' });
+      const { decision } = routed(await run.root.ask({ key: 'go-on', reason: 'Go on?' }));
       return decision.by;
     } finally {
       assert.equal((await ann.run('paused')).status === 'paused', false);
@@ -111,7 +111,7 @@ test('an agent that is pruned ends alone, with those below it', async () => {
     const refused = await refunds.task(async () => (await legal.ask({ key: 'legal', reason: 'Object?' })).key);
     assert.equal(refused, undefined);
     assert.ok(refunds.signal.aborted && legal.signal.aborted && !run.signal.aborted);
-    const { decision } = await run.root.ask({ key: 'without', reason: 'Go on without refunds?' });
+    const { decision } = routed(await run.root.ask({ key: 'without', reason: 'Go on without refunds?' }));
     return decision.decision;
   });
   await openQuestion(ann, 'pruned', 'Object?');
@@ -134,7 +134,7 @@ test('an agent that is pruned before its work, or in an earlier life of the run,
     const refunds = await run.agent('REFUNDS');
     const refused = await refunds.task(() => refunds.effect('pay', () => assert.fail('it was paid')));
     assert.equal(refused, undefined);
-    return (await run.root.ask({ key: 'rest', reason: 'And the rest?' })).decision.by;
+    return routed(await run.root.ask({ key: 'rest', reason: 'And the rest?' })).decision.by;
   };
   const controller = new AbortController();
   const first = router.run(desk, { ...order, signal: controller.signal }, code);
@@ -189,7 +189,7 @@ test('messages come once, in order, to the agent that they are for', async () =>
 });
 
 test('an unread message does not keep the worker from hearing of a stop or a decision', async () => {
-  const running = router.run(desk, { alias: 'unread', input: null }, async (run) => (await run.root.ask({ key: 'a', reason: 'A?' })).decision.by);
+  const running = router.run(desk, { alias: 'unread', input: null }, async (run) => routed(await run.root.ask({ key: 'a', reason: 'A?' })).decision.by);
   const question = await openQuestion(ann, 'unread');
   await ann.send(await address('unread'), 'Never read.');
   await ann.decide(question, 'approve');
@@ -201,8 +201,8 @@ test('a supervisor makes an agent interrupt itself, and its answer goes where th
     const refunds = await run.agent('REFUNDS');
     const request = await eventually(() => refunds.interruptRequest().then((it) => it ?? undefined), 'the request comes');
     assert.equal(request.rerouteTo, 'LEGAL');
-    const routed = await refunds.ask({ key: 'steered', reason: request.reason });
-    return [routed.field, routed.rerouted, await refunds.interruptRequest()];
+    const answer = routed(await refunds.ask({ key: 'steered', reason: request.reason }));
+    return [answer.field, answer.decidedAs, await refunds.interruptRequest()];
   });
   const agent = await eventually(async () => ann.agent(await address('steered', 'root/refunds')).catch(() => undefined), 'the agent works');
   const event = { rerouteTo: 'LEGAL', eventId: 'look-1', timestamp: new Date().toISOString() };
@@ -213,6 +213,6 @@ test('a supervisor makes an agent interrupt itself, and its answer goes where th
   const question = await openQuestion(ann, 'steered', 'Let legal look');
   assert.equal(question.rerouteToAgentType, 'LEGAL');
   await ann.decide(question, 'approve');
-  assert.deepEqual(await running, ['legal', true, null]);
+  assert.deepEqual(await running, ['legal', 'rerouted', null]);
   assert.equal((await ann.interruptRequest('look-1')).decision?.by, 'ann');
 });

@@ -33,7 +33,10 @@ after(() => server[Symbol.asyncDispose]());
 
 /** A run that asks one question, and ends with the words of the answer. */
 function asking(alias: string): Promise<string | null> {
-  return router.run(desk, { alias, input: alias }, async (run) => (await run.root.ask({ key: 'a', reason: `${alias}?` })).decision.text);
+  return router.run(desk, { alias, input: alias }, async (run) => {
+    const decided = await run.root.ask({ key: 'a', reason: `${alias}?` });
+    return 'text' in decided ? decided.text : decided.decidedAs;
+  });
 }
 
 test('the token says who acts', async () => {
@@ -90,7 +93,7 @@ test('what does not fit is refused, with its place', async () => {
   await assert.rejects(ann.interrupt('int_01a2141e9ba6706baeebd3b2754471a1'), NotFound);
   await assert.rejects(bob.cancel(question.runId), Forbidden);
   await ann.withdraw(question.id);
-  await assert.rejects(running, { code: 'question-withdrawn' });
+  assert.equal(await running, 'withdrawn');
 });
 
 test('runs, agents and questions are listed, part by part', async () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EffectUnknown, Invalid, LeaseLost, type Operator, type Router, type RouterOptions, RunOwned, Released } from '../../src/index.js';
-import { desk, openQuestion } from '../support/desk.js';
+import { EffectUnkept, EffectUnknown, IdempotencyConflict, Invalid, LeaseLost, type Operator, type Router, type RouterOptions, RunOwned, Released } from '../../src/index.js';
+import { desk, openQuestion, routed } from '../support/desk.js';
 import { eventually } from '../support/eventually.js';
 import { heldBack } from '../support/held-back.js';
 import { IrqServer } from '../support/irq-server.js';
@@ -36,8 +36,8 @@ test('the next worker does nothing twice, asks nothing twice, and knows the answ
     return async (run) => {
       const refunds = await run.agent('REFUNDS');
       const price = await refunds.effect('price', () => ledger.push(`${name} looks up`));
-      const routed = await refunds.ask({ key: 'refund', reason: `Refund ${price}?` });
-      const request = await refunds.task<object>(() => routed.fill(() => ({ refund: { cents: ledger.push(`${name} fills in`) } })));
+      const answer = routed(await refunds.ask({ key: 'refund', reason: `Refund ${price}?` }));
+      const request = await refunds.task<object>(() => answer.fill(() => ({ refund: { cents: ledger.push(`${name} fills in`) } })));
       assert.ok(request !== undefined && 'cents' in request);
       await atTheEnd();
       return [...ledger, String(request.cents)];
@@ -91,12 +91,114 @@ test('an effect has the same id in every worker, and called twice it is done onc
   assert.deepEqual(result, ['1 true', '1 true', '1 true']);
 });
 
+test('a message that was read before a death is there for the next worker, once', async () => {
+  const { worker, die } = await mortal();
+  const order = { alias: 'messages', input: null };
+  let isDead = false;
+  const dying = worker.run(desk, order, async (run) => {
+    await eventually(async () => (await run.signals()).messages.length > 0, 'the message comes');
+    assert.deepEqual((await run.root.messages('first')).map((it) => it.text), ['Be quick.']);
+    die();
+    isDead = true;
+    return new Promise(() => undefined);
+  });
+  dying.catch(() => assert.fail('the dead speak'));
+  const { runId } = await eventually(() => ann.run('messages').catch(() => undefined), 'the run is there');
+  await ann.send(`${runId}/root`, 'Be quick.');
+  await eventually(() => isDead, 'the first worker dies');
+  const read = await router.run(desk, order, async ({ root }) => {
+    const texts = [];
+    for (const key of ['first', 'second', 'first']) texts.push((await root.messages(key)).map((it) => it.text));
+    return texts;
+  });
+  assert.deepEqual(read, [['Be quick.'], [], ['Be quick.']]);
+});
+
+test('a key stands for one content: other words and other arguments are a conflict', async () => {
+  const running = router.run(desk, { alias: 'contents', input: null }, async ({ root }) => {
+    const ask = (reason: string): Promise<unknown> => root.ask({ key: 'pay', reason });
+    assert.ok('decision' in ((await ask('Pay Ann 5?')) as object));
+    await assert.rejects(ask('Pay Bob 500000?'), (error) => error instanceof IdempotencyConflict && String(error.problem['differs']) === 'reason');
+    const pay = (cents: number): Promise<number> => root.effect('call_0', () => cents, { arguments: { paid_cents: cents } });
+    assert.deepEqual([await pay(100), await pay(100)], [100, 100]);
+    await assert.rejects(pay(99_999), IdempotencyConflict);
+    const both = [100, 99_999].map((cents) => root.effect('call_1', () => cents, { arguments: { cents } }));
+    const [first, second] = await Promise.allSettled(both);
+    assert.deepEqual([first?.status, second?.status].sort(), ['fulfilled', 'rejected']);
+  });
+  running.catch(() => undefined);
+  await ann.decide(await openQuestion(ann, 'contents'), 'approve');
+  await running;
+});
+
 test('an effect whose code failed is not done again by itself', async () => {
   await router.run(desk, { alias: 'effect-failed', input: null }, async ({ root }) => {
     const failure = new Error('the line went dead');
     await assert.rejects(root.effect('pay', () => Promise.reject(failure)), failure);
     await assert.rejects(root.effect('pay', () => assert.fail('it was done again')), EffectUnknown);
   });
+});
+
+const cycle: unknown[] = [];
+cycle.push(cycle);
+
+function nested(depth: number): unknown {
+  return depth === 0 ? 0 : [nested(depth - 1)];
+}
+
+const UNKEPT: Readonly<Record<string, readonly [value: unknown, what: RegExp]>> = {
+  'a bigint': [2n ** 70n, /bigint/],
+  'not a number': [{ price: NaN }, /NaN at "price"/],
+  'an infinity': [[1, -Infinity], /-Infinity at "1"/],
+  'a set': [{ orders: new Set([1]) }, /a Set at "orders"/],
+  'a map': [new Map([[1, 2]]), /a Map/],
+  bytes: [new Uint8Array(3), /a Uint8Array/],
+  'a buffer': [{ file: Buffer.from('x') }, /a Buffer at "file"/],
+  'an error': [new Error('no'), /a Error/],
+  'a promise': [{ later: Promise.resolve(1) }, /a Promise/],
+  'a cycle': [cycle, /circular/],
+  'much nesting': [nested(500), /./],
+  'very much nesting': [nested(7_000), /./],
+  'half a character': [{ text: 'x\ud83d' }, /half a character at "text"/],
+  'a result that is too large': ['x'.repeat(9 << 20), /./],
+  'what throws itself': [{ toJSON: () => { throw new Error(`my own fault${'😀'.repeat(300)}`); } }, /my own fault/],
+};
+for (const [name, [value, what]] of Object.entries(UNKEPT)) {
+  test(`an effect whose result is ${name} has happened once, and its error says what could not be kept`, async () => {
+    const order = { alias: `unkept-${name.replaceAll(' ', '-')}`, input: null };
+    let done = 0;
+    const isUnkept = (error: unknown): boolean => {
+      assert.ok(error instanceof EffectUnkept && /the effect pay has happened/.test(error.message) && what.test(error.what), String(error));
+      return true;
+    };
+    const controller = new AbortController();
+    const code: Parameters<typeof router.run<typeof desk, null, string>>[2] = async ({ root }) => {
+      for (let tries = 0; tries < 2; tries++) await assert.rejects(root.effect('pay', () => (done++, value)), isUnkept);
+      return routed(await root.ask({ key: 'a', reason: 'A?' })).decision.by;
+    };
+    const first = router.run(desk, { ...order, signal: controller.signal }, code);
+    first.catch(() => undefined);
+    const question = await openQuestion(ann, order.alias);
+    controller.abort();
+    await assert.rejects(first, Released);
+    await ann.decide(await ann.interrupt(question.id), 'approve');
+    assert.equal(await router.run(desk, order, code), 'ann');
+    assert.equal(done, 1);
+  });
+}
+
+test('what JSON holds is kept, and is what a later worker reads', async () => {
+  const at = new Date(0);
+  class Receipt {
+    constructor(readonly at: Date, readonly note?: string) {}
+  }
+  const result = await router.run(desk, { alias: 'kept', input: null }, async ({ root }) => [
+    await root.effect('receipt', () => new Receipt(at)),
+    await root.effect('nothing', () => undefined),
+    await root.effect('number', () => 2 ** 60),
+    await root.effect('marked', () => ({ $unkept: 'of a user', more: 1 })),
+  ]);
+  assert.deepEqual(result, [{ at: at.toISOString() }, null, 2 ** 60, { $unkept: 'of a user', more: 1 }]);
 });
 
 test('answers that get lost change nothing', async () => {
@@ -113,9 +215,9 @@ test('answers that get lost change nothing', async () => {
   const running = worker.run(desk, order, async (run) => {
     const refunds = await run.agent('REFUNDS');
     const price = await refunds.effect('price', () => ++effects);
-    const routed = await refunds.ask({ key: 'refund', reason: `Refund ${price}?` });
+    const answer = routed(await refunds.ask({ key: 'refund', reason: `Refund ${price}?` }));
     let tries = 0;
-    const request = await routed.fill(() => ({ refund: { cents: tries++ } }));
+    const request = await answer.fill(() => ({ refund: { cents: tries++ } }));
     await run.checkpoint({ price });
     return [request, tries, (await run.lastCheckpoint())?.state, await refunds.messages()];
   });
@@ -194,7 +296,7 @@ test('a worker lets its run go when its signal fires, and the next one takes it 
   const order = { alias: 'released', input: null };
   const controller = new AbortController();
   const code: Parameters<typeof router.run<typeof desk, null, string>>[2] = async (run) =>
-    (await run.root.ask({ key: 'a', reason: 'A?' })).decision.by;
+    routed(await run.root.ask({ key: 'a', reason: 'A?' })).decision.by;
   const leaving = (await server.router(desk, { leaseMs: 60_000 })).run(desk, { ...order, signal: controller.signal }, code);
   const question = await openQuestion(ann, 'released');
   controller.abort();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type Operator, type Run, Workflow, closed } from '../../src/index.js';
-import { openQuestion } from '../support/desk.js';
+import { openQuestion, routed } from '../support/desk.js';
 import { eventually } from '../support/eventually.js';
 import { heldBack } from '../support/held-back.js';
 import { IrqServer } from '../support/irq-server.js';
@@ -78,7 +78,7 @@ test('a run that waits for a person is put aside, and taken again with the answe
     async (run: Run<typeof parked, { alias: string }>) => {
       begun.push(run.input.alias);
       if (run.input.alias === 'passes') return 'passed';
-      return (await run.root.ask({ key: 'a', reason: 'A?' })).decision.by;
+      return routed(await run.root.ask({ key: 'a', reason: 'A?' })).decision.by;
     },
     { workers: 1, parkAfterMs: 300, signal: controller.signal },
   );
@@ -138,7 +138,7 @@ test('a paused run is taken again when a person has resumed and answered it', as
   await router.register(pausing);
   await create('pausing', 'pauses');
   const controller = new AbortController();
-  const code = async (run: Run<typeof pausing>): Promise<string> => (await run.root.ask({ key: 'a', reason: 'A?' })).decision.by;
+  const code = async (run: Run<typeof pausing>): Promise<string> => routed(await run.root.ask({ key: 'a', reason: 'A?' })).decision.by;
   const working = router.work(pausing, code, { workers: 1, signal: controller.signal });
   const question = await openQuestion(ann, 'pauses');
   await ann.stop(`${question.runId}/root`, { scope: 'run' });
@@ -156,7 +156,7 @@ test('runs under way are let go when the worker ends, for the next one', async (
   await router.register(leaving);
   await create('leaving', 'left');
   const controller = new AbortController();
-  const code = async (run: Run<typeof leaving>): Promise<string> => (await run.root.ask({ key: 'a', reason: 'A?' })).decision.by;
+  const code = async (run: Run<typeof leaving>): Promise<string> => routed(await run.root.ask({ key: 'a', reason: 'A?' })).decision.by;
   const first = router.work(leaving, code, { signal: controller.signal });
   const question = await openQuestion(ann, 'left');
   controller.abort();

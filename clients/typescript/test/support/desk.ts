@@ -1,7 +1,9 @@
+import assert from 'node:assert/strict';
 import type { Operator } from '../../src/people/operator.js';
 import type { Interrupt } from '../../src/people/views.js';
 import { closed } from '../../src/worker/schema.js';
 import { Workflow } from '../../src/worker/workflow.js';
+import type { Decided, Routed } from '../../src/index.js';
 import { eventually } from './eventually.js';
 
 /** The workflow of the tests. */
@@ -23,4 +25,10 @@ export function openQuestion(operator: Operator, run: string, reason?: string): 
     }
     return undefined;
   }, `${run} asks ${reason ?? 'something'}`);
+}
+
+/** A decision that takes a route. */
+export function routed<D extends Decided>(decided: D): Extract<D, Routed<any, any>> {
+  assert.ok(['approved', 'answered', 'rerouted'].includes(decided.decidedAs), `it is ${decided.decidedAs}`);
+  return decided as Extract<D, Routed<any, any>>;
 }

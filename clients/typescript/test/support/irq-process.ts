@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
-const BINARY = resolve(process.env['IRQ_BINARY'] ?? '../../target/debug/irq');
+export const BINARY = resolve(process.env['IRQ_BINARY'] ?? '../../target/debug/irq');
 
 const PATIENCE_MS = 30_000;
 

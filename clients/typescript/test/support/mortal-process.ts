@@ -5,7 +5,7 @@ import { eventually } from './eventually.js';
 /** How a process ended. */
 export interface End {
   readonly code: number | null;
-  readonly wasKilled: boolean;
+  readonly signal: NodeJS.Signals | null;
   readonly output: string;
 }
 
@@ -21,15 +21,21 @@ export class MortalProcess {
     this.child.stderr?.on('data', (part: Buffer) => (this.output += String(part)));
     this.ended = once(this.child, 'close').then(([code, signal]) => ({
       code: code as number | null,
-      wasKilled: signal === 'SIGKILL',
+      signal: signal as NodeJS.Signals | null,
       output: this.output,
     }));
   }
 
   /** Waits until it has said something. */
   async says(line: string): Promise<void> {
-    const found = await eventually(() => this.output.includes(`${line}\n`) || (this.child.exitCode !== null && 'ended'), `it says ${line}`);
+    await this.tells(new RegExp(`${line}\\n`));
+  }
+
+  /** Waits until it has said something, and gives what that is. */
+  async tells(what: RegExp): Promise<RegExpExecArray> {
+    const found = await eventually(() => what.exec(this.output) ?? (this.child.exitCode !== null && 'ended'), `it says ${what}`);
     if (found === 'ended') throw new Error(`it ended: ${this.output}`);
+    return found;
   }
 
   /** Waits until it ends by itself. One that takes too long is killed. */
@@ -38,8 +44,8 @@ export class MortalProcess {
     return this.ended.finally(() => clearTimeout(timer));
   }
 
-  async kill(): Promise<End> {
-    this.child.kill('SIGKILL');
+  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<End> {
+    this.child.kill(signal);
     return this.ended;
   }
 }

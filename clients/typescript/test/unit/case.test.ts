@@ -12,8 +12,8 @@ test('members are renamed at every depth', () => {
 test('the data of users keeps its names', () => {
   const wire = { input: { order_id: 17 }, result: { paid_cents: 1 }, state: { next_step: 2 }, confirmations: { read_tests: true } };
   assert.deepEqual(camelize(wire), wire);
-  const body = { input: { orderId: 17 }, responseSchema: { maxLength: 3 } };
-  assert.deepEqual(snakify(body), { input: { orderId: 17 }, response_schema: { maxLength: 3 } });
+  const body = { input: { orderId: 17 }, arguments: { paidCents: 3 }, responseSchema: { maxLength: 3 } };
+  assert.deepEqual(snakify(body), { input: { orderId: 17 }, arguments: { paidCents: 3 }, response_schema: { maxLength: 3 } });
 });
 
 test('what has no members stays as it is', () => {

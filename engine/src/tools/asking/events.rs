@@ -5,7 +5,6 @@ use routing_core::InterruptId;
 use routing_core::handler::{FilledBy, InterruptObserver, LifecycleEvent};
 
 use super::{AskingNode, CallAnswer, ToolQuestions, question};
-use crate::durable::decisions::{answer, decided_by};
 use crate::run::{InterruptRecord, InterruptResult, RunEvent};
 use journal::error::KeepError;
 use journal::tool::ToolQuestionContent;
@@ -24,8 +23,8 @@ impl ToolQuestions {
         let Some(decision) = &row.decision else {
             return Ok(CallAnswer::Ended(Box::new(row)));
         };
-        let (answer, _confidence) = answer(decision.content.as_deref()).map_err(unreadable)?;
-        let decided_by = decided_by(&decision.by, None);
+        let (answer, _confidence) = decision.answer().map_err(unreadable)?;
+        let decided_by = decision.by.decided_by(None);
         self.observe_event(row.id, LifecycleEvent::Answered(&answer));
         let origin = self
             .stored_interrupts

@@ -8,25 +8,28 @@ use routing_core::{InterruptId, InterruptType, StopSource};
 use super::{AskingNode, CallQuestion, ToolQuestions};
 use crate::durable::stored_interrupts::{NewQuestion, decide_by_rule};
 use journal::error::KeepError;
-use journal::tool::{ToolQuestionContent, ToolQuestionKind};
+use journal::tool::{AllowedBefore, ToolQuestionContent, ToolQuestionKind};
 
 /// How many questions of a node are looked at together.
 const PAGE: u32 = 100;
 
 impl ToolQuestions {
-    /// Withdraws older questions about the same call: they are outdated, and an answer to them is void.
+    /// Withdraws older questions about the same call: they are outdated, and an answer to them is void. Returns who
+    /// has allowed the call last, in its earlier form.
     pub(super) async fn withdraw_others(
         &self,
         asker: &AskingNode,
         matter: &ToolQuestionContent,
         id: InterruptId,
-    ) -> Result<(), KeepError> {
+    ) -> Result<Option<AllowedBefore>, KeepError> {
+        let mut last = None;
         for other in self.of_node(asker).await? {
             if other.id != id && is_superseded(&other, matter) {
+                last = AllowedBefore::of(&other, &matter.tool_call).or(last);
                 self.make_void(&other, id).await?;
             }
         }
-        Ok(())
+        Ok(last)
     }
 
     /// What the call at a place has asked while it ran, in this process or in an earlier one.

@@ -5,7 +5,6 @@ use interrupts::store::Repeating;
 use tools::{CallEnd, CallLogError, CallPosition, RequestedCall, ToolMessage, ToolOutput};
 
 use super::{ToolIntent, ToolJournal};
-use crate::durable::decisions::answer;
 use crate::tools::asking::{CallAnswer, CallQuestion};
 use crate::tools::excerpt;
 use journal::error::KeepError;
@@ -146,7 +145,9 @@ fn whether_again(
             is_excerpt: !arguments.is_whole,
             arguments: arguments.value,
             digest: None,
+            folder: None,
             preview: None,
+            allowed_before: None,
             schema: serde_json::json!({"type": "object", "maxProperties": 0}),
             place,
         },
@@ -164,7 +165,7 @@ fn end_by(row: &Interrupt) -> Result<Option<CallEnd>, KeepError> {
         place: format!("the decision of {}", row.id),
         source,
     };
-    let (answer, _confidence) = answer(decision.content.as_deref()).map_err(unreadable)?;
+    let (answer, _confidence) = decision.answer().map_err(unreadable)?;
     Ok(match (decision.verdict, answer.text) {
         (Verdict::Approve, _) => None,
         (Verdict::Respond, Some(said)) => Some(CallEnd::Finished {
@@ -178,7 +179,5 @@ fn end_by(row: &Interrupt) -> Result<Option<CallEnd>, KeepError> {
 }
 
 fn not_known(why: &str) -> CallEnd {
-    CallEnd::Failed {
-        reason: format!("the process that ran the call died, and its outcome is unknown; {why}"),
-    }
+    CallEnd::not_seen(format!("the process that ran it died; {why}"))
 }

@@ -3,17 +3,20 @@
 use std::sync::Arc;
 
 use routing_core::answer::read_within;
+use routing_core::handler::DecidedBy;
 use routing_core::{
-    AgentType as _, InterruptId, InterruptRoutes as _, RouteSet, SealedInterrupt as _,
+    AgentType as _, DecidedAs, InterruptId, InterruptRoutes as _, RouteSet, SealedInterrupt as _,
+    Verdict,
 };
 use serde_json::json;
 
 use super::Agent;
+use crate::durable::decisions::declined_note;
 use crate::durable::model::end_of_what_was_recorded;
 use crate::run::raising::{Around, Handled};
 use crate::run::{InterruptResult, RunEvent};
 use crate::workflow::Workflow;
-use crate::workflow::decided::{Decided, Routed};
+use crate::workflow::decided::{Decided, Declined, Routed};
 use crate::workflow::exit::Exit;
 use journal::NodeState;
 use journal::entry::{InterruptEnd, InterruptOutcome};
@@ -22,7 +25,8 @@ use journal::place;
 
 impl<W: Workflow> Agent<W> {
     /// Raises an interrupt, and waits for its decision: asked once, even after restarts, and decided once, no matter
-    /// who answers. Only its answer's route remains, and the request of that route is filled in.
+    /// who answers. Where the answer takes a route, only that one remains, and its request is filled in; after a no
+    /// there is none. Match what it returns before you do anything.
     ///
     /// # Errors
     ///
@@ -123,9 +127,20 @@ impl<W: Workflow> Agent<W> {
                 open_interrupts.ended(interrupt, refused);
                 Ok(Decided::Refused { reason })
             }
-            routed @ InterruptEnd::Routed { .. } => {
-                let routed = self.routed(interrupt, request, routed)?;
-                Ok(Decided::Routed(Box::new(routed)))
+            routed @ InterruptEnd::Routed { .. } => Ok(self.routed(interrupt, request, routed)?),
+            InterruptEnd::Declined {
+                verdict,
+                decided_by,
+                answer,
+                ..
+            } => {
+                let declined = InterruptResult::Declined {
+                    verdict,
+                    decided_by,
+                    answer: answer.clone(),
+                };
+                open_interrupts.ended(interrupt, declined);
+                Ok(self.declined(request, verdict, decided_by, answer.text))
             }
             InterruptEnd::Branched { .. } | InterruptEnd::LeftOut { .. } => {
                 Err(self.diverged("interrupt that was carried out").into())
@@ -145,10 +160,12 @@ impl<W: Workflow> Agent<W> {
         interrupt: InterruptId,
         request: &W::Request,
         routed: InterruptEnd,
-    ) -> Result<Routed<W::Routing>, KeepError> {
+    ) -> Result<Decided<W::Routing>, KeepError> {
         let InterruptEnd::Routed {
             routing,
+            origin,
             target: name,
+            verdict,
             decided_by,
             filled_by,
             answer,
@@ -162,6 +179,9 @@ impl<W: Workflow> Agent<W> {
         let only = RouteSet::<W::Routing>::only(W::Routing::route_to(target));
         let routing = read_within(routing.to_string().as_bytes(), only);
         let routing = routing.map_err(|_unfitting| self.diverged("request"))?;
+        // Where the journal is older than verdicts, the code has to read the answer.
+        let verdict = verdict.unwrap_or(Verdict::Respond);
+        let decided_as = DecidedAs::of(verdict, decided_by, origin != name, &answer);
         let details = request.details();
         let decision = json!({
             "type": details.r#type,
@@ -182,13 +202,49 @@ impl<W: Workflow> Agent<W> {
         self.tell(format!(
             "[decision]\nYour interrupt was decided:\n{decision:#}"
         ));
-        Ok(Routed {
+        let routed = Box::new(Routed {
             routing,
             target,
             decided_by,
             filled_by,
             answer,
             reroute,
+        });
+        Ok(match decided_as {
+            DecidedAs::Approved => Decided::Approved(routed),
+            DecidedAs::Rerouted => Decided::Rerouted(routed),
+            // A no takes no route: one that an old journal has was carried out along it.
+            DecidedAs::Answered | DecidedAs::Declined | DecidedAs::Expired => {
+                Decided::Answered(routed)
+            }
         })
+    }
+
+    /// Tells the agent that it is not to do what it asked about.
+    fn declined(
+        &mut self,
+        request: &W::Request,
+        verdict: Verdict,
+        decided_by: DecidedBy,
+        text: Option<String>,
+    ) -> Decided<W::Routing> {
+        self.set_state(NodeState::Running);
+        let details = request.details();
+        self.tell(declined_note(
+            &details,
+            verdict,
+            decided_by,
+            text.as_deref(),
+        ));
+        match decided_by {
+            DecidedBy::Deadline => Decided::Expired,
+            DecidedBy::Person | DecidedBy::Policy | DecidedBy::Rule | DecidedBy::Model { .. } => {
+                Decided::Declined(Declined {
+                    verdict,
+                    decided_by,
+                    text,
+                })
+            }
+        }
     }
 }

@@ -56,6 +56,25 @@ async fn a_question_outlives_its_process_and_what_was_decided_is_what_happens() 
 }
 
 #[tokio::test]
+async fn nothing_is_paid_back_after_a_no_in_any_form() {
+    // Words are no yes, whatever they say: `decide` sends "so be it" with each.
+    for verdict in [
+        Verdict::Reject,
+        Verdict::Cancel,
+        Verdict::Ignore,
+        Verdict::Respond,
+    ] {
+        let counter = Counter::new(20_000, REFUND, Person::default()).await;
+        waiting(&counter).await;
+        decide(&counter, verdict, None).await;
+        let executed = counter.execution().execute(&StopScope::new()).await;
+        let receipt = executed.output.expect("it is done");
+        assert_eq!(receipt.lines, ["not paid back: so be it"], "{verdict:?}");
+        assert_eq!(counter.bank.payments(), 0, "{verdict:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_ticket_goes_where_a_person_sends_it_and_nowhere_else() {
     let counter = Counter::new(20_000, REFUND, Person::default()).await;
     waiting(&counter).await;

@@ -99,6 +99,7 @@ fn run_tools(machine: &Shared, run: RunNumber, count: usize) {
             text: index.to_string(),
             state: ToolState::Finished,
             summary: String::new(),
+            may_still_run: None,
         });
     }
     machine.lock().unwrap().tools_ended(run, results);

@@ -51,6 +51,7 @@ fn result(text: &str) -> ToolResult {
         text: text.to_owned(),
         state: ToolState::Finished,
         summary: String::new(),
+        may_still_run: None,
     }
 }
 

@@ -2,13 +2,46 @@
 //! some names for tools of the provider's own.
 
 use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
 
 use genai::chat::Tool;
-use routing_core::model::{Message, ToolOffer};
+use routing_core::model::{Dialect, Message, ToolOffer};
+use routing_core::schema::{LimitViolation, tool_schema};
 use serde_json::{Map, Value, json};
 
 use super::super::wire::Wire;
 use super::transcript;
+
+/// The tools with their schemas as the provider takes them, without those whose schemas it would refuse: it would refuse
+/// the whole call.
+pub(super) fn taken(offers: &[ToolOffer], dialect: Dialect) -> Vec<ToolOffer> {
+    let one = |offer: &ToolOffer| match tool_schema(&offer.arguments, dialect) {
+        Ok(arguments) => Some(ToolOffer {
+            arguments,
+            ..offer.clone()
+        }),
+        Err(violation) => {
+            leave_out(&offer.name, &violation);
+            None
+        }
+    };
+    offers.iter().filter_map(one).collect()
+}
+
+/// Says once for each tool and dialect that it is left out, and why.
+fn leave_out(tool: &str, violation: &LimitViolation) {
+    static TOLD: Mutex<BTreeSet<(String, &str)>> = Mutex::new(BTreeSet::new());
+    let dialect = violation.dialect.name();
+    let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+    if told.insert((tool.to_owned(), dialect)) {
+        tracing::warn!(
+            "the tool {tool} is left out, because this model's provider would refuse every call with it: the schema of \
+             its arguments has {} at {}",
+            violation.rule,
+            violation.path
+        );
+    }
+}
 
 /// What the tools of a call add to its body.
 pub(super) fn body(offers: &[ToolOffer], messages: &[Message], wire: Wire) -> Map<String, Value> {

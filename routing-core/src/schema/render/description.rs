@@ -14,7 +14,7 @@ pub(super) fn describe(object: &mut Map<String, Value>, outer: &str) {
 }
 
 /// Adds a sentence to the description of a schema.
-pub(super) fn add_note(object: &mut Map<String, Value>, note: &str) {
+pub(in crate::schema) fn add_note(object: &mut Map<String, Value>, note: &str) {
     let whole = match object.get("description").and_then(Value::as_str) {
         Some(description) => format!("{description}\n{note}"),
         None => note.to_owned(),

@@ -10,7 +10,7 @@ use crate::schema::definition::resolve;
 use crate::schema::walk::children_mut;
 
 /// Replaces each reference with something beside it.
-pub(super) fn inline_described(schema: &mut Value, definitions: &Map<String, Value>) {
+pub(in crate::schema) fn inline_described(schema: &mut Value, definitions: &Map<String, Value>) {
     inline_within(schema, definitions, &mut Vec::new());
 }
 

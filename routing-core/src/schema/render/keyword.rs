@@ -26,7 +26,7 @@ const TOLD: [&str; 13] = [
 ];
 
 /// Drops what the provider does not take.
-pub(super) fn keep_known(schema: &mut Value, dialect: Dialect) {
+pub(in crate::schema) fn keep_known(schema: &mut Value, dialect: Dialect) {
     children_mut(schema, |child| keep_known(child, dialect));
     let Value::Object(object) = schema else {
         return;

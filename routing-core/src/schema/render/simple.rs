@@ -10,7 +10,7 @@ use crate::schema::walk::children_mut;
 type Object = Map<String, Value>;
 
 /// Rewrites a schema, from the inside out.
-pub(super) fn simplify(schema: &mut Value, dialect: Dialect) {
+pub(in crate::schema) fn simplify(schema: &mut Value, dialect: Dialect) {
     children_mut(schema, |child| simplify(child, dialect));
     if *schema == Value::Bool(true) {
         *schema = json!({});

@@ -6,6 +6,7 @@ use maud::{Markup, html};
 use routing_core::{Choice, ConfirmationItem};
 use serde_json::Value;
 
+use super::status::meanwhile;
 use super::{CONFIRM, bound_to};
 use crate::access::Caller;
 use crate::body::FormFields;
@@ -40,6 +41,7 @@ pub(super) fn answer_form(
             label for="text" { @if asks { "In your own words (may be empty)" } @else { "New input for the agent (may be empty)" } }
             textarea id="text" name="text" rows="4" { (text) }
             (rules::remember(interrupt, caller, filled))
+            (meanwhile(&html! {}))
             (buttons(interrupt, claim))
             (elsewhere(interrupt, claim, filled))
             @if asks && allows(interrupt, Verdict::Edit) && let Some(schema) = request {
@@ -186,10 +188,12 @@ fn confirmations(items: &[ConfirmationItem], filled: Option<&FormFields>) -> Mar
         @for (number, item) in items.iter().enumerate() {
             @let name = format!("{CONFIRM}{}", item.id);
             @let said = filled.and_then(|filled| filled.first(&name));
-            @let yes = said.map_or(item.default_value == Some(true), |said| said == "yes");
-            @let no = said.map_or(item.default_value == Some(false), |said| said == "no");
+            @let (yes, no) = (said == Some("yes"), said == Some("no"));
             fieldset { legend { "The agent wants to know: " (in_quotes(&item.prompt)) }
                 @if let Some(impact) = &item.impact_if_no { p.hint { "If not: " (visible(impact)) } }
+                @if let Some(suggested) = item.default_value {
+                    p.hint { "The agent suggests " @if suggested { "yes" } @else { "no" } ". Nothing is said until you say it." }
+                }
                 p.choice {
                     input type="radio" id=(format!("confirm-{number}-yes")) name=(name) value="yes" checked[yes];
                     label for=(format!("confirm-{number}-yes")) { "Yes" }

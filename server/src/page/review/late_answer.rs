@@ -3,9 +3,10 @@
 use control::QuestionContent;
 use maud::{Markup, html};
 
-use super::{CONFIRM, words_of};
+use super::CONFIRM;
 use crate::body::FormFields;
 use crate::page::form;
+use crate::page::matter::words_of;
 use crate::visible::visible;
 use crate::wire::label;
 

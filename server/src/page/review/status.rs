@@ -41,8 +41,8 @@ pub(in crate::page) async fn status(
         Ok(interrupt) => {
             let now = app.now();
             let part = html! {
-                (changed(&interrupt, page.open, now))
                 (part(&interrupt, &caller, now, page.open))
+                (meanwhile(&changed(&interrupt, page.open, now)))
             };
             Html(part.into_string()).into_response()
         }
@@ -88,6 +88,11 @@ fn part(interrupt: &Interrupt, caller: &Caller, now: Timestamp, is_open: bool) -
     }
 }
 
+/// What has happened since the page was read, where the buttons are: the status above replaces it.
+pub(super) fn meanwhile(said: &Markup) -> Markup {
+    html! { div id="meanwhile" role="status" hx-swap-oob="true" { (said) } }
+}
+
 /// When something that changes by itself is reloaded.
 pub(in crate::page) fn after(rest: SignedDuration) -> String {
     format!("load delay:{}s", rest.as_secs().max(0) + 1)
@@ -100,7 +105,7 @@ fn changed(interrupt: &Interrupt, was_open: bool, now: Timestamp) -> Markup {
         @match (was_open, not_decided(interrupt, now)) {
             (true, Some(problem)) => {
                 (banner(&problem))
-                p { a href=(again) { "See how it ended" } ". What you have filled in below stays here until then; it cannot be sent any more." }
+                p data-testid="over" { a href=(again) { "See how it ended" } ". What you have filled in stays here until then; it cannot be sent any more." }
             }
             (false, None) => p.banner { "It waits for a person now: " a href=(again) { "read it again" } "." },
             _ => {}

@@ -25,6 +25,10 @@ pub(crate) struct EffectBody {
     /// Whether it may happen twice: then it is begun again where it is not known whether it happened.
     #[serde(default)]
     repeatable: bool,
+    /// What it is done with: anything. With it, the key stands for these arguments alone; begun again with others, it is
+    /// refused. Their digest is kept, and they are not.
+    #[serde(default)]
+    arguments: Option<Value>,
     /// Names this try to begin it, by a text that no other try has: sent again because its answer was lost, it is `begun`
     /// and not `unknown`.
     #[serde(default)]
@@ -50,6 +54,7 @@ pub(crate) async fn begin(
     let beginning = Beginning {
         node: node_id("$.agent_id", &body.agent_id)?,
         repeatable: body.repeatable,
+        arguments: body.arguments,
         attempt: body.attempt,
     };
     let length = beginning.attempt.as_ref().map_or(1, String::len);

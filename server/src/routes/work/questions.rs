@@ -13,7 +13,7 @@ use routing_core::{Choice, ConfirmationItem};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
-use workers::{Asking, QuestionState, QuestionStatus, Submitted, WorkError};
+use workers::{Asking, QuestionState, QuestionStatus, Submitted};
 
 use super::super::list::RequestKey;
 use super::{
@@ -53,7 +53,7 @@ pub(crate) struct ConfirmationBody {
     id: String,
     /// What is to be confirmed.
     prompt: String,
-    /// What is assumed when nothing is said.
+    /// What is suggested to the person.
     #[serde(default)]
     default: Option<bool>,
     /// What a refusal leads to.
@@ -124,6 +124,7 @@ impl QuestionBody {
             choices: choices.collect(),
             confirmations: confirmations.collect(),
             fields: self.fields,
+            allowed: Vec::new(),
             patience,
         })
     }
@@ -319,14 +320,9 @@ pub(crate) async fn schema(
         status.map_err(|error| refused(&app, &error))
     };
     let status = answer.await?;
-    let Some(route) = &status.route else {
-        let error = match status.state {
-            QuestionState::Open => WorkError::NotDecided { key },
-            QuestionState::Withdrawn => WorkError::Withdrawn { key },
-            QuestionState::Decided | QuestionState::Expired => WorkError::NoRoute { key },
-        };
-        return Err(refused(&app, &error));
-    };
+    let route = status
+        .taken_route()
+        .map_err(|error| refused(&app, &error))?;
     let shown = route.entry.schema_in(workers::RECORD, dialect);
     Ok(Json(SchemaView::of(route, &shown)))
 }

@@ -7,14 +7,14 @@ use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 use workers::News;
 
-use super::{EpochQuery, WaitLimit, owned, refused, run_id, wait_of};
+use super::{EpochQuery, WaitLimit, node_id, owned, refused, run_id, wait_of, work_key};
 use crate::access::Works;
 use crate::app::App;
 use crate::body::StrictJson;
 use crate::feed::Concern;
-use crate::parameters::{Parameters, Segment};
+use crate::parameters::{Parameters, Segment, Segments};
 use crate::problem::{Kind, Problem};
-use crate::wire::SignalsView;
+use crate::wire::{ReadingView, SignalsView};
 
 /// The most messages that are marked as read at once.
 const MOST_READ: usize = 1_000;
@@ -101,4 +101,34 @@ pub(crate) async fn messages_read(
     read.map_err(|error| refused(&app, &error))?;
     app.feed.nudge();
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Who reads.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReadingBody {
+    /// The agent.
+    #[schema(min_length = 1, max_length = 200)]
+    agent_id: String,
+}
+
+/// Reads the messages that wait for an agent, and keeps them under the key, in one transaction. The same key again gives the
+/// same messages; what has come since waits for another key.
+#[utoipa::path(put, path = "/v1/work/{run_id}/readings/{key}", request_body = ReadingBody,
+    params(("run_id" = String, Path), ("key" = String, Path), EpochQuery),
+    extensions(("x-right" = json!("work"))), responses((status = 200, body = ReadingView)))]
+pub(crate) async fn read_under(
+    State(app): State<App>,
+    Works(caller): Works,
+    Segments(run, key): Segments,
+    Parameters(query): Parameters<EpochQuery>,
+    StrictJson(body): StrictJson<ReadingBody>,
+) -> Result<Json<ReadingView>, Problem> {
+    let key = work_key(&key)?;
+    let node = node_id("$.agent_id", &body.agent_id)?;
+    let owned = owned(&app, &caller, &run, query.epoch).await?;
+    let read = owned.read_under(&key, &node).await;
+    let messages = read.map_err(|error| refused(&app, &error))?;
+    app.feed.nudge();
+    Ok(Json(ReadingView::of(messages)))
 }

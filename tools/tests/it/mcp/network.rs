@@ -20,7 +20,9 @@ async fn a_server_that_went_away_fails_calls_and_is_greeted_anew_when_it_is_back
     stage.end_elsewhere();
     let text = stage.call("work", work("b")).await.text();
     assert!(text.contains("the MCP server `s`"), "{text}");
-    assert!(text.contains("refused"), "{text}");
+    // It depends on whether the connection from before is used once more.
+    let said = ["did not reply to a call", "refused a call"];
+    assert!(said.iter().any(|said| text.contains(said)), "{text}");
     // It knows nothing of the session that there was.
     stage.start_elsewhere(port);
     let message = stage.call("work", work("c")).await;

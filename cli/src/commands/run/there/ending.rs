@@ -2,11 +2,11 @@
 
 use control::RunProgress;
 use engine::run::{InterruptRecord, InterruptResult};
-use interrupts::life::{Decider, Family, Interrupt, RunState};
+use interrupts::life::{Family, Interrupt, RunState};
 use interrupts::manager::{StopCause, StopNote};
 use interrupts::store::Run;
 use jiff::Timestamp;
-use routing_core::handler::{DecidedBy, FilledBy};
+use routing_core::handler::FilledBy;
 use routing_core::model::TokenUsage;
 use routing_core::{InterruptType, RunId};
 
@@ -253,19 +253,16 @@ fn record_of(interrupt: &Interrupt) -> InterruptRecord {
         (_, None) => InterruptResult::Decided {
             reason: interrupt.state.to_string(),
         },
+        (_, Some(made)) if made.verdict.declines() => InterruptResult::Declined {
+            verdict: made.verdict,
+            decided_by: made.by.decided_by(None),
+            answer: made.answer().unwrap_or_default().0,
+        },
         (_, Some(made)) => InterruptResult::Routed {
             target: made.target.as_str().to_owned(),
-            decided_by: match made.by {
-                Decider::Person { .. } => DecidedBy::Person,
-                Decider::Policy => DecidedBy::Policy,
-                Decider::Rule { .. } => DecidedBy::Rule,
-                Decider::Deadline => DecidedBy::Deadline,
-            },
+            decided_by: made.by.decided_by(None),
             filled_by: FilledBy::Unchanged,
-            answer: {
-                let answer = made.content.as_deref().map(serde_json::from_str);
-                answer.and_then(Result::ok).unwrap_or_default()
-            },
+            answer: made.answer().unwrap_or_default().0,
             reroute: interrupt.bound.as_ref().map(|bound| bound.event.clone()),
         },
     };

@@ -139,7 +139,7 @@ impl FollowedRun {
             (false, 0) => Detail::Usual,
             (false, _) => Detail::Much,
         };
-        let escape = Escape::of(talk, global)
+        let escape = Escape::of(talk, global, None)
             .map_err(|error| Failure::new(Exit::Failure, format!("the terminal: {error}")))?;
         Ok(Self {
             escape,

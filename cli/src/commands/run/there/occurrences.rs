@@ -105,7 +105,10 @@ impl FeedOccurrences {
                 self.decided(event).into_iter().collect()
             }
             "effect.finished" => match event.text_of("kind") {
-                Some("interrupt") => routed(event).into_iter().collect(),
+                Some("interrupt") => routed(event)
+                    .or_else(|| declined(event))
+                    .into_iter()
+                    .collect(),
                 Some("mail") => messages(event),
                 _ => Vec::new(),
             },
@@ -239,6 +242,14 @@ fn bound(event: &FeedEntry) -> Option<RunEvent> {
         interrupt: event.read_member("interrupt_id")?,
         event: event.read_member("event_id")?,
         target: event.text_of("reroute_to")?.to_owned(),
+    })
+}
+
+fn declined(event: &FeedEntry) -> Option<RunEvent> {
+    Some(RunEvent::InterruptDeclined {
+        interrupt: event.read_member("interrupt_id")?,
+        verdict: event.read_member("verdict")?,
+        decided_by: event.read_member("decided_by")?,
     })
 }
 

@@ -10,6 +10,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from ..draining import ending
 from ..invoke import caller
 
 T = TypeVar("T")
@@ -25,24 +26,57 @@ class _Call:
 
 
 class Portal:
-    """An event loop in a thread. Leases are renewed there while the caller's thread works or waits."""
+    """An event loop in a thread. Leases are renewed there while the caller's thread works or waits.
 
-    def __init__(self) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._run, name="interrupt_router", daemon=True)
-        self._thread.start()
+    A portal that is made of another one uses its loop, and can be drained alone.
+    """
+
+    def __init__(self, of: Portal | None = None) -> None:
+        self._calls: set[asyncio.Task[Any]] = set()
+        """What threads wait for, apart from calls within functions that the loop waits for."""
+        self._is_drained = False
+        self._here: threading.local = of._here if of else threading.local()
+        self._loop: asyncio.AbstractEventLoop = of._loop if of else asyncio.new_event_loop()
+        if of is None:
+            self._thread = threading.Thread(target=self._run, name="interrupt_router", daemon=True)
+            self._thread.start()
 
     def close(self) -> None:
         """Cancels what still runs, and ends the thread."""
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
 
+    def drain(self) -> None:
+        """Cancels what threads wait for, and refuses what they ask for next. What an effect calls is a part of it."""
+
+        def cancel() -> None:
+            for task in self._calls:
+                task.cancel()
+
+        self._is_drained = True
+        self._loop.call_soon_threadsafe(cancel)
+
+    def interrupt(self, number: int) -> None:
+        """A signal: drains it, and raises where this thread does something else than to wait for it."""
+        self.drain()
+        if not self._depth:
+            raise ending(number)
+
+    @property
+    def _depth(self) -> int:
+        """In how many calls this thread is."""
+        depth: int = getattr(self._here, "depth", 0)
+        return depth
+
     def call(self, work: Coroutine[Any, Any, T]) -> T:
         """Does something in the loop, and waits for it. Functions of the embedder are called here, in this thread."""
-        calls: queue.SimpleQueue[_Call | None] = queue.SimpleQueue()
+        depth = self._depth
+        calls: queue.SimpleQueue[_Call | asyncio.Future[T]] = queue.SimpleQueue()
+        results: set[asyncio.Future[Any]] = set()
 
         async def here(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
             call = _Call(function, arguments, self._loop.create_future())
+            results.add(call.result)
             calls.put(call)
             return await call.result
 
@@ -50,16 +84,35 @@ class Portal:
             caller.set(here)
             return await work
 
-        task = asyncio.run_coroutine_threadsafe(main(), self._loop)
-        task.add_done_callback(lambda _: calls.put(None))
+        def start() -> None:
+            if depth == 0 and self._is_drained:
+                work.close()
+                calls.put(refused := self._loop.create_future())
+                refused.cancel()
+                return
+            task = self._loop.create_task(main())
+            results.add(task)
+            task.add_done_callback(calls.put)
+            if depth == 0:
+                self._calls.add(task)
+                task.add_done_callback(self._calls.discard)
+
+        def abandon() -> None:
+            for result in results:
+                result.cancel()
+
+        self._here.depth = depth + 1
         try:
-            while (call := calls.get()) is not None:
+            self._loop.call_soon_threadsafe(start)
+            while isinstance(call := calls.get(), _Call):
                 self._answer(call)
+            return call.result()
         except BaseException:
-            # Ctrl+C, which only the main thread sees.
-            task.cancel()
+            # This thread answers no more: a second Ctrl+C, for one.
+            self._loop.call_soon_threadsafe(abandon)
             raise
-        return task.result()
+        finally:
+            self._here.depth = depth
 
     def _answer(self, call: _Call) -> None:
         def settle(result: Any, error: Exception | None) -> None:
@@ -74,9 +127,6 @@ class Portal:
             result = call.function(*call.arguments)
         except Exception as error:
             self._loop.call_soon_threadsafe(settle, None, error)
-        except BaseException:
-            self._loop.call_soon_threadsafe(call.result.cancel)
-            raise
         else:
             self._loop.call_soon_threadsafe(settle, result, None)
 

@@ -5,17 +5,20 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable
+from contextlib import ExitStack
 from types import TracebackType
 from typing import Any
 
 from .. import ownership, router, run
+from ..draining import Draining
 from ..invoke import caller
 from ..local import LocalServer
 from ..transport import DEADLINE
+from ..uncancelled import to_its_end
 from ..workflow import Workflow
 from .facade import Facade, blocking
 from .operator import Operator
-from .portal import open_portal
+from .portal import Portal, open_portal
 from .run import Run
 
 
@@ -85,15 +88,21 @@ class Router(Facade[router.Router]):
         lease: float = router.LEASE,
         park_after: float = router.PARK_AFTER,
     ) -> None:
-        """Takes run after run, and calls the handler with each, in a thread; see `interrupt_router.Router.work`."""
-        portal = self._portal
+        """Takes run after run, and calls the handler with each, in a thread; see `interrupt_router.Router.work`.
+
+        A cancellation reaches a handler from its next call, or the one that it waits in, as `asyncio.CancelledError`.
+        """
+        portal = Portal(self._portal)
 
         async def handle(owned: run.Run) -> Any:
             # The thread that called `work` waits for all of it, so each handler gets another one.
             caller.set(None)
-            return await asyncio.to_thread(handler, Run(owned, portal))
+            own = Portal(portal)
+            handling = asyncio.to_thread(handler, Run(owned, own))
+            return await to_its_end(handling, on_cancel=own.drain)
 
-        portal.call(self._inner.work(workflow, handle, workers=workers, lease=lease, park_after=park_after))
+        with Draining(portal.interrupt):
+            portal.call(self._inner.work(workflow, handle, workers=workers, lease=lease, park_after=park_after))
 
     def operator(self, name: str = "operator", role: str = "supervisor") -> Operator:
         """A person's client of the server that `Router.local` started."""
@@ -106,9 +115,15 @@ class Ownership(Facade[ownership.Ownership]):
     """The block of ``with router.run(...) as run``."""
 
     def __enter__(self) -> Run:
-        return Run(self._portal.call(self._inner.__aenter__()), self._portal)
+        own = Portal(self._portal)
+        with ExitStack() as stack:
+            stack.enter_context(Draining(own.interrupt))
+            run = Run(own.call(self._inner.__aenter__()), own)
+            self._stack = stack.pop_all()
+        return run
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._portal.call(self._inner.__aexit__(kind, error, trace))
+        with self._stack:
+            self._portal.call(self._inner.__aexit__(kind, error, trace))

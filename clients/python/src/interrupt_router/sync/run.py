@@ -6,39 +6,11 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, TypeVar
 
-from .. import agent, routed, run
-from ..question import Decision, TakenRoute
+from .. import agent, run
+from .decided import waiting
 from .facade import Facade, blocking, wrapping
 
 T = TypeVar("T")
-
-
-class Routed(Facade[routed.Routed]):
-    """A decision, and the route that it leaves; see `interrupt_router.Routed`."""
-
-    schema = blocking(routed.Routed.schema)
-    submit = blocking(routed.Routed.submit)
-    fill = blocking(routed.Routed.fill)
-
-    @property
-    def key(self) -> str:
-        """The question's key."""
-        return self._inner.key
-
-    @property
-    def decision(self) -> Decision:
-        """What was decided."""
-        return self._inner.decision
-
-    @property
-    def route(self) -> TakenRoute | None:
-        """The one route that the answer takes."""
-        return self._inner.route
-
-    @property
-    def request(self) -> Any:
-        """The request, as the type of the route; None until it is filled in."""
-        return self._inner.request
 
 
 class Agent(Facade[agent.Agent]):
@@ -48,7 +20,7 @@ class Agent(Facade[agent.Agent]):
     messages = blocking(agent.Agent.messages)
     interrupt_request = blocking(agent.Agent.interrupt_request)
     report = blocking(agent.Agent.report)
-    ask = wrapping(agent.Agent.ask, Routed)
+    ask = wrapping(agent.Agent.ask, waiting)
 
     @property
     def id(self) -> str:
@@ -59,6 +31,14 @@ class Agent(Facade[agent.Agent]):
     def kind(self) -> str:
         """Its kind."""
         return self._inner.kind
+
+    def check(self) -> None:
+        """Raises `Stopped` where the agent was told to stop, and `LeaseLost` where another worker has the run."""
+
+        async def check() -> None:
+            self._inner.check()
+
+        self._portal.call(check())
 
     def agent(self, kind: str, name: str | None = None) -> Agent:
         """Starts an agent below this one."""
@@ -91,7 +71,9 @@ class Run(Facade[run.Run]):
     interrupted = blocking(run.Run.interrupted)
     checkpoint = blocking(run.Run.checkpoint)
     last_checkpoint = blocking(run.Run.last_checkpoint)
+    has_asked = blocking(run.Run.has_asked)
     cancel = blocking(run.Run.cancel)
+    end = blocking(run.Run.end)
 
     @property
     def id(self) -> str:

@@ -12,6 +12,7 @@ use crate::backend::{Backend, Remote};
 use crate::exit::{Exit, Failure};
 use crate::request::Addressee;
 use crate::run_owner::words;
+use crate::time::Grace;
 use control::StopOrder;
 
 impl FollowedRun {
@@ -63,7 +64,10 @@ async fn stop_there(
         return Ok(());
     };
     let to = Addressee::whole(remote, run).await?;
-    let stop = StopOrder::new(InterruptType::Pause, mode, Scope::Run, reason.to_owned());
+    let stop = StopOrder {
+        limit_ms: Grace::OF_SIGNALS.millis(),
+        ..StopOrder::new(InterruptType::Pause, mode, Scope::Run, reason.to_owned())
+    };
     match remote.stop(&to, &stop).await {
         Ok(_requested) => Ok(()),
         Err(failure) if failure.exit == Exit::Conflict => Ok(()),

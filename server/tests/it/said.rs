@@ -1,0 +1,112 @@
+//! Nothing that an agent proposed counts as said by a person: by REST, on the page, by a policy.
+
+use interrupts::life::{Admission, Interrupt, Role, State, Verdict};
+use reqwest::StatusCode;
+use serde_json::{Value, json};
+
+use crate::house::{House, problem};
+use crate::page::{Browser, hidden};
+use crate::scene::{asked, awaiting, offering, open_choice, question, running};
+
+/// What a decision over REST comes to.
+async fn decide(house: &House, asked: &Interrupt, body: &Value) -> Result<Value, Value> {
+    let path = format!("/v1/interrupts/{}/decisions", asked.id);
+    let sent = house
+        .post("reviewer", &path, body)
+        .header("If-Match", format!("\"{}\"", asked.version))
+        .send();
+    let response = sent.await.unwrap();
+    if response.status() == StatusCode::CREATED {
+        return Ok(response.json().await.unwrap());
+    }
+    Err(problem(response, StatusCode::UNPROCESSABLE_ENTITY).await)
+}
+
+/// "Delete the production database?", with an agent that has answered it already.
+fn suggested(run: &interrupts::store::Run) -> Admission {
+    let mut content = asked("Delete the production database?");
+    content["choices"] = json!([]);
+    content["confirmationItems"][0]["defaultValue"] = json!(true);
+    Admission {
+        content: content.to_string(),
+        ..question(run, "Delete the production database?")
+    }
+}
+
+#[tokio::test]
+async fn a_question_with_choices_is_answered_by_a_choice_or_by_words() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let confirmed = json!({"confirmations": {"cost": true}});
+    for body in [
+        json!({"decision": "approve", "payload": confirmed}),
+        json!({"decision": "respond", "payload": confirmed}),
+        json!({"decision": "approve", "message": "  ", "payload": confirmed}),
+    ] {
+        let asked = open_choice(&*house.store, &run).await;
+        let refused = decide(&house, &asked, &body).await.unwrap_err();
+        assert_eq!(
+            refused["errors"][0]["pointer"], "/payload/selectedChoices",
+            "{body}: {refused}"
+        );
+        let detail = refused["detail"].as_str().unwrap();
+        assert!(detail.contains("expand, narrow"), "{detail}");
+    }
+    for body in [
+        json!({"decision": "respond", "message": "neither"}),
+        json!({"decision": "respond", "payload": {"selectedChoices": ["narrow"]}}),
+        json!({"decision": "reject"}),
+        json!({"decision": "ignore"}),
+    ] {
+        let asked = open_choice(&*house.store, &run).await;
+        decide(&house, &asked, &body).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_confirmation_is_said_by_the_person_who_approves_and_a_default_says_nothing() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let asked = awaiting(&*house.store, suggested(&run)).await;
+    let refused = decide(&house, &asked, &json!({"decision": "approve"})).await;
+    let refused = refused.unwrap_err();
+    assert_eq!(refused["errors"][0]["pointer"], "/payload/confirmations");
+    let browser = Browser::of(&house, "alex", Role::Reviewer).await;
+    let path = format!("/review/{}", asked.id);
+    let (_, page) = browser.get(&path).await;
+    assert!(page.contains("The agent suggests yes"), "{page}");
+    assert!(!page.contains(" checked"), "nothing is preset: {page}");
+    // One press, with all that the page sends by itself.
+    for decision in ["respond", "approve"] {
+        let fields: Vec<(&str, String)> = ["version", "key", "shown_target", "shown_digest"]
+            .map(|name| (name, hidden(&page, name)))
+            .into();
+        let mut fields: Vec<(&str, &str)> = fields
+            .iter()
+            .map(|(name, value)| (*name, &**value))
+            .collect();
+        fields.push(("decision", decision));
+        let refused = browser.post(&path, &fields).await;
+        assert_eq!(refused.status(), StatusCode::UNPROCESSABLE_ENTITY);
+    }
+    let row = house.store.interrupt(asked.id).await.unwrap().unwrap();
+    assert_eq!(row.state, State::AwaitingReview);
+    let said = json!({"decision": "approve", "payload": {"confirmations": {"cost": false}}});
+    decide(&house, &asked, &said).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_no_keeps_its_words_and_nothing_that_was_marked_before() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    for verdict in [Verdict::Reject, Verdict::Ignore, Verdict::Cancel] {
+        let asked = awaiting(&*house.store, offering(&run, "which?")).await;
+        let body = json!({"decision": verdict.name(), "message": "not now", "payload": {
+            "selectedChoices": ["expand"], "confirmations": {"cost": true}}});
+        decide(&house, &asked, &body).await.unwrap();
+        let row = house.store.interrupt(asked.id).await.unwrap().unwrap();
+        let (answer, _) = row.decision.unwrap().answer().unwrap();
+        assert_eq!(answer.text.as_deref(), Some("not now"));
+        assert!(answer.selected_choices.is_empty() && answer.confirmations.is_empty());
+    }
+}
