@@ -63,7 +63,7 @@ pub fn hint(error: &ModelError) -> &'static str {
             }
         },
         ModelError::Unrecorded(_) => "see to the store, then resume the run",
-        _ => "try another model",
+        ModelError::EndedWith { .. } | _ => "try another model",
     }
 }
 

@@ -394,6 +394,7 @@ impl ProviderModel {
                 for (name, value) in request::body::headers(form, &self.key) {
                     request = request.header(name, value);
                 }
+                let request = Box::new(request);
                 Sending::Own { request, watch }
             }
             None => Sending::Library {

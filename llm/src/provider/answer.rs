@@ -232,10 +232,10 @@ impl Answer {
         let calls = end.captured_tool_calls().unwrap_or_default();
         for (place, call) in (0..).zip(calls) {
             self.tools.begin(place, &call.call_id, &call.fn_name);
-            match &call.fn_arguments {
-                Value::Null => {}
-                Value::String(arguments) => self.tools.finish(place, Some(arguments)),
-                arguments => self.tools.arrived_at_once(place, arguments),
+            if let Value::String(arguments) = &call.fn_arguments {
+                self.tools.finish(place, Some(arguments));
+            } else if !call.fn_arguments.is_null() {
+                self.tools.arrived_at_once(place, &call.fn_arguments);
             }
         }
     }

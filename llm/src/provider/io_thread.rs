@@ -84,7 +84,7 @@ impl From<NoText> for Broken {
 pub(crate) enum Sending {
     /// In one of the forms that are read here.
     Own {
-        request: reqwest::RequestBuilder,
+        request: Box<reqwest::RequestBuilder>,
         watch: Arc<ResponseWatch>,
     },
     /// In another one.
@@ -214,7 +214,7 @@ impl IoThread {
             let _is_open = is_open;
             let reading = async {
                 let ended = match sending {
-                    Sending::Own { request, watch } => read(request, &watch, line, &sender).await,
+                    Sending::Own { request, watch } => read(*request, &watch, line, &sender).await,
                     Sending::Library {
                         client,
                         target,

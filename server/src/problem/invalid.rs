@@ -39,19 +39,7 @@ pub(crate) fn of_invalid(error: &InvalidDecision) -> Problem {
             )
             .with("routes", routes.collect::<Vec<_>>())
         }
-        InvalidDecision::Request { misfits } => {
-            let told = |misfit: &Misfit| {
-                json!({
-                    "pointer": format!("{}{}", error.pointer(), misfit.pointer),
-                    "message": misfit.reason,
-                })
-            };
-            let errors: Vec<Value> = misfits.iter().map(told).collect();
-            invalid_answer(
-                "the edited request does not fit the schema of its target",
-                errors,
-            )
-        }
+        InvalidDecision::Request { misfits } => invalid_request(error.pointer(), misfits),
         InvalidDecision::Unsaid(_) => {
             let errors = vec![json!({"pointer": error.pointer(), "message": error.to_string()})];
             Problem::new(
@@ -72,6 +60,20 @@ pub(crate) fn of_invalid(error: &InvalidDecision) -> Problem {
         | InvalidDecision::NoEdit
         | _ => misfit(error.pointer(), &error.to_string()),
     }
+}
+
+/// The problem for an edited request that does not fit.
+fn invalid_request(pointer: &str, misfits: &[Misfit]) -> Problem {
+    let told = |misfit: &Misfit| {
+        json!({
+            "pointer": format!("{pointer}{}", misfit.pointer),
+            "message": misfit.reason,
+        })
+    };
+    invalid_answer(
+        "the edited request does not fit the schema of its target",
+        misfits.iter().map(told).collect(),
+    )
 }
 
 /// The problem for a part of an answer that does not fit.

@@ -282,7 +282,7 @@ fn anthropic_most(model: &str) -> u32 {
     let has = |names: &[&str]| names.iter().any(|name| model.contains(name));
     match family {
         "opus" if version >= (4, 8) => 128_000,
-        "opus" if (4, 0) <= version && version < (4, 5) => 32_000,
+        "opus" if ((4, 0)..(4, 5)).contains(&version) => 32_000,
         "haiku" if version >= (5, 0) => 128_000,
         "fable" | "mythos" => 128_000,
         _ if has(&["claude-3-5"]) => 8_192,
