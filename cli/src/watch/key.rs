@@ -7,7 +7,7 @@
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use interrupts::life::{RunState, Verdict};
-use routing_core::{InterruptId, NodeId, RunId};
+use routing_core::{NodeId, RunId};
 use tui_input::Input;
 use tui_input::backend::crossterm::EventHandler;
 

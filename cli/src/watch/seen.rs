@@ -30,6 +30,10 @@ impl DecisionSubject {
     pub(super) fn of(state: &ScreenState) -> Option<Self> {
         match (&state.overlay, state.screen) {
             (Some(Overlay::Confirm { question, .. }), _) => Some(Self::Confirm(question.clone())),
+            // Each confirmation is one to read: a yes to the one before is none to the next.
+            (Some(Overlay::Item { item, .. }), _) => {
+                Some(Self::Confirm(format!("{}: {}", item.id, item.prompt)))
+            }
             (Some(Overlay::Routes { interrupt, .. }), _) => Some(Self::Routes(*interrupt)),
             (None, Screen::Review(id)) => {
                 let interrupt = state.snapshot.interrupt(id)?;
