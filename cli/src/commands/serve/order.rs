@@ -214,11 +214,13 @@ impl NewRuns {
             return Err(outside());
         }
         let folder = self.workspace.join(named).canonicalize();
-        let folder = folder.map_err(|error| match Exit::NotFound.unless_lacking(&error) {
-            Exit::NotFound => wrong("options.workspace", "there is none"),
-            _ => LaunchError::Unavailable {
+        let folder = folder.map_err(|error| {
+            if Exit::NotFound.unless_lacking(&error) == Exit::NotFound {
+                return wrong("options.workspace", "there is none");
+            }
+            LaunchError::Unavailable {
                 detail: format!("{}: {error}", named.display()),
-            },
+            }
         })?;
         // A link may lead out of the folder again.
         if folder.starts_with(&self.workspace) {

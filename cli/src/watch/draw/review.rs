@@ -142,18 +142,8 @@ fn asked_lines(
             ),
         ]));
     }
-    for item in &details.confirmation_items {
-        let otherwise = item
-            .impact_if_no
-            .as_ref()
-            .map(|impact| format!("  if not: {}", visible_line(impact)));
-        lines.push(Line::from(vec![
-            Span::styled("  • to confirm: ", look.faint()),
-            Span::raw(visible_line(&item.prompt)),
-            Span::styled(otherwise.unwrap_or_default(), look.faint()),
-            Span::styled(said_so_far(draft, item), look.active()),
-        ]));
-    }
+    let items = details.confirmation_items.iter();
+    lines.extend(items.map(|item| to_confirm(item, draft, look)));
     lines.push(Line::default());
     if !is_tool {
         lines.push(Line::from(vec![
@@ -165,6 +155,19 @@ fn asked_lines(
         ]));
     }
     lines
+}
+
+fn to_confirm(item: &ConfirmationItem, draft: Option<&AnswerDraft>, look: Theme) -> Line<'static> {
+    let otherwise = item
+        .impact_if_no
+        .as_ref()
+        .map(|impact| format!("  if not: {}", visible_line(impact)));
+    Line::from(vec![
+        Span::styled("  • to confirm: ", look.faint()),
+        Span::raw(visible_line(&item.prompt)),
+        Span::styled(otherwise.unwrap_or_default(), look.faint()),
+        Span::styled(said_so_far(draft, item), look.active()),
+    ])
 }
 
 /// What was said to an item so far, or what the agent suggests to say.
