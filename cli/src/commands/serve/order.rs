@@ -214,11 +214,12 @@ impl NewRuns {
             return Err(outside());
         }
         let folder = self.workspace.join(named).canonicalize();
-        let folder = folder.map_err(|error| match Exit::NotFound.unless_lacking(&error) {
-            Exit::NotFound => wrong("options.workspace", "there is none"),
-            _ => LaunchError::Unavailable {
-                detail: format!("{}: {error}", named.display()),
-            },
+        let folder = folder.map_err(|error| {
+            if Exit::NotFound.unless_lacking(&error) == Exit::NotFound {
+                return wrong("options.workspace", "there is none");
+            }
+            let detail = format!("{}: {error}", named.display());
+            LaunchError::Unavailable { detail }
         })?;
         // A link may lead out of the folder again.
         if folder.starts_with(&self.workspace) {

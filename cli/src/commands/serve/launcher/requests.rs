@@ -108,12 +108,14 @@ impl RunLauncher for Launcher {
         let root = workflows::root_of(&run_order.workflow);
         let work = self.0.prepare(run_order, &content);
         // What this machine lacks is no fault of the order.
-        let work = work.map_err(|failure| match failure.exit {
-            Exit::Failure => refused(&failure),
-            _ => LaunchError::Order {
+        let work = work.map_err(|failure| {
+            if failure.exit == Exit::Failure {
+                return refused(&failure);
+            }
+            LaunchError::Order {
                 field: "options".to_owned(),
                 reason: failure.to_string(),
-            },
+            }
         })?;
         let new = NewRun {
             root,
