@@ -4,7 +4,7 @@ mod for_worker;
 
 use agents::run::RunOrder;
 use engine::run::RunUse;
-use interrupts::store::{CheckpointId, NewRun, Run};
+use interrupts::store::{CheckpointId, NewRun, Run, RunError};
 use journal::executed_by_worker;
 use routing_core::RunId;
 
@@ -114,7 +114,11 @@ pub(crate) fn fork(
         refuse_over(&*storage.store, &order.workflow, checkpoint, &known).await?;
         let forked = storage.store.fork_run_with(checkpoint, new, known).await;
         let forked = forked.map_err(|error| {
-            by_run(&error).hint(format!("`irq checkpoints {}` lists them", from.id))
+            let failure = by_run(&error);
+            if matches!(error, RunError::NoCheckpoint { .. }) {
+                return failure.hint(format!("`irq checkpoints {}` lists them", from.id));
+            }
+            failure
         })?;
         let begin = Begin::GoesOn { input: None };
         let way = ExecutionOptions {
