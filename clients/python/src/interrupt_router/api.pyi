@@ -98,6 +98,7 @@ DialectName: TypeAlias = Literal['json-schema', 'openai', 'anthropic', 'gemini',
 
 class EffectBody(TypedDict):
     agent_id: str
+    arguments: NotRequired[Any]
     attempt: NotRequired[str | None]
     repeatable: NotRequired[bool]
 
@@ -208,6 +209,10 @@ ReachName: TypeAlias = Literal['agent', 'run', 'everywhere']
 
 class ReadBody(TypedDict):
     positions: list[int]
+
+
+class ReadingBody(TypedDict):
+    agent_id: str
 
 
 class RegisteredView(TypedDict):
@@ -569,6 +574,10 @@ class InterruptsQuery(TypedDict):
     priority: NotRequired[int | None]
     cursor: NotRequired[str | None]
     limit: NotRequired[int | None]
+
+
+class ReadingView(TypedDict):
+    messages: list[WorkMessageView]
 
 
 class RunPage(TypedDict):

@@ -262,6 +262,11 @@ export interface components {
             /** @description The agent that does it. */
             readonly agentId: string;
             /**
+             * @description What it is done with: anything. With it, the key stands for these arguments alone; begun again with others, it is
+             *     refused. Their digest is kept, and they are not.
+             */
+            readonly arguments?: unknown;
+            /**
              * @description Names this try to begin it, by a text that no other try has: sent again because its answer was lost, it is `begun`
              *     and not `unknown`.
              */
@@ -616,6 +621,16 @@ export interface components {
         readonly ReadBody: {
             /** @description Their places among all messages. */
             readonly positions: readonly number[];
+        };
+        /** @description Who reads. */
+        readonly ReadingBody: {
+            /** @description The agent. */
+            readonly agentId: string;
+        };
+        /** @description What an agent has read under a key. */
+        readonly ReadingView: {
+            /** @description The messages, in the order in which they came. */
+            readonly messages: readonly components["schemas"]["WorkMessageView"][];
         };
         /** @description A version of a workflow. */
         readonly RegisteredView: {
@@ -1048,6 +1063,8 @@ export type QuestionQuery = components['schemas']['QuestionQuery'];
 export type QuestionStateName = components['schemas']['QuestionStateName'];
 export type ReachName = components['schemas']['ReachName'];
 export type ReadBody = components['schemas']['ReadBody'];
+export type ReadingBody = components['schemas']['ReadingBody'];
+export type ReadingView = components['schemas']['ReadingView'];
 export type RegisteredView = components['schemas']['RegisteredView'];
 export type ReleaseQuery = components['schemas']['ReleaseQuery'];
 export type RememberBody = components['schemas']['RememberBody'];
