@@ -21,6 +21,10 @@ from interrupt_router.operator import Verdict
 
 pytestmark = pytest.mark.anyio
 
+CHECKERS = pytest.mark.parametrize(
+    "checker", [["mypy", "--strict", "--no-incremental"], ["basedpyright", "--level", "error"]], ids=["mypy", "pyright"]
+)
+
 READMES = [REPOSITORY / "clients/python/README.md", REPOSITORY / "clients/python-adapters/README.md"]
 
 # What the text around a snippet says. A snippet that waits is the body of a function.
@@ -74,17 +78,49 @@ def program(snippet: str) -> str:
     return "from __future__ import annotations\n" + PRELUDE + textwrap.indent(snippet, "    ") + "\n    print()\n"
 
 
-@pytest.mark.parametrize("checker", [["mypy", "--strict", "--no-incremental"], ["basedpyright", "--level", "error"]])
+def checked(checker: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """What a type checker says of all programs of a folder."""
+    (folder / "pyrightconfig.json").write_text('{"typeCheckingMode": "standard"}')
+    command = [str(Path(sys.executable).with_name(checker[0])), *checker[1:], *map(str, folder.glob("*.py"))]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+MATCH = """
+from interrupt_router import Answered, Approved, Decided, Declined, Expired, Rerouted, Withdrawn
+from typing_extensions import assert_never
+
+
+def carried_out(decided: Decided) -> bool:
+    match decided:
+        case Approved():
+            return True
+        case Answered(choices=choices):
+            return choices == ("yes",)
+        case {cases}:
+            return False
+        case _:
+            assert_never(decided)
+"""
+
+
+@CHECKERS
+@pytest.mark.parametrize("missing", ["Rerouted", "Declined", "Expired", "Withdrawn", None])
+def test_type_checkers_see_a_missing_case(checker: list[str], missing: str | None, tmp_path: Path) -> None:
+    cases = [f"{name}()" for name in ("Rerouted", "Declined", "Expired", "Withdrawn") if name != missing]
+    (tmp_path / "program.py").write_text(MATCH.format(cases=" | ".join(cases)))
+    said = checked(checker, tmp_path)
+    assert (said.returncode != 0) == (missing is not None), said.stdout
+    assert missing is None or missing in said.stdout
+
+
+@CHECKERS
 def test_type_checkers_accept_the_snippets(checker: list[str], tmp_path: Path) -> None:
-    (tmp_path / "pyrightconfig.json").write_text('{"typeCheckingMode": "standard"}')
     for readme in READMES:
         for number, snippet in enumerate(snippets(readme), 1):
             name = f"{readme.parent.name.replace('-', '_')}_{number}.py"
             (tmp_path / name).write_text(program(snippet))
-    files = sorted(map(str, tmp_path.glob("*.py")))
-    command = [str(Path(sys.executable).with_name(checker[0])), *checker[1:], *files]
-    checked = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert checked.returncode == 0, checked.stdout
+    said = checked(checker, tmp_path)
+    assert said.returncode == 0, said.stdout
 
 
 def token(binary: Path, store: Path) -> str:
