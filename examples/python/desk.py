@@ -139,10 +139,11 @@ async def handle(run: Run) -> dict[str, list[str]]:
         kind = KINDS[type(step)]
         agent = await run.agent(kind, f"{kind.lower().replace('_', '-')}-{station}")
         step = await work(agent, f"station-{station}", step, order, cents)
-        unread += await agent.effect(f"messages-{station}", read, agent, repeatable=True)
+        unread += await agent.messages(f"messages-{station}")  # read once, whatever dies
         await agent.report("completed")
         if isinstance(step, str):
-            return {"lines": [step, *unread, *await run.root.effect("messages", read, run.root, repeatable=True)]}
+            unread += await run.root.messages("messages")
+            return {"lines": [step, *(message.text for message in unread)]}
     raise AssertionError
 
 
@@ -180,10 +181,6 @@ async def following(decided: Decided) -> Any:
             return await decided.fill(model, dialect="openai")
         case Declined() | Expired() | Withdrawn():
             return "closed without an answer"
-
-
-async def read(agent: Agent) -> list[str]:
-    return [message.text for message in await agent.messages()]
 
 
 async def main(orders: list[str]) -> None:

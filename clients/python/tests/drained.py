@@ -30,7 +30,7 @@ def nested(run: sync.Run) -> int:
 
 
 def handle_sync(run: sync.Run) -> Any:
-    run.root.effect("pay", nested, run)
+    run.root.effect("pay", lambda: nested(run))
     return run.root.ask("Go on?", key="go").key
 
 

@@ -22,6 +22,7 @@ from interrupt_router import (
     Decided,
     Declined,
     Expired,
+    IdempotencyConflict,
     Kind,
     Operator,
     Rerouted,
@@ -93,6 +94,17 @@ async def test_nothing_is_asked_twice(router: Router, ann: Operator) -> None:
         # The request is kept, too: no model is asked again.
         assert await (await asked(taken)).fill(Model()) == RefundRequest(1)
     assert [interrupt.id async for interrupt in ann.interrupts("resolved", run_id=run.id)] == [question.id]
+
+
+async def test_a_key_stands_for_one_question(router: Router, ann: Operator) -> None:
+    async with router.run(DESK) as run:
+        refunds = await run.agent("REFUNDS")
+        asking = asyncio.create_task(refunds.ask("Pay Ann 5?", key="pay", fields={"cents": 5}))
+        await ann.decide(await open_question(ann), "approve")
+        assert isinstance(await asking, Approved)
+        with pytest.raises(IdempotencyConflict) as conflict:
+            await refunds.ask("Pay Bob 500000?", key="pay", fields={"cents": 500_000})
+        assert conflict.value.differs == ("reason", "fields.cents")
 
 
 async def test_a_person_sends_the_answer_elsewhere(router: Router, ann: Operator) -> None:
@@ -271,6 +283,18 @@ async def test_messages_are_read_once(router: Router, ann: Operator) -> None:
         (message,) = await refunds.messages()
         assert (message.text, message.sender) == ("Be quick.", "ann")
         assert await refunds.messages() == []
+
+
+async def test_messages_outlive_the_worker_that_read_them(router: Router, ann: Operator) -> None:
+    run = await killed(router.run(DESK, alias="t", lease=1.0))
+    await ann.send(f"{run.id}/root", "Be quick.")
+    first = await run.root.messages("first")
+    assert [message.text for message in first] == ["Be quick."]
+    await ann.send(f"{run.id}/root", "Or not.")
+    async with again(router, run) as taken:
+        assert await taken.root.messages("first") == first
+        assert [message.text for message in await taken.root.messages("second")] == ["Or not."]
+        assert await taken.root.messages() == []
 
 
 async def test_a_model_may_be_asynchronous(router: Router, ann: Operator) -> None:

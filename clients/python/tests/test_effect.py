@@ -52,7 +52,7 @@ async def test_functions_may_be_plain_asynchronous_or_lambdas(router: Router) ->
         assert await run.root.effect("async", later, (1, 2)) == [1, 2], "what a later worker reads, the first one gets"
         assert await run.root.effect("lambda", lambda: later(3)) == 3
         assert await run.root.effect("nothing", {}.get, "key") is None
-        assert await run.root.effect("nothing", pytest.fail, "it was done") is None
+        assert await run.root.effect("nothing", pytest.fail, "key") is None
 
 
 async def test_what_may_have_happened_is_told(router: Router) -> None:
@@ -102,6 +102,17 @@ async def test_a_key_stands_for_one_effect(router: Router) -> None:
         await run.root.effect("pay", lambda: 1)
         with pytest.raises(IdempotencyConflict):
             await run.root.effect("pay", lambda: 1, repeatable=True)
+
+
+async def test_a_key_stands_for_one_call(router: Router) -> None:
+    bank = Bank()
+    async with router.run(DESK) as run:
+        await run.root.effect("pay", bank.pay, 5)
+        with pytest.raises(IdempotencyConflict) as conflict:
+            await run.root.effect("pay", bank.pay, 99_999)
+        assert conflict.value.differs == ("arguments",)
+        assert await run.root.effect("pay", bank.pay, 5) == {"cents": 5}
+    assert bank.paid == [5]
 
 
 async def test_a_cancellation_does_not_cut_an_effect(router: Router) -> None:

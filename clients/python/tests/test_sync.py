@@ -105,7 +105,7 @@ def test_functions_are_called_in_the_thread_of_the_caller(router: Router) -> Non
 
     with router.run(DESK) as run:
         assert run.root.effect("pay", pay, 5) == 5
-        assert run.root.effect("pay", pay, 6) == 5
+        assert run.root.effect("pay", pay, 5) == 5
     assert threads == [threading.current_thread()]
 
 
@@ -181,6 +181,18 @@ def test_a_client_that_is_not_open_says_so() -> None:
         Router("http://127.0.0.1:9", "irq_x").register(DESK)
     with pytest.raises(RouterError, match="not open"):
         Operator("http://127.0.0.1:9", "irq_x").whoami()
+
+
+def test_a_worker_has_what_its_runs_need(binary: Path, tmp_path: Path) -> None:
+    with Router.local(store_for(tmp_path), binary=binary, labels=["gpu"]) as router:
+        with router.run(DESK, alias="t", needs=["gpu"]) as run:
+            run.root.check()
+            run.end("cancelled", "enough")
+        with pytest.raises(RunFinished) as finished, router.run(DESK, alias="t", needs=["gpu"]):
+            pytest.fail("it has ended")
+        assert finished.value.state == "cancelled"
+        with pytest.raises(RouterError, match="tpu"), router.run(DESK, alias="other", needs=["tpu"]):
+            pytest.fail("it needs something else")
 
 
 def test_a_lost_run_is_told(router: Router) -> None:

@@ -101,6 +101,32 @@ async def test_a_run_that_waits_for_people_makes_room(router: Router, ann: Opera
     assert (await router._transport(DESK).get(f"/v1/work/{slow}"))["result"] == ["yes"]
 
 
+@pytest.mark.skipif(not hasattr(asyncio, "TaskGroup"), reason="Python 3.10 has no task groups")
+async def test_tasks_of_a_group_are_parked_and_paused(router: Router, ann: Operator) -> None:
+    async def handler(run: Run) -> str:
+        refunds, legal = await run.agent("REFUNDS"), await run.agent("LEGAL")
+        group: Any = asyncio.TaskGroup  # type: ignore[attr-defined]  # it is newer than the oldest Python of the client
+        try:
+            async with group() as tasks:
+                tasks.create_task(refunds.ask("Refund?", key="refund"))
+                tasks.create_task(legal.ask("Sue?", key="sue"))
+        except Exception as error:
+            raise RuntimeError("the tool failed") from error
+        return "done"
+
+    run_id = await created(router, "ticket")
+    async with working(router, handler, park_after=0.1):
+        refund, sue = await open_question(ann, "Refund?"), await open_question(ann, "Sue?")
+        await standing(ann, run_id, "waiting")
+        await ann.decide(refund, "approve")
+        await standing(ann, run_id, "waiting")
+        await ann.stop(f"{run_id}/root", scope="run")
+        await standing(ann, run_id, "paused")
+        await ann.resume(run_id)
+        await ann.decide(await ann.interrupt(sue.id), "reject")
+        await standing(ann, run_id, "completed")
+
+
 async def test_an_effect_under_way_is_not_parked(router: Router, ann: Operator) -> None:
     doing, may_end = asyncio.Event(), asyncio.Event()
     calls = 0

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime
+import logging
+import math
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
@@ -12,7 +14,7 @@ from urllib.parse import quote
 
 from .decided import Decided, decided
 from .errors import EffectUnkept, EffectUnknown, RouterError
-from .invoke import invoke
+from .invoke import check, digest, invoke
 from .kept import UNKEPT, Unkeepable, keep, unkept
 from .lease import Lease
 from .question import Choice, Confirmation, Question, question_body
@@ -20,6 +22,7 @@ from .signals import InterruptRequest, Message
 from .stop import Parked, Stop, Stopped
 from .transport import LONGEST_WAIT
 from .uncancelled import to_its_end
+from .waiting import waiting_for
 
 if TYPE_CHECKING:
     from . import api
@@ -84,7 +87,8 @@ class Agent:
 
         Look with `match` at what comes back before anything is done: only `Approved` says yes to what was asked.
 
-        Asked again with the same key, it is the question that is there. It is `Expired` when nobody decides before the
+        Asked again with the same key, it is the question that is there; another question, agent, choice or field under a
+        key that was used raises `IdempotencyConflict`. It is `Expired` when nobody decides before the
         `deadline`, and `Withdrawn` after `withdraw`.
         """
         self.check()
@@ -107,6 +111,16 @@ class Agent:
 
     async def wait_for(self, key: str, body: api.QuestionBody | None = None) -> Question:
         """Waits until a question is decided, expired or withdrawn. The request that asks it waits, too."""
+        asked = f": {body['reason']}" if body else ""
+        # A worker with many runs waits for people all the time.
+        level = logging.WARNING if math.isinf(self.run.park_after) else logging.INFO
+        with waiting_for(f"a decision about `{key}` of {self.run.id}{asked}", level):
+            question = await self._wait_for(key, body)
+        self.run.watch.unpark(key)
+        self.check()
+        return question
+
+    async def _wait_for(self, key: str, body: api.QuestionBody | None) -> Question:
         parks_at = time.monotonic() + self.run.park_after
         question: Question | None = None
         while question is None or question.state == "open":
@@ -123,8 +137,6 @@ class Agent:
                 query: api.QuestionQuery = {"epoch": self.lease.epoch}
                 asking = self.lease.get(path, query, wait=wait)
             question = Question.of_json(await self.run.watch.guard(self.id, asking))
-        self.run.watch.unpark(key)
-        self.check()
         return question
 
     @overload
@@ -162,9 +174,12 @@ class Agent:
         not happen, and only then it is done. With neither, `EffectUnknown` is raised. A result that is no JSON raises
         `EffectUnkept`: it has happened, and is not done again.
 
-        A stop or a cancellation does not cut it: it ends, its result is kept, and the next call raises.
+        A key stands for one call: other arguments raise `IdempotencyConflict`, as far as they are JSON, dataclasses or
+        pydantic models. A stop or a cancellation does not cut it: it ends, its result is kept, and the next call raises.
         """
         self.check()
+        for called in (function, lookup or function):
+            check(called)
         with self.run.busy():
             doing = self._effect(key, function, args, repeatable=repeatable, lookup=lookup)
             return await to_its_end(doing, self.run.effects)
@@ -180,7 +195,12 @@ class Agent:
     ) -> Any:
         path = f"effects/{quote(key, safe='')}"
         # The same attempt, sent again because its answer was lost, is known as the one that has begun it.
-        attempt: api.EffectBody = {"agent_id": self.id, "repeatable": repeatable, "attempt": str(uuid.uuid4())}
+        attempt: api.EffectBody = {
+            "agent_id": self.id,
+            "repeatable": repeatable,
+            "attempt": str(uuid.uuid4()),
+            "arguments": digest(args),
+        }
         effect: api.EffectView = await self.lease.put(path, attempt)
         if effect["state"] == "finished":
             if (what := unkept(effect["result"])) is not None:
@@ -208,9 +228,16 @@ class Agent:
             await finish({UNKEPT: str(error)})
             raise EffectUnkept(key, str(error)) from error
 
-    async def messages(self) -> list[Message]:
-        """What people wrote to this agent since it looked last. The server then shows it as read."""
+    async def messages(self, key: str | None = None) -> list[Message]:
+        """What people wrote to this agent since it looked last. The server then shows it as read.
+
+        With a key, code that runs again after a crash gets the same messages. Without one, they are gone then.
+        """
         self.check()
+        if key is not None:
+            reading: api.ReadingBody = {"agent_id": self.id}
+            kept: api.ReadingView = await self.lease.put(f"readings/{quote(key, safe='')}", reading)
+            return [Message.of_json(message) for message in kept["messages"]]
         signals = await self.run.watch.signals()
         own = [message for message in signals.messages if message.agent_id == self.id]
         if own:

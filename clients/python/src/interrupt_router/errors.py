@@ -220,7 +220,12 @@ class RouteNotAllowed(Invalid, codes=("route-not-allowed",)):
 
 
 class IdempotencyConflict(Invalid, codes=("idempotency-conflict",)):
-    """The idempotency key was used for another request."""
+    """The key was used for another question, effect or request."""
+
+    @property
+    def differs(self) -> Sequence[str]:
+        """What differs from the first time, where the server says it: ``fields.cents``, ``arguments``."""
+        return tuple(self.problem.get("differs") or ())
 
 
 class AnswerRejected(Invalid, codes=("answer-rejected",)):

@@ -22,6 +22,7 @@ from .run import Run
 from .settings import server_url, token
 from .taking import Worker
 from .transport import DEADLINE, Transport
+from .waiting import waiting_for
 from .work_loop import WorkLoop
 from .workflow import Workflow
 
@@ -135,7 +136,9 @@ class Router:
                 result = row["result"] if "result" in row else None  # noqa: SIM401 - any name fits `get` here
                 ended = {**row, "state": row["state"], "result": result}
                 raise RunFinished(f"{row['run_id']} is {row['state']}", code="run-finished", problem=ended)
-            owned, row = await self._take(transport, row["run_id"], lease, time.monotonic() + wait_for_owner)
+            owner = f" of {row['worker']}, which may have died" if row.get("worker") else ""
+            with waiting_for(f"{row['run_id']}: the lease{owner}"):
+                owned, row = await self._take(transport, row["run_id"], lease, time.monotonic() + wait_for_owner)
             return Run(workflow, owned, row)
 
         return Ownership(take)

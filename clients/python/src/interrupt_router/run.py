@@ -55,7 +55,7 @@ class Run:
         self.root = Agent(self, "root", workflow.root_kind)
         """Its own agent, of the workflow's first kind. It is there from the beginning."""
         self.result: Any = None
-        """What comes of it. Set it before the block ends; people and `Router.result` read it."""
+        """What comes of it. Set it before the block ends; people read it, and `RunFinished.result` has it."""
         self.effects: set[asyncio.Task[Any]] = set()
         """The effects under way."""
         self._busy = 0

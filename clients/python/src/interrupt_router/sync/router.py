@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from types import TracebackType
 from typing import Any
@@ -33,9 +33,10 @@ class Router(Facade[router.Router]):
         token: str | None = None,
         *,
         worker: str | None = None,
+        labels: Iterable[str] = (),
         deadline: float = DEADLINE,
     ) -> None:
-        super().__init__(router.Router(base_url, token, worker=worker, deadline=deadline))
+        super().__init__(router.Router(base_url, token, worker=worker, labels=labels, deadline=deadline))
 
     @classmethod
     def local(
@@ -44,11 +45,12 @@ class Router(Facade[router.Router]):
         *,
         binary: str | os.PathLike[str] | None = None,
         worker: str | None = None,
+        labels: Iterable[str] = (),
         deadline: float = DEADLINE,
     ) -> Router:
         """A router with a server of its own, which ends with this process; see `interrupt_router.Router.local`."""
         made = cls()
-        made._inner = router.Router.local(store, binary=binary, worker=worker, deadline=deadline)
+        made._inner = router.Router.local(store, binary=binary, worker=worker, labels=labels, deadline=deadline)
         return made
 
     def __enter__(self) -> Router:
@@ -72,12 +74,13 @@ class Router(Facade[router.Router]):
         *,
         alias: str | None = None,
         input: object = None,  # noqa: A002 - the word of the protocol
+        needs: Iterable[str] = (),
         lease: float = router.LEASE,
         wait_for_owner: float = 2 * router.LEASE,
     ) -> Ownership:
         """Creates or takes a run, and owns it for the time of a block; see `interrupt_router.Router.run`."""
-        owned = self._inner.run(workflow, alias=alias, input=input, lease=lease, wait_for_owner=wait_for_owner)
-        return Ownership(owned, self._portal)
+        options: dict[str, Any] = {"needs": needs, "lease": lease, "wait_for_owner": wait_for_owner}
+        return Ownership(self._inner.run(workflow, alias=alias, input=input, **options), self._portal)
 
     def work(
         self,
