@@ -285,7 +285,7 @@ async fn a_server_that_takes_no_tools_is_noticed_before_anything_is_asked() {
         .args(&with_tools)
         .current_dir(folder.path());
     for command in [chat, run(folder.path(), &with_tools)] {
-        let ended = said(command, "hello")
+        let ended = said(command, "hello\n")
             .await
             .exits_with(2)
             .says("its server gives its model no tools");
@@ -301,7 +301,7 @@ async fn a_server_that_takes_no_tools_is_noticed_before_anything_is_asked() {
     assert!(ended.output.contains("no tools"), "{ended:#?}");
     let mut chat = irq();
     chat.arg("chat").args(options);
-    said(chat, "hello").await.exits_with(0);
+    said(chat, "hello\n").await.exits_with(0);
 }
 
 #[test]

@@ -161,7 +161,7 @@ impl Walk {
                 let known = IN_PLACE_OF.iter().find(|(other, _)| other == keyword);
                 let remedy = known.map_or(
                     "leave it out, or say it with the keywords that all providers take",
-                    |(_, remedy)| remedy,
+                    |(_, remedy)| *remedy,
                 );
                 self.found(at, reason, remedy);
             }

@@ -181,7 +181,7 @@ fn that_no_arguments_arrived_is_not_that_there_are_none() {
     let mut answer = read(Form::ChatCompletions, &[chat(&json!([head(0, "a")]))]);
     answer.finish(false);
     let takes_some = [offer(json!({"path": {"type": "string"}}))];
-    assert_eq!(answer.whole_calls(&takes_some).requests, []);
+    assert!(answer.whole_calls(&takes_some).requests.is_empty());
     let takes_none = answer.whole_calls(&[offer(json!({}))]).requests;
     assert_eq!(plain(&takes_none[0]), ("a", "list", "{}"));
     assert!(answer.into_parts(&takes_some).is_err());
