@@ -40,6 +40,9 @@ pub fn hint(error: &ModelError) -> &'static str {
         }
         ModelError::RateLimited { .. } => "wait, or use a key with a higher limit",
         ModelError::ProviderFailed { .. } => "the provider has a fault of its own; try again later",
+        ModelError::EndedWith { again: true, .. } => {
+            "the provider gave the answer up; try again, or use another model"
+        }
         ModelError::BrokenOff { .. } => "the connection broke; try again",
         ModelError::TooLong { .. } => "the model does not come to an end; try another one",
         ModelError::LineTooLong { .. } => {

@@ -1,21 +1,26 @@
-//! Models of real providers, through the client library `genai`.
+//! Models of real providers.
 //!
 //! Every call is streamed, even if no one listens to the pieces: a server that can stop generating does so when the
 //! stream's connection is closed, which is what an interrupt does.
 //!
+//! The four forms that nearly all providers speak are written and read here, once each; the client library knows the
+//! providers' addresses, and speaks the forms of a few others.
+//!
 //! The schema goes out as the call has it, byte for byte, in the field in which the provider takes
-//! it. What bounds an answer: its length by [`CallLimits::answer`], the time by the other limits. The
-//! client library buffers a line of the stream until the line ends, and the body of a refusal until
-//! the body ends; it says of neither how long it is, so both are bounded by how often the connection is read for them, by
+//! it. What bounds an answer: its length by [`CallLimits::answer`], the time by the other limits. A line of the stream is kept until
+//! it ends, and so is the body of a refusal; both are bounded by how often the connection is read for them, by
 //! [`CallLimits::line_reads`].
 
+mod answer;
 mod background;
 mod cause;
+mod ending;
 mod endpoint;
+mod error;
+mod event_stream;
 mod exchange;
 mod failure;
 mod fitting;
-mod frames;
 mod io_thread;
 mod limits;
 mod model_id;
@@ -25,14 +30,12 @@ mod retry_after;
 mod secret;
 mod signature;
 mod telemetry;
-mod tool_stream;
 mod transport;
 mod unreached;
 mod usage;
 mod wire;
 
 use std::env;
-use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
@@ -41,7 +44,7 @@ use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, ModelIden};
 use routing_core::model::{
     ChunkSink, LanguageModel, ModelCall, ModelCaller, ModelError, ModelReply, PartialReply,
-    TurnForm,
+    ToolOffer, TurnForm,
 };
 use routing_core::schema::Dialect;
 use routing_core::{Outcome, StopScope};
@@ -50,17 +53,18 @@ use tracing::Instrument;
 use crate::chat::{ChatCall, ChatModel, ChatOutcome, characters};
 use crate::profile::ModelProfile;
 
-use background::{Background, CancelOnDrop};
+use answer::Answer;
+use background::{Background, CancelOnDrop, ResponseWatch};
 use endpoint::BaseUrl;
 use exchange::{Exchange, Exchanged};
 use failure::FailureContext;
-use frames::FrameWatch;
-use io_thread::IoThread;
+use io_thread::{IoThread, Sending};
 use telemetry::{CallSpan, OutputType};
 use transport::Transport;
 use wire::Wire;
 
 pub use background::{CancelObserver, CancelOutcome, CancelReport};
+pub use error::ProviderError;
 pub use limits::CallLimits;
 pub use model_id::{ModelId, ParseModelIdError, Provider};
 pub use probe::{ServerFacts, ServerKind};
@@ -69,6 +73,13 @@ pub(crate) use unreached::Unreached;
 
 /// What is sent where a server wants no key and the client library insists on one.
 const NO_KEY: &str = "none";
+
+/// Models of a plan of Z.ai's that has an address of its own.
+const ZAI_CODING: &str = "zai_coding::";
+const ZAI_CODING_URL: &str = "https://api.z.ai/api/coding/paas/v4/";
+
+/// The tools that were offered, and what hears the pieces of the answer.
+type Listening = (Arc<[ToolOffer]>, Option<Arc<dyn ChunkSink>>);
 
 /// Which model to use, and how.
 #[derive(Debug, Clone)]
@@ -84,49 +95,6 @@ pub struct ProviderConfig {
     pub key: Option<Secret>,
     /// What bounds a call.
     pub limits: CallLimits,
-}
-
-/// Why a model cannot be used at all. Nothing was sent anywhere.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ProviderError {
-    /// No key was given, and the provider wants one.
-    #[error("{provider} needs a key: set the environment variable {variable}")]
-    NoKey {
-        /// The provider.
-        provider: Provider,
-        /// The variable in which the key is looked for.
-        variable: String,
-    },
-    /// The base URL is none.
-    #[error("`{given}` is no base URL: {reason}")]
-    BaseUrl {
-        /// What was given, without any user name or password.
-        given: String,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// The model has no name.
-    #[error("the name of the model is empty")]
-    NoModel,
-    /// The file with the certificates of authorities cannot be read.
-    #[error("cannot read the certificates in {}", file.display())]
-    CertificateFile {
-        /// The file.
-        file: PathBuf,
-        /// Why.
-        #[source]
-        source: std::io::Error,
-    },
-    /// The HTTP client cannot be built.
-    #[error("the HTTP client cannot be built")]
-    Client(#[source] Box<dyn std::error::Error + Send + Sync>),
-    /// What should be certificates of authorities are none.
-    #[error("the certificates of authorities cannot be read; expected PEM")]
-    Certificate,
-    /// The thread that serves the connections cannot be started.
-    #[error("no thread can be started for the model's connections")]
-    Thread(#[source] std::io::Error),
 }
 
 /// A model that a provider serves.
@@ -365,12 +333,12 @@ impl ProviderModel {
     async fn exchange(
         &self,
         request: (ChatRequest, ChatOptions),
-        chunks: Option<Arc<dyn ChunkSink>>,
+        listening: Listening,
         output: OutputType,
         scope: &StopScope,
     ) -> Result<Exchanged, ModelError> {
         let span = CallSpan::open(self.provider, &self.model, output);
-        let exchanging = self.exchange_within(span.clone(), request, chunks, scope);
+        let exchanging = self.exchange_within(span.clone(), request, listening, scope);
         let exchanged = exchanging.instrument(span.span()).await;
         match &exchanged {
             Ok(exchanged) => exchanged.tell(&span),
@@ -383,10 +351,10 @@ impl ProviderModel {
         &self,
         span: CallSpan,
         (request, options): (ChatRequest, ChatOptions),
-        chunks: Option<Arc<dyn ChunkSink>>,
+        (offers, chunks): Listening,
         scope: &StopScope,
     ) -> Result<Exchanged, ModelError> {
-        let watch = Arc::new(FrameWatch::default());
+        let watch = Arc::new(ResponseWatch::default());
         let mut context = FailureContext {
             endpoint: self.name.clone(),
             limits: self.limits,
@@ -412,15 +380,32 @@ impl ProviderModel {
             Some(_) => request::in_background(options),
             None => options,
         };
-        let options = options.with_raw_frame_sink_arc(watch.clone());
-        let events = self.io_thread.stream(
-            self.client.clone(),
-            target,
-            (request, options),
-            (Arc::clone(&watch), self.limits.line_reads),
+        let posted = request::body::of(
+            self.provider.form_and_kind(),
+            &self.model,
+            &request,
+            &options,
         );
-        let exchange = Exchange::new(chunks, watch, context, cancel, span);
-        exchange.run(events, scope).await
+        let sending = match posted {
+            Some(posted) => {
+                let form = self.provider.form();
+                let url = format!("{}{}", context.endpoint, posted.path);
+                let mut request = self.http.post(url).json(&posted.body);
+                for (name, value) in request::body::headers(form, &self.key) {
+                    request = request.header(name, value);
+                }
+                Sending::Own { request, watch }
+            }
+            None => Sending::Library {
+                client: Box::new(self.client.clone()),
+                target: Box::new(target),
+                call: Box::new((request, options)),
+            },
+        };
+        let items = self.io_thread.stream(sending, self.limits.line_reads);
+        let answer = Answer::new(self.provider.form());
+        let exchange = Exchange::new(answer, offers, chunks, context, cancel, span);
+        exchange.run(items, scope).await
     }
 
     /// The address and the key for one call.
@@ -429,6 +414,8 @@ impl ProviderModel {
         let mut target = self.client.resolve_service_target(model).await?;
         if let Some(base_url) = &self.base_url {
             target.endpoint = Endpoint::from_owned(base_url.as_str());
+        } else if self.model.starts_with(ZAI_CODING) {
+            target.endpoint = Endpoint::from_static(ZAI_CODING_URL);
         }
         target.auth = AuthData::from_single(self.key.reveal());
         Ok(target)
@@ -474,7 +461,7 @@ impl LanguageModel for ProviderModel {
         let call = fitting::fit(call, context, manner.max_tokens)?;
         let request = request::of(&call, &manner);
         let exchanged = self
-            .exchange(request, call.chunks, OutputType::Json, scope)
+            .exchange(request, (call.tools, call.chunks), OutputType::Json, scope)
             .await?;
         Ok(exchanged.into_outcome())
     }
@@ -490,7 +477,7 @@ impl ChatModel for ProviderModel {
         let request = request::of_chat(&call, &self.manner());
         let read = characters::read(&call.messages, &call.tools);
         let exchanged = self
-            .exchange(request, call.chunks, OutputType::Text, scope)
+            .exchange(request, (call.tools, call.chunks), OutputType::Text, scope)
             .await?;
         Ok(exchanged.into_chat(read))
     }

@@ -5,17 +5,67 @@
 //! cancellation, so no caller waits for the reply.
 
 use std::fmt::{self, Debug};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value;
 
 use super::Secret;
-use super::frames::FrameWatch;
+use super::event_stream::Frame;
 use super::io_thread::IoThread;
 
 /// How long the provider may take to say that an answer is cancelled.
 const CANCEL_WITHIN: Duration = Duration::from_secs(5);
+
+/// The event that names the answer.
+const FIRST: &str = "response.created";
+
+/// The events after which there is nothing to cancel.
+const LAST: [&str; 4] = [
+    "response.completed",
+    "response.incomplete",
+    "response.failed",
+    "response.cancelled",
+];
+
+/// What the provider calls the answer that it makes, as soon as it has said so; `None` elsewhere.
+#[derive(Debug, Default)]
+pub(crate) struct ResponseWatch {
+    under_way: Mutex<Option<String>>,
+}
+
+impl ResponseWatch {
+    /// Looks at a piece of the stream as it is read: the caller may be gone before it receives the piece.
+    pub(crate) fn look(&self, frame: &Frame) {
+        let Frame::Event(event) = frame else {
+            return;
+        };
+        let is_last = LAST.contains(&event.name.as_str());
+        if !is_last && event.name != FIRST {
+            return;
+        }
+        let value: Value = serde_json::from_str(&event.data).unwrap_or_default();
+        let id = value.pointer("/response/id").and_then(Value::as_str);
+        // It becomes part of an address.
+        let is_name = |id: &&str| {
+            let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+            !id.is_empty() && id.bytes().all(fits)
+        };
+        let id = id.filter(is_name).map(str::to_owned);
+        let mut under_way = self.lock();
+        *under_way = if is_last { None } else { id };
+    }
+
+    fn under_way(&self) -> Option<String> {
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<String>> {
+        self.under_way
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// The outcome of asking a provider to cancel an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,7 +123,7 @@ impl Debug for Background {
 /// Cancels an answer that is not over when this is dropped: after an interrupt, a limit, a failure, or
 /// with the future of its call.
 pub(crate) struct CancelOnDrop {
-    pub(super) watch: Arc<FrameWatch>,
+    pub(super) watch: Arc<ResponseWatch>,
     pub(super) http: reqwest::Client,
     pub(super) io_thread: IoThread,
     pub(super) base_url: String,
@@ -85,13 +135,13 @@ pub(crate) struct CancelOnDrop {
 impl CancelOnDrop {
     /// Whether the provider will be asked to cancel: the answer has a name there and is not over.
     pub(crate) fn will_tell(&self) -> bool {
-        self.watch.response_under_way().is_some()
+        self.watch.under_way().is_some()
     }
 }
 
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
-        let Some(response) = self.watch.response_under_way() else {
+        let Some(response) = self.watch.under_way() else {
             return;
         };
         let url = format!("{}responses/{response}/cancel", self.base_url);

@@ -3,26 +3,28 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use genai::chat::{ChatStreamEvent, StopReason as EndReason, StreamEnd, ToolCall};
-use routing_core::model::{Awaited, ChunkSink, ModelError, ModelReply, PartialReply, ToolRequest};
+use genai::chat::ChatStreamEvent;
+use routing_core::model::{Awaited, ChunkSink, ModelError, ModelReply, PartialReply, ToolOffer};
 use routing_core::{Outcome, StopReason, StopScope};
 use tokio::time::Instant;
 
+use super::answer::{Answer, Fault, WholeCalls};
 use super::background::CancelOnDrop;
+use super::ending::End;
+use super::event_stream::Frame;
 use super::failure::{self, FailureContext};
-use super::frames::FrameWatch;
-use super::io_thread::{Broken, Events};
+use super::io_thread::{Broken, Item, Items};
 use super::telemetry::CallSpan;
-use super::usage;
 use crate::chat::{
     AtProvider, ChatOutcome, ChatPartial, ChatReply, ChatUsage, Discarded, characters,
 };
 
-/// Why an answer ends that a model refuses, with Anthropic.
-const REFUSAL: &str = "refusal";
+/// How long the rest of a stream is waited for once the provider has said why the answer ends: what it cost may follow, and some
+/// servers never close the connection.
+const REST_WITHIN: Duration = Duration::from_secs(5);
 
-/// Why an answer ends for which no room is left, with Anthropic.
-const CONTEXT_FULL: &str = "model_context_window_exceeded";
+/// The longest text that is kept of a server that sends no events.
+const LONGEST_STRAY: usize = 64 * 1024;
 
 /// How an exchange ends, for either port.
 type Ending = Result<Exchanged, ModelError>;
@@ -119,10 +121,12 @@ impl Exchanged {
 }
 
 pub(crate) struct Exchange {
-    text: String,
-    discarded: Discarded,
+    answer: Answer,
+    /// The tools that were offered.
+    offers: Arc<[ToolOffer]>,
+    /// Lines that belong to no event.
+    stray: String,
     chunks: Option<Arc<dyn ChunkSink>>,
-    watch: Arc<FrameWatch>,
     context: FailureContext,
     /// Of an answer that is made in the background.
     cancel: Option<CancelOnDrop>,
@@ -140,25 +144,26 @@ struct Silence {
 
 impl Exchange {
     pub(crate) fn new(
+        answer: Answer,
+        offers: Arc<[ToolOffer]>,
         chunks: Option<Arc<dyn ChunkSink>>,
-        watch: Arc<FrameWatch>,
         context: FailureContext,
         cancel: Option<CancelOnDrop>,
         span: CallSpan,
     ) -> Self {
         Self {
+            answer,
+            offers,
+            stray: String::new(),
+            chunks,
+            context,
             cancel,
             span,
-            text: String::new(),
-            discarded: Discarded::default(),
-            chunks,
-            watch,
-            context,
         }
     }
 
-    /// Reads the events. However it ends, they are dropped with it, and that closes the connection.
-    pub(crate) async fn run(mut self, mut events: Events, scope: &StopScope) -> Ending {
+    /// Reads the stream. However it ends, it is dropped with it, and that closes the connection.
+    pub(crate) async fn run(mut self, mut items: Items, scope: &StopScope) -> Ending {
         let limits = self.context.limits;
         let start = Instant::now();
         let deadline = start + limits.whole;
@@ -168,69 +173,109 @@ impl Exchange {
             first: start + limits.first,
         };
         loop {
-            let event = tokio::select! {
+            let item = tokio::select! {
                 biased; // An interrupt must not queue behind a chatty model.
-                reason = scope.stopped_now() => return Ok(self.stopped(reason, events).await),
+                reason = scope.stopped_now() => return Ok(self.stopped(reason, items).await),
                 () = tokio::time::sleep_until(silence.until.min(deadline)) => {
-                    if let Some((awaited, limit)) = self.overdue(&mut silence, deadline) {
+                    if self.answer.end.is_some() {
+                        return self.ended();
+                    }
+                    if let Some((awaited, limit)) = self.overdue(&mut silence, deadline, items.seen()) {
                         return Err(ModelError::TimedOut { limit, awaited });
                     }
                     continue;
                 }
-                event = events.recv() => event,
+                item = items.recv() => item,
             };
-            silence.events_seen = self.watch.events();
+            silence.events_seen = items.seen();
             if silence.events_seen > 0 {
-                silence.until = Instant::now() + limits.silence;
+                let limit = match self.answer.end {
+                    Some(_) => limits.silence.min(REST_WITHIN),
+                    None => limits.silence,
+                };
+                silence.until = Instant::now() + limit;
             }
-            self.check_length("")?;
-            match event {
-                Some(Ok(ChatStreamEvent::Chunk(chunk))) => self.take(&chunk.content)?,
-                Some(Ok(ChatStreamEvent::End(end))) => return self.ended(&end),
-                Some(Ok(
-                    ChatStreamEvent::Start
-                    | ChatStreamEvent::Heartbeat
-                    | ChatStreamEvent::ThoughtSignatureChunk(_)
-                    // Read from the provider's own event.
-                    | ChatStreamEvent::ToolCallChunk(_),
-                )) => {}
-                Some(Ok(ChatStreamEvent::ReasoningChunk(chunk))) => {
-                    self.discarded.reasoning += chunk.content.len();
-                }
-                Some(Err(_)) if self.watch.withheld().blocked.is_some() => {
-                    return Err(self.broken_off());
-                }
-                Some(Err(Broken::LineTooLong(reads))) => {
-                    return Err(ModelError::LineTooLong { reads });
-                }
-                Some(Err(Broken::Garbled)) => return Err(self.broken_off()),
-                Some(Err(Broken::Client(error))) => {
-                    return Err(failure::of(error, &self.context, self.text.len()));
-                }
-                None => return Err(self.broken_off()),
+            match item {
+                Some(Ok(Item::Frame(frame))) => self.read(frame)?,
+                Some(Ok(Item::Library(event))) => self.read_library(&event),
+                // What had to be said was said before the connection broke.
+                Some(Err(_)) if self.answer.end.is_some() => return self.ended(),
+                Some(Err(broken)) => return Err(self.broken(broken)),
+                None => return self.ended(),
+            }
+            self.pass_on()?;
+            if self.answer.is_over {
+                return self.ended();
             }
         }
     }
 
-    /// Lets go of the connection, and says what there is.
-    async fn stopped(self, reason: StopReason, mut events: Events) -> Exchanged {
-        let waiting = events.drain();
-        let mut tools = self.watch.tools_so_far();
-        // Requests are read ahead of the text, so it is unknown whether they came before the text that is dropped.
-        let is_text = |event: &ChatStreamEvent| matches!(event, ChatStreamEvent::Chunk(_));
-        if waiting.iter().any(is_text) {
-            tools.thrown_away += std::mem::take(&mut tools.kept_pieces);
-            tools.requests.clear();
+    fn read(&mut self, frame: Frame) -> Result<(), ModelError> {
+        match frame {
+            Frame::Event(event) => {
+                match self.answer.read(&event) {
+                    // What had to be said was said before.
+                    Err(Fault::Cut) if self.answer.end.is_some() => Ok(()),
+                    read => read.map_err(|fault| self.faulty(fault)),
+                }
+            }
+            Frame::Stray(line) => {
+                if self.stray.len() + line.len() < LONGEST_STRAY {
+                    self.stray.push_str(&line);
+                    self.stray.push('\n');
+                }
+                Ok(())
+            }
+            Frame::Nothing => Ok(()),
         }
+    }
+
+    fn read_library(&mut self, event: &ChatStreamEvent) {
+        match event {
+            ChatStreamEvent::Chunk(chunk) => self.answer.say(&chunk.content),
+            ChatStreamEvent::ReasoningChunk(chunk) => self.answer.reasoning += chunk.content.len(),
+            ChatStreamEvent::End(end) => self.answer.read_library_end(end),
+            ChatStreamEvent::Start
+            | ChatStreamEvent::Heartbeat
+            | ChatStreamEvent::ThoughtSignatureChunk(_)
+            // The end has all of them.
+            | ChatStreamEvent::ToolCallChunk(_) => {}
+        }
+    }
+
+    /// Passes on the text that an event brought. The limit applies to the text and the calls together.
+    fn pass_on(&mut self) -> Result<(), ModelError> {
+        let limit = self.context.limits.answer;
+        if self.answer.bytes() > limit {
+            return Err(ModelError::TooLong { limit });
+        }
+        let is_first = !self.answer.has_passed_on();
+        if let Some(piece) = self.answer.take_text() {
+            if is_first {
+                self.span.first_chunk();
+            }
+            if let Some(sink) = &self.chunks {
+                sink.chunk(piece);
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets go of the connection, and says what there is.
+    async fn stopped(self, reason: StopReason, mut items: Items) -> Exchanged {
+        let WholeCalls {
+            requests,
+            thrown_away,
+        } = self.answer.whole_calls(&self.offers);
         let discarded = Discarded {
-            tool_call_pieces: tools.thrown_away,
-            waiting_events: waiting.len(),
-            ..self.discarded
+            reasoning: self.answer.reasoning,
+            tool_call_pieces: thrown_away,
+            waiting_events: items.drain(),
         };
         let will_tell = self.cancel.as_ref().map(CancelOnDrop::will_tell);
         // Told before anything is waited for.
         drop(self.cancel);
-        let is_closed = events.close().await;
+        let is_closed = items.close().await;
         let at_provider = match will_tell {
             Some(true) => AtProvider::BeingTold,
             // A background answer continues after its connection is closed.
@@ -241,9 +286,9 @@ impl Exchange {
         Exchanged::Stopped {
             reason,
             partial: PartialReply {
-                text: self.text,
-                tool_requests: tools.requests,
-                usage: self.watch.usage(),
+                text: self.answer.text().to_owned(),
+                tool_requests: requests,
+                usage: self.answer.usage,
             },
             discarded,
             at_provider,
@@ -251,13 +296,17 @@ impl Exchange {
     }
 
     /// The limit that has been reached, or `None` where events that carry nothing have arrived.
-    fn overdue(&self, silence: &mut Silence, deadline: Instant) -> Option<(Awaited, Duration)> {
+    fn overdue(
+        &self,
+        silence: &mut Silence,
+        deadline: Instant,
+        seen: u64,
+    ) -> Option<(Awaited, Duration)> {
         let now = Instant::now();
         let limits = self.context.limits;
         if now >= deadline {
             return Some((Awaited::Whole, limits.whole));
         }
-        let seen = self.watch.events();
         if seen == silence.events_seen {
             if seen > 0 {
                 return Some((Awaited::Next, limits.silence));
@@ -274,124 +323,148 @@ impl Exchange {
         None
     }
 
-    /// Applies the limit to the text and what is asked for together.
-    fn check_length(&self, piece: &str) -> Result<(), ModelError> {
-        let limit = self.context.limits.answer;
-        let kept = self.text.len().saturating_add(self.watch.tool_bytes());
-        if kept.saturating_add(piece.len()) > limit {
-            return Err(ModelError::TooLong { limit });
-        }
-        Ok(())
-    }
-
-    fn take(&mut self, piece: &str) -> Result<(), ModelError> {
-        self.check_length(piece)?;
-        if self.text.is_empty() {
-            self.span.first_chunk();
-        }
-        self.text.push_str(piece);
-        if let Some(sink) = &self.chunks {
-            sink.chunk(piece);
-        }
-        Ok(())
-    }
-
-    /// A whole answer has a reason for its end. The client library also makes up an end where a
-    /// stream just stops, and that one has none.
-    fn ended(self, end: &StreamEnd) -> Ending {
-        let Some(reason) = &end.captured_stop_reason else {
-            return Err(self.broken_off());
-        };
-        self.span.finished(reason);
-        if let Some(response) = &end.captured_response_id {
-            self.span.named(response);
-        }
-        if let Some(error) = self.no_answer(reason) {
+    /// The stream is over. Whether the answer is whole is said by the reason of its end alone.
+    fn ended(mut self) -> Ending {
+        if let Some(error) = self.withheld() {
             return Err(error);
         }
-        let cut_off = match reason {
-            EndReason::MaxTokens(_) | EndReason::ContentFilter(_) => true,
-            EndReason::Completed(_)
-            | EndReason::ToolCall(_)
-            | EndReason::StopSequence(_)
-            | EndReason::Other(_) => false,
+        let Some(word) = self.answer.end.take() else {
+            return Err(self.broken_off());
         };
-        let usage = usage::of_whole(end.captured_usage.as_ref());
+        self.span.finished(&word);
+        if let Some(response) = &self.answer.id {
+            self.span.named(response);
+        }
+        let end = self.answer.form().end(&word);
+        if let Some(error) = self.no_answer(end, &word) {
+            return Err(error);
+        }
+        let cut_off = end == End::CutOff;
+        self.answer.finish(cut_off);
+        self.pass_on()?;
+        let usage = self.answer.usage;
+        let (text, tool_requests) = self.answer.into_parts(&self.offers).map_err(|without| {
+            let detail = format!("no arguments arrived for its call of `{}`", without.tool);
+            ModelError::Malformed { detail }
+        })?;
         Ok(Exchanged::Whole(ModelReply {
-            text: self.text,
-            tool_requests: asked_for(&self.watch, end),
+            text,
+            tool_requests,
             usage,
             cut_off,
         }))
     }
 
-    /// Why the stream ended without an answer, if it did.
-    fn no_answer(&self, reason: &EndReason) -> Option<ModelError> {
-        let withheld = self.watch.withheld();
-        if let Some(refusal) = &withheld.refusal
-            && !refusal.is_empty()
-        {
-            let detail = self.context.detail(refusal);
+    /// Why there is no answer, if the provider or the model said so before the end.
+    fn withheld(&self) -> Option<ModelError> {
+        if !self.answer.refusal.is_empty() {
+            let detail = self.context.detail(&self.answer.refusal);
             return Some(ModelError::Refused { detail });
         }
-        let said = match reason {
-            EndReason::ContentFilter(said) => Some(said.as_str()),
-            EndReason::MaxTokens(said) if said == CONTEXT_FULL => {
-                let detail = format!("the provider ended the answer with `{said}`");
-                return Some(ModelError::ContextFull { detail });
-            }
-            EndReason::MaxTokens(_)
-            | EndReason::Completed(_)
-            | EndReason::ToolCall(_)
-            | EndReason::StopSequence(_)
-            | EndReason::Other(_) => withheld.is_filtered.then_some("content_filter"),
-        }?;
-        let why = withheld.why.map(|why| format!(": {why}"));
-        let detail = format!("it ended with `{said}`{}", why.unwrap_or_default());
-        Some(if said == REFUSAL {
-            let words = self.context.detail(&self.text);
-            let detail = if words.is_empty() { detail } else { words };
-            ModelError::Refused { detail }
-        } else {
+        self.answer.blocked.as_ref().map(|why| {
+            let detail = format!("it did not take the prompt ({why})");
             ModelError::Filtered { detail }
         })
     }
 
+    /// Why an answer that ended with this word is none, if it is.
+    fn no_answer(&self, end: End, word: &str) -> Option<ModelError> {
+        let why = self.answer.why.as_ref().map(|why| format!(": {why}"));
+        let said = self
+            .context
+            .detail(&format!("{word}{}", why.clone().unwrap_or_default()));
+        match end {
+            End::Whole | End::CutOff => None,
+            End::Filtered => {
+                let detail = format!("it ended with `{word}`{}", why.unwrap_or_default());
+                Some(ModelError::Filtered { detail })
+            }
+            End::Refused => {
+                let words = self.context.detail(self.answer.text());
+                let said = format!("it ended with `{word}`{}", why.unwrap_or_default());
+                let detail = if words.is_empty() { said } else { words };
+                Some(ModelError::Refused { detail })
+            }
+            End::ContextFull => {
+                let detail = format!("the provider ended the answer with `{word}`");
+                Some(ModelError::ContextFull { detail })
+            }
+            End::Failed { again } => Some(ModelError::EndedWith {
+                reason: said,
+                again,
+            }),
+        }
+    }
+
+    /// The error that an event is, or that it makes of the answer.
+    fn faulty(&self, fault: Fault) -> ModelError {
+        let malformed = |detail: String| ModelError::Malformed { detail };
+        match fault {
+            Fault::Error(error) => failure::in_stream(&error, &self.context),
+            Fault::Words(words) => failure::in_words(&words, &self.context),
+            Fault::NoJson { data, is_first } => {
+                let looks_like_json = data.starts_with(['{', '[']);
+                if is_first {
+                    let detail = self.context.detail(&data);
+                    malformed(format!(
+                        "the server sent an event that is no JSON: {detail}"
+                    ))
+                } else if looks_like_json {
+                    self.broken_off()
+                } else {
+                    failure::in_words(&data, &self.context)
+                }
+            }
+            Fault::Cut => self.broken_off(),
+            Fault::Unknown(event) => {
+                let detail = self.context.detail(&event);
+                malformed(format!("there is text of an unknown kind in it: {detail}"))
+            }
+            Fault::Orphan => {
+                malformed("arguments arrived for a call of a tool that never began".to_owned())
+            }
+        }
+    }
+
+    /// The error of a stream that says nothing more.
+    fn broken(&self, broken: Broken) -> ModelError {
+        if let Some(error) = self.withheld() {
+            return error;
+        }
+        match broken {
+            Broken::Refused {
+                status,
+                headers,
+                body,
+            } => failure::refused_with(status, &headers, &body, &self.context),
+            Broken::Connection(error) => {
+                failure::of_connection(error, &self.context, self.received())
+            }
+            Broken::NoText => ModelError::Malformed {
+                detail: "the server sent bytes that are no text".to_owned(),
+            },
+            Broken::Client(error) => failure::of(error, &self.context, self.received()),
+            Broken::LineTooLong(reads) => ModelError::LineTooLong { reads },
+        }
+    }
+
+    fn received(&self) -> usize {
+        self.answer.text().len()
+    }
+
     fn broken_off(&self) -> ModelError {
-        let withheld = self.watch.withheld();
-        if let Some(refusal) = withheld.refusal.filter(|words| !words.is_empty()) {
-            let detail = self.context.detail(&refusal);
-            return ModelError::Refused { detail };
-        }
-        if let Some(why) = withheld.blocked {
-            let detail = format!("it did not take the prompt ({why})");
-            return ModelError::Filtered { detail };
-        }
-        if self.watch.is_no_event_stream() {
-            let detail = "the server did not answer with a stream of events".to_owned();
-            return ModelError::Malformed { detail };
-        }
-        if self.watch.begins_with_no_json() && self.text.is_empty() {
-            let detail = "the server sent an event that is no JSON".to_owned();
-            return ModelError::Malformed { detail };
+        let stray = self.stray.trim();
+        if !stray.is_empty() {
+            if let Some(error) = failure::in_place_of_stream(stray, &self.context) {
+                return error;
+            }
+            if !self.answer.has_events {
+                let detail = "the server did not answer with a stream of events".to_owned();
+                return ModelError::Malformed { detail };
+            }
         }
         ModelError::BrokenOff {
-            received: self.text.len(),
+            received: self.received(),
         }
     }
-}
-
-/// What a whole answer asks for. Where nothing was read of it, the client library may know.
-fn asked_for(watch: &FrameWatch, end: &StreamEnd) -> Vec<ToolRequest> {
-    let read = watch.tools_so_far().requests;
-    if !read.is_empty() {
-        return read;
-    }
-    let captured = end.captured_tool_calls().unwrap_or_default();
-    let request = |call: &ToolCall| {
-        let arguments = call.fn_arguments.as_str().map(str::to_owned);
-        let arguments = arguments.unwrap_or_else(|| call.fn_arguments.to_string());
-        ToolRequest::new(call.call_id.as_str(), call.fn_name.as_str(), arguments)
-    };
-    captured.into_iter().map(request).collect()
 }

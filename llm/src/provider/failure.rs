@@ -10,6 +10,7 @@ use routing_core::model::{Awaited, ModelError};
 use serde_json::Value;
 
 use super::Unreached;
+use super::answer::is_error;
 use super::cause;
 use super::retry_after;
 use super::{CallLimits, Secret};
@@ -40,10 +41,7 @@ pub(crate) fn of(error: genai::Error, context: &FailureContext, received: usize)
             body,
             headers,
             ..
-        } => {
-            let said = serde_json::from_str(&body).unwrap_or(Value::Null);
-            refused(status.as_u16(), &said, context.detail(&body), &headers)
-        }
+        } => refused_with(status.as_u16(), &headers, &body, context),
         genai::Error::WebStream { error, .. } => of_transport(error, context, received),
         genai::Error::StreamParse { serde_error, .. } if serde_error.is_eof() => {
             ModelError::BrokenOff { received }
@@ -82,20 +80,54 @@ fn of_transport(
         };
     }
     match error.downcast::<reqwest::Error>() {
-        Ok(error) if error.is_connect() || (error.is_request() && received == 0) => {
-            ModelError::Unreachable {
-                endpoint: context.endpoint.clone(),
-                source: Box::new(Unreached::of(error.without_url())),
-            }
-        }
-        Ok(error) if error.is_builder() => ModelError::Malformed {
-            detail: context.detail(&error.without_url().to_string()),
-        },
-        Ok(_) => ModelError::BrokenOff { received },
+        Ok(error) => of_connection(*error, context, received),
         Err(error) => ModelError::Malformed {
             detail: context.detail(&error.to_string()),
         },
     }
+}
+
+/// The error of a connection after `received` bytes of an answer.
+pub(crate) fn of_connection(
+    error: reqwest::Error,
+    context: &FailureContext,
+    received: usize,
+) -> ModelError {
+    if error.is_connect() || (error.is_request() && received == 0) {
+        ModelError::Unreachable {
+            endpoint: context.endpoint.clone(),
+            source: Box::new(Unreached::of(error.without_url())),
+        }
+    } else if error.is_builder() {
+        ModelError::Malformed {
+            detail: context.detail(&error.without_url().to_string()),
+        }
+    } else {
+        ModelError::BrokenOff { received }
+    }
+}
+
+/// The error of a refused request.
+pub(crate) fn refused_with(
+    status: u16,
+    headers: &HeaderMap,
+    body: &str,
+    context: &FailureContext,
+) -> ModelError {
+    let said = serde_json::from_str(body).unwrap_or(Value::Null);
+    refused(status, &said, context.detail(body), headers)
+}
+
+/// The error that a server reports in place of a stream, if it reports one.
+pub(crate) fn in_place_of_stream(said: &str, context: &FailureContext) -> Option<ModelError> {
+    let said: Value = serde_json::from_str(said).ok()?;
+    let said = said.get(0).unwrap_or(&said);
+    is_error("", said).then(|| in_stream(said, context))
+}
+
+/// The error that a server reports in words alone.
+pub(crate) fn in_words(words: &str, context: &FailureContext) -> ModelError {
+    in_stream(&Value::String(words.to_owned()), context)
 }
 
 /// The error of an HTTP status, with the body of the answer and what may be shown of it.
@@ -129,9 +161,12 @@ fn refused(status: u16, body: &Value, detail: String, headers: &HeaderMap) -> Mo
 }
 
 /// The error that a provider reports within a stream that began well.
-fn in_stream(body: &Value, context: &FailureContext) -> ModelError {
+pub(crate) fn in_stream(body: &Value, context: &FailureContext) -> ModelError {
     let error = body.get("error").unwrap_or(body);
-    let detail = context.detail(&body.to_string());
+    let said = body
+        .as_str()
+        .map_or_else(|| body.to_string(), str::to_owned);
+    let detail = context.detail(&said);
     let said = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
     let number = ["code", "status"]
         .iter()

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use genai::adapter::AdapterKind;
 use routing_core::schema::Dialect;
 
-use super::wire::Wire;
+use super::wire::{Form, Wire};
 
 /// Who serves a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -63,24 +63,23 @@ impl Provider {
         Wire::of(self.kind)
     }
 
+    pub(crate) fn form_and_kind(self) -> (Form, AdapterKind) {
+        (self.form(), self.kind)
+    }
+
     /// How it takes tools. For some, only the client library knows.
     pub(crate) fn tool_wire(self) -> Wire {
-        if self.kind == AdapterKind::GeminiIx {
-            Wire::Instructions
-        } else {
-            self.wire()
+        match (self.form(), self.wire()) {
+            (Form::Library, _) => Wire::Instructions,
+            (Form::Anthropic, _) => Wire::Anthropic,
+            (Form::ChatCompletions, Wire::Instructions) => Wire::ChatCompletions,
+            (Form::ChatCompletions | Form::Responses | Form::Gemini, wire) => wire,
         }
     }
 
-    /// Whether its requests for tools are known only at the end of its answer, from the client library.
-    pub(crate) fn tells_tools_at_end(self) -> bool {
-        matches!(
-            self.kind,
-            AdapterKind::GeminiIx
-                | AdapterKind::Cohere
-                | AdapterKind::OllamaCloud
-                | AdapterKind::BedrockApi
-        )
+    /// The form in which it takes calls and answers them.
+    pub(crate) fn form(self) -> Form {
+        Form::of(self.kind)
     }
 
     /// What OpenTelemetry's conventions call it, and its own name where they have none.
@@ -101,7 +100,7 @@ impl Provider {
         }
     }
 
-    /// The adapter that speaks to it.
+    /// The adapter that knows its address, and speaks to it if that is in a form of its own.
     ///
     /// Ollama is spoken to in OpenAI's form, for its own has no place for a schema in the client
     /// library.

@@ -1,18 +1,17 @@
 //! A call in the provider's form.
 
+pub(crate) mod body;
 mod tools;
 mod transcript;
 
 use std::borrow::Cow;
 
-use genai::chat::{
-    ChatMessage, ChatOptions, ChatRequest, ChatResponseFormat, JsonSpec, ReasoningEffort,
-};
+use genai::chat::{ChatMessage, ChatOptions, ChatRequest, ChatResponseFormat, JsonSpec};
 use routing_core::model::{Message, ModelCall, Role, ToolOffer};
 use routing_core::schema::{AnswerSchema, Dialect};
 use serde_json::{Map, Value, json};
 
-use super::wire::Wire;
+use super::wire::{Form, Wire};
 use super::{CallLimits, Provider};
 use crate::chat::ChatCall;
 
@@ -105,7 +104,11 @@ fn request(
 ) -> (ChatRequest, ChatOptions) {
     let mut said = first;
     let wire = provider.tool_wire();
-    said.extend(transcript::of(messages, provider.wire()));
+    let said_in = match provider.form() {
+        Form::Library => provider.wire(),
+        Form::ChatCompletions | Form::Responses | Form::Anthropic | Form::Gemini => wire,
+    };
+    said.extend(transcript::of(messages, said_in));
     let mut request = ChatRequest::new(said);
     if let Some(tools) = tools::through_library(offers, wire) {
         request = request.with_tools(tools);
@@ -120,9 +123,6 @@ fn request(
 }
 
 fn options(manner: &Manner<'_>) -> ChatOptions {
-    let Manner {
-        provider, model, ..
-    } = *manner;
     let mut options = ChatOptions::default()
         .with_capture_usage(true)
         .with_stream_header_timeout(manner.limits.first)
@@ -134,14 +134,8 @@ fn options(manner: &Manner<'_>) -> ChatOptions {
     if let Some(temperature) = manner.temperature {
         options = options.with_temperature(temperature);
     }
-    // The client library takes a name such as `qwen-max` for `qwen` with an effort. An effort of a
-    // budget keeps it from that, and is not sent in this form.
-    let reads_effort = ReasoningEffort::from_model_name(model).0.is_some();
-    if reads_effort && matches!(provider.wire(), Wire::OpenAi | Wire::ChatCompletions) {
-        options = options.with_reasoning_effort(ReasoningEffort::Budget(0));
-    }
-    // For providers whose events are not read here, the library says at the end what was asked for.
-    options.with_capture_tool_calls(provider.tells_tools_at_end())
+    // Of what the library reads, it says at the end what was asked for.
+    options.with_capture_tool_calls(true)
 }
 
 /// Asks for an answer that is made in the background, which is stored for as long as that takes.

@@ -4,7 +4,6 @@
 //! asked for what, what that cost as far as the provider said, and how it ended. An interruption is an
 //! ending like others: only a failure is an error. What was asked and answered is in no span.
 
-use genai::chat::StopReason as EndReason;
 use reqwest::Url;
 use routing_core::StopReason;
 use routing_core::ask::is_rejected_early;
@@ -107,13 +106,7 @@ impl CallSpan {
     }
 
     /// Why the provider ended the answer.
-    pub(crate) fn finished(&self, reason: &EndReason) {
-        let (EndReason::Completed(said)
-        | EndReason::MaxTokens(said)
-        | EndReason::ToolCall(said)
-        | EndReason::ContentFilter(said)
-        | EndReason::StopSequence(said)
-        | EndReason::Other(said)) = reason;
+    pub(crate) fn finished(&self, said: &str) {
         let list = serde_json::json!([said]).to_string();
         self.span
             .record("gen_ai.response.finish_reasons", list.as_str());
@@ -156,6 +149,7 @@ fn error_type(error: &ModelError) -> String {
         ModelError::RateLimited { .. } => "429".to_owned(),
         ModelError::Unreachable { .. } => "unreachable".to_owned(),
         ModelError::BrokenOff { .. } => "broken_off".to_owned(),
+        ModelError::EndedWith { .. } => "ended_early".to_owned(),
         ModelError::TooLong { .. } | ModelError::LineTooLong { .. } => "too_long".to_owned(),
         ModelError::ContextFull { .. } => "context_full".to_owned(),
         ModelError::Refused { .. } => "refused".to_owned(),

@@ -3,6 +3,37 @@
 use genai::adapter::AdapterKind;
 use routing_core::schema::Dialect;
 
+/// The form in which a provider takes calls and answers them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// OpenAI's chat completions, which most others speak too.
+    ChatCompletions,
+    /// OpenAI's Responses API.
+    Responses,
+    /// Anthropic's messages.
+    Anthropic,
+    /// Gemini's `streamGenerateContent`.
+    Gemini,
+    /// Another one, which the client library writes and reads.
+    Library,
+}
+
+impl Form {
+    pub(crate) fn of(kind: AdapterKind) -> Self {
+        use AdapterKind as Kind;
+        match (kind, Wire::of(kind)) {
+            (Kind::MiniMax, _) | (_, Wire::Anthropic) => Self::Anthropic,
+            (Kind::GeminiIx, _) => Self::Library,
+            (_, Wire::Gemini) => Self::Gemini,
+            (_, Wire::OpenAiResponses) => Self::Responses,
+            (Kind::Custom(_), _) | (_, Wire::OpenAi | Wire::ChatCompletions | Wire::JsonObject) => {
+                Self::ChatCompletions
+            }
+            (_, Wire::Instructions) => Self::Library,
+        }
+    }
+}
+
 /// How a provider takes a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wire {

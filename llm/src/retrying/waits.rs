@@ -122,6 +122,8 @@ fn in_words(error: &ModelError) -> String {
         format!("the provider cannot answer now ({status})")
     } else if let ModelError::BrokenOff { .. } = error {
         "the answer broke off".to_owned()
+    } else if let ModelError::EndedWith { .. } = error {
+        "the provider gave the answer up".to_owned()
     } else if let ModelError::TimedOut { .. } = error {
         "no answer came in time".to_owned()
     } else {

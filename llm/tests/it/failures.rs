@@ -101,21 +101,30 @@ async fn a_schema_beyond_the_providers_rules_is_refused_in_its_words() {
 }
 
 #[tokio::test]
-async fn a_stream_that_is_cut_anywhere_is_never_a_whole_answer() {
+async fn a_stream_that_is_cut_is_a_whole_answer_only_after_the_reason_of_its_end() {
     for form in WireForm::ALL {
         let pieces = ANSWER.len().div_ceil(5);
         let before = opening(form);
-        let after = match form {
-            WireForm::OpenAi | WireForm::OpenAiResponses | WireForm::Anthropic => 3,
-            WireForm::Gemini => 1,
+        // The events after the text, up to the reason; and those that only end the stream.
+        let (closing, last) = match form {
+            WireForm::OpenAi => (1, 2),
+            WireForm::OpenAiResponses => (3, 0),
+            WireForm::Anthropic => (2, 1),
+            WireForm::Gemini => (1, 0),
         };
-        for events in 0..before + pieces + after {
+        let reason = before + pieces + closing;
+        for events in 0..=reason + last {
             for behaviour in [
                 Behaviour::BreaksAfter(events),
                 Behaviour::EndsAfter(events),
                 Behaviour::EndsWithin(events),
             ] {
                 let outcome = ending(form, behaviour.clone()).await;
+                if events >= reason {
+                    let reply = outcome.unwrap().completed().unwrap();
+                    assert_eq!((reply.text.as_str(), reply.cut_off), (ANSWER, false));
+                    continue;
+                }
                 let cut = outcome.unwrap_err();
                 let received = 5 * events.saturating_sub(before).min(pieces);
                 assert!(

@@ -99,6 +99,15 @@ fn cut_in_a_character(form: WireForm) -> Behaviour {
     }
 }
 
+/// The stream of an answer up to the midst, and what comes then.
+fn begun(form: WireForm, then: &str) -> String {
+    let stream = ProviderDouble::recording(form, ANSWER);
+    let events = stream.split_inclusive("\n\n");
+    let mut begun: String = events.take(opening(form) + 2).collect();
+    begun.push_str(then);
+    begun
+}
+
 fn wire(name: &str, form: WireForm) -> Wire {
     // So that two pieces of five characters have come.
     let events = opening(form) + 2;
@@ -133,6 +142,28 @@ fn wire(name: &str, form: WireForm) -> Wire {
             kind: "application/json",
             body: br#"{"choices":[{"message":{"content":"forty-two"}}]}"#.to_vec(),
         },
+        "an error as JSON in place of a stream" => Behaviour::SendsAs {
+            kind: "application/json",
+            body: br#"{"error":{"message":"no capacity left"}}"#.to_vec(),
+        },
+        "a line of error in place of a stream" => {
+            Behaviour::Sends("error: no capacity left\n".to_owned())
+        }
+        "words in the midst of an answer" => {
+            Behaviour::Sends(begun(form, "data: no capacity left\n\n"))
+        }
+        "an end for a reason that is not known" => {
+            let whole = ProviderDouble::recording(form, "forty-two");
+            let ends = ["stop", "completed", "end_turn", "STOP"].map(|end| format!("\"{end}\""));
+            let ended = ends.iter().fold(whole, |stream, end| {
+                stream.replace(end.as_str(), "\"a_new_reason\"")
+            });
+            // With the Responses API the reason has a place of its own.
+            Behaviour::Sends(ended.replace(
+                r#""incomplete_details":null"#,
+                r#""incomplete_details":{"reason":"a_new_reason"}"#,
+            ))
+        }
         "an event that is no JSON" => Behaviour::Garbage,
         "an event that is no JSON in the midst of an answer" => Behaviour::GarblesAfter(events),
         "an empty answer" => Behaviour::Sends(String::new()),
@@ -282,12 +313,20 @@ async fn each_fault_is_told_as_the_table_says_in_every_form() {
 }
 
 /// Faults that are one and the same to whoever meets them.
-const ALIKE: [(&str, &str); 8] = [
+const ALIKE: [(&str, &str); 10] = [
     ("413", "a full context"),
     ("a refusal without end", "a line without end"),
     (
         "a page of HTML in place of a stream",
         "JSON at once in place of a stream",
+    ),
+    (
+        "an error as JSON in place of a stream",
+        "a line of error in place of a stream",
+    ),
+    (
+        "a line of error in place of a stream",
+        "words in the midst of an answer",
     ),
     ("a cut in the midst of an event", "a broken connection"),
     (

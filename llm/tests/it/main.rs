@@ -4,12 +4,14 @@
 
 mod background;
 mod calls;
+mod cases;
 mod chat;
 mod composition;
 mod constraints;
 mod conversation;
 mod conversation_tools;
 mod early_end;
+mod ends;
 mod failures;
 mod faults;
 mod interrupts;
