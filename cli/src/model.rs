@@ -56,10 +56,15 @@ pub(crate) struct Manner {
     pub(crate) ca_certificate: Option<PathBuf>,
     /// Whether answers are made in the background.
     pub(crate) background: bool,
+    /// Whether tools are offered.
+    pub(crate) tools: bool,
 }
 
 impl Manner {
     fn of(&self, model: ProviderModel) -> Result<ProviderModel, Failure> {
+        if self.tools {
+            must_take_tools(&model)?;
+        }
         let model = match &self.ca_certificate {
             None => model,
             Some(file) => {
@@ -141,6 +146,18 @@ impl ModelChoice {
         self
     }
 
+    /// That the model can be offered tools, as far as its server says.
+    ///
+    /// # Errors
+    ///
+    /// A usage failure if it would drop them.
+    pub(crate) fn with_tools(self) -> Result<Self, Failure> {
+        if let Some(model) = self.provider()? {
+            must_take_tools(&model)?;
+        }
+        Ok(self)
+    }
+
     /// Prepares the model; nothing is sent.
     ///
     /// # Errors
@@ -191,6 +208,23 @@ impl ModelChoice {
             }
         }
     }
+}
+
+/// What is said of a server that drops tools.
+pub(crate) const NO_TOOLS: &str = "its server gives its model no tools";
+
+/// What helps there.
+pub(crate) const FOR_TOOLS: &str =
+    "start llama.cpp with --jinja and a chat template that knows tools, or leave --tools out";
+
+/// A server that drops tools leaves its model to invent what they return.
+fn must_take_tools(model: &ProviderModel) -> Result<(), Failure> {
+    let facts = model.server_facts();
+    if facts.and_then(|facts| facts.takes_tools) == Some(false) {
+        let text = format!("--tools: the model cannot use any, for {NO_TOOLS}");
+        return Err(Failure::new(Exit::Usage, text).hint(FOR_TOOLS));
+    }
+    Ok(())
 }
 
 fn untried_model(id: &ModelId, profile: &ModelProfile) -> Result<ProviderModel, Failure> {

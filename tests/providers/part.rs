@@ -1,6 +1,6 @@
 //! What a double does with each request.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::convert::Infallible;
 use std::io;
 use std::pin::Pin;
@@ -58,8 +58,8 @@ pub(super) struct Part {
     pub(super) blocks_sent: Arc<AtomicUsize>,
     pub(super) received_count: AtomicUsize,
     pub(super) cancellations: Cancellations,
-    /// What it says of its models, where it says anything.
-    pub(super) models: Mutex<Option<String>>,
+    /// What it says of its models, and of itself, where it says anything: by the last part of the path.
+    pub(super) facts: Mutex<HashMap<&'static str, String>>,
 }
 
 /// Answers one request.
@@ -157,9 +157,9 @@ fn begun(
 impl Part {
     /// Answers a question about the server itself, which is no call of a model.
     fn about_itself(&self, uri: &Uri) -> Response<Body> {
-        let models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
-        let asked = uri.path().ends_with("/models");
-        let said = models.clone().filter(|_| asked);
+        let facts = self.facts.lock().unwrap_or_else(PoisonError::into_inner);
+        let asked = uri.path().rsplit('/').next().unwrap_or_default();
+        let said = facts.get(asked).cloned();
         let status = if said.is_some() { 200 } else { 404 };
         Response::builder()
             .status(status)

@@ -83,7 +83,7 @@ impl ProviderDouble {
             blocks_sent: Arc::default(),
             received_count: AtomicUsize::new(0),
             cancellations: Cancellations::default(),
-            models: Mutex::default(),
+            facts: Mutex::default(),
         });
         let secured = Secured::new(transport)?;
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
@@ -107,8 +107,18 @@ impl ProviderDouble {
 
     /// From now on it lists its models so, as servers of one's own do.
     pub fn lists_models(&self, models: &serde_json::Value) {
-        let said = self.part.models.lock();
-        *said.unwrap_or_else(PoisonError::into_inner) = Some(models.to_string());
+        self.says("models", models);
+    }
+
+    /// From now on it says this of itself, as llama.cpp does.
+    pub fn has_props(&self, props: &serde_json::Value) {
+        self.says("props", props);
+    }
+
+    fn says(&self, asked: &'static str, said: &serde_json::Value) {
+        let facts = self.part.facts.lock();
+        let mut facts = facts.unwrap_or_else(PoisonError::into_inner);
+        facts.insert(asked, said.to_string());
     }
 
     /// The certificate by which its own is trusted, where it has one.

@@ -105,6 +105,7 @@ fn manner(arguments: &ChatArguments, store: &StoreArguments) -> Manner {
     Manner {
         ca_certificate: store.ca_certificate.clone(),
         background: arguments.background,
+        tools: arguments.tools.is_some(),
     }
 }
 

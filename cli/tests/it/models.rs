@@ -270,6 +270,40 @@ async fn a_server_of_ones_own_is_asked_what_it_takes() {
     );
 }
 
+/// Such a server drops tools without a word, and its model makes up what they return.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_takes_no_tools_is_noticed_before_anything_is_asked() {
+    let double = double([Behaviour::Answers]).await;
+    double.lists_models(&json!({"data": [{"id": "some-model", "owned_by": "llamacpp"}]}));
+    double.has_props(&json!({"chat_template_caps": {"supports_tools": false}}));
+    let folder = tempfile::tempdir().unwrap();
+    let base = double.address();
+    let options = ["--model", "openai:some-model", "--base-url", base];
+    let with_tools = [&options[..], &["--tools", "."]].concat();
+    let mut chat = irq();
+    chat.arg("chat")
+        .args(&with_tools)
+        .current_dir(folder.path());
+    for command in [chat, run(folder.path(), &with_tools)] {
+        let ended = said(command, "hello\n")
+            .await
+            .exits_with(2)
+            .says("its server gives its model no tools");
+        assert!(
+            ended.error_output.contains("leave --tools out"),
+            "{ended:#?}"
+        );
+        assert_eq!(double.received_count(), 0);
+    }
+    let mut doctor = irq();
+    doctor.arg("doctor").args(options);
+    let ended = said(doctor, "").await;
+    assert!(ended.output.contains("no tools"), "{ended:#?}");
+    let mut chat = irq();
+    chat.arg("chat").args(options);
+    said(chat, "hello\n").await.exits_with(0);
+}
+
 #[test]
 fn a_turn_is_shown_as_a_model_is_asked() {
     let shown = irq()

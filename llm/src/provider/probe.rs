@@ -1,6 +1,7 @@
 //! Asking a server of one's own what it is: which dialect it takes, and how much its model reads.
 //!
-//! Sources: llama.cpp, `tools/server/README.md` (`GET /v1/models` with `owned_by: llamacpp`, `GET /props` with `n_ctx`); vLLM,
+//! Sources: llama.cpp, `tools/server/README.md` (`GET /v1/models` with `owned_by: llamacpp`, `GET /props` with `n_ctx` and
+//! `chat_template_caps`); vLLM,
 //! "OpenAI-compatible server" (`max_model_len`); Ollama, `docs/openai.md` (`owned_by: library`); as of November 2026.
 
 use std::sync::mpsc;
@@ -51,6 +52,8 @@ pub struct ServerFacts {
     pub context: Option<u64>,
     /// The models that it has.
     pub models: Vec<String>,
+    /// Whether its model is given tools, where it said: a server that gives it none drops them without a word.
+    pub takes_tools: Option<bool>,
 }
 
 impl ServerFacts {
@@ -59,6 +62,7 @@ impl ServerFacts {
         kind: ServerKind::Other,
         context: None,
         models: Vec::new(),
+        takes_tools: None,
     };
 
     /// The profile that follows. A server that does not say what it is may be a gateway to any provider.
@@ -99,9 +103,13 @@ impl ServerFacts {
         let context = number(props, "/default_generation_settings/n_ctx")
             .or_else(|| own.and_then(|entry| number(entry, "/max_model_len")))
             .or_else(|| own.and_then(|entry| number(entry, "/meta/n_ctx")));
+        let says = |pointer: &str| props.pointer(pointer).and_then(Value::as_bool);
+        let takes_tools =
+            says("/chat_template_caps/supports_tools").or_else(|| says("/supports_tools"));
         Self {
             kind,
             context,
+            takes_tools,
             models: listed
                 .iter()
                 .filter_map(|entry| entry.get("id")?.as_str().map(str::to_owned))
@@ -196,6 +204,21 @@ mod tests {
         assert_eq!(facts.context, Some(8_192));
         assert_eq!(facts.profile().dialect, Some(Dialect::Grammar));
         assert_eq!(facts.profile().turn, Some(TurnForm::RouteFirst));
+        assert_eq!(facts.takes_tools, None);
+        for (props, takes_tools) in [
+            (
+                json!({"chat_template_caps": {"supports_tools": false}}),
+                false,
+            ),
+            (
+                json!({"chat_template_caps": {"supports_tools": true}}),
+                true,
+            ),
+            (json!({"supports_tools": false}), false),
+        ] {
+            let facts = ServerFacts::read("m", &llama, &props);
+            assert_eq!(facts.takes_tools, Some(takes_tools));
+        }
         let vllm = json!({"data": [{"id": "other", "owned_by": "vllm", "max_model_len": 1},
             {"id": "M", "owned_by": "vllm", "max_model_len": 4096}]});
         assert_eq!(

@@ -17,7 +17,7 @@ use routing_core::{NodeId, Outcome, RunId, StopMode, StopReason, StopScope, Stop
 use super::finding::Finding;
 use crate::arguments::DoctorArguments;
 use crate::exit::{Failure, causes};
-use crate::model::ModelChoice;
+use crate::model::{FOR_TOOLS, ModelChoice, NO_TOOLS};
 use crate::settings::Profiles;
 
 /// The name of these checks.
@@ -51,7 +51,11 @@ pub(super) async fn findings(
             return Ok(vec![Finding::problem(WHAT, failure.to_string(), remedy)]);
         }
     };
-    let mut findings: Vec<Finding> = model.server_facts().map(server).into_iter().collect();
+    let facts = model.server_facts();
+    let mut findings: Vec<Finding> = facts.map(server).into_iter().collect();
+    if facts.and_then(|facts| facts.takes_tools) == Some(false) {
+        findings.push(Finding::note(WHAT, NO_TOOLS, FOR_TOOLS));
+    }
     findings.push(Finding::well(WHAT, manner(&model)));
     let tried = tried(&model).await;
     let works = tried.health != super::Health::Problem;

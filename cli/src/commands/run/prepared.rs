@@ -82,6 +82,10 @@ impl Prepared {
         let steers =
             |script: &Script| !script.interrupts().is_empty() || !script.answers().is_empty();
         let is_deaf = choice != ModelChoice::Rehearsal && script.as_ref().is_some_and(steers);
+        let choice = match order.tools {
+            Some(_) => choice.with_tools()?,
+            None => choice,
+        };
         let model = choice.open(Rehearsal {
             seed: order.seed,
             pace: Pace::from_tokens_per_second(pace),
