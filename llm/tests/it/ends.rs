@@ -94,18 +94,11 @@ const ENDS: [(WireForm, &str, Meaning); 55] = [
     (WireForm::Gemini, "a new word", Failed(true)),
 ];
 
-/// A text and a whole call, ended with this word, with the last line of the form or without it.
-fn stream(form: WireForm, word: &str, has_last_line: bool) -> Behaviour {
+/// The events of that stream, the last line of the form included where that is an event.
+fn events(form: WireForm, word: &str) -> Vec<serde_json::Value> {
     let arguments = json!({"path": "a.txt"});
     let written = arguments.to_string();
-    let named = |mut events: Vec<serde_json::Value>| {
-        let last = if has_last_line { 0 } else { 1 };
-        if form == WireForm::Anthropic {
-            events.truncate(events.len() - last);
-        }
-        events
-    };
-    let events = match form {
+    match form {
         WireForm::OpenAi => {
             let call = json!([{"index": 0, "id": "a", "function": {"name": "read_file", "arguments": written}}]);
             vec![
@@ -133,7 +126,7 @@ fn stream(form: WireForm, word: &str, has_last_line: bool) -> Behaviour {
                     "response": {"status": kind, "incomplete_details": why, "output": []}}),
             ]
         }
-        WireForm::Anthropic => named(vec![
+        WireForm::Anthropic => vec![
             json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "I look."}}),
             json!({"type": "content_block_stop", "index": 0}),
             json!({"type": "content_block_start", "index": 1,
@@ -143,7 +136,7 @@ fn stream(form: WireForm, word: &str, has_last_line: bool) -> Behaviour {
             json!({"type": "content_block_stop", "index": 1}),
             json!({"type": "message_delta", "delta": {"stop_reason": word}, "usage": {"output_tokens": 1}}),
             json!({"type": "message_stop"}),
-        ]),
+        ],
         WireForm::Gemini => {
             let call = json!({"functionCall": {"id": "a", "name": "read_file", "args": arguments}});
             vec![
@@ -151,7 +144,15 @@ fn stream(form: WireForm, word: &str, has_last_line: bool) -> Behaviour {
                 json!({"candidates": [{"finishReason": word}]}),
             ]
         }
-    };
+    }
+}
+
+/// A text and a whole call, ended with this word, with the last line of the form or without it.
+fn stream(form: WireForm, word: &str, has_last_line: bool) -> Behaviour {
+    let mut events = events(form, word);
+    if form == WireForm::Anthropic && !has_last_line {
+        events.pop();
+    }
     let mut text: String = events
         .iter()
         .map(|event| format!("data: {event}\n\n"))
