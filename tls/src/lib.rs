@@ -28,6 +28,20 @@ pub fn client() -> reqwest::ClientBuilder {
     reqwest::Client::builder()
 }
 
+/// What an address answers to a request without a body: `reqwest::get`, which panics where no provider is installed.
+///
+/// # Errors
+///
+/// As `reqwest`'s: the address is none, or there is no answer.
+///
+/// # Cancel safety
+///
+/// Dropped, the request was sent or not.
+#[cfg(feature = "client")]
+pub async fn get(address: impl reqwest::IntoUrl) -> reqwest::Result<reqwest::Response> {
+    client().build()?.get(address).send().await
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -31,7 +31,7 @@ impl LoginGuide for Person {
 
     async fn show(&self, page: LoginPage) {
         // The suite's pages send everybody straight back.
-        if let Err(error) = reqwest::get(&page.url).await {
+        if let Err(error) = tls::get(&page.url).await {
             eprintln!("the page of the login cannot be opened: {error}");
         }
     }

@@ -3,18 +3,18 @@
 use jiff::Timestamp;
 use workers::GoneAskers;
 
-use super::by_work;
 use crate::exit::{Exit, Failure};
 use crate::policy;
 use crate::run_owner::{is_gone, own_name};
 use crate::storage::Storage;
 use crate::workflows;
 
-/// Withdraws the questions of askers that have gone, and ends their runs. A store that cannot be written keeps them.
+/// Withdraws the questions of askers that have gone, and ends their runs. A store that cannot be written keeps them, and
+/// so does one that is damaged: the command that looks says so of what it shows.
 ///
 /// # Errors
 ///
-/// If the store cannot be read.
+/// If this process has no name, or its policy cannot be read.
 ///
 /// # Cancel safety
 ///
@@ -31,6 +31,8 @@ pub(crate) async fn end_of_gone(storage: &Storage) -> Result<(), Failure> {
         owner: &owner,
         is_gone: &is_gone,
     };
-    let ended = gone.end(Timestamp::now()).await;
-    ended.map(|_count| ()).map_err(|error| by_work(&error))
+    if let Err(error) = gone.end(Timestamp::now()).await {
+        tracing::debug!(%error, "programs that have gone could not be looked for");
+    }
+    Ok(())
 }

@@ -117,7 +117,7 @@ impl Examined {
         if verdict == Verdict::Reroute {
             let to = &row.routes[self.below(u32::try_from(row.routes.len()).unwrap()) as usize];
             given.extend(["--to".to_owned(), to.as_str().to_owned()]);
-        } else if verdict == Verdict::Respond {
+        } else if matches!(verdict, Verdict::Respond | Verdict::Approve) {
             given.extend(["--message".to_owned(), format!("said {number}")]);
         } else if verdict == Verdict::Edit && row.family() == Family::Question {
             let payload = json!({"editedRequest": request_of(row, number.into())}).to_string();

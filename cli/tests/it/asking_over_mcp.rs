@@ -106,7 +106,7 @@ async fn what_was_marked_beside_a_no_is_told_to_no_model_and_a_choice_that_says_
         ("reject", "Yes", "ann said no", json!([])),
         ("ignore", "Yes", "ann gives no answer", json!([])),
         ("cancel", "Yes", "ann cancelled the question", json!([])),
-        ("approve", "No", "ann answered\nChosen: No", json!(["No"])),
+        ("respond", "No", "ann answered\nChosen: No", json!(["No"])),
         (
             "respond",
             "Yes",

@@ -107,7 +107,14 @@ fn commands(run: &str, question: &str) -> Vec<Vec<String>> {
             "--payload",
             payload,
         ],
-        &["review", question, "--decision", "approve"],
+        &[
+            "review",
+            question,
+            "--decision",
+            "approve",
+            "--message",
+            "yes",
+        ],
         &[
             "review",
             question,
@@ -173,10 +180,19 @@ fn whoever_is_late_is_told_who_was_first_and_what_was_decided() {
     let question = seed.question(&run);
     let served = Served::over(&seed.path());
     let id = question.id.to_string();
-    let stale = ["review", &id, "--decision", "approve", "--if-version", "99"];
+    let stale = [
+        "review",
+        &id,
+        "--decision",
+        "approve",
+        "--message",
+        "yes",
+        "--if-version",
+        "99",
+    ];
     served.end(&stale).exits_with(4).says("version");
     seed.decide(&question, "grace");
-    let late = served.end(&["review", &id, "--decision", "approve"]);
+    let late = served.end(&["review", &id, "--decision", "approve", "--message", "yes"]);
     let late = late.exits_with(4).says("grace decided `respond`");
     assert!(late.error_output.contains("hint:"), "{late:#?}");
     assert_eq!(
@@ -215,7 +231,14 @@ fn who_may_not_do_it_is_told_so() {
     let question = seed.question(&run).id.to_string();
     let served = Served::over(&seed.path());
     let viewer = served.token("victor", "viewer");
-    let decide = ["review", &question, "--decision", "approve"];
+    let decide = [
+        "review",
+        &question,
+        "--decision",
+        "approve",
+        "--message",
+        "yes",
+    ];
     end(&mut served.irq_as(&viewer, &["ps", "--json"])).exits_with(0);
     end(&mut served.irq_as(&viewer, &decide))
         .exits_with(77)
@@ -385,7 +408,14 @@ fn whoever_decides_through_the_server_is_told_that_the_server_goes_on() {
     let (left, other) = (put_aside(&seed), put_aside(&seed));
     let served = Served::over(&seed.path());
     let token = served.token("rita", "reviewer");
-    let decide = ["review", &left.id.to_string(), "--decision", "approve"];
+    let decide = [
+        "review",
+        &left.id.to_string(),
+        "--decision",
+        "approve",
+        "--message",
+        "yes",
+    ];
     let decided = end(&mut served.irq_as(&token, &decide)).exits_with(0);
     assert!(
         decided.output.contains("The server goes on with it."),
@@ -393,7 +423,14 @@ fn whoever_decides_through_the_server_is_told_that_the_server_goes_on() {
     );
     assert!(!decided.output.contains("irq resume"), "{decided:#?}");
     // Beside the store, nobody knows whether a server is there.
-    let decide = ["review", &other.id.to_string(), "--decision", "approve"];
+    let decide = [
+        "review",
+        &other.id.to_string(),
+        "--decision",
+        "approve",
+        "--message",
+        "yes",
+    ];
     let decided = seed.end(&decide).exits_with(0);
     assert!(decided.output.contains("irq resume"), "{decided:#?}");
 }
@@ -411,7 +448,7 @@ fn the_screens_say_too_that_the_server_goes_on() {
     ));
     press(&mut screen, "2\r");
     screen.exp_string("shall it go").unwrap();
-    read_and_press(&mut screen, "a");
+    read_and_press(&mut screen, "1a");
     until("it is decided", || {
         seed.interrupt(question.id).state == State::Resolved
     });

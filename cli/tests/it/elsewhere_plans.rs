@@ -228,6 +228,8 @@ fn rules_are_listed_and_revoked_through_a_server_as_beside_its_store() {
             &question,
             "--decision",
             "approve",
+            "--message",
+            "yes",
             "--remember",
             "run",
         ];

@@ -378,7 +378,14 @@ fn what_was_half_typed_when_somebody_else_decides_is_left_to_nobody() {
     press(&mut screen, "half an answer");
     let open = house.served.end(&["review", "--json"]).exits_with(0);
     let question = lines(&open.output)[0]["id"].as_str().unwrap().to_owned();
-    let decide = ["review", &question, "--decision", "approve"];
+    let decide = [
+        "review",
+        &question,
+        "--decision",
+        "approve",
+        "--message",
+        "yes",
+    ];
     house.served.end(&decide).exits_with(0);
     let told = format!("{question} was decided meanwhile: ada decided `approve`");
     screen.exp_string(&told).unwrap();

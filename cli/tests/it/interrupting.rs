@@ -392,7 +392,14 @@ fn the_owner_of_the_run_is_woken_by_each_request() {
     for arguments in [
         &["send", &agent, "hello"][..],
         &["reroute", &agent, "--to", "ORCHESTRATOR"],
-        &["review", &question, "--decision", "approve"],
+        &[
+            "review",
+            &question,
+            "--decision",
+            "approve",
+            "--message",
+            "yes",
+        ],
         &["interrupt", &id],
         &["interrupt", &id, "--mode", "immediate"],
     ] {

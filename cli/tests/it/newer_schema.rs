@@ -9,7 +9,7 @@ use crate::served::Served;
 fn asked(served: &Served, path: &str) -> (u16, Value) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
-        let told = reqwest::get(format!("{}{path}", served.url)).await.unwrap();
+        let told = tls::get(format!("{}{path}", served.url)).await.unwrap();
         let status = told.status().as_u16();
         let text = told.text().await.unwrap();
         (status, serde_json::from_str(&text).unwrap_or(Value::Null))

@@ -31,7 +31,7 @@ fn a_review_of_one_runs_question_is_not_taken_for_that_of_another_run() {
     let [(run, question), (other, _)] = two_that_wait(&place);
     let review = ["review", &question, "--run", &other];
     place.end(&review).exits_with(NOT_FOUND).says(&run);
-    let decide = [&review[..], &["--decision", "approve"]].concat();
+    let decide = [&review[..], &["--decision", "approve", "--message", "yes"]].concat();
     place.end(&decide).exits_with(NOT_FOUND).says(&run);
     place
         .end(&["review", &question, "--run", &run])

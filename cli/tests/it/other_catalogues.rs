@@ -106,7 +106,7 @@ fn a_run_of_another_program_goes_on_where_that_is_accepted_and_asks_its_question
 
         let id = again["id"].as_str().unwrap();
         place
-            .end(&["review", id, "--decision", "approve"])
+            .end(&["review", id, "--decision", "approve", "--message", "yes"])
             .exits_with(0);
         place.end(&["resume", &run, "--no-input"]).exits_with(0);
         assert_eq!(place.runs()[0]["state"], "completed", "{workflow}");
@@ -127,7 +127,7 @@ fn a_server_lets_it_go_on_too_and_has_the_question_answered() {
     assert_eq!(catalogue_of(&place.store(), &again), ours);
     let id = again["id"].as_str().unwrap();
     served
-        .end(&["review", id, "--decision", "approve"])
+        .end(&["review", id, "--decision", "approve", "--message", "yes"])
         .exits_with(0);
     crate::program::until("the run completes", || {
         place.runs()[0]["state"] == "completed"

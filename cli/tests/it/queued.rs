@@ -58,7 +58,7 @@ fn what_is_taken_back_is_read_by_nobody_and_what_is_read_cannot_be_taken_back() 
     let id = lines(&place.end(&["review", "--json"]).exits_with(0).output)[0]["id"].clone();
     let id = id.as_str().unwrap();
     place
-        .end(&["review", id, "--decision", "approve"])
+        .end(&["review", id, "--decision", "approve", "--message", "yes"])
         .exits_with(0);
     place.end(&["resume", &run, "--no-input"]).exits_with(0);
     let read = letters(&place, &run);
@@ -148,7 +148,7 @@ fn answered_elsewhere(between: impl FnOnce(&Place, &str)) -> String {
     let run = place.only_run();
     between(&place, &format!("{run}/orchestrator"));
     let id = open()[0]["id"].as_str().unwrap().to_owned();
-    let decided = place.end(&["review", &id, "--decision", "approve"]);
+    let decided = place.end(&["review", &id, "--decision", "approve", "--message", "yes"]);
     decided.exits_with(0);
     assert!(child.wait().unwrap().success());
     letters(&place, &run)

@@ -82,7 +82,11 @@ fn each_verdict_that_a_question_takes_can_be_given() {
     let seed = Seed::new();
     let run = seed.run();
     for (arguments, verdict, state) in [
-        (&["approve"][..], Verdict::Approve, State::Resolved),
+        (
+            &["approve", "--message", "yes"][..],
+            Verdict::Approve,
+            State::Resolved,
+        ),
         (
             &["reject", "--message", "no"],
             Verdict::Reject,
@@ -162,7 +166,14 @@ fn nobody_answers_a_question_of_his_own() {
         },
         ..question(&run)
     });
-    let approve = ["review", &own.id.to_string(), "--decision", "approve"];
+    let approve = [
+        "review",
+        &own.id.to_string(),
+        "--decision",
+        "approve",
+        "--message",
+        "yes",
+    ];
     seed.end(&approve)
         .exits_with(77)
         .says("you asked this question")
@@ -213,7 +224,7 @@ fn what_is_decided_stays_decided_and_says_by_whom() {
     seed.decide(&question, "bob");
     let id = question.id.to_string();
     for arguments in [
-        &["review", &id, "--decision", "approve"][..],
+        &["review", &id, "--decision", "approve", "--message", "yes"][..],
         &["reroute", &id, "--to", "ORCHESTRATOR"],
         &["review", &id, "--edit"],
     ] {
@@ -237,7 +248,16 @@ fn a_version_that_was_not_the_one_shown_is_refused() {
     let run = seed.run();
     let question = seed.question(&run);
     let id = question.id.to_string();
-    let stale = ["review", &id, "--decision", "approve", "--if-version", "3"];
+    let stale = [
+        "review",
+        &id,
+        "--decision",
+        "approve",
+        "--message",
+        "yes",
+        "--if-version",
+        "3",
+    ];
     seed.end(&stale)
         .exits_with(4)
         .says("it has version 4, not 3");
@@ -245,7 +265,16 @@ fn a_version_that_was_not_the_one_shown_is_refused() {
     seed.end(&stale)
         .exits_with(4)
         .says("it has version 4, not 3");
-    let right = ["review", &id, "--decision", "approve", "--if-version", "4"];
+    let right = [
+        "review",
+        &id,
+        "--decision",
+        "approve",
+        "--message",
+        "yes",
+        "--if-version",
+        "4",
+    ];
     seed.end(&right).exits_with(0);
 }
 
@@ -292,7 +321,7 @@ fn what_is_not_open_cannot_be_decided() {
     seed.end(&["review", stop, "--decision", "resume"])
         .exits_with(4)
         .says("its agent has not taken it up yet");
-    seed.end(&["review", "--decision", "approve"])
+    seed.end(&["review", "--decision", "approve", "--message", "yes"])
         .exits_with(2)
         .says("no interrupt is named");
 }
@@ -308,8 +337,15 @@ fn the_next_one_is_the_oldest_of_the_lane_that_goes_first() {
     seed.question(&run);
     let next = seed.json(&["review", "--next", "--json"]);
     assert_eq!(next["id"], first.id.to_string());
-    seed.end(&["review", "--next", "--decision", "approve"])
-        .exits_with(0);
+    seed.end(&[
+        "review",
+        "--next",
+        "--decision",
+        "approve",
+        "--message",
+        "yes",
+    ])
+    .exits_with(0);
     assert_eq!(seed.interrupt(first.id).state, State::Resolved);
 }
 
@@ -320,7 +356,16 @@ fn a_decision_is_remembered_listed_and_revoked() {
     let question = seed.question(&run);
     let id = question.id.to_string();
     let decide = |more: &[&str]| {
-        let mut arguments = vec!["review", &id, "--decision", "approve", "--remember", "run"];
+        let mut arguments = vec![
+            "review",
+            &id,
+            "--decision",
+            "approve",
+            "--message",
+            "yes",
+            "--remember",
+            "run",
+        ];
         arguments.extend(more);
         seed.end(&arguments)
     };
@@ -450,7 +495,7 @@ fn what_a_users_interrupt_goes_before_waits_for_it() {
     )
     .unwrap();
     let ended = seed
-        .end(&["review", &id, "--decision", "approve"])
+        .end(&["review", &id, "--decision", "approve", "--message", "yes"])
         .exits_with(4)
         .says("is held");
     assert!(ended.error_output.contains(stop), "{ended:#?}");
@@ -475,10 +520,10 @@ fn what_somebody_has_claimed_is_left_to_him() {
     )
     .unwrap();
     let id = question.id.to_string();
-    seed.end(&["review", &id, "--decision", "approve"])
+    seed.end(&["review", &id, "--decision", "approve", "--message", "yes"])
         .exits_with(4)
         .says("bob has claimed");
-    let mut bob = seed.irq(&["review", &id, "--decision", "approve"]);
+    let mut bob = seed.irq(&["review", &id, "--decision", "approve", "--message", "yes"]);
     end(bob.env("IRQ_USER", "bob")).exits_with(0);
 }
 

@@ -21,7 +21,7 @@ fn a_batch_decides_each_line_and_says_what_became_of_it() {
     seed.decide(&second, "bob");
     let batch = [
         json!({"interrupt": first.id, "decision": "respond", "message": "left", "version": 4}),
-        json!({"interrupt": second.id, "decision": "approve"}),
+        json!({"interrupt": second.id, "decision": "approve", "message": "yes"}),
         json!({"interrupt": third.id, "decision": "reroute", "reroute_to": "TICKET_ORCHESTRATOR"}),
     ];
     let batch: String = batch.iter().map(|line| format!("{line}\n")).collect();
@@ -48,8 +48,8 @@ fn a_batch_that_is_one_transaction_decides_all_lines_or_none() {
     let file = seed.folder.path().join("batch.ndjson");
     let write = |version: u64| {
         let batch = [
-            json!({"interrupt": first.id, "decision": "approve"}),
-            json!({"interrupt": second.id, "decision": "approve", "version": version}),
+            json!({"interrupt": first.id, "decision": "approve", "message": "yes"}),
+            json!({"interrupt": second.id, "decision": "approve", "message": "yes", "version": version}),
         ];
         let batch: String = batch.iter().map(|line| format!("{line}\n")).collect();
         fs::write(&file, batch).unwrap();
@@ -79,8 +79,9 @@ fn a_batch_of_which_nothing_is_decided_has_one_exit_code() {
     let run = seed.run();
     let question = seed.question(&run);
     seed.decide(&question, "bob");
-    let decided = json!({"interrupt": question.id, "decision": "approve"});
-    let unknown = json!({"interrupt": InterruptId::generate(), "decision": "approve"});
+    let decided = json!({"interrupt": question.id, "decision": "approve", "message": "yes"});
+    let unknown =
+        json!({"interrupt": InterruptId::generate(), "decision": "approve", "message": "yes"});
     let file = seed.folder.path().join("batch.ndjson");
     for (batch, code) in [([&decided, &unknown], 4), ([&unknown, &decided], 3)] {
         let batch: String = batch.iter().map(|line| format!("{line}\n")).collect();
@@ -102,7 +103,7 @@ fn a_batch_with_a_line_that_cannot_be_read_decides_nothing() {
     let question = seed.question(&run);
     let batch = format!(
         "{}\n{{\"interrupt\":1}}\n",
-        json!({"interrupt": question.id, "decision": "approve"})
+        json!({"interrupt": question.id, "decision": "approve", "message": "yes"})
     );
     let ended = end_with_input(&mut seed.irq(&["review", "--batch", "-"]), batch.as_bytes());
     ended.exits_with(2).says("line 2");

@@ -113,7 +113,14 @@ fn nothing_is_said_to_a_fork_of_a_run_that_a_worker_has_ended_where_nobody_would
     let questions = list(&["review", "--json"]);
     let question = questions[0]["id"].as_str().unwrap();
     place
-        .end(&["review", question, "--decision", "approve"])
+        .end(&[
+            "review",
+            question,
+            "--decision",
+            "approve",
+            "--message",
+            "yes",
+        ])
         .exits_with(0);
     place.end(&["resume", &run, "--no-input"]).exits_with(6);
 

@@ -137,7 +137,7 @@ async fn a_worker_says_that_it_is_ready_and_what_it_has_to_whoever_asks() {
     let worker = installation.work(&["--slots", "3", "--probes", "127.0.0.1:0"]);
     let (_before, at) = worker.page.split_once("Probes at ").unwrap();
     let ready = at.trim_end_matches('.');
-    let text = async |at: &str| reqwest::get(at).await.unwrap().text().await.unwrap();
+    let text = async |at: &str| tls::get(at).await.unwrap().text().await.unwrap();
     assert_eq!(text(ready).await, "ready\n");
     let metrics = text(&ready.replace("readyz", "metrics")).await;
     for line in [
@@ -170,12 +170,12 @@ async fn a_worker_that_stops_says_that_it_is_not_ready() {
     asks_its_model(&*open(&installation.store()).await, &run).await;
     worker.send(Signal::TERM);
     loop {
-        let answer = reqwest::get(&ready).await.expect("its port is open");
+        let answer = tls::get(&ready).await.expect("its port is open");
         if answer.status() == StatusCode::SERVICE_UNAVAILABLE {
             break;
         }
     }
-    let metrics = reqwest::get(ready.replace("readyz", "metrics")).await;
+    let metrics = tls::get(ready.replace("readyz", "metrics")).await;
     assert!(metrics.unwrap().status().is_success());
     let (code, told) = worker.ended();
     assert_eq!(code, Some(0), "{told}");

@@ -153,7 +153,7 @@ fn a_resume_whose_store_is_gone_ends_with_a_failure_that_says_so() {
 fn readiness(served: &Served) -> (u16, String) {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
-        let told = reqwest::get(format!("{}/readyz", served.url));
+        let told = tls::get(format!("{}/readyz", served.url));
         let told = told.await.unwrap();
         (told.status().as_u16(), told.text().await.unwrap())
     })

@@ -178,7 +178,7 @@ fn what_was_typed_before_a_question_could_be_read_does_not_answer_it() {
     press(&mut screen, "\x1b");
     screen.exp_string("shall it go").unwrap();
     assert_eq!(seed.interrupt(question.id).state, State::AwaitingReview);
-    read_and_press(&mut screen, "a");
+    read_and_press(&mut screen, "1a");
     until("it is decided", || {
         seed.interrupt(question.id).state == State::Resolved
     });

@@ -79,14 +79,11 @@ async def test_the_sample_of_langgraph_runs_to_its_end(router: Router, ann: Oper
 @pytest.mark.parametrize(
     ("decision", "payload", "expected"),
     [
-        ("approve", {}, True),
         ("reject", {}, False),
         ("ignore", {}, False),
         ("cancel", {}, False),
         # Marked, and then rejected: a no is a no.
         ("reject", {"choices": ["yes"], "text": "He is a fraud."}, False),
-        # The kind has no route, so there is no request that a person could change.
-        ("edit", {"request": {"path": "/tmp/y"}}, False),
         ("approve", {"choices": ["yes"]}, "yes"),
         ("respond", {"text": "later"}, "later"),
     ],

@@ -106,7 +106,7 @@ def send_to_legal(ann: Phone, question: str) -> None:
     page.wait_for_url(f"**{question}")
     ann.fits()
     assert page.locator("[data-testid=quoted]").get_by_text("Refund 120 € for order 17?").is_visible()
-    assert page.locator("[data-testid=target]").inner_text() == "Refunds"
+    assert page.locator("[data-testid=target]").inner_text() == "The answer goes back to REFUNDS."
     assert ann.sees(page.get_by_role("button", name="Approve", exact=True))
     ann.tap(page.get_by_text("Send it elsewhere"))
     ann.fits()

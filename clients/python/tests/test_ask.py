@@ -213,12 +213,11 @@ async def test_a_deadline_expires(router: Router) -> None:
 @pytest.mark.parametrize(
     ("decision", "payload", "meaning"),
     [
-        ("approve", {}, Approved),
+        ("approve", {"text": "be quick", "confirmations": {"seen": True}}, Approved),
         ("edit", {"request": {"cents": 3}}, Approved),
-        ("approve", {"choices": ["yes"]}, Answered),
-        ("approve", {"choices": ["no"]}, Answered),
-        ("approve", {"confirmations": {"seen": True}}, Approved),
-        ("approve", {"confirmations": {"seen": False}}, Answered),
+        ("approve", {"choices": ["yes"], "confirmations": {"seen": True}}, Answered),
+        ("approve", {"choices": ["no"], "confirmations": {"seen": True}}, Answered),
+        ("approve", {"text": "yes", "confirmations": {"seen": False}}, Answered),
         ("respond", {"text": "No! He is a fraud."}, Answered),
         ("reroute", {"reroute_to": "LEGAL"}, Rerouted),
         ("reject", {"text": "He is a fraud.", "choices": ["yes"], "confirmations": {"seen": True}}, Declined),

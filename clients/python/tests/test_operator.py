@@ -81,7 +81,7 @@ async def test_a_claim_keeps_others_out(question: Interrupt, ann: Operator, bob:
     assert claimed.claimed_by is not None
     assert claimed.claimed_by.by == "bob"
     with pytest.raises(Claimed):
-        await ann.decide(await ann.interrupt(question.id), "approve")
+        await ann.decide(await ann.interrupt(question.id), "approve", choices=["yes"])
     released = await bob.release(claimed)
     assert released.claimed_by is None
     await ann.decide(released, "approve", choices=["yes"])
@@ -91,10 +91,10 @@ async def test_what_was_not_seen_is_not_decided(question: Interrupt, ann: Operat
     await ann.claim(question)
     other = dataclasses.replace(question, version=question.version - 1)
     with pytest.raises(StaleVersion):
-        await ann.decide(other, "approve")
+        await ann.decide(other, "approve", choices=["yes"])
     changed = dataclasses.replace(await ann.interrupt(question.id), shown_digest="0" * 64)
     with pytest.raises(StaleVersion):
-        await ann.decide(changed, "approve")
+        await ann.decide(changed, "approve", choices=["yes"])
 
 
 async def test_what_is_not_offered_is_refused(question: Interrupt, ann: Operator) -> None:

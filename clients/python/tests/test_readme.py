@@ -81,7 +81,9 @@ def program(snippet: str) -> str:
 def checked(checker: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     """What a type checker says of all programs of a folder."""
     (folder / "pyrightconfig.json").write_text('{"typeCheckingMode": "standard"}')
-    command = [str(Path(sys.executable).with_name(checker[0])), *checker[1:], *map(str, folder.glob("*.py"))]
+    # mypy takes the interpreter that it runs in, pyright any that it finds.
+    python = ["--pythonpath", sys.executable] if checker[0] == "basedpyright" else []
+    command = [str(Path(sys.executable).with_name(checker[0])), *checker[1:], *python, *map(str, folder.glob("*.py"))]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 

@@ -133,8 +133,10 @@ fn draw_modal(frame: &mut Frame<'_>, area: Rect, state: &ScreenState, modal: &Mo
         "it resumes unchanged as soon as it has stopped"
     } else if modal.chosen.is_some() {
         "chosen; carried out as soon as the agent has stopped"
+    } else if state.is_stopping(modal) {
+        "Tab next · Enter choose · Esc stop at once"
     } else {
-        "Tab next · Enter choose · Esc stop at once, or once paused resume unchanged"
+        "Tab next · Enter choose · Esc resume unchanged"
     };
     frame.render_widget(Paragraph::new(Span::styled(hint, look.faint())), foot);
 }

@@ -104,6 +104,8 @@ impl Bench {
 
     /// A session with a server that listens.
     pub(super) async fn client_at(&self, address: &str) -> Client {
+        // The client of the protocol library takes the provider that is installed.
+        let _installed = tls::provider();
         let transport = StreamableHttpClientTransport::from_uri(address);
         let service = Heard::new("probe").serve(transport).await.unwrap();
         let server = None;

@@ -56,11 +56,10 @@ async function settle(run: Run<typeof desk, null>, deadlineMs?: number): Promise
 
 const CONFIRMED = { confirmations: { seen: true } };
 const TABLE: readonly (readonly [decision: DecisionName, options: DecisionOptions, heard: Heard])[] = [
-  ['approve', CONFIRMED, { as: 'approved', said: null, paid: 12_000 }],
   ['approve', { ...CONFIRMED, text: 'be quick' }, { as: 'approved', said: 'be quick', paid: 12_000 }],
   ['edit', { request: { cents: 5 } }, { as: 'approved', said: null, paid: 5 }],
   ['approve', { ...CONFIRMED, choices: ['no'] }, { as: 'answered', said: [null, ['no'], { seen: true }] }],
-  ['approve', { confirmations: { seen: false } }, { as: 'answered', said: [null, [], { seen: false }] }],
+  ['approve', { confirmations: { seen: false }, text: 'no' }, { as: 'answered', said: ['no', [], { seen: false }] }],
   ['respond', { text: 'No! He is a fraud.' }, { as: 'answered', said: ['No! He is a fraud.', [], {}] }],
   ['reroute', { rerouteTo: 'LEGAL' }, { as: 'rerouted', said: 'LEGAL' }],
   ['reject', {}, { as: 'declined', said: ['reject', null, [], {}] }],
@@ -101,7 +100,7 @@ describe('what a decision is for the code that asked', { concurrency: 8 }, () =>
       await ann.requestInterrupt({ agentId: `${run.id}/root/refunds`, agentType: refunds.kind }, 'Let legal look', { rerouteTo: 'LEGAL' });
       return settle(run);
     });
-    await ann.decide(await openQuestion(ann, 'steered'), 'approve', CONFIRMED);
+    await ann.decide(await openQuestion(ann, 'steered'), 'approve', { ...CONFIRMED, text: 'go' });
     assert.deepEqual(await running, { as: 'rerouted', said: 'LEGAL' });
   });
 });

@@ -86,7 +86,7 @@ impl LoginGuide for Visitor {
     }
 
     async fn show(&self, page: LoginPage) {
-        assert!(reqwest::get(&page.url).await.unwrap().status().is_success());
+        assert!(tls::get(&page.url).await.unwrap().status().is_success());
     }
 }
 

@@ -140,10 +140,10 @@ impl LoginGuide for Misled {
             "code=stolen",
             "error=access_denied",
         ] {
-            let answer = reqwest::get(format!("{back}?{strange}")).await.unwrap();
+            let answer = tls::get(format!("{back}?{strange}")).await.unwrap();
             assert_eq!(answer.status(), 404, "{strange}");
         }
-        assert!(reqwest::get(page).await.unwrap().status().is_success());
+        assert!(tls::get(page).await.unwrap().status().is_success());
     }
 }
 
