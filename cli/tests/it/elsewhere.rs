@@ -210,7 +210,7 @@ fn a_batch_says_of_each_line_what_became_of_it() {
     seed.decide(&questions[0], "grace");
     let batch = seed.folder.path().join("batch.ndjson");
     let line = |id: &dyn std::fmt::Display| {
-        format!("{{\"interrupt\": \"{id}\", \"decision\": \"approve\"}}\n")
+        format!("{{\"interrupt\": \"{id}\", \"decision\": \"approve\", \"message\": \"yes\"}}\n")
     };
     let text = line(&questions[0].id) + &line(&questions[1].id);
     std::fs::write(&batch, text).unwrap();

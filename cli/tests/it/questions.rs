@@ -131,7 +131,7 @@ fn a_script_answers_what_it_names_and_a_person_the_rest() {
         run_in(folder.path())
             .arg("--script")
             .arg(example_script("tour.json")),
-        b"1: the code first\n\ngo-on\ny\nwait\n",
+        b"1: the code first\ny\ngo-on\nwait\n",
     )
     .exits_with(0);
     assert!(

@@ -114,7 +114,7 @@ def send_to_legal(ann: Phone, question: str) -> None:
     ann.tap(page.get_by_role("button", name="Reroute", exact=True))
     page.locator("[data-testid=review][data-state=rerouted]").wait_for()
     ann.fits()
-    assert page.locator("[data-testid=target]").inner_text() == "Legal"
+    assert page.locator("[data-testid=target]").inner_text().startswith("The answer goes to LEGAL")
 
 
 def legal_routes(body: dict[str, Any]) -> list[str]:

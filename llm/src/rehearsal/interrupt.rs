@@ -63,9 +63,8 @@ fn requested(messages: &[Message]) -> Option<Map<String, Value>> {
         }
     }
     for (name, list) in [("choices", choices), ("confirmationItems", confirmations)] {
-        if !list.is_empty() {
-            fields.insert(name.to_owned(), Value::Array(list));
-        }
+        // What the supervisor does not offer is not made up.
+        fields.insert(name.to_owned(), Value::Array(list));
     }
     Some(fields)
 }
