@@ -11,7 +11,7 @@ use interrupts::life::{
     Actor, Admission, Choosing, Evidence, ExpiryOutcome, Interrupt, Judge, Recurrence, Role,
     RunState, Scope, State, USUAL_ATTEMPTS, Verdict,
 };
-use interrupts::store::{Delivery, NewRun};
+use interrupts::store::{Delivery, NewRun, RunError};
 use interrupts::{ActorName, IdempotencyKey, KindName, OwnerName, RouteName};
 use jiff::SignedDuration;
 use planning::{PlanEditError, PlanPreview, StoredPlan};
@@ -402,8 +402,12 @@ impl World {
             alias: None,
             content: "{}".to_owned(),
         };
-        let forked = self.kept.store.fork_run_with(at, new, known).await;
-        self.kept.run = forked.unwrap().id;
+        match self.kept.store.fork_run_with(at, new, known).await {
+            Ok(forked) => self.kept.run = forked.id,
+            // What was said to it and not read belongs to it.
+            Err(RunError::MessagesWait(_)) => {}
+            Err(error) => panic!("{error}"),
+        }
     }
 
     /// Nobody disturbs it any more, and whoever is asked approves.

@@ -79,8 +79,8 @@ fn esc_opens_the_window_at_once_and_asks_the_agent_to_pause() {
             .iter()
             .any(|interrupt| interrupt.node.as_str() == "orchestrator/discovery")
     });
-    // Closed again before it has taken hold: it is taken back, and nothing else happened.
-    press(&mut screen, "\x1b");
+    // Resumed unchanged before it has taken hold: it is taken back, and nothing else happened.
+    press(&mut screen, "\t\t\r");
     until("the pause is taken back", || {
         seed.interrupts(&run)
             .iter()
@@ -266,7 +266,7 @@ fn esc_does_its_one_thing_on_every_screen() {
     press(&mut screen, "\x1b");
     screen.exp_string("Nothing runs here").unwrap();
     assert!(seed.interrupts(&run).iter().all(|it| it.id == question.id));
-    // Where an agent is marked, it is interrupted, and the second Esc takes that back.
+    // Where an agent is marked, it is interrupted, and *Resume unchanged* takes that back.
     for (keys, screens) in [("1jj", "agents"), ("1\r", "run"), ("2", "inbox")] {
         let before = seed.interrupts(&run).len();
         press(&mut screen, keys);
@@ -274,7 +274,7 @@ fn esc_does_its_one_thing_on_every_screen() {
         press(&mut screen, "\x1b");
         screen.exp_string("modify the plan").unwrap();
         until(screens, || seed.interrupts(&run).len() == before + 1);
-        press(&mut screen, "\x1b");
+        press(&mut screen, "\t\t\r");
         until(screens, || {
             let last = seed.interrupts(&run).pop().unwrap();
             last.state == State::Cancelled

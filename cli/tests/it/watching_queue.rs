@@ -81,7 +81,7 @@ fn an_interrupt_brings_back_what_the_agent_has_not_read() {
     });
     assert!(messages(&seed, &run)[1].state.is_waiting(), "bob's waits");
     // The window is closed; what she had written stands in the line again.
-    press(&mut screen, "\x1b");
+    press(&mut screen, "\t\t\r");
     until("the pause is taken back", || {
         let asked = seed.interrupts(&run);
         asked.len() == 1 && asked[0].state == interrupts::life::State::Cancelled

@@ -171,7 +171,7 @@ fn over_a_slow_link_no_key_is_lost_and_esc_interrupts_before_what_was_drawn_is_s
         sent.iter()
             .any(|sent| sent.message.text == "look at the tests, then at the ovens")
     });
-    link.press("\x1b");
+    link.press("\t\t\r");
     until("the pause is taken back", || {
         let asked = seed.interrupts(&run);
         asked.iter().all(|pause| pause.state == State::Cancelled)
@@ -195,7 +195,7 @@ fn a_terminal_that_takes_nothing_holds_up_no_end() {
     let mut link = Link::of(&seed);
     link.press("1jj\x1b");
     until("a pause", || !seed.interrupts(&run).is_empty());
-    link.press("\x1b");
+    link.press("\t\t\r");
     until("the pause is taken back", || {
         let asked = seed.interrupts(&run);
         asked.iter().all(|pause| pause.state == State::Cancelled)

@@ -146,7 +146,7 @@ fn what_is_written_in_a_window_that_is_closed_joins_the_draft() {
     pause(&seed, &run, Scope::Agent);
     press(&mut screen, "JWK");
     std::thread::sleep(Duration::from_millis(200));
-    press(&mut screen, "\x1b");
+    press(&mut screen, "\t\t\r");
     is_taken_back(&seed, &run);
     press(&mut screen, "\r");
     until("both are sent", || sent(&seed, &run) == ["QXZ JWK"]);
@@ -173,7 +173,7 @@ fn whoever_does_not_end_the_run_after_all_is_in_the_window_again_with_what_he_wr
     screen.exp_string("yes").unwrap();
     press(&mut screen, "n");
     screen.exp_string("modify the plan").unwrap();
-    press(&mut screen, "\x1b");
+    press(&mut screen, "\t\t\r");
     is_taken_back(&seed, &run);
     press(&mut screen, "\t\r");
     until("what was written is sent", || sent(&seed, &run) == ["QXZ"]);

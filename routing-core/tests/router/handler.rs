@@ -60,7 +60,7 @@ async fn human_review_goes_back_to_the_origin_and_the_answer_is_in_the_prompt() 
 
 #[tokio::test]
 async fn a_workers_interrupt_goes_back_to_its_route() {
-    let (scene, desks) = (Scene::new(), Desks::new(&[EDIT], vec![Answer::default()]));
+    let (scene, desks) = (Scene::new(), Desks::new(&[EDIT], vec![chose("first")]));
     let request = Interrupt::Proofreader(ProofreaderInterrupt {
         details: details(InterruptType::HumanReview),
         paragraph: "1".to_owned(),
@@ -70,7 +70,7 @@ async fn a_workers_interrupt_goes_back_to_its_route() {
 
 #[tokio::test]
 async fn the_bound_event_wins_over_the_origin_and_is_consumed_with_the_decision() {
-    let (scene, desks) = (Scene::new(), Desks::new(&[DRAFT], vec![Answer::default()]));
+    let (scene, desks) = (Scene::new(), Desks::new(&[DRAFT], vec![chose("first")]));
     desks
         .reroutes
         .store(
@@ -284,7 +284,7 @@ async fn nobody_there_leaves_the_interrupt_open_and_its_reroute_bound() {
         .answers
         .lock()
         .unwrap()
-        .push_back(Answer::default());
+        .push_back(chose("first"));
     assert!(
         scene
             .routed(&desks, from_editor(InterruptType::HumanReview))

@@ -3,11 +3,11 @@
 use routing_core::InterruptType;
 use routing_core::handler::DecidedBy;
 use routing_core::model::{ModelCall, Role};
-use routing_core::review::{Answer, Resume};
+use routing_core::review::Resume;
 use serde_json::{Value, json};
 
 use crate::domain::{Desks, Edit, from_editor, node};
-use crate::scene::Scene;
+use crate::scene::{Scene, chose};
 
 const EDIT: &str = r#"{"edit":{"text":"The newer figure.","notes":[]}}"#;
 const MARK: &str = "[resolution]\n";
@@ -18,22 +18,25 @@ fn facts(call: &ModelCall) -> Value {
 }
 
 #[tokio::test]
-async fn what_was_not_confirmed_counts_as_its_default_and_what_was_said_as_said() {
-    for (said, expected) in [(None, true), (Some(false), false)] {
-        let answer = Answer {
-            confirmations: said
-                .map(|said| ("cite".to_owned(), said))
-                .into_iter()
-                .collect(),
-            ..Answer::default()
-        };
+async fn only_what_a_person_said_of_an_item_is_told_and_never_what_the_agent_suggests() {
+    // The agent suggests yes.
+    for (said, expected) in [
+        (None, json!([])),
+        (
+            Some(false),
+            json!([{ "id": "cite", "prompt": "Cite it?", "confirmed": false }]),
+        ),
+    ] {
+        let mut answer = chose("first");
+        answer
+            .confirmations
+            .extend(said.map(|said| ("cite".to_owned(), said)));
         let desks = Desks::new(&[EDIT], vec![answer]);
         Scene::new()
             .routed(&desks, from_editor(InterruptType::HumanReview))
             .await;
         let facts = facts(&desks.model.calls.lock().unwrap()[0]);
-        let confirmed = json!([{ "id": "cite", "prompt": "Cite it?", "confirmed": expected }]);
-        assert_eq!(facts["decision"]["confirmations"], confirmed);
+        assert_eq!(facts["decision"]["confirmations"], expected);
     }
 }
 
@@ -67,7 +70,7 @@ async fn new_input_after_a_pause_is_worked_into_the_last_request_of_the_route() 
 
 #[tokio::test]
 async fn the_agents_own_instructions_are_not_those_of_the_resolution() {
-    let desks = Desks::new(&[EDIT], vec![Answer::default()]);
+    let desks = Desks::new(&[EDIT], vec![chose("first")]);
     Scene::new()
         .routed(&desks, from_editor(InterruptType::HumanReview))
         .await;

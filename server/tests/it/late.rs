@@ -48,7 +48,7 @@ async fn what_somebody_filled_in_stands_beside_the_decision_that_was_faster() {
     let refused = late.post(&path, &fields).await;
     assert_eq!(refused.status(), StatusCode::CONFLICT);
     let page = refused.text().await.unwrap();
-    assert!(page.contains("alex decided `approve`"), "{page}");
+    assert!(page.contains("alex decided `respond`"), "{page}");
     assert!(!page.contains("<textarea"), "nothing can be sent: {page}");
     let kept = page.split("data-testid=\"kept\"").nth(1).unwrap();
     let kept = kept.split("</section>").next().unwrap();

@@ -346,10 +346,6 @@ async fn a_run_is_watched_stopped_steered_and_continued_from_the_page() {
     ] {
         assert!(page.contains(text), "{text}: {page}");
     }
-    let sent = browser
-        .post(&format!("{path}/message"), &[("text", "look at the tests")])
-        .await;
-    assert_eq!(sent.status(), StatusCode::SEE_OTHER);
     let stop = [
         ("node", "orchestrator/discovery"),
         ("mode", "immediate"),
@@ -368,11 +364,18 @@ async fn a_run_is_watched_stopped_steered_and_continued_from_the_page() {
         (&json!("immediate"), &json!("agent"))
     );
     let number = number.to_string();
-    let forked = browser
-        .post(&format!("{path}/resume"), &[("checkpoint", &number)])
-        .await;
+    let fork = [("checkpoint", &*number)];
+    let resume = format!("{path}/resume");
+    let forked = browser.post(&resume, &fork).await;
     assert_eq!(forked.status(), StatusCode::SEE_OTHER);
     assert_ne!(forked.headers()["location"], path.as_str());
+    let sent = browser
+        .post(&format!("{path}/message"), &[("text", "look at the tests")])
+        .await;
+    assert_eq!(sent.status(), StatusCode::SEE_OTHER);
+    // What waits for an agent of this run is not handed on.
+    let refused = browser.post(&resume, &fork).await;
+    assert_eq!(refused.status(), StatusCode::CONFLICT);
     let nobody = browser
         .post(&format!("{path}/stop"), &[("node", "nobody")])
         .await;

@@ -149,7 +149,7 @@ async fn a_run_that_waits_for_people_is_taken_once_one_of_them_has_answered() {
     let path = format!("/v1/workflows/{WORKFLOW}/leases");
     let taking = json!({"worker": "second"});
     assert_eq!(desk.post(&path, &taking).await.status, 204);
-    let approve = json!({"decision": "approve"});
+    let approve = json!({"decision": "approve", "message": "yes"});
     desk.decides(&first["interrupt_id"], &approve).await.fine();
     desk.dies_and_comes_back();
     let taken = desk.post(&path, &taking).await;
@@ -169,7 +169,7 @@ async fn of_many_waiting_runs_an_idle_worker_takes_the_answered_one_at_once() {
     let path = format!("/v1/workflows/{WORKFLOW}/leases");
     let (second, third) = (json!({"worker": "second"}), json!({"worker": "third"}));
     assert_eq!(desk.post(&path, &second).await.status, 204);
-    let approve = json!({"decision": "approve"});
+    let approve = json!({"decision": "approve", "message": "yes"});
     for (place, beside_the_server) in [(3, false), (0, true), (2, true), (0, false)] {
         let (id, interrupt) = waiting.remove(place);
         if beside_the_server {
@@ -218,7 +218,7 @@ async fn a_worker_reaches_its_own_workflow_alone_and_never_decides() {
     }
     let interrupt = asked["interrupt_id"].as_str().unwrap();
     let decide = format!("/v1/interrupts/{interrupt}/decisions");
-    let approve = json!({"decision": "approve"});
+    let approve = json!({"decision": "approve", "message": "yes"});
     for token in [&desk.worker, &stranger] {
         let told = desk
             .asks(token, Method::POST, &decide, Some(&approve))

@@ -66,7 +66,7 @@ async fn a_key_stands_for_what_was_asked_with_it_and_nothing_else() {
     ];
     for is_decided in [false, true] {
         if is_decided {
-            let yes = json!({"decision": "approve"});
+            let yes = json!({"decision": "approve", "message": "yes"});
             desk.decides(&asked["interrupt_id"], &yes).await.fine();
         }
         for (member, other, named) in &others {
@@ -116,7 +116,7 @@ async fn whatever_waits_for_a_decision_is_told_as_soon_as_it_is_made() {
     };
     let watches = async { run.get("signals?wait_ms=20000").await.fine() };
     let decides = async {
-        let deciding = json!({"decision": "approve"});
+        let deciding = json!({"decision": "approve", "message": "yes"});
         desk.decides(&asked["interrupt_id"], &deciding).await.fine();
         Instant::now()
     };
@@ -155,7 +155,7 @@ async fn the_request_that_asks_waits_for_the_decision_and_is_told_of_it_alone() 
     };
     let decides = async {
         let open = desk.installation.questions(1).await;
-        let deciding = json!({"decision": "approve"});
+        let deciding = json!({"decision": "approve", "message": "yes"});
         desk.decides(&json!(open[0]), &deciding).await.fine();
     };
     let ((status, told), watched, ()) = tokio::join!(asks, watches, decides);
@@ -245,17 +245,23 @@ async fn an_event_of_a_supervisor_is_taken_by_the_next_question_of_its_agent() {
         .await;
     assert_eq!(of_event["state"], "cancelled", "{of_event}");
     assert_eq!(run.get("signals").await.fine()["asked"], json!([]));
-    desk.decides(&asked["interrupt_id"], &json!({"decision": "approve"}))
-        .await
-        .fine();
+    desk.decides(
+        &asked["interrupt_id"],
+        &json!({"decision": "approve", "message": "yes"}),
+    )
+    .await
+    .fine();
     let decided = run.get("questions/refund?wait_ms=20000").await.fine();
     assert_eq!(decided["route"]["name"], "LEGAL");
     assert_eq!(decided["route"]["rerouted"], true);
     // It was consumed with that decision: the next answer goes where its kind says.
     let next = run.asks("again", "REFUNDS").await;
-    desk.decides(&next["interrupt_id"], &json!({"decision": "approve"}))
-        .await
-        .fine();
+    desk.decides(
+        &next["interrupt_id"],
+        &json!({"decision": "approve", "message": "yes"}),
+    )
+    .await
+    .fine();
     let decided = run.get("questions/again?wait_ms=20000").await.fine();
     assert_eq!(decided["route"]["name"], "REFUNDS");
     let fate = desk.installation.json("/v1/interrupt-requests/evt-1").await;
@@ -276,9 +282,12 @@ async fn an_event_waits_for_a_question_of_its_agent_and_one_that_was_asked_befor
     run.asks("before", "REFUNDS").await;
     let after = run.asks("after", "REFUNDS").await;
     for (asked, key, route) in [(before, "before", "REFUNDS"), (after, "after", "LEGAL")] {
-        desk.decides(&asked["interrupt_id"], &json!({"decision": "approve"}))
-            .await
-            .fine();
+        desk.decides(
+            &asked["interrupt_id"],
+            &json!({"decision": "approve", "message": "yes"}),
+        )
+        .await
+        .fine();
         let path = format!("questions/{key}?wait_ms=20000");
         assert_eq!(run.get(&path).await.fine()["route"]["name"], route, "{key}");
     }

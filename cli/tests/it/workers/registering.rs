@@ -152,9 +152,12 @@ async fn a_run_ends_under_its_own_version_where_the_newest_would_change_what_has
     assert_eq!(digest(&new.stands().await), digest(&newest));
     for (run, is_taken) in [(&own, true), (&new, false)] {
         let asked = run.asks("refund", "REFUNDS").await;
-        desk.decides(&asked["interrupt_id"], &json!({"decision": "approve"}))
-            .await
-            .fine();
+        desk.decides(
+            &asked["interrupt_id"],
+            &json!({"decision": "approve", "message": "yes"}),
+        )
+        .await
+        .fine();
         let answer = json!({"answer": {"refund": {"amount": "5 euro"}}});
         let told = run.post("questions/refund/request", &answer).await;
         assert_eq!(told.status.is_success(), is_taken, "{told:?}");

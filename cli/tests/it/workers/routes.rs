@@ -23,7 +23,7 @@ async fn decided(run: &Run<'_>, kind: &str, target: &str) -> String {
     let key = format!("{kind}-{target}");
     let asked = run.asks(&key, kind).await;
     let decision = match kind == target {
-        true => json!({"decision": "approve"}),
+        true => json!({"decision": "approve", "message": "yes"}),
         false => json!({"decision": "reroute", "reroute_to": target}),
     };
     run.desk

@@ -47,9 +47,12 @@ async fn a_pause_takes_hold_when_the_worker_says_so_and_a_person_resumes_it() {
     let taken = desk.post(&lease, &taking).await.fine();
     assert_eq!(taken["state"], "running");
     // The question outlived the pause, and can be answered.
-    desk.decides(&asked["interrupt_id"], &json!({"decision": "approve"}))
-        .await
-        .fine();
+    desk.decides(
+        &asked["interrupt_id"],
+        &json!({"decision": "approve", "message": "yes"}),
+    )
+    .await
+    .fine();
 }
 
 #[tokio::test]

@@ -99,7 +99,11 @@ async fn a_yes_an_answer_and_a_reroute_are_told_apart_and_have_a_route() {
     let run = desk.run().await;
     let edited = json!({"editedRequest": {"amount": "5 euro"}});
     let table = [
-        ("plain", json!({"decision": "approve"}), "approved"),
+        (
+            "plain",
+            json!({"decision": "approve", "message": "yes", "payload": {"confirmations": {"seen": true}}}),
+            "approved",
+        ),
         (
             "edited",
             json!({"decision": "edit", "payload": edited}),
@@ -112,12 +116,12 @@ async fn a_yes_an_answer_and_a_reroute_are_told_apart_and_have_a_route() {
         ),
         (
             "chosen",
-            json!({"decision": "approve", "payload": {"selectedChoices": ["no"]}}),
+            json!({"decision": "approve", "payload": {"selectedChoices": ["no"], "confirmations": {"seen": true}}}),
             "answered",
         ),
         (
             "refused",
-            json!({"decision": "approve", "payload": {"confirmations": {"seen": false}}}),
+            json!({"decision": "approve", "message": "yes", "payload": {"confirmations": {"seen": false}}}),
             "answered",
         ),
         (
