@@ -153,7 +153,8 @@ fn a_review_at_a_terminal_shows_the_change_that_a_server_made_before_it_is_appli
     screen.exp_string("modify_plan").unwrap();
     screen.exp_eof().unwrap();
     let done = carried_out(&desk, &run);
-    assert_eq!(tasks(&done["done"])[1..], texts(&proposed)[..]);
+    // The step that was under way is done before them, unless it was stopped first.
+    assert!(tasks(&done["done"]).ends_with(&texts(&proposed)), "{done}");
 }
 
 /// The screens over a server, as `ada`.

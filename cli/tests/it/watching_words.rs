@@ -173,7 +173,8 @@ fn whoever_does_not_end_the_run_after_all_is_in_the_window_again_with_what_he_wr
     screen.exp_string("yes").unwrap();
     press(&mut screen, "n");
     screen.exp_string("modify the plan").unwrap();
-    press(&mut screen, "\t\t\r");
+    // From the button that ends the run to the one that resumes it.
+    press(&mut screen, "\t\t\t\r");
     is_taken_back(&seed, &run);
     press(&mut screen, "\t\r");
     until("what was written is sent", || sent(&seed, &run) == ["QXZ"]);

@@ -178,6 +178,8 @@ async fn of_many_waiting_runs_an_idle_worker_takes_the_answered_one_at_once() {
                 interrupt.as_str().unwrap(),
                 "--decision",
                 "approve",
+                "--message",
+                "yes",
             ];
             let store = desk.installation.store();
             end(irq().args(review).env("IRQ_STORE", store)).exits_with(0);

@@ -66,7 +66,8 @@ async fn a_key_stands_for_what_was_asked_with_it_and_nothing_else() {
     ];
     for is_decided in [false, true] {
         if is_decided {
-            let yes = json!({"decision": "approve", "message": "yes"});
+            let seen = json!({"confirmations": {"seen": true}});
+            let yes = json!({"decision": "approve", "message": "yes", "payload": seen});
             desk.decides(&asked["interrupt_id"], &yes).await.fine();
         }
         for (member, other, named) in &others {
