@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use agents::RouteType;
 use agents::records::InterruptRouting;
+use control::OfferedChoices;
 use interrupts::life::{Family, Interrupt, RunState, State, Verdict};
 use interrupts::store::{Filter, Run};
 use rand_chacha::ChaCha8Rng;
@@ -119,6 +120,11 @@ impl Examined {
             given.extend(["--to".to_owned(), to.as_str().to_owned()]);
         } else if matches!(verdict, Verdict::Respond | Verdict::Approve) {
             given.extend(["--message".to_owned(), format!("said {number}")]);
+            if verdict == Verdict::Approve {
+                let items = OfferedChoices::of(row).confirmation_items;
+                let yes = items.iter().map(|item| format!("{}=yes", item.id));
+                given.extend(yes.flat_map(|yes| ["--confirm".to_owned(), yes]));
+            }
         } else if verdict == Verdict::Edit && row.family() == Family::Question {
             let payload = json!({"editedRequest": request_of(row, number.into())}).to_string();
             given.extend(["--payload".to_owned(), payload]);
