@@ -98,7 +98,10 @@ fn just_what_was_previewed_through_a_server_is_applied_and_the_run_goes_on_there
     assert_eq!(applied["decision"]["decision"], "modify_plan");
     assert_eq!(applied["decision"]["name"], "ada", "{applied:#}");
     let done = carried_out(&desk, &run);
-    assert_eq!(tasks(&done["done"])[1..], ["sweep the floor"]);
+    assert!(
+        tasks(&done["done"]).ends_with(&["sweep the floor"]),
+        "{done}"
+    );
     let told = kinds(&desk.told(&run));
     assert_eq!(told.last().unwrap(), "completed", "{told:?}");
 }
