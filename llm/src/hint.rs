@@ -35,6 +35,9 @@ pub fn hint(error: &ModelError) -> &'static str {
         ModelError::Rejected { status: 404, .. } => {
             "check the model's name, and --base-url where it is given"
         }
+        ModelError::Rejected { detail, .. } if takes_no_tools(detail) => {
+            "use a model that takes tools, start its server so that it gives it some, or leave --tools out"
+        }
         ModelError::Rejected { detail, .. } if is_about_a_tool(detail) => {
             "leave the tool out that the provider names: `tools` in the servers' file says which are used"
         }
@@ -67,6 +70,15 @@ pub fn hint(error: &ModelError) -> &'static str {
     }
 }
 
+/// Whether a server says that its model is given no tools at all.
+///
+/// Sources: Ollama, issue 6027 (`… does not support tools`); vLLM, issue 9986 (`"auto" tool choice requires
+/// --enable-auto-tool-choice …`).
+fn takes_no_tools(detail: &str) -> bool {
+    let said = ["does not support tools", "tool choice requires --enable"];
+    said.iter().any(|words| detail.contains(words))
+}
+
 /// Whether a provider refuses the definition of a tool: each of them names the place where it stands in the request.
 fn is_about_a_tool(detail: &str) -> bool {
     let places = [
@@ -78,4 +90,29 @@ fn is_about_a_tool(detail: &str) -> bool {
         "schema for function",
     ];
     places.iter().any(|place| detail.contains(place))
+}
+
+#[cfg(test)]
+mod tests {
+    use routing_core::model::ModelError;
+
+    use super::hint;
+
+    #[test]
+    fn a_server_without_tools_is_not_asked_for_another_name_of_its_model() {
+        let rejected = |detail: &str| ModelError::Rejected {
+            status: 400,
+            detail: detail.to_owned(),
+        };
+        for said in [
+            "registry.ollama.ai/library/small:latest does not support tools",
+            "\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set",
+        ] {
+            assert!(
+                hint(&rejected(said)).contains("leave --tools out"),
+                "{said}"
+            );
+        }
+        assert!(hint(&rejected("no such model")).contains("the model's name"));
+    }
 }
