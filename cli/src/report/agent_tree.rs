@@ -22,6 +22,8 @@ use row::RowName;
 #[derive(Debug, Default)]
 pub(crate) struct AgentTree {
     rows: HashMap<NodeId, AgentRow>,
+    /// How many agents of a kind each agent has called, for they are numbered.
+    namesakes: HashMap<(Option<NodeId>, &'static str), usize>,
     /// The nodes without a parent in the tree, in the order in which they came.
     roots: Vec<NodeId>,
     interrupts: HashMap<InterruptId, NodeId>,
@@ -59,12 +61,9 @@ impl AgentTree {
             None => self.roots.push(node.clone()),
         }
         let parent = parent.cloned();
-        let namesakes = self
-            .rows
-            .values()
-            .filter(|row| row.name == RowName::Agent(kind) && row.parent == parent)
-            .count();
-        let row = AgentRow::new(RowName::Agent(kind), parent, namesakes + 1, at);
+        let number = self.namesakes.entry((parent.clone(), kind)).or_default();
+        *number += 1;
+        let row = AgentRow::new(RowName::Agent(kind), parent, *number, at);
         self.rows.insert(node.clone(), row);
     }
 
