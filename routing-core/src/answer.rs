@@ -4,17 +4,13 @@ mod arriving;
 mod body;
 mod constraint;
 mod error;
-mod explain;
 mod fits;
-pub(crate) mod one_route;
+mod path;
 mod read;
+mod read_error;
+mod reader;
 mod record;
-mod set_fields;
-mod strict;
-mod strict_access;
-mod strict_key;
-mod strict_visitor;
-pub(crate) mod watch;
+mod tree;
 
 pub use arriving::{ArrivingAnswer, fault_so_far};
 pub use body::{LONGEST_ANSWER, body};
@@ -23,7 +19,8 @@ pub use error::{AnswerError, AnswerFault};
 pub use read::{read_narrowed, read_strictly, read_within};
 
 #[doc(hidden)]
-pub use record::{RecordSeed, deserialize_record as __deserialize_record};
+pub use record::deserialize_record as __deserialize_record;
+pub(crate) use record::deserialize_request;
 
 #[cfg(test)]
 mod tests;

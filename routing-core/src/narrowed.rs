@@ -3,11 +3,10 @@
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
-use serde::de::{Deserialize, DeserializeSeed, Deserializer};
+use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use crate::answer::one_route::OneRoute;
-use crate::answer::watch::Unwatched;
+use crate::answer::deserialize_request;
 use crate::route::Route;
 use crate::routing::Routing;
 
@@ -45,9 +44,7 @@ impl<M: Route> Serialize for Narrowed<M> {
 
 impl<'de, M: Route> Deserialize<'de> for Narrowed<M> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        OneRoute::<M, Unwatched>::new(Unwatched)
-            .deserialize(deserializer)
-            .map(Self)
+        deserialize_request::<M, D>(deserializer).map(Self)
     }
 }
 

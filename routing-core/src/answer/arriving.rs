@@ -5,9 +5,7 @@
 //! met. So no answer is rejected early that would have been accepted.
 
 use super::body::{body, body_so_far};
-use super::explain::fault_before_end;
-use super::read::Within;
-use super::set_fields::SetFields;
+use super::read::fault_before_end;
 use super::{AnswerError, AnswerFault};
 use crate::route_set::RouteSet;
 use crate::routing::Routing;
@@ -82,11 +80,5 @@ pub fn fault_so_far<R: Routing>(beginning: &str, allowed: RouteSet<R>) -> Option
     if allowed.is_empty() {
         return None;
     }
-    fault_before_end(&Within(allowed), text).or_else(|| {
-        let set = SetFields::begun_in(text);
-        (set > 1).then(|| {
-            let reason = format!("{set} fields are set; set exactly one");
-            AnswerError::new(AnswerFault::ManyRoutes, "$", reason)
-        })
-    })
+    fault_before_end(text, allowed)
 }

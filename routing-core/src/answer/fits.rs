@@ -7,6 +7,7 @@
 
 use serde_json::{Map, Value};
 
+use super::path::Path;
 use super::{AnswerError, AnswerFault};
 use crate::schema::resolve;
 
@@ -213,7 +214,7 @@ fn is_of_type(object: &Map<String, Value>, value: &Value) -> bool {
 }
 
 fn below(path: &str, key: &str) -> String {
-    let mut path = path.to_owned();
-    super::explain::push_key(&mut path, key);
-    path
+    let mut path = Path::from(path.to_owned());
+    path.push_key(key);
+    path.into_text()
 }

@@ -1,17 +1,15 @@
 //! Answers into typed values.
 
 use std::cell::Cell;
-use std::marker::PhantomData;
 
-use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer};
+use serde::de::DeserializeOwned;
 
 use super::body::body;
-use super::explain::explain;
 use super::fits::misfit;
-use super::one_route::OneRoute;
-use super::record::RecordSeed;
-use super::strict::Strict;
-use super::watch::{Buffered, Unwatched, Watch};
+use super::read_error::ReadError;
+use super::reader::Reader;
+use super::record::{record, request};
+use super::tree::{Parsed, Tree};
 use super::{AnswerError, AnswerFault};
 use crate::model::Dialect;
 use crate::narrowed::Narrowed;
@@ -29,7 +27,9 @@ use crate::schema::AnswerSchema;
 ///
 /// [`AnswerError`], with the path of what is wrong.
 pub fn read_strictly<T: DeserializeOwned>(text: &[u8]) -> Result<T, AnswerError> {
-    read(&Any(PhantomData), text)
+    read(text, None, |tree, is_buffered| {
+        T::deserialize(Reader::new(tree, is_buffered))
+    })
 }
 
 /// Reads an answer that may hold the route `M` alone: required, not null, and nothing beside it.
@@ -39,7 +39,11 @@ pub fn read_strictly<T: DeserializeOwned>(text: &[u8]) -> Result<T, AnswerError>
 /// [`AnswerError`], with the path of what is wrong. Another route of the record is
 /// [`AnswerFault::RouteNotAllowed`], any other key [`AnswerFault::UnknownField`].
 pub fn read_narrowed<M: Route>(text: &[u8]) -> Result<Narrowed<M>, AnswerError> {
-    read(&One(PhantomData), text)
+    let schema = || {
+        let table = M::Routing::schemas();
+        table.narrowed_unchecked(M::id(), Dialect::JsonSchema)
+    };
+    read(text, Some(&schema), request::<M>).map(Narrowed::new)
 }
 
 /// Reads an answer that holds exactly one of the allowed routes. A null beside it counts as unset.
@@ -57,115 +61,50 @@ pub fn read_within<R: Routing>(text: &[u8], allowed: RouteSet<R>) -> Result<R, A
         let reason = format!("no route of `{}` is allowed here", R::NAME);
         return Err(AnswerError::new(AnswerFault::NoRoute, "$", reason));
     }
-    read(&Within(allowed), text)
+    let schema = || R::schemas().full_unchecked(Dialect::JsonSchema);
+    read(text, Some(&schema), |tree, is_buffered| {
+        record(tree, allowed, is_buffered)
+    })
 }
 
-/// What an answer is read as. Read at most twice: a second time to explain what was wrong.
-pub(super) trait AnswerForm {
-    /// What comes of it.
-    type Value;
-
-    /// Reads it; the deserializer is strict already.
-    fn read<'de, D: Deserializer<'de>, W: Watch>(
-        &self,
-        deserializer: D,
-        watch: W,
-    ) -> Result<Self::Value, D::Error>;
-
-    /// The schema that it has to fit, if one is known.
-    fn schema(&self) -> Option<&'static AnswerSchema>;
-}
-
-fn read<F: AnswerForm>(form: &F, answer: &[u8]) -> Result<F::Value, AnswerError> {
+/// Reads what is in the text, and compares it with its schema where reading alone is not strict.
+fn read<T>(
+    answer: &[u8],
+    schema: Option<&dyn Fn() -> &'static AnswerSchema>,
+    read: impl FnOnce(Tree<'_>, &Cell<bool>) -> Result<T, ReadError>,
+) -> Result<T, AnswerError> {
     let text = body(answer)?;
-    let mut json = serde_json::Deserializer::from_slice(text);
+    let Parsed { tree, fault } = Parsed::of(text);
     let is_buffered = Cell::new(false);
-    let strict = Strict::new(&mut json, Buffered(&is_buffered));
-    match form.read(strict, Unwatched) {
-        Ok(value) if json.end().is_ok() => {
-            if is_buffered.get() {
-                fits(form, text)?;
-            }
-            Ok(value)
-        }
-        _ => Err(explain(form, text)),
+    let value = match (read(tree, &is_buffered), fault) {
+        // What stands first in the text is told.
+        (Err(error), Some(fault)) if error.is_unfinished() => return Err(fault),
+        (Err(error), _) => return Err(error.into()),
+        (Ok(_), Some(fault)) => return Err(fault),
+        (Ok(value), None) => value,
+    };
+    match schema {
+        Some(schema) if is_buffered.get() => fits(schema(), text).map(|()| value),
+        Some(_) | None => Ok(value),
     }
 }
 
 /// Compares an answer with its schema, for reading alone was not strict.
 #[cold]
-fn fits<F: AnswerForm>(form: &F, text: &[u8]) -> Result<(), AnswerError> {
-    let Some(schema) = form.schema() else {
-        return Ok(());
-    };
+fn fits(schema: &AnswerSchema, text: &[u8]) -> Result<(), AnswerError> {
     let answer = serde_json::from_slice(text)
         .map_err(|error| AnswerError::new(AnswerFault::Syntax, "$", error.to_string()))?;
     misfit(schema.constraints_schema(), &answer).map_or(Ok(()), Err)
 }
 
-/// Any type.
-struct Any<T>(PhantomData<fn() -> T>);
-
-impl<T: DeserializeOwned> AnswerForm for Any<T> {
-    type Value = T;
-
-    #[inline]
-    fn read<'de, D: Deserializer<'de>, W: Watch>(
-        &self,
-        deserializer: D,
-        _watch: W,
-    ) -> Result<T, D::Error> {
-        T::deserialize(deserializer)
-    }
-
-    fn schema(&self) -> Option<&'static AnswerSchema> {
-        None
-    }
-}
-
-/// One route alone.
-struct One<M>(PhantomData<fn() -> M>);
-
-impl<M: Route> AnswerForm for One<M> {
-    type Value = Narrowed<M>;
-
-    #[inline]
-    fn read<'de, D: Deserializer<'de>, W: Watch>(
-        &self,
-        deserializer: D,
-        watch: W,
-    ) -> Result<Narrowed<M>, D::Error> {
-        OneRoute::<M, W>::new(watch)
-            .deserialize(deserializer)
-            .map(Narrowed::new)
-    }
-
-    fn schema(&self) -> Option<&'static AnswerSchema> {
-        let table = M::Routing::schemas();
-        Some(table.narrowed_unchecked(M::id(), Dialect::JsonSchema))
-    }
-}
-
-/// One of these routes.
-pub(super) struct Within<R: Routing>(pub(super) RouteSet<R>);
-
-impl<R: Routing> AnswerForm for Within<R> {
-    type Value = R;
-
-    fn read<'de, D: Deserializer<'de>, W: Watch>(
-        &self,
-        deserializer: D,
-        watch: W,
-    ) -> Result<R, D::Error> {
-        let fault = Cell::new(None);
-        let read = RecordSeed::new(self.0, &fault).deserialize(deserializer);
-        if let (Err(_), Some(fault)) = (&read, fault.get()) {
-            watch.note(fault, None);
-        }
-        read
-    }
-
-    fn schema(&self) -> Option<&'static AnswerSchema> {
-        Some(R::schemas().full_unchecked(Dialect::JsonSchema))
+/// The fault that stands before the end of a text, which may go on; `None` if all of it may be right.
+pub(super) fn fault_before_end<R: Routing>(
+    text: &[u8],
+    allowed: RouteSet<R>,
+) -> Option<AnswerError> {
+    let Parsed { tree, fault } = Parsed::of(text);
+    match record(tree, allowed, &Cell::new(false)) {
+        Err(error) if !error.is_unfinished() => Some(error.into()),
+        Ok(_) | Err(_) => fault.filter(|fault| fault.fault() != AnswerFault::CutOff),
     }
 }

@@ -1,14 +1,116 @@
-//! Reading a routing record strictly: an object with exactly one of the allowed routes.
+//! Reading a routing record: an object with exactly one of the allowed routes.
 
 use std::cell::Cell;
-use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error};
 
-use super::AnswerFault;
-use crate::route::RouteId;
+use super::read_error::{Fields, ReadError, doubled};
+use super::reader::{Reader, array_for_object, misplaced};
+use super::tree::{Tree, Whole};
+use super::{AnswerError, AnswerFault};
+use crate::route::{Route, RouteId};
 use crate::route_set::RouteSet;
 use crate::routing::Routing;
+
+/// The one route that is set, with its request, and whether the record has come to its end. A field that is null is not
+/// set.
+fn one_set<R: Routing>(
+    tree: Tree<'_>,
+    allowed: RouteSet<R>,
+) -> Result<(RouteId<R>, Tree<'_>, Whole), ReadError> {
+    let fields = allowed.fields();
+    let (entries, whole) = match tree {
+        Tree::Object(entries, whole) => (entries, whole),
+        Tree::List(..) => return Err(array_for_object(&fields)),
+        other => {
+            let expected = format!("an object with exactly one of: {}", fields.join(", "));
+            return Err(misplaced(&other, &expected));
+        }
+    };
+    let (mut seen, mut set) = (RouteSet::<R>::EMPTY, RouteSet::<R>::EMPTY);
+    let mut found = None;
+    let mut has_come = whole;
+    for (field, value) in entries {
+        let refused = |fault, reason: String| Err(ReadError::new(fault, reason).below_key(&field));
+        let Some(route) = RouteId::<R>::from_field(&field) else {
+            let reason = format!("unknown field `{field}`; {}", Fields(&fields));
+            return refused(AnswerFault::UnknownField, reason);
+        };
+        if !allowed.contains(route) {
+            let allowed = fields.join(", ");
+            let reason = format!("the route `{field}` is not allowed here; allowed: {allowed}");
+            return refused(AnswerFault::RouteNotAllowed, reason);
+        }
+        if seen.contains(route) {
+            return Err(doubled(&field));
+        }
+        seen = seen.union(RouteSet::only(route));
+        if value.is_set() {
+            set = set.union(RouteSet::only(route));
+            found = Some((route, value));
+        } else {
+            has_come &= matches!(value, Tree::Null);
+        }
+    }
+    match found {
+        Some((route, request)) if set.len() == 1 => Ok((route, request, has_come)),
+        Some(_) => {
+            let reason = format!(
+                "{} fields are set: {}; set exactly one",
+                set.len(),
+                set.fields().join(", ")
+            );
+            Err(ReadError::new(AnswerFault::ManyRoutes, reason))
+        }
+        None if has_come => {
+            let reason = match fields.as_slice() {
+                [only] => format!("no field is set; `{only}` must be"),
+                _ => format!("no field is set; set exactly one of: {}", fields.join(", ")),
+            };
+            Err(ReadError::new(AnswerFault::NoRoute, reason))
+        }
+        None => Err(ReadError::unfinished()),
+    }
+}
+
+/// The request of the route that is set, read by `read`, which gets `None` where it is null.
+fn read_set<'t, R: Routing, T>(
+    tree: Tree<'t>,
+    allowed: RouteSet<R>,
+    is_buffered: &Cell<bool>,
+    read: impl FnOnce(RouteId<R>, Reader<'t, '_>) -> Result<T, ReadError>,
+) -> Result<T, ReadError> {
+    let (route, request, has_come) = one_set(tree, allowed)?;
+    let value = read(route, Reader::new(request, is_buffered))
+        .map_err(|error| error.below_key(route.field()))?;
+    if has_come {
+        Ok(value)
+    } else {
+        Err(ReadError::unfinished())
+    }
+}
+
+/// Reads the request of one route, the only one that may be set.
+pub(super) fn request<M: Route>(
+    tree: Tree<'_>,
+    is_buffered: &Cell<bool>,
+) -> Result<M::Request, ReadError> {
+    read_set(tree, RouteSet::of::<M>(), is_buffered, |_route, reader| {
+        M::Request::deserialize(reader)
+    })
+}
+
+/// Reads a record in which any one of these routes may be set.
+pub(super) fn record<R: Routing>(
+    tree: Tree<'_>,
+    allowed: RouteSet<R>,
+    is_buffered: &Cell<bool>,
+) -> Result<R, ReadError> {
+    read_set(tree, allowed, is_buffered, |route, reader| {
+        let read = R::__deserialize_field(route.index(), reader)?;
+        read.ok_or_else(|| ReadError::new(AnswerFault::NoRoute, "the request is null"))
+    })
+}
 
 /// Reads a record that may hold any one of the allowed routes.
 ///
@@ -20,142 +122,18 @@ pub fn deserialize_record<'de, R: Routing, D: Deserializer<'de>>(
     deserializer: D,
     allowed: RouteSet<R>,
 ) -> Result<R, D::Error> {
-    RecordSeed::new(allowed, &Cell::new(None)).deserialize(deserializer)
+    let tree = Tree::deserialize(deserializer)?;
+    record(tree, allowed, &Cell::new(false)).map_err(told)
 }
 
-/// Reads a record that may hold any one of the allowed routes, and notes which fault it found.
-///
-/// An error of `serde` is text; the note tells a reader which of the faults of a record the text is about. It stays
-/// unset if the fault is within a request, or in the JSON.
-#[derive(Debug)]
-pub struct RecordSeed<'a, R: Routing> {
-    allowed: RouteSet<R>,
-    fault: &'a Cell<Option<AnswerFault>>,
+/// Reads the request of one route from an object that has it as its only property.
+pub(crate) fn deserialize_request<'de, M: Route, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<M::Request, D::Error> {
+    let tree = Tree::deserialize(deserializer)?;
+    request::<M>(tree, &Cell::new(false)).map_err(told)
 }
 
-impl<'a, R: Routing> RecordSeed<'a, R> {
-    /// A seed that allows these routes and notes a fault here.
-    pub fn new(allowed: RouteSet<R>, fault: &'a Cell<Option<AnswerFault>>) -> Self {
-        Self { allowed, fault }
-    }
-
-    fn refuse<E: Error>(&self, fault: AnswerFault, reason: impl fmt::Display) -> E {
-        self.fault.set(Some(fault));
-        E::custom(reason)
-    }
-
-    fn allowed_fields(&self) -> String {
-        self.allowed.fields().join(", ")
-    }
-}
-
-impl<'de, R: Routing> DeserializeSeed<'de> for RecordSeed<'_, R> {
-    type Value = R;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<R, D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de, R: Routing> Visitor<'de> for RecordSeed<'_, R> {
-    type Value = R;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            formatter,
-            "an object with exactly one of: {}",
-            self.allowed_fields()
-        )
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<R, A::Error> {
-        let mut seen = RouteSet::<R>::EMPTY;
-        let mut set = RouteSet::<R>::EMPTY;
-        let mut record = None;
-        while let Some(route) = map.next_key_seed(FieldSeed(&self))? {
-            if seen.contains(route) {
-                let reason = format_args!("the field `{}` stands twice", route.field());
-                return Err(self.refuse(AnswerFault::DuplicateKey, reason));
-            }
-            seen = seen.union(RouteSet::only(route));
-            if let Some(read) = map.next_value_seed(RequestSeed(route))? {
-                set = set.union(RouteSet::only(route));
-                record = Some(read);
-            }
-        }
-        match record {
-            Some(record) if set.len() == 1 => Ok(record),
-            Some(_) => {
-                let reason = format_args!(
-                    "{} fields are set: {}; set exactly one",
-                    set.len(),
-                    set.fields().join(", ")
-                );
-                Err(self.refuse(AnswerFault::ManyRoutes, reason))
-            }
-            None => {
-                let reason = format_args!(
-                    "no field is set; set exactly one of: {}",
-                    self.allowed_fields()
-                );
-                Err(self.refuse(AnswerFault::NoRoute, reason))
-            }
-        }
-    }
-}
-
-/// Reads a key into the route that it names.
-struct FieldSeed<'s, 'a, R: Routing>(&'s RecordSeed<'a, R>);
-
-impl<'de, R: Routing> DeserializeSeed<'de> for FieldSeed<'_, '_, R> {
-    type Value = RouteId<R>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<RouteId<R>, D::Error> {
-        deserializer.deserialize_identifier(self)
-    }
-}
-
-impl<R: Routing> Visitor<'_> for FieldSeed<'_, '_, R> {
-    type Value = RouteId<R>;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            formatter,
-            "the name of a field: {}",
-            self.0.allowed_fields()
-        )
-    }
-
-    fn visit_str<E: Error>(self, field: &str) -> Result<RouteId<R>, E> {
-        let Self(record) = self;
-        let allowed = record.allowed;
-        match RouteId::from_field(field) {
-            Some(route) if allowed.contains(route) => Ok(route),
-            Some(_) => {
-                let reason = format_args!(
-                    "the route `{field}` is not allowed here; allowed: {}",
-                    record.allowed_fields()
-                );
-                Err(record.refuse(AnswerFault::RouteNotAllowed, reason))
-            }
-            None => {
-                let reason = format_args!(
-                    "unknown field `{field}`; known: {}",
-                    record.allowed_fields()
-                );
-                Err(record.refuse(AnswerFault::UnknownField, reason))
-            }
-        }
-    }
-}
-
-/// Reads the request of one field.
-struct RequestSeed<R: Routing>(RouteId<R>);
-
-impl<'de, R: Routing> DeserializeSeed<'de> for RequestSeed<R> {
-    type Value = Option<R>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<R>, D::Error> {
-        R::__deserialize_field(self.0.index(), deserializer)
-    }
+fn told<E: Error>(error: ReadError) -> E {
+    E::custom(AnswerError::from(error))
 }

@@ -21,12 +21,12 @@ fn null_is_not_set() {
 #[test]
 fn exactly_one_field_is_set() {
     let none =
-        "no field is set; set exactly one of: orchestratorRequest, review, ticketAgentRequests";
+        "$: no field is set; set exactly one of: orchestratorRequest, review, ticketAgentRequests";
     check("{}", none);
     check(r#"{"review":null}"#, none);
     check(
         r#"{"review":{"goal":"a"},"orchestratorRequest":{"goal":"b"}}"#,
-        "2 fields are set: orchestratorRequest, review; set exactly one",
+        "$: 2 fields are set: orchestratorRequest, review; set exactly one",
     );
 }
 
@@ -34,11 +34,11 @@ fn exactly_one_field_is_set() {
 fn keys_are_known_and_stand_once() {
     check(
         r#"{"reviewRequest":{"goal":"a"}}"#,
-        "unknown field `reviewRequest`; known: orchestratorRequest, review, ticketAgentRequests",
+        "$.reviewRequest: unknown field `reviewRequest`; the fields here are: orchestratorRequest, review, ticketAgentRequests",
     );
     check(
         r#"{"review":null,"review":{"goal":"a"}}"#,
-        "the field `review` stands twice",
+        "$.review: the key `review` stands twice",
     );
 }
 
@@ -46,15 +46,15 @@ fn keys_are_known_and_stand_once() {
 fn an_object_is_an_object() {
     check(
         r#"[{"goal":"a"}]"#,
-        "invalid type: sequence, expected an object with exactly one of: orchestratorRequest, review, ticketAgentRequests",
+        "$: an array stands where an object belongs; the fields here are: orchestratorRequest, review, ticketAgentRequests",
     );
     check(
         r#""review""#,
-        "invalid type: string \"review\", expected an object with exactly one of: orchestratorRequest, review, ticketAgentRequests",
+        "$: invalid type: string \"review\", expected an object with exactly one of: orchestratorRequest, review, ticketAgentRequests",
     );
 }
 
 #[test]
 fn what_a_request_lacks_is_told() {
-    check(r#"{"review":{}}"#, "missing field `goal`");
+    check(r#"{"review":{}}"#, "$.review.goal: missing field `goal`");
 }
