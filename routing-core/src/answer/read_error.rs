@@ -49,9 +49,10 @@ impl ReadError {
 
     /// Something else stands where this is expected.
     pub(super) fn misplaced(unexpected: Unexpected<'_>, expected: &dyn Display) -> Self {
-        let reason = match unexpected {
-            Unexpected::Unit => format!("invalid type: null, expected {expected}"),
-            other => format!("invalid type: {other}, expected {expected}"),
+        let reason = if unexpected == Unexpected::Unit {
+            format!("invalid type: null, expected {expected}")
+        } else {
+            format!("invalid type: {unexpected}, expected {expected}")
         };
         Self::new(AnswerFault::WrongShape, reason)
     }

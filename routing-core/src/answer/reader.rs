@@ -21,7 +21,7 @@ use self::entries::{Elements, Entries, Keys};
 use self::variant::VariantObject;
 use super::AnswerFault;
 use super::read_error::{Fields, ReadError};
-use super::tree::Tree;
+use super::tree::{Plain, Tree};
 
 /// 2 to the power of 64: from here on integers are read as floating-point numbers.
 const PAST_INTEGERS: f64 = 18_446_744_073_709_551_616.0;
@@ -59,12 +59,12 @@ impl<'t, 'n> Reader<'t, 'n> {
     /// A value that has none inside.
     fn plain<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, ReadError> {
         match self.tree {
-            Tree::Bool(value) => visitor.visit_bool(value),
-            Tree::Unsigned(value) => visitor.visit_u64(value),
-            Tree::Signed(value) => visitor.visit_i64(value),
-            Tree::Float(value) => visitor.visit_f64(value),
-            Tree::Text(Cow::Borrowed(text)) => visitor.visit_borrowed_str(text),
-            Tree::Text(Cow::Owned(text)) => visitor.visit_string(text),
+            Tree::Plain(Plain::Bool(value)) => visitor.visit_bool(value),
+            Tree::Plain(Plain::Unsigned(value)) => visitor.visit_u64(value),
+            Tree::Plain(Plain::Signed(value)) => visitor.visit_i64(value),
+            Tree::Plain(Plain::Float(value)) => visitor.visit_f64(value),
+            Tree::Plain(Plain::Text(Cow::Borrowed(text))) => visitor.visit_borrowed_str(text),
+            Tree::Plain(Plain::Text(Cow::Owned(text))) => visitor.visit_string(text),
             Tree::Null => visitor.visit_unit(),
             Tree::Unfinished | Tree::List(..) | Tree::Object(..) => Err(self.refused(&visitor)),
         }
@@ -86,11 +86,11 @@ pub(super) fn misplaced(tree: &Tree<'_>, expected: &dyn std::fmt::Display) -> Re
     let unexpected = match tree {
         Tree::Unfinished => return ReadError::unfinished(),
         Tree::Null => Unexpected::Unit,
-        Tree::Bool(value) => Unexpected::Bool(*value),
-        Tree::Unsigned(value) => Unexpected::Unsigned(*value),
-        Tree::Signed(value) => Unexpected::Signed(*value),
-        Tree::Float(value) => Unexpected::Float(*value),
-        Tree::Text(text) => Unexpected::Str(text),
+        Tree::Plain(Plain::Bool(value)) => Unexpected::Bool(*value),
+        Tree::Plain(Plain::Unsigned(value)) => Unexpected::Unsigned(*value),
+        Tree::Plain(Plain::Signed(value)) => Unexpected::Signed(*value),
+        Tree::Plain(Plain::Float(value)) => Unexpected::Float(*value),
+        Tree::Plain(Plain::Text(text)) => Unexpected::Str(text),
         Tree::List(..) => Unexpected::Seq,
         Tree::Object(..) => Unexpected::Map,
     };
@@ -134,13 +134,15 @@ impl<'t> Deserializer<'t> for Reader<'t, '_> {
             Tree::Object(entries, whole) => {
                 visitor.visit_map(Entries::new(entries, whole, Keys::Free, self.is_buffered))
             }
-            Tree::Float(value) if value.abs() >= PAST_INTEGERS => Err(ReadError::new(
-                AnswerFault::WrongShape,
-                format_args!(
-                    "the number {value:e} is too large to be kept exactly; at most 64 bits are"
-                ),
-            )),
-            _ => self.plain(visitor),
+            Tree::Plain(Plain::Float(value)) if value.abs() >= PAST_INTEGERS => {
+                Err(ReadError::new(
+                    AnswerFault::WrongShape,
+                    format_args!(
+                        "the number {value:e} is too large to be kept exactly; at most 64 bits are"
+                    ),
+                ))
+            }
+            Tree::Unfinished | Tree::Null | Tree::Plain(_) => self.plain(visitor),
         }
     }
 
@@ -148,14 +150,16 @@ impl<'t> Deserializer<'t> for Reader<'t, '_> {
         match self.tree {
             Tree::Null => visitor.visit_none(),
             Tree::Unfinished => Err(ReadError::unfinished()),
-            _ => visitor.visit_some(self),
+            Tree::Plain(_) | Tree::List(..) | Tree::Object(..) => visitor.visit_some(self),
         }
     }
 
     fn deserialize_bytes<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, ReadError> {
         match self.tree {
             Tree::List(..) => self.list(visitor),
-            _ => self.plain(visitor),
+            Tree::Unfinished | Tree::Null | Tree::Plain(_) | Tree::Object(..) => {
+                self.plain(visitor)
+            }
         }
     }
 
@@ -206,7 +210,7 @@ impl<'t> Deserializer<'t> for Reader<'t, '_> {
                 visitor.visit_map(Entries::new(entries, whole, Keys::Free, self.is_buffered))
             }
             Tree::List(..) => Err(array_for_object(&[])),
-            _ => Err(self.refused(&visitor)),
+            Tree::Unfinished | Tree::Null | Tree::Plain(_) => Err(self.refused(&visitor)),
         }
     }
 
@@ -222,11 +226,13 @@ impl<'t> Deserializer<'t> for Reader<'t, '_> {
                 visitor.visit_map(Entries::new(entries, whole, keys, self.is_buffered))
             }
             Tree::List(..) => Err(array_for_object(fields)),
-            other if fields.is_empty() => Err(misplaced(&other, &"an empty object")),
-            other => {
-                let expected = format!("an object with the fields {}", fields.join(", "));
-                Err(misplaced(&other, &expected))
-            }
+            other @ (Tree::Unfinished | Tree::Null | Tree::Plain(_)) => Err(misplaced(
+                &other,
+                &match fields {
+                    [] => "an empty object".to_owned(),
+                    _ => format!("an object with the fields {}", fields.join(", ")),
+                },
+            )),
         }
     }
 
@@ -239,11 +245,11 @@ impl<'t> Deserializer<'t> for Reader<'t, '_> {
         visitor: V,
     ) -> Result<V::Value, ReadError> {
         match self.tree {
-            Tree::Text(name) => visitor.visit_enum(StrDeserializer::new(&name)),
+            Tree::Plain(Plain::Text(name)) => visitor.visit_enum(StrDeserializer::new(&name)),
             Tree::Object(entries, whole) => {
                 visitor.visit_enum(VariantObject::new(entries, whole, self.is_buffered))
             }
-            other => {
+            other @ (Tree::Unfinished | Tree::Null | Tree::Plain(_) | Tree::List(..)) => {
                 let expected = format!("one of: {}", variants.join(", "));
                 Err(misplaced(&other, &expected))
             }

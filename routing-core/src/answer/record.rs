@@ -22,7 +22,7 @@ fn one_set<R: Routing>(
     let (entries, whole) = match tree {
         Tree::Object(entries, whole) => (entries, whole),
         Tree::List(..) => return Err(array_for_object(&fields)),
-        other => {
+        other @ (Tree::Unfinished | Tree::Null | Tree::Plain(_)) => {
             let expected = format!("an object with exactly one of: {}", fields.join(", "));
             return Err(misplaced(&other, &expected));
         }

@@ -19,13 +19,19 @@ pub(crate) enum Tree<'t> {
     #[default]
     Unfinished,
     Null,
+    Plain(Plain<'t>),
+    List(Vec<Tree<'t>>, Whole),
+    Object(Vec<(Cow<'t, str>, Tree<'t>)>, Whole),
+}
+
+/// A value that has none inside.
+#[derive(Debug)]
+pub(crate) enum Plain<'t> {
     Bool(bool),
     Unsigned(u64),
     Signed(i64),
     Float(f64),
     Text(Cow<'t, str>),
-    List(Vec<Tree<'t>>, Whole),
-    Object(Vec<(Cow<'t, str>, Tree<'t>)>, Whole),
 }
 
 /// Whether the end of a list or an object has come.
@@ -91,7 +97,11 @@ impl Tree<'_> {
                     }
                     Some(_) | None => break,
                 },
-                _ => break,
+                Self::Unfinished
+                | Self::Null
+                | Self::Plain(_)
+                | Self::List(..)
+                | Self::Object(..) => break,
             };
         }
         path.into_text()
@@ -145,27 +155,27 @@ impl<'de> Visitor<'de> for Place<'_, 'de> {
     }
 
     fn visit_bool<E: Error>(self, value: bool) -> Result<(), E> {
-        *self.0 = Tree::Bool(value);
+        *self.0 = Tree::Plain(Plain::Bool(value));
         Ok(())
     }
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<(), E> {
-        *self.0 = Tree::Unsigned(value);
+        *self.0 = Tree::Plain(Plain::Unsigned(value));
         Ok(())
     }
 
     fn visit_i64<E: Error>(self, value: i64) -> Result<(), E> {
-        *self.0 = Tree::Signed(value);
+        *self.0 = Tree::Plain(Plain::Signed(value));
         Ok(())
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<(), E> {
-        *self.0 = Tree::Float(value);
+        *self.0 = Tree::Plain(Plain::Float(value));
         Ok(())
     }
 
     fn visit_borrowed_str<E: Error>(self, value: &'de str) -> Result<(), E> {
-        *self.0 = Tree::Text(Cow::Borrowed(value));
+        *self.0 = Tree::Plain(Plain::Text(Cow::Borrowed(value)));
         Ok(())
     }
 
@@ -174,7 +184,7 @@ impl<'de> Visitor<'de> for Place<'_, 'de> {
     }
 
     fn visit_string<E: Error>(self, value: String) -> Result<(), E> {
-        *self.0 = Tree::Text(Cow::Owned(value));
+        *self.0 = Tree::Plain(Plain::Text(Cow::Owned(value)));
         Ok(())
     }
 
