@@ -6,6 +6,8 @@ use jsonschema::Validator;
 use proptest::collection::vec;
 use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};
 use proptest::{prop_assert, prop_assert_eq};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::answer::{fault_so_far, read_narrowed, read_within};
@@ -166,6 +168,14 @@ fn key() -> impl Strategy<Value = String> {
         "question",
         "short",
         "extra",
+        "title",
+        "line",
+        "part",
+        "choice",
+        "value",
+        "kind",
+        "go",
+        "to",
         "Low",
         "",
     ])
@@ -231,6 +241,56 @@ fn right_review() -> Value {
     })
 }
 
+/// A request of which serde buffers each part: what is flattened, untagged and internally tagged.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+struct Mixed {
+    title: String,
+    #[serde(flatten)]
+    place: Location,
+    choice: Choice,
+    steps: Vec<Step>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+struct Location {
+    line: u8,
+    part: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum Choice {
+    One { value: u8 },
+    Both(String, i64),
+    Text(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "camelCase")]
+enum Step {
+    Nothing,
+    Go { to: Location },
+}
+
+#[derive(Debug, Clone, PartialEq, routing_derive::Routing)]
+struct MixedRouting {
+    #[route(marker = MixedRoute)]
+    mixed: Option<Mixed>,
+}
+
+fn right_mixed() -> Value {
+    serde_json::json!({ "mixed": {
+        "title": "a",
+        "line": 3,
+        "part": "b",
+        "choice": { "value": 4 },
+        "steps": [{ "kind": "nothing" }, { "kind": "go", "to": { "line": 5 } }],
+    }})
+}
+
+static MIXED: LazyLock<Validator> =
+    LazyLock::new(|| validator(MixedRoute::schema(Dialect::JsonSchema).value()));
+
 static TICKETS: LazyLock<Validator> =
     LazyLock::new(|| validator(TicketsRoute::schema(Dialect::JsonSchema).value()));
 
@@ -276,8 +336,10 @@ fn text(json: &Json) -> String {
 
 #[test]
 fn the_right_answer_is_read() {
-    let text = text(&Json::of(&right_answer()));
-    assert!(read_narrowed::<TicketsRoute>(text.as_bytes()).is_ok());
+    let right = text(&Json::of(&right_answer()));
+    assert!(read_narrowed::<TicketsRoute>(right.as_bytes()).is_ok());
+    let mixed = text(&Json::of(&right_mixed()));
+    assert!(read_narrowed::<MixedRoute>(mixed.as_bytes()).is_ok());
 }
 
 proptest! {
@@ -297,6 +359,16 @@ proptest! {
                 prop_assert!(!error.reason().is_empty());
                 prop_assert!(!error.reason().contains("second"), "{}", error);
             }
+        }
+    }
+
+    #[test]
+    fn what_serde_buffers_fits_the_narrowed_schema(answer in answer(right_mixed())) {
+        let text = text(&answer);
+        if read_narrowed::<MixedRoute>(text.as_bytes()).is_ok() {
+            prop_assert!(!answer.has_doubled_key(), "{text}");
+            let value: Value = serde_json::from_str(&text).unwrap();
+            prop_assert_eq!(errors(&MIXED, &value), Vec::<String>::new(), "{}", text);
         }
     }
 
