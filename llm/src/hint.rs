@@ -32,18 +32,7 @@ pub fn hint(error: &ModelError) -> &'static str {
         | ModelError::Malformed { .. } => {
             "check that --base-url leads to an API of the kind that the model's provider speaks"
         }
-        ModelError::Rejected { status: 404, .. } => {
-            "check the model's name, and --base-url where it is given"
-        }
-        ModelError::Rejected { detail, .. } if takes_no_tools(detail) => {
-            "use a model that takes tools, start its server so that it gives it some, or leave --tools out"
-        }
-        ModelError::Rejected { detail, .. } if is_about_a_tool(detail) => {
-            "leave the tool out that the provider names: `tools` in the servers' file says which are used"
-        }
-        ModelError::Rejected { .. } => {
-            "check the model's name, and that the model can answer in JSON by a schema"
-        }
+        ModelError::Rejected { status, detail } => of_rejected(*status, detail),
         ModelError::RateLimited { .. } => "wait, or use a key with a higher limit",
         ModelError::ProviderFailed { .. } => "the provider has a fault of its own; try again later",
         ModelError::EndedWith { again: true, .. } => {
@@ -67,6 +56,19 @@ pub fn hint(error: &ModelError) -> &'static str {
         },
         ModelError::Unrecorded(_) => "see to the store, then resume the run",
         ModelError::EndedWith { .. } | _ => "try another model",
+    }
+}
+
+/// What may help where a server refuses a request that the others take.
+fn of_rejected(status: u16, detail: &str) -> &'static str {
+    if status == 404 {
+        "check the model's name, and --base-url where it is given"
+    } else if takes_no_tools(detail) {
+        "use a model that takes tools, start its server so that it gives it some, or leave --tools out"
+    } else if is_about_a_tool(detail) {
+        "leave the tool out that the provider names: `tools` in the servers' file says which are used"
+    } else {
+        "check the model's name, and that the model can answer in JSON by a schema"
     }
 }
 
