@@ -10,13 +10,14 @@ use super::{OperationContext, UnifiedInterruptHandler, Unresolved};
 use crate::agent_type::AgentType;
 use crate::answer::AnswerError;
 use crate::ask::{AskError, CorrectionObserver};
-use crate::context::{LlmCallContext, RouteSnapshot, Selection};
+use crate::context::{LlmCallContext, RouteSnapshot};
 use crate::ids::{DecisionId, EventId, InterruptId};
 use crate::interrupt::{InterruptType, SealedInterrupt};
 use crate::model::{ModelCaller, Purpose};
 use crate::outcome::Outcome;
 use crate::review::{Answer, Question, QuestionKind};
 use crate::route::RouteId;
+use crate::route_set::RouteSet;
 use crate::routing::InterruptRoutes;
 
 impl<I, R> UnifiedInterruptHandler<I, R>
@@ -250,16 +251,18 @@ where
             correction: 0,
         };
         let snapshot = RouteSnapshot {
-            decided: (target != raised.target()).then_some(target),
-            reroute: raised.reroute,
-            origin: Some(raised.origin),
-            caller: None,
+            decided: Some(target),
+            ..raised.routes
         };
         let undecorated = LlmCallContext::new(caller, prompt.messages(), snapshot);
-        let mut decorated = self.config.decorators.decorate(undecorated);
-        // Regardless of what the chain does or leaves out, the decision fixes the route.
-        decorated.selection = Selection::Only(target);
-        Ok(decorated)
+        let decorated = self.config.decorators.decorate(undecorated);
+        if decorated.selection.routes() == RouteSet::only(target) {
+            return Ok(decorated);
+        }
+        Err(HandleError::NotNarrowed {
+            target: target.field(),
+            allowed: decorated.selection.routes().fields().join(", "),
+        })
     }
 
     /// No model could fill in the request: a person does. The decision is kept.

@@ -197,6 +197,16 @@ pub enum HandleError {
         /// The record.
         record: &'static str,
     },
+    /// The decorators let the model take another route than the one that was decided; it was not asked.
+    #[error(
+        "the decorators must narrow the answer to `{target}`, which was decided, and leave: {allowed}; `FilterPropertiesDecorator` narrows it"
+    )]
+    NotNarrowed {
+        /// The field of the route.
+        target: &'static str,
+        /// The fields that the decorators leave.
+        allowed: String,
+    },
     /// The store of reroutes failed.
     #[error(transparent)]
     Reroutes(#[from] StoreError),

@@ -8,6 +8,7 @@ use super::resolution::{DecidedBy, HandleError, Resolution};
 use super::slot::Slot;
 use super::{Branches, OperationContext, UnifiedInterruptHandler, Unresolved};
 use crate::agent_type::AgentType;
+use crate::context::RouteSnapshot;
 use crate::event::InterruptRequestEvent;
 use crate::ids::{DecisionId, EventId};
 use crate::interrupt::{InterruptDetails, InterruptType, SealedInterrupt};
@@ -22,7 +23,7 @@ pub(super) struct Raised<'a, R: Routing> {
     pub(super) details: InterruptDetails,
     pub(super) payload: Value,
     pub(super) origin: RouteId<R>,
-    pub(super) reroute: Option<RouteId<R>>,
+    pub(super) routes: RouteSnapshot<R>,
     /// The event of that reroute.
     pub(super) bound: Option<EventId>,
     pub(super) context: &'a OperationContext<'a>,
@@ -33,7 +34,7 @@ pub(super) struct Raised<'a, R: Routing> {
 impl<R: InterruptRoutes> Raised<'_, R> {
     /// Where the answer goes unless it is sent elsewhere.
     pub(super) fn target(&self) -> RouteId<R> {
-        self.reroute.unwrap_or(self.origin)
+        self.routes.target().unwrap_or(self.origin)
     }
 
     /// A decision to go where the answer goes by default.
@@ -105,7 +106,11 @@ where
             payload: request.payload().map_err(HandleError::Unshowable)?,
             details,
             origin,
-            reroute,
+            routes: RouteSnapshot {
+                reroute,
+                origin: Some(origin),
+                ..RouteSnapshot::default()
+            },
             bound,
             context,
             decision: slot.decision,

@@ -163,17 +163,19 @@ async fn whoever_fills_in_a_request_must_do_so_and_cannot_change_where_it_goes()
 }
 
 #[tokio::test]
-async fn a_handler_without_decorators_still_goes_nowhere_else() {
-    let other = r#"{"publish":{"text":"now"}}"#;
-    let desks = Desks::changed(&[other, EDIT], vec![chose("first")], |config| {
+async fn a_decorator_that_does_not_narrow_is_caught_before_a_model_is_asked() {
+    let desks = Desks::changed(&[EDIT], vec![chose("first")], |config| {
         config.decorators = DecoratorChain::empty();
     });
-    let routed = Scene::new()
-        .routed(&desks, from_editor(InterruptType::HumanReview))
+    let handled = Scene::new()
+        .handle(&desks, from_editor(InterruptType::HumanReview))
         .await;
-    assert!(routed.routing.edit.is_some() && routed.routing.publish.is_none());
-    let calls = desks.model.calls.lock().unwrap();
-    assert!(!calls[0].schema.text().contains("\"publish\""));
+    let error = handled.unwrap_err();
+    assert!(
+        matches!(error, HandleError::NotNarrowed { target: "edit", .. }),
+        "{error}"
+    );
+    assert!(desks.model.calls.lock().unwrap().is_empty());
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, AgentType)]
