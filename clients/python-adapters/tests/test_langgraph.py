@@ -268,6 +268,52 @@ async def test_calls_that_have_a_node_each_are_asked_about(
     assert shapes.drawn == ["circle"]
 
 
+class Gathering:
+    """A node that asks two things at once. The first answer goes to whichever asks first then."""
+
+    def __init__(self, *waits: tuple[float, float]) -> None:
+        self.heard: list[tuple[str, Any]] = []
+        self._waits = list(waits)
+
+    async def node(self, state: Lines) -> Lines:
+        waits = self._waits.pop(0) if len(self._waits) > 1 else self._waits[0]
+
+        async def ask(shape: str, wait: float) -> None:
+            await asyncio.sleep(wait)
+            self.heard.append((shape, interrupt(f"Draw {shape}?")))
+
+        await asyncio.gather(ask("circle", waits[0]), ask("square", waits[1]))
+        return {"lines": ["drawn"]}
+
+    def graph(self, saver: AsyncSqliteSaver) -> Any:
+        return StateGraph(Lines).add_node("ask", self.node).add_edge(START, "ask").compile(checkpointer=saver)
+
+
+async def test_questions_that_are_gathered_in_one_node_are_refused(
+    router: Router, ann: Operator, saver: AsyncSqliteSaver
+) -> None:
+    gathering = Gathering((0, 0))
+    with pytest.raises(RouterError, match="Send"):
+        await within(RoutedGraph(gathering.graph(saver), router, DESK).ainvoke({"lines": []}, THREAD))
+    run = await ann.run("t")
+    assert (run.status, await all_questions(ann, run.run_id), gathering.heard) == ("failed", [], [])
+
+
+async def test_an_answer_reaches_no_question_that_was_not_shown(
+    router: Router, ann: Operator, saver: AsyncSqliteSaver
+) -> None:
+    # The circle asks first and is shown; the square comes first when the node runs again.
+    gathering = Gathering((0, 0.5), (0.5, 0))
+    invoking = asyncio.create_task(RoutedGraph(gathering.graph(saver), router, DESK).ainvoke({"lines": []}, THREAD))
+    (question,) = await open_questions(ann, 1)
+    assert question.reason == "Draw circle?"
+    await ann.decide(question, "approve")
+    with pytest.raises(RouterError, match="Send") as refused:
+        await within(invoking)
+    assert "Draw square?" in refused.value.detail
+    assert gathering.heard == []
+
+
 class Steps:
     """Three nodes; the second one waits until the test lets it go on."""
 
