@@ -1,7 +1,8 @@
-"""Gives a wheel that carries the program the tag of its platform; without the program it fits all."""
+"""Puts the program that IRQ_WHEEL_PROGRAM names into the wheel, as `irq` of its scripts; without it the wheel fits all."""
 
 from __future__ import annotations
 
+import os
 import re
 import sysconfig
 from pathlib import Path
@@ -11,9 +12,10 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class PlatformWheel(BuildHookInterface[Any]):
-    """Looks for the program before the wheel is built."""
+    """A wheel with the program fits one platform."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002 - the form of all hooks
-        if (Path(self.root) / "src" / "interrupt_router" / "bin" / "irq").exists():
+        if program := os.environ.get("IRQ_WHEEL_PROGRAM"):
+            build_data["shared_scripts"] = {str(Path(program).resolve(strict=True)): "irq"}
             build_data["pure_python"] = False
             build_data["tag"] = f"py3-none-{re.sub('[-.]', '_', sysconfig.get_platform())}"

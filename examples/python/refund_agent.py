@@ -29,7 +29,7 @@ class Legal(BaseModel):
     matter: Annotated[str, Field(max_length=2000)]
 
 
-class State(TypedDict, total=False):
+class State(TypedDict):
     order: int
     request: Refund | Legal | None
 
@@ -44,7 +44,7 @@ def find_order(state: State) -> None:
     do("find-order", state["order"])
 
 
-def review(state: State) -> State:
+def review(state: State) -> dict[str, Any]:
     return {"request": interrupt(f"Refund 120 € for order {state['order']}?")}
 
 

@@ -15,11 +15,11 @@ from interrupt_router_adapters.langgraph_sync import RoutedGraph
 DESK = Workflow("desk", kinds={"REFUNDS": "refund", "LEGAL": "legal"}, routes={"refund": Refund, "legal": Legal})
 
 
-def answer(_, decided):
+def answer(_: object, decided: sync.Decided) -> object:
     return decided.fill(model, dialect="openai") if isinstance(decided, sync.Approved | sync.Rerouted) else None
 
 
 with sync.Router.local() as router:
-    print(f"Answer on {router.server.link}", flush=True)
+    print("Answer on", router.server and router.server.link, flush=True)
     desk = RoutedGraph(graph, router, DESK, answer=answer, lease=5)
     print(desk.invoke({"order": 17}, {"configurable": {"thread_id": "order-17"}}))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from interrupt_router import Operator, Router
 
@@ -59,3 +60,10 @@ async def ann(router: Router) -> AsyncIterator[Operator]:
     """A supervisor."""
     async with router.operator("ann", "supervisor") as ann:
         yield ann
+
+
+@pytest.fixture
+async def saver(tmp_path: Path) -> AsyncIterator[AsyncSqliteSaver]:
+    """Where the graphs of a test keep their checkpoints."""
+    async with AsyncSqliteSaver.from_conn_string(str(tmp_path / "graph.db")) as saver:
+        yield saver

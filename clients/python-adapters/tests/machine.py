@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -18,20 +17,15 @@ from conftest import BINARY, REPOSITORY
 from people import BETWEEN, WITHIN
 
 CLIENTS = REPOSITORY / "clients"
-LEFT_OUT = shutil.ignore_patterns("tests", "benches", ".*", "__pycache__", "*.egg-info")
 
 
 def build_wheel(package: str, folder: Path) -> Path:
     """The wheel of a package; that of the client carries the program."""
-    source = folder / package
-    shutil.copytree(CLIENTS / package, source, ignore=LEFT_OUT)
-    if package == "python":
-        program = source / "src" / "interrupt_router" / "bin" / "irq"
-        program.parent.mkdir(exist_ok=True)
-        subprocess.run(["strip", "-o", program, BINARY], check=True)
-    built = folder / f"{package}-wheel"
+    program, built = folder / "stripped", folder / f"{package}-wheel"
+    subprocess.run(["strip", "-o", program, BINARY], check=True)
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(built)]
-    subprocess.run(command, cwd=source, check=True, capture_output=True)
+    environment = {**os.environ, "IRQ_WHEEL_PROGRAM": str(program)}
+    subprocess.run(command, cwd=CLIENTS / package, env=environment, check=True, capture_output=True)
     (wheel,) = built.iterdir()
     return wheel
 
@@ -80,7 +74,7 @@ class Machine:
         install = [sys.executable, "-m", "pip", "--python", str(self.python), "install", "--quiet"]
         wanted = [str(wheels[0]), f"{wheels[1]}[langgraph]", "langgraph-checkpoint-sqlite"]
         subprocess.run([*install, "--disable-pip-version-check", *wanted], check=True)
-        (self.irq,) = folder.glob("venv/lib/*/site-packages/interrupt_router/bin/irq")
+        (self.irq,) = folder.glob("venv/bin/irq")
 
     def run_irq(self, *arguments: str) -> str:
         """What the program of the wheel prints."""

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import operator
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
 import pytest
 from langchain_core.language_models import FakeListChatModel
-from langchain_core.messages import AIMessage, AnyMessage
+from langchain_core.messages import AnyMessage
 from langchain_core.runnables import RunnableConfig
-from langchain_core.tools import tool
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.graph import START, StateGraph
 from langgraph.graph.message import add_messages
-from langgraph.prebuilt import ToolNode
 from langgraph.types import Interrupt, Send, interrupt
 from people import DESK, all_questions, heard_of_stop, in_state, open_questions, resume, within
 
@@ -27,11 +23,9 @@ from interrupt_router import (
     Operator,
     Routed,
     Router,
-    RouterError,
     RunFinished,
     Stopped,
 )
-from interrupt_router_adapters._interrupts import with_run
 from interrupt_router_adapters.langgraph import RoutedGraph, ainvoke
 
 pytestmark = pytest.mark.anyio
@@ -45,12 +39,6 @@ class Lines(TypedDict, total=False):
 
 class Name(TypedDict):
     name: str
-
-
-@pytest.fixture
-async def saver(tmp_path: Path) -> AsyncIterator[AsyncSqliteSaver]:
-    async with AsyncSqliteSaver.from_conn_string(str(tmp_path / "graph.db")) as saver:
-        yield saver
 
 
 class Sample(TypedDict):
@@ -195,77 +183,6 @@ async def test_a_model_fills_in_the_one_route(
     await ann.decide(question, "reroute" if reroute_to else "approve", reroute_to=reroute_to)
     expected = {"refund": {"refund": {"cents": 500}}, "legal": {"legal": {"matter": "damages"}}}
     assert await within(invoking) == {"lines": [expected[field]]}
-
-
-class Shapes:
-    """Three calls of a tool that a model wants at once, each of which asks."""
-
-    def __init__(self) -> None:
-        self.drawn: list[str] = []
-
-        @tool
-        async def draw(shape: str) -> str:
-            """Draws."""
-            # The last one asks first.
-            await asyncio.sleep({"circle": 0.2, "square": 0.1, "triangle": 0.0}[shape])
-            if interrupt(f"Draw {shape}?") is True:
-                self.drawn.append(shape)
-            return shape
-
-        shapes = enumerate(["circle", "square", "triangle"])
-        self.calls = [{"name": "draw", "args": {"shape": shape}, "id": f"call-{n}"} for n, shape in shapes]
-        self.tools = ToolNode([draw])
-
-    def think(self, state: Any) -> Any:
-        return {"messages": [AIMessage("", tool_calls=self.calls)]}
-
-    def builder(self) -> Any:
-        return StateGraph(MessagesState).add_node("think", self.think).add_edge(START, "think")
-
-
-async def test_calls_that_ask_in_one_node_are_refused(router: Router, ann: Operator, saver: AsyncSqliteSaver) -> None:
-    shapes = Shapes()
-    builder = shapes.builder().add_node("tools", shapes.tools).add_edge("think", "tools")
-    graph = RoutedGraph(builder.compile(checkpointer=saver), router, DESK)
-    with pytest.raises(RouterError, match="Send") as refused:
-        await within(graph.ainvoke({"messages": []}, THREAD))
-    assert "draw" in refused.value.detail
-    # Nothing was asked, so nothing can be answered with the yes to something else.
-    run = await ann.run("t")
-    assert (run.status, await all_questions(ann, run.run_id), shapes.drawn) == ("failed", [], [])
-
-
-async def test_a_worker_that_died_before_it_asked_refuses_them_too(
-    router: Router, ann: Operator, saver: AsyncSqliteSaver
-) -> None:
-    shapes = Shapes()
-    graph = shapes.builder().add_node("tools", shapes.tools).add_edge("think", "tools").compile(checkpointer=saver)
-    run = await router.run(DESK, alias="t", input={"messages": []}, lease=1.0).__aenter__()
-    await graph.ainvoke({"messages": []}, with_run(THREAD, run.id))
-    assert (await graph.aget_state(THREAD)).interrupts
-    await run.watch.close()  # nothing renews the lease of a dead worker
-    with pytest.raises(RouterError, match="Send"):
-        await within(RoutedGraph(graph, router, DESK).ainvoke({"messages": []}, THREAD))
-    assert (await all_questions(ann, run.id), shapes.drawn) == ([], [])
-
-
-async def test_calls_that_have_a_node_each_are_asked_about(
-    router: Router, ann: Operator, saver: AsyncSqliteSaver
-) -> None:
-    shapes = Shapes()
-
-    def each(state: MessagesState) -> list[Send]:
-        message = state["messages"][-1]
-        assert isinstance(message, AIMessage)
-        return [Send("tools", [{**call, "type": "tool_call"}]) for call in message.tool_calls]
-
-    builder = shapes.builder().add_node("tools", shapes.tools).add_conditional_edges("think", each)
-    graph = RoutedGraph(builder.compile(checkpointer=saver), router, DESK)
-    invoking = asyncio.create_task(graph.ainvoke({"messages": []}, THREAD))
-    for question in await open_questions(ann, 3):
-        await ann.decide(question, "approve" if "circle" in question.reason else "reject")
-    await within(invoking)
-    assert shapes.drawn == ["circle"]
 
 
 class Steps:

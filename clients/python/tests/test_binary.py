@@ -30,15 +30,15 @@ def test_the_argument_goes_before_the_variable_and_that_before_the_path(
 def test_the_program_of_the_package_goes_before_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("IRQ_BINARY", raising=False)
     monkeypatch.setenv("PATH", str(program(tmp_path / "path" / "irq").parent))
-    monkeypatch.setattr("interrupt_router.binary.__file__", str(tmp_path / "package" / "binary.py"))
-    packaged = program(tmp_path / "package" / "bin" / "irq")
+    monkeypatch.setattr("sysconfig.get_path", lambda _: str(tmp_path / "python" / "bin"))
+    packaged = program(tmp_path / "python" / "bin" / "irq")
     assert find_binary() == packaged
 
 
 def test_where_there_is_none_the_error_says_how_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("IRQ_BINARY", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr("interrupt_router.binary.__file__", str(tmp_path / "package" / "binary.py"))
+    monkeypatch.setattr("sysconfig.get_path", lambda _: str(tmp_path / "python" / "bin"))
     with pytest.raises(BinaryNotFound) as missing:
         find_binary()
     assert missing.value.hint is not None

@@ -254,6 +254,29 @@ def swallowing(ask: Callable[[str], Any], work: Callable[[], Any]) -> None:
         ask("one")
 
 
+def hiding(ask: Callable[[str], Any], work: Callable[[], Any]) -> None:
+    work()
+    try:
+        ask("one")
+    except Exception:
+        raise ToolError("the tool failed") from None
+
+
+def missing(ask: Callable[[str], Any], work: Callable[[], Any]) -> None:
+    answer = None
+    work()
+    with contextlib.suppress(Exception):
+        answer = ask("one")
+    if answer is None:
+        raise ToolError("no answer")
+
+
+def in_threads_of_results(ask: Callable[[str], Any], work: Callable[[], Any]) -> None:
+    with ThreadPoolExecutor(3) as threads:
+        results = [threads.submit(ask, "one"), threads.submit(work), threads.submit(ask, "two")]
+    assert [result.exception() for result in results]
+
+
 def in_threads(ask: Callable[[str], Any], work: Callable[[], Any]) -> None:
     with ThreadPoolExecutor(3) as threads:
         results = [threads.submit(ask, "one"), threads.submit(work), threads.submit(ask, "two")]
@@ -261,8 +284,12 @@ def in_threads(ask: Callable[[str], Any], work: Callable[[], Any]) -> None:
             result.result()
 
 
+SYNC_IDIOMS: list[SyncIdiom] = [plainly, with_cause, with_context, hiding, swallowing, missing]
+SYNC_IDIOMS += [in_threads, in_threads_of_results]
+
+
 @pytest.mark.parametrize("how", ENDS)
-@pytest.mark.parametrize("idiom", [plainly, with_cause, with_context, swallowing, in_threads], ids=named)
+@pytest.mark.parametrize("idiom", SYNC_IDIOMS, ids=named)
 def test_an_idiom_without_async_lets_it_pass(idiom: SyncIdiom, how: str) -> None:
     portal, doing = Portal(), threading.Event()
     try:

@@ -1,4 +1,4 @@
-"""Kills the worker and the server at random, many times, and counts what was lost or happened twice.
+"""Kills workers and the server at random, or tells the workers to end, and counts what was lost or happened twice.
 
 CRASHES says how often (12 by default), CRASH_SEED repeats the same choices, as far as the machine's timing lets them. With
 IRQ_TEST_IN=postgres the store is there.
@@ -26,8 +26,10 @@ from urllib.parse import urlsplit
 
 import pytest
 from conftest import REPOSITORY, store_for
+from waiting import eventually
+from wrapping import ROUNDS, WRAPPING
 
-from interrupt_router import Interrupt, MadeDecision, Operator
+from interrupt_router import Interrupt, MadeDecision, Operator, Router, RunFinished, RunView
 
 if TYPE_CHECKING:
     from interrupt_router.api import InboxName
@@ -78,7 +80,7 @@ class Installation:
         return str(json.loads(made.stdout)["secret"])
 
     def kill(self) -> None:
-        kill(self.process)
+        end(self.process, signal.SIGKILL)
 
 
 @dataclass
@@ -101,12 +103,22 @@ class Desk:
         }
         with (self.server.folder / "desk.log").open("ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, DESK, *self.tickets[-TICKETS_OF_A_WORKER:]], stdout=log, stderr=log, env=environment
+                [sys.executable, *self.arguments()], stdout=log, stderr=log, env=environment
             )
 
-    def take_new_tickets(self) -> None:
+    def arguments(self) -> list[str]:
+        return [str(DESK), *self.tickets[-TICKETS_OF_A_WORKER:]]
+
+    def take_new_tickets(self) -> list[str]:
         first = len(self.tickets)
-        self.tickets += [str(FIRST_ORDER + first + n) for n in range(TICKETS_OF_A_WORKER)]
+        new = [str(FIRST_ORDER + first + n) for n in range(TICKETS_OF_A_WORKER)]
+        self.tickets += new
+        return new
+
+    async def go_on(self) -> None:
+        """With new tickets, once it has finished those before."""
+        self.take_new_tickets()
+        self.start()
 
     def effects(self) -> int:
         """How many bytes of effects there are."""
@@ -119,16 +131,46 @@ class Desk:
         assert code in (None, 0), f"seed {SEED}: " + (self.server.folder / "desk.log").read_text()[-3000:]
         return code == 0
 
-    def kill(self) -> None:
-        kill(self.process)
+    def end(self, number: signal.Signals) -> None:
+        code = end(self.process, number)
+        log = (self.server.folder / "desk.log").read_text()
+        # One that is told before it listens, or when it has finished, ends as the system says.
+        assert code in (0, -number, 128 + number), f"seed {SEED}: it ended with {code}: " + log[-3000:]
 
 
-def kill(process: subprocess.Popen[bytes] | None) -> None:
+@dataclass
+class Wrapping(Desk):
+    """A worker whose code wraps what it calls: in groups of tasks, in threads and in errors of its own."""
+
+    way: str = "async"
+    router: Router | None = None
+
+    def arguments(self) -> list[str]:
+        return [str(Path(__file__).with_name("wrapping.py")), self.way, str(self.ledger)]
+
+    async def go_on(self) -> None:
+        """Its process takes what comes."""
+        assert self.router is not None
+        transport = self.router._transport(WRAPPING)
+        for ticket in self.take_new_tickets():
+            new = {"input": ticket, "thread_id": f"order-{ticket}"}
+            await transport.post(f"/v1/workflows/{WRAPPING.name}/runs", new)
+        if self.process is None:
+            self.start()
+
+    def has_finished(self) -> bool:
+        assert not super().has_finished(), "it works until it is told to end"
+        lines = self.ledger.read_text().splitlines() if self.ledger.exists() else []
+        return all(f"odd {ticket}" in lines for ticket in self.tickets)
+
+
+def end(process: subprocess.Popen[bytes] | None, number: signal.Signals) -> int:
     assert process is not None
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    process.send_signal(number)
+    code = process.wait(30)
     if process.stdout is not None:
         process.stdout.close()
+    return code
 
 
 class Person:
@@ -153,6 +195,14 @@ class Person:
             return await self._operator.decide(question, "reroute", reroute_to="LEGAL", key=question.id)
         if question.agent_type == "ORCHESTRATOR":
             return await self._operator.decide(question, "reroute", reroute_to="REFUNDS", key=question.id)
+        return await self._operator.decide(question, "approve", key=question.id)
+
+
+class Writer(Person):
+    """Writes to the agent before each answer."""
+
+    async def _answer(self, question: Interrupt) -> MadeDecision:
+        await self._operator.send(question.agent_id, question.reason, key=question.id)
         return await self._operator.decide(question, "approve", key=question.id)
 
 
@@ -181,10 +231,59 @@ async def test_nothing_is_lost_and_nothing_happens_twice(binary: Path, tmp_path:
             async with answering(person):
                 killed = await crash(server, desk, person, chance)
             await check(ann, desk, person)
-            print(f"killed {dict(killed)}; {len(desk.tickets)} tickets, {len(person.made)} decisions, all once")
+            print(f"ended {dict(killed)}; {len(desk.tickets)} tickets, {len(person.made)} decisions, all once")
     finally:
-        desk.kill()
+        end(desk.process, signal.SIGKILL)
         server.kill()
+
+
+@pytest.mark.parametrize("way", ["async", "sync"])
+async def test_code_that_wraps_what_it_calls_loses_nothing(way: str, binary: Path, tmp_path: Path) -> None:
+    chance = random.Random(SEED + way)
+    print(f"CRASH_SEED={SEED} CRASHES={CRASHES} {way}")
+    server = Installation(binary, tmp_path, store_for(tmp_path))
+    server.start()
+    token = server.token("clerk", "worker", "--workflow", WRAPPING.name)
+    desk = Wrapping(server, token, tmp_path / "ledger", way=way)
+    try:
+        async with (
+            Operator(server.address, server.token("ann", "supervisor")) as ann,
+            Router(server.address, token) as router,
+        ):
+            await router.register(WRAPPING)
+            desk.router = router
+            person = Writer(ann, random.Random(SEED + "person"))
+            async with answering(person):
+                ended = await crash(server, desk, person, chance)
+                for ticket in desk.tickets:
+                    await completed(router, ticket, ann, person)
+            lines = Counter(desk.ledger.read_text().splitlines())
+            did = [*(f"pay-{number}" for number in range(ROUNDS)), "odd"]
+            assert lines == Counter(f"{what} {ticket}" for ticket in desk.tickets for what in did), f"seed {SEED}"
+            print(f"ended {dict(ended)}; {len(desk.tickets)} runs, {len(person.made)} decisions, all once")
+    finally:
+        end(desk.process, signal.SIGKILL)
+        server.kill()
+
+
+async def completed(router: Router, ticket: str, ann: Operator, person: Person) -> None:
+    """Waits until a run has ended; it has read each message and decision, once."""
+
+    async def look() -> RunView | None:
+        row = await ann.run(f"order-{ticket}")
+        return row if row.status in ("completed", "failed", "cancelled") else None
+
+    row = await eventually(look)
+    assert row.status == "completed", f"seed {SEED}: {row}"
+    with pytest.raises(RunFinished) as finished:
+        await router.run(WRAPPING, alias=row.thread_id, input=ticket).__aenter__()
+    asked = [question async for question in ann.interrupts("resolved", run_id=row.run_id)]
+    asked = sorted((question for question in asked if question.type == "HUMAN_REVIEW"), key=lambda it: it.reason)
+    assert finished.value.result == {
+        "decided": [person.made[question.id].decision_id for question in asked],
+        "read": [f"Round {number}?" for number in range(ROUNDS)],
+        "odd": "odd",
+    }, f"seed {SEED}: {row}"
 
 
 async def crash(server: Installation, desk: Desk, person: Person, chance: random.Random) -> Counter[str]:
@@ -192,22 +291,20 @@ async def crash(server: Installation, desk: Desk, person: Person, chance: random
     killed: Counter[str] = Counter()
     # Half of the deaths are aimed: shortly after an effect, whose result is then being kept, or after a decision.
     moments: list[Callable[[], int]] = [lambda: 0, lambda: 0, desk.effects, lambda: len(person.made)]
-    desk.take_new_tickets()
-    desk.start()
+    await desk.go_on()
     while killed.total() < CRASHES:
         finished = await lived(desk, chance.uniform(0, LONGEST_LIFE), chance.choice(moments))
         if finished:
-            desk.take_new_tickets()
-            desk.start()
+            await desk.go_on()
             continue
         await asyncio.sleep(chance.uniform(0, SHORTLY))
-        victims = chance.choice([["desk"], ["server"], ["desk", "server"]])
-        if "desk" in victims:
-            desk.kill()
+        victims = chance.choice([["desk"], ["told"], ["server"], ["desk", "server"]])
+        if victims != ["server"]:
+            desk.end(signal.SIGTERM if "told" in victims else signal.SIGKILL)
         if "server" in victims:
             server.kill()
             server.start()
-        if "desk" in victims:
+        if victims != ["server"]:
             desk.start()
         killed.update(victims)
     assert await lived(desk, 120, moments[0]), f"seed {SEED}: the desk did not finish its tickets"

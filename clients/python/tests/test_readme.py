@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -87,6 +88,10 @@ def checked(checker: list[str], folder: Path) -> subprocess.CompletedProcess[str
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
+# What this needs to say anything of is not installed for tests.
+EXAMPLES = {*(REPOSITORY / "examples/python").glob("*.py")} - {REPOSITORY / "examples/python/supervisor_nats.py"}
+
+
 MATCH = """
 from interrupt_router import Answered, Approved, Decided, Declined, Expired, Rerouted, Withdrawn
 from typing_extensions import assert_never
@@ -116,7 +121,9 @@ def test_type_checkers_see_a_missing_case(checker: list[str], missing: str | Non
 
 
 @CHECKERS
-def test_type_checkers_accept_the_snippets(checker: list[str], tmp_path: Path) -> None:
+def test_type_checkers_accept_snippets_and_examples(checker: list[str], tmp_path: Path) -> None:
+    for example in EXAMPLES:
+        shutil.copy(example, tmp_path)
     for readme in READMES:
         for number, snippet in enumerate(snippets(readme), 1):
             name = f"{readme.parent.name.replace('-', '_')}_{number}.py"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +11,7 @@ import venv
 from pathlib import Path
 
 import pytest
+from conftest import BINARY
 
 PACKAGE = Path(__file__).parents[1]
 PATIENCE = 120
@@ -46,17 +46,14 @@ asyncio.run(main())
 @pytest.fixture
 def machine(tmp_path: Path) -> tuple[Path, Path, dict[str, str]]:
     """A Python with the wheel alone, the program that it carries, and an environment that names no other one."""
-    source = tmp_path / "source"
-    shutil.copytree(PACKAGE, source, ignore=shutil.ignore_patterns("tests", ".*", "__pycache__", "*.egg-info"))
-    program = source / "src" / "interrupt_router" / "bin" / "irq"
-    program.parent.mkdir(exist_ok=True)
-    subprocess.run(["strip", "-o", program, os.environ["IRQ_BINARY"]], check=True)
-    built = tmp_path / "built"
+    program, built = tmp_path / "stripped", tmp_path / "built"
+    subprocess.run(["strip", "-o", program, BINARY], check=True)
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(built)]
-    subprocess.run(command, cwd=source, check=True, capture_output=True)
+    environment = {**os.environ, "IRQ_WHEEL_PROGRAM": str(program)}
+    subprocess.run(command, cwd=PACKAGE, env=environment, check=True, capture_output=True)
+    program.unlink()
     (wheel,) = built.iterdir()
     assert not wheel.name.endswith("none-any.whl"), "it fits one platform"
-    shutil.rmtree(source)
 
     folder = tmp_path / "python"
     venv.create(folder, with_pip=True)
@@ -66,7 +63,9 @@ def machine(tmp_path: Path) -> tuple[Path, Path, dict[str, str]]:
     find = [str(python), "-c", "from interrupt_router.binary import find_binary; print(find_binary())"]
     environment = {"HOME": str(tmp_path / "home"), "PATH": "/usr/bin:/bin"}
     found = subprocess.run(find, env=environment, check=True, capture_output=True, text=True).stdout.strip()
-    assert folder in Path(found).parents
+    assert found == str(folder / "bin" / "irq")
+    said = subprocess.run([found, "--version"], env=environment, check=True, capture_output=True, text=True).stdout
+    assert said.startswith("irq ")
     return python, Path(found), environment
 
 

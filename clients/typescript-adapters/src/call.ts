@@ -1,7 +1,7 @@
 import type { LanguageModel, ModelMessage, PrepareStepFunction, ToolSet } from 'ai';
 import { type Effect, IdempotencyConflict, RouterError } from 'interrupt-router';
 import { type Request, type Verdict, askApproval, waitingCalls } from './approval.js';
-import { keyOf } from './keys.js';
+import { digest, keyOf } from './keys.js';
 import { durableModel } from './model.js';
 import { type Place, at } from './place.js';
 import { durableTools } from './tools.js';
@@ -80,7 +80,7 @@ export class Call {
 
   private model(model: LanguageModel): LanguageModel {
     if (typeof model === 'object' && this.models.has(model)) return model;
-    const durable = durableModel(model, (call) => this.answer(call));
+    const durable = durableModel(model, (...asked) => this.answer(...asked));
     this.models.add(durable as object);
     return durable;
   }
@@ -92,10 +92,10 @@ export class Call {
     };
   }
 
-  /** A model is asked again where it failed, or its worker died before the answer was kept. */
-  private async answer(call: () => Promise<unknown>): Promise<unknown> {
+  /** A model is asked again where it failed, or its worker died before the answer was kept. What is kept answers what was asked, and nothing else. */
+  private async answer(call: () => Promise<unknown>, asked: unknown): Promise<unknown> {
     const key = keyOf(this.name, 'model', this.answers + 1);
-    const answer = await this.place.run.root.effect(key, call, { repeatable: true }).catch((error) => {
+    const answer = await this.place.run.root.effect(key, call, { repeatable: true, arguments: digest(asked) }).catch((error) => {
       // The SDK tries again what a model throws, and a stream that failed only says so. The run has to end.
       throw error instanceof RouterError ? this.halt(error) : error;
     });

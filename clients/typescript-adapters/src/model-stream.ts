@@ -4,14 +4,14 @@ import { asJson } from './as-json.js';
 export type Streamed = Awaited<ReturnType<ReturnType<typeof wrapLanguageModel>['doStream']>>;
 type Part = Streamed['stream'] extends ReadableStream<infer P> ? P : never;
 
-/** Calls a model, and gives what is kept of its answer: that of an earlier worker where there is one. */
-export type Keep = (call: () => Promise<unknown>) => Promise<unknown>;
+/** Calls a model, and gives what is kept of its answer to what it is asked: that of an earlier worker where there is one. */
+export type Keep = (call: () => Promise<unknown>, asked: unknown) => Promise<unknown>;
 
 /**
  * Passes an answer on while it arrives. Its end waits until it is kept: with that the SDK executes tools, and what follows from an answer
  * must follow from the same answer for ever. A kept answer is passed on at once.
  */
-export function durableStream(doStream: () => PromiseLike<Streamed>, keep: Keep): Promise<Streamed> {
+export function durableStream(doStream: () => PromiseLike<Streamed>, asked: unknown, keep: Keep): Promise<Streamed> {
   const { readable, writable } = new TransformStream<Part, Part>();
   const out = writable.getWriter();
   let passed = 0;
@@ -35,7 +35,7 @@ export function durableStream(doStream: () => PromiseLike<Streamed>, keep: Keep)
       return asJson(parts);
     };
     const pass = async (): Promise<void> => {
-      const parts = (await keep(call)) as Part[];
+      const parts = (await keep(call, asked)) as Part[];
       begin({ stream: readable });
       for (const part of parts.slice(passed)) await out.write(revived(part));
       await out.close();

@@ -1,15 +1,23 @@
-import { type LanguageModel, gateway, wrapLanguageModel } from 'ai';
+import { type LanguageModel, type LanguageModelMiddleware, gateway, wrapLanguageModel } from 'ai';
 import { asJson } from './as-json.js';
-import { type Keep, type Streamed, durableStream } from './model-stream.js';
+import { type Keep, durableStream } from './model-stream.js';
 
+type Params = Parameters<NonNullable<LanguageModelMiddleware['wrapGenerate']>>[0]['params'];
 type Answer = Awaited<ReturnType<ReturnType<typeof wrapLanguageModel>['doGenerate']>>;
 
 /** A model whose answers are kept. */
 export function durableModel(model: LanguageModel, keep: Keep): LanguageModel {
-  const wrapGenerate = async ({ doGenerate }: { doGenerate: () => PromiseLike<Answer> }): Promise<Answer> =>
-    revived((await keep(async () => kept(await doGenerate()))) as Answer);
-  const wrapStream = ({ doStream }: { doStream: () => PromiseLike<Streamed> }): Promise<Streamed> => durableStream(doStream, keep);
-  return wrapLanguageModel({ model: resolved(model), middleware: { specificationVersion: 'v4', wrapGenerate, wrapStream } });
+  const middleware: LanguageModelMiddleware = {
+    specificationVersion: 'v4',
+    wrapGenerate: async ({ doGenerate, params }) => revived((await keep(async () => kept(await doGenerate()), content(params))) as Answer),
+    wrapStream: ({ doStream, params }) => durableStream(doStream, content(params), keep),
+  };
+  return wrapLanguageModel({ model: resolved(model), middleware });
+}
+
+/** What a model is asked, without how that is sent. */
+function content({ abortSignal: _, headers: _headers, includeRawChunks: _raw, ...asked }: Params): unknown {
+  return asJson(asked);
 }
 
 /** The SDK takes the name of a model from its default provider. */

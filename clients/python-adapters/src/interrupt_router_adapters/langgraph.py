@@ -18,16 +18,15 @@ from langgraph.types import Command, Interrupt, StateSnapshot
 from interrupt_router import Decided, Router, Run, RunFinished, Workflow
 
 from ._interrupts import (
-    Concurrent,
     default_answer,
     is_new,
     question_key,
     question_of,
     questions,
-    with_callback,
     with_run,
 )
 from ._questions import agent_for, is_stopping, to_json, together
+from ._shown import Shown
 
 __all__ = ["Answer", "RoutedGraph", "ainvoke", "default_answer", "question_of"]
 
@@ -55,21 +54,20 @@ async def ainvoke(
     """
     config = with_run(config, run.id)
     options = {"durability": "sync", **options, "control": _Control(run)}
-    state = await graph.aget_state(config)
+    state, shown = await graph.aget_state(config), Shown()
     if is_new(state, run.id):
         step = input
     elif all([await run.has_asked(question_key(config, interrupt)) for _, interrupt in questions(state)]):
-        step = await _next(run, state, config, kinds or {}, answer)
+        step = await _next(run, state, config, kinds or {}, answer, shown)
     else:
         step = None  # the nodes that ask run again, so that it is seen how they do
     while True:
-        concurrent = Concurrent()
-        result = await _call(run, graph, step, with_callback(config, concurrent), options)
-        concurrent.check()
+        with shown.watching(config) as watched:
+            result = await _call(run, graph, step, watched, options)
         state = await graph.aget_state(config)
         if not state.interrupts:
             return result
-        step = await _next(run, state, config, kinds or {}, answer)
+        step = await _next(run, state, config, kinds or {}, answer, shown)
 
 
 class RoutedGraph:
@@ -119,11 +117,12 @@ class RoutedGraph:
 
 
 async def _next(
-    run: Run, state: StateSnapshot, config: RunnableConfig, kinds: Mapping[str, str], answer: Answer | None
+    run: Run, state: StateSnapshot, config: RunnableConfig, kinds: Mapping[str, str], answer: Answer | None, shown: Shown
 ) -> Command[Any] | None:
     """What the graph goes on with: the answers to its interrupts, or nothing where it was stopped between two nodes."""
 
     async def ask(node: str, interrupt: Interrupt[Any]) -> Any:
+        shown.add(interrupt)
         agent = await agent_for(run, node, kinds)
         decided = await agent.ask(key=question_key(config, interrupt), **question_of(interrupt))
         value = (answer or default_answer)(interrupt, decided)

@@ -16,16 +16,15 @@ from interrupt_router import RunFinished, Workflow
 from interrupt_router.sync import Agent, Decided, Router, Run
 
 from ._interrupts import (
-    Concurrent,
     default_answer,
     is_new,
     question_key,
     question_of,
     questions,
-    with_callback,
     with_run,
 )
 from ._questions import to_json
+from ._shown import Shown
 
 __all__ = ["Answer", "RoutedGraph", "default_answer", "invoke", "question_of"]
 
@@ -51,25 +50,24 @@ def invoke(
     """
     config = with_run(config, run.id)
     options = {"durability": "sync", **options, "control": _Control(run)}
-    state = graph.get_state(config)
+    state, shown = graph.get_state(config), Shown()
     if is_new(state, run.id):
         step = input
     elif all(run.has_asked(question_key(config, interrupt)) for _, interrupt in questions(state)):
-        step = _next(run, state, config, kinds or {}, answer)
+        step = _next(run, state, config, kinds or {}, answer, shown)
     else:
         step = None  # the nodes that ask run again, so that it is seen how they do
     while True:
-        concurrent = Concurrent()
         try:
-            result = graph.invoke(step, with_callback(config, concurrent), **options)
+            with shown.watching(config) as watched:
+                result = graph.invoke(step, watched, **options)
         except GraphDrained:
             run.root.check()
             raise
-        concurrent.check()
         state = graph.get_state(config)
         if not state.interrupts:
             return result
-        step = _next(run, state, config, kinds or {}, answer)
+        step = _next(run, state, config, kinds or {}, answer, shown)
 
 
 class RoutedGraph:
@@ -119,7 +117,7 @@ class RoutedGraph:
 
 
 def _next(
-    run: Run, state: StateSnapshot, config: RunnableConfig, kinds: Mapping[str, str], answer: Answer | None
+    run: Run, state: StateSnapshot, config: RunnableConfig, kinds: Mapping[str, str], answer: Answer | None, shown: Shown
 ) -> Command[Any] | None:
     """What the graph goes on with: the answers to its interrupts, or nothing where it was stopped between two nodes."""
     waiting = questions(state)
@@ -128,6 +126,7 @@ def _next(
 
     def ask(asked: tuple[Agent, Interrupt[Any]]) -> Decided:
         agent, interrupt = asked
+        shown.add(interrupt)
         return agent.ask(key=question_key(config, interrupt), **question_of(interrupt))
 
     agents = [run.agent(kinds[node]) if node in kinds else run.root for node, _ in waiting]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sysconfig
 from pathlib import Path
 
 from .errors import BinaryNotFound
@@ -11,13 +12,13 @@ from .settings import BINARY
 
 
 def find_binary(given: str | os.PathLike[str] | None = None) -> Path:
-    """The program: the one that is named, that of IRQ_BINARY, that of this package, or the one on the path."""
+    """The program: the one that is named, that of IRQ_BINARY, that of the wheel, or the one on the path."""
     if named := given or os.environ.get(BINARY):
         path = Path(named)
         if not _is_program(path):
             raise BinaryNotFound(f"{path} is no program", hint=f"check the argument `binary` and {BINARY}")
         return path
-    packaged = Path(__file__).parent / "bin" / "irq"
+    packaged = Path(sysconfig.get_path("scripts"), "irq")
     if _is_program(packaged):
         return packaged
     if found := shutil.which("irq"):

@@ -10,6 +10,7 @@ from .errors import AnswerRejected, Conflict, RouterError, Unfilled
 from .invoke import invoke
 from .prompt import Prompt
 from .question import Decision, Question, TakenRoute
+from .schema.decode import Body
 
 if TYPE_CHECKING:
     from . import api
@@ -19,7 +20,7 @@ Dialect: TypeAlias = Literal["json-schema", "openai", "anthropic", "gemini", "gr
 
 
 @dataclass(frozen=True)
-class NarrowedSchema:
+class NarrowedSchema(Body):
     """What a model may answer: one property, the field of the route."""
 
     name: str
@@ -29,11 +30,6 @@ class NarrowedSchema:
     """The schema in the provider's dialect."""
     field: str
     """The one property."""
-
-    @staticmethod
-    def of_json(body: api.SchemaView) -> NarrowedSchema:
-        """The schema of a response."""
-        return NarrowedSchema(body["name"], body["dialect"], body["schema"], body["field"])
 
 
 ModelAnswer: TypeAlias = str | Mapping[str, Any]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from .schema.decode import time_of
+from .schema.decode import Body
 
 if TYPE_CHECKING:
     from . import api
@@ -51,7 +51,7 @@ class Confirmation:
 
 
 @dataclass(frozen=True)
-class Decision:
+class Decision(Body):
     """What was decided."""
 
     id: str
@@ -66,22 +66,9 @@ class Decision:
     confirmations: dict[str, bool] = field(default_factory=dict)
     """What was confirmed and what was not, by the confirmation's id."""
 
-    @staticmethod
-    def of_json(body: api.WorkDecisionView) -> Decision:
-        """The decision of a response."""
-        return Decision(
-            id=body["id"],
-            decision=body["decision"],
-            by=body["by"],
-            at=time_of(body["at"]),
-            text=body.get("text"),
-            choices=body["choices"],
-            confirmations=body["confirmations"],
-        )
-
 
 @dataclass(frozen=True)
-class TakenRoute:
+class TakenRoute(Body):
     """The one route that the answer takes."""
 
     name: str
@@ -91,14 +78,9 @@ class TakenRoute:
     rerouted: bool = False
     """Whether it is another one than that of the kind that asked."""
 
-    @staticmethod
-    def of_json(body: api.TakenRouteView) -> TakenRoute:
-        """The route of a response."""
-        return TakenRoute(body["name"], body["field"], body["rerouted"])
-
 
 @dataclass(frozen=True)
-class Question:
+class Question(Body):
     """A question as the server has it."""
 
     key: str
@@ -117,25 +99,6 @@ class Question:
     """How many more answers of a model are read before a person is asked."""
     asked: str | None = None
     """The key of the question that asks a person for the request."""
-
-    @staticmethod
-    def of_json(body: api.WorkQuestionView) -> Question:
-        """The question of a response."""
-        decision, route = body.get("decision"), body.get("route")
-        return Question(
-            key=body["key"],
-            interrupt_id=body["interrupt_id"],
-            agent_id=body["agent_id"],
-            kind=body["kind"],
-            state=body["state"],
-            reason=body["reason"],
-            decided_as=body.get("decided_as"),
-            decision=Decision.of_json(decision) if decision else None,
-            route=TakenRoute.of_json(route) if route else None,
-            request=body["request"] if "request" in body else None,  # noqa: SIM401 - any name fits `get` here
-            corrections_left=body["corrections_left"],
-            asked=body.get("asked"),
-        )
 
 
 def question_body(

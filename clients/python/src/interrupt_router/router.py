@@ -76,7 +76,7 @@ class Router:
         """A router with a server of its own: `irq serve` on this machine, which ends with this process.
 
         `store` is the file that keeps everything, by default that of `irq`. `binary` is the program; without it IRQ_BINARY,
-        the one in this package, or the one on PATH. ``router.server.link`` opens the page.
+        the one of the wheel, or the one on PATH. ``router.server.link`` opens the page.
         """
         router = cls(worker=worker, labels=labels, deadline=deadline)
         router.server = LocalServer(binary=binary, store=store)

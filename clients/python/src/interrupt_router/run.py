@@ -13,6 +13,7 @@ from .agent import Agent, OpeningAgent
 from .errors import Invalid, NotFound, RunFinished
 from .kept import Unkeepable, keep
 from .lease import Lease
+from .schema.decode import Body
 from .signals import Signals
 from .watch import Watch
 from .workflow import Workflow
@@ -22,17 +23,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Checkpoint:
+class Checkpoint(Body):
     """A state that was kept."""
 
     state: Any
     number: int = 0
     reason: str = ""
-
-    @staticmethod
-    def of_json(body: api.CheckpointStateView) -> Checkpoint:
-        """The checkpoint of a response."""
-        return Checkpoint(body["state"], body["number"], body["reason"])
 
 
 class Run:

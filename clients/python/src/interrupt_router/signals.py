@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from .schema.decode import Body, called
 from .stop import Stop
-
-if TYPE_CHECKING:
-    from . import api
 
 
 @dataclass(frozen=True)
-class InterruptRequest:
+class InterruptRequest(Body):
     """A supervisor wants an agent to interrupt itself. The agent's next question takes it, and goes to its target."""
 
     interrupt_id: str
@@ -21,30 +18,20 @@ class InterruptRequest:
     reroute_to: str | None = None
     """The route of the answer; without one it is that of the agent's kind."""
 
-    @staticmethod
-    def of_json(body: api.AskedAgentView) -> InterruptRequest:
-        """The request of a response."""
-        return InterruptRequest(body["interrupt_id"], body["agent_id"], body["reason"], body.get("reroute_to"))
-
 
 @dataclass(frozen=True)
-class Message:
+class Message(Body):
     """What a person wrote to an agent."""
 
     position: int
     agent_id: str
     text: str
-    sender: str
+    sender: str = field(metadata=called("from"))
     """Who wrote it."""
-
-    @staticmethod
-    def of_json(body: api.WorkMessageView) -> Message:
-        """The message of a response."""
-        return Message(body["position"], body["agent_id"], body["text"], body["from"])
 
 
 @dataclass(frozen=True)
-class Signals:
+class Signals(Body):
     """All that has come."""
 
     stopping: bool = False
@@ -56,18 +43,6 @@ class Signals:
     """Keys of questions that are decided, and whose decision was not read yet."""
     cursor: int = 0
     """Counts what has come."""
-
-    @staticmethod
-    def of_json(body: api.SignalsView) -> Signals:
-        """The signals of a response."""
-        return Signals(
-            stopping=body["stopping"],
-            stops=[Stop.of_json(stop) for stop in body["stops"]],
-            asked=[InterruptRequest.of_json(request) for request in body["asked"]],
-            messages=[Message.of_json(message) for message in body["messages"]],
-            decided=body["decided"],
-            cursor=body["cursor"],
-        )
 
     def stop_of(self, agent_id: str) -> Stop | None:
         """The hardest stop that concerns an agent."""

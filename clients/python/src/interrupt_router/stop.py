@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .schema.decode import Body
+
 if TYPE_CHECKING:
     from . import api
 
 
 @dataclass(frozen=True)
-class Stop:
+class Stop(Body):
     """A stop that the server has recorded."""
 
     interrupt_id: str
@@ -22,13 +24,6 @@ class Stop:
     """``run``, or ``agent`` for one agent and those below it."""
     agent_id: str
     reason: str = ""
-
-    @staticmethod
-    def of_json(body: api.StopView) -> Stop:
-        """The stop of a response."""
-        return Stop(
-            body["interrupt_id"], body["type"], body["mode"], body["scope"], body["agent_id"], body["reason"]
-        )
 
     @property
     def concerns_agent_alone(self) -> bool:

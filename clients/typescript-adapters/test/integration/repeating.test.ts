@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { EffectUnknown, type Operator, Released, type Router, RouterError, type Run } from 'interrupt-router';
+import { EffectUnknown, IdempotencyConflict, type Operator, Released, type Router, RouterError, type Run } from 'interrupt-router';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { type DurableOptions, type TextStreamPart, ToolLoopAgent, durable, generateText, isStepCount, slot, streamText, tool } from '../../src/ai-sdk.js';
@@ -70,6 +70,25 @@ test('code that runs again asks no model for what it has said, and executes no t
   assert.deepEqual([fake.asked.length, executed], [4, { lookUp: 2, fail: 1 }]);
   assert.deepEqual(fake.read, ['look 1', 'look 2', 'Error: the line is dead', 'approved']);
 });
+
+for (const isStreamed of [false, true]) {
+  test(`what was answered is no answer to something else, ${isStreamed ? 'streamed' : 'at once'}`, async () => {
+    await using fake = await FakeModel.start(calls(APPROVE));
+    const alias = `other-${isStreamed}`;
+    const asking = (prompt: string, signal = new AbortController().signal): Promise<string> => {
+      const given = { ...settings, model: fake.model, tools: { approve }, prompt };
+      const handler = durable<typeof desk, null, string>(async () => (isStreamed ? streamText(given).text : (await generateText(given)).text));
+      return router.run(desk, { alias, input: null, signal }, handler);
+    };
+    const leaving = new AbortController();
+    const first = assert.rejects(asking('Settle it.', leaving.signal), Released);
+    await openQuestion(ann, alias);
+    leaving.abort();
+    await first;
+    await assert.rejects(asking('Delete it.'), IdempotencyConflict);
+    assert.equal(fake.asked.length, 1);
+  });
+}
 
 test('code that runs again streams what was said and done before, and goes on', async () => {
   await using fake = await FakeModel.start(

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { test } from 'node:test';
+import { before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Interrupt, Operator } from '../../src/index.js';
+import { SEED, chance } from '../support/chance.js';
 import { Clerk } from '../support/clerk.js';
+import { eventually } from '../support/eventually.js';
 import { IrqServer } from '../support/irq-server.js';
 import { MortalProcess } from '../support/mortal-process.js';
 
@@ -17,6 +19,8 @@ const USUAL_MS = 1_500;
 const LONGEST_MS = 2_500;
 /** An order from this one on costs so much that a person is asked before it is paid back. */
 const FIRST_ORDER = 200;
+
+before(() => console.log(`CRASH_SEED=${SEED} CRASHES=${CRASHES}`));
 
 /** What a ticket's run came to, and what is written of it outside. */
 interface Ticket {
@@ -32,6 +36,7 @@ test(`nothing is lost and nothing is done twice over ${CRASHES} deaths of worker
   const env = { PATH: process.env['PATH'], IRQ_SERVER: server.url, IRQ_TOKEN: token, DESK_LEDGER: ledger, DESK_LEASE: '1' };
   const ann = new Operator({ server: server.url, token: await server.token('--role', 'reviewer', '--name', 'ann') });
   const clerk = new Clerk(ann);
+  const random = chance('desk');
   const answering = clerk.answer();
   const deaths = { worker: 0, server: 0 };
   const tickets: string[] = [];
@@ -40,7 +45,7 @@ test(`nothing is lost and nothing is done twice over ${CRASHES} deaths of worker
     tickets.push(ticket);
     let desk = new MortalProcess([DESK, ticket], env);
     for (;;) {
-      const pause = sleep(Math.random() * (Math.random() < 0.5 ? USUAL_MS : LONGEST_MS), undefined);
+      const pause = sleep(random() * (random() < 0.5 ? USUAL_MS : LONGEST_MS), undefined);
       const end = await Promise.race([desk.ended, pause]);
       if (end !== undefined) {
         assert.equal(end.code, 0, end.output);
@@ -48,7 +53,7 @@ test(`nothing is lost and nothing is done twice over ${CRASHES} deaths of worker
         break;
       }
       if (deaths.worker + deaths.server >= CRASHES) continue;
-      if (Math.random() < 0.5) {
+      if (random() < 0.5) {
         await desk.kill();
         // It may have ended just before.
         if ((await desk.ended).signal === 'SIGKILL') deaths.worker++;
@@ -70,7 +75,7 @@ test(`nothing is lost and nothing is done twice over ${CRASHES} deaths of worker
     asked += ticket.questions.length;
   }
   assert.equal(clerk.accepted.size, asked);
-  t.diagnostic(`${tickets.length} tickets, ${deaths.worker} workers and ${deaths.server} servers killed, ${asked} questions`);
+  t.diagnostic(`CRASH_SEED=${SEED}: ${tickets.length} tickets, ${deaths.worker} workers and ${deaths.server} servers killed, ${asked} questions`);
 });
 
 async function look(ann: Operator, order: string, paid: string, env: Readonly<Record<string, string | undefined>>): Promise<Ticket> {
@@ -108,3 +113,75 @@ function check(clerk: Clerk, order: string, { lines, payments, questions }: Tick
   }
   assert.equal(payments, 0, order);
 }
+
+/** A person who writes to the agent before each answer. */
+async function answers(operator: Operator, made: Map<string, string>, isOver: () => boolean): Promise<void> {
+  const random = chance('person');
+  while (!isOver()) {
+    for await (const { id, agentId, reason } of operator.interrupts()) {
+      if (made.has(id)) continue;
+      await sleep(random() * 400);
+      await operator.send(agentId, reason, { key: id });
+      made.set(id, (await operator.decide(await operator.interrupt(id), 'approve', { key: id })).decisionId);
+    }
+    await sleep(20);
+  }
+}
+
+test(`code that wraps what it calls loses nothing over ${CRASHES} deaths and ends`, { timeout: 60_000 + CRASHES * 20_000 }, async (t) => {
+  await using server = await IrqServer.start();
+  const token = await server.token('--role', 'worker', '--workflow', 'wrapping');
+  const env = { PATH: process.env['PATH'], IRQ_SERVER: server.url, IRQ_TOKEN: token, LEDGER: join(server.folder, 'ledger') };
+  const call = async (method: string, path: string, body?: object): Promise<any> => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const response = await fetch(`${server.url}/v1/${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+    assert.ok(response.ok, `${path}: ${response.status}`);
+    return response.json();
+  };
+  const begin = (): MortalProcess => new MortalProcess([resolve('target/test/support/wrapping.js')], env);
+  const lines = (): string[] => (existsSync(env.LEDGER) ? readFileSync(env.LEDGER, 'utf8').trim().split('\n') : []);
+  const ann = new Operator({ server: server.url, token: await server.token('--role', 'supervisor', '--name', 'ann') });
+  const random = chance('wrapping');
+  const made = new Map<string, string>();
+  const ended = { SIGKILL: 0, SIGTERM: 0, server: 0 };
+  const tickets: string[] = [];
+  let isOver = false;
+  const answering = answers(ann, made, () => isOver);
+  let worker = begin();
+  while (ended.SIGKILL + ended.SIGTERM + ended.server < CRASHES) {
+    if (tickets.every((it) => lines().includes(`odd ${it}`))) {
+      for (const ticket of [0, 1, 2].map((it) => `order-${tickets.length + it}`)) {
+        const create = (): Promise<unknown> => call('POST', 'workflows/wrapping/runs', { input: ticket, thread_id: ticket });
+        await eventually(() => create().catch(() => undefined), 'the worker has registered its workflow');
+        tickets.push(ticket);
+      }
+    }
+    await sleep(random() * 1_500);
+    const victim = (['SIGKILL', 'SIGTERM', 'server'] as const)[Math.floor(random() * 3)] ?? 'server';
+    ended[victim]++;
+    if (victim === 'server') {
+      await server.kill();
+      await server.begin();
+    } else {
+      const { code, signal, output } = await worker.kill(victim);
+      assert.deepEqual([code, signal], [null, victim], output);
+      worker = begin();
+    }
+  }
+  for (const ticket of tickets) {
+    const { runId } = await eventually(async () => {
+      const run = await ann.run(ticket);
+      return ['completed', 'failed', 'cancelled'].includes(run.status) && run;
+    }, `${ticket} ends`);
+    const { state, result } = await call('GET', `work/${runId}`);
+    const asked: Interrupt[] = [];
+    for await (const it of ann.interrupts({ status: 'resolved', runId })) if (it.type === 'HUMAN_REVIEW') asked.push(it);
+    asked.sort((one, other) => one.reason.localeCompare(other.reason));
+    assert.deepEqual({ state, ...result }, { state: 'completed', decided: asked.map((it) => made.get(it.id)), read: ['Round 0?', 'Round 1?'] }, ticket);
+  }
+  isOver = true;
+  await answering;
+  await worker.kill();
+  assert.deepEqual(lines().sort(), tickets.flatMap((it) => ['pay-0', 'pay-1', 'odd'].map((what) => `${what} ${it}`)).sort());
+  t.diagnostic(`CRASH_SEED=${SEED}: ${tickets.length} runs, ended ${JSON.stringify(ended)}, ${made.size} questions`);
+});

@@ -1,19 +1,42 @@
-"""Makes typed values of JSON: requests that are dataclasses."""
+"""Makes typed values of JSON: requests, and what the server answers, as dataclasses."""
 
 from __future__ import annotations
 
 import dataclasses
 import datetime
 import enum
+import functools
 import re
 import types
 import typing
 import uuid
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+B = TypeVar("B", bound="Body")
 
 _FRACTION = re.compile(r"\.(\d+)")
+_MEMBER = "interrupt_router.member"
+
+
+class Body:
+    """A dataclass that the server sends. A test compares the members with the interface's description."""
+
+    @classmethod
+    def of_json(cls: type[B], body: Mapping[str, Any]) -> B:
+        """The value of a response. Members that this version does not know are left out."""
+        return typing.cast(B, _object(cls, body))
+
+
+def called(member: str) -> dict[str, str]:
+    """The metadata of a field that is called otherwise in JSON."""
+    return {_MEMBER: member}
+
+
+def member_of(field: dataclasses.Field[Any]) -> str:
+    """What a field is called in JSON."""
+    return str(field.metadata.get(_MEMBER, field.name))
 
 
 def decode(kind: type[T], value: Any) -> T:
@@ -29,10 +52,12 @@ def _decoded(hint: Any, value: Any) -> Any:
         return _of_union(arguments, value)
     if origin in (list, tuple):
         return origin(_decoded(arguments[0], entry) for entry in value)
+    if origin is not None:
+        return value
+    if isinstance(hint, type) and issubclass(hint, Body):
+        return hint.of_json(value)
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
-        hints = typing.get_type_hints(hint, include_extras=True)
-        names = [field.name for field in dataclasses.fields(hint) if field.init and field.name in value]
-        return hint(**{name: _decoded(hints[name], value[name]) for name in names})
+        return _object(hint, value)
     if isinstance(hint, type) and issubclass(hint, enum.Enum):
         return hint(value)
     if hint is datetime.datetime:
@@ -42,6 +67,24 @@ def _decoded(hint: Any, value: Any) -> Any:
     if hint is uuid.UUID:
         return uuid.UUID(value)
     return value
+
+
+def _object(kind: type, value: Mapping[str, Any]) -> Any:
+    hints = _hints(kind)
+    given = [field for field in dataclasses.fields(kind) if field.init and member_of(field) in value]
+    return kind(**{field.name: _decoded(hints[field.name], value[member_of(field)]) for field in given})
+
+
+@functools.cache
+def _hints(kind: type) -> dict[str, Any]:
+    # The names of the interface are there for type checkers alone.
+    names = {"api": _Names()} if issubclass(kind, Body) else None
+    return typing.get_type_hints(kind, localns=names, include_extras=True)
+
+
+class _Names:
+    def __getattr__(self, name: str) -> type:
+        return object
 
 
 def time_of(text: str) -> datetime.datetime:

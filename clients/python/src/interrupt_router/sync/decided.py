@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, final
 from .. import decided
 from ..decided import Declined, Expired, Withdrawn
 from ..question import Decision, TakenRoute
-from .facade import Facade, blocking
+from .facade import Facade, Shown, blocking
 from .portal import Portal
 
 
@@ -19,30 +19,16 @@ class Routed(Facade[decided.Routed]):
     submit = blocking(decided.Routed.submit)
     fill = blocking(decided.Routed.fill)
 
-    @property
-    def key(self) -> str:
-        """The question's key."""
-        return self._inner.key
-
-    @property
-    def decision(self) -> Decision:
-        """What was decided, and by whom."""
-        return self._inner.decision
-
-    @property
-    def route(self) -> TakenRoute | None:
-        """The one route that the answer takes."""
-        return self._inner.route
-
-    @property
-    def request(self) -> Any:
-        """The request, as the type of the route; None until it is filled in."""
-        return self._inner.request
-
-    @property
-    def text(self) -> str | None:
-        """What the person wrote."""
-        return self._inner.text
+    key = Shown[str]("key")
+    """The question's key."""
+    decision = Shown[Decision]("decision")
+    """What was decided, and by whom."""
+    route = Shown[TakenRoute | None]("route")
+    """The one route that the answer takes."""
+    request = Shown[Any]("request")
+    """The request, as the type of the route; None until it is filled in."""
+    text = Shown[str | None]("text")
+    """What the person wrote."""
 
 
 @final
@@ -58,15 +44,10 @@ class Answered(Routed):
 
     decided_as: Literal["answered"] = "answered"
 
-    @property
-    def choices(self) -> tuple[str, ...]:
-        """The values that were chosen."""
-        return tuple(self.decision.choices)
-
-    @property
-    def confirmations(self) -> Mapping[str, bool]:
-        """What was confirmed and what was not, by the confirmation's id."""
-        return self.decision.confirmations
+    choices = Shown[tuple[str, ...]]("choices")
+    """The values that were chosen."""
+    confirmations = Shown[Mapping[str, bool]]("confirmations")
+    """What was confirmed and what was not, by the confirmation's id."""
 
 
 @final

@@ -34,6 +34,17 @@ class Facade(Generic[A]):
         return self._opened
 
 
+class Shown(Generic[R]):
+    """An attribute of the asynchronous object that needs no wait."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, facade: Facade[Any], owner: type[Any]) -> R:
+        shown: R = getattr(facade._inner, self._name)
+        return shown
+
+
 def blocking(
     method: Callable[Concatenate[A, P], Coroutine[Any, Any, R]],
 ) -> Callable[Concatenate[Facade[A], P], R]:

@@ -7,17 +7,15 @@ from types import TracebackType
 
 from .. import feed, operator
 from ..transport import DEADLINE
-from .facade import Facade, blocking, each, iterating
+from .facade import Facade, Shown, blocking, each, iterating
 from .portal import open_portal
 
 
 class Feed(Facade[feed.Feed]):
     """Events, as they happen; see `interrupt_router.Feed`."""
 
-    @property
-    def cursor(self) -> str | None:
-        """The position that was read last."""
-        return self._inner.cursor
+    cursor = Shown[str | None]("cursor")
+    """The position that was read last."""
 
     def __iter__(self) -> Iterator[feed.Event]:
         return each(self._portal, self._inner.__aiter__())

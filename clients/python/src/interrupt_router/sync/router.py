@@ -16,7 +16,7 @@ from ..local import LocalServer
 from ..transport import DEADLINE
 from ..uncancelled import to_its_end
 from ..workflow import Workflow
-from .facade import Facade, blocking
+from .facade import Facade, Shown, blocking
 from .operator import Operator
 from .portal import Portal, open_portal
 from .run import Run
@@ -26,6 +26,8 @@ class Router(Facade[router.Router]):
     """A server, as workers use it; see `interrupt_router.Router`. Open it with ``with``."""
 
     register = blocking(router.Router.register)
+    server = Shown[LocalServer | None]("server")
+    """The server that `Router.local` starts."""
 
     def __init__(
         self,
@@ -62,11 +64,6 @@ class Router(Facade[router.Router]):
     ) -> None:
         self._portal.call(self._inner.__aexit__(kind, error, trace))
         self._portal.close()
-
-    @property
-    def server(self) -> LocalServer | None:
-        """The server that `Router.local` starts."""
-        return self._inner.server
 
     def run(
         self,

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from .. import agent, run
 from .decided import waiting
-from .facade import Facade, blocking, wrapping
+from .facade import Facade, Shown, blocking, wrapping
 
 T = TypeVar("T")
 
@@ -22,15 +22,10 @@ class Agent(Facade[agent.Agent]):
     report = blocking(agent.Agent.report)
     ask = wrapping(agent.Agent.ask, waiting)
 
-    @property
-    def id(self) -> str:
-        """Its id."""
-        return self._inner.id
-
-    @property
-    def kind(self) -> str:
-        """Its kind."""
-        return self._inner.kind
+    id = Shown[str]("id")
+    """Its id."""
+    kind = Shown[str]("kind")
+    """Its kind."""
 
     def check(self) -> None:
         """Raises `Stopped` where the agent was told to stop, and `LeaseLost` where another worker has the run."""
@@ -75,20 +70,12 @@ class Run(Facade[run.Run]):
     cancel = blocking(run.Run.cancel)
     end = blocking(run.Run.end)
 
-    @property
-    def id(self) -> str:
-        """Its id."""
-        return self._inner.id
-
-    @property
-    def alias(self) -> str | None:
-        """Your name for it."""
-        return self._inner.alias
-
-    @property
-    def input(self) -> Any:
-        """What it works on."""
-        return self._inner.input
+    id = Shown[str]("id")
+    """Its id."""
+    alias = Shown[str | None]("alias")
+    """Your name for it."""
+    input = Shown[Any]("input")
+    """What it works on."""
 
     @property
     def result(self) -> Any:
