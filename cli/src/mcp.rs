@@ -78,14 +78,16 @@ pub(crate) async fn serve(order: McpOrder, store: &StoreArguments) -> Result<(),
 
 /// Returns once a signal asks the process to end.
 async fn told_to_end() {
-    let (Ok(mut interrupted), Ok(mut terminated)) = (
+    let (Ok(mut interrupted), Ok(mut terminated), Ok(mut hung_up)) = (
         signal(SignalKind::interrupt()),
         signal(SignalKind::terminate()),
+        signal(SignalKind::hangup()),
     ) else {
         return std::future::pending().await;
     };
     tokio::select! {
         _signal = interrupted.recv() => {}
         _signal = terminated.recv() => {}
+        _signal = hung_up.recv() => {}
     }
 }

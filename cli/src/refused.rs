@@ -4,7 +4,7 @@ mod invalid;
 
 use control::InvalidRequest;
 use interrupts::life::AdmissionError;
-use interrupts::life::{Decider, Decision, Refusal, Verdict};
+use interrupts::life::{Decider, Decision, NOBODY_ASKS, Refusal, State, Verdict};
 use interrupts::store::{
     AdmitError, ChangeError, CheckpointId, MessageError, RuleError, RunError, StoreError,
     WaitingMessages,
@@ -137,6 +137,9 @@ pub(crate) fn by_life(interrupt: InterruptId, refusal: &Refusal) -> Failure {
             let text = match decision {
                 Some(decision) => {
                     format!("{interrupt} is decided already: {}", decided(decision))
+                }
+                None if *state == State::Cancelled => {
+                    format!("{interrupt} cannot be decided: {NOBODY_ASKS}")
                 }
                 None => format!("{interrupt} is {}", state_words(*state)),
             };

@@ -32,7 +32,7 @@ pub use interrupt::{BoundReroute, Interrupt, Lease, Scope};
 pub use lane::{Family, Lane};
 pub use machine::Step;
 pub use recurrence::Recurrence;
-pub use refusal::Refusal;
+pub use refusal::{NOBODY_ASKS, Refusal};
 pub use review::{Claim, Review, ReviewChange, Vote};
 pub use run::{RunState, UnknownRunState};
 pub use state::{State, UnknownState};

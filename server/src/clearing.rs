@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use interrupts::OwnerName;
+use interrupts::store::Run;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -32,7 +33,7 @@ pub(crate) async fn clear_up(app: App, stop: CancellationToken) {
         sweep(&app).await;
         looks = looks.wrapping_add(1);
         if looks.is_multiple_of(ASKERS) {
-            end_of_gone(&app).await;
+            end_of_gone(&app, None).await;
         }
         if looks.is_multiple_of(LOOKS) {
             app.pace.forget_the_quiet();
@@ -40,23 +41,28 @@ pub(crate) async fn clear_up(app: App, stop: CancellationToken) {
     }
 }
 
-/// Questions whose program has gone are withdrawn: a decision about them would reach no one.
-async fn end_of_gone(app: &App) {
+/// Questions whose program has gone are withdrawn, those of one run or of all: a decision about them would reach no one.
+/// Returns whether there was such a program.
+pub(crate) async fn end_of_gone(app: &App, only: Option<&Run>) -> bool {
     let name = format!("server-{}", Uuid::now_v7().simple());
     let Ok(owner) = OwnerName::new(name) else {
-        return;
+        return false;
     };
     let gone = GoneAskers {
         store: app.store(),
         catalogues: &app.catalogues,
         policy: &app.config.policy,
         owner: &owner,
-        // Whether a process lives is seen on its own machine alone, so its lease has to run out.
-        is_gone: &|_owner| false,
+        is_gone: &|owner| app.config.launcher.is_gone(owner),
     };
-    if let Err(error) = gone.end(app.now()).await {
+    let ended = match only {
+        Some(run) => gone.end_one(run, app.now()).await,
+        None => gone.end(app.now()).await.map(|count| count > 0),
+    };
+    ended.unwrap_or_else(|error| {
         tracing::warn!(%error, "programs that have gone could not be looked for");
-    }
+        false
+    })
 }
 
 async fn sweep(app: &App) {

@@ -1,9 +1,9 @@
 //! The port for executing runs.
 
 use async_trait::async_trait;
-use interrupts::Digest;
 use interrupts::life::Actor;
 use interrupts::store::{CheckpointId, Run, StoreError};
+use interrupts::{Digest, OwnerName};
 use jiff::Timestamp;
 use journal::ResumeRequest;
 use planning::{PlanChangeRequest, PlanEditError, StoredPlan};
@@ -144,6 +144,12 @@ pub trait RunLauncher: Send + Sync {
         } else {
             Holder::Nobody
         }
+    }
+
+    /// Whether an owner of runs is known to be gone before its lease is over. Whether a process lives is seen on its own
+    /// machine alone.
+    fn is_gone(&self, _owner: &OwnerName) -> bool {
+        false
     }
 
     /// Whether a run without a process continues without a person, as soon as a server that executes runs looks.

@@ -25,6 +25,9 @@ const REASON: &str = "the program that asked has gone, and no one would hear the
 /// How long this process owns such a run.
 const LEASE: SignedDuration = SignedDuration::from_secs(30);
 
+/// The states of runs whose program waits.
+const AT_WORK: [RunState; 2] = [RunState::Running, RunState::Waiting];
+
 /// How many runs are read together.
 const PAGE: u32 = 200;
 
@@ -54,15 +57,31 @@ impl GoneAskers<'_> {
     ///
     /// Dropped, some are ended; the next look ends the others.
     pub async fn end(&self, now: Timestamp) -> Result<usize, WorkError> {
-        let states = [RunState::Running, RunState::Waiting];
-        let runs = Pages::of(PAGE).values(|page| self.store.runs(&states, page));
+        let runs = Pages::of(PAGE).values(|page| self.store.runs(&AT_WORK, page));
         let mut ended = 0;
         for run in runs.await? {
-            if self.is_over(&run, now) && self.end_run(&run).await.is_ok() {
+            if self.end_one(&run, now).await.is_ok_and(|is_over| is_over) {
                 ended += 1;
             }
         }
         Ok(ended)
+    }
+
+    /// Does so for one run, before a decision about its questions. Returns whether its program is gone.
+    ///
+    /// # Errors
+    ///
+    /// If the run cannot be ended, such as when another process takes it up.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropped, it is ended or not; the next look ends it.
+    pub async fn end_one(&self, run: &Run, now: Timestamp) -> Result<bool, WorkError> {
+        let is_over = self.is_over(run, now);
+        if is_over {
+            self.end_run(run).await?;
+        }
+        Ok(is_over)
     }
 
     fn is_over(&self, run: &Run, now: Timestamp) -> bool {
@@ -74,7 +93,10 @@ impl GoneAskers<'_> {
             Some(lease) => lease.until <= now || (self.is_gone)(&lease.owner),
             None => true,
         };
-        is_let_go && executed_by_worker(&run.content) && ends_with_process()
+        AT_WORK.contains(&run.state)
+            && is_let_go
+            && executed_by_worker(&run.content)
+            && ends_with_process()
     }
 
     async fn end_run(&self, run: &Run) -> Result<(), WorkError> {

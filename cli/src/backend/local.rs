@@ -324,6 +324,8 @@ impl Backend for Local {
         &self,
         decisions: Vec<NewDecision>,
     ) -> Result<Result<Vec<Interrupt>, RefusedDecisions>, Failure> {
+        // Who asked may have gone while a person thought.
+        end_of_gone(&self.storage).await?;
         let by = me()?;
         let mut refused = Vec::new();
         for (place, decision) in decisions.iter().enumerate() {

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use interrupts::life::Verdict;
+use interrupts::life::{DecidedAs, Verdict};
 use interrupts::signals::{OsSignals, SignalSource as _};
 use jiff::SignedDuration;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use uuid::Uuid;
-use workers::{Decided, QuestionState, QuestionStatus};
+use workers::{QuestionState, QuestionStatus};
 
 use super::CodingAgent;
 use super::event::{HookAnswer, HookEvent};
@@ -90,36 +90,26 @@ fn of_question(over: &QuestionStatus) -> Option<HookAnswer> {
         return None;
     }
     let decided = over.decided.as_ref()?;
-    let by = &decided.by;
-    Some(match decided.verdict {
-        Verdict::Approve => HookAnswer::Allow(format!("{by} approved it")),
-        Verdict::Ignore => HookAnswer::Ask(format!("{by} leaves it to you")),
-        Verdict::Reject | Verdict::Cancel => {
-            HookAnswer::Deny(with_words(format!("{by} refused it"), decided))
-        }
-        Verdict::Edit
-        | Verdict::Respond
-        | Verdict::Reroute
-        | Verdict::ModifyPlan
-        | Verdict::Resume
-        | Verdict::Applied => HookAnswer::Deny(with_words(
-            format!("{by} answered without approving it"),
-            decided,
-        )),
-    })
+    let words = decided.answer.text.as_deref().unwrap_or_default();
+    let decided_as = over.interrupt.decided_as()?;
+    Some(answer(decided_as, decided.verdict, &decided.by, words))
 }
 
-fn with_words(mut text: String, decided: &Decided) -> String {
-    if let Some(words) = decided
-        .answer
-        .text
-        .as_deref()
-        .filter(|words| !words.is_empty())
-    {
-        text.push_str(": ");
-        text.push_str(words);
+/// What an agent is told of a decision. Only an approval of the tool as it was asked about allows it: an agent cannot be
+/// given another input.
+fn answer(decided_as: DecidedAs, verdict: Verdict, by: &str, words: &str) -> HookAnswer {
+    let refused = |did: &str| {
+        let colon = if words.is_empty() { "" } else { ": " };
+        HookAnswer::Deny(format!("{by} {did}{colon}{words}"))
+    };
+    match (decided_as, verdict) {
+        (DecidedAs::Approved, Verdict::Approve) => HookAnswer::Allow(format!("{by} approved it")),
+        (DecidedAs::Declined, Verdict::Ignore) => HookAnswer::Ask(format!("{by} leaves it to you")),
+        (DecidedAs::Declined | DecidedAs::Expired, _) => refused("refused it"),
+        (DecidedAs::Approved | DecidedAs::Answered | DecidedAs::Rerouted, _) => {
+            refused("answered without approving it")
+        }
     }
-    text
 }
 
 /// What a person is asked: the tool in a sentence, its input as fields.
@@ -156,4 +146,23 @@ fn input_text(input: &Value) -> String {
         .map(argument)
         .collect::<Vec<_>>()
         .join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use interrupts::life::{DecidedAs, Verdict};
+
+    use super::{HookAnswer, answer};
+
+    #[test]
+    fn only_an_approval_of_what_was_asked_allows_it() {
+        for decided_as in DecidedAs::ALL {
+            for verdict in Verdict::ALL {
+                let told = answer(decided_as, verdict, "ann", "be quick");
+                let is_allowed = matches!(told, HookAnswer::Allow(_));
+                let is_yes = (decided_as, verdict) == (DecidedAs::Approved, Verdict::Approve);
+                assert_eq!(is_allowed, is_yes, "{verdict:?} as {decided_as:?}");
+            }
+        }
+    }
 }

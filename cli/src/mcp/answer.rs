@@ -14,6 +14,7 @@ use crate::exit::Failure;
 struct AnswerState<'a> {
     state: &'static str,
     decision: Option<&'static str>,
+    decided_as: Option<&'static str>,
     text: Option<&'a str>,
     choices: &'a [String],
     by: Option<&'a str>,
@@ -26,6 +27,7 @@ pub(super) fn of_question(status: &QuestionStatus) -> CallToolResult {
     let answer = AnswerState {
         state: status.state.name(),
         decision: decided.map(|it| it.verdict.name()),
+        decided_as: status.decided_as(),
         text: decided.and_then(|it| it.answer.text.as_deref()),
         choices: decided.map_or(&[], |it| &it.answer.selected_choices),
         by: decided.map(|it| it.by.as_str()),

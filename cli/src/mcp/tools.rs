@@ -63,7 +63,7 @@ impl ToolName {
                  await_answer. The same words asked again while they wait are the same question."
             }
             Self::RequestApproval => {
-                "Asks a person whether you may do something, and waits. Only `decision: approve` allows it; anything \
+                "Asks a person whether you may do something, and waits. Only `decided_as: approved` allows it; anything \
                  else, also no answer, does not. If no answer has come in time, `state` is `open` and `ticket` is for \
                  await_answer."
             }
@@ -163,12 +163,24 @@ fn answer() -> Value {
                 "type": ["string", "null"],
                 "description": "What the person decided: approve, edit, reject, respond, ignore or cancel",
             },
+            "decided_as": {
+                "type": ["string", "null"],
+                "description": "What that means: approved, answered, rerouted, declined, expired or withdrawn. After any but `approved` nothing is allowed",
+            },
             "text": {"type": ["string", "null"], "description": "What the person wrote"},
             "choices": {"type": "array", "items": {"type": "string"}, "description": "What the person chose"},
             "by": {"type": ["string", "null"], "description": "Who decided: a person, `policy` or `deadline`"},
             "ticket": {"type": "string", "description": "Names the question for await_answer and withdraw"},
         }),
-        &["state", "decision", "text", "choices", "by", "ticket"],
+        &[
+            "state",
+            "decision",
+            "decided_as",
+            "text",
+            "choices",
+            "by",
+            "ticket",
+        ],
     )
 }
 

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::program::{Ended, end_with_input, lines, spawn};
+use crate::screen::on_a_terminal;
 use crate::serving::Installation;
 
 /// A folder with a store.
@@ -339,11 +340,68 @@ fn the_question_of_a_hook_that_was_killed_is_withdrawn_by_whoever_looks_next() {
     is_about_nothing(&bench, &asked[0]);
 }
 
+#[test]
+fn an_answer_is_refused_whose_hook_was_killed_while_a_person_thought() {
+    let bench = Bench::new();
+    let mut hook = bench.begins("claude-code", &event("PreToolUse", "toolu_1"), "60s");
+    let asked = bench.questions(1);
+    let mut screen = on_a_terminal(bench.irq(&["review", &asked[0], "--no-color"]));
+    screen.exp_string("> ").unwrap();
+    hook.kill().unwrap();
+    hook.wait().unwrap();
+    screen.send_line("go on").unwrap();
+    screen
+        .exp_string("the program that asked has gone")
+        .unwrap();
+    screen.exp_eof().unwrap();
+}
+
+#[tokio::test]
+async fn a_server_refuses_the_decision_of_a_question_whose_hook_was_killed_meanwhile() {
+    let installation = Installation::new();
+    let _server = installation.serve();
+    let bench = Bench {
+        store: installation.store(),
+        ..Bench::new()
+    };
+    let mut hook = bench.begins("claude-code", &event("PreToolUse", "toolu_1"), "60s");
+    let asked = installation.questions(1).await;
+    let path = format!("/v1/interrupts/{}", asked[0]);
+    let shown = installation.get(&path).send().await.unwrap();
+    let version = shown.headers()["etag"].clone();
+    hook.kill().unwrap();
+    hook.wait().unwrap();
+    let decided = installation
+        .post(
+            &format!("{path}/decisions"),
+            &json!({"decision": "approve"}),
+        )
+        .header("if-match", version)
+        .header("idempotency-key", "yes")
+        .send()
+        .await
+        .unwrap();
+    let status = decided.status();
+    let problem: Value = decided.json().await.unwrap();
+    assert_eq!(status, reqwest::StatusCode::CONFLICT, "{problem}");
+    let detail = problem["detail"].as_str().unwrap();
+    assert!(
+        detail.contains("the program that asked has gone"),
+        "{detail}"
+    );
+    installation.questions(0).await;
+}
+
 /// That a question waits for no one, cannot be decided, and has no run that works.
 #[track_caller]
 fn is_about_nothing(bench: &Bench, question: &str) {
     let mut decide = bench.irq(&["review", question, "--decision", "approve"]);
-    crate::program::end(&mut decide).exits_with(4);
+    let refused = crate::program::end(&mut decide).exits_with(4);
+    let errors = &refused.error_output;
+    assert!(
+        errors.contains("the program that asked has gone"),
+        "{errors}"
+    );
     assert_eq!(bench.questions(0), Vec::<String>::new());
     for state in bench.run_states() {
         assert!(["completed", "cancelled"].contains(&&*state), "{state}");

@@ -95,7 +95,11 @@ async fn a_refusal_is_no_approval_and_says_so() {
         text.contains("ann refused: do not do it") && text.contains("not on Friday"),
         "{text}"
     );
-    assert_eq!(told.fine()["decision"], "reject");
+    let told = told.fine();
+    assert_eq!(
+        (&told["decision"], &told["decided_as"]),
+        (&json!("reject"), &json!("declined"))
+    );
 }
 
 #[tokio::test]
@@ -126,7 +130,14 @@ async fn what_was_marked_beside_a_no_is_told_to_no_model_and_a_choice_that_says_
         let text = told.text();
         assert!(text.starts_with(said), "{decision}: {text}");
         assert_eq!(text.contains("Chosen"), choices != json!([]), "{text}");
-        assert_eq!(told.fine()["choices"], choices, "{decision}");
+        let told = told.fine();
+        assert_eq!(told["choices"], choices, "{decision}");
+        let means = if decision == "respond" {
+            "answered"
+        } else {
+            "declined"
+        };
+        assert_eq!(told["decided_as"], means, "{decision}");
     }
 }
 
@@ -300,8 +311,8 @@ async fn a_client_of_the_protocol_without_sessions_asks_too_and_logs_are_no_part
     let asked = bench.questions(1).await;
     bench.does(&["review", &asked[0], "--decision", "approve"]);
     assert_eq!(
-        client.result_of(call).await.unwrap().fine()["decision"],
-        "approve"
+        client.result_of(call).await.unwrap().fine()["decided_as"],
+        "approved"
     );
     assert!(bench.does(&["ps", "--all"]).contains("questions of modern"));
 }

@@ -10,6 +10,9 @@ use super::event::Role;
 use super::state::State;
 use crate::names::{ActorName, OwnerName, RouteName};
 
+/// What a person is told who decides a question that nobody asks any more.
+pub const NOBODY_ASKS: &str = "it was withdrawn: its run has ended, or the program that asked has gone, and no one would hear the answer";
+
 /// Why an event was refused. The interrupt is as it was.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

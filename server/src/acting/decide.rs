@@ -11,6 +11,7 @@ use super::plan::check_plan;
 use super::rule::RememberOrder;
 use crate::access::{Caller, Right};
 use crate::app::App;
+use crate::clearing::end_of_gone;
 use crate::metrics::Way;
 use crate::problem::{Kind, Problem, not_decided, of_change, of_invalid};
 
@@ -158,7 +159,7 @@ async fn prepare(
     if let Some(before) = made_before(app, interrupt, id, order).await? {
         return Ok(Prepared::Before(Box::new(before)));
     }
-    if let Some(problem) = not_decided(interrupt, app.now()) {
+    if let Some(problem) = not_decided(&still_asked(app, interrupt).await?, app.now()) {
         return Err(problem);
     }
     check_decider(interrupt, &caller.actor).map_err(|error| of_invalid(&error))?;
@@ -183,6 +184,17 @@ async fn prepare(
         choosing,
         remember,
     })))
+}
+
+/// The interrupt as it is now: withdrawn if the program that asked has gone.
+async fn still_asked(app: &App, interrupt: &Interrupt) -> Result<Interrupt, Problem> {
+    if let Some(run) = app.store().run(interrupt.run).await?
+        && end_of_gone(app, Some(&run)).await
+        && let Some(now) = app.store().interrupt(interrupt.id).await?
+    {
+        return Ok(now);
+    }
+    Ok(interrupt.clone())
 }
 
 /// What follows a decision that was made: it is counted, and the run goes on.

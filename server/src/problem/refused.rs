@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use axum::http::{HeaderValue, header};
-use interrupts::life::{Decider, Decision, Interrupt, Refusal, State};
+use interrupts::life::{Decider, Decision, Interrupt, NOBODY_ASKS, Refusal, State};
 use interrupts::rules::RuleRefusal;
 use interrupts::store::{ChangeError, RuleError, StoreError, VerifyError};
 use jiff::Timestamp;
@@ -233,7 +233,7 @@ fn ended(
     let Some(decision) = decision else {
         return Problem::new(
             Kind::AlreadyResolved,
-            "it was withdrawn, or its run ended",
+            NOBODY_ASKS,
             "there is nothing left to decide",
         );
     };

@@ -5,9 +5,9 @@ use std::sync::atomic::Ordering;
 use agents::plan_execute::{PlanChange, change_plan};
 use agents::run::RunOrder;
 use async_trait::async_trait;
-use interrupts::Digest;
 use interrupts::life::{Actor, RunState};
 use interrupts::store::{CheckpointId, NewRun, Run, RunError};
+use interrupts::{Digest, OwnerName};
 use jiff::Timestamp;
 use journal::ResumeRequest;
 use planning::{PlanChangeRequest, PlanEditError, StoredPlan, open_escape};
@@ -20,7 +20,9 @@ use crate::commands::serve::order::{is_asked, launched, waits_for_server};
 use crate::exit::{Exit, Failure};
 use crate::plan;
 use crate::refused::by_run;
-use crate::run_owner::{accept_catalogue, known_to_fork, refuse_fork, refuse_over, refuse_unread};
+use crate::run_owner::{
+    accept_catalogue, is_gone, known_to_fork, refuse_fork, refuse_over, refuse_unread,
+};
 use crate::workflows;
 
 impl Launcher {
@@ -87,6 +89,10 @@ impl RunLauncher for Launcher {
 
     fn takeovers(&self) -> u64 {
         self.0.takeovers.load(Ordering::Relaxed)
+    }
+
+    fn is_gone(&self, owner: &OwnerName) -> bool {
+        is_gone(owner)
     }
 
     async fn start(&self, order: LaunchOrder) -> Result<RunId, LaunchError> {
