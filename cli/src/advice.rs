@@ -3,9 +3,12 @@
 
 use std::sync::OnceLock;
 
+use interrupts::store::Run;
+use journal::executed_by_worker;
 use store::StoreLocation;
 
 use crate::arguments::StoreArguments;
+use crate::run_owner::workflow_of;
 use crate::settings::is_typed;
 use crate::workflows;
 
@@ -73,6 +76,33 @@ pub(crate) fn advised(text: &str) -> String {
     OPTIONS
         .get()
         .map_or_else(|| text.to_owned(), |options| options.put_into(text))
+}
+
+/// A text of the help, its commands with the name of this program.
+pub(crate) fn named_as_called(text: &str) -> String {
+    let options = ShellOptions {
+        program: workflows::program_name(),
+        ..ShellOptions::default()
+    };
+    options.put_into(text)
+}
+
+/// What continues a run: the command, where this program can or leaves it to a server or a worker; else the program that
+/// has its workflow, whose name is not known.
+pub(crate) fn continuing(run: &Run) -> String {
+    continuing_as(run, &run.id.to_string())
+}
+
+/// As [`continuing`], with the run as it is shown.
+pub(crate) fn continuing_as(run: &Run, shown: &str) -> String {
+    let is_there = OPTIONS
+        .get()
+        .is_some_and(|options| options.server.is_some() && options.store.is_none());
+    let workflow = workflow_of(run);
+    if is_there || executed_by_worker(&run.content) || workflows::has(&workflow) {
+        return advised(&format!("irq resume {shown}"));
+    }
+    format!("the program that has the workflow `{workflow}`")
 }
 
 /// The options of the command line, as a shell reads them.

@@ -9,7 +9,7 @@ mod stored;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-use clap::{ArgAction, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use interrupts::signals::OnHangup;
 use interrupts::{Label, RouteName};
 use journal::Workflow;
@@ -18,6 +18,7 @@ use routing_core::model::Dialect;
 use crate::exit::Exit;
 use crate::nearest::nearest;
 use crate::number::{parse_count, parse_number};
+use crate::program::described;
 use crate::settings::Settings;
 use crate::size::parse_size;
 use crate::time::{Grace, parse_duration, parse_grace};
@@ -71,7 +72,7 @@ pub(crate) struct Arguments {
 
 /// The command line, with the variables that say the same as its options, and nothing that files say.
 pub(crate) fn command_line() -> clap::Command {
-    Settings::default().applied(Arguments::command())
+    Settings::default().applied(described())
 }
 
 /// What holds for every command.

@@ -1,5 +1,5 @@
-//! What the program `irq` does, for a program of your own that has workflows of your own beside the built-in ones: all its
-//! commands, the page and REST.
+//! What the program `irq` does, for a program of your own with workflows of your own: all its commands, the page and
+//! REST.
 //!
 //! ```no_run
 //! # struct Desk;
@@ -70,7 +70,7 @@ use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::{ColorChoice, CommandFactory, FromArgMatches};
+use clap::{ColorChoice, FromArgMatches};
 use interrupts::store::StoreError;
 
 use advice::advised;
@@ -78,6 +78,7 @@ use arguments::{Arguments, Command, Global, StoreArguments};
 use backend::Whereabouts;
 use exit::{Exit, Failure, causes};
 use palette::{Palette, Tone};
+use program::described;
 use settings::Settings;
 use telemetry::{Logged, Telemetry};
 use visible::visible_lines;
@@ -246,7 +247,7 @@ fn parse() -> Result<(Arguments, String), NoCommand> {
     } else {
         ColorChoice::Auto
     };
-    let program = Arguments::command().color(colours);
+    let program = described().color(colours);
     let read = Settings::read(&program);
     let (settings, refusal) = match read {
         Ok(settings) => (settings, None),

@@ -6,14 +6,13 @@ mod view;
 
 use std::sync::Arc;
 
-use agents::catalogue;
 use agents::plan_execute::{PlanChange, PlanEditing};
 use agents::run::RunOrder;
 use agents::workspace::Workspace;
 use interrupts::Digest;
 use interrupts::life::{Actor, Interrupt, Verdict};
 use interrupts::store::{ChangeError, CheckpointId, Page as Rows, Run, Store};
-use llm::{JsonSchemaConstraints, Pace, Script};
+use llm::{JsonSchemaConstraints, Pace};
 use planning::{
     PlanChangeRequest, PlanEditError, PlanPreview, PlanReadError, PlanReading, PlanRevision,
     StoredPlan, is_plan,
@@ -26,6 +25,7 @@ use crate::exit::{Exit, Failure, causes};
 use crate::model::{ModelChoice, Rehearsal};
 use crate::refused::{by_change, by_store};
 use crate::run_owner::{gone_owner, own_name};
+use crate::workflows;
 
 pub(crate) use paying::paid;
 pub(crate) use text::{PlanPage, change_text, preview_text, short};
@@ -197,7 +197,7 @@ fn model_of(run: &Run) -> Result<Arc<dyn LanguageModel>, Failure> {
         .map_err(|error| Failure::new(Exit::NotFound, causes(&error)).hint(error.hint()))?;
     let script = match &order.script {
         Some(text) => Some(
-            Script::parse(text, &catalogue::script_vocabulary())
+            workflows::script(&order.workflow, text)
                 .map_err(|error| Failure::new(Exit::Usage, format!("the script: {error}")))?,
         ),
         None => None,

@@ -11,13 +11,15 @@ use interrupts::life::Interrupt;
 use interrupts::store::{RootNode, Run};
 use interrupts::{KindName, RouteName, WorkflowName};
 use journal::Workflow;
+use llm::{Script, ScriptError, ScriptVocabulary};
 use serde_json::Value;
 
 use crate::exit::{Exit, Failure, causes};
 use crate::nearest::nearest;
+use crate::program::Identity;
 
-/// The workflows that this program has beside the built-in ones, with their catalogues.
-static EMBEDDED: OnceLock<Vec<Embedded>> = OnceLock::new();
+/// The workflows of this program's own, with their catalogues, and what it says of itself.
+static EMBEDDED: OnceLock<(Vec<Embedded>, Identity)> = OnceLock::new();
 
 struct Embedded {
     workflow: Arc<dyn ErasedWorkflow>,
@@ -26,11 +28,21 @@ struct Embedded {
 
 static BOOK: LazyLock<CatalogueBook> = LazyLock::new(|| {
     let own = all_embedded().iter().map(|it| it.catalogue.clone());
-    CatalogueBook::new(agents::catalogue::built_in().into_iter().chain(own))
+    let built_in = has_built_in().then(agents::catalogue::built_in);
+    CatalogueBook::new(built_in.into_iter().flatten().chain(own))
 });
 
 fn all_embedded() -> &'static [Embedded] {
-    EMBEDDED.get().map_or(&[], Vec::as_slice)
+    EMBEDDED
+        .get()
+        .map_or(&[], |(all, _identity)| all.as_slice())
+}
+
+/// Whether this program has the built-in workflows: beside workflows of its own, where it asks for them.
+pub(crate) fn has_built_in() -> bool {
+    EMBEDDED
+        .get()
+        .is_none_or(|(own, identity)| own.is_empty() || identity.has_built_in)
 }
 
 /// Gives this program workflows of its own, before anything else happens.
@@ -38,7 +50,10 @@ fn all_embedded() -> &'static [Embedded] {
 /// # Errors
 ///
 /// [`Exit::Usage`] if one cannot be described, or two have one name.
-pub(crate) fn embed(workflows: Vec<Arc<dyn ErasedWorkflow>>) -> Result<(), Failure> {
+pub(crate) fn embed(
+    workflows: Vec<Arc<dyn ErasedWorkflow>>,
+    identity: Identity,
+) -> Result<(), Failure> {
     let mut all: Vec<Embedded> = Vec::new();
     for workflow in workflows {
         let name = workflow.workflow_name();
@@ -60,7 +75,7 @@ pub(crate) fn embed(workflows: Vec<Arc<dyn ErasedWorkflow>>) -> Result<(), Failu
         });
     }
     // A second program in one process has what the first one has.
-    let _first_wins = EMBEDDED.set(all);
+    let _first_wins = EMBEDDED.set((all, identity));
     Ok(())
 }
 
@@ -77,6 +92,67 @@ pub(crate) fn program_name() -> Option<String> {
     Some(name.to_string_lossy().into_owned())
 }
 
+/// The name, version and first line of a program with workflows of its own.
+pub(crate) fn identity() -> Option<(String, &'static str, String)> {
+    let (own, identity) = EMBEDDED.get()?;
+    let name = program_name()?;
+    let names: Vec<_> = own.iter().map(|it| it.catalogue.name().as_str()).collect();
+    let about = match identity.about {
+        Some(about) => about.to_owned(),
+        None => format!("Runs {}", names.join(", ")),
+    };
+    let usual = concat!("(Interrupt Router ", env!("CARGO_PKG_VERSION"), ")");
+    Some((name, identity.version.unwrap_or(usual), about))
+}
+
+/// That this program can execute a workflow.
+///
+/// # Errors
+///
+/// [`Exit::NotFound`] if another program has it.
+pub(crate) fn demand(workflow: &Workflow) -> Result<(), Failure> {
+    if has(workflow) {
+        return Ok(());
+    }
+    Err(missing(workflow.name()))
+}
+
+/// That another program has a workflow.
+pub(crate) fn missing(workflow: &str) -> Failure {
+    let text = format!("this program has no workflow `{workflow}`");
+    Failure::new(Exit::NotFound, text).hint("use the program that has it")
+}
+
+/// Whether this program can execute a workflow.
+pub(crate) fn has(workflow: &Workflow) -> bool {
+    let mut all = built_in().iter();
+    all.any(|it| it.name().as_str() == workflow.name())
+}
+
+/// Reads a script for a workflow: it names kinds and routes of that workflow alone.
+///
+/// # Errors
+///
+/// The step that is wrong, and what is known there.
+pub(crate) fn script(workflow: &Workflow, text: &str) -> Result<Script, ScriptError> {
+    let Workflow::Embedded(name) = workflow else {
+        return Script::parse(text, &agents::catalogue::script_vocabulary());
+    };
+    let own = named(name);
+    let (kinds, routes) = own
+        .as_ref()
+        .map_or((&[][..], &[][..]), |it| (it.kinds(), it.routes()));
+    Script::parse(
+        text,
+        &ScriptVocabulary {
+            agent_types: kinds.iter().map(|it| it.name.to_string()).collect(),
+            routes: routes.iter().map(|it| it.name.to_string()).collect(),
+            has_code: true,
+            ..ScriptVocabulary::default()
+        },
+    )
+}
+
 /// The catalogue of a workflow that this program has.
 pub(crate) fn named(name: &WorkflowName) -> Option<SharedCatalogue> {
     built_in().iter().find(|it| it.name() == name).cloned()
@@ -90,10 +166,10 @@ pub(crate) fn named(name: &WorkflowName) -> Option<SharedCatalogue> {
 pub(crate) fn embedded(name: &WorkflowName) -> Result<Arc<dyn ErasedWorkflow>, Failure> {
     let mut all = all_embedded().iter();
     let found = all.find(|it| it.catalogue.name() == name);
-    found.map(|it| Arc::clone(&it.workflow)).ok_or_else(|| {
-        let text = format!("this program has no workflow `{name}`");
-        Failure::new(Exit::NotFound, text).hint("use the program that has it")
-    })
+    match found {
+        Some(it) => Ok(Arc::clone(&it.workflow)),
+        None => Err(missing(name.as_str())),
+    }
 }
 
 /// What `run` executes by default.

@@ -38,4 +38,4 @@ pub use names::{
 };
 pub use notifier::{NoNotifier, Notifier};
 pub use own_files::OwnFiles;
-pub use settings::{Problem, SettingsError};
+pub use settings::{Problem, SettingsError, nearest};

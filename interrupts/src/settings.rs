@@ -77,7 +77,7 @@ impl<'text> Settings<'text> {
 }
 
 /// The name that was most likely meant, if one is alike.
-pub(crate) fn nearest<'name>(
+pub fn nearest<'name>(
     given: &str,
     names: impl IntoIterator<Item = &'name str>,
 ) -> Option<&'name str> {

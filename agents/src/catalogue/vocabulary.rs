@@ -24,6 +24,7 @@ pub fn script_vocabulary() -> ScriptVocabulary {
     let mut interrupt_fields = interrupt_fields();
     interrupt_fields.extend(of_plans.map(|name| (name, Vec::new())));
     ScriptVocabulary {
+        has_code: false,
         agent_types,
         routes: names(RouteType::NAMES),
         interrupt_fields,

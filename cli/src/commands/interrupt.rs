@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::print;
 use crate::address::{Address, find, full};
-use crate::advice::advised;
+use crate::advice::{advised, continuing};
 use crate::arguments::{Global, InterruptArguments, ScopeChoice, StoreArguments};
 use crate::backend::{self, Backend, Requested};
 use crate::exit::{Exit, Failure};
@@ -417,13 +417,12 @@ fn summary(made: &Made, arguments: &InterruptArguments) -> String {
         );
     }
     if interrupt.state == State::AwaitingReview {
-        let way = format!("Go on with: irq resume {}\n", made.run.id);
-        text.push_str(&advised(&way));
+        text.push_str(&format!("Go on with: {}\n", continuing(&made.run)));
     }
     if let Some(branch) = branch_of(interrupt) {
         text.push_str(&advised(&format!(
-            "Go on with: irq resume {}\nThe branch with: irq resume {branch}\n",
-            made.run.id
+            "Go on with: {}\nThe branch with: irq resume {branch}\n",
+            continuing(&made.run)
         )));
     }
     text

@@ -16,7 +16,9 @@ use crate::nearest::nearest;
 /// If the output is closed.
 pub(crate) fn completions(arguments: &CompletionsArguments) -> anyhow::Result<Exit> {
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut command_line(), "irq", &mut script);
+    let mut program = command_line();
+    let name = program.get_name().to_owned();
+    clap_complete::generate(arguments.shell, &mut program, name, &mut script);
     print(&String::from_utf8(script)?)?;
     Ok(Exit::Success)
 }

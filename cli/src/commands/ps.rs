@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::{print, waits_for_server};
 use crate::address::find_run;
-use crate::advice::advised;
+use crate::advice::continuing;
 use crate::arguments::{Global, PsArguments, StoreArguments};
 use crate::asking;
 use crate::backend::{self, Backend};
@@ -186,8 +186,7 @@ impl RunsLayout {
             head.push(waits);
         }
         if shown.can_go_on() {
-            let way = format!("its questions are decided: irq resume {}", run.id);
-            head.push(advised(&way));
+            head.push(format!("its questions are decided: {}", continuing(run)));
         } else if let Some(reason) = &run.reason {
             head.push(visible_line(reason));
         }

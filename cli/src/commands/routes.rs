@@ -24,16 +24,29 @@ pub(crate) fn routes(arguments: &RoutesArguments, global: Global) -> anyhow::Res
     let agents = agents::catalogue::of_workflow(&Workflow::Agents);
     let agents =
         agents.ok_or_else(|| Failure::new(Exit::Failure, "the agents have no catalogue"))?;
-    let text = if arguments.json {
+    let own: String = {
+        let palette = Palette::for_stream(&io::stdout(), global.no_color);
+        let tables = workflows::own().map(|own| format!("{}\n", table(palette, own)));
+        tables.collect()
+    };
+    let text = if !workflows::has_built_in() {
+        if arguments.mermaid {
+            let text = "the workflows of this program are code, which has no graph";
+            return Err(Failure::new(Exit::Usage, text)
+                .hint("leave --mermaid out")
+                .into());
+        }
+        match arguments.json {
+            true => format!("{}\n", serde_json::to_string_pretty(&all_own_as_json())?),
+            false => own,
+        }
+    } else if arguments.json {
         format!("{}\n", serde_json::to_string_pretty(&as_json(&agents))?)
     } else if arguments.mermaid {
         ended_by_a_line(catalogue::mermaid())
     } else {
         let palette = Palette::for_stream(&io::stdout(), global.no_color);
         let graph = ended_by_a_line(catalogue::mermaid());
-        let own: String = workflows::own()
-            .map(|own| format!("{}\n", table(palette, own)))
-            .collect();
         format!("{own}{}\n```mermaid\n{graph}```\n", table(palette, &agents))
     };
     print(&text)?;
@@ -91,6 +104,10 @@ fn own_as_json(own: &Catalogue) -> Value {
         })
     });
     json!({"workflow": own.name(), "record": own.record(), "routes": routes.collect::<Vec<_>>()})
+}
+
+fn all_own_as_json() -> Value {
+    json!({"workflows": workflows::own().map(own_as_json).collect::<Vec<_>>()})
 }
 
 fn as_json(agents: &Catalogue) -> Value {

@@ -212,7 +212,7 @@ fn order(arguments: &RunArguments, source: GoalSource) -> Result<RunOrder, Failu
     let model = arguments.model.as_deref().unwrap_or(USUAL_MODEL);
     crate::model::ModelChoice::parse(model, arguments.base_url.clone())?;
     let script = match &arguments.script {
-        Some(path) => Some(script::read(path)?),
+        Some(path) => Some(script::read(path, &arguments.workflow)?),
         None => None,
     };
     let goal = source.read()?;

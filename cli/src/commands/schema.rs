@@ -34,6 +34,7 @@ pub(crate) fn schema(arguments: &SchemaArguments) -> anyhow::Result<Exit> {
             true => json_line(&name.into()),
             false => format!("{name}\n"),
         };
+        let built_in = built_in.filter(|_name| workflows::has_built_in());
         print(&own.chain(built_in).map(line).collect::<String>())?;
         return Ok(Exit::Success);
     }
@@ -46,6 +47,12 @@ pub(crate) fn schema(arguments: &SchemaArguments) -> anyhow::Result<Exit> {
         return show(arguments, &of_own(own, arguments)?);
     }
     let record = record.unwrap_or(USUAL);
+    if !workflows::has_built_in() {
+        let text = format!("this program has no record `{record}`");
+        return Err(Failure::new(Exit::Usage, text)
+            .hint("`irq schema --list` lists them")
+            .into());
+    }
     let query = SchemaQuery {
         origin: typed(arguments.origin.as_ref())?,
         reroute_to: typed(arguments.reroute_to.as_ref())?,

@@ -40,10 +40,9 @@ pub(crate) async fn accept_catalogue(
     let workflow = workflow_of(run);
     let mut own = workflows::built_in().iter();
     let catalogue = own.find(|it| it.name().as_str() == workflow.name());
-    let catalogue = catalogue.cloned().ok_or_else(|| {
-        let text = format!("this program has no workflow `{}`", workflow.name());
-        Failure::new(Exit::NotFound, text).hint("use the program that has it")
-    })?;
+    let catalogue = catalogue
+        .cloned()
+        .ok_or_else(|| workflows::missing(workflow.name()))?;
     let owner = own_name().map_err(|error| Failure::new(Exit::Failure, error.to_string()))?;
     let kept = RunStore::new(Arc::clone(store), owner, "");
     let record = RunRecord::new(run.id, Kinds::default(), kept);

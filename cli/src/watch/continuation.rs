@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use interrupts::life::RunState;
+use interrupts::store::Run;
 use routing_core::RunId;
 use tokio::time::Instant;
 
 use super::draw::short;
-use crate::advice::advised;
+use crate::advice::continuing_as;
 use crate::backend::{Backend, is_left_there};
 use crate::exit::Failure;
 use crate::run_owner::has_process;
@@ -22,18 +23,28 @@ const TAKEN_UP: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(10);
 
 /// What becomes of a run whose pause was decided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum RunContinuation {
     /// A process works on it.
     GoesOn,
     /// No process has it.
-    Alone,
+    Alone(Way),
     /// No process has it, and the server that launched it continues it.
     Server,
     /// Its process has not released it yet, and does not work on it.
-    Ending,
+    Ending(Way),
     /// It has ended, or is gone.
     Over,
+}
+
+/// What continues a run that no process has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Way(String);
+
+impl Way {
+    pub(super) fn of(run: &Run) -> Self {
+        Self(continuing_as(run, &short(&run.id.to_string())))
+    }
 }
 
 impl RunContinuation {
@@ -65,7 +76,7 @@ impl RunContinuation {
                 (true, _) => {
                     rested.get_or_insert_with(Instant::now);
                     if began.elapsed() >= LONGEST {
-                        return Ok(Self::Ending);
+                        return Ok(Self::Ending(Way::of(&found)));
                     }
                 }
                 (false, _) => {
@@ -74,7 +85,7 @@ impl RunContinuation {
                         return Ok(if is_left_there(at, &found) {
                             Self::Server
                         } else {
-                            Self::Alone
+                            Self::Alone(Way::of(&found))
                         });
                     }
                 }
@@ -83,17 +94,12 @@ impl RunContinuation {
         }
     }
 
-    pub(super) fn in_words(self, run: RunId) -> String {
-        let run = short(&run.to_string());
+    pub(super) fn in_words(self) -> String {
         match self {
             Self::GoesOn => "Decided; it goes on.".to_owned(),
             Self::Server => "Decided. The server goes on with it.".to_owned(),
-            Self::Alone => advised(&format!(
-                "Decided. No process runs it now: irq resume {run}"
-            )),
-            Self::Ending => advised(&format!(
-                "Decided. Its process is about to end; then: irq resume {run}"
-            )),
+            Self::Alone(Way(way)) => format!("Decided. No process runs it now: {way}"),
+            Self::Ending(Way(way)) => format!("Decided. Its process is about to end; then: {way}"),
             Self::Over => "Decided.".to_owned(),
         }
     }

@@ -19,7 +19,7 @@ use super::overlay::{Overlay, Purpose};
 use super::review;
 use super::seen::DecisionSubject;
 use super::state::{Screen, ScreenState, TreeRow};
-use crate::advice::advised;
+use crate::advice::continuing_as;
 
 /// What a terminal's event means.
 pub(super) fn pressed(state: &mut ScreenState, event: &Event) -> Vec<Action> {
@@ -197,8 +197,11 @@ pub(super) fn escape(state: &mut ScreenState) -> Vec<Action> {
         match is_paused {
             Some(view) => {
                 let id = super::draw::short(&view.run.id.to_string());
-                let told = format!("It is paused already. To go on: irq resume {id}");
-                state.tell(advised(&told));
+                let told = format!(
+                    "It is paused already. To go on: {}",
+                    continuing_as(&view.run, &id)
+                );
+                state.tell(told);
             }
             None => state.tell("Nothing runs here. q goes back, Ctrl+D leaves."),
         }

@@ -9,7 +9,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::action::{Action, Done};
-use super::continuation::RunContinuation;
+use super::continuation::{RunContinuation, Way};
 use crate::address::full;
 use crate::advice::advised;
 use crate::asking;
@@ -177,7 +177,7 @@ async fn reroute(
     let standing = RunContinuation::of(at, run).await?;
     Ok(Done::Told(format!(
         "{} It is asked to interrupt itself, and the answer goes to {target}.",
-        standing.in_words(run)
+        standing.in_words()
     )))
 }
 
@@ -215,9 +215,7 @@ async fn resume(
     if follower == Follower::ThisProcess {
         return Ok(Done::Told(GOES_ON.to_owned()));
     }
-    Ok(Done::Told(
-        RunContinuation::of(at, run).await?.in_words(run),
-    ))
+    Ok(Done::Told(RunContinuation::of(at, run).await?.in_words()))
 }
 
 /// Decides a pause, and returns its run. The same person's request just before may have changed it meanwhile: it is
@@ -276,10 +274,10 @@ async fn told_to_go_on(at: &dyn Backend, decided: &Interrupt) -> Result<Done, Fa
     let standing = match at.run(run).await? {
         Some(found) if has_process(&found) => RunContinuation::GoesOn,
         Some(found) if goes_on_there(at, &found, decided) => RunContinuation::Server,
-        Some(_) => RunContinuation::Alone,
+        Some(found) => RunContinuation::Alone(Way::of(&found)),
         None => RunContinuation::GoesOn,
     };
-    Ok(Done::Told(standing.in_words(run)))
+    Ok(Done::Told(standing.in_words()))
 }
 
 async fn run_of(at: &dyn Backend, run: RunId) -> Result<Run, Failure> {

@@ -123,3 +123,24 @@ fn an_edited_request_is_checked_by_the_schema_of_the_catalogue() {
         assert!(decided.content.unwrap().contains(r#""pages":3"#));
     });
 }
+
+#[test]
+fn only_the_program_that_has_the_workflow_is_said_to_go_on_with_its_run() {
+    let seed = Seed::new();
+    for workflow in ["desk", "agents"] {
+        let run = seed.run_of(&json!({"version": 4, "goal": "A cup", "workflow": workflow}));
+        let asked = seed.question(&run);
+        seed.abandon(&run);
+        let way = match workflow {
+            "desk" => "with: the program that has the workflow `desk`\n".to_owned(),
+            _ => format!(
+                "with: irq resume --store {} {}\n",
+                seed.path().display(),
+                run.id
+            ),
+        };
+        let decided = seed.end(&["review", &asked.id.to_string(), "--decision", "approve"]);
+        let told = decided.exits_with(0).output;
+        assert!(told.contains(&way), "{told}");
+    }
+}

@@ -1,4 +1,4 @@
-//! The desk as a program: all that `irq` does, with the desk as one more workflow.
+//! The desk as a program: all that `irq` does, for the desk.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -7,5 +7,9 @@ use desk::{CornerShop, Desk};
 
 fn main() -> ExitCode {
     let shop = Arc::new(CornerShop);
-    irq::program().workflow(Desk { shop }).main()
+    irq::program()
+        .workflow(Desk { shop })
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("Answers customers' tickets")
+        .main()
 }

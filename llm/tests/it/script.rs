@@ -9,6 +9,7 @@ use serde_json::json;
 fn vocabulary() -> ScriptVocabulary {
     let own = vec!["phase".to_owned(), "goal".to_owned()];
     ScriptVocabulary {
+        has_code: false,
         agent_types: vec!["ORCHESTRATOR".to_owned(), "TICKET_AGENT".to_owned()],
         routes: vec!["ORCHESTRATOR".to_owned()],
         interrupt_fields: BTreeMap::from([("ORCHESTRATOR".to_owned(), own)]),
@@ -147,4 +148,34 @@ fn a_supervisor_sends_to_routes_only_and_names_no_node() {
     refused(&worker, path, "known are: ORCHESTRATOR");
     let node = event(r#""nodeId": "x""#);
     refused(&node, "steps[0].supervisor.event.nodeId", "unknown field");
+}
+
+#[test]
+fn a_script_for_code_names_its_kinds_and_has_answers_and_people_alone() {
+    let vocabulary = ScriptVocabulary {
+        has_code: true,
+        ..vocabulary()
+    };
+    let refused = |step: &str| {
+        let text = format!(r#"{{"version": 1, "steps": [{step}]}}"#);
+        Script::parse(&text, &vocabulary).unwrap_err().to_string()
+    };
+    let unknown = refused(r#"{"agent": "TICKETS_AGENT", "turn": 1, "answer": {}}"#);
+    assert_eq!(
+        unknown,
+        "steps[0].agent: unknown agent type `TICKETS_AGENT`; did you mean `TICKET_AGENT`? \
+         known are: ORCHESTRATOR, TICKET_AGENT"
+    );
+    let raised = refused(
+        r#"{"agent": "TICKET_AGENT", "turn": 1, "interrupt": {"type": "HUMAN_REVIEW", "reason": "?"}}"#,
+    );
+    assert!(raised.starts_with("steps[0].interrupt: "), "{raised}");
+    let supervised = refused(
+        r#"{"supervisor": {"when": {"agent": "TICKET_AGENT", "turn": 1},
+            "event": {"interruptType": "HUMAN_REVIEW", "reason": "?"}}}"#,
+    );
+    assert!(
+        supervised.starts_with("steps[0].supervisor: "),
+        "{supervised}"
+    );
 }

@@ -11,7 +11,7 @@ use rustix::fs::statvfs;
 use store::{LocalNotifier, StoreLocation, StoreSettings, StoreStatus};
 
 use super::finding::Finding;
-use crate::advice::advised;
+use crate::advice::{advised, continuing};
 use crate::arguments::StoreArguments;
 use crate::exit::causes;
 use crate::listing;
@@ -189,7 +189,7 @@ async fn unfinished_runs(store: &dyn Store) -> Finding {
             | RunState::Stopping
             | RunState::Completed
             | RunState::Failed
-            | RunState::Cancelled => left.push(run.id),
+            | RunState::Cancelled => left.push(run),
         }
     }
     let mut found = vec![format!("{executed} are executed")];
@@ -204,7 +204,7 @@ async fn unfinished_runs(store: &dyn Store) -> Finding {
             Finding::note(
                 "runs",
                 found.join(", "),
-                advised(&format!("irq resume {first} goes on")),
+                format!("{} goes on", continuing(first)),
             )
         }
     }

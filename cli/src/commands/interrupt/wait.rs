@@ -8,6 +8,7 @@ use routing_core::StopMode;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::address::full;
+use crate::advice::continuing;
 use crate::backend::Backend;
 use crate::exit::{Exit, Failure};
 use crate::refused::no_interrupt;
@@ -66,16 +67,17 @@ pub(super) async fn wait(
     let text = format!("{id} was not {wanted} within {patience:#}");
     let now = from.interrupt(id).await?;
     if now.is_some_and(|now| now.state == State::AwaitingReview) {
+        let going_on = run.as_ref().map(continuing);
+        let going_on = going_on.map_or_else(String::new, |way| format!(", {way} goes on"));
         let hint = format!(
-            "its agent has stopped, and it waits for you: `irq review {id}` decides it, `irq resume {}` goes on",
-            interrupt.run
+            "its agent has stopped, and it waits for you: `irq review {id}` decides it{going_on}"
         );
         return Err(Failure::new(Exit::TimedOut, text).hint(hint));
     }
     let hint = match run.filter(|run| !run.state.is_final() && !has_process(run)) {
         Some(run) => format!(
-            "no process runs it now: `irq resume {}` goes on with it, and the interrupt reaches its agent then",
-            run.id
+            "no process runs it now: {} goes on with it, and the interrupt reaches its agent then",
+            continuing(&run)
         ),
         None => format!("it is kept; look with `irq review {id}`"),
     };

@@ -9,7 +9,7 @@ use interrupts::store::Run;
 use tokio::time::Instant;
 
 use super::chosen::Chosen;
-use crate::advice::advised;
+use crate::advice::continuing;
 use crate::backend::{Backend, NewDecision, goes_on_there};
 use crate::exit::{Exit, Failure};
 use crate::plan::checked;
@@ -182,10 +182,10 @@ pub(in crate::commands) fn decided_text(
         text.push_str("The server goes on with it.\n");
     } else {
         let what = if gives_up { "It ends" } else { "Go on" };
-        text.push_str(&advised(&format!(
-            "No process runs it now. {what} with: irq resume {}\n",
-            run.id
-        )));
+        text.push_str(&format!(
+            "No process runs it now. {what} with: {}\n",
+            continuing(run)
+        ));
     }
     text
 }

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use agents::catalogue;
 use agents::plan_execute::PlanWorkflow;
 use agents::run::{AgentsWorkflow, Goal, RunOrder};
 use agents::workspace::Workspace;
@@ -60,20 +59,13 @@ impl Prepared {
         pace: u32,
     ) -> Result<Self, Failure> {
         let usage = |text: String| Failure::new(Exit::Usage, text);
-        if let Workflow::Embedded(name) = &order.workflow {
-            // Before anything else of a run is looked at that another program has.
-            workflows::embedded(name)?;
-            if order.script.is_some() {
-                let text =
-                    format!("a script steers the built-in workflows, and `{name}` is none of them");
-                return Err(Failure::new(Exit::Usage, text).hint("leave the script out"));
-            }
-        }
+        // Before anything else of a run is looked at that another program has.
+        workflows::demand(&order.workflow)?;
         let choice = ModelChoice::parse(&order.model, order.base_url.clone())?;
         let script = order
             .script
             .as_ref()
-            .map(|text| Script::parse(text, &catalogue::script_vocabulary()))
+            .map(|text| workflows::script(&order.workflow, text))
             .transpose()
             .map_err(|error| usage(format!("the script: {error}")))?;
         let workspace = Workspace::open(Path::new(&order.workspace)).map_err(|error| {

@@ -4,22 +4,22 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
-use agents::catalogue;
-use llm::Script;
+use journal::Workflow;
 
 use crate::exit::{Exit, Failure};
+use crate::workflows;
 
 /// The longest script, in bytes.
 const LONGEST: u64 = 4_000_000;
 
-/// Reads and checks a script. Returns its text, which the run stores.
+/// Reads a script and checks it for a workflow. Returns its text, which the run stores.
 ///
 /// # Errors
 ///
 /// If the file does not exist or cannot be read, or is no valid script.
-pub(super) fn read(path: &Path) -> Result<String, Failure> {
+pub(super) fn read(path: &Path, workflow: &Workflow) -> Result<String, Failure> {
     let text = read_text(path)?;
-    Script::parse(&text, &catalogue::script_vocabulary()).map_err(|error| {
+    workflows::script(workflow, &text).map_err(|error| {
         let message = format!("the script {} cannot be used: {error}", path.display());
         Failure::new(Exit::Usage, message)
     })?;

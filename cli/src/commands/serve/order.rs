@@ -5,14 +5,12 @@ use std::num::NonZeroU32;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
-use agents::catalogue;
 use agents::run::{Goal, RunOrder, ToolOrder};
 use engine::run::RunLimits;
 use interrupts::life::{Actor, RunState};
 use interrupts::store::Run;
 use interrupts::{Digest, Labels};
-use journal::{Allowance, NEEDS};
-use llm::Script;
+use journal::{Allowance, NEEDS, Workflow};
 use routing_core::answer::read_strictly;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -140,13 +138,15 @@ impl Defaults {
         let new_runs = self.new_runs.as_ref().ok_or(LaunchError::Unsupported)?;
         let workspace = new_runs.workspace_of(options.workspace.as_deref())?;
         let (model, base_url) = new_runs.model_of(options.model)?;
-        let script = options.script.as_ref().map(script_of).transpose()?;
         let defaults = RunLimits::default();
         let workflow = match options.workflow {
             Some(name) => workflows::parse_workflow(&name)
                 .map_err(|error| wrong("options.workflow", error))?,
             None => workflows::usual(),
         };
+        let script = options.script.as_ref();
+        let script = script.map(|script| script_of(&workflow, script));
+        let script = script.transpose()?;
         let input = workflows::input_of(&workflow, goal.as_str());
         let input = input.map_err(|error| wrong("goal", error))?;
         let most_steps = [self.max_steps, options.max_steps].into_iter().flatten();
@@ -257,10 +257,9 @@ fn wrong(field: &str, reason: impl ToString) -> LaunchError {
     }
 }
 
-fn script_of(script: &Value) -> Result<String, LaunchError> {
+fn script_of(workflow: &Workflow, script: &Value) -> Result<String, LaunchError> {
     let text = script.to_string();
-    Script::parse(&text, &catalogue::script_vocabulary())
-        .map_err(|error| wrong("options.script", error))?;
+    workflows::script(workflow, &text).map_err(|error| wrong("options.script", error))?;
     Ok(text)
 }
 

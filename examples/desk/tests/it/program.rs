@@ -51,6 +51,13 @@ impl Place {
         command
     }
 
+    /// A script with these steps.
+    fn script(&self, steps: &str) -> String {
+        let file = self.path("script.json");
+        fs::write(&file, format!(r#"{{"version": 1, "steps": [{steps}]}}"#)).unwrap();
+        file.to_string_lossy().into_owned()
+    }
+
     fn desk(&self, arguments: &[&str]) -> Output {
         self.command(arguments).output().unwrap()
     }
@@ -143,6 +150,54 @@ fn a_ticket_is_begun_decided_and_done_with_the_commands_of_the_desks_program() {
 }
 
 #[test]
+fn it_describes_itself_and_no_other_program() {
+    let place = Place::new();
+    let told = |arguments: &[&str]| {
+        let ended = place.desk(arguments);
+        assert!(ended.status.success(), "{}", stderr(&ended));
+        stdout(&ended)
+    };
+    assert_eq!(told(&["--version"]), "desk 0.1.0\n");
+    let help = told(&["--help"]);
+    assert!(help.contains("Answers customers' tickets"), "{help}");
+    assert!(
+        help.contains("Usage: desk") && help.contains("desk run"),
+        "{help}"
+    );
+    let of_command = told(&["mcp", "--help"]);
+    assert!(of_command.contains("desk mcp"), "{of_command}");
+    let page = told(&["man"]);
+    assert!(page.contains(".TH desk 1"), "{page}");
+    let routes = told(&["routes", "--json"]);
+    for text in [help, of_command, page, routes] {
+        for other in ["irq run", "irq mcp", "DISCOVERY_AGENT"] {
+            assert!(!text.contains(other), "{other} in {text}");
+        }
+    }
+}
+
+#[test]
+fn a_script_plays_its_model_and_its_people() {
+    let place = Place::new();
+    let steps = r#"{"agent": "ORCHESTRATOR", "turn": 1, "answer": {"refund": {"words": "sorry"}}},
+        {"person": {"interrupt": {"agent": "REFUNDS", "nth": 1}, "answer": {"selectedChoices": [], "text": "no"}}}"#;
+    let script = place.script(steps);
+    let paid = place.desk(&["run", TICKET, "--script", &script]);
+    assert!(paid.status.success(), "{}", stderr(&paid));
+    assert_eq!(stderr(&paid).matches(PAID).count(), 1);
+    // Above the limit a person is asked, who says no.
+    let large = r#"{"order": 170, "wish": "The cup is broken"}"#;
+    let refused = place.desk(&["run", large, "--script", &script]);
+    assert!(refused.status.success(), "{}", stderr(&refused));
+    assert!(
+        stdout(&refused).contains("not paid back"),
+        "{}",
+        stdout(&refused)
+    );
+    assert!(!stderr(&refused).contains("the bank pays"));
+}
+
+#[test]
 fn its_routes_and_schemas_are_shown_as_models_get_them() {
     let place = Place::new();
     let routes = stdout(&place.desk(&["routes"]));
@@ -151,7 +206,7 @@ fn its_routes_and_schemas_are_shown_as_models_get_them() {
         first.contains("NextColleague"),
         "its own come first: {first}"
     );
-    assert!(routes.contains("InterruptRouting"), "{routes}");
+    assert!(!routes.contains("InterruptRouting"), "{routes}");
 
     let narrowed = |arguments: &[&str]| {
         let shown = place.desk(&[&["schema", "--json"], arguments].concat());
@@ -163,9 +218,8 @@ fn its_routes_and_schemas_are_shown_as_models_get_them() {
     assert_eq!(narrowed(&["--origin", "REVIEW_AGENT"]), ["check"]);
     let reroute = ["--origin", "REVIEW_AGENT", "--reroute-to", "LEGAL"];
     assert_eq!(narrowed(&reroute), ["object"]);
-    // The kinds of both have a name in common: what is meant is the record's.
-    let built_in = ["InterruptRouting", "--origin", "REVIEW_AGENT"];
-    assert_eq!(narrowed(&built_in), ["reviewRequest"]);
+    let built_in = place.desk(&["schema", "InterruptRouting"]);
+    assert_eq!(built_in.status.code(), Some(2), "{}", stderr(&built_in));
     let nowhere = place.desk(&["schema", "--origin", "DISCOVERY_AGENT"]);
     assert_eq!(nowhere.status.code(), Some(2));
 }
@@ -176,14 +230,29 @@ fn what_the_desk_cannot_do_is_refused_before_anything_is_begun() {
     let wrong = place.desk(&["run", r#"{"order": 17}"#]);
     assert_eq!(wrong.status.code(), Some(2));
     assert!(stderr(&wrong).contains("$.wish"), "{}", stderr(&wrong));
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts/tour.json");
-    let scripted = place.desk(&["run", TICKET, "--script", script]);
-    assert_eq!(scripted.status.code(), Some(2), "{}", stderr(&scripted));
-    assert!(stderr(&scripted).contains("`desk` is none of them"));
+    let refusals = [
+        (
+            r#"{"agent": "REFUND", "turn": 1, "answer": "no"}"#,
+            "did you mean `REFUNDS`?",
+        ),
+        (
+            r#"{"agent": "REFUNDS", "turn": 1, "interrupt": {"type": "HUMAN_REVIEW", "reason": "?"}}"#,
+            "steer it with an `answer` step",
+        ),
+        (
+            r#"{"supervisor": {"when": {"agent": "REFUNDS", "turn": 1}, "event": {"interruptType": "HUMAN_REVIEW", "reason": "?"}}}"#,
+            "leave the step out",
+        ),
+    ];
+    for (step, reason) in refusals {
+        let scripted = place.desk(&["run", TICKET, "--script", &place.script(step)]);
+        assert_eq!(scripted.status.code(), Some(2), "{}", stderr(&scripted));
+        assert!(stderr(&scripted).contains(reason), "{}", stderr(&scripted));
+    }
     let other = place.desk(&["run", "--workflow", "counter", TICKET]);
     assert_eq!(other.status.code(), Some(2));
     assert!(
-        stderr(&other).contains("agents, plan-execute, desk"),
+        stderr(&other).contains("there are desk"),
         "{}",
         stderr(&other)
     );

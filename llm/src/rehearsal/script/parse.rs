@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use interrupts::nearest;
 use routing_core::model::Purpose;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -25,6 +26,9 @@ pub struct ScriptVocabulary {
     /// The fields of each agent type's own kind of interrupt, beside the shared ones. Those of an agent
     /// type that is not listed are not checked.
     pub interrupt_fields: BTreeMap<String, Vec<String>>,
+    /// Whether the workflow is code of your own, which raises its interrupts itself and has no supervisor to play: a
+    /// script for it has `answer` and `person` steps alone.
+    pub has_code: bool,
 }
 
 /// Why a script was refused.
@@ -97,6 +101,15 @@ impl StepReader<'_> {
         let interrupt = step.interrupt.take();
         let answer = step.answer.take();
         match (interrupt, answer, supervisor, person) {
+            (Some(_), None, None, None) if self.vocabulary.has_code => {
+                let reason = "the code of this workflow raises its interrupts; steer it with an `answer` step";
+                return Err(self.error("interrupt", reason));
+            }
+            (None, None, Some(_), None) if self.vocabulary.has_code => {
+                let reason =
+                    "a script plays supervisors of the built-in agents only; leave the step out";
+                return Err(self.error("supervisor", reason));
+            }
             (Some(fields), None, None, None) => {
                 let when = self.selector(step)?;
                 if when.purpose != Purpose::Step {
@@ -259,8 +272,11 @@ impl StepReader<'_> {
         if known.iter().any(|other| other == name) {
             return Ok(());
         }
+        let near = nearest(name, known.iter().map(String::as_str));
+        let near = near.map(|near| format!("did you mean `{near}`? "));
         let reason = format!(
-            "unknown agent type `{name}`; known are: {}",
+            "unknown agent type `{name}`; {}known are: {}",
+            near.unwrap_or_default(),
             known.join(", ")
         );
         Err(self.error(field, reason))
