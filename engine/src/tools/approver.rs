@@ -17,6 +17,10 @@ use journal::error::KeepError;
 use journal::place;
 use journal::tool::{ToolQuestion, ToolQuestionContent, ToolQuestionKind};
 
+/// What an agent is told of a call that a person cannot be shown.
+const TOO_LONG: &str = "the call, or what it would change, is longer than a person can be shown (24 KiB), so nobody was asked; \
+     make it in smaller parts, or have it allowed by the permissions";
+
 /// Asks a person about the calls of one round.
 pub(super) struct StoreApprover {
     pub(super) tooling: Arc<Tooling>,
@@ -82,6 +86,10 @@ impl StoreApprover {
     ) -> Result<PermissionAnswer, KeepError> {
         let id = request.call.id.as_str();
         let matter = self.matter(request, index);
+        // Nobody allows what they were not shown to its end.
+        if matter.tool_call.is_excerpt {
+            return Ok(deny(TOO_LONG));
+        }
         // A changed call is another question.
         let name = format!("permission/{}", request.digest);
         let questions = &self.tooling.questions;

@@ -141,11 +141,12 @@ impl ToolQuestionContent {
     /// What may be decided.
     pub const fn allowed(&self) -> &'static [Verdict] {
         match self.tool_call.asks {
-            // An edited excerpt would replace the whole by the excerpt.
-            ToolQuestionKind::Permission if self.tool_call.is_excerpt => {
-                &[Verdict::Approve, Verdict::Reject]
-            }
+            // Of before such calls were denied: nobody allows what is not shown to its end.
+            ToolQuestionKind::Permission if self.tool_call.is_excerpt => &[Verdict::Reject],
             ToolQuestionKind::Permission => &[Verdict::Approve, Verdict::Edit, Verdict::Reject],
+            ToolQuestionKind::UnknownOutcome if self.tool_call.is_excerpt => {
+                &[Verdict::Reject, Verdict::Respond]
+            }
             ToolQuestionKind::UnknownOutcome => {
                 &[Verdict::Approve, Verdict::Reject, Verdict::Respond]
             }

@@ -81,23 +81,37 @@ async fn a_call_runs_once_a_person_has_allowed_exactly_it() {
 }
 
 #[tokio::test]
-async fn a_large_call_is_asked_about_with_an_excerpt_and_made_whole() {
+async fn a_call_that_cannot_be_shown_to_its_end_is_denied_and_nobody_is_asked() {
     let done = Arc::new(Done::default());
     let person = Decider::choosing("approve");
-    // What is worst for JSON: seven bytes for each.
-    for name in ["x".repeat(400_000), "\u{1}".repeat(400_000)] {
+    for name in ["x".repeat(24 * 1024), "\u{1}".repeat(400_000)] {
         let call = asks("large", "once", &json!({"name": name, "ms": 0}));
         let asking = Asking::of(vec![vec![call]]);
-        let (stage, _calls) = stage(asking, &done, careful(), Arc::clone(&person) as Arc<_>);
+        let (stage, calls) = stage(asking, &done, careful(), Arc::clone(&person) as Arc<_>);
         assert_completed(&stage.execute().await);
-        assert_eq!(done.count(&format!("{name} started")), 1);
-        let rows = questions(&*stage.store, stage.run).await;
-        let about = ToolQuestionContent::of(&rows[0].content).unwrap();
-        assert_eq!(about.allowed(), [Verdict::Approve, Verdict::Reject]);
-        let context = &about.context_for_decision;
-        assert!(context.contains("of 400000 bytes; the whole has the digest"));
-        assert!(rows[0].content.len() < 700_000, "{}", rows[0].content.len());
+        assert_eq!(done.count(&format!("{name} started")), 0);
+        let results = results(&calls, WORKER);
+        assert!(results[0].contains("in smaller parts"), "{results:?}");
+        assert!(questions(&*stage.store, stage.run).await.is_empty());
     }
+    assert!(person.asked().is_empty());
+}
+
+#[tokio::test]
+async fn the_longest_call_that_a_person_is_asked_about_is_shown_whole() {
+    let done = Arc::new(Done::default());
+    let person = Decider::choosing("approve");
+    let name = format!("{}; touch PWNED", "\u{1}".repeat(4_000));
+    let call = asks("long", "once", &json!({"name": name, "ms": 0}));
+    let asking = Asking::of(vec![vec![call]]);
+    let (stage, _calls) = stage(asking, &done, careful(), Arc::clone(&person) as Arc<_>);
+    assert_completed(&stage.execute().await);
+    assert_eq!(done.count(&format!("{name} started")), 1);
+    let rows = questions(&*stage.store, stage.run).await;
+    let about = ToolQuestionContent::of(&rows[0].content).unwrap();
+    assert!(about.allowed().contains(&Verdict::Approve));
+    assert_eq!(about.tool_call.arguments["name"], name);
+    assert!(about.context_for_decision.contains("; touch PWNED"));
 }
 
 #[tokio::test]
