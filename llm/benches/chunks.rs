@@ -5,7 +5,6 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -16,7 +15,7 @@ use genai::chat::{ChatMessage, ChatRequest, ChatStreamEvent};
 use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, ModelIden, ServiceTarget};
 use llm::{
-    CallLimits, Conversation, ConversationConfig, Limited, Provider, ProviderConfig, ProviderModel,
+    CallLimits, Conversation, ConversationConfig, Provider, ProviderConfig, ProviderModel,
     RetryPolicy, Retrying, Secret,
 };
 
@@ -97,8 +96,7 @@ async fn whole_stack(address: &str) {
         limits: CallLimits::default(),
     })
     .unwrap();
-    let limited = Limited::new(model, NonZeroUsize::MIN);
-    let retrying = Retrying::new(limited, RetryPolicy::default());
+    let retrying = Retrying::new(model, RetryPolicy::default());
     let conversation = Conversation::new(ConversationConfig::new(Arc::new(retrying)));
     let _events = conversation.events();
     conversation.send_message("Hello").unwrap();

@@ -6,11 +6,9 @@ mod charged;
 mod chat;
 mod constraints;
 mod conversation;
-mod deadlined;
 mod fallback;
 mod graced;
 mod hint;
-mod limited;
 mod port;
 mod profile;
 mod provider;
@@ -30,11 +28,9 @@ pub use conversation::{
     ConversationStatus, ConversationTools, History, HistoryEntry, HistoryFault, StopOutcome,
     ToolProgress, ToolResult, ToolState, check_history, repaired,
 };
-pub use deadlined::Deadlined;
 pub use fallback::{Fallback, MixedDialects};
 pub use graced::Graced;
 pub use hint::hint;
-pub use limited::Limited;
 pub use profile::ModelProfile;
 pub use provider::{
     CallLimits, CancelObserver, CancelOutcome, CancelReport, ModelId, ParseModelIdError, Provider,

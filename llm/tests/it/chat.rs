@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use llm::{
-    AtProvider, ChatCall, ChatModel, ChatOutcome, ChatPartial, ChatUsage, Deadlined, Fallback,
-    Limited, ModelRegistry, RetryPolicy, Retrying, TokenCount,
+    AtProvider, ChatCall, ChatModel, ChatOutcome, ChatPartial, ChatUsage, Fallback, ModelRegistry,
+    RetryPolicy, Retrying, TokenCount,
 };
 use routing_core::model::{Message, ModelError};
 use routing_core::{Outcome, StopScope};
@@ -297,32 +297,4 @@ async fn the_registry_interrupts_every_model_and_later_calls_are_free() {
         stop_now(&scope);
     });
     partial(later);
-}
-
-#[tokio::test]
-async fn a_deadline_closes_the_connection_and_a_limit_is_waited_for_interruptibly() {
-    let form = WireForm::Gemini;
-    let double = double(form, [Behaviour::StallsBeforeHeaders]).await;
-    let limited = Limited::new(model(&double, form), 1.try_into().unwrap());
-    let waiting = limited.clone();
-    let (holding, held) = (StopScope::new(), StopScope::new());
-    let (first, second, ()) = tokio::join!(
-        limited.chat(call(), &holding),
-        waiting.chat(call(), &held),
-        async {
-            received(&double, 1).await;
-            stop_now(&held);
-            tokio::task::yield_now().await;
-            stop_now(&holding);
-        }
-    );
-    assert_ne!(partial(first).at_provider, AtProvider::NothingUnderWay);
-    assert_eq!(partial(second), ChatPartial::nothing_sent());
-    assert_eq!(double.received_count(), 1);
-
-    let short = Duration::from_millis(50);
-    let hurried = Deadlined::new(limited, short);
-    let ended = hurried.chat(call(), &StopScope::new()).await;
-    assert!(matches!(ended, Err(ModelError::TimedOut { limit, .. }) if limit == short));
-    double.hang_ups().reached(double.received_count()).await;
 }

@@ -1,13 +1,12 @@
 //! What wraps a model does the same for models that answer with JSON as for models that talk.
 
-use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use llm::{
-    Charge, Charged, ChatCall, ChatModel, ChatUsage, Deadlined, Fallback, Graced, Limited,
-    ModelRegistry, Reserved, RetryPolicy, Retrying, TokenCount,
+    Charge, Charged, ChatCall, ChatModel, ChatUsage, Fallback, Graced, ModelRegistry, Reserved,
+    RetryPolicy, Retrying, TokenCount,
 };
 use routing_core::model::{LanguageModel, Message, ModelCall, ModelError, PartialReply};
 use routing_core::{Clock, Outcome, StopMode, StopReason, StopScope, SystemClock};
@@ -102,33 +101,6 @@ async fn the_registry_interrupts_models_of_both_ports() {
     interrupted(answered);
     assert!(!scope.is_stopping(), "the caller's scope is its own");
     double.hang_ups().reached(2).await;
-}
-
-#[tokio::test]
-async fn a_limit_is_waited_for_interruptibly_and_a_deadline_closes_the_connection() {
-    let form = WireForm::Gemini;
-    let double = double(form, [Behaviour::StallsBeforeHeaders]).await;
-    let limited = Limited::new(model(&double, form), NonZeroUsize::MIN);
-    let (holding, held) = (StopScope::new(), StopScope::new());
-    let (first, second, ()) = tokio::join!(
-        limited.call(json_call(&limited), &holding),
-        limited.call(json_call(&limited), &held),
-        async {
-            received(&double, 1).await;
-            stop_now(&held);
-            tokio::task::yield_now().await;
-            stop_now(&holding);
-        }
-    );
-    interrupted(first);
-    interrupted(second);
-    assert_eq!(double.received_count(), 1);
-
-    let short = Duration::from_millis(50);
-    let hurried = Deadlined::new(limited, short);
-    let ended = hurried.call(json_call(&hurried), &StopScope::new()).await;
-    assert!(matches!(ended, Err(ModelError::TimedOut { limit, .. }) if limit == short));
-    double.hang_ups().reached(double.received_count()).await;
 }
 
 #[tokio::test]
