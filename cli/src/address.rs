@@ -10,8 +10,8 @@ use routing_core::{InterruptId, NodeId, RunId};
 use crate::backend::Backend;
 use crate::exit::{Exit, Failure};
 use crate::listing;
-use crate::nearest::nearest;
 use crate::refused::no_interrupt;
+use interrupts::nearest;
 
 const RUN: &str = "run_";
 const INTERRUPT: &str = "int_";
@@ -178,7 +178,7 @@ pub(crate) async fn agent_in(
     if let Some(row) = nodes.iter().find(|row| row.node.as_str() == text) {
         return Ok((run, row.clone()));
     }
-    let near = nearest(text, &names)
+    let near = nearest(text, names.iter().copied())
         .map(|near| format!("did you mean {}/{near}? ", run.id))
         .unwrap_or_default();
     let failure = Failure::new(Exit::NotFound, format!("{} has no agent `{text}`", run.id));

@@ -16,7 +16,6 @@ use journal::Workflow;
 use routing_core::model::Dialect;
 
 use crate::exit::Exit;
-use crate::nearest::nearest;
 use crate::number::{parse_count, parse_number};
 use crate::program::described;
 use crate::settings::Settings;
@@ -24,6 +23,7 @@ use crate::size::parse_size;
 use crate::time::{Grace, parse_duration, parse_grace};
 use crate::workflows;
 use crate::workflows::{parse_built_in_kind, parse_built_in_route};
+use interrupts::nearest;
 
 pub(crate) use acting::{
     InterruptArguments, PolicyArguments, PolicyCheckArguments, PolicyCommand,
@@ -480,7 +480,7 @@ fn parse_dialect(text: &str) -> Result<Dialect, String> {
         .find(|dialect| dialect.name() == text)
         .ok_or_else(|| {
             let names = Dialect::ALL.map(Dialect::name);
-            let near = nearest(text, &names)
+            let near = nearest(text, names.iter().copied())
                 .map(|near| format!("did you mean {near}? "))
                 .unwrap_or_default();
             format!("{near}known are: {}", names.join(", "))

@@ -36,7 +36,6 @@ mod logins;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod model;
-mod nearest;
 mod number;
 mod palette;
 mod plan;

@@ -14,8 +14,8 @@ use routing_core::model::LanguageModel;
 use crate::authority;
 use crate::exit::{Exit, Failure, causes};
 use crate::http_log;
-use crate::nearest::nearest;
 use crate::settings::Profiles;
+use interrupts::nearest;
 
 pub(crate) use watched::{ModelTrouble, Unanswered, UnansweredCall, WatchedModel};
 
@@ -253,7 +253,7 @@ fn unknown_model(given: &str, error: &ParseModelIdError) -> Failure {
     } else {
         format!("unknown model `{given}`; expected `{REHEARSAL}` or PROVIDER:NAME")
     };
-    let guess = match nearest(provider, &known) {
+    let guess = match nearest(provider, known.iter().copied()) {
         Some(REHEARSAL) => format!("did you mean {REHEARSAL}? "),
         Some(near) => format!("did you mean {near}:NAME? "),
         None => String::new(),

@@ -15,8 +15,8 @@ use llm::{Script, ScriptError, ScriptVocabulary};
 use serde_json::Value;
 
 use crate::exit::{Exit, Failure, causes};
-use crate::nearest::nearest;
 use crate::program::Identity;
+use interrupts::nearest;
 
 /// The workflows of this program's own, with their catalogues, and what it says of itself.
 static EMBEDDED: OnceLock<(Vec<Embedded>, Identity)> = OnceLock::new();
@@ -309,7 +309,7 @@ fn among(given: &str, name: RouteName, known: &[&str]) -> Result<RouteName, Stri
         return Ok(name);
     }
     let mut message = format!("no agent type `{given}`");
-    if let Some(near) = nearest(name.as_str(), known) {
+    if let Some(near) = nearest(name.as_str(), known.iter().copied()) {
         message.push_str(&format!("; did you mean {near}?"));
     }
     Err(format!("{message}\n  known are: {}", known.join(", ")))

@@ -9,11 +9,11 @@ use interrupts::rules::Reach;
 use jiff::SignedDuration;
 use routing_core::{InterruptType, StopMode};
 
-use crate::nearest::nearest;
 use crate::number::parse_number;
 use crate::reviewer::yes_or_no;
 use crate::time::parse_duration;
 use crate::workflows::parse_route;
+use interrupts::nearest;
 
 /// The arguments of `irq review`.
 #[derive(Debug, Args)]
@@ -415,7 +415,7 @@ fn parse_state(text: &str) -> Result<State, String> {
 }
 
 fn unknown(what: &str, text: &str, name: &str, known: &[&str]) -> String {
-    let near = nearest(name, known)
+    let near = nearest(name, known.iter().copied())
         .map(|near| format!("; did you mean {near}?"))
         .unwrap_or_default();
     format!(

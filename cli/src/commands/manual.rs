@@ -7,7 +7,7 @@ use clap::Command;
 use super::print;
 use crate::arguments::{CompletionsArguments, ManArguments, command_line};
 use crate::exit::{Exit, Failure};
-use crate::nearest::nearest;
+use interrupts::nearest;
 
 /// Prints a script that completes commands.
 ///
@@ -47,7 +47,7 @@ pub(crate) fn man(arguments: &ManArguments) -> anyhow::Result<Exit> {
 fn named<'p>(program: &'p Command, name: &str) -> Result<&'p Command, Failure> {
     program.find_subcommand(name).ok_or_else(|| {
         let known: Vec<&str> = program.get_subcommands().map(Command::get_name).collect();
-        let near = nearest(name, &known)
+        let near = nearest(name, known.iter().copied())
             .map(|near| format!("did you mean {near}? "))
             .unwrap_or_default();
         Failure::new(Exit::Usage, format!("there is no command `{name}`"))

@@ -14,9 +14,9 @@ use super::print;
 use crate::arguments::SchemaArguments;
 use crate::exit::{Exit, Failure};
 use crate::model::{ModelChoice, Rehearsal};
-use crate::nearest::nearest;
 use crate::view::json_line;
 use crate::workflows;
+use interrupts::nearest;
 
 /// The record that answers the interrupts of the built-in agents.
 const USUAL: &str = "InterruptRouting";
@@ -165,7 +165,7 @@ fn turn(
 fn explained(error: &SchemaError) -> Failure {
     match error {
         SchemaError::UnknownRecord { given, known } => {
-            let guess = nearest(given, known)
+            let guess = nearest(given, known.iter().copied())
                 .map(|near| format!("did you mean {near}? "))
                 .unwrap_or_default();
             Failure::new(Exit::Usage, format!("unknown record `{given}`"))

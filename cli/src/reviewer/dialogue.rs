@@ -8,9 +8,9 @@ use routing_core::review::{Answer, Question};
 use serde_json::Value;
 
 use super::consent::{Consent, NoAnswer, yes_or_no};
-use crate::nearest::nearest;
 use crate::palette::Palette;
 use crate::visible::visible_line;
+use interrupts::nearest;
 
 use form::Form;
 use page::QuestionPage;
@@ -307,7 +307,7 @@ impl<'q> Dialogue<'q> {
                 self.confirm_from(0)
             }
             None => {
-                let near = nearest(&line.to_uppercase(), &self.question.routes)
+                let near = nearest(line, self.question.routes.iter().copied())
                     .map(|near| format!(" Did you mean {near}?"))
                     .unwrap_or_default();
                 let given = visible_line(line);
@@ -323,7 +323,7 @@ impl<'q> Dialogue<'q> {
         is_number
             || self.route(text).is_some()
             || name.contains('_') && !name.contains(char::is_whitespace)
-            || nearest(&name, &self.question.routes).is_some()
+            || nearest(&name, self.question.routes.iter().copied()).is_some()
     }
 
     fn route(&self, text: &str) -> Option<&'static str> {

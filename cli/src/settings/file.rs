@@ -12,7 +12,7 @@ use toml::de::{DeTable, DeValue};
 use super::key::{COMMANDS, EVERYWHERE, OF_COMMANDS, flag_of};
 use super::origin::Origin;
 use crate::exit::{Exit, Failure};
-use crate::nearest::nearest;
+use interrupts::nearest;
 
 /// The table of the profiles of models, which the user's file may have.
 pub(super) const PROFILES: &str = "models";
@@ -246,7 +246,7 @@ impl<'a> Reading<'a> {
         let name: &str = key.get_ref();
         let mut known: Vec<&str> = known.copied().collect();
         known.sort_unstable();
-        let near = nearest(name, &known);
+        let near = nearest(name, known.iter().copied());
         let near = near.map_or_else(String::new, |near| format!("did you mean {near}? "));
         let failure = self.refused(
             key.span().start,

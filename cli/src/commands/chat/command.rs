@@ -1,6 +1,6 @@
 //! What can be said to the program instead of the model.
 
-use crate::nearest::nearest;
+use interrupts::nearest;
 
 /// What a submitted line asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,7 +65,7 @@ pub(super) fn read(line: &str) -> Submitted {
         ("/exit" | "/quit", "") => Submitted::Exit,
         (name, _) => Submitted::Unknown {
             given: name.to_owned(),
-            near: nearest(name, &NAMES),
+            near: nearest(name, NAMES),
         },
     }
 }

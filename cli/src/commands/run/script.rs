@@ -26,7 +26,12 @@ pub(super) fn read(path: &Path, workflow: &Workflow) -> Result<String, Failure> 
     Ok(text)
 }
 
-fn read_text(path: &Path) -> Result<String, Failure> {
+/// Reads a script for a server, which checks it for the workflow that it has.
+///
+/// # Errors
+///
+/// If the file does not exist or cannot be read.
+pub(super) fn read_text(path: &Path) -> Result<String, Failure> {
     let unreadable = |error: &std::io::Error| {
         let message = if error.kind() == ErrorKind::NotFound {
             format!("there is no script {}", path.display())

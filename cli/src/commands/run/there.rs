@@ -226,7 +226,7 @@ fn options(arguments: &RunArguments) -> Result<Map<String, Value>, Failure> {
         say("seed", json!(arguments.seed));
     }
     if let Some(path) = &arguments.script {
-        let text = script::read(path)?;
+        let text = script::read_text(path)?;
         let script = serde_json::from_str(&text)
             .map_err(|error| Failure::new(Exit::Usage, format!("the script: {error}")))?;
         say("script", script);
