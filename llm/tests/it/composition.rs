@@ -8,7 +8,7 @@ use llm::{
     Charge, Charged, ChatCall, ChatModel, ChatUsage, Fallback, Graced, ModelRegistry, Reserved,
     RetryPolicy, Retrying, TokenCount,
 };
-use routing_core::model::{LanguageModel, Message, ModelCall, ModelError, PartialReply};
+use routing_core::model::{LanguageModel, Message, ModelCall, PartialReply};
 use routing_core::{Clock, Outcome, StopMode, StopReason, StopScope, SystemClock};
 use tests::providers::{Behaviour, ProviderDouble, WireForm};
 
