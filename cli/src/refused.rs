@@ -139,7 +139,7 @@ pub(crate) fn by_life(interrupt: InterruptId, refusal: &Refusal) -> Failure {
                     format!("{interrupt} is decided already: {}", decided(decision))
                 }
                 None if *state == State::Cancelled => {
-                    format!("{interrupt} cannot be decided: {NOBODY_ASKS}")
+                    format!("{interrupt} is cancelled: {NOBODY_ASKS}")
                 }
                 None => format!("{interrupt} is {}", state_words(*state)),
             };

@@ -135,7 +135,7 @@ fn esc_in_the_window_lets_the_run_go_on_unchanged() {
     escape(&mut screen);
     press(&mut screen, "\x03");
     screen.exp_string("paused").unwrap();
-    press(&mut screen, "\x1b");
+    read_and_press(&mut screen, "\x1b");
     screen.exp_string("it goes on").unwrap();
     leaves(&mut screen, "0");
     assert_eq!(desk.state(), "completed");
@@ -203,7 +203,7 @@ fn esc_at_a_question_takes_the_terminal_from_it_and_it_is_asked_again() {
         "`^[` stays: {typed:?}"
     );
     screen.exp_string("paused").unwrap();
-    press(&mut screen, "\x1b");
+    read_and_press(&mut screen, "\x1b");
     screen.exp_string("it goes on").unwrap();
     screen.exp_string("which way?").unwrap();
     screen.exp_string("> ").unwrap();
@@ -292,7 +292,7 @@ fn esc_interrupts_a_run_of_a_server_which_goes_on_there() {
     screen.exp_string("Interrupted").unwrap();
     press(&mut screen, "\x03");
     screen.exp_string("paused").unwrap();
-    press(&mut screen, "\x1b");
+    read_and_press(&mut screen, "\x1b");
     screen.exp_string("Decided").unwrap();
     let shown = leaves(&mut screen, "0");
     assert!(shown.contains("completed"), "{shown}");

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::escaping::{Desk, SLOW, escape, leaves, start};
 use crate::program::{end, example_script, interrupt, irq, lines, script, until};
-use crate::screen::{press, program_of};
+use crate::screen::{press, program_of, read_and_press};
 use crate::served::Served;
 use crate::slow_proxy::SlowProxy;
 
@@ -107,7 +107,7 @@ fn what_was_begun_as_an_answer_is_there_when_the_question_is_asked_again() {
     press(&mut screen, "by the river\x1b");
     screen.exp_string("Interrupted").unwrap();
     screen.exp_string("paused").unwrap();
-    press(&mut screen, "\x1b");
+    read_and_press(&mut screen, "\x1b");
     screen.exp_string("You had written: by the river").unwrap();
     screen.exp_string("> ").unwrap();
     screen.send_line("").unwrap();
@@ -188,7 +188,7 @@ fn a_hangup_pauses_the_run_also_after_its_window_was_open() {
     escape(&mut screen);
     press(&mut screen, "\x03");
     screen.exp_string("paused").unwrap();
-    press(&mut screen, "\x1b");
+    read_and_press(&mut screen, "\x1b");
     screen.exp_string("it goes on").unwrap();
     screen.exp_string("the model answers").unwrap();
     kill_process(program_of(shell), Signal::HUP).unwrap();
@@ -286,7 +286,7 @@ fn esc_shortly_before_a_question_of_a_server_has_its_window_and_then_the_questio
     press(&mut screen, "\x1b");
     screen.exp_string("Interrupted").unwrap();
     screen.exp_string("paused").unwrap();
-    press(&mut screen, "\x1b");
+    read_and_press(&mut screen, "\x1b");
     screen.exp_string("which way?").unwrap();
     screen.exp_string("? help").unwrap();
     screen.exp_string("> ").unwrap();
@@ -308,7 +308,7 @@ fn esc_at_a_question_of_a_server_opens_the_window_and_what_was_begun_is_there_af
     screen.exp_string("\nEsc: asking the server").unwrap();
     screen.exp_string("Interrupted").unwrap();
     screen.exp_string("paused").unwrap();
-    press(&mut screen, "\x1b");
+    read_and_press(&mut screen, "\x1b");
     screen.exp_string("You had written: by the river").unwrap();
     screen.exp_string("> ").unwrap();
     screen.send_line("").unwrap();

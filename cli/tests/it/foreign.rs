@@ -139,7 +139,8 @@ fn only_the_program_that_has_the_workflow_is_said_to_go_on_with_its_run() {
                 run.id
             ),
         };
-        let decided = seed.end(&["review", &asked.id.to_string(), "--decision", "approve"]);
+        let id = asked.id.to_string();
+        let decided = seed.end(&["review", &id, "--decision", "approve", "--choose", "left"]);
         let told = decided.exits_with(0).output;
         assert!(told.contains(&way), "{told}");
     }

@@ -11,7 +11,7 @@ use super::state::State;
 use crate::names::{ActorName, OwnerName, RouteName};
 
 /// What a person is told who decides a question that nobody asks any more.
-pub const NOBODY_ASKS: &str = "it was withdrawn: its run has ended, or the program that asked has gone, and no one would hear the answer";
+pub const NOBODY_ASKS: &str = "it was taken back, its run has ended, or the program that asked has gone: no one would hear an answer";
 
 /// Why an event was refused. The interrupt is as it was.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
