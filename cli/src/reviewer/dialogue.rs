@@ -4,6 +4,7 @@ mod form;
 mod page;
 
 use journal::tool::{CHOICE_NO, CHOICE_YES, ToolQuestionKind};
+use routing_core::Verdict;
 use routing_core::review::{Answer, Question};
 use serde_json::Value;
 
@@ -207,9 +208,24 @@ impl<'q> Dialogue<'q> {
                     self.route_line(route.trim())
                 }
                 (_, _, Some(json)) if json.trim_start().starts_with('{') => self.inline_edit(json),
-                _ => self.choice_or_text(line),
+                _ => match self.rejection(line) {
+                    Some(why) => DialogueStep::Done(Answer::declined(Verdict::Reject, why)),
+                    None => self.choice_or_text(line),
+                },
             },
         }
+    }
+
+    /// The words of a no; `None` if the line is none. A choice of that name is a choice, and a decided interrupt whose
+    /// request is missing cannot be rejected any more.
+    fn rejection(&self, line: &str) -> Option<Option<String>> {
+        let (word, why) = line.split_once(':').unwrap_or((line, ""));
+        let word = word.trim().to_ascii_lowercase();
+        let is_rejection = self.page.can_be_rejected() && ["x", "reject"].contains(&word.as_str());
+        if !is_rejection || matches!(self.choices(&word), Some(Ok(_))) {
+            return None;
+        }
+        Some(Some(why.trim().to_owned()).filter(|why| !why.is_empty()))
     }
 
     fn nothing_said(&mut self) -> DialogueStep {

@@ -103,8 +103,16 @@ impl QuestionPage<'_> {
             parts.push("r reroute".to_owned());
         }
         parts.push("e edit".to_owned());
+        if self.can_be_rejected() {
+            parts.push("x reject".to_owned());
+        }
         parts.push("? help".to_owned());
         self.prompt_line(&parts.join(" · "))
+    }
+
+    /// Whether a no is an answer: what is decided and lacks its request alone takes none.
+    pub(super) fn can_be_rejected(&self) -> bool {
+        !matches!(self.question.kind, QuestionKind::UnfilledRequest { .. })
     }
 
     /// The prompt for the answer's target.
@@ -199,6 +207,10 @@ impl QuestionPage<'_> {
             ),
             ("e {…}", "the same at once, as JSON"),
             ("s", "show all that the agent sent"),
+            (
+                "x: words",
+                "reject it, with or without words: nothing of what was asked about is done",
+            ),
         ]
         .iter()
         .chain(&ALWAYS)

@@ -2,7 +2,7 @@
 
 use routing_core::review::{Answer, Question, QuestionKind};
 use routing_core::{
-    Choice, ConfirmationItem, InterruptDetails, InterruptId, InterruptType, NodeId, RunId,
+    Choice, ConfirmationItem, InterruptDetails, InterruptId, InterruptType, NodeId, RunId, Verdict,
 };
 use serde_json::json;
 
@@ -96,6 +96,31 @@ fn words_are_an_answer_and_may_look_like_a_number() {
     let answer = type_lines(&question(), &["= 2"]).unwrap();
     assert_eq!(answer.text.as_deref(), Some("2"));
     assert!(answer.selected_choices.is_empty());
+}
+
+#[test]
+fn a_question_of_an_agent_is_rejected_with_or_without_words() {
+    for (typed, why) in [
+        ("x", None),
+        ("Reject", None),
+        ("x: it costs too much", Some("it costs too much")),
+        ("reject: not now", Some("not now")),
+    ] {
+        let answer = type_lines(&question(), &[typed]).unwrap();
+        assert_eq!(answer.verdict(), Verdict::Reject, "{typed}");
+        assert_eq!(answer.text.as_deref(), why, "{typed}");
+        assert!(answer.check(&question()).is_ok(), "{typed}");
+    }
+    let shown = Dialogue::new(&question(), 80, Palette::PLAIN).opening();
+    assert!(shown.contains("x reject"), "{shown}");
+    // Words that only begin so, and a choice of that name, are what they are.
+    let answer = type_lines(&question(), &["reject the second one"]).unwrap();
+    assert_eq!(answer.text.as_deref(), Some("reject the second one"));
+    let mut with_choice = question();
+    with_choice.details.choices.push(choice("No", "reject"));
+    let answer = type_lines(&with_choice, &["reject"]).unwrap();
+    assert_eq!(answer.selected_choices, ["reject"]);
+    assert_ne!(answer.verdict(), Verdict::Reject);
 }
 
 #[test]
