@@ -1,5 +1,6 @@
 //! `irq hook`: a coding agent's permission question, its decision, and the agent's settings.
 
+mod gone;
 mod plugin;
 mod settings;
 

@@ -1,6 +1,7 @@
 //! `irq mcp`: an MCP client asks people, and gets what they decide, whatever dies between.
 
 mod client;
+mod gone;
 mod restarted;
 mod stopped;
 

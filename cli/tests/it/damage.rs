@@ -144,15 +144,16 @@ fn tries() -> usize {
 }
 
 /// Numbers that are the same each time.
-struct Numbers(u64);
+pub(crate) struct Numbers(u64);
 
 impl Numbers {
-    fn of_environment() -> Self {
-        let seed = std::env::var("DAMAGE_SEED").map_or(1, |seed| seed.parse().unwrap());
+    /// Those of the seed that a variable names.
+    pub(crate) fn of_environment(variable: &str) -> Self {
+        let seed = std::env::var(variable).map_or(1, |seed| seed.parse().unwrap());
         Self(seed)
     }
 
-    fn below(&mut self, end: usize) -> usize {
+    pub(crate) fn below(&mut self, end: usize) -> usize {
         // SplitMix64.
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut number = self.0;
@@ -200,7 +201,7 @@ fn examine<T: Send>(
 #[test]
 fn a_flipped_bit_changes_no_answer_without_a_word() {
     let original = Original::new();
-    let mut numbers = Numbers::of_environment();
+    let mut numbers = Numbers::of_environment("DAMAGE_SEED");
     let bits: Vec<usize> = (0..tries())
         .map(|_| numbers.below(original.bytes.len() * 8))
         .collect();
@@ -338,7 +339,7 @@ fn edit(path: &Path, table: &str, statement: &str, choice: usize) -> bool {
 #[test]
 fn an_edited_row_changes_no_answer_without_a_word_and_is_found() {
     let original = Original::new();
-    let mut numbers = Numbers::of_environment();
+    let mut numbers = Numbers::of_environment("DAMAGE_SEED");
     let wanted = tries() / 5 + EDITS.len();
     let mut edits = Vec::new();
     let mut kind = 0;

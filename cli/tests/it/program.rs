@@ -128,6 +128,11 @@ pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
+/// How many askers die at random moments.
+pub(crate) fn askers_gone() -> usize {
+    std::env::var("ASKERS_GONE").map_or(6, |count| count.parse().unwrap())
+}
+
 /// A folder with two small files.
 pub(crate) fn workspace() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
