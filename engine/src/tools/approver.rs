@@ -88,6 +88,7 @@ impl StoreApprover {
         let matter = self.matter(request, index);
         // Nobody allows what they were not shown to its end.
         if matter.tool_call.is_excerpt {
+            self.state.unpark(id);
             return Ok(deny(TOO_LONG));
         }
         // A changed call is another question.
