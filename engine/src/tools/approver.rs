@@ -17,9 +17,9 @@ use journal::error::KeepError;
 use journal::place;
 use journal::tool::{ToolQuestion, ToolQuestionContent, ToolQuestionKind};
 
-/// What an agent is told of a call that a person cannot be shown.
-const TOO_LONG: &str = "the call, or what it would change, is longer than a person can be shown (24 KiB), so nobody was asked; \
-     make it in smaller parts, or have it allowed by the permissions";
+/// What an agent is told if its call cannot be shown in full.
+const TOO_LONG: &str = "its arguments, or the preview of what it would change, exceed 24 KiB, which a person cannot be shown in full; \
+     nobody was asked: split the call, or have it allowed in the permissions";
 
 /// Asks a person about the calls of one round.
 pub(super) struct StoreApprover {
@@ -86,7 +86,7 @@ impl StoreApprover {
     ) -> Result<PermissionAnswer, KeepError> {
         let id = request.call.id.as_str();
         let matter = self.matter(request, index);
-        // Nobody allows what they were not shown to its end.
+        // A person approves only what was shown in full.
         if matter.tool_call.is_excerpt {
             self.state.unpark(id);
             return Ok(deny(TOO_LONG));

@@ -10,7 +10,7 @@ use super::event::Role;
 use super::state::State;
 use crate::names::{ActorName, OwnerName, RouteName};
 
-/// What a person is told who decides a question that nobody asks any more.
+/// Why a cancelled question cannot be decided.
 pub const NOBODY_ASKS: &str = "it was taken back, its run has ended, or the program that asked has gone: no one would hear an answer";
 
 /// Why an event was refused. The interrupt is as it was.

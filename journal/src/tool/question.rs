@@ -141,7 +141,7 @@ impl ToolQuestionContent {
     /// What may be decided.
     pub const fn allowed(&self) -> &'static [Verdict] {
         match self.tool_call.asks {
-            // Of before such calls were denied: nobody allows what is not shown to its end.
+            // Older versions stored such questions. What was not shown in full cannot be approved.
             ToolQuestionKind::Permission if self.tool_call.is_excerpt => &[Verdict::Reject],
             ToolQuestionKind::Permission => &[Verdict::Approve, Verdict::Edit, Verdict::Reject],
             ToolQuestionKind::UnknownOutcome if self.tool_call.is_excerpt => {

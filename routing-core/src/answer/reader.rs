@@ -97,12 +97,15 @@ pub(super) fn misplaced(tree: &Tree<'_>, expected: &dyn std::fmt::Display) -> Re
     ReadError::misplaced(unexpected, expected)
 }
 
-/// An array where an object with these fields belongs.
+/// An array where an object belongs, with these fields if they are known.
 pub(super) fn array_for_object(fields: &[&str]) -> ReadError {
-    let reason = format!(
-        "an array stands where an object belongs; {}",
-        Fields(fields)
-    );
+    let reason = match fields {
+        [] => "an array stands where an object belongs".to_owned(),
+        _ => format!(
+            "an array stands where an object belongs; {}",
+            Fields(fields)
+        ),
+    };
     ReadError::new(AnswerFault::ArrayForObject, reason)
 }
 

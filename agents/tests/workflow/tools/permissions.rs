@@ -81,7 +81,7 @@ async fn a_call_runs_once_a_person_has_allowed_exactly_it() {
 }
 
 #[tokio::test]
-async fn a_call_that_cannot_be_shown_to_its_end_is_denied_and_nobody_is_asked() {
+async fn a_call_that_cannot_be_shown_in_full_is_denied_without_asking() {
     let done = Arc::new(Done::default());
     let person = Decider::choosing("approve");
     for name in ["x".repeat(24 * 1024), "\u{1}".repeat(400_000)] {
@@ -91,7 +91,7 @@ async fn a_call_that_cannot_be_shown_to_its_end_is_denied_and_nobody_is_asked() 
         assert_completed(&stage.execute().await);
         assert_eq!(done.count(&format!("{name} started")), 0);
         let results = results(&calls, WORKER);
-        assert!(results[0].contains("in smaller parts"), "{results:?}");
+        assert!(results[0].contains("split the call"), "{results:?}");
         assert!(questions(&*stage.store, stage.run).await.is_empty());
     }
     assert!(person.asked().is_empty());

@@ -197,3 +197,17 @@ pub(crate) fn tasks(list: &Value) -> Vec<&str> {
     let list = list.as_array().unwrap().iter();
     list.map(|step| step["task"].as_str().unwrap()).collect()
 }
+
+/// That what was done since a plan was shown is the change that was shown with it.
+#[track_caller]
+pub(crate) fn is_done_as_shown(shown: &Value, done: &Value) {
+    let before = tasks(&shown["done"]);
+    // The step that was under way was done, or cut off when the grace of the stop was over.
+    assert!(before.len() <= 1, "{shown:#}");
+    let proposed = texts(&shown["proposal"]["plan"]);
+    assert_eq!(
+        tasks(&done["done"]),
+        [before, proposed].concat(),
+        "{done:#}"
+    );
+}

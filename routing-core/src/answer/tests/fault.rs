@@ -183,6 +183,10 @@ fn an_array_is_no_object() {
             "ArrayForObject $.ticketRequests.requests[0].plan.ask: an array stands where an object belongs; the fields here are: question"
         ],
     );
+    check_type::<BTreeMap<String, u8>>(
+        "[1]",
+        expect!["ArrayForObject $: an array stands where an object belongs"],
+    );
     check_within(
         r"[null]",
         expect![
