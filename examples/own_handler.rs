@@ -168,13 +168,10 @@ fn planner()
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let raised = Interrupt::Editor(InterruptDetails {
-        r#type: InterruptType::HumanReview,
-        reason: "the article is too long".to_owned(),
-        choices: Vec::new(),
-        confirmation_items: Vec::new(),
-        context_for_decision: String::new(),
-    });
+    let raised = Interrupt::Editor(InterruptDetails::new(
+        InterruptType::HumanReview,
+        "the article is too long",
+    ));
     let node = NodeId::new("newsroom/editor")?;
     let blackboard = Blackboard::new();
     let conversation = [Message::user("Edit the article.")];

@@ -74,6 +74,7 @@ fn event(node: NodeId) -> InterruptRequestEvent<AgentKind> {
         }],
         confirmation_items: Vec::new(),
         context_for_decision: String::new(),
+        answer_form: None,
     }
 }
 

@@ -39,6 +39,7 @@ fn event(node: &NodeId) -> InterruptRequestEvent<AgentKind> {
         choices: Vec::new(),
         confirmation_items: Vec::new(),
         context_for_decision: String::new(),
+        answer_form: None,
     }
 }
 

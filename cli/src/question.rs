@@ -1,10 +1,10 @@
 //! The question that a stored interrupt asks, made from its content.
 
-use control::{DecisionContent, DecisionParts, InvalidDecision, QuestionContent, target_of};
+use control::{DecisionContent, DecisionParts, InvalidDecision, own_fields, target_of};
 use interrupts::life::{Family, Interrupt};
 use journal::tool::ToolQuestionContent;
+use routing_core::InterruptId;
 use routing_core::review::{Question, QuestionKind};
-use routing_core::{InterruptDetails, InterruptId};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -69,7 +69,7 @@ pub(crate) fn question(interrupt: &Interrupt) -> Result<Question, Failure> {
         node: interrupt.node.clone(),
         agent_type: lasting(kind.name.as_str()),
         kind: why,
-        details: details(interrupt),
+        details: interrupt.details(),
         payload,
         target: lasting(target.as_str()),
         target_field: lasting(&route.field),
@@ -98,7 +98,7 @@ fn back(interrupt: &Interrupt) -> Question {
         node: interrupt.node.clone(),
         agent_type: kind,
         kind: QuestionKind::HumanReview,
-        details: details(interrupt),
+        details: interrupt.details(),
         payload,
         target: kind,
         target_field: "",
@@ -117,21 +117,9 @@ fn foreign(interrupt: &Interrupt, name: &str) -> Failure {
     Failure::new(Exit::Failure, text).hint("decide with --decision and --message or --payload")
 }
 
-/// What every question says of itself.
-fn details(interrupt: &Interrupt) -> InterruptDetails {
-    let asked = QuestionContent::of(interrupt);
-    InterruptDetails {
-        r#type: interrupt.interrupt_type,
-        reason: asked.reason.unwrap_or_else(|| interrupt.reason.clone()),
-        choices: asked.choices,
-        confirmation_items: asked.confirmation_items,
-        context_for_decision: asked.context_for_decision,
-    }
-}
-
 /// The asker's own fields, each as a label and a line: a text as it is, texts one after the other, the rest as JSON.
 pub(crate) fn own_rows(payload: &Value) -> Vec<(String, String)> {
-    let own = QuestionContent::read(payload.clone()).own_fields;
+    let own = own_fields(payload);
     own.iter()
         .filter_map(|(name, value)| Some((words(name), line(value)?)))
         .collect()
@@ -180,6 +168,5 @@ pub(crate) fn content(
 
 /// Why it is asked, in the asker's words; if there are none, as the interrupt was admitted.
 pub(crate) fn reason(interrupt: &Interrupt) -> String {
-    let asked = QuestionContent::of(interrupt).reason;
-    asked.unwrap_or_else(|| interrupt.reason.clone())
+    interrupt.details().reason
 }

@@ -192,6 +192,7 @@ pub(crate) fn wished(
         choices: Vec::new(),
         confirmation_items: Vec::new(),
         context_for_decision: String::new(),
+        answer_form: None,
     };
     let target = catalogue.check_event(&event, &to.kind);
     let target = target.map_err(|error| {

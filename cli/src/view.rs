@@ -63,6 +63,7 @@ pub(crate) fn interrupt(interrupt: &Interrupt) -> Value {
         ("choices", "choices"),
         ("confirmation_items", "confirmationItems"),
         ("context_for_decision", "contextForDecision"),
+        ("answer_form", "answerForm"),
     ] {
         put(&mut view, name, content.get(key).cloned());
     }

@@ -7,12 +7,13 @@ use interrupts::catalogue::Catalogue;
 use interrupts::life::{Actor, Family, Interrupt, Role, Verdict};
 use journal::tool::ToolQuestionContent;
 use planning::PlanRevision;
+use routing_core::InterruptDetails;
 use routing_core::review::{Answer, Resume};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::question::{OfferedChoices, request_misfits};
+use crate::question::request_misfits;
 
 pub use invalid::InvalidDecision;
 
@@ -150,8 +151,15 @@ impl DecisionParts {
         let mut answer: Answer = self.read()?;
         self.add_message("text", &mut answer.text)?;
         answer.reroute_to = target.map(|target| target.as_str().to_owned());
-        self.check_choices(interrupt, &answer)?;
-        self.check_said(interrupt, &answer)?;
+        let about_tool = ToolQuestionContent::of(&interrupt.content);
+        let details = interrupt.details();
+        self.check_choices(&details, about_tool.as_ref(), &answer)?;
+        // A person says it, whatever an agent proposed. What may be decided about a call says by itself what is meant.
+        if about_tool.is_none()
+            && let Some(unsaid) = answer.unsaid(self.verdict, &details)
+        {
+            return Err(InvalidDecision::Unsaid(unsaid));
+        }
         let says_nothing = !says_something(&answer);
         if says_nothing && self.verdict == Verdict::ModifyPlan {
             return Err(InvalidDecision::NoChange);
@@ -172,18 +180,6 @@ impl DecisionParts {
             None => {}
         }
         written(&answer.kept_with(self.verdict))
-    }
-
-    /// A person says it, whatever an agent proposed. What may be decided about a call says by itself what is meant.
-    fn check_said(&self, interrupt: &Interrupt, answer: &Answer) -> Result<(), InvalidDecision> {
-        if ToolQuestionContent::of(&interrupt.content).is_some() {
-            return Ok(());
-        }
-        let offered = OfferedChoices::of(interrupt);
-        match answer.unsaid(self.verdict, offered.values(), offered.items()) {
-            Some(unsaid) => Err(InvalidDecision::Unsaid(unsaid)),
-            None => Ok(()),
-        }
     }
 
     /// The input with which a stopped agent goes on.
@@ -207,25 +203,18 @@ impl DecisionParts {
         }
     }
 
-    fn check_choices(&self, interrupt: &Interrupt, answer: &Answer) -> Result<(), InvalidDecision> {
-        // Most answers choose nothing: what was offered is not read for them.
-        if answer.selected_choices.is_empty() && answer.confirmations.is_empty() {
-            return Ok(());
-        }
-        let OfferedChoices {
-            choices,
-            confirmation_items,
-        } = OfferedChoices::of(interrupt);
+    fn check_choices(
+        &self,
+        details: &InterruptDetails,
+        about_tool: Option<&ToolQuestionContent>,
+        answer: &Answer,
+    ) -> Result<(), InvalidDecision> {
         // The choices about a tool are what may be decided about it: one of them says no other than the decision.
-        let about_tool =
-            ToolQuestionContent::of(&interrupt.content).map(|matter| matter.shown_choices());
+        let about_tool = about_tool.map(ToolQuestionContent::shown_choices);
         let about_tool = about_tool.into_iter().flatten();
         let decided = about_tool.filter(|choice| choice.value == self.verdict.name());
-        let offered: Vec<String> = choices
-            .into_iter()
-            .chain(decided)
-            .map(|choice| choice.value)
-            .collect();
+        let decided = decided.map(|choice| choice.value);
+        let offered: Vec<String> = details.values().into_iter().chain(decided).collect();
         for (place, given) in answer.selected_choices.iter().enumerate() {
             let given = given.clone();
             if answer.selected_choices[..place].contains(&given) {
@@ -236,11 +225,10 @@ impl DecisionParts {
             }
         }
         for given in answer.confirmations.keys() {
-            if !confirmation_items.iter().any(|item| item.id == *given) {
-                return Err(InvalidDecision::UnknownItem {
-                    given: given.clone(),
-                    items: confirmation_items.into_iter().map(|item| item.id).collect(),
-                });
+            let items = details.items();
+            if !items.contains(given) {
+                let given = given.clone();
+                return Err(InvalidDecision::UnknownItem { given, items });
             }
         }
         Ok(())

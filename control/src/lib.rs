@@ -17,8 +17,8 @@ pub use decision::{DecisionContent, DecisionParts, InvalidDecision, check_decide
 pub use event::event_admission;
 pub use progress::{LastInterrupt, PlannedNode, RunProgress};
 pub use question::{
-    Destination, OfferedChoices, QuestionContent, reason_of, request_misfits, request_schema,
-    route_of, target_of,
+    Destination, QuestionContent, own_fields, reason_of, request_misfits, request_schema, route_of,
+    target_of,
 };
 pub use request::{InvalidRequest, StopRequester, Target};
 pub use stop::StopOrder;

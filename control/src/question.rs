@@ -4,35 +4,23 @@ use std::borrow::Cow;
 use std::fmt::{self, Display};
 
 use interrupts::catalogue::{Catalogue, RouteEntry, misfits};
-use interrupts::life::{Decider, Decision, Interrupt, Verdict};
+use interrupts::life::{Decider, Decision, Interrupt, Verdict, shared_part, shared_place};
 use interrupts::{Misfit, RouteName};
 use journal::tool::ToolQuestionContent;
-use routing_core::{Choice, ConfirmationItem, EventId};
-use serde::de::DeserializeOwned;
+use routing_core::{EventId, InterruptDetails};
 use serde_json::{Map, Value};
 
 /// Reasons with fewer bytes are kept whole in their row.
 const KEPT_REASON: usize = (16 << 10) - 4;
 
-/// The places in its content where the shared part of a question may be.
-const PLACES: [&str; 8] = [
-    "",
-    "/request",
-    "/details",
-    "/payload",
-    "/question",
-    "/question/details",
-    "/request/details",
-    "/payload/details",
-];
-
 /// The fields that all questions share; the others are the agent's own.
-const SHARED_FIELDS: [&str; 11] = [
+const SHARED_FIELDS: [&str; 12] = [
     "type",
     "reason",
     "choices",
     "confirmationItems",
     "contextForDecision",
+    "answerForm",
     "eventId",
     "timestamp",
     "nodeId",
@@ -42,87 +30,21 @@ const SHARED_FIELDS: [&str; 11] = [
 ];
 
 /// What an interrupt asks.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct QuestionContent {
-    /// Why it is asked, in the asker's words.
-    pub reason: Option<String>,
-    /// The answers to choose from.
-    pub choices: Vec<Choice>,
-    /// What must be confirmed.
-    pub confirmation_items: Vec<ConfirmationItem>,
-    /// What the reviewer needs to know to decide.
-    pub context_for_decision: String,
+    /// What all questions have: reason, choices, confirmations, context.
+    pub details: InterruptDetails,
     /// The agent's own fields, beside the shared ones.
     pub own_fields: Map<String, Value>,
-    /// The whole content.
-    pub content: Value,
-}
-
-/// What an interrupt offers to choose from and to confirm, and nothing else of what it asks.
-#[derive(Debug, Default)]
-pub struct OfferedChoices {
-    /// The answers to choose from.
-    pub choices: Vec<Choice>,
-    /// What must be confirmed.
-    pub confirmation_items: Vec<ConfirmationItem>,
-}
-
-impl OfferedChoices {
-    /// What an interrupt offers.
-    pub fn of(interrupt: &Interrupt) -> Self {
-        let content = content_of(interrupt);
-        shared_part(&content).map_or_else(Self::default, Self::in_part)
-    }
-
-    /// The values of the choices.
-    pub fn values(&self) -> Vec<String> {
-        self.choices.iter().map(|it| it.value.clone()).collect()
-    }
-
-    /// The ids of what must be confirmed.
-    pub fn items(&self) -> Vec<String> {
-        self.confirmation_items
-            .iter()
-            .map(|it| it.id.clone())
-            .collect()
-    }
-
-    fn in_part(shared: &Map<String, Value>) -> Self {
-        Self {
-            choices: field(shared, "choices"),
-            confirmation_items: field(shared, "confirmationItems"),
-        }
-    }
 }
 
 impl QuestionContent {
     /// What an interrupt asks.
     pub fn of(interrupt: &Interrupt) -> Self {
-        Self::read(content_of(interrupt))
-    }
-
-    /// What a content asks.
-    pub fn read(content: Value) -> Self {
-        let Some(shared) = shared_part(&content) else {
-            let reason = content.get("reason").and_then(Value::as_str);
-            return Self {
-                reason: reason.map(str::to_owned),
-                content,
-                ..Self::default()
-            };
-        };
-        let OfferedChoices {
-            choices,
-            confirmation_items,
-        } = OfferedChoices::in_part(shared);
-        let own_fields = own_fields(&content);
+        let content = content_of(interrupt);
         Self {
-            reason: field(shared, "reason"),
-            choices,
-            confirmation_items,
-            context_for_decision: field(shared, "contextForDecision"),
-            own_fields,
-            content,
+            details: interrupt.details_in(&content),
+            own_fields: own_fields(&content),
         }
     }
 }
@@ -131,20 +53,8 @@ fn content_of(interrupt: &Interrupt) -> Value {
     serde_json::from_str(&interrupt.content).unwrap_or_default()
 }
 
-/// The part of a content that all questions share.
-fn shared_part(content: &Value) -> Option<&Map<String, Value>> {
-    content.pointer(shared_place(content)?)?.as_object()
-}
-
-fn shared_place(content: &Value) -> Option<&'static str> {
-    PLACES.into_iter().find(|place| {
-        let part = content.pointer(place).and_then(Value::as_object);
-        part.is_some_and(|it| it.contains_key("choices") || it.contains_key("contextForDecision"))
-    })
-}
-
 /// The agent's own fields: those in the shared part and beside it, on the way to it.
-fn own_fields(content: &Value) -> Map<String, Value> {
+pub fn own_fields(content: &Value) -> Map<String, Value> {
     let mut own = Map::new();
     let Some(place) = shared_place(content) else {
         return own;
@@ -228,13 +138,6 @@ impl Display for Destination<'_> {
             }
         }
     }
-}
-
-fn field<T: DeserializeOwned + Default>(object: &Map<String, Value>, name: &str) -> T {
-    let value = object.get(name);
-    value
-        .and_then(|value| T::deserialize(value).ok())
-        .unwrap_or_default()
 }
 
 /// Where the answer of an interrupt goes unless a decision sends it elsewhere.

@@ -5,6 +5,7 @@
 //! is refused, and the interrupt stays as it is. The diagram in the guide is made from the table.
 
 mod admission;
+mod asked;
 mod asking;
 mod decision;
 mod diagram;
@@ -21,6 +22,7 @@ mod state;
 mod table;
 
 pub use admission::{Admission, AdmissionError, Limits, USUAL_ATTEMPTS, USUAL_CLAIM};
+pub use asked::{shared_part, shared_place};
 pub use asking::{
     Asking, AskingId, FIRST_ASKING, MOST_ASKINGS, NewAsking, ParseAskingIdError, TakenBack,
 };
@@ -29,7 +31,7 @@ pub use diagram::diagram;
 pub use effect::{Audited, Effect, Notice, ReviewStep};
 pub use event::{Actor, Event, Evidence, Role, WithdrawCause};
 pub use interrupt::{BoundReroute, Interrupt, Lease, Scope};
-pub use lane::{Family, Lane};
+pub use lane::{Family, Lane, narrow};
 pub use machine::Step;
 pub use recurrence::Recurrence;
 pub use refusal::{NOBODY_ASKS, Refusal};

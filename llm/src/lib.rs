@@ -39,6 +39,7 @@ pub use provider::{
 pub use registry::ModelRegistry;
 pub use rehearsal::{
     AnswerStep, InterruptStep, Pace, PersonAnswer, RehearsalConfig, RehearsalModel, Script,
-    ScriptError, ScriptVocabulary, ScriptedAnswer, ScriptedEvent, StepSelector, SupervisorStep,
+    ScriptError, ScriptVocabulary, ScriptedAnswer, ScriptedEvent, ScriptedInterrupt, StepSelector,
+    SupervisorStep,
 };
 pub use retrying::{RetryPolicy, Retrying};

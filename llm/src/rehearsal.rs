@@ -36,7 +36,7 @@ use stream::{Streamed, stream_answer};
 
 pub use script::{
     AnswerStep, InterruptStep, PersonAnswer, Script, ScriptError, ScriptVocabulary, ScriptedAnswer,
-    ScriptedEvent, StepSelector, SupervisorStep,
+    ScriptedEvent, ScriptedInterrupt, StepSelector, SupervisorStep,
 };
 pub use stream::Pace;
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent_type::AgentType;
 use crate::answer::{AnswerError, read_strictly};
+use crate::answer_form::AnswerForm;
 use crate::ids::{EventId, NodeId};
 use crate::interrupt::{Choice, ConfirmationItem, InterruptType};
 use crate::model::Message;
@@ -51,6 +52,9 @@ pub struct RequestEvent<K, R> {
     /// What one needs to know to decide.
     #[serde(default)]
     pub context_for_decision: String,
+    /// What an answer shall be; anything where it is absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer_form: Option<AnswerForm>,
 }
 
 impl<K: AgentType> InterruptRequestEvent<K> {
@@ -95,6 +99,7 @@ impl<K, R> RequestEvent<K, R> {
             choices: self.choices,
             confirmation_items: self.confirmation_items,
             context_for_decision: self.context_for_decision,
+            answer_form: self.answer_form,
         })
     }
 
@@ -107,6 +112,9 @@ impl<K, R> RequestEvent<K, R> {
         ];
         if !self.context_for_decision.is_empty() {
             lines.push(format!("context: {}", one_line(&self.context_for_decision)));
+        }
+        if let Some(form) = self.answer_form {
+            lines.push(format!("answerForm: {}", form.name()));
         }
         for choice in &self.choices {
             lines.push(format!(

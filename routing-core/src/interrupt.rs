@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::__private::MadeByDerive;
 use crate::agent_type::AgentType;
+use crate::answer_form::AnswerForm;
 
 /// What an interrupt does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -39,6 +40,11 @@ impl InterruptType {
         Self::Prune,
         Self::Branch,
     ];
+
+    /// Whether it asks for an answer.
+    pub const fn asks(self) -> bool {
+        matches!(self, Self::HumanReview | Self::AgentReview)
+    }
 
     /// The name on the wire.
     pub const fn name(self) -> &'static str {
@@ -123,9 +129,30 @@ pub struct InterruptDetails {
     pub confirmation_items: Vec<ConfirmationItem>,
     /// What one needs to know to decide.
     pub context_for_decision: String,
+    /// What an answer is. Without it, an answer may be anything that the rest allows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer_form: Option<AnswerForm>,
 }
 
 impl InterruptDetails {
+    /// An interrupt that says why it is raised, and nothing else.
+    pub fn new(r#type: InterruptType, reason: impl Into<String>) -> Self {
+        Self {
+            r#type,
+            reason: reason.into(),
+            choices: Vec::new(),
+            confirmation_items: Vec::new(),
+            context_for_decision: String::new(),
+            answer_form: None,
+        }
+    }
+
+    /// What an answer is, given the choices that there are; `None` if it may be anything, or nothing is asked.
+    pub fn form(&self) -> Option<AnswerForm> {
+        let form = self.answer_form?.with_choices(!self.choices.is_empty());
+        form.filter(|_form| self.r#type.asks())
+    }
+
     /// The values of the choices.
     pub fn values(&self) -> Vec<String> {
         self.choices.iter().map(|it| it.value.clone()).collect()

@@ -49,6 +49,7 @@ extern crate self as routing_core;
 
 mod agent_type;
 pub mod answer;
+mod answer_form;
 pub mod ask;
 mod blackboard;
 pub mod bus;
@@ -72,6 +73,7 @@ mod stop;
 mod verdict;
 
 pub use agent_type::{AgentType, UnknownAgentType};
+pub use answer_form::AnswerForm;
 pub use blackboard::{Blackboard, Entry};
 pub use clock::{Clock, SystemClock};
 pub use ids::{
@@ -166,13 +168,10 @@ pub use routing_derive::AgentType;
 ///     Worker(WorkerInterrupt),
 /// }
 ///
-/// let raised = Interrupt::from(InterruptDetails {
-///     r#type: InterruptType::HumanReview,
-///     reason: "two plans are equally good".to_owned(),
-///     choices: Vec::new(),
-///     confirmation_items: Vec::new(),
-///     context_for_decision: String::new(),
-/// });
+/// let raised = Interrupt::from(InterruptDetails::new(
+///     InterruptType::HumanReview,
+///     "two plans are equally good",
+/// ));
 /// assert_eq!(raised.kind(), AgentKind::Planner);
 /// assert!(serde_json::to_string(&raised)?.starts_with(r#"{"kind":"PLANNER","request":{"#));
 /// # Ok::<(), serde_json::Error>(())

@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::answer_form::AnswerForm;
 use crate::ids::{InterruptId, NodeId, RunId};
 use crate::interrupt::InterruptDetails;
 use crate::outcome::Outcome;
@@ -239,17 +240,19 @@ pub enum InvalidAnswer {
         /// The ids that there are.
         items: Vec<String>,
     },
-    /// Something has to be chosen, or said in words, and is not.
-    #[error("selectedChoices: {unsaid}")]
-    NothingChosen {
+    /// Something that has to be said is not.
+    #[error("{}: {unsaid}", unsaid.field())]
+    Unsaid {
         /// What is missing.
         unsaid: Unsaid,
     },
-    /// Something has to be confirmed or refused, and is not.
-    #[error("confirmations: {unsaid}")]
-    Unconfirmed {
-        /// What is missing.
-        unsaid: Unsaid,
+    /// The question wants another form of answer.
+    #[error("`{}` is no answer to this question; {}", verdict.name(), form.wanted())]
+    OtherForm {
+        /// What the answer decides.
+        verdict: Verdict,
+        /// What is wanted.
+        form: AnswerForm,
     },
     /// A target that is no route.
     #[error("rerouteTo: `{given}` is no route; routes are: {}", routes.join(", "))]
@@ -278,11 +281,29 @@ pub enum Unsaid {
         /// The values that can be chosen.
         offered: Vec<String>,
     },
+    /// Exactly one of the choices is wanted, and there is none, or more than one.
+    OneChoice {
+        /// The values that can be chosen.
+        offered: Vec<String>,
+    },
+    /// Words are wanted, and there are none.
+    Words,
     /// It is approved, and some of what must be confirmed is neither confirmed nor refused.
     Confirmations {
         /// The ids of the items.
         items: Vec<String>,
     },
+}
+
+impl Unsaid {
+    /// The field of the answer that would say it.
+    pub const fn field(&self) -> &'static str {
+        match self {
+            Self::Choice { .. } | Self::OneChoice { .. } => "selectedChoices",
+            Self::Words => "text",
+            Self::Confirmations { .. } => "confirmations",
+        }
+    }
 }
 
 impl std::fmt::Display for Unsaid {
@@ -293,6 +314,10 @@ impl std::fmt::Display for Unsaid {
                 "nothing is chosen; choose of {}, or answer in words",
                 offered.join(", ")
             ),
+            Self::OneChoice { offered } => {
+                write!(formatter, "choose exactly one of {}", offered.join(", "))
+            }
+            Self::Words => formatter.write_str("there are no words; answer in words"),
             Self::Confirmations { items } => {
                 write!(formatter, "say yes or no to: {}", items.join(", "))
             }
@@ -301,23 +326,29 @@ impl std::fmt::Display for Unsaid {
 }
 
 impl Answer {
-    /// What has to be said with this verdict, and is not: of offered choices one, or words; with a yes, a yes or a no to
-    /// each item that must be confirmed.
-    pub fn unsaid(
-        &self,
-        verdict: Verdict,
-        offered: Vec<String>,
-        items: Vec<String>,
-    ) -> Option<Unsaid> {
+    /// What has to be said with this verdict, and is not: of offered choices one, or words, or what the form of the
+    /// question's answer demands; with a yes, a yes or a no to each item that must be confirmed.
+    pub fn unsaid(&self, verdict: Verdict, details: &InterruptDetails) -> Option<Unsaid> {
         let has_words = self
             .text
             .as_deref()
             .is_some_and(|text| !text.trim().is_empty());
         let answers = matches!(verdict, Verdict::Approve | Verdict::Respond);
-        if answers && !offered.is_empty() && self.selected_choices.is_empty() && !has_words {
-            return Some(Unsaid::Choice { offered });
+        let offered = details.values();
+        let chosen = self.selected_choices.len();
+        match details.form() {
+            Some(AnswerForm::OneOf) if chosen > 1 || answers && chosen == 0 => {
+                return Some(Unsaid::OneChoice { offered });
+            }
+            Some(AnswerForm::Words) if verdict == Verdict::Respond && !has_words => {
+                return Some(Unsaid::Words);
+            }
+            _ if answers && !offered.is_empty() && chosen == 0 && !has_words => {
+                return Some(Unsaid::Choice { offered });
+            }
+            _ => {}
         }
-        let mut items = items;
+        let mut items = details.items();
         items.retain(|id| !self.confirmations.contains_key(id));
         let is_open = verdict == Verdict::Approve && !items.is_empty();
         is_open.then_some(Unsaid::Confirmations { items })
@@ -397,14 +428,14 @@ impl Answer {
             question.kind,
             QuestionKind::HumanReview | QuestionKind::UnsureReview { .. }
         );
-        match self.unsaid(self.verdict(), details.values(), details.items()) {
-            Some(unsaid @ Unsaid::Choice { .. }) if is_agents => {
-                return Err(InvalidAnswer::NothingChosen { unsaid });
+        if is_agents {
+            let verdict = self.verdict();
+            if let Some(form) = details.form().filter(|form| !form.allows(verdict)) {
+                return Err(InvalidAnswer::OtherForm { verdict, form });
             }
-            Some(unsaid @ Unsaid::Confirmations { .. }) if is_agents => {
-                return Err(InvalidAnswer::Unconfirmed { unsaid });
+            if let Some(unsaid) = self.unsaid(verdict, details) {
+                return Err(InvalidAnswer::Unsaid { unsaid });
             }
-            Some(_) | None => {}
         }
         match &self.reroute_to {
             Some(given) if !question.routes.contains(&given.as_str()) => {

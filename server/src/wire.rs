@@ -25,8 +25,8 @@ pub(crate) use label::label;
 pub(crate) use message::{MessagePage, MessageStateName, MessageView};
 pub(crate) use named::{DecisionName, ModeName, ScopeName, TypeName};
 pub(crate) use names::{
-    ActivityName, DialectName, InboxName, InterruptKindName, InterruptStateName, RoleName,
-    RunStateName, SourceName,
+    ActivityName, AnswerFormName, DialectName, InboxName, InterruptKindName, InterruptStateName,
+    RoleName, RunStateName, SourceName,
 };
 pub(crate) use plan::{ChangedPlanView, PlanView};
 pub(crate) use rule::{ReachName, RememberBody, RulePage, RuleView};

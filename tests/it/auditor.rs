@@ -152,6 +152,7 @@ async fn answered(text: &str) -> (Arc<MemoryStore>, Interrupt) {
     let epoch = delivered.epoch;
     let asked = interrupts::life::Evidence::Request {
         content: "{}".to_owned(),
+        form: None,
     };
     store.acknowledge(interrupt, epoch, asked).await.unwrap();
     let shown = Digest::of(b"shown");

@@ -2,10 +2,12 @@
 
 use interrupts::ActorName;
 use interrupts::catalogue::{Catalogue, KindEntry, misfits};
-use interrupts::life::{Actor, Family, Role, State, Verdict, WithdrawCause};
+use interrupts::life::{Actor, Family, Role, State, Verdict, WithdrawCause, narrow};
 use interrupts::store::ChangeError;
 use jiff::SignedDuration;
-use routing_core::{Choice, ConfirmationItem, InterruptDetails, InterruptType, NodeId, StopSource};
+use routing_core::{
+    AnswerForm, Choice, ConfirmationItem, InterruptDetails, InterruptType, NodeId, StopSource,
+};
 use serde_json::{Map, Value};
 
 use crate::error::WorkError;
@@ -35,6 +37,8 @@ pub struct Asking {
     pub choices: Vec<Choice>,
     /// What must be confirmed.
     pub confirmations: Vec<ConfirmationItem>,
+    /// What an answer is; if absent, an answer may be anything that the rest allows.
+    pub answer_form: Option<AnswerForm>,
     /// The agent's own fields.
     pub fields: Map<String, Value>,
     /// What may be decided; empty for all that a question usually allows.
@@ -67,7 +71,8 @@ impl Owned<'_> {
                 "a question with this ending is asked by the server alone; use another key";
             return Err(WorkError::field("/key", reason));
         }
-        let content = content_of(&asking)?;
+        let details = details_of(&asking)?;
+        let content = content_of(&details, &asking)?;
         let shown = Shown {
             node: asking.node.clone(),
             kind: asking.kind.clone(),
@@ -92,6 +97,7 @@ impl Owned<'_> {
             // There is no request that a person could edit.
             allowed.retain(|verdict| *verdict != Verdict::Edit);
         }
+        narrow(&mut allowed, details.form());
         if !asking.allowed.is_empty() {
             allowed.retain(|verdict| asking.allowed.contains(verdict));
         }
@@ -189,6 +195,7 @@ fn in_body(member: &str) -> String {
         "type" | "reason" | "choices" => member.to_owned(),
         "contextForDecision" => "context".to_owned(),
         "confirmationItems" => "confirmations".to_owned(),
+        "answerForm" => "answer_form".to_owned(),
         own => format!("fields.{own}"),
     }
 }
@@ -205,15 +212,31 @@ fn check_fields(asking: &Asking, kind: &KindEntry) -> Result<(), WorkError> {
     Err(WorkError::QuestionMisfits(found))
 }
 
-/// The question's content, in the form that all questions have.
-fn content_of(asking: &Asking) -> Result<Value, WorkError> {
+/// The part that all questions have. A program is told where its form of an answer does not fit what it offers.
+fn details_of(asking: &Asking) -> Result<InterruptDetails, WorkError> {
     let details = InterruptDetails {
-        r#type: InterruptType::HumanReview,
-        reason: asking.reason.clone(),
         choices: asking.choices.clone(),
         confirmation_items: asking.confirmations.clone(),
         context_for_decision: asking.context.clone(),
+        answer_form: asking.answer_form,
+        ..InterruptDetails::new(InterruptType::HumanReview, &asking.reason)
     };
+    match asking.answer_form {
+        Some(form) if details.form() != Some(form) => {
+            let reason = match form {
+                AnswerForm::OneOf | AnswerForm::AnyOf => "there are no `choices` to choose from",
+                AnswerForm::Words | AnswerForm::YesOrNo => {
+                    "there are `choices`; use `one_of` or `any_of`, or leave them out"
+                }
+            };
+            Err(WorkError::field("/answer_form", reason))
+        }
+        Some(_) | None => Ok(details),
+    }
+}
+
+/// The question's content, in the form that all questions have.
+fn content_of(details: &InterruptDetails, asking: &Asking) -> Result<Value, WorkError> {
     let mut content = serde_json::to_value(details)?;
     if let Some(members) = content.as_object_mut() {
         for (name, value) in &asking.fields {

@@ -163,7 +163,7 @@ impl Owned<'_> {
                 name: ActorName::new("workflow").map_err(WorkError::name("/key"))?,
                 role: Role::System,
             },
-            allowed: vec![Verdict::Edit],
+            allowed: vec![Verdict::Edit, Verdict::Reject],
             patience: None,
         };
         self.raise(&status.key.for_request(), raise).await

@@ -4,7 +4,8 @@ use engine::durable::model::end_of_what_was_recorded;
 use engine::run::raising::{Around, Handled, Raiser};
 use journal::entry::{CutOff, InterruptOutcome};
 use routing_core::{
-    AgentType as _, InterruptDetails, InterruptId, InterruptType, SealedInterrupt, StopReason,
+    AgentType as _, AnswerForm, InterruptDetails, InterruptId, InterruptType, SealedInterrupt,
+    StopReason,
 };
 
 use super::after_interrupt::follow;
@@ -19,13 +20,14 @@ use crate::records::*;
 pub(super) fn of_a_stuck_node(kind: AgentKind, problem: String) -> InterruptRequest {
     use AgentKind as Kind;
     let details = InterruptDetails {
-        r#type: InterruptType::HumanReview,
-        reason: format!("The agent's model gives no answer that can be used: {problem}"),
-        choices: Vec::new(),
-        confirmation_items: Vec::new(),
         context_for_decision:
             "Say how the agent shall go on, fill in its request yourself, or send it elsewhere."
                 .to_owned(),
+        answer_form: Some(AnswerForm::Words),
+        ..InterruptDetails::new(
+            InterruptType::HumanReview,
+            format!("The agent's model gives no answer that can be used: {problem}"),
+        )
     };
     match kind {
         Kind::Orchestrator => OrchestratorInterruptRequest::from(details).into(),

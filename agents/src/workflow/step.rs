@@ -431,6 +431,7 @@ async fn publish_scripted(flow: &Flow, node: &Node) -> Result<(), FlowError> {
             choices: event.choices,
             confirmation_items: event.confirmation_items,
             context_for_decision: event.context_for_decision,
+            answer_form: event.answer_form,
         };
         // The bus's admission reports a refusal to the observer.
         let _refused = engine.bus.publish(published).await;

@@ -21,13 +21,7 @@ pub(crate) fn tasks(tasks: &[&str]) -> Vec<String> {
 }
 
 pub(crate) fn question(reason: &str) -> InterruptDetails {
-    InterruptDetails {
-        r#type: InterruptType::HumanReview,
-        reason: reason.to_owned(),
-        choices: Vec::new(),
-        confirmation_items: Vec::new(),
-        context_for_decision: String::new(),
-    }
+    InterruptDetails::new(InterruptType::HumanReview, reason)
 }
 
 pub(crate) fn interrupt(reason: &str) -> PlanEvent {

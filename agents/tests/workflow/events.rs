@@ -37,6 +37,7 @@ fn event(node: &str, source: AgentKind, to: Option<RouteType>) -> InterruptReque
         choices: Vec::new(),
         confirmation_items: Vec::new(),
         context_for_decision: String::new(),
+        answer_form: None,
     }
 }
 

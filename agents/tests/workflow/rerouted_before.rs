@@ -174,6 +174,7 @@ impl Part for SpeaksAndStops {
                 choices: Vec::new(),
                 confirmation_items: Vec::new(),
                 context_for_decision: String::new(),
+                answer_form: None,
             };
             self.bus.get().unwrap().publish(event).await.unwrap();
             self.scope.stop(reason(StopMode::Immediate));

@@ -6,7 +6,7 @@ use interrupts::Digest;
 use interrupts::life::{RunState, Verdict};
 use interrupts::store::Run;
 use jiff::SignedDuration;
-use routing_core::{Choice, NodeId, RunId};
+use routing_core::{AnswerForm, Choice, NodeId, RunId};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use workers::{Asking, QuestionState, QuestionStatus, WorkError, WorkKey};
@@ -35,6 +35,8 @@ pub(crate) struct ProgramQuestion {
     pub(crate) context: String,
     /// The answers to choose from.
     pub(crate) choices: Vec<String>,
+    /// What an answer is.
+    pub(crate) answer_form: Option<AnswerForm>,
     /// What else is shown.
     pub(crate) fields: Map<String, Value>,
     /// What may be decided; empty for all that a question usually allows.
@@ -75,6 +77,7 @@ impl ProgramQuestion {
             context: self.context,
             choices: self.choices.into_iter().map(choice).collect(),
             confirmations: Vec::new(),
+            answer_form: self.answer_form,
             fields: self.fields,
             allowed: self.allowed,
             patience: self.deadline,

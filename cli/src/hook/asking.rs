@@ -6,6 +6,7 @@ use std::time::Duration;
 use interrupts::life::{DecidedAs, Verdict};
 use interrupts::signals::{OsSignals, SignalSource as _};
 use jiff::SignedDuration;
+use routing_core::AnswerForm;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use uuid::Uuid;
@@ -126,6 +127,7 @@ fn question(agent: CodingAgent, event: &HookEvent, timeout: SignedDuration) -> P
         tool: "permission",
         reason: format!("{} wants to use {}{folder}", agent.title(), event.tool),
         context: input_text(&event.input),
+        answer_form: Some(AnswerForm::YesOrNo),
         fields,
         deadline: Some(timeout),
         ..ProgramQuestion::default()

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use interrupts::life::Verdict;
+use routing_core::AnswerForm;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -89,12 +90,13 @@ impl AskRequest {
         match tool {
             ToolName::AskHuman => {
                 let given: AskHuman = read(tool, arguments)?;
+                let choices = choices(tool, given.choices.unwrap_or_default())?;
                 let question = ProgramQuestion {
                     tool: tool.name(),
                     reason: single_line(tool, "question", given.question)?,
                     context: given.context.unwrap_or_default(),
-                    choices: choices(tool, given.choices.unwrap_or_default())?,
-                    // It is answered in words or by a choice: there is nothing to approve.
+                    answer_form: AnswerForm::AnyOf.with_choices(!choices.is_empty()),
+                    choices,
                     allowed: ANSWERS.to_vec(),
                     ..ProgramQuestion::default()
                 };
@@ -106,6 +108,7 @@ impl AskRequest {
                     tool: tool.name(),
                     reason: single_line(tool, "action", given.action)?,
                     context: given.details.unwrap_or_default(),
+                    answer_form: Some(AnswerForm::YesOrNo),
                     ..ProgramQuestion::default()
                 };
                 Ok(Self::Ask(question, wait(tool, given.wait_seconds)?))

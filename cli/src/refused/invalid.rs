@@ -43,6 +43,8 @@ pub(crate) fn by_invalid(
             .hint("--decision ignore lets the agent go on without an answer"),
         InvalidDecision::Unsaid(unsaid) => usage(&error.to_string()).hint(match unsaid {
             Unsaid::Choice { .. } => "--choose VALUE, or --message TEXT".to_owned(),
+            Unsaid::OneChoice { .. } => "--choose VALUE, once".to_owned(),
+            Unsaid::Words => "--message TEXT".to_owned(),
             Unsaid::Confirmations { items } => {
                 let said: Vec<String> = items
                     .iter()

@@ -4,8 +4,8 @@ mod form;
 mod page;
 
 use journal::tool::{CHOICE_NO, CHOICE_YES, ToolQuestionKind};
-use routing_core::Verdict;
 use routing_core::review::{Answer, Question};
+use routing_core::{AnswerForm, Verdict};
 use serde_json::Value;
 
 use super::consent::{Consent, NoAnswer, yes_or_no};
@@ -185,6 +185,20 @@ impl<'q> Dialogue<'q> {
     }
 
     fn agent_line(&mut self, line: &str) -> DialogueStep {
+        if self.question.details.form() == Some(AnswerForm::YesOrNo) {
+            let (word, words) = said_with_words(line);
+            match yes_or_no(word) {
+                Some(true) => {
+                    self.answer.verdict = Some(Verdict::Approve);
+                    self.answer.text = words;
+                    return self.confirm_from(0);
+                }
+                Some(false) => {
+                    return DialogueStep::Done(Answer::declined(Verdict::Reject, words));
+                }
+                None => {}
+            }
+        }
         match line {
             "" => self.nothing_said(),
             "?" | "h" | "help" => self.helped(),
@@ -216,16 +230,14 @@ impl<'q> Dialogue<'q> {
         }
     }
 
-    /// The words of a no; `None` if the line is none. A choice of that name is a choice, and a decided interrupt whose
-    /// request is missing cannot be rejected any more.
+    /// The words of a no; `None` if the line is none. A choice of that name is a choice.
     fn rejection(&self, line: &str) -> Option<Option<String>> {
-        let (word, why) = line.split_once(':').unwrap_or((line, ""));
-        let word = word.trim().to_ascii_lowercase();
-        let is_rejection = self.page.can_be_rejected() && ["x", "reject"].contains(&word.as_str());
-        if !is_rejection || matches!(self.choices(&word), Some(Ok(_))) {
+        let (word, why) = said_with_words(line);
+        let word = word.to_ascii_lowercase();
+        if !["x", "reject"].contains(&word.as_str()) || matches!(self.choices(&word), Some(Ok(_))) {
             return None;
         }
-        Some(Some(why.trim().to_owned()).filter(|why| !why.is_empty()))
+        Some(why)
     }
 
     fn nothing_said(&mut self) -> DialogueStep {
@@ -375,6 +387,13 @@ impl<'q> Dialogue<'q> {
             None => self.again("Type y for yes or n for no."),
         }
     }
+}
+
+/// A line as what is said, and the words that come with it after a colon.
+fn said_with_words(line: &str) -> (&str, Option<String>) {
+    let (said, words) = line.split_once(':').unwrap_or((line, ""));
+    let words = Some(words.trim().to_owned()).filter(|words| !words.is_empty());
+    (said.trim(), words)
 }
 
 #[cfg(test)]

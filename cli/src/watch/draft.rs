@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use routing_core::ConfirmationItem;
 use routing_core::review::{Answer, Question};
+use routing_core::{AnswerForm, ConfirmationItem};
 use tui_input::Input;
 
 /// A choice, or a text, of a review that is not submitted yet.
@@ -21,12 +21,16 @@ pub(super) struct AnswerDraft {
 }
 
 impl AnswerDraft {
-    /// Chooses the choice of this number, from 0, or takes it back.
-    pub(super) fn toggle(&mut self, index: usize) {
+    /// Chooses the choice of this number, from 0, or takes it back. Where exactly one is wanted, the others are taken back.
+    pub(super) fn toggle(&mut self, index: usize, form: Option<AnswerForm>) {
         self.before.push(self.chosen.clone());
-        if !self.chosen.remove(&index) {
-            self.chosen.insert(index);
+        if self.chosen.remove(&index) {
+            return;
         }
+        if form == Some(AnswerForm::OneOf) {
+            self.chosen.clear();
+        }
+        self.chosen.insert(index);
     }
 
     /// Takes the last change back; returns whether there was one.

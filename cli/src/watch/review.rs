@@ -169,10 +169,10 @@ fn step(state: &mut ScreenState, id: InterruptId, by: isize) -> Vec<Action> {
 
 fn choose(state: &mut ScreenState, interrupt: &Interrupt, digit: char) {
     let index = usize::from(digit as u8 - b'1');
-    let choices =
-        question::question(interrupt).map_or(0, |question| question.details.choices.len());
-    if index < choices {
-        state.draft(interrupt.id).toggle(index);
+    let question = question::question(interrupt);
+    let details = question.map_or_else(|_failure| interrupt.details(), |it| it.details);
+    if index < details.choices.len() {
+        state.draft(interrupt.id).toggle(index, details.form());
     } else {
         state.tell(format!("There is no choice {digit}."));
     }
@@ -226,7 +226,7 @@ fn decide_to(
     };
     // For a stop it is no decision: its agent is asked to interrupt itself, and continues.
     let is_published = interrupt.family() == Family::Stop && target.is_some();
-    if !is_published && !interrupt.allowed.contains(&verdict) {
+    if !is_published && !interrupt.verdicts().any(|allowed| allowed == verdict) {
         state.warn(format!("It does not take `{}`.", verdict.name()));
         return Vec::new();
     }

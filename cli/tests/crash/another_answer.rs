@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use agents::RouteType;
 use agents::records::InterruptRouting;
-use control::OfferedChoices;
 use interrupts::life::{Family, Interrupt, RunState, State, Verdict};
 use interrupts::store::{Filter, Run};
 use rand_chacha::ChaCha8Rng;
@@ -121,7 +120,7 @@ impl Examined {
         } else if matches!(verdict, Verdict::Respond | Verdict::Approve) {
             given.extend(["--message".to_owned(), format!("said {number}")]);
             if verdict == Verdict::Approve {
-                let items = OfferedChoices::of(row).confirmation_items;
+                let items = row.details().confirmation_items;
                 let yes = items.iter().map(|item| format!("{}=yes", item.id));
                 given.extend(yes.flat_map(|yes| ["--confirm".to_owned(), yes]));
             }

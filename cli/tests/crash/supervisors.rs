@@ -133,6 +133,7 @@ fn admission(run: &Run, row: &NodeRow, kind: AgentKind, to: RouteType, key: &str
         choices: Vec::new(),
         confirmation_items: Vec::new(),
         context_for_decision: String::new(),
+        answer_form: None,
     };
     Admission {
         id: InterruptId::generate(),

@@ -123,7 +123,10 @@ impl InvalidDecision {
             Self::NoChange => "/payload/plan",
             Self::ChosenTwice { .. }
             | Self::NotOffered { .. }
-            | Self::Unsaid(Unsaid::Choice { .. }) => "/payload/selectedChoices",
+            | Self::Unsaid(Unsaid::Choice { .. } | Unsaid::OneChoice { .. }) => {
+                "/payload/selectedChoices"
+            }
+            Self::Unsaid(Unsaid::Words) => "/payload/text",
             Self::UnknownItem { .. } | Self::Unsaid(Unsaid::Confirmations { .. }) => {
                 "/payload/confirmations"
             }

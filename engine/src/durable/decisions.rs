@@ -102,7 +102,7 @@ impl StoreDecisions {
                 "request": question.payload,
             }))?,
             key: &format!("{fills}/request"),
-            allowed: &[Verdict::Edit],
+            allowed: &[Verdict::Edit, Verdict::Reject],
             recurrence: Recurrence::Verbatim,
         })?;
         self.stored_interrupts.put(admission).await?;
@@ -264,7 +264,8 @@ fn verdict<R: AgentType>(row: &Interrupt, proposal: &Proposal<R>) -> Verdict {
     } else {
         proposal.verdict
     };
-    [meant, Verdict::Approve, Verdict::Resume, Verdict::Respond]
+    // Nothing else becomes an approval.
+    [meant, Verdict::Resume, Verdict::Respond]
         .into_iter()
         .find(|verdict| row.allowed.contains(verdict))
         .unwrap_or(meant)

@@ -176,7 +176,11 @@ impl StoredInterrupts {
         let store = self.record.store();
         let content = serde_json::to_string(raising.request)?;
         match store.interrupt(raising.interrupt).await? {
-            Some(asked_for) => self.acknowledge(asked_for, content).await?,
+            Some(asked_for) => {
+                let form = raising.details.form();
+                let evidence = Evidence::Request { content, form };
+                self.acknowledge(asked_for, evidence).await?;
+            }
             None => {
                 let kinds = &self.record.kinds;
                 let mut admission = self.admission(NewQuestion {
@@ -193,6 +197,7 @@ impl StoredInterrupts {
                     recurrence: Recurrence::Verbatim,
                 })?;
                 admission.routes = kinds.routes()?;
+                let mut admission = admission.answered_in(raising.details.form());
                 set_terms(&self.record, &mut admission).await?;
                 let raised = self.put(admission).await?;
                 self.supersede(&raised).await?;
@@ -256,11 +261,11 @@ impl StoredInterrupts {
 
     /// Records what the agent asks. If another part of this process, which handles its owner's deliveries, takes the
     /// interrupt at the same moment, it is read again: it is ours all the same.
-    async fn acknowledge(&self, interrupt: Interrupt, content: String) -> Result<(), KeepError> {
+    async fn acknowledge(&self, interrupt: Interrupt, evidence: Evidence) -> Result<(), KeepError> {
         let id = interrupt.id;
         let mut interrupt = interrupt;
         loop {
-            match self.try_acknowledge(interrupt, &content).await {
+            match self.try_acknowledge(interrupt, &evidence).await {
                 Err(KeepError::Change(ChangeError::Refused(refusal))) => {
                     interrupt = self.taken_by_us(id, refusal).await?;
                 }
@@ -269,7 +274,11 @@ impl StoredInterrupts {
         }
     }
 
-    async fn try_acknowledge(&self, interrupt: Interrupt, content: &str) -> Result<(), KeepError> {
+    async fn try_acknowledge(
+        &self,
+        interrupt: Interrupt,
+        evidence: &Evidence,
+    ) -> Result<(), KeepError> {
         let delivered = match interrupt.state {
             State::Requested => self.take(&interrupt).await?,
             State::Delivered if self.is_mine(&interrupt) => interrupt,
@@ -288,13 +297,10 @@ impl StoredInterrupts {
             | State::Cancelled
             | State::DeadLettered => return Ok(()),
         };
-        let evidence = Evidence::Request {
-            content: content.to_owned(),
-        };
         let acknowledged = self
             .record
             .store()
-            .acknowledge(delivered.id, delivered.epoch, evidence)
+            .acknowledge(delivered.id, delivered.epoch, evidence.clone())
             .await?;
         self.supersede(&acknowledged).await
     }

@@ -318,11 +318,5 @@ fn not_paid(said: Option<String>) -> Step {
 
 /// A question to a person.
 fn question(reason: String) -> InterruptDetails {
-    InterruptDetails {
-        r#type: InterruptType::HumanReview,
-        reason,
-        choices: Vec::new(),
-        confirmation_items: Vec::new(),
-        context_for_decision: String::new(),
-    }
+    InterruptDetails::new(InterruptType::HumanReview, reason)
 }

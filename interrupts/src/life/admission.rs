@@ -1,7 +1,9 @@
 //! How an interrupt begins.
 
 use jiff::{SignedDuration, Timestamp};
-use routing_core::{EventId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource};
+use routing_core::{
+    AnswerForm, EventId, InterruptId, InterruptType, NodeId, RunId, StopMode, StopSource,
+};
 use serde::Serialize;
 
 use super::Verdict;
@@ -10,7 +12,7 @@ use super::decision::ExpiryOutcome;
 use super::effect::{Audited, Effect, Notice};
 use super::event::Actor;
 use super::interrupt::{Interrupt, Scope};
-use super::lane::Family;
+use super::lane::{Family, narrow};
 use super::machine::Step;
 use super::recurrence::Recurrence;
 use super::run::RunState;
@@ -147,6 +149,16 @@ impl Admission {
             reason: self.reason.clone(),
             content: self.content.clone(),
         }
+    }
+
+    /// The same request, answered in this form alone.
+    #[must_use]
+    pub fn answered_in(mut self, form: Option<AnswerForm>) -> Self {
+        if form.is_some() && self.allowed.is_empty() {
+            self.allowed = Family::of(self.interrupt_type).usual_verdicts().to_vec();
+        }
+        narrow(&mut self.allowed, form);
+        self
     }
 
     /// Admits the interrupt: the first row of the table.

@@ -1,7 +1,7 @@
 //! What may happen to an interrupt.
 
 use jiff::Timestamp;
-use routing_core::{InterruptId, StopMode};
+use routing_core::{AnswerForm, InterruptId, StopMode};
 use serde::{Deserialize, Serialize};
 
 use super::asking::NewAsking;
@@ -72,6 +72,8 @@ pub enum Evidence {
     Request {
         /// The request, as JSON; it becomes the content of the interrupt.
         content: String,
+        /// What an answer is, if the request says so.
+        form: Option<AnswerForm>,
     },
 }
 

@@ -1,6 +1,6 @@
 //! The two families of interrupts, and the lanes in which questions queue.
 
-use routing_core::{InterruptType, StopSource, Verdict};
+use routing_core::{AnswerForm, InterruptType, StopSource, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// What an interrupt is at bottom.
@@ -46,6 +46,13 @@ impl Family {
                 Verdict::Applied,
             ],
         }
+    }
+}
+
+/// Leaves of these verdicts those that can be an answer of this form.
+pub fn narrow(allowed: &mut Vec<Verdict>, form: Option<AnswerForm>) {
+    if let Some(form) = form {
+        allowed.retain(|verdict| form.allows(*verdict));
     }
 }
 

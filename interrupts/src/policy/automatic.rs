@@ -5,7 +5,6 @@ use std::fmt::{self, Display};
 use jiff::SignedDuration;
 use routing_core::review::{Resume, Unsaid};
 use routing_core::{DecisionId, InterruptType};
-use serde::Deserialize;
 
 use super::Policy;
 use super::rule_settings::{Answering, AutomaticAnswer, Resuming};
@@ -104,24 +103,6 @@ impl Policy {
     }
 }
 
-/// The parts of a question's content that an answer refers to.
-#[derive(Deserialize, Default)]
-#[serde(rename_all = "camelCase", default)]
-struct Offered {
-    choices: Vec<OfferedChoice>,
-    confirmation_items: Vec<OfferedItem>,
-}
-
-#[derive(Deserialize)]
-struct OfferedChoice {
-    value: String,
-}
-
-#[derive(Deserialize)]
-struct OfferedItem {
-    id: String,
-}
-
 fn answered(
     interrupt: &Interrupt,
     answer: &AutomaticAnswer,
@@ -134,29 +115,18 @@ fn answered(
         let target = target.clone();
         return Err(WhyAsk::TargetNotAllowed { target });
     }
-    // A content of another form offers nothing.
-    let offered: Offered = serde_json::from_str(&interrupt.content).unwrap_or_default();
-    let missing = answer.choices.iter().find(|choice| {
-        !offered
-            .choices
-            .iter()
-            .any(|offered| offered.value == **choice)
-    });
-    if let Some(choice) = missing {
+    let details = interrupt.details();
+    let offered = details.values();
+    if let Some(choice) = answer.choices.iter().find(|it| !offered.contains(it)) {
         let choice = choice.clone();
         return Err(WhyAsk::ChoiceNotOffered { choice });
     }
-    let items: Vec<_> = offered
-        .confirmation_items
-        .into_iter()
-        .map(|item| item.id)
-        .collect();
+    let items = details.items();
     if answer.confirm.is_some() && items.is_empty() {
         return Err(WhyAsk::NothingToConfirm);
     }
     let said = answer.as_answer(&items);
-    let choices = offered.choices.into_iter().map(|choice| choice.value);
-    if let Some(unsaid) = said.unsaid(answer.verdict, choices.collect(), items) {
+    if let Some(unsaid) = said.unsaid(answer.verdict, &details) {
         return Err(WhyAsk::Unsaid(unsaid));
     }
     let content = match answer.verdict {

@@ -107,6 +107,7 @@ pub(crate) fn request(epoch: u64, pending: Option<BoundReroute>) -> Event {
         epoch,
         evidence: Evidence::Request {
             content: r#"{"asked":true}"#.to_owned(),
+            form: None,
         },
         pending,
     }
@@ -243,6 +244,7 @@ fn deliveries(epoch: u64) -> Vec<Event> {
         Evidence::Cancelled,
         Evidence::Request {
             content: "{}".to_owned(),
+            form: None,
         },
     ];
     let mut events = vec![

@@ -1,10 +1,10 @@
 //! What a policy decides by itself, and when it rather asks.
 
-use interrupts::life::{Choosing, Verdict};
+use interrupts::life::{Choosing, Verdict, narrow};
 use interrupts::policy::{Automatic, WhyAsk};
 use jiff::SignedDuration;
-use routing_core::review::{Answer, Resume};
-use routing_core::{DecisionId, InterruptType, StopSource};
+use routing_core::review::{Answer, Resume, Unsaid};
+use routing_core::{AnswerForm, DecisionId, InterruptType, StopSource};
 
 use crate::scene::{interrupt, policy, route};
 
@@ -114,4 +114,30 @@ fn a_pause_of_the_system_ends_by_itself_and_a_persons_never_does() {
     ] {
         assert_eq!(asked(decide(text, stop, StopSource::System)), None);
     }
+}
+
+#[test]
+fn a_policy_answers_in_the_form_that_the_question_wants() {
+    let said = |form: AnswerForm, rule: &str| {
+        let mut question = interrupt(QUESTION, StopSource::Programmatic);
+        let mut content: serde_json::Value = serde_json::from_str(&question.content).unwrap();
+        content["answerForm"] = serde_json::json!(form);
+        question.content = content.to_string();
+        narrow(&mut question.allowed, Some(form));
+        policy(&format!("[[rule]]\n{rule}\n")).decide(&question, DecisionId::generate())
+    };
+    let approve = "answer = \"approve\"\nanswer_text = \"yes\"";
+    let verdict = Verdict::Approve;
+    assert_eq!(
+        asked(said(AnswerForm::OneOf, approve)),
+        Some(WhyAsk::VerdictNotAllowed { verdict })
+    );
+    let words = "answer = \"respond\"\nanswer_text = \"the first\"";
+    let why = asked(said(AnswerForm::OneOf, words));
+    assert!(
+        matches!(why, Some(WhyAsk::Unsaid(Unsaid::OneChoice { .. }))),
+        "{why:?}"
+    );
+    let (choosing, _) = chosen(said(AnswerForm::AnyOf, words));
+    assert_eq!(choosing.verdict, Verdict::Respond);
 }

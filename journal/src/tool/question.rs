@@ -179,11 +179,9 @@ impl ToolQuestionContent {
                 tool: self.tool_call.tool.clone(),
             },
             details: InterruptDetails {
-                r#type: InterruptType::HumanReview,
-                reason: self.reason.clone(),
                 choices: self.shown_choices(),
-                confirmation_items: Vec::new(),
                 context_for_decision: self.context_for_decision.clone(),
+                ..InterruptDetails::new(InterruptType::HumanReview, &self.reason)
             },
             // The answer goes back to the call, no matter where its agent's interrupts go.
             routes: Vec::new(),

@@ -43,7 +43,7 @@ fn requested(messages: &[Message]) -> Option<Map<String, Value>> {
             continue;
         };
         match label {
-            "type" | "reason" => {
+            "type" | "reason" | "answerForm" => {
                 fields.insert(label.to_owned(), json!(text));
             }
             "context" => {
@@ -83,7 +83,7 @@ mod tests {
             Message::assistant("[interrupt request]"),
             Message::user(
                 "Please stop here.\n[interrupt request]\ntype: PAUSE\nreason: cost: too high\n\
-                 context: at step 3\nchoice: on | Go on | keeps going\nconfirm: c1 | Sure?\n",
+                 context: at step 3\nanswerForm: one_of\nchoice: on | Go on | keeps going\nconfirm: c1 | Sure?\n",
             ),
         ];
         let fields = requested(&messages).unwrap();
@@ -91,6 +91,7 @@ mod tests {
             "type": "PAUSE",
             "reason": "cost: too high",
             "contextForDecision": "at step 3",
+            "answerForm": "one_of",
             "choices": [{"label": "Go on", "value": "on", "description": "keeps going"}],
             "confirmationItems": [{"id": "c1", "prompt": "Sure?"}],
         });

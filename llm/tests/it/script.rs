@@ -34,7 +34,7 @@ fn every_kind_of_step_is_read() {
     );
     let script = Script::parse(&script, &vocabulary()).unwrap();
     let interrupt = &script.interrupts()[0];
-    assert_eq!(interrupt.interrupt_type, InterruptType::HumanReview);
+    assert_eq!(interrupt.interrupt.r#type, InterruptType::HumanReview);
     assert_eq!(interrupt.own.get("phase"), Some(&json!("first")));
     assert_eq!(script.answers()[0].answer, json!(null));
     assert_eq!(script.answers()[0].when.correction, Some(1));

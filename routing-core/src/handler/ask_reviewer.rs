@@ -12,12 +12,18 @@ use super::resolution::HandleError;
 use super::{OperationContext, UnifiedInterruptHandler, Unresolved};
 use crate::agent_type::AgentType;
 use crate::answer::{AnswerError, AnswerFault, read_strictly};
+use crate::answer_form::AnswerForm;
 use crate::interrupt::{InterruptDetails, SealedInterrupt};
 use crate::model::{AnswerSchemaRef, Message, ModelCall, ModelCaller, Purpose};
 use crate::outcome::Outcome;
 use crate::review::Answer;
 use crate::routing::InterruptRoutes;
 use crate::schema::AnswerSchema;
+use crate::verdict::Verdict;
+
+/// What a reviewing model chooses where a yes or a no is wanted.
+pub(super) const YES: &str = "yes";
+pub(super) const NO: &str = "no";
 
 /// The decision of a reviewing model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -44,9 +50,18 @@ pub struct Confirmation {
 }
 
 impl ReviewDecision {
-    fn into_answer(self) -> Answer {
-        Answer {
-            selected_choices: self.selected_choices,
+    /// The answer to a question. To say yes or no, a model chooses one of these two.
+    fn into_answer(self, details: &InterruptDetails) -> Result<Answer, AnswerError> {
+        self.check(details)?;
+        let is_yes = match self.selected_choices.as_slice() {
+            [said] if details.form() == Some(AnswerForm::YesOrNo) => Some(said == YES),
+            _ => None,
+        };
+        let answer = Answer {
+            selected_choices: match is_yes {
+                Some(_) => Vec::new(),
+                None => self.selected_choices,
+            },
             text: Some(self.text).filter(|text| !text.is_empty()),
             confirmations: self
                 .confirmations
@@ -55,42 +70,62 @@ impl ReviewDecision {
                 .collect(),
             edited_request: None,
             reroute_to: None,
-            verdict: None,
+            verdict: is_yes.map(|yes| {
+                if yes {
+                    Verdict::Approve
+                } else {
+                    Verdict::Reject
+                }
+            }),
+        };
+        match answer.unsaid(answer.verdict(), details) {
+            Some(unsaid) if details.form().is_some() => {
+                Err(fault(format!("$.{}", unsaid.field()), unsaid.to_string()))
+            }
+            Some(_) | None => Ok(answer),
         }
     }
 
     fn check(&self, details: &InterruptDetails) -> Result<(), AnswerError> {
-        let fault = |path: String, reason: String| {
-            Err(AnswerError::new(AnswerFault::Constraint, path, reason))
-        };
         if self.confidence > 100 {
-            return fault(
+            return Err(fault(
                 "$.confidence".to_owned(),
                 format!("{} is more than 100 percent", self.confidence),
-            );
+            ));
         }
+        let wants_yes_or_no = details.form() == Some(AnswerForm::YesOrNo);
+        if wants_yes_or_no && self.selected_choices.len() != 1 {
+            let reason = format!("say `{YES}` or `{NO}`, and no more");
+            return Err(fault("$.selectedChoices".to_owned(), reason));
+        }
+        let offered = if wants_yes_or_no {
+            vec![YES.to_owned(), NO.to_owned()]
+        } else {
+            details.values()
+        };
         for (index, given) in self.selected_choices.iter().enumerate() {
-            if !details.choices.iter().any(|choice| choice.value == *given) {
-                return fault(
+            if !offered.contains(given) {
+                return Err(fault(
                     format!("$.selectedChoices[{index}]"),
                     format!("`{given}` was not offered"),
-                );
+                ));
             }
         }
+        let items = details.items();
         for (index, given) in self.confirmations.iter().enumerate() {
-            if !details
-                .confirmation_items
-                .iter()
-                .any(|item| item.id == given.id)
-            {
-                return fault(
+            if !items.contains(&given.id) {
+                return Err(fault(
                     format!("$.confirmations[{index}].id"),
                     format!("there is no item `{}`", given.id),
-                );
+                ));
             }
         }
         Ok(())
     }
+}
+
+fn fault(path: String, reason: String) -> AnswerError {
+    AnswerError::new(AnswerFault::Constraint, path, reason)
 }
 
 /// What a reviewing model would say, and how sure it is, in percent.
@@ -124,7 +159,7 @@ where
                 turn: context.turn,
                 correction: 0,
             },
-            messages: review_messages(agent_type, payload, context.conversation),
+            messages: review_messages(agent_type, details, payload, context.conversation),
             schema: AnswerSchemaRef::Shared(Arc::new(schema)),
             tools: Arc::default(),
             chunks: None,
@@ -138,16 +173,14 @@ where
                 Outcome::Completed(reply) => reply,
                 Outcome::Interrupted { reason, .. } => return Err(Unresolved::Interrupted(reason)),
             };
-            let read = read_strictly::<ReviewDecision>(reply.text.as_bytes())
-                .and_then(|decision| decision.check(details).map(|()| decision));
-            let error = match read {
-                Ok(decision) => {
+            let read =
+                read_strictly::<ReviewDecision>(reply.text.as_bytes()).and_then(|decision| {
                     let confidence = decision.confidence;
-                    return Ok(Reviewed {
-                        answer: decision.into_answer(),
-                        confidence,
-                    });
-                }
+                    let answer = decision.into_answer(details)?;
+                    Ok(Reviewed { answer, confidence })
+                });
+            let error = match read {
+                Ok(reviewed) => return Ok(reviewed),
                 Err(error) => error,
             };
             call.caller.correction += 1;

@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::ask_reviewer::{NO, YES};
+use crate::answer_form::AnswerForm;
 use crate::interrupt::InterruptDetails;
 use crate::model::Message;
 use crate::review::Answer;
@@ -79,14 +81,22 @@ fn decision(details: &InterruptDetails, answer: &Answer) -> Value {
 /// What a reviewing model reads.
 pub(super) fn review_messages(
     agent_type: &'static str,
+    details: &InterruptDetails,
     payload: &Value,
     conversation: &[Message],
 ) -> Vec<Message> {
-    let mut messages = vec![Message::system(
+    let wanted = match details.form() {
+        Some(AnswerForm::YesOrNo) => {
+            format!(" Choose `{YES}` or `{NO}`: a yes or a no is wanted.")
+        }
+        Some(form) => format!(" What is wanted: {}.", form.wanted()),
+        None => String::new(),
+    };
+    let mut messages = vec![Message::system(format!(
         "You review an agent's question in place of a person. Choose among the offered choices by their values, \
          confirm or refuse each item, say why in `text`, and say in `confidence`, from 0 to 100 percent, how sure \
-         you are that a careful person would answer the same.",
-    )];
+         you are that a careful person would answer the same.{wanted}",
+    ))];
     messages.extend(
         conversation
             .iter()

@@ -101,13 +101,7 @@ impl AgentInterrupt for Boxed {
 }
 
 pub(crate) fn details(r#type: InterruptType, reason: &str) -> InterruptDetails {
-    InterruptDetails {
-        r#type,
-        reason: reason.to_owned(),
-        choices: Vec::new(),
-        confirmation_items: Vec::new(),
-        context_for_decision: String::new(),
-    }
+    InterruptDetails::new(r#type, reason)
 }
 
 pub(crate) fn goal(text: &str) -> GoalRequest {

@@ -142,6 +142,7 @@ pub(crate) fn details(interrupt_type: InterruptType) -> InterruptDetails {
             impact_if_no: None,
         }],
         context_for_decision: "The figures differ by 4 percent.".to_owned(),
+        answer_form: None,
     }
 }
 
@@ -172,6 +173,7 @@ pub(crate) fn event(
         choices: Vec::new(),
         confirmation_items: Vec::new(),
         context_for_decision: String::new(),
+        answer_form: None,
     }
 }
 

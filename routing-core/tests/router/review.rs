@@ -1,10 +1,10 @@
 //! AGENT_REVIEW: what a reviewing model may say, how often it is asked, and when it is believed.
 
-use routing_core::InterruptType;
-use routing_core::handler::DecidedBy;
+use routing_core::handler::{DecidedBy, Resolution};
 use routing_core::review::{Answer, QuestionKind};
+use routing_core::{AnswerForm, InterruptDetails, InterruptType, Outcome, Verdict};
 
-use crate::domain::{Desks, from_editor};
+use crate::domain::{Desks, EditorInterrupt, Interrupt, from_editor};
 use crate::scene::{Scene, chose};
 
 const EDIT: &str = r#"{"edit":{"text":"The newer figure.","notes":[]}}"#;
@@ -76,6 +76,48 @@ async fn a_review_that_is_wrong_is_explained_with_its_place_and_asked_for_again(
         assert!(!is_repeated, "a wrong answer is explained, not said again");
         assert_eq!(calls[2].caller.correction, 2);
     }
+}
+
+#[tokio::test]
+async fn where_a_yes_or_a_no_is_wanted_a_reviewing_model_says_one_of_the_two() {
+    let said = |values: &str| {
+        let text = r#","text":"the figure is old","confirmations":[],"confidence":99}"#;
+        format!(r#"{{"selectedChoices":{values}{text}"#)
+    };
+    let wanted = InterruptDetails {
+        answer_form: Some(AnswerForm::YesOrNo),
+        ..InterruptDetails::new(InterruptType::AgentReview, "print it?")
+    };
+    let request = || {
+        Interrupt::Editor(EditorInterrupt {
+            details: wanted.clone(),
+            paragraph: String::new(),
+        })
+    };
+    // Words alone are neither, and nothing else is one of them.
+    let (unsaid, other, yes, no) = (
+        said("[]"),
+        said(r#"["first"]"#),
+        said(r#"["yes"]"#),
+        said(r#"["no"]"#),
+    );
+    let desks = Desks::new(&[&unsaid, &other, &yes, EDIT], Vec::new());
+    let routed = Scene::new().routed(&desks, request()).await;
+    assert_eq!(routed.verdict, Verdict::Approve);
+    let told = desks.model.calls.lock().unwrap()[1]
+        .messages
+        .last()
+        .unwrap()
+        .text
+        .clone();
+    assert!(told.contains("$.selectedChoices"), "{told}");
+
+    let desks = Desks::new(&[&no], Vec::new());
+    let declined = Scene::new().handle(&desks, request()).await;
+    let Ok(Outcome::Completed(Resolution::Declined(declined))) = declined else {
+        panic!("{declined:?}")
+    };
+    assert_eq!(declined.verdict, Verdict::Reject);
 }
 
 #[tokio::test]

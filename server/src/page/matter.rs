@@ -78,16 +78,17 @@ fn words(interrupt: &Interrupt, question: &QuestionContent) -> Markup {
     let reason = reason_of(interrupt);
     let other = other(interrupt);
     let author = agent(interrupt);
-    let agents_own = question.reason.as_deref().filter(|own| *own != reason);
+    let agents_own =
+        Some(&*question.details.reason).filter(|own| *own != interrupt.reason && *own != reason);
     html! {
         @match &other {
             Some(other) => { (quoted(other, &reason)) @if let Some(own) = agents_own { (quoted(&author, own)) } },
             None => (quoted(&author, &reason)),
         }
-        @if !question.context_for_decision.is_empty() {
+        @if !question.details.context_for_decision.is_empty() {
             section aria-label="What one needs to know" {
                 h2 { "What one needs to know" }
-                (quoted(&author, &question.context_for_decision))
+                (quoted(&author, &question.details.context_for_decision))
             }
         }
         @if question.own_fields.values().any(|value| !is_blank(value)) {

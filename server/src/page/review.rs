@@ -335,6 +335,7 @@ fn body_with(
     let next = shown.next.as_deref();
     let is_open = is_undecided(interrupt, app) && Right::Decide.is_of(caller.actor.role);
     let question = QuestionContent::of(interrupt);
+    let content: Value = serde_json::from_str(&interrupt.content).unwrap_or_default();
     let claim = claim_of_another(interrupt, caller, now);
     let may = Right::Decide.is_of(caller.actor.role);
     let ended = not_decided(interrupt, now);
@@ -361,11 +362,11 @@ fn body_with(
         @match (DecisionView::of(interrupt), &ended, may) {
             (Some(decision), _, _) => { (result(&decision, interrupt, next, now)) (late_answer::kept(&question, filled)) }
             (None, Some(problem), _) => { (banner(problem)) (meanwhile(&html! {})) (late_answer::kept(&question, filled)) }
-            (None, None, true) => (answer_form(interrupt, (&question, request.as_ref()), caller, claim, filled)),
+            (None, None, true) => (answer_form(interrupt, (&question.details, request.as_ref()), caller, claim, filled)),
             (None, None, false) => { p.banner { "Your role only looks. Reviewers can decide." } (late_answer::kept(&question, filled)) }
         }
         (beside(shown))
-        details { summary { "Everything, as JSON" } pre tabindex="0" { (visible(&pretty(&question.content))) } }
+        details { summary { "Everything, as JSON" } pre tabindex="0" { (visible(&pretty(&content))) } }
     }
 }
 
@@ -411,11 +412,11 @@ fn answer(interrupt: &Interrupt) -> Markup {
         @if let Some((answer, _confidence)) = kept {
             dl data-testid="answer" {
                 @for value in &answer.selected_choices {
-                    @let choice = question.choices.iter().find(|choice| choice.value == *value);
+                    @let choice = question.details.choices.iter().find(|choice| choice.value == *value);
                     dt { "Chosen" } dd { (visible(choice.map_or(value, |choice| &choice.label))) }
                 }
                 @for (id, confirmed) in &answer.confirmations {
-                    @let item = question.confirmation_items.iter().find(|item| item.id == *id);
+                    @let item = question.details.confirmation_items.iter().find(|item| item.id == *id);
                     dt { (visible(item.map_or(id, |item| &item.prompt))) } dd { @if *confirmed { "yes" } @else { "no" } }
                 }
                 @if let Some(text) = &answer.text { dt { "In words" } dd { div.text { (visible(text)) } } }

@@ -20,7 +20,7 @@ use crate::app::App;
 use crate::body::RawJson;
 use crate::parameters::Segment;
 use crate::problem::{Kind, Problem};
-use crate::wire::{DecisionView, InterruptStateName, InterruptView, TypeName};
+use crate::wire::{AnswerFormName, DecisionView, InterruptStateName, InterruptView, TypeName};
 
 /// An event that asks a running agent to interrupt itself.
 #[derive(Debug, ToSchema)]
@@ -57,6 +57,10 @@ pub(crate) struct InterruptRequestEvent {
     /// What one needs to know to decide.
     #[schema(required = false)]
     context_for_decision: String,
+    /// What an answer shall be; anything where it is absent.
+    #[schema(required = false, nullable)]
+    #[schema(value_type = Option<AnswerFormName>)]
+    answer_form: Option<String>,
 }
 
 /// One of the answers that shall be offered.

@@ -14,7 +14,9 @@ use utoipa::ToSchema;
 
 use super::label::label;
 use super::named::{DecisionName, ModeName, ScopeName, TypeName};
-use super::names::{ExpiryName, InterruptKindName, InterruptStateName, SourceName, VerdictName};
+use super::names::{
+    AnswerFormName, ExpiryName, InterruptKindName, InterruptStateName, SourceName, VerdictName,
+};
 use super::response_schema::ResponseSchema;
 use crate::address::AgentAddress;
 use crate::problem::decider;
@@ -217,6 +219,10 @@ pub(crate) struct InterruptView {
     pub(crate) choices: Vec<ChoiceView>,
     /// What must be confirmed.
     pub(crate) confirmation_items: Vec<ConfirmationView>,
+    /// What an answer is, where the asker says so.
+    #[schema(value_type = Option<AnswerFormName>)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) answer_form: Option<String>,
     /// The agent's own fields.
     pub(crate) fields: Map<String, Value>,
     /// What may be decided.
@@ -281,7 +287,7 @@ impl InterruptView {
     /// An interrupt as it is seen at a time.
     pub(crate) fn of(interrupt: &Interrupt, catalogue: Option<&Catalogue>, now: Timestamp) -> Self {
         let question = QuestionContent::of(interrupt);
-        let response_schema = ResponseSchema::of(interrupt, catalogue, &question);
+        let response_schema = ResponseSchema::of(interrupt, catalogue, &question.details);
         let review = interrupt.review.as_ref();
         let address = AgentAddress {
             run: interrupt.run,
@@ -303,9 +309,11 @@ impl InterruptView {
             priority: Lane::of(interrupt.source).priority(),
             state: interrupt.state.name().to_owned(),
             reason: reason_of(interrupt).into_owned(),
-            context_for_decision: question.context_for_decision,
-            choices: question.choices.into_iter().map(choice).collect(),
+            answer_form: question.details.form().map(|form| form.name().to_owned()),
+            context_for_decision: question.details.context_for_decision,
+            choices: question.details.choices.into_iter().map(choice).collect(),
             confirmation_items: question
+                .details
                 .confirmation_items
                 .into_iter()
                 .map(confirmation)

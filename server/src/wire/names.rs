@@ -5,7 +5,7 @@
 use interrupts::life::{DecidedAs, RunState, State, Verdict};
 use interrupts::store::NodeActivity;
 use routing_core::model::Dialect;
-use routing_core::{InterruptType, StopSource};
+use routing_core::{AnswerForm, InterruptType, StopSource};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 use workers::QuestionState;
@@ -41,6 +41,8 @@ macro_rules! names {
 names! {
     /// What an agent does.
     ActivityName = ACTIVITIES.map(NodeActivity::name);
+    /// What an answer to a question is.
+    AnswerFormName = AnswerForm::ALL.map(AnswerForm::name);
     /// What a decision means for the code that asked: the one thing to look at before anything is carried out.
     DecidedAsName = DecidedAs::ALL.map(DecidedAs::name).into_iter().chain([QuestionState::Withdrawn.name()]);
     /// The dialect of a schema.

@@ -7,11 +7,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
-use control::{QuestionContent, request_schema, target_of};
+use control::{request_schema, target_of};
 use interrupts::catalogue::Catalogue;
 use interrupts::life::{Family, Interrupt};
 use interrupts::{Digest, RouteName};
 use journal::tool::ToolQuestionContent;
+use routing_core::{AnswerForm, InterruptDetails};
 use serde::{Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
@@ -75,7 +76,7 @@ impl ResponseSchema {
     pub(crate) fn of(
         interrupt: &Interrupt,
         catalogue: Option<&Catalogue>,
-        question: &QuestionContent,
+        question: &InterruptDetails,
     ) -> Self {
         if interrupt.family() == Family::Stop {
             let told = "What the agent is told; without it the agent goes on with what it had.";
@@ -91,7 +92,13 @@ impl ResponseSchema {
         let selected_choices = if values.is_empty() {
             json!({"type": "array", "maxItems": 0})
         } else {
-            json!({"type": "array", "items": {"enum": values}, "uniqueItems": true})
+            let most = match question.form() {
+                Some(AnswerForm::OneOf) => 1,
+                Some(AnswerForm::AnyOf | AnswerForm::Words | AnswerForm::YesOrNo) | None => {
+                    values.len()
+                }
+            };
+            json!({"type": "array", "items": {"enum": values}, "uniqueItems": true, "maxItems": most})
         };
         let items = question.confirmation_items.iter().map(|item| {
             let schema = json!({"type": "boolean", "description": item.prompt});

@@ -65,6 +65,7 @@ async fn an_event_is_accepted_once_and_its_fate_is_told_to_the_end() {
     let delivered = house.store.deliver(id, delivery()).await.unwrap();
     let evidence = Evidence::Request {
         content: asked("which?").to_string(),
+        form: None,
     };
     house
         .store

@@ -2,6 +2,7 @@
 
 use interrupts::life::{Admission, Interrupt, Role, State, Verdict};
 use reqwest::StatusCode;
+use routing_core::AnswerForm;
 use serde_json::{Value, json};
 
 use crate::house::{House, problem};
@@ -108,5 +109,106 @@ async fn a_no_keeps_its_words_and_nothing_that_was_marked_before() {
         let (answer, _) = row.decision.unwrap().answer().unwrap();
         assert_eq!(answer.text.as_deref(), Some("not now"));
         assert!(answer.selected_choices.is_empty() && answer.confirmations.is_empty());
+    }
+}
+
+/// A question whose agent says what an answer is.
+async fn formed(house: &House, run: &interrupts::store::Run, form: AnswerForm) -> Interrupt {
+    let wants_choice = matches!(form, AnswerForm::OneOf | AnswerForm::AnyOf);
+    let mut content = asked("Which oven?");
+    content["confirmationItems"] = json!([]);
+    content["answerForm"] = json!(form);
+    if !wants_choice {
+        content["choices"] = json!([]);
+    }
+    let admission = Admission {
+        content: content.to_string(),
+        ..question(run, "Which oven?")
+    };
+    awaiting(&*house.store, admission.answered_in(Some(form))).await
+}
+
+#[tokio::test]
+async fn what_can_be_decided_follows_from_what_an_answer_is() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let approve = || json!({"decision": "approve"});
+    let words = || json!({"decision": "respond", "message": "the old one"});
+    let chosen =
+        |values: Value| json!({"decision": "respond", "payload": {"selectedChoices": values}});
+    // What is said, and the place that is wrong with it; the empty text is the verdict itself.
+    let table = [
+        (AnswerForm::OneOf, chosen(json!(["expand"])), None),
+        (
+            AnswerForm::OneOf,
+            chosen(json!(["expand", "narrow"])),
+            Some("/payload/selectedChoices"),
+        ),
+        (AnswerForm::OneOf, words(), Some("/payload/selectedChoices")),
+        (AnswerForm::OneOf, approve(), Some("")),
+        (AnswerForm::AnyOf, chosen(json!(["expand", "narrow"])), None),
+        (AnswerForm::AnyOf, words(), None),
+        (AnswerForm::AnyOf, approve(), Some("")),
+        (AnswerForm::Words, words(), None),
+        (
+            AnswerForm::Words,
+            json!({"decision": "respond", "message": " "}),
+            Some("/payload/text"),
+        ),
+        (AnswerForm::Words, approve(), Some("")),
+        (AnswerForm::YesOrNo, approve(), None),
+        (AnswerForm::YesOrNo, words(), Some("")),
+        (AnswerForm::YesOrNo, json!({"decision": "reject"}), None),
+    ];
+    for (form, body, wrong) in table {
+        let asked = formed(&house, &run, form).await;
+        let path = format!("/v1/interrupts/{}", asked.id);
+        let shown = house.get("reviewer", &path).send().await.unwrap();
+        let shown: Value = shown.json().await.unwrap();
+        assert_eq!(shown["answer_form"], form.name());
+        let decision = &body["decision"];
+        let offered = shown["allowed_decisions"].as_array().unwrap();
+        assert_eq!(
+            offered.contains(decision),
+            wrong != Some(""),
+            "{form:?} {body}"
+        );
+        match (decide(&house, &asked, &body).await, wrong) {
+            (Ok(_), None) => {}
+            (Err(refused), Some("")) => {
+                assert_eq!(refused["code"], "decision-not-allowed", "{form:?} {body}")
+            }
+            (Err(refused), Some(place)) => assert_eq!(
+                refused["errors"][0]["pointer"], place,
+                "{form:?} {body}: {refused}"
+            ),
+            (told, _) => panic!("{form:?} {body}: {told:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_page_offers_what_an_answer_can_be() {
+    let house = House::open().await;
+    let run = running(&*house.store, None).await;
+    let browser = Browser::of(&house, "alex", Role::Reviewer).await;
+    for (form, has, has_not) in [
+        (
+            AnswerForm::OneOf,
+            "type=\"radio\" id=\"choice-0\"",
+            "value=\"approve\"",
+        ),
+        (
+            AnswerForm::AnyOf,
+            "type=\"checkbox\" id=\"choice-0\"",
+            "value=\"approve\"",
+        ),
+        (AnswerForm::Words, ">Answer</button>", "value=\"approve\""),
+        (AnswerForm::YesOrNo, ">Yes</button>", "value=\"respond\""),
+    ] {
+        let asked = formed(&house, &run, form).await;
+        let (_, page) = browser.get(&format!("/review/{}", asked.id)).await;
+        assert!(page.contains(has), "{form:?}: {page}");
+        assert!(!page.contains(has_not), "{form:?}: {page}");
     }
 }

@@ -105,6 +105,7 @@ async fn open(store: &PostgresStore, run: &Run) -> Result<Interrupt, Failure> {
     let epoch = store.deliver(id, delivery("worker")?).await?.epoch;
     let evidence = Evidence::Request {
         content: r#"{"asked":true}"#.to_owned(),
+        form: None,
     };
     store.acknowledge(id, epoch, evidence).await?;
     Ok(store

@@ -92,6 +92,7 @@ pub(super) fn raise(
         evidence: match delivered.family() {
             Family::Question => Evidence::Request {
                 content: admission.content.clone(),
+                form: None,
             },
             Family::Stop => Evidence::Boundary,
         },

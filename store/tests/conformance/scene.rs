@@ -254,6 +254,7 @@ pub(crate) fn delivery(owner: &str, seconds: i64) -> Delivery {
 pub(crate) fn asked() -> Evidence {
     Evidence::Request {
         content: r#"{"asked":true}"#.to_owned(),
+        form: None,
     }
 }
 

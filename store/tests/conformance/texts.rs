@@ -198,6 +198,7 @@ async fn questions<S: Store>(scene: &Scene<S>, text: &str) -> Outcome {
     let delivered = store.deliver(admitted.id, delivery("worker", 60)).await;
     let evidence = Evidence::Request {
         content: text_json(text),
+        form: None,
     };
     let epoch = delivered.unwrap().epoch;
     let acknowledged = store.acknowledge(admitted.id, epoch, evidence).await;

@@ -75,14 +75,11 @@ fn of_open_steps(steps: &[PlanStep]) -> PlanQuestion {
     PlanQuestion {
         kind: PLAN_EXECUTE,
         details: InterruptDetails {
-            r#type: InterruptType::HumanReview,
-            reason: open_steps(steps),
-            choices: Vec::new(),
-            confirmation_items: Vec::new(),
             context_for_decision:
                 "Approve to carry them out. To drop them, change the plan. Words let the model \
                                    change it."
                     .to_owned(),
+            ..InterruptDetails::new(InterruptType::HumanReview, open_steps(steps))
         },
         source: StopSource::System,
         allowed: &OF_PLAN,
@@ -97,12 +94,12 @@ fn of_failure(error: &str, attempts: u32) -> PlanQuestion {
     PlanQuestion {
         kind: PLAN_EXECUTE,
         details: InterruptDetails {
-            r#type: InterruptType::HumanReview,
-            reason: format!("The plan cannot go on, after {tries}: {error}"),
-            choices: Vec::new(),
-            confirmation_items: Vec::new(),
             context_for_decision: "An answer without words tries again; words change the plan."
                 .to_owned(),
+            ..InterruptDetails::new(
+                InterruptType::HumanReview,
+                format!("The plan cannot go on, after {tries}: {error}"),
+            )
         },
         source: StopSource::System,
         allowed: &OF_PLAN,
@@ -263,6 +260,7 @@ impl Driver {
         }
         let evidence = Evidence::Request {
             content: taken.content.clone(),
+            form: None,
         };
         let store = record.store();
         Ok(store.acknowledge(taken.id, taken.epoch, evidence).await?)
@@ -286,7 +284,7 @@ impl Driver {
     }
 
     fn admission(&self, open: &OpenQuestion, asked: &PlanQuestion) -> Result<Admission, KeepError> {
-        self.live.stored_interrupts.admission(NewQuestion {
+        let admission = self.live.stored_interrupts.admission(NewQuestion {
             interrupt: open.interrupt,
             node: &open.node,
             kind: asked.kind,
@@ -298,6 +296,7 @@ impl Driver {
             key: &format!("{}#{}/{}", open.node, open.turn, open.interrupt),
             allowed: asked.allowed,
             recurrence: Recurrence::Verbatim,
-        })
+        })?;
+        Ok(admission.answered_in(asked.details.form()))
     }
 }

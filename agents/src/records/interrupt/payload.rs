@@ -1,4 +1,4 @@
-//! The five fields that all payloads share, written once.
+//! The six fields that all payloads share, written once.
 
 /// Declares a payload: the shared fields, then the agent's own.
 macro_rules! payload {
@@ -30,6 +30,9 @@ macro_rules! payload {
             pub confirmation_items: Vec<::routing_core::ConfirmationItem>,
             /// What one needs to know to decide.
             pub context_for_decision: String,
+            /// What an answer is. Say it whenever you ask: whoever answers is offered what fits, and nothing else.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub answer_form: Option<::routing_core::AnswerForm>,
             $($(#[$field_documentation])* pub $field: $type,)*
         }
 
@@ -41,6 +44,7 @@ macro_rules! payload {
                     choices: self.choices.clone(),
                     confirmation_items: self.confirmation_items.clone(),
                     context_for_decision: self.context_for_decision.clone(),
+                    answer_form: self.answer_form,
                 }
             }
         }
@@ -54,6 +58,7 @@ macro_rules! payload {
                     choices: details.choices,
                     confirmation_items: details.confirmation_items,
                     context_for_decision: details.context_for_decision,
+                    answer_form: details.answer_form,
                     $($field: ::core::default::Default::default(),)*
                 }
             }

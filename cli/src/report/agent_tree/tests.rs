@@ -136,13 +136,7 @@ fn discovery() -> Tale {
         interrupt: InterruptId::generate(),
         node: workers[1].clone(),
         kind: "DISCOVERY_AGENT",
-        details: InterruptDetails {
-            r#type: InterruptType::HumanReview,
-            reason: "which way?".to_owned(),
-            choices: Vec::new(),
-            confirmation_items: Vec::new(),
-            context_for_decision: String::new(),
-        },
+        details: InterruptDetails::new(InterruptType::HumanReview, "which way?"),
         payload: serde_json::Value::Null,
     });
     tale.status(&workers[1], "DISCOVERY_AGENT", NodeState::WaitingReview);

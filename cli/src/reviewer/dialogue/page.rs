@@ -1,6 +1,7 @@
 //! What a question looks like.
 
 use journal::tool::ToolQuestionKind;
+use routing_core::AnswerForm;
 use routing_core::review::{Question, QuestionKind};
 
 use super::super::consent::{CONSENTS, suggested};
@@ -76,7 +77,7 @@ impl QuestionPage<'_> {
     /// The line of what can be typed, and the prompt.
     pub(super) fn prompt(&self) -> String {
         if let QuestionKind::UnfilledRequest { .. } = self.question.kind {
-            return self.prompt_line("e write the request · ? help");
+            return self.prompt_line("e write the request · x reject · ? help");
         }
         match self.asks {
             Some(ToolQuestionKind::Permission) => {
@@ -94,25 +95,24 @@ impl QuestionPage<'_> {
             None => {}
         }
         let mut parts = Vec::new();
-        match self.question.details.choices.len() {
-            0 => parts.push("write an answer".to_owned()),
-            1 => parts.push("1 choose, or write an answer".to_owned()),
-            count => parts.push(format!("1-{count} choose, or write an answer")),
+        let form = self.question.details.form();
+        let count = self.question.details.choices.len();
+        match (form, count) {
+            (Some(AnswerForm::YesOrNo), _) => parts.push("y yes · n no".to_owned()),
+            (_, 0) => parts.push("write an answer".to_owned()),
+            (Some(AnswerForm::OneOf), _) => parts.push(format!("1-{count} choose exactly one")),
+            (_, 1) => parts.push("1 choose, or write an answer".to_owned()),
+            _ => parts.push(format!("1-{count} choose, or write an answer")),
         }
         if self.question.routes.len() > 1 {
             parts.push("r reroute".to_owned());
         }
         parts.push("e edit".to_owned());
-        if self.can_be_rejected() {
+        if form != Some(AnswerForm::YesOrNo) {
             parts.push("x reject".to_owned());
         }
         parts.push("? help".to_owned());
         self.prompt_line(&parts.join(" · "))
-    }
-
-    /// Whether a no is an answer: what is decided and lacks its request alone takes none.
-    pub(super) fn can_be_rejected(&self) -> bool {
-        !matches!(self.question.kind, QuestionKind::UnfilledRequest { .. })
     }
 
     /// The prompt for the answer's target.
@@ -207,6 +207,7 @@ impl QuestionPage<'_> {
             ),
             ("e {…}", "the same at once, as JSON"),
             ("s", "show all that the agent sent"),
+            ("y  n", "yes or no, where that is asked; n: words says why"),
             (
                 "x: words",
                 "reject it, with or without words: nothing of what was asked about is done",

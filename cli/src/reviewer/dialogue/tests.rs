@@ -2,7 +2,8 @@
 
 use routing_core::review::{Answer, Question, QuestionKind};
 use routing_core::{
-    Choice, ConfirmationItem, InterruptDetails, InterruptId, InterruptType, NodeId, RunId, Verdict,
+    AnswerForm, Choice, ConfirmationItem, InterruptDetails, InterruptId, InterruptType, NodeId,
+    RunId, Verdict,
 };
 use serde_json::json;
 
@@ -33,6 +34,7 @@ fn question() -> Question {
             ],
             confirmation_items: Vec::new(),
             context_for_decision: "there are 7 folders".to_owned(),
+            answer_form: None,
         },
         payload: json!({"reason": "two ways"}),
         target: "DISCOVERY_ORCHESTRATOR",
@@ -333,4 +335,48 @@ fn what_a_tool_asks_for_is_filled_in_field_by_field_with_its_defaults() {
     );
     let answer = type_lines(&question, &["n"]).unwrap();
     assert_eq!(answer.selected_choices, ["reject"]);
+}
+
+#[test]
+fn where_a_yes_or_a_no_is_wanted_one_letter_says_it() {
+    let question = Question {
+        details: InterruptDetails {
+            answer_form: Some(AnswerForm::YesOrNo),
+            ..InterruptDetails::new(InterruptType::HumanReview, "go on?")
+        },
+        ..question()
+    };
+    let shown = Dialogue::new(&question, 80, Palette::PLAIN).opening();
+    assert!(shown.contains("y yes · n no · r reroute"), "{shown}");
+    for (typed, verdict, text) in [
+        ("y", Verdict::Approve, None),
+        ("yes: but slowly", Verdict::Approve, Some("but slowly")),
+        ("n", Verdict::Reject, None),
+        ("no: it is late", Verdict::Reject, Some("it is late")),
+    ] {
+        let answer = type_lines(&question, &[typed]).unwrap();
+        assert_eq!(answer.verdict(), verdict, "{typed}");
+        assert_eq!(answer.text.as_deref(), text, "{typed}");
+        assert_eq!(answer.check(&question), Ok(()), "{typed}");
+    }
+    let words = type_lines(&question, &["perhaps"]).unwrap();
+    let refused = words.check(&question).unwrap_err().to_string();
+    assert!(refused.contains("answer yes or no"), "{refused}");
+}
+
+#[test]
+fn where_exactly_one_is_wanted_two_are_refused_and_the_prompt_says_so() {
+    let mut question = question();
+    question.details.answer_form = Some(AnswerForm::OneOf);
+    let shown = Dialogue::new(&question, 80, Palette::PLAIN).opening();
+    assert!(shown.contains("1-2 choose exactly one"), "{shown}");
+    let check = |line| type_lines(&question, &[line]).unwrap().check(&question);
+    assert_eq!(check("1"), Ok(()));
+    for wrong in ["1,2", "neither"] {
+        let refused = check(wrong).unwrap_err().to_string();
+        assert!(
+            refused.contains("choose exactly one of by-folder, by-layer"),
+            "{refused}"
+        );
+    }
 }

@@ -143,3 +143,37 @@ async fn a_yes_an_answer_and_a_reroute_are_told_apart_and_have_a_route() {
     let chosen = run.get("questions/chosen").await.fine();
     assert_eq!(chosen["decision"]["choices"], json!(["no"]));
 }
+
+#[tokio::test]
+async fn a_question_that_wants_a_yes_or_a_no_takes_nothing_else_and_its_program_is_told_of_a_wrong_form()
+ {
+    let desk = Desk::open().await;
+    let run = desk.run().await;
+    let mut asked = question("REFUNDS");
+    asked["answer_form"] = json!("yes_or_no");
+    let refused = run.put("questions/pay", &asked).await;
+    let refused = refused.refused(422, "invalid-body");
+    let detail = refused["detail"].as_str().unwrap();
+    assert!(
+        detail.contains("/answer_form") && detail.contains("`one_of`"),
+        "{refused}"
+    );
+    asked["choices"] = json!([]);
+    let open = run.put("questions/pay", &asked).await.fine();
+    let words = json!({"decision": "respond", "message": "perhaps"});
+    let refused = desk.decides(&open["interrupt_id"], &words).await;
+    let refused = refused.refused(422, "decision-not-allowed");
+    let allowed = json!(["approve", "edit", "reject", "ignore", "reroute", "cancel"]);
+    assert_eq!(refused["allowed_decisions"], allowed);
+    let other = run.put("questions/pay", &question("REFUNDS")).await;
+    let other = other.refused(422, "idempotency-conflict");
+    assert!(
+        other["differs"].to_string().contains("answer_form"),
+        "{other}"
+    );
+    desk.decides(&open["interrupt_id"], &json!({"decision": "approve"}))
+        .await
+        .fine();
+    let told = run.get("questions/pay?wait_ms=20000").await.fine();
+    assert_eq!(told["decided_as"], "approved");
+}

@@ -80,12 +80,16 @@ class Agent:
         context: str | None = None,
         choices: Sequence[str | Choice] = (),
         confirmations: Sequence[Confirmation] = (),
+        answer_form: api.AnswerFormName | None = None,
         fields: Mapping[str, Any] | None = None,
         deadline: datetime.timedelta | None = None,
     ) -> Decided:
         """Asks a person, once, and waits for the decision. A rule or the policy may decide without a person.
 
         Look with `match` at what comes back before anything is done: only `Approved` says yes to what was asked.
+
+        `answer_form` says what an answer is: exactly one of the choices, any of them, words, or yes or no. People are
+        offered what fits, and nothing else is taken.
 
         Asked again with the same key, it is the question that is there; another question, agent, choice or field under a
         key that was used raises `IdempotencyConflict`. It is `Expired` when nobody decides before the
@@ -99,6 +103,7 @@ class Agent:
             context=context,
             choices=choices,
             confirmations=confirmations,
+            answer_form=answer_form,
             fields=fields,
             deadline=deadline,
         )

@@ -140,6 +140,7 @@ class Operator:
         reroute_to: str | None = None,
         choices: Sequence[str | Choice] = (),
         confirmations: Sequence[Confirmation] = (),
+        answer_form: api.AnswerFormName | None = None,
         context: str | None = None,
         event_id: str | None = None,
     ) -> RequestFate:
@@ -158,6 +159,7 @@ class Operator:
             "contextForDecision": context or "",
             "choices": [_event_choice(choice) for choice in choices],
             "confirmationItems": [_event_confirmation(item) for item in confirmations],
+            "answerForm": answer_form,
         }
         return RequestFate.of_json(await self._transport.post("/v1/interrupt-requests", body))
 

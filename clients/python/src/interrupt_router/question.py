@@ -109,6 +109,7 @@ def question_body(
     context: str | None,
     choices: Iterable[str | Choice],
     confirmations: Iterable[Confirmation],
+    answer_form: api.AnswerFormName | None,
     fields: Mapping[str, Any] | None,
     deadline: datetime.timedelta | None,
 ) -> api.QuestionBody:
@@ -119,6 +120,7 @@ def question_body(
         "reason": reason,
         "choices": [(Choice(choice) if isinstance(choice, str) else choice).body() for choice in choices],
         "confirmations": [item.body() for item in confirmations],
+        "answer_form": answer_form,
         "fields": dict(fields or {}),
         "deadline_ms": round(deadline.total_seconds() * 1000) if deadline else None,
     }

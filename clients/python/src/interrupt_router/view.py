@@ -98,6 +98,8 @@ class Interrupt(View):
     context: str = field(default="", metadata=called("context_for_decision"))
     choices: list[OfferedChoice] = field(default_factory=list)
     confirmations: list[ConfirmationItem] = field(default_factory=list, metadata=called("confirmation_items"))
+    answer_form: api.AnswerFormName | None = None
+    """What an answer is, where the asker says so."""
     fields: dict[str, Any] = field(default_factory=dict)
     allowed_decisions: list[api.DecisionName] = field(default_factory=list)
     routes: list[OfferedRoute] = field(default_factory=list)

@@ -92,7 +92,7 @@ export class Operator {
 
   /** Asks a running agent to interrupt itself; the answer to its next question then goes to `rerouteTo`. */
   requestInterrupt(agent: Target, reason: string, options: InterruptRequestOptions = {}): Promise<EventState> {
-    const { rerouteTo, choices = [], confirmations = [], context, eventId = randomId() } = options;
+    const { rerouteTo, choices = [], confirmations = [], answerForm, context, eventId = randomId() } = options;
     const { timestamp = new Date().toISOString() } = options;
     const event = {
       eventId,
@@ -105,6 +105,7 @@ export class Operator {
       contextForDecision: context,
       choices: choices.map((it) => choice(typeof it === 'string' ? { value: it } : it)),
       confirmationItems: confirmations.map(confirmation),
+      answerForm,
     } satisfies Body<api.InterruptRequestEvent>;
     // An event has the names of its own form, which are not those of other bodies.
     return this.transport.body({ method: 'POST', path: '/v1/interrupt-requests', rawBody: event });

@@ -55,6 +55,8 @@ export interface InterruptRequestOptions {
   readonly rerouteTo?: string;
   readonly choices?: readonly (string | { readonly value: string; readonly label?: string; readonly description?: string })[];
   readonly confirmations?: readonly Confirmation[];
+  /** What an answer shall be. */
+  readonly answerForm?: api.AnswerFormName;
   /** What one needs to know to decide. */
   readonly context?: string;
   /** Random where it is absent. It is one event, however often it is published with the same id, timestamp and words. */

@@ -35,6 +35,8 @@ export interface Question {
     /** What a refusal leads to. */
     readonly impactIfNo?: string;
   }[];
+  /** What an answer is: people are offered what fits, and nothing else is taken. Without it, an answer may be anything. */
+  readonly answerForm?: api.AnswerFormName;
   /** Data that people see beside the question. */
   readonly fields?: JsonObject;
   /** How long there is to answer. */
@@ -84,7 +86,7 @@ export class Agent<W extends Workflow = Workflow> {
   }
 
   private async asked(question: Question): Promise<Decided<W>> {
-    const { key, reason, context, choices, confirmations, fields, deadlineMs } = question;
+    const { key, reason, context, choices, confirmations, answerForm, fields, deadlineMs } = question;
     const body = {
       agentId: this.id,
       kind: this.kind,
@@ -92,6 +94,7 @@ export class Agent<W extends Workflow = Workflow> {
       context,
       choices: choices?.map((it) => choice(typeof it === 'string' ? { value: it } : it)),
       confirmations: confirmations?.map(confirmation),
+      answerForm,
       fields,
       deadlineMs,
     } satisfies Body<api.QuestionBody>;

@@ -204,6 +204,7 @@ fn rebuilt(event: &EventId, interrupt: &Interrupt, target: &str) -> Option<Named
         choices: Vec::new(),
         confirmation_items: Vec::new(),
         context_for_decision: String::new(),
+        answer_form: None,
     })
 }
 

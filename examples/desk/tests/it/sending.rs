@@ -39,6 +39,7 @@ async fn a_supervisors_event_sets_the_target_of_the_agents_next_interrupt() {
             choices: Vec::new(),
             confirmation_items: Vec::new(),
             context_for_decision: String::new(),
+            answer_form: None,
         };
         // The agent comes to be, and looks at the account, which is not open yet.
         while AgentDirectory::<Colleague>::find(&*run.nodes(), &node).is_none() {

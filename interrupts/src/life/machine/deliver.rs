@@ -8,7 +8,7 @@ use crate::digest::Digest;
 use crate::life::effect::{Effect, Notice};
 use crate::life::event::Evidence;
 use crate::life::interrupt::{BoundReroute, Interrupt, Lease};
-use crate::life::lane::Family;
+use crate::life::lane::{Family, narrow};
 use crate::life::refusal::Refusal;
 use crate::life::review::Review;
 use crate::life::state::State;
@@ -89,8 +89,9 @@ impl Interrupt {
         match (self.family(), evidence) {
             (Family::Stop, Evidence::Cancelled) => {}
             (Family::Stop, Evidence::Boundary) if self.mode == StopMode::Graceful => {}
-            (Family::Question, Evidence::Request { content }) => {
+            (Family::Question, Evidence::Request { content, form }) => {
                 draft.next.content.clone_from(content);
+                narrow(&mut draft.next.allowed, *form);
             }
             (Family::Stop, Evidence::Boundary | Evidence::Request { .. })
             | (Family::Question, Evidence::Boundary | Evidence::Cancelled) => {

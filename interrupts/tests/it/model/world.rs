@@ -174,6 +174,7 @@ pub(super) fn acknowledge(epoch: u64, pending: Option<BoundReroute>) -> Event {
         epoch,
         evidence: Evidence::Request {
             content: "{}".to_owned(),
+            form: None,
         },
         pending,
     }

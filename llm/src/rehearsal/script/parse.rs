@@ -8,9 +8,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::Script;
-use super::raw::{RawEvent, RawInterrupt, RawPerson, RawScript, RawStep, RawSupervisor};
+use super::raw::{RawPerson, RawScript, RawStep, RawSupervisor};
 use super::step::{
-    AnswerStep, InterruptStep, PersonAnswer, ScriptedEvent, StepSelector, SupervisorStep,
+    AnswerStep, InterruptStep, PersonAnswer, ScriptedInterrupt, StepSelector, SupervisorStep,
 };
 
 /// The version of the script's form that is read.
@@ -176,27 +176,23 @@ impl StepReader<'_> {
     ) -> Result<InterruptStep, ScriptError> {
         let (shared, own): (Map<_, _>, Map<_, _>) = fields
             .into_iter()
-            .partition(|(name, _)| RawInterrupt::FIELDS.contains(&name.as_str()));
+            .partition(|(name, _)| ScriptedInterrupt::FIELDS.contains(&name.as_str()));
         if let Some(known) = self.vocabulary.interrupt_fields.get(&when.agent) {
             for name in own.keys() {
                 if !known.contains(name) {
                     // A kind whose interrupts say no more than the shared part lists the shared fields itself.
                     let own = known.iter().map(String::as_str);
-                    let own = own.filter(|field| !RawInterrupt::FIELDS.contains(field));
-                    let all: Vec<&str> = RawInterrupt::FIELDS.into_iter().chain(own).collect();
+                    let own = own.filter(|field| !ScriptedInterrupt::FIELDS.contains(field));
+                    let all: Vec<&str> = ScriptedInterrupt::FIELDS.into_iter().chain(own).collect();
                     let reason = format!("unknown field; known are: {}", all.join(", "));
                     return Err(self.error(&format!("interrupt.{name}"), reason));
                 }
             }
         }
-        let raw: RawInterrupt = self.shaped("interrupt", Value::Object(shared))?;
+        let interrupt: ScriptedInterrupt = self.shaped("interrupt", Value::Object(shared))?;
         Ok(InterruptStep {
             when,
-            interrupt_type: raw.r#type,
-            reason: raw.reason,
-            choices: raw.choices,
-            confirmation_items: raw.confirmation_items,
-            context_for_decision: raw.context_for_decision,
+            interrupt,
             own,
         })
     }
@@ -205,34 +201,17 @@ impl StepReader<'_> {
         let RawSupervisor { when, event } = raw;
         self.agent("supervisor.when.agent", &when.agent)?;
         let turn = self.counted("supervisor.when.turn", when.turn)?;
-        let RawEvent {
-            source_agent_type,
-            reroute_to_agent_type,
-            interrupt_type,
-            reason,
-            choices,
-            confirmation_items,
-            context_for_decision,
-        } = event;
-        if let Some(source) = &source_agent_type {
+        if let Some(source) = &event.source_agent_type {
             self.agent("supervisor.event.sourceAgentType", source)?;
         }
-        if let Some(target) = &reroute_to_agent_type {
+        if let Some(target) = &event.reroute_to_agent_type {
             self.route("supervisor.event.rerouteToAgentType", target)?;
         }
         Ok(SupervisorStep {
             agent: when.agent,
             turn,
             node: when.node,
-            event: ScriptedEvent {
-                source_agent_type,
-                reroute_to_agent_type,
-                interrupt_type,
-                reason,
-                choices,
-                confirmation_items,
-                context_for_decision,
-            },
+            event,
         })
     }
 

@@ -1,11 +1,10 @@
 //! The script as it is written, before names are checked.
 
 use routing_core::model::Purpose;
-use routing_core::{Choice, ConfirmationItem, InterruptType};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::step::ScriptedAnswer;
+use super::step::{ScriptedAnswer, ScriptedEvent};
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -35,32 +34,11 @@ fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<V
     Value::deserialize(deserializer).map(Some)
 }
 
-/// The fields that every interrupt has.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct RawInterrupt {
-    pub(super) r#type: InterruptType,
-    pub(super) reason: String,
-    pub(super) choices: Option<Vec<Choice>>,
-    pub(super) confirmation_items: Option<Vec<ConfirmationItem>>,
-    pub(super) context_for_decision: Option<String>,
-}
-
-impl RawInterrupt {
-    pub(super) const FIELDS: [&'static str; 5] = [
-        "type",
-        "reason",
-        "choices",
-        "confirmationItems",
-        "contextForDecision",
-    ];
-}
-
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawSupervisor {
     pub(super) when: RawTrigger,
-    pub(super) event: RawEvent,
+    pub(super) event: ScriptedEvent,
 }
 
 #[derive(Debug, Deserialize)]
@@ -69,21 +47,6 @@ pub(super) struct RawTrigger {
     pub(super) agent: String,
     pub(super) turn: u32,
     pub(super) node: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct RawEvent {
-    pub(super) source_agent_type: Option<String>,
-    pub(super) reroute_to_agent_type: Option<String>,
-    pub(super) interrupt_type: InterruptType,
-    pub(super) reason: String,
-    #[serde(default)]
-    pub(super) choices: Vec<Choice>,
-    #[serde(default)]
-    pub(super) confirmation_items: Vec<ConfirmationItem>,
-    #[serde(default)]
-    pub(super) context_for_decision: String,
 }
 
 #[derive(Debug, Deserialize)]

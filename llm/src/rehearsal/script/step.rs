@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use routing_core::model::{ModelCaller, Purpose};
-use routing_core::{Choice, ConfirmationItem, InterruptType};
-use serde::Deserialize;
+use routing_core::{AnswerForm, Choice, ConfirmationItem, InterruptType};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 /// Which calls a step is for.
@@ -43,45 +43,50 @@ impl StepSelector {
 pub struct InterruptStep {
     /// When.
     pub when: StepSelector,
-    /// What the interrupt does.
-    pub interrupt_type: InterruptType,
-    /// Why it is raised.
-    pub reason: String,
-    /// The answers that it offers; made up where they are left out.
-    pub choices: Option<Vec<Choice>>,
-    /// What must be confirmed; made up where it is left out.
-    pub confirmation_items: Option<Vec<ConfirmationItem>>,
-    /// What one needs to know to decide; made up where it is left out.
-    pub context_for_decision: Option<String>,
+    /// What every interrupt has.
+    pub interrupt: ScriptedInterrupt,
     /// Fields of the agent's own kind of interrupt.
     pub own: Map<String, Value>,
+}
+
+/// The fields that every interrupt has; what is left out is made up.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ScriptedInterrupt {
+    /// What the interrupt does.
+    pub r#type: InterruptType,
+    /// Why it is raised.
+    pub reason: String,
+    /// The answers that it offers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub choices: Option<Vec<Choice>>,
+    /// What must be confirmed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confirmation_items: Option<Vec<ConfirmationItem>>,
+    /// What one needs to know to decide.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_for_decision: Option<String>,
+    /// What an answer is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer_form: Option<AnswerForm>,
+}
+
+impl ScriptedInterrupt {
+    pub(super) const FIELDS: [&'static str; 6] = [
+        "type",
+        "reason",
+        "choices",
+        "confirmationItems",
+        "contextForDecision",
+        "answerForm",
+    ];
 }
 
 impl InterruptStep {
     /// The fields of the interrupt that are given.
     pub(crate) fn fields(&self) -> Map<String, Value> {
-        let mut fields = Map::new();
-        fields.insert("type".to_owned(), json!(self.interrupt_type));
-        fields.insert("reason".to_owned(), json!(self.reason));
-        let optional = [
-            (
-                "choices",
-                self.choices.as_ref().map(|choices| json!(choices)),
-            ),
-            (
-                "confirmationItems",
-                self.confirmation_items.as_ref().map(|items| json!(items)),
-            ),
-            (
-                "contextForDecision",
-                self.context_for_decision.as_ref().map(|text| json!(text)),
-            ),
-        ];
-        for (name, value) in optional {
-            if let Some(value) = value {
-                fields.insert(name.to_owned(), value);
-            }
-        }
+        let interrupt = json!(self.interrupt);
+        let mut fields = interrupt.as_object().cloned().unwrap_or_default();
         fields.extend(self.own.clone());
         fields
     }
@@ -119,7 +124,8 @@ pub struct SupervisorStep {
 }
 
 /// An event without what only a run knows: its id, the node and the time.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ScriptedEvent {
     /// The agent type that the event is for; that of the agent where it is left out.
     pub source_agent_type: Option<String>,
@@ -130,11 +136,16 @@ pub struct ScriptedEvent {
     /// Why it is raised.
     pub reason: String,
     /// The answers that it offers.
+    #[serde(default)]
     pub choices: Vec<Choice>,
     /// What must be confirmed.
+    #[serde(default)]
     pub confirmation_items: Vec<ConfirmationItem>,
     /// What one needs to know to decide.
+    #[serde(default)]
     pub context_for_decision: String,
+    /// What an answer is.
+    pub answer_form: Option<AnswerForm>,
 }
 
 /// What a person answers to an interrupt.

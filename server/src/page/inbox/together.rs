@@ -30,14 +30,14 @@ const MOST: usize = 100;
 
 /// Whether it can be decided so: a question that a yes or a no answers whole, of which everything can be shown.
 fn is_plain(interrupt: &Interrupt) -> bool {
-    let question = QuestionContent::of(interrupt);
+    let details = interrupt.details();
     let about = ToolQuestionContent::of(&interrupt.content);
     interrupt.family() == Family::Question
         && interrupt.state == Life::AwaitingReview
         && interrupt.held_by.is_none()
-        && interrupt.allowed.contains(&Verdict::Approve)
-        && question.choices.is_empty()
-        && question.confirmation_items.is_empty()
+        && interrupt.verdicts().any(|it| it == Verdict::Approve)
+        && details.choices.is_empty()
+        && details.confirmation_items.is_empty()
         && about.is_none_or(|about| !about.tool_call.is_excerpt)
 }
 

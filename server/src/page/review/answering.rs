@@ -1,9 +1,9 @@
 //! The answer to a question: what can be chosen, confirmed, written and decided.
 
-use control::{QuestionContent, target_of};
+use control::target_of;
 use interrupts::life::{Claim, Family, Interrupt, Verdict};
 use maud::{Markup, html};
-use routing_core::{Choice, ConfirmationItem};
+use routing_core::{AnswerForm, ConfirmationItem, InterruptDetails};
 use serde_json::Value;
 
 use super::status::meanwhile;
@@ -18,7 +18,7 @@ use crate::wire::{kind_of, label};
 /// The possible decisions, with their fields. While another reviewer has claimed it, the form can be filled in but not sent.
 pub(super) fn answer_form(
     interrupt: &Interrupt,
-    (question, request): (&QuestionContent, Option<&Value>),
+    (details, request): (&InterruptDetails, Option<&Value>),
     caller: &Caller,
     claim: Option<&Claim>,
     filled: Option<&FormFields>,
@@ -31,18 +31,18 @@ pub(super) fn answer_form(
         form.stack.deciding method="post" action=(format!("/review/{}", interrupt.id)) id="decision" {
             (bound_to(interrupt))
             @if asks {
-                @if !question.choices.is_empty() || !question.confirmation_items.is_empty() {
+                @if !details.choices.is_empty() || !details.confirmation_items.is_empty() {
                     div.asked tabindex="0" role="group" aria-label="What the agent offers" {
-                        (choices(&question.choices, filled))
-                        (confirmations(&question.confirmation_items, filled))
+                        (choices(details, filled))
+                        (confirmations(&details.confirmation_items, filled))
                     }
                 }
             }
-            label for="text" { @if asks { "In your own words (may be empty)" } @else { "New input for the agent (may be empty)" } }
+            label for="text" { (words_label(interrupt, details)) }
             textarea id="text" name="text" rows="4" { (text) }
             (rules::remember(interrupt, caller, filled))
             (meanwhile(&html! {}))
-            (buttons(interrupt, claim))
+            (buttons(interrupt, details, claim))
             (elsewhere(interrupt, claim, filled))
             @if asks && allows(interrupt, Verdict::Edit) && let Some(schema) = request {
                 @let is_input = kind_of(interrupt) == "human_input";
@@ -126,6 +126,17 @@ const OF_A_QUESTION: [Button; 5] = [
     ),
 ];
 
+const OF_YES_OR_NO: [Button; 4] = [
+    (Verdict::Approve, "Yes", "it may do as it proposes"),
+    (
+        Verdict::Reject,
+        "No",
+        "nothing of what it asked about is done",
+    ),
+    OF_A_QUESTION[3],
+    OF_A_QUESTION[4],
+];
+
 const OF_A_STOP: [Button; 3] = [
     (
         Verdict::Resume,
@@ -144,10 +155,26 @@ const OF_A_STOP: [Button; 3] = [
     ),
 ];
 
-fn buttons(interrupt: &Interrupt, claim: Option<&Claim>) -> Markup {
-    let named: &[Button] = match interrupt.family() {
-        Family::Question => &OF_A_QUESTION,
-        Family::Stop => &OF_A_STOP,
+/// What is written in the field for words.
+fn words_label(interrupt: &Interrupt, details: &InterruptDetails) -> &'static str {
+    match (interrupt.family(), details.form()) {
+        (Family::Stop, _) => "New input for the agent (may be empty)",
+        (Family::Question, Some(AnswerForm::Words)) => "In your own words",
+        (
+            Family::Question,
+            Some(AnswerForm::OneOf | AnswerForm::AnyOf | AnswerForm::YesOrNo) | None,
+        ) => "In your own words (may be empty)",
+    }
+}
+
+fn buttons(interrupt: &Interrupt, details: &InterruptDetails, claim: Option<&Claim>) -> Markup {
+    let named: &[Button] = match (interrupt.family(), details.form()) {
+        (Family::Question, Some(AnswerForm::YesOrNo)) => &OF_YES_OR_NO,
+        (
+            Family::Question,
+            Some(AnswerForm::OneOf | AnswerForm::AnyOf | AnswerForm::Words) | None,
+        ) => &OF_A_QUESTION,
+        (Family::Stop, _) => &OF_A_STOP,
     };
     let allowed = || {
         named
@@ -166,15 +193,21 @@ fn buttons(interrupt: &Interrupt, claim: Option<&Claim>) -> Markup {
     }
 }
 
-fn choices(choices: &[Choice], filled: Option<&FormFields>) -> Markup {
+fn choices(details: &InterruptDetails, filled: Option<&FormFields>) -> Markup {
+    let (legend, sort) = match details.form() {
+        Some(AnswerForm::OneOf) => ("Choose one", "radio"),
+        Some(AnswerForm::AnyOf | AnswerForm::Words | AnswerForm::YesOrNo) | None => {
+            ("Choose any", "checkbox")
+        }
+    };
     html! {
-        @if !choices.is_empty() {
-            fieldset { legend { "Choose" }
-                @for (number, choice) in choices.iter().enumerate() {
+        @if !details.choices.is_empty() {
+            fieldset { legend { (legend) }
+                @for (number, choice) in details.choices.iter().enumerate() {
                     @let id = format!("choice-{number}");
                     @let chosen = filled.is_some_and(|filled| filled.all("choice").any(|value| value == choice.value));
                     p.choice {
-                        input type="checkbox" id=(id) name="choice" value=(choice.value) checked[chosen];
+                        input type=(sort) id=(id) name="choice" value=(choice.value) checked[chosen];
                         label for=(id) { strong { (visible(&choice.label)) } " " span { (visible(&choice.description)) } }
                     }
                 }

@@ -38,7 +38,7 @@ fn named(
 ) -> Option<(String, String)> {
     let of = |name: &str| Some((name.to_owned(), value.to_owned()));
     if let Some(id) = name.strip_prefix(CONFIRM) {
-        let items = &question.confirmation_items;
+        let items = &question.details.confirmation_items;
         let prompt = items.iter().find(|item| item.id == id);
         return of(prompt.map_or(id, |item| &item.prompt));
     }
@@ -49,7 +49,11 @@ fn named(
     match name {
         "decision" => Some(("Your decision".to_owned(), label(value))),
         "choice" => {
-            let choice = question.choices.iter().find(|choice| choice.value == value);
+            let choice = question
+                .details
+                .choices
+                .iter()
+                .find(|choice| choice.value == value);
             let shown = choice.map_or(value, |choice| &choice.label);
             Some(("Chosen".to_owned(), shown.to_owned()))
         }

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use interrupts::store::Run;
 use jiff::SignedDuration;
 use routing_core::schema::Dialect;
-use routing_core::{Choice, ConfirmationItem};
+use routing_core::{AnswerForm, Choice, ConfirmationItem};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
@@ -26,7 +26,7 @@ use crate::body::StrictJson;
 use crate::feed::Concern;
 use crate::parameters::{Parameters, Segments, wrong};
 use crate::problem::Problem;
-use crate::wire::{DialectName, SchemaView, WorkQuestionView};
+use crate::wire::{AnswerFormName, DialectName, SchemaView, WorkQuestionView};
 
 /// The longest time that a question may wait, in milliseconds: a year.
 const LONGEST_PATIENCE: u64 = 31_536_000_000;
@@ -81,6 +81,11 @@ pub(crate) struct QuestionBody {
     /// What must be confirmed.
     #[serde(default)]
     confirmations: Vec<ConfirmationBody>,
+    /// What an answer is: exactly one of the choices, any of them, words, or yes or no. Reviewers are offered what
+    /// fits, and nothing else is taken. Where it is absent, an answer may be anything.
+    #[serde(default)]
+    #[schema(value_type = Option<AnswerFormName>)]
+    answer_form: Option<AnswerForm>,
     /// The agent's own fields.
     #[serde(default)]
     fields: Map<String, Value>,
@@ -123,6 +128,7 @@ impl QuestionBody {
             context: self.context,
             choices: choices.collect(),
             confirmations: confirmations.collect(),
+            answer_form: self.answer_form,
             fields: self.fields,
             allowed: Vec::new(),
             patience,

@@ -181,13 +181,7 @@ impl FeedOccurrences {
             interrupt,
             kind: self.agents.get(&node).map_or("", |agent| agent.kind),
             node,
-            details: InterruptDetails {
-                r#type,
-                reason,
-                choices: Vec::new(),
-                confirmation_items: Vec::new(),
-                context_for_decision: String::new(),
-            },
+            details: InterruptDetails::new(r#type, reason),
             payload: Value::Null,
         })
     }
