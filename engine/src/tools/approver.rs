@@ -153,10 +153,11 @@ fn answer_of(row: &Interrupt) -> Result<PermissionAnswer, KeepError> {
     let (answer, _confidence) = decision.answer().map_err(unreadable)?;
     let shown: Option<CallDigest> =
         ToolQuestionContent::of(&row.content).and_then(|matter| matter.tool_call.digest);
+    let words = answer.text.filter(|words| !words.trim().is_empty());
     Ok(match (decision.verdict, shown, answer.edited_request) {
-        (Verdict::Approve, Some(digest), None) => PermissionAnswer::Approve { digest },
-        (Verdict::Edit, _, Some(arguments)) => PermissionAnswer::Edit { arguments },
-        (verdict, _, _) => deny(match answer.text {
+        (Verdict::Approve, Some(digest), None) => PermissionAnswer::Approve { digest, words },
+        (Verdict::Edit, _, Some(arguments)) => PermissionAnswer::Edit { arguments, words },
+        (verdict, _, _) => deny(match words {
             Some(text) => format!("a person says: {text}"),
             None if verdict == Verdict::Reject => "a person does not allow it".to_owned(),
             None => "the answer allows nothing".to_owned(),

@@ -102,6 +102,7 @@ pub fn left_out_call(intent: &str, reason: &str) -> serde_json::Result<String> {
         call: call.id,
         tool: call.tool,
         edited: None,
+        words: None,
         end: CallEnd::not_seen(reason),
     })
 }

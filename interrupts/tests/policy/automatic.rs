@@ -126,7 +126,7 @@ fn a_policy_answers_in_the_form_that_the_question_wants() {
         narrow(&mut question.allowed, Some(form));
         policy(&format!("[[rule]]\n{rule}\n")).decide(&question, DecisionId::generate())
     };
-    let approve = "answer = \"approve\"\nanswer_text = \"yes\"";
+    let approve = "answer = \"approve\"";
     let verdict = Verdict::Approve;
     assert_eq!(
         asked(said(AnswerForm::OneOf, approve)),

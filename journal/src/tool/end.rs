@@ -181,6 +181,9 @@ pub struct ToolMessage {
     /// The arguments that it ran with, if a person changed them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edited: Option<Value>,
+    /// What the person said who allowed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub words: Option<String>,
     /// How it ended.
     #[serde(flatten)]
     pub end: CallEnd,
@@ -189,10 +192,13 @@ pub struct ToolMessage {
 impl ToolMessage {
     /// What the model reads: never empty.
     pub fn text(&self) -> String {
-        let text = wording::result(&self.end);
-        match &self.edited {
-            Some(arguments) => format!("A person changed the arguments to: {arguments}\n{text}"),
-            None => text,
+        let mut text = wording::result(&self.end);
+        if let Some(words) = &self.words {
+            text = format!("The person who allowed it says: {words}\n{text}");
         }
+        if let Some(arguments) = &self.edited {
+            text = format!("A person changed the arguments to: {arguments}\n{text}");
+        }
+        text
     }
 }

@@ -96,6 +96,7 @@ impl StoredCallEnd {
         // The arguments that a person changed come before the rest.
         let unedited = ToolMessage {
             edited: None,
+            words: None,
             ..message.clone()
         };
         let mut said = (!is_result).then(|| first_line(&unedited.text()));

@@ -275,6 +275,7 @@ mod tests {
                 call: CallId::new("1"),
                 tool: "shell".to_owned(),
                 edited: None,
+                words: None,
                 end,
             };
             let note = may_still_run(&message.end).unwrap();

@@ -110,7 +110,7 @@ fn the_known_fields_of_an_interrupt_are_told_once() {
     let error = Script::parse(&script, &vocabulary).unwrap_err();
     assert_eq!(
         error.reason(),
-        "unknown field; known are: type, reason, choices, confirmationItems, contextForDecision"
+        "unknown field; known are: type, reason, choices, confirmationItems, contextForDecision, answerForm"
     );
 }
 

@@ -9,7 +9,7 @@ use tracing::field::Empty;
 use tracing::{Instrument as _, Span, info_span};
 
 use super::ExecutorConfig;
-use super::permitted::{Permitted, skipped};
+use super::permitted::{Permitted, PersonsPart, skipped};
 use crate::arguments;
 use crate::call_log::{CallLogError, CallPosition};
 use crate::callbacks::tell;
@@ -67,37 +67,33 @@ impl OneCall<'_> {
     }
 
     async fn in_span(self) -> Result<ToolMessage, CallLogError> {
-        if let Some((end, edited)) = self.made_before().await? {
-            return self.ended(end, edited).await;
+        if let Some((end, part)) = self.made_before().await? {
+            return self.ended(end, part).await;
         }
         if let Some(message) = self.config.call_log.known(&self.place, &self.call).await? {
             // It was reported when it ended.
             return Ok(message);
         }
         let mut permitted = self.permitted().await;
-        let (end, edited) = loop {
+        let (end, part) = loop {
             let allowed = match permitted {
                 Ok(allowed) => allowed,
-                Err(end) => break (end, None),
+                Err(end) => break (end, PersonsPart::default()),
             };
-            let edited = allowed.edited.then(|| allowed.call.arguments.clone());
+            let part = allowed.persons_part();
             match self.run(allowed).await {
-                Ok(end) | Err(Early::End(end)) => break (end, edited),
+                Ok(end) | Err(Early::End(end)) => break (end, part),
                 Err(Early::Ledger(error)) => return Err(error),
                 Err(Early::Changed(changed)) => {
                     permitted = changed.ask(self.config, self.turn).await;
                 }
             }
         };
-        self.ended(end, edited).await
+        self.ended(end, part).await
     }
 
-    async fn ended(
-        &self,
-        end: CallEnd,
-        edited: Option<Value>,
-    ) -> Result<ToolMessage, CallLogError> {
-        let message = self.message(end, edited);
+    async fn ended(&self, end: CallEnd, part: PersonsPart) -> Result<ToolMessage, CallLogError> {
+        let message = self.message(end, part);
         self.config
             .call_log
             .end(&self.place, &self.call, &message)
@@ -108,7 +104,7 @@ impl OneCall<'_> {
 
     /// The end of a call that an earlier process has made and not recorded, where exactly what it was to leave behind is
     /// there; and its arguments, where a person had changed them.
-    async fn made_before(&self) -> Result<Option<(CallEnd, Option<Value>)>, CallLogError> {
+    async fn made_before(&self) -> Result<Option<(CallEnd, PersonsPart)>, CallLogError> {
         let config = self.config;
         let Some(begun) = config.call_log.begun(&self.place, &self.call).await? else {
             return Ok(None);
@@ -128,7 +124,11 @@ impl OneCall<'_> {
         }
         let asked_for = arguments::read(&self.call.arguments).ok();
         let edited = (asked_for.as_ref() != Some(&call.arguments)).then_some(call.arguments);
-        Ok(made.map(|output| (CallEnd::Finished { output }, edited)))
+        let part = PersonsPart {
+            edited,
+            words: None,
+        };
+        Ok(made.map(|output| (CallEnd::Finished { output }, part)))
     }
 
     /// What a tool gets that only reads.
@@ -212,11 +212,12 @@ impl OneCall<'_> {
         running.drive(work.in_current_span()).await
     }
 
-    fn message(&self, end: CallEnd, edited: Option<Value>) -> ToolMessage {
+    fn message(&self, end: CallEnd, part: PersonsPart) -> ToolMessage {
         ToolMessage {
             call: self.call.id.clone(),
             tool: self.call.tool.clone(),
-            edited,
+            edited: part.edited,
+            words: part.words,
             end: end.within_limit(),
         }
     }

@@ -23,7 +23,18 @@ pub(super) struct Permitted {
     /// What was shown to the person who allowed it.
     shown: Option<String>,
     /// Whether a person changed the arguments.
-    pub(super) edited: bool,
+    edited: bool,
+    /// What the person said who allowed it.
+    words: Option<String>,
+}
+
+/// What a person had to do with a call that was made.
+#[derive(Default)]
+pub(super) struct PersonsPart {
+    /// The arguments, if a person changed them.
+    pub(super) edited: Option<Value>,
+    /// What the person said who allowed it.
+    pub(super) words: Option<String>,
 }
 
 impl Permitted {
@@ -52,6 +63,7 @@ impl Permitted {
             approval: None,
             shown: None,
             edited: false,
+            words: None,
         };
         permitted.refuse_denied_path(config).map_err(|end| *end)?;
         match config.policy.decide(&permitted.call) {
@@ -85,18 +97,20 @@ impl Permitted {
             answer = config.approver.ask(request, &context.scope) => answer,
         };
         match answer {
-            PermissionAnswer::Approve { digest } => Ok(Self {
+            PermissionAnswer::Approve { digest, words } => Ok(Self {
                 approval: Some(Approval::of(digest)),
+                words,
                 ..self
             }),
             PermissionAnswer::Edit { .. } if !self.is_as_shown(config, turn).await => {
                 Box::pin(self.ask(config, turn)).await
             }
-            PermissionAnswer::Edit { arguments } => {
+            PermissionAnswer::Edit { arguments, words } => {
                 let mut edited = self.with(arguments, config).map_err(|end| *end)?;
                 // The person's arguments are final, and their preview is the change that is made.
                 edited.shown = edited.tool().preview(&edited.call, &context).await;
                 edited.approval = Some(Approval::of(edited.digest(config)));
+                edited.words = words;
                 Ok(edited)
             }
             PermissionAnswer::Deny { reason } => Err(CallEnd::Denied { reason }),
@@ -151,6 +165,14 @@ impl Permitted {
         let context = ToolContext::new(turn.scope().child(), config.workspace.clone());
         let now = self.registered.tool.preview(&self.call, &context).await;
         now.as_ref() == Some(shown)
+    }
+
+    /// What a person had to do with it.
+    pub(super) fn persons_part(&self) -> PersonsPart {
+        PersonsPart {
+            edited: self.edited.then(|| self.call.arguments.clone()),
+            words: self.words.clone(),
+        }
     }
 
     /// What was shown to the person who allowed it.

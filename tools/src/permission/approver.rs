@@ -32,11 +32,15 @@ pub enum PermissionAnswer {
     Approve {
         /// Of what was shown.
         digest: CallDigest,
+        /// What the person says beside it, for the model.
+        words: Option<String>,
     },
     /// It may be made with other arguments, once.
     Edit {
         /// The arguments. They are checked like those of the model.
         arguments: Value,
+        /// What the person says beside it, for the model.
+        words: Option<String>,
     },
     /// It may not be made.
     Deny {

@@ -72,7 +72,10 @@ impl Approver for Town {
         if asked < 20 {
             self.may_meddle(2);
         }
-        PermissionAnswer::Approve { digest }
+        PermissionAnswer::Approve {
+            digest,
+            words: None,
+        }
     }
 }
 
@@ -179,7 +182,10 @@ impl Approver for Willing {
     async fn ask(&self, request: PermissionRequest, _scope: &StopScope) -> PermissionAnswer {
         self.0.fetch_add(1, Ordering::SeqCst);
         let digest = request.digest;
-        PermissionAnswer::Approve { digest }
+        PermissionAnswer::Approve {
+            digest,
+            words: None,
+        }
     }
 }
 

@@ -185,7 +185,10 @@ struct Editing(&'static str);
 impl Approver for Editing {
     async fn ask(&self, _request: PermissionRequest, _scope: &StopScope) -> PermissionAnswer {
         let arguments = json!({"path": self.0});
-        PermissionAnswer::Edit { arguments }
+        PermissionAnswer::Edit {
+            arguments,
+            words: None,
+        }
     }
 }
 

@@ -44,17 +44,27 @@ impl Approver for Person {
         let digest = request.digest;
         self.asked.lock().unwrap().push(request);
         match self.habit.clone() {
-            Habit::Approves => PermissionAnswer::Approve { digest },
+            Habit::Approves => PermissionAnswer::Approve {
+                digest,
+                words: None,
+            },
             Habit::ApprovesTheFirst => PermissionAnswer::Approve {
                 digest: self.digest_of_first(),
+                words: None,
             },
-            Habit::Edits(arguments) => PermissionAnswer::Edit { arguments },
+            Habit::Edits(arguments) => PermissionAnswer::Edit {
+                arguments,
+                words: None,
+            },
             Habit::Denies => PermissionAnswer::Deny {
                 reason: "not today".to_owned(),
             },
             Habit::TakesTime(long) => {
                 tokio::time::sleep(long).await;
-                PermissionAnswer::Approve { digest }
+                PermissionAnswer::Approve {
+                    digest,
+                    words: None,
+                }
             }
         }
     }

@@ -130,6 +130,31 @@ async fn a_call_that_is_denied_does_not_run_and_its_agent_is_told_why() {
 }
 
 #[tokio::test]
+async fn what_is_said_beside_a_yes_or_an_edit_reaches_the_agent() {
+    let said = |answer: Answer| Answer {
+        text: Some("but only this once".to_owned()),
+        ..answer
+    };
+    let edited = Answer {
+        edited_request: Some(json!({"name": "c", "ms": 0})),
+        ..Answer::default()
+    };
+    let told = "The person who allowed it says: but only this once\nall of";
+    for (answer, expected) in [
+        (said(chosen("approve")), format!("{told} a")),
+        (
+            said(edited),
+            format!("A person changed the arguments to: {{\"ms\":0,\"name\":\"c\"}}\n{told} c"),
+        ),
+    ] {
+        let done = Arc::new(Done::default());
+        let (stage, calls) = stage(once(), &done, careful(), Decider::saying(answer));
+        assert_completed(&stage.execute().await);
+        assert_eq!(results(&calls, WORKER)[0], expected);
+    }
+}
+
+#[tokio::test]
 async fn saying_nothing_allows_nothing() {
     let done = Arc::new(Done::default());
     let person = Decider::saying(Answer::default());

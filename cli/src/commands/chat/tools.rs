@@ -46,12 +46,14 @@ impl PermissionQuestion {
     /// Allows exactly what was shown, once.
     pub(super) fn allow(self) {
         let digest = self.request.digest;
-        self.say(PermissionAnswer::Approve { digest });
+        let words = None;
+        self.say(PermissionAnswer::Approve { digest, words });
     }
 
     /// Allows it with other arguments, which are checked as the model's are.
     pub(super) fn edit(self, arguments: Value) {
-        self.say(PermissionAnswer::Edit { arguments });
+        let words = None;
+        self.say(PermissionAnswer::Edit { arguments, words });
     }
 
     /// Refuses it.

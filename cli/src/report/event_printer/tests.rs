@@ -194,6 +194,7 @@ fn what_of_a_tool_may_still_run_is_shown_whatever_it_wrote() {
             call: CallId::new("1"),
             tool: "shell".to_owned(),
             edited: None,
+            words: None,
             end: CallEnd::Finished { output },
         }),
     };

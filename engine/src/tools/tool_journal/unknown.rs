@@ -89,6 +89,7 @@ impl ToolJournal {
             call: call.id.clone(),
             tool: call.tool.clone(),
             edited: None,
+            words: None,
             end,
         };
         let recorded = self.record(place, &message).await;

@@ -25,7 +25,9 @@ impl Composer<'_> {
             }
             let must = required(demands).any(|other| other == name);
             let away = name.starts_with("returnTo") && home != Some(name);
-            if let Some(value) = self.member(schema, name, must, away, place) {
+            // Made up, it would refuse what people answer.
+            let unsaid = away || name == "answerForm";
+            if let Some(value) = self.member(schema, name, must, unsaid, place) {
                 object.insert(name.clone(), value);
             }
         }
