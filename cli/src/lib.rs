@@ -43,6 +43,7 @@ mod policy;
 mod program;
 mod progress;
 mod question;
+mod quoted;
 mod refused;
 mod report;
 mod request;

@@ -78,6 +78,7 @@ fn paste(state: &mut ScreenState, text: &str) {
 
 fn press(state: &mut ScreenState, key: KeyEvent) -> Vec<Action> {
     let control = key.modifiers.contains(KeyModifiers::CONTROL);
+    let has_left = std::mem::take(&mut state.has_left);
     if state.chord {
         state.chord = false;
         if key.code == KeyCode::Char('k') {
@@ -133,7 +134,7 @@ fn press(state: &mut ScreenState, key: KeyEvent) -> Vec<Action> {
         }) => in_prompt(state, label, text, purpose, key),
         // What is chosen is being carried out; the screens go then.
         None if state.is_visit => Vec::new(),
-        None if key.code == KeyCode::Esc => escape(state),
+        None if key.code == KeyCode::Esc => escape(state, has_left),
         None if state.is_composing => in_composer(state, key),
         None => on_screen(state, key),
     }
@@ -174,14 +175,15 @@ fn remember_text(state: &mut ScreenState, purpose: Purpose, text: &Input) {
 }
 
 /// Esc with nothing open: interrupts the focused agent, and opens its window at once. In a review or the help, it
-/// leaves that.
-pub(super) fn escape(state: &mut ScreenState) -> Vec<Action> {
+/// leaves that; whoever presses it once more, or among the questions, is asked first.
+pub(super) fn escape(state: &mut ScreenState, has_left: bool) -> Vec<Action> {
     match state.screen {
         Screen::Help => {
-            let _there_was = state.go_back();
+            state.has_left = state.go_back();
             return Vec::new();
         }
         Screen::Review(_) => {
+            state.has_left = !state.is_composing;
             if !std::mem::take(&mut state.is_composing) && !state.go_back() {
                 state.go(Screen::Inbox);
             }
@@ -207,7 +209,23 @@ pub(super) fn escape(state: &mut ScreenState) -> Vec<Action> {
         }
         return Vec::new();
     };
-    // What the agent has not read can be edited, or sent when it continues.
+    if has_left || state.screen == Screen::Inbox {
+        let grace = state.grace;
+        let who = node
+            .as_ref()
+            .map_or_else(|| run.to_string(), NodeId::to_string);
+        state.overlay = Some(Overlay::Confirm {
+            question: format!("Pause {who}?"),
+            actions: vec![Action::Interrupt { run, node, grace }],
+            over: None,
+        });
+        return Vec::new();
+    }
+    interrupt_marked(state, run, node)
+}
+
+/// Interrupts what is marked. What the agent has not read can be edited, or sent when it continues.
+fn interrupt_marked(state: &mut ScreenState, run: RunId, node: Option<NodeId>) -> Vec<Action> {
     let mut actions = state.empty_queue(run, node.as_ref());
     actions.splice(0..0, interrupt(state, run, node, None));
     actions
@@ -277,7 +295,12 @@ fn in_confirm(
             if let Some(modal) = over {
                 state.keep_words(&modal.text);
             }
-            actions
+            match actions.as_slice() {
+                [Action::Interrupt { run, node, .. }] => {
+                    interrupt_marked(state, *run, node.clone())
+                }
+                _ => actions,
+            }
         }
         KeyCode::Char('n' | 'N') | KeyCode::Esc => {
             state.overlay = over.map(Overlay::Modal);

@@ -94,6 +94,8 @@ pub(super) struct ScreenState {
     pub(super) going_on: GoingOn,
     /// How long a stop by Esc may be graceful.
     pub(super) grace: Grace,
+    /// Whether the last key was an Esc that has left a review or the help.
+    pub(super) has_left: bool,
     /// Whether the screens are there for one window only, and go with it.
     pub(super) is_visit: bool,
     /// The window of a visit, as it was when what was chosen in it was carried out.
@@ -126,6 +128,7 @@ impl ScreenState {
             taken_back: TakenBack::default(),
             going_on: GoingOn::default(),
             grace: Grace::OF_ESCAPE,
+            has_left: false,
             is_visit: false,
             visited: None,
         }

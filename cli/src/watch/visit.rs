@@ -77,7 +77,7 @@ impl Visit {
         });
         let _nothing_is_open = state.refresh(screens.reading.next().await?);
         // The agents are notified before the screen changes: some terminals answer late.
-        for action in escape(&mut state) {
+        for action in escape(&mut state, false) {
             screens.tasks.begin(action);
         }
         if let Some(Overlay::Modal(modal)) = &mut state.overlay {

@@ -90,7 +90,7 @@ fn esc_opens_the_window_at_once_and_asks_the_agent_to_pause() {
 }
 
 #[test]
-fn esc_in_a_review_goes_back_to_the_list_and_stops_nothing() {
+fn esc_in_a_review_goes_back_to_the_list_and_stops_nothing_unasked() {
     let seed = Seed::new();
     let run = seed.run();
     seed.question(&run);
@@ -101,8 +101,20 @@ fn esc_in_a_review_goes_back_to_the_list_and_stops_nothing() {
     screen.exp_string("shall it go").unwrap();
     press(&mut screen, "\x1b");
     screen.exp_string("expires").unwrap();
+    // Whoever leaves twice is asked; n, or Esc, is no.
+    for no in ["n", "\x1b"] {
+        press(&mut screen, "\x1b");
+        screen.exp_string("Pause orchestrator").unwrap();
+        press(&mut screen, no);
+        screen.exp_string("Nothing was done").unwrap();
+    }
     let interrupts = seed.interrupts(&run);
     assert_eq!(interrupts.len(), 1, "{interrupts:#?}");
+    press(&mut screen, "\x1b");
+    screen.exp_string("Pause orchestrator").unwrap();
+    press(&mut screen, "y");
+    screen.exp_string("modify the plan").unwrap();
+    until("a pause is asked for", || seed.interrupts(&run).len() == 2);
     leave(&mut screen);
 }
 

@@ -13,7 +13,7 @@ use crate::ask::{AskError, CorrectionObserver};
 use crate::context::{LlmCallContext, RouteSnapshot};
 use crate::ids::{DecisionId, EventId, InterruptId};
 use crate::interrupt::{InterruptType, SealedInterrupt};
-use crate::model::{ModelCaller, Purpose};
+use crate::model::{ModelCaller, ModelError, Purpose};
 use crate::outcome::Outcome;
 use crate::review::{Answer, Question, QuestionKind};
 use crate::route::RouteId;
@@ -211,6 +211,10 @@ where
                 Ok(Ok((asked.routing, FilledBy::Model { corrections })))
             }
             Ok(Outcome::Interrupted { reason, .. }) => Err(Unresolved::Interrupted(reason)),
+            // A model that will not carry the decision out says so in its provider's own way: a person reads why.
+            Err(AskError::Model(refused @ ModelError::Refused { .. })) => {
+                Ok(Err(refused.to_string()))
+            }
             Err(AskError::Model(source)) => {
                 let interrupt = context.interrupt;
                 Err(HandleError::Model { interrupt, source }.into())

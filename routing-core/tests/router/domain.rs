@@ -232,6 +232,10 @@ impl LanguageModel for ScriptedModel {
                 detail: "nothing left to say".to_owned(),
             });
         };
+        if let Some(detail) = text.strip_prefix("refused: ") {
+            let detail = detail.to_owned();
+            return Err(ModelError::Refused { detail });
+        }
         Ok(Outcome::Completed(ModelReply {
             tool_requests: Vec::new(),
             text,

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use routing_core::Outcome;
-use serde_json::Value;
 use tokio::sync::Semaphore;
 use tracing::field::Empty;
 use tracing::{Instrument as _, Span, info_span};

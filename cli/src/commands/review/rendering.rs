@@ -8,14 +8,16 @@ use routing_core::handler::ReviewDecision;
 use crate::address::full;
 use crate::advice::advised;
 use crate::asking;
+use crate::layout::screen_size;
 use crate::palette::{Palette, Tone};
 use crate::question;
+use crate::quoted::quoted;
 use crate::refused::decided;
 use crate::reviewer::Alone;
 use crate::state_words::state_words;
 use crate::time::instant;
 use crate::view::{in_words, kept_json};
-use crate::visible::{visible_line, visible_lines};
+use crate::visible::visible_line;
 
 /// Everything known of it.
 pub(super) fn page(
@@ -114,11 +116,12 @@ fn asked_text(interrupt: &Interrupt, palette: Palette) -> String {
             format!("{page}\n    {}\n", palette.paint(Tone::Faint, &goes))
         }
         Err(_no_question) => {
-            let mut text = String::from("\n");
-            for line in visible_lines(&question::reason(interrupt)) {
-                text.push_str(&format!("    {line}\n"));
-            }
-            text
+            let (columns, _rows) = screen_size();
+            let author = format!("    {} writes:", interrupt.requested_by.name);
+            let reason = question::reason(interrupt);
+            let words = quoted((Tone::Plain, &reason), columns, "    ").into_iter();
+            let words: String = words.map(|(_tone, line)| line + "\n").collect();
+            format!("\n{}\n{words}", palette.paint(Tone::Faint, &author))
         }
     }
 }

@@ -8,7 +8,7 @@ use super::super::consent::{CONSENTS, suggested};
 use super::form::Form;
 use crate::layout::{columns_of, fit, wrap};
 use crate::palette::{Palette, Tone};
-use crate::question::own_rows;
+use crate::quoted::asked_lines;
 use crate::visible::{visible_line, visible_lines};
 
 /// The widest column of labels.
@@ -53,20 +53,9 @@ impl QuestionPage<'_> {
             lines.extend(self.painted(Tone::Bad, &text));
         }
         lines.push(String::new());
-        lines.extend(self.painted(Tone::Strong, &visible_line(&question.details.reason)));
+        let asked = asked_lines(question, self.columns, "    ").into_iter();
+        lines.extend(asked.map(|(tone, line)| self.palette.paint(tone, &line)));
         lines.extend(self.why());
-        let context = question.details.context_for_decision.trim();
-        if !context.is_empty() {
-            lines.push(String::new());
-            if let Some(ToolQuestionKind::Permission | ToolQuestionKind::UnknownOutcome) = self.asks
-            {
-                lines.extend(self.painted(Tone::Faint, "Checked by Interrupt Router:"));
-            }
-            for line in visible_lines(context) {
-                lines.extend(wrap(&line, self.columns, "    "));
-            }
-        }
-        lines.extend(self.own_rows());
         if !question.details.choices.is_empty() {
             lines.push(String::new());
             lines.extend(self.choices());
@@ -287,20 +276,6 @@ impl QuestionPage<'_> {
         };
         let mut lines = vec![String::new()];
         lines.extend(self.painted(Tone::Plain, &text));
-        lines
-    }
-
-    /// What the agent adds to its question, in fields of its own.
-    fn own_rows(&self) -> Vec<String> {
-        if self.asks.is_some() {
-            return Vec::new();
-        }
-        let rows = own_rows(&self.question.payload);
-        let mut lines: Vec<String> = rows.iter().take(1).map(|_row| String::new()).collect();
-        for (name, value) in rows {
-            let row = format!("{}: {}", visible_line(&name), visible_line(&value));
-            lines.extend(wrap(&row, self.columns, "    "));
-        }
         lines
     }
 

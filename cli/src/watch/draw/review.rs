@@ -2,18 +2,21 @@
 
 use control::Destination;
 use interrupts::life::{Family, Interrupt, Verdict};
+use journal::tool::ToolQuestionKind;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
-use routing_core::review::{Question, QuestionKind};
+use routing_core::review::Question;
 use routing_core::{ConfirmationItem, InterruptId};
 
 use super::agents::text;
 use super::{Theme, draw_text, packed};
 use crate::advice::advised;
 use crate::asking;
-use crate::question::{self, own_rows};
+use crate::palette::Tone;
+use crate::question;
+use crate::quoted::{self, Painted};
 use crate::refused::decided;
 use crate::reviewer::suggested;
 use crate::state_words::state_words;
@@ -38,10 +41,14 @@ pub(super) fn draw(
         return;
     };
     let mut lines = heading(interrupt, state, look);
+    let width = usize::from(area.width.saturating_sub(2));
     match question::question(interrupt) {
-        Ok(question) => lines.extend(asked_lines(interrupt, &question, state, look)),
+        Ok(question) => lines.extend(asked_lines(interrupt, &question, state, (look, width))),
         Err(_it_stops) => {
-            lines.extend(paragraph(&interrupt.reason, look));
+            let author = format!("{} writes:", interrupt.requested_by.name);
+            lines.push(Line::styled(author, look.faint()));
+            let words = quoted::quoted((Tone::Plain, &interrupt.reason), width, "");
+            lines.extend(painted(words, look));
             let askings = asking::lines(interrupt);
             if !askings.is_empty() {
                 lines.push(Line::default());
@@ -98,34 +105,30 @@ fn paragraph(given: &str, look: Theme) -> Vec<Line<'static>> {
         .collect()
 }
 
+/// Lines as the theme paints them.
+fn painted(lines: Vec<Painted>, look: Theme) -> impl Iterator<Item = Line<'static>> {
+    lines.into_iter().map(move |(tone, line)| {
+        let style = match tone {
+            Tone::Strong => look.strong(),
+            Tone::Faint => look.faint(),
+            Tone::Plain | Tone::Good | Tone::Bad | Tone::Waiting | Tone::Active | Tone::Route => {
+                look.plain()
+            }
+        };
+        Line::styled(line, style)
+    })
+}
+
 fn asked_lines(
     interrupt: &Interrupt,
     question: &Question,
     state: &ScreenState,
-    look: Theme,
+    (look, width): (Theme, usize),
 ) -> Vec<Line<'static>> {
     let details = &question.details;
-    let mut lines: Vec<Line<'static>> = visible_lines(&details.reason)
-        .into_iter()
-        .map(|line| Line::styled(line, look.strong()))
-        .collect();
-    if !details.context_for_decision.is_empty() {
-        lines.push(Line::default());
-        lines.extend(paragraph(&details.context_for_decision, look));
-    }
-    let is_tool = matches!(question.kind, QuestionKind::Tool { .. });
-    let rows = if is_tool {
-        Vec::new()
-    } else {
-        own_rows(&question.payload)
-    };
-    lines.extend(rows.iter().take(1).map(|_row| Line::default()));
-    for (name, value) in rows {
-        lines.push(Line::from(vec![
-            Span::styled(format!("{}: ", visible_line(&name)), look.faint()),
-            Span::raw(visible_line(&value)),
-        ]));
-    }
+    let is_tool = ToolQuestionKind::of(question).is_some();
+    let mut lines: Vec<Line<'static>> =
+        painted(quoted::asked_lines(question, width, ""), look).collect();
     if !details.choices.is_empty() {
         lines.push(Line::default());
     }

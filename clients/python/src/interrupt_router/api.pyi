@@ -33,6 +33,9 @@ class AnswerBody(TypedDict):
     answer: Any
 
 
+AnswerFormName: TypeAlias = Literal['one_of', 'any_of', 'words', 'yes_or_no']
+
+
 class AskQuery(TypedDict):
     epoch: int
     wait_ms: NotRequired[int | None]
@@ -187,6 +190,7 @@ ProblemCode: TypeAlias = Literal['malformed', 'invalid-parameter', 'unauthentica
 
 class QuestionBody(TypedDict):
     agent_id: str
+    answer_form: NotRequired[AnswerFormName | None]
     choices: NotRequired[list[ChoiceBody]]
     confirmations: NotRequired[list[ConfirmationBody]]
     context: NotRequired[str]
@@ -515,6 +519,7 @@ class InterruptBody(TypedDict):
 
 
 class InterruptRequestEvent(TypedDict):
+    answerForm: NotRequired[AnswerFormName | None]
     choices: NotRequired[list[EventChoice]]
     confirmationItems: NotRequired[list[EventConfirmation]]
     contextForDecision: NotRequired[str]
@@ -532,6 +537,7 @@ class InterruptView(TypedDict):
     agent_id: str
     agent_type: str
     allowed_decisions: list[DecisionName]
+    answer_form: NotRequired[AnswerFormName | None]
     askings: list[AskingView]
     assignee: NotRequired[str | None]
     choices: list[ChoiceView]

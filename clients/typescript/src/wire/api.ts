@@ -99,6 +99,11 @@ export interface components {
             /** @description The object, or the text of it as it came. */
             readonly answer: unknown;
         };
+        /**
+         * @description What an answer to a question is.
+         * @enum {string}
+         */
+        readonly AnswerFormName: "one_of" | "any_of" | "words" | "yes_or_no";
         readonly AskQuery: {
             readonly epoch: number;
             readonly waitMs?: number;
@@ -387,6 +392,8 @@ export interface components {
         };
         /** @description An event that asks a running agent to interrupt itself. */
         readonly InterruptRequestEvent: {
+            /** @description What an answer shall be; anything where it is absent. */
+            readonly answerForm?: components["schemas"]["AnswerFormName"] | null;
             /** @description The answers that shall be offered. */
             readonly choices?: readonly components["schemas"]["EventChoice"][];
             /** @description What shall be confirmed. */
@@ -423,6 +430,8 @@ export interface components {
             readonly agentType: string;
             /** @description What may be decided. */
             readonly allowedDecisions: readonly components["schemas"]["DecisionName"][];
+            /** @description What an answer is, where the asker says so. */
+            readonly answerForm?: components["schemas"]["AnswerFormName"] | null;
             /** @description Who asks for the stop, the first one first. Empty where it is a question. */
             readonly askings: readonly components["schemas"]["AskingView"][];
             /** @description Who shall look at it. */
@@ -586,6 +595,11 @@ export interface components {
         readonly QuestionBody: {
             /** @description The agent: `root`, or below it as `root/refunds`. It is there from now on. */
             readonly agentId: string;
+            /**
+             * @description What an answer is: exactly one of the choices, any of them, words, or yes or no. Reviewers are offered what
+             *     fits, and nothing else is taken. Where it is absent, an answer may be anything.
+             */
+            readonly answerForm?: components["schemas"]["AnswerFormName"] | null;
             /** @description The answers to choose from. */
             readonly choices?: readonly components["schemas"]["ChoiceBody"][];
             /** @description What must be confirmed. */
@@ -1012,6 +1026,7 @@ export type AgentsBody = components['schemas']['AgentsBody'];
 export type AgentsQuery = components['schemas']['AgentsQuery'];
 export type AgentsView = components['schemas']['AgentsView'];
 export type AnswerBody = components['schemas']['AnswerBody'];
+export type AnswerFormName = components['schemas']['AnswerFormName'];
 export type AskQuery = components['schemas']['AskQuery'];
 export type AskedAgentView = components['schemas']['AskedAgentView'];
 export type AskingView = components['schemas']['AskingView'];
