@@ -320,3 +320,18 @@ async def test_a_decision_wakes_the_question_of_an_earlier_worker(router: Router
 
         assert await eventually(decided) == ["refund"]
         assert (await asked(taken)).decision.choices == ["yes"]
+
+
+async def test_a_question_that_says_what_an_answer_is_takes_nothing_else(router: Router, ann: Operator) -> None:
+    async with router.run(DESK) as run:
+        agent = await run.agent("REFUNDS")
+        asking = asyncio.create_task(agent.ask("Refund?", key="refund", answer_form="yes_or_no"))
+        question = await open_question(ann, "Refund?")
+        assert question.answer_form == "yes_or_no"
+        assert "respond" not in question.allowed_decisions
+        with pytest.raises(RouterError, match="`respond` cannot be decided here"):
+            await ann.decide(question, "respond", text="perhaps")
+        await ann.decide(question, "approve")
+        assert isinstance(await asking, Approved)
+        with pytest.raises(RouterError, match="answer_form"):
+            await agent.ask("Which?", key="which", answer_form="one_of")

@@ -120,10 +120,11 @@ def question_body(
         "reason": reason,
         "choices": [(Choice(choice) if isinstance(choice, str) else choice).body() for choice in choices],
         "confirmations": [item.body() for item in confirmations],
-        "answer_form": answer_form,
         "fields": dict(fields or {}),
         "deadline_ms": round(deadline.total_seconds() * 1000) if deadline else None,
     }
     if context is not None:
         body["context"] = context
+    if answer_form is not None:
+        body["answer_form"] = answer_form
     return body

@@ -56,6 +56,7 @@ export interface Interrupt
     | 'state'
     | 'reason'
     | 'contextForDecision'
+    | 'answerForm'
     | 'rerouteToAgentType'
     | 'assignee'
     | 'heldBy'

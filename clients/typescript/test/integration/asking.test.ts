@@ -57,6 +57,18 @@ test('a question waits for its person, whose decision fixes the route that a mod
   assert.equal((await ann.run('asked')).status, 'completed');
 });
 
+test('a question that says what an answer is takes nothing else', async () => {
+  const running = router.run(desk, { alias: 'formed', input: {} }, async (run) => {
+    const answer = await (await run.agent('REFUNDS')).ask({ key: 'refund', reason: 'Refund?', answerForm: 'yes_or_no' });
+    return answer.decidedAs;
+  });
+  const question = await openQuestion(ann, 'formed');
+  assert.equal(question.answerForm, 'yes_or_no');
+  await assert.rejects(ann.decide(question, 'respond', { text: 'perhaps' }), /`respond` cannot be decided here/);
+  await ann.decide(question, 'approve');
+  assert.equal(await running, 'approved');
+});
+
 test('a run that is completed gives its result, and its code is not called', async () => {
   const order = { alias: 'twice', input: { order: 1 } };
   const paid = await router.run(desk, order, async () => ({ paid_at: '10:00', extra: undefined }));
