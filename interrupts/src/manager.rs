@@ -65,7 +65,7 @@ pub use shared::{StopRequests, UnkeptRun};
 pub use shutdown::{RunRest, ShutdownReport};
 pub use status::{ManagerStatus, OwnedRunStatus, StopStatus};
 use taking_over::own_watched_run;
-pub use taking_over::{LOOK_AT_LAPSED, own_run, time_to_outlast};
+pub use taking_over::{own_run, time_to_outlast};
 pub use ticket::{RequestError, StopHandle};
 pub use tree::Reach;
 

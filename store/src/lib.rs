@@ -34,7 +34,7 @@ pub use notifier::notifier_at;
 #[cfg(unix)]
 pub use notifier::{LocalNotifier, NotifierError};
 #[cfg(feature = "postgres")]
-pub use postgres::{Postgres, PostgresLocation, PostgresNotifier, PostgresStore, READS_AT_ONCE};
+pub use postgres::{Postgres, PostgresLocation, PostgresNotifier, PostgresStore};
 pub use relational::LARGEST_BATCH;
 pub use sqlite::{Sqlite, SqliteStore, StoreStatus, until_closed};
 #[cfg(not(feature = "postgres"))]

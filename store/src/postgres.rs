@@ -31,7 +31,6 @@ use writer::DatabaseWriter;
 
 pub use location::PostgresLocation;
 pub use notifier::PostgresNotifier;
-pub use readers::READS_AT_ONCE;
 
 /// A store in a PostgreSQL database. Any number of processes, on any number of machines, may have the same.
 ///

@@ -179,9 +179,7 @@ fn each_crate_can_be_built_from_its_own_folder() {
 fn each_source_file_that_the_architecture_names_is_there() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let crates = LAYERS.map(|(name, _below)| if name == "irq" { "cli" } else { name });
-    let folders = crates
-        .into_iter()
-        .chain(["tests", "examples", "simulation"]);
+    let folders = crates.into_iter().chain(["tests", "examples"]);
     let files: Vec<PathBuf> = folders.flat_map(|it| sources(&root.join(it))).collect();
     let text = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
     let quoted = text.split('`').skip(1).step_by(2);

@@ -184,11 +184,22 @@ fn a_person_sees_the_tool_and_its_input_and_may_leave_it_to_the_agents_user() {
 }
 
 #[test]
-fn words_without_an_approval_are_a_refusal() {
+fn words_beside_a_no_are_told_and_words_alone_are_no_answer() {
     let bench = Bench::new();
-    for decision in ["respond", "cancel"] {
+    for decision in ["reject", "cancel"] {
         let hook = bench.begins("claude-code", &event("PreToolUse", decision), "60s");
         let question = bench.questions(1).remove(0);
+        let words = [
+            "review",
+            &question,
+            "--decision",
+            "respond",
+            "--message",
+            "yes",
+        ];
+        let ended = bench.irq(&words).output().unwrap();
+        let told = String::from_utf8(ended.stderr).unwrap();
+        assert!(told.contains("does not take `respond`"), "{told}");
         bench.does(&[
             "review",
             &question,
@@ -350,7 +361,7 @@ fn an_answer_is_refused_whose_hook_was_killed_while_a_person_thought() {
     screen.exp_string("> ").unwrap();
     hook.kill().unwrap();
     hook.wait().unwrap();
-    screen.send_line("go on").unwrap();
+    screen.send_line("y").unwrap();
     screen
         .exp_string("the program that asked has gone")
         .unwrap();

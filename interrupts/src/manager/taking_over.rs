@@ -10,7 +10,7 @@ use crate::life::Lease;
 use crate::store::{Delivery, Run, RunError, Store};
 
 /// How often an expired lease is checked for renewal.
-pub const LOOK_AT_LAPSED: Duration = Duration::from_millis(500);
+const LOOK_AT_LAPSED: Duration = Duration::from_millis(500);
 
 /// How long a lease that has run out by the clock alone is watched before its run is taken: longer than the time
 /// between two heartbeats of its owner.

@@ -1,6 +1,6 @@
 //! What a store in PostgreSQL costs where there are many: stores that share it, interrupts that are open, runs that
 //! wait, processes that listen; and how long it takes to list, to decide and to resume among them.
-//! `simulation/src/measured.rs` has what this printed.
+//! docs/simulation.md was computed from what this printed.
 //!
 //! `OPEN=1000000 tests/postgres/with cargo bench -p interrupt-router-store --features postgres --bench many`
 

@@ -14,7 +14,7 @@ use crate::query::Found;
 use crate::relational::Database;
 
 /// How many questions of one process PostgreSQL answers at the same time.
-pub const READS_AT_ONCE: usize = 8;
+const READS_AT_ONCE: usize = 8;
 
 /// The connections, opened when they are needed first.
 pub(super) struct Readers {

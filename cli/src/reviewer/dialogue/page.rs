@@ -96,7 +96,10 @@ impl QuestionPage<'_> {
         if self.question.routes.len() > 1 {
             parts.push("r reroute".to_owned());
         }
-        parts.push("e edit".to_owned());
+        let schema = self.question.request_schema.as_object();
+        if schema.is_some_and(|schema| !schema.is_empty()) {
+            parts.push("e edit".to_owned());
+        }
         if form != Some(AnswerForm::YesOrNo) {
             parts.push("x reject".to_owned());
         }

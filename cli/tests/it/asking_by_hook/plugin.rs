@@ -152,7 +152,7 @@ fn a_question_of_opencode_is_answered_as_a_person_decides() {
     bench.decides(&["ignore"]);
     assert_eq!(heard(node), json!([]), "its own user decides");
     let node = bench.is_asked("per_4", &["declared"]);
-    bench.decides(&["respond", "--message", "why?"]);
+    bench.decides(&["reject", "--message", "why?"]);
     let path = json!({"id": "ses_1", "permissionID": "per_4"});
     let declared = json!([{"path": path, "body": {"response": "reject"}}]);
     assert_eq!(heard(node), declared);
