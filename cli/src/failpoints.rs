@@ -34,11 +34,7 @@ pub(crate) fn over(store: Arc<dyn Store>) -> Result<Arc<dyn Store>, Failure> {
         Some(text) => Some(Point::parse(&text).ok_or_else(|| unknown("IRQ_DIE_AT"))?),
         None => None,
     };
-    let plants = Plants::parse(plant.as_deref(), Arc::clone(&store));
+    let plants = Plants::parse(plant.as_deref(), store);
     let plants = plants.ok_or_else(|| unknown("IRQ_PLANT"))?;
-    Ok(Arc::new(MortalStore {
-        store,
-        plants,
-        point,
-    }))
+    Ok(Arc::new(MortalStore { plants, point }))
 }

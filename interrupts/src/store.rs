@@ -18,6 +18,7 @@ mod interrupt;
 mod journal;
 mod message;
 mod node;
+pub mod operations;
 mod outbox;
 mod pages;
 mod purge;

@@ -1,5 +1,6 @@
 //! Faults that are planted, so that one sees that the auditor finds them.
 
+use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -32,6 +33,15 @@ pub(super) struct Plants {
     plant: Plant,
     store: Arc<dyn Store>,
     results: AtomicU32,
+}
+
+/// All that is not faulty is the store's.
+impl Deref for Plants {
+    type Target = dyn Store;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.store
+    }
 }
 
 impl Plants {
