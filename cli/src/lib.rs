@@ -20,7 +20,6 @@ mod backend;
 mod branched;
 mod browser;
 mod commands;
-mod detached;
 mod due;
 mod exit;
 #[cfg(feature = "failpoints")]
