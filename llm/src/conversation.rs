@@ -1,7 +1,6 @@
 //! A conversation with one model: messages are sent, runs answer them, and any of it can be paused or
 //! interrupted from any thread at any moment, without a message lost or a history that no provider takes.
 
-mod blocking;
 mod event;
 mod history;
 mod machine;
@@ -23,7 +22,6 @@ use crate::chat::{ChatModel, ChatUsage};
 use machine::Machine;
 use run::{ConversationInner, ConversationRun, ConversationState};
 
-pub use blocking::{BlockingConversation, BlockingEvents};
 pub use event::{
     ConversationEvent, ConversationRunEnd, ConversationRunError, ConversationStatus, StopOutcome,
 };

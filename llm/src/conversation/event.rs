@@ -139,9 +139,6 @@ pub enum ConversationRunError {
     /// The model gave no answer. The message waits for the next run.
     #[error("the model gave no answer")]
     Model(#[source] Arc<ModelError>),
-    /// The runtime of a blocking conversation is gone.
-    #[error("the runtime of the conversation is gone")]
-    RuntimeGone,
 }
 
 /// What asking for a stop did.
