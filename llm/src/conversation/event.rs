@@ -103,8 +103,6 @@ pub enum ConversationEvent {
         /// Who did it, and why.
         reason: StopReason,
     },
-    /// The last answer was taken back, to be given again.
-    TakenBack,
     /// A run ended, for there was nothing left to answer.
     RunEnded,
 }
