@@ -44,10 +44,9 @@ pub(crate) use planning::PlanArguments;
 #[cfg(feature = "postgres")]
 pub(crate) use serving::StoreCopyArguments;
 pub(crate) use serving::{
-    BenchForm, BenchModelArguments, DoctorArguments, ExecutingArguments, LOCAL_BUS,
-    NewRunArguments, RoleChoice, ServeArguments, StoreCommand, TokenArguments, TokenCommand,
-    TokenCreateArguments, TokenListArguments, TokenRevokeArguments, WholeStoreArguments,
-    WorkerArguments,
+    DoctorArguments, ExecutingArguments, LOCAL_BUS, NewRunArguments, RoleChoice, ServeArguments,
+    StoreCommand, TokenArguments, TokenCommand, TokenCreateArguments, TokenListArguments,
+    TokenRevokeArguments, WholeStoreArguments, WorkerArguments,
 };
 
 /// Runs multi-agent workflows whose interrupts can only go where they are allowed to.
@@ -153,8 +152,6 @@ pub(crate) enum Command {
     Policy(PolicyArguments),
     /// Print a schema as a model would get it
     Schema(SchemaArguments),
-    /// Measure how well a model keeps to its routes, in each form of asking
-    BenchModel(BenchModelArguments),
     /// Print where each agent's interrupt may go
     Routes(RoutesArguments),
     /// Say what is wrong with this installation, and how to fix it

@@ -174,7 +174,6 @@ fn demand_store(command: &Command, store: &StoreArguments) -> Result<(), Failure
         | Command::Token(_)
         | Command::Plan(_)
         | Command::Schema(_)
-        | Command::BenchModel(_)
         | Command::Routes(_)
         | Command::Doctor(_)
         | Command::McpLogin(_)
@@ -219,7 +218,6 @@ fn perform(command: Command, store: &StoreArguments, global: Global) -> anyhow::
         Command::Purge(purge) => commands::purge(&purge, store, global),
         Command::Policy(policy) => commands::policy(&policy, store),
         Command::Schema(schema) => commands::schema(&schema),
-        Command::BenchModel(bench) => commands::bench_model(&bench, global),
         Command::Routes(routes) => commands::routes(&routes, global),
         Command::Doctor(doctor) => commands::doctor(&doctor, store, global),
         Command::Config(config) => commands::config(&config, store, global),
