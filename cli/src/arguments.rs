@@ -9,8 +9,7 @@ mod stored;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
-use interrupts::signals::OnHangup;
+use clap::{ArgAction, Args, Parser, Subcommand};
 use interrupts::{Label, RouteName};
 use journal::Workflow;
 use routing_core::model::Dialect;
@@ -45,10 +44,9 @@ pub(crate) use planning::PlanArguments;
 #[cfg(feature = "postgres")]
 pub(crate) use serving::StoreCopyArguments;
 pub(crate) use serving::{
-    BenchForm, BenchModelArguments, DoctorArguments, ExecutingArguments, LOCAL_BUS,
-    NewRunArguments, RoleChoice, ServeArguments, StoreCommand, TokenArguments, TokenCommand,
-    TokenCreateArguments, TokenListArguments, TokenRevokeArguments, WholeStoreArguments,
-    WorkerArguments,
+    DoctorArguments, ExecutingArguments, LOCAL_BUS, NewRunArguments, RoleChoice, ServeArguments,
+    StoreCommand, TokenArguments, TokenCommand, TokenCreateArguments, TokenListArguments,
+    TokenRevokeArguments, WholeStoreArguments, WorkerArguments,
 };
 
 /// Runs multi-agent workflows whose interrupts can only go where they are allowed to.
@@ -154,8 +152,6 @@ pub(crate) enum Command {
     Policy(PolicyArguments),
     /// Print a schema as a model would get it
     Schema(SchemaArguments),
-    /// Measure how well a model keeps to its routes, in each form of asking
-    BenchModel(BenchModelArguments),
     /// Print where each agent's interrupt may go
     Routes(RoutesArguments),
     /// Say what is wrong with this installation, and how to fix it
@@ -258,33 +254,6 @@ pub(crate) struct TalkArguments {
     /// One CloudEvent a line on standard output, nothing else there
     #[arg(long, help_heading = "Talking")]
     pub(crate) json: bool,
-    /// What follows when the terminal is closed: the run pauses, or goes on without it, tells in a file that is named
-    /// when it begins, and leaves its questions open
-    #[arg(
-        long,
-        value_name = "WHAT",
-        default_value = "pause",
-        help_heading = "Talking"
-    )]
-    pub(crate) on_hangup: HangupChoice,
-}
-
-/// What follows when a terminal is closed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum HangupChoice {
-    /// The run pauses, as with SIGTERM.
-    Pause,
-    /// The run goes on without it.
-    Detach,
-}
-
-impl From<HangupChoice> for OnHangup {
-    fn from(choice: HangupChoice) -> Self {
-        match choice {
-            HangupChoice::Pause => Self::Pause,
-            HangupChoice::Detach => Self::GoOn,
-        }
-    }
 }
 
 /// How far a run may go.

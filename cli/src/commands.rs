@@ -1,6 +1,5 @@
 //! What `irq` can do, one file for each command.
 
-mod bench_model;
 mod chat;
 mod checkpoints;
 mod config;
@@ -34,7 +33,6 @@ mod withdraw;
 
 use std::io::{self, Write};
 
-pub(crate) use bench_model::bench_model;
 pub(crate) use chat::chat;
 pub(crate) use checkpoints::checkpoints;
 pub(crate) use config::config;

@@ -20,7 +20,6 @@ mod backend;
 mod branched;
 mod browser;
 mod commands;
-mod detached;
 mod due;
 mod exit;
 #[cfg(feature = "failpoints")]
@@ -176,7 +175,6 @@ fn demand_store(command: &Command, store: &StoreArguments) -> Result<(), Failure
         | Command::Token(_)
         | Command::Plan(_)
         | Command::Schema(_)
-        | Command::BenchModel(_)
         | Command::Routes(_)
         | Command::Doctor(_)
         | Command::McpLogin(_)
@@ -221,7 +219,6 @@ fn perform(command: Command, store: &StoreArguments, global: Global) -> anyhow::
         Command::Purge(purge) => commands::purge(&purge, store, global),
         Command::Policy(policy) => commands::policy(&policy, store),
         Command::Schema(schema) => commands::schema(&schema),
-        Command::BenchModel(bench) => commands::bench_model(&bench, global),
         Command::Routes(routes) => commands::routes(&routes, global),
         Command::Doctor(doctor) => commands::doctor(&doctor, store, global),
         Command::Config(config) => commands::config(&config, store, global),

@@ -138,14 +138,6 @@ impl ModelChoice {
         }
     }
 
-    /// The same model with another profile, if it has one.
-    pub(crate) fn changed(mut self, change: impl FnOnce(&mut ModelProfile)) -> Self {
-        if let Self::Provider { profile, .. } = &mut self {
-            change(profile);
-        }
-        self
-    }
-
     /// That the model can be offered tools, as far as its server says.
     ///
     /// # Errors

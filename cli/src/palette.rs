@@ -33,6 +33,7 @@ pub(crate) struct Palette {
 
 impl Palette {
     /// Without colours.
+    #[cfg(test)]
     pub(crate) const PLAIN: Self = Self { coloured: false };
 
     /// Colours only on a terminal that knows them, and only if the user did not refuse them.

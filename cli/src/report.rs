@@ -43,14 +43,6 @@ pub(crate) struct Palettes {
     pub(crate) error_output: Palette,
 }
 
-impl Palettes {
-    /// Without colours.
-    pub(crate) const PLAIN: Self = Self {
-        output: Palette::PLAIN,
-        error_output: Palette::PLAIN,
-    };
-}
-
 /// A run that has ended, or is halted.
 #[derive(Debug, Clone)]
 pub(crate) struct Finished {
@@ -101,9 +93,6 @@ pub(crate) trait Report: Send {
 
     /// Time has passed.
     fn tick(&mut self) -> io::Result<()>;
-
-    /// The same, continued in a file that replaces both outputs.
-    fn into_file(self: Box<Self>) -> Box<dyn Report>;
 
     /// The run has ended.
     fn finish(&mut self, finished: &Finished) -> io::Result<()>;

@@ -3,7 +3,6 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -13,9 +12,8 @@ use engine::run::{RunObserver, RunOccurrence};
 use rustix::io::Errno;
 use tokio::sync::oneshot;
 
-use crate::detached::Detached;
 use crate::model::UnansweredCall;
-use crate::report::{Detail, Finished, Palettes, Plain, Report};
+use crate::report::{Finished, Report};
 
 /// Whether something cannot be written or read because the terminal behind it is gone.
 pub(crate) fn is_of_closed_terminal(error: &io::Error) -> bool {
@@ -39,8 +37,6 @@ enum Cue {
     /// Another part of the program has the screen; notified when nothing is written there any more.
     Aside(oneshot::Sender<()>),
     Back,
-    /// The terminal is gone, and output goes to a file; informed whether it does.
-    Detached(Sender<bool>),
     Finish(Box<Finished>),
     /// It continues under another output.
     Leave,
@@ -75,14 +71,13 @@ pub(crate) struct OutputThread {
 
 impl TerminalOutput {
     /// Starts the thread. `when_broken` is called once with the reason, when standard output cannot be written any
-    /// more; but not if the terminal is gone and `detached` takes its place.
+    /// more.
     ///
     /// # Errors
     ///
     /// If the system gives no thread.
     pub(crate) fn open(
         report: Box<dyn Report>,
-        detached: Option<Arc<Detached>>,
         when_broken: impl FnOnce(&io::Error) + Send + 'static,
     ) -> io::Result<OutputThread> {
         let (cues, receiver) = mpsc::channel();
@@ -91,14 +86,12 @@ impl TerminalOutput {
             .spawn(move || {
                 let mut play = Play {
                     report,
-                    detached,
-                    is_in_file: false,
                     waiting: VecDeque::new(),
                     prompting: false,
                     at_prompt: false,
                     is_aside: false,
                 };
-                let played = play.through(&receiver);
+                let played = play.run(&receiver);
                 if let Err(error) = &played {
                     when_broken(error);
                 }
@@ -117,13 +110,6 @@ impl TerminalOutput {
     /// Shows people a message at once.
     pub(crate) fn notice(&self, text: impl Into<String>) {
         self.tell(Cue::Notice(text.into()));
-    }
-
-    /// The terminal is gone: output goes to a file from now on. Waits at most so long; returns whether it does.
-    pub(crate) fn leaves_terminal(&self, limit: Duration) -> bool {
-        let (left, is_left) = mpsc::channel();
-        self.tell(Cue::Detached(left));
-        is_left.recv_timeout(limit).unwrap_or(false)
     }
 
     /// Takes the screen for a conversation. What happens meanwhile is shown when the guard is dropped.
@@ -241,10 +227,6 @@ impl OutputThread {
 
 struct Play {
     report: Box<dyn Report>,
-    /// What takes the place of a terminal that is gone, if anything does.
-    detached: Option<Arc<Detached>>,
-    /// Whether it has.
-    is_in_file: bool,
     /// What happened while the user was typing.
     waiting: VecDeque<Cue>,
     prompting: bool,
@@ -255,36 +237,7 @@ struct Play {
 }
 
 impl Play {
-    /// Shows everything to the end, in a file if the terminal goes in between.
-    fn through(&mut self, cues: &Receiver<Cue>) -> io::Result<()> {
-        loop {
-            match self.run(cues) {
-                Err(error) if is_of_closed_terminal(&error) && self.goes_to_file() => {}
-                played => return played,
-            }
-        }
-    }
-
-    /// Sends output to a file from now on, if there is one in the place of the terminal.
-    fn goes_to_file(&mut self) -> bool {
-        let Some(detached) = self.detached.take() else {
-            return self.is_in_file;
-        };
-        // A picture that moves belongs to the terminal.
-        let _gone = self.report.clear();
-        if let Err(error) = detached.let_go() {
-            let path = detached.path().display();
-            let text = format!("{path} cannot be written ({error}); the run pauses.");
-            let _gone = self.report.notice(&text);
-            return false;
-        }
-        let nothing = Plain::new(Detail::Little, Palettes::PLAIN);
-        let report = std::mem::replace(&mut self.report, Box::new(nothing));
-        self.report = report.into_file();
-        self.is_in_file = true;
-        true
-    }
-
+    /// Shows everything to the end.
     fn run(&mut self, cues: &Receiver<Cue>) -> io::Result<()> {
         let mut next_frame = Instant::now() + FRAME;
         loop {
@@ -314,17 +267,12 @@ impl Play {
     }
 
     fn cue(&mut self, cue: Cue) -> io::Result<()> {
-        if self.is_aside && !matches!(cue, Cue::Back | Cue::Aside(_) | Cue::Detached(_)) {
+        if self.is_aside && !matches!(cue, Cue::Back | Cue::Aside(_)) {
             self.waiting.push_back(cue);
             return Ok(());
         }
         match cue {
             Cue::Back => self.come_back(),
-            Cue::Detached(left) => {
-                // The caller may have gone.
-                let _ = left.send(self.goes_to_file());
-                Ok(())
-            }
             Cue::Aside(cleared) => {
                 self.leave_prompt()?;
                 self.report.clear()?;
@@ -374,7 +322,6 @@ impl Play {
             | Cue::Released
             | Cue::Aside(_)
             | Cue::Back
-            | Cue::Detached(_)
             | Cue::Finish(_)
             | Cue::Leave => Ok(()),
         }

@@ -38,16 +38,6 @@ pub enum Signal {
     Quit,
 }
 
-/// What happens when the terminal is gone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum OnHangup {
-    /// Everything pauses.
-    #[default]
-    Pause,
-    /// Everything continues without it; the listener is notified.
-    GoOn,
-}
-
 /// Receives the signals of the operating system.
 #[async_trait]
 pub trait SignalSource: Send {
@@ -68,8 +58,6 @@ pub struct SignalSettings {
     pub patience: Option<Duration>,
     /// After how long a graceful stop by a termination or a hangup becomes immediate.
     pub drain: Option<Duration>,
-    /// What happens when the terminal is gone.
-    pub on_hangup: OnHangup,
 }
 
 /// What leaving at once skips.
@@ -88,11 +76,6 @@ pub struct Leaving {
 pub trait SignalListener: Send {
     /// A signal has asked for a stop. The handle tells what becomes of it.
     fn asked(&mut self, signal: Signal, mode: StopMode, handle: StopHandle);
-
-    /// The terminal is gone, and everything continues, as the settings say. `false` if it cannot: then it pauses.
-    fn goes_on(&mut self) -> bool {
-        false
-    }
 
     /// The third signal: leave the process now. What is skipped is for the listener to say.
     fn leave(&mut self, leaving: Leaving);
@@ -116,10 +99,6 @@ pub fn listen(
     let task = async move {
         let mut ladder = Escalation::default();
         while let Some(signal) = source.next().await {
-            let is_gone = signal == Signal::Hangup;
-            if is_gone && settings.on_hangup == OnHangup::GoOn && listener.goes_on() {
-                continue;
-            }
             let mode = match ladder.climb(signal) {
                 None => continue,
                 Some(Rung::Ask) => StopMode::Graceful,

@@ -1,7 +1,6 @@
 //! A conversation with one model: messages are sent, runs answer them, and any of it can be paused or
 //! interrupted from any thread at any moment, without a message lost or a history that no provider takes.
 
-mod blocking;
 mod event;
 mod history;
 mod machine;
@@ -23,7 +22,6 @@ use crate::chat::{ChatModel, ChatUsage};
 use machine::Machine;
 use run::{ConversationInner, ConversationRun, ConversationState};
 
-pub use blocking::{BlockingConversation, BlockingEvents};
 pub use event::{
     ConversationEvent, ConversationRunEnd, ConversationRunError, ConversationStatus, StopOutcome,
 };
@@ -106,10 +104,10 @@ impl Conversation {
                 status: watch::Sender::new(machine.status()),
                 state: Mutex::new(ConversationState {
                     machine,
-                    model: config.model,
                     listeners: Vec::new(),
                     run_scope: config.scope.child(),
                 }),
+                model: config.model,
                 scope: config.scope,
                 grace: config.grace,
                 clock: config.clock,
@@ -174,12 +172,6 @@ impl Conversation {
         })
     }
 
-    /// Takes the last answer back, so that the next run gives another. `false` where a run is under way
-    /// or nothing was said yet.
-    pub fn take_back_answer(&self) -> bool {
-        self.shared.change(|state| state.machine.take_back_answer())
-    }
-
     /// What it does.
     pub fn status(&self) -> ConversationStatus {
         *self.shared.status.borrow()
@@ -219,12 +211,7 @@ impl Conversation {
 
     /// What the model is called.
     pub fn model_name(&self) -> String {
-        self.shared.change(|state| state.model.name().to_owned())
-    }
-
-    /// Lets another model answer, from the next step on.
-    pub fn change_model(&self, model: Arc<dyn ChatModel>) {
-        self.shared.change(|state| state.model = model);
+        self.shared.model.name().to_owned()
     }
 
     /// What happens from now on, in order, none left out. To stop listening, drop the receiver.

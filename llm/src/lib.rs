@@ -23,10 +23,10 @@ pub use chat::{
 };
 pub use constraints::JsonSchemaConstraints;
 pub use conversation::{
-    BlankMessage, BlockingConversation, BlockingEvents, Completeness, Conversation,
-    ConversationConfig, ConversationEvent, ConversationRunEnd, ConversationRunError,
-    ConversationStatus, ConversationTools, History, HistoryEntry, HistoryFault, StopOutcome,
-    ToolProgress, ToolResult, ToolState, check_history, repaired,
+    BlankMessage, Completeness, Conversation, ConversationConfig, ConversationEvent,
+    ConversationRunEnd, ConversationRunError, ConversationStatus, ConversationTools, History,
+    HistoryEntry, HistoryFault, StopOutcome, ToolProgress, ToolResult, ToolState, check_history,
+    repaired,
 };
 pub use fallback::{Fallback, MixedDialects};
 pub use graced::Graced;

@@ -53,7 +53,7 @@ pub(crate) fn chat(
     let choice = ModelChoice::parse(&arguments.model, arguments.base_url.clone())?;
     let budget = ChatBudget::of(&arguments.budget, &arguments.model)?;
     let manner = manner(arguments, store);
-    let model = choice.open_chat(arguments.seed, pace(arguments), budget.clone(), &manner)?;
+    let model = choice.open_chat(arguments.seed, pace(arguments), budget, &manner)?;
     let on_terminal = io::stdin().is_terminal()
         && io::stdout().is_terminal()
         && !arguments.no_input
@@ -77,9 +77,7 @@ pub(crate) fn chat(
         ..ConversationConfig::new(model)
     });
     let ended = if on_terminal {
-        let models = (budget, manner);
-        let talk = terminal::talk(conversation, asked, models, arguments, global);
-        runtime.block_on(talk)
+        runtime.block_on(terminal::talk(conversation, asked, global))
     } else {
         runtime.block_on(lines::talk(conversation, arguments, global))
     };

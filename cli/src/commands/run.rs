@@ -30,7 +30,7 @@ use server::RunEvents;
 use super::resume::to_go_on;
 use crate::address::find_run;
 use crate::advice::advised;
-use crate::arguments::{Global, HangupChoice, LimitArguments, RunArguments, StoreArguments};
+use crate::arguments::{Global, LimitArguments, RunArguments, StoreArguments};
 use crate::backend::{Local, Whereabouts};
 use crate::exit::{Exit, Failure, tell};
 use crate::report::SharedEvents;
@@ -133,9 +133,6 @@ impl ExecutionOptions<'_> {
         let policy = work.policy();
         // Listens from the beginning, so that a signal between two executions is not lost.
         let mut signals = OsSignals::listen()?;
-        if self.talk.on_hangup == HangupChoice::Detach {
-            signals.ignore_hangups();
-        }
         let escape = Escape::of(self.talk, self.global, self.limits.grace)?;
         let waits = storage.location().path().is_some() && *policy != Policy::default();
         let events = self.events(run, &storage).await?;

@@ -172,10 +172,6 @@ impl Report for CloudEvents {
         self.catch_up()
     }
 
-    fn into_file(self: Box<Self>) -> Box<dyn Report> {
-        self
-    }
-
     fn finish(&mut self, _finished: &Finished) -> io::Result<()> {
         self.catch_up()?;
         self.output.flush()

@@ -50,15 +50,6 @@ impl EventPrinter {
         }
     }
 
-    /// The same, printed line by line in a file.
-    pub(crate) fn in_file(self) -> Self {
-        Self {
-            palette: Palette::PLAIN,
-            steps: Steps::Told,
-            ..self
-        }
-    }
-
     /// The agents so far.
     pub(crate) fn tree(&self) -> &AgentTree {
         &self.tree

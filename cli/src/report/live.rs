@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use super::agent_tree::Picture;
 use super::event_printer::{EventPrinter, Steps};
-use super::{Detail, Finished, Palettes, Plain, Report, write_result};
+use super::{Detail, Finished, Palettes, Report, write_result};
 use crate::layout::{screen_size, wrap};
 use crate::model::UnansweredCall;
 
@@ -147,10 +147,6 @@ impl Report for Live {
         self.frame = self.frame.wrapping_add(1);
         self.draw();
         Ok(())
-    }
-
-    fn into_file(self: Box<Self>) -> Box<dyn Report> {
-        Box::new(Plain::in_file(self.printer))
     }
 
     fn finish(&mut self, finished: &Finished) -> io::Result<()> {

@@ -27,14 +27,6 @@ impl Plain {
         }
     }
 
-    /// Continues the events in a file, without colours.
-    pub(super) fn in_file(printer: EventPrinter) -> Self {
-        Self {
-            printer: printer.in_file(),
-            ..Self::new(Detail::Usual, Palettes::PLAIN)
-        }
-    }
-
     fn say(&mut self, text: &str) {
         // Progress without a reader is no reason to end the work.
         let _ = self
@@ -85,10 +77,6 @@ impl Report for Plain {
 
     fn tick(&mut self) -> io::Result<()> {
         Ok(())
-    }
-
-    fn into_file(self: Box<Self>) -> Box<dyn Report> {
-        Box::new(Self::in_file(self.printer))
     }
 
     fn finish(&mut self, finished: &Finished) -> io::Result<()> {

@@ -44,9 +44,6 @@ pub(crate) const fn words(signal: Signal, mode: StopMode) -> &'static str {
 /// How long the last words may take.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
-/// How long it may take to let go of a terminal.
-const LETTING_GO: Duration = Duration::from_secs(2);
-
 /// The signal that has ended a run, if any: the first one counts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SeenSignal(Arc<AtomicU8>);
@@ -75,22 +72,15 @@ pub(crate) struct SignalPrompts {
     seen: SeenSignal,
     /// Whether tools may run, which every stop ends.
     has_tools: bool,
-    /// Whether the run continues after its terminal is closed.
-    outlives: bool,
 }
 
 impl SignalPrompts {
-    /// Speaks on a terminal output. The run may have tools, and may outlive its terminal.
-    pub(crate) const fn new(
-        output: TerminalOutput,
-        seen: SeenSignal,
-        (has_tools, outlives): (bool, bool),
-    ) -> Self {
+    /// Speaks on a terminal output. The run may have tools.
+    pub(crate) const fn new(output: TerminalOutput, seen: SeenSignal, has_tools: bool) -> Self {
         Self {
             output,
             seen,
             has_tools,
-            outlives,
         }
     }
 }
@@ -107,15 +97,6 @@ impl SignalListener for SignalPrompts {
             }
             (StopMode::Graceful | StopMode::Immediate, _) => words(signal, mode).to_owned(),
         });
-    }
-
-    fn goes_on(&mut self) -> bool {
-        if !self.outlives || !self.output.leaves_terminal(LETTING_GO) {
-            return false;
-        }
-        let words = "The terminal was closed; the run goes on, and its questions wait.";
-        self.output.notice(words);
-        true
     }
 
     fn leave(&mut self, leaving: Leaving) {

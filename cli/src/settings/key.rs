@@ -12,7 +12,7 @@ pub(super) const COMMANDS: [&str; 7] =
 
 /// The options of these commands that may be set: how an installation is set up and what it may spend, never what a
 /// single command is to do.
-pub(crate) const OF_COMMANDS: [&str; 31] = [
+pub(crate) const OF_COMMANDS: [&str; 30] = [
     "base_url",
     "behind_proxy",
     "budget_usd",
@@ -29,7 +29,6 @@ pub(crate) const OF_COMMANDS: [&str; 31] = [
     "max_steps",
     "mcp",
     "model",
-    "on_hangup",
     "pace",
     "permissions",
     "policy",

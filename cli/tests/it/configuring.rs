@@ -165,7 +165,8 @@ fn what_cannot_be_said_is_refused_with_its_line() {
     desk.refused("serve = true\n").says("write [serve]");
     desk.refused("[worker]\nlisten = \"127.0.0.1:0\"\n")
         .says("no setting `listen` here");
-    desk.refused("on_hangup = \"sing\"\n").says("on_hangup: ");
+    desk.refused("on_hangup = \"pause\"\n")
+        .says("config.toml:1: there is no setting `on_hangup`");
     desk.refused("timeout = 2026-11-26\n")
         .says("config.toml:1: timeout: ");
     // What is shown tells the same.

@@ -325,37 +325,6 @@ fn a_turn_is_shown_as_a_model_is_asked() {
     assert!(shown["one_step"]["anyOf"].is_array(), "{shown:#}");
 }
 
-#[test]
-fn a_model_is_measured_in_each_form() {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("README.md"), "# Bakery\n").unwrap();
-    let measured = irq()
-        .args([
-            "bench-model",
-            "--model",
-            "rehearsal",
-            "--json",
-            "--workspace",
-        ])
-        .arg(folder.path())
-        .output()
-        .unwrap();
-    let measured = Ended::from(measured).exits_with(0);
-    let forms: Vec<Value> = measured
-        .output
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
-    assert_eq!(forms.len(), 3);
-    for form in &forms {
-        assert_eq!(form["completed"], 1, "{form:#}");
-        assert_eq!(form["right_routes"], form["answers"], "{form:#}");
-        assert_eq!(form["wrong_routes_accepted"], 0, "{form:#}");
-    }
-    // A turn in two steps asks twice.
-    assert!(forms[0]["answers"].as_u64() > forms[1]["answers"].as_u64());
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_model_is_tried_and_its_profile_kept() {
     let answer =

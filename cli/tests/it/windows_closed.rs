@@ -1,4 +1,4 @@
-//! Windows that are closed at any moment: the run in them pauses where it can go on, or goes on without them.
+//! Windows that are closed at any moment: the run in them pauses where it can go on; under `nohup` it goes on without them.
 
 use std::fs::File;
 use std::io::Read;
@@ -50,17 +50,8 @@ impl Window {
         let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
         let slave: OwnedFd = rustix::fs::open(&name, flags, Mode::empty()).unwrap();
         let stdio = || Stdio::from(slave.try_clone().unwrap());
-        let mut leader = Command::new("setsid");
-        leader.arg("--ctty").arg(command.get_program());
-        leader
-            .args(command.get_args())
-            .env("TERM", "xterm-256color");
-        for (name, value) in command.get_envs() {
-            match value {
-                Some(value) => leader.env(name, value),
-                None => leader.env_remove(name),
-            };
-        }
+        let mut leader = started_by(&["setsid", "--ctty"], command);
+        leader.env("TERM", "xterm-256color");
         let child = leader.stdin(stdio()).stdout(stdio()).stderr(stdio());
         Self {
             child: child.spawn().unwrap(),
@@ -136,15 +127,28 @@ fn run_in_window(place: &Place, nth: usize) -> Command {
         return run;
     }
     // The shell leads the session, and dies of the same signal.
-    let mut shell = Command::new("sh");
-    shell.args(["-c", "trap 'exit 129' HUP; \"$@\" & wait; wait $!", "sh"]);
-    shell.arg(run.get_program()).args(run.get_args());
-    for (name, value) in run.get_envs() {
-        if let Some(value) = value {
-            shell.env(name, value);
-        }
+    let shell = "trap 'exit 129' HUP; \"$@\" & wait; wait $!";
+    started_by(&["sh", "-c", shell, "sh"], &run)
+}
+
+/// A command that another program starts, in its environment.
+fn started_by(program: &[&str], command: &Command) -> Command {
+    let mut starts = Command::new(program[0]);
+    starts.args(&program[1..]);
+    starts.arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => starts.env(name, value),
+            None => starts.env_remove(name),
+        };
     }
-    shell
+    starts
+}
+
+/// A command that `nohup` starts; its output goes to `nohup.out` beside the store.
+fn under_nohup(place: &Place, command: &Command) -> Command {
+    let folder = place.keeping.path().to_str().unwrap();
+    started_by(&["env", "--chdir", folder, "nohup"], command)
 }
 
 /// Closes a window after so long, and looks what it leaves. Whether there was a run that had not ended.
@@ -207,87 +211,43 @@ fn a_run_whose_window_is_closed_is_paused_with_a_checkpoint_and_goes_on() {
 }
 
 #[test]
-fn a_run_that_outlives_its_window_goes_on_and_tells_in_the_file_that_it_names() {
+fn a_run_under_nohup_goes_on_without_its_window() {
     let place = Place::new();
-    let mut run = place.run(&["--pace", "300", "--on-hangup", "detach"]);
-    run.env("XDG_STATE_HOME", place.keeping.path());
-    let mut window = Window::open(&run);
-    assert!(
-        window.shows(PATIENCE, "goes on and tells in"),
-        "{}",
-        window.shown
-    );
-    assert!(
-        window.shows(PATIENCE, "the model answers"),
-        "{}",
-        window.shown
-    );
+    let window = Window::open(&under_nohup(&place, &place.run(&["--pace", "300"])));
+    place.wait_for_call();
     assert_eq!(window.close().code(), Some(0));
-    let run = &place.runs()[0];
-    assert_eq!(run["state"], "completed", "{run:#}");
-    let log = format!("irq/logs/{}.log", run["id"].as_str().unwrap());
-    let told = std::fs::read_to_string(place.keeping.path().join(log)).unwrap();
-    assert!(
-        told.contains("The terminal was closed; the run goes on"),
-        "{told}"
-    );
+    assert_eq!(place.runs()[0]["state"], "completed");
+    let told = std::fs::read_to_string(place.keeping.path().join("nohup.out")).unwrap();
     assert!(told.contains("completed"), "{told}");
-    assert!(!told.contains('\u{1b}'), "no colours: {told}");
 }
 
 #[test]
-fn a_window_that_follows_a_run_of_a_server_pauses_it_there_or_leaves_it_to_go_on() {
-    for (choice, state) in [("pause", "paused"), ("detach", "completed")] {
-        let place = Place::new();
-        let served = Served::paced(&place.store(), "100");
-        let run = ["run", "Describe the bakery", "--on-hangup", choice];
-        let mut window = Window::open(&served.irq(&run));
-        assert!(window.shows(PATIENCE, "step 1"), "{}", window.shown);
-        assert_eq!(window.close().code(), Some(129), "{choice}");
-        let stands = || place.runs()[0]["state"].clone();
-        until("what was chosen", || stands() == state);
-        let open = lines(&place.end(&["review", "--json"]).exits_with(0).output);
-        let reasons: Vec<_> = open.iter().map(|stop| &stop["reason"]).collect();
-        let expected: &[&str] = match choice {
-            "pause" => &["its terminal was closed"],
-            _ => &[],
-        };
-        assert_eq!(reasons, expected, "{open:#?}");
-    }
-}
-
-#[test]
-fn the_questions_of_a_run_that_outlives_its_window_wait() {
+fn the_questions_of_a_run_under_nohup_wait() {
     let place = Place::new();
     let asks = script(place.keeping.path(), &json!([interrupt("HUMAN_REVIEW")]));
     let mut run = place.irq(&["run", "Describe the bakery", "--pace", "0", "--workspace"]);
     run.arg(place.folder.path()).arg("--script").arg(asks);
-    run.env("XDG_STATE_HOME", place.keeping.path());
-    run.env("IRQ_ON_HANGUP", "detach");
-    let mut window = Window::open(&run);
-    assert!(
-        window.shows(PATIENCE, "write an answer"),
-        "{}",
-        window.shown
-    );
+    let window = Window::open(&under_nohup(&place, &run));
+    until("it asks", || {
+        let runs = place.runs();
+        runs.first().is_some_and(|run| run["state"] == "waiting")
+    });
     assert_eq!(window.close().code(), Some(5));
-    let run = &place.runs()[0];
-    assert_eq!(run["state"], "waiting", "{run:#}");
     let open = lines(&place.end(&["review", "--json"]).exits_with(0).output);
     assert_eq!(open.len(), 1, "{open:#?}");
-    let question = open[0]["id"].as_str().unwrap();
-    let answer = r#"{"selectedChoices":["left"]}"#;
-    let decide = [
-        "review",
-        question,
-        "--decision",
-        "respond",
-        "--payload",
-        answer,
-    ];
-    place.end(&decide).exits_with(0);
-    let id = run["id"].as_str().unwrap();
-    place.end(&["resume", id, "--no-input"]).exits_with(0);
+}
+
+#[test]
+fn a_window_that_follows_a_run_of_a_server_pauses_it_there() {
+    let place = Place::new();
+    let served = Served::paced(&place.store(), "100");
+    let mut window = Window::open(&served.irq(&["run", "Describe the bakery"]));
+    assert!(window.shows(PATIENCE, "step 1"), "{}", window.shown);
+    assert_eq!(window.close().code(), Some(129));
+    until("it is paused", || place.runs()[0]["state"] == "paused");
+    let open = lines(&place.end(&["review", "--json"]).exits_with(0).output);
+    let reasons: Vec<_> = open.iter().map(|stop| &stop["reason"]).collect();
+    assert_eq!(reasons, ["its terminal was closed"], "{open:#?}");
 }
 
 #[test]

@@ -38,11 +38,6 @@ impl OsSignals {
             quits: unless_ignored(SignalKind::quit())?,
         })
     }
-
-    /// From now on hangups are not reported here. They still do not end the process.
-    pub fn ignore_hangups(&mut self) {
-        self.hangups = None;
-    }
 }
 
 #[async_trait]

@@ -15,7 +15,7 @@ use super::{Signal, SignalSource};
 pub struct OsSignals {
     interrupts: CtrlC,
     breaks: CtrlBreak,
-    closings: Option<CtrlClose>,
+    closings: CtrlClose,
     logoffs: CtrlLogoff,
     shutdowns: CtrlShutdown,
 }
@@ -30,15 +30,10 @@ impl OsSignals {
         Ok(Self {
             interrupts: ctrl_c()?,
             breaks: ctrl_break()?,
-            closings: Some(ctrl_close()?),
+            closings: ctrl_close()?,
             logoffs: ctrl_logoff()?,
             shutdowns: ctrl_shutdown()?,
         })
-    }
-
-    /// From now on a closed console is not reported here.
-    pub fn ignore_hangups(&mut self) {
-        self.closings = None;
     }
 }
 
@@ -49,16 +44,9 @@ impl SignalSource for OsSignals {
             biased;
             heard = self.interrupts.recv() => heard.map(|()| Signal::Interrupt),
             heard = self.breaks.recv() => heard.map(|()| Signal::Interrupt),
-            heard = closed(&mut self.closings) => heard.map(|()| Signal::Hangup),
+            heard = self.closings.recv() => heard.map(|()| Signal::Hangup),
             heard = self.logoffs.recv() => heard.map(|()| Signal::Terminate),
             heard = self.shutdowns.recv() => heard.map(|()| Signal::Terminate),
         }
-    }
-}
-
-async fn closed(closings: &mut Option<CtrlClose>) -> Option<()> {
-    match closings {
-        Some(closings) => closings.recv().await,
-        None => std::future::pending().await,
     }
 }

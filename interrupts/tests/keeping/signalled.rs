@@ -51,7 +51,6 @@ fn settings() -> SignalSettings {
         by: person(),
         patience: None,
         drain: Some(std::time::Duration::from_secs(10)),
-        on_hangup: interrupts::signals::OnHangup::Pause,
     }
 }
 

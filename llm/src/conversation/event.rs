@@ -103,8 +103,6 @@ pub enum ConversationEvent {
         /// Who did it, and why.
         reason: StopReason,
     },
-    /// The last answer was taken back, to be given again.
-    TakenBack,
     /// A run ended, for there was nothing left to answer.
     RunEnded,
 }
@@ -139,9 +137,6 @@ pub enum ConversationRunError {
     /// The model gave no answer. The message waits for the next run.
     #[error("the model gave no answer")]
     Model(#[source] Arc<ModelError>),
-    /// The runtime of a blocking conversation is gone.
-    #[error("the runtime of the conversation is gone")]
-    RuntimeGone,
 }
 
 /// What asking for a stop did.

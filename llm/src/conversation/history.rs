@@ -1,6 +1,6 @@
 //! What was said, and what of it goes into the next call.
 
-use routing_core::model::{Message, Role};
+use routing_core::model::Message;
 
 use super::validity::{is_blank, repaired};
 
@@ -59,17 +59,5 @@ impl History {
                 completeness,
             });
         }
-    }
-
-    /// Takes the last answer back; says whether there is a message that waits for one now.
-    pub(crate) fn take_back_answer(&mut self) -> bool {
-        let asked = self
-            .entries
-            .iter()
-            .rposition(|entry| entry.message.role == Role::User);
-        if let Some(index) = asked {
-            self.entries.truncate(index + 1);
-        }
-        asked.is_some()
     }
 }

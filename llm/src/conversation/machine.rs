@@ -307,18 +307,6 @@ impl Machine {
         }
     }
 
-    /// Takes the last answer back, so that the next run gives another; says whether there is a message
-    /// to answer. Nothing is taken back while a run is under way.
-    pub(crate) fn take_back_answer(&mut self) -> bool {
-        if self.status().is_running() || !self.history.take_back_answer() {
-            return false;
-        }
-        self.owes = true;
-        self.open = OpenCalls::default();
-        self.events.push(ConversationEvent::TakenBack);
-        true
-    }
-
     /// The stop that was asked of this run; `None` where it is not under way.
     fn asked_of(&self, of: RunNumber) -> Option<Option<StopReason>> {
         match &self.phase {

@@ -25,6 +25,7 @@ const TOOLS_FORCED_AFTER: Duration = Duration::from_secs(30);
 /// What all handles of a conversation share.
 pub(super) struct ConversationInner {
     pub(super) state: Mutex<ConversationState>,
+    pub(super) model: Arc<dyn ChatModel>,
     pub(super) status: watch::Sender<ConversationStatus>,
     pub(super) scope: StopScope,
     pub(super) grace: Option<Duration>,
@@ -34,7 +35,6 @@ pub(super) struct ConversationInner {
 
 pub(super) struct ConversationState {
     pub(super) machine: Machine,
-    pub(super) model: Arc<dyn ChatModel>,
     pub(super) listeners: Vec<mpsc::UnboundedSender<ConversationEvent>>,
     /// Of the run under way.
     pub(super) run_scope: StopScope,
@@ -108,13 +108,10 @@ impl ConversationRun {
                 // Stopped from outside, or by us, which changes nothing.
                 self.shared.ask(reason);
             }
-            let (next, model) = self.shared.change(|state| {
-                let next = state.machine.next(self.number);
-                (next, Arc::clone(&state.model))
-            });
+            let next = self.shared.change(|state| state.machine.next(self.number));
             let ended = match next {
                 NextAction::Over(end) => return Ok(end),
-                NextAction::Step(messages) => self.step(&*model, messages).await,
+                NextAction::Step(messages) => self.step(messages).await,
                 NextAction::Tools(requests) => {
                     self.run_tools(&requests).await;
                     continue;
@@ -167,7 +164,7 @@ impl ConversationRun {
         self.shared.ask(self.shared.reason(mode, source, message));
     }
 
-    async fn step(&self, model: &dyn ChatModel, messages: Vec<Message>) -> StepEnd {
+    async fn step(&self, messages: Vec<Message>) -> StepEnd {
         let call = ChatCall {
             messages,
             tools: self
@@ -180,7 +177,7 @@ impl ConversationRun {
                 run: self.number,
             })),
         };
-        let call = model.chat(call, &self.scope);
+        let call = self.shared.model.chat(call, &self.scope);
         let outcome = tokio::select! {
             biased; // A call that has ended counts as ended, even if a stop was asked for meanwhile.
             outcome = call => outcome,

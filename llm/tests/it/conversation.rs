@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use llm::{
-    BlockingConversation, Completeness, Conversation, ConversationConfig, ConversationEvent,
-    ConversationRunEnd, ConversationRunError, ConversationStatus, Pace, RehearsalConfig,
-    RehearsalModel, StopOutcome, check_history,
+    Completeness, Conversation, ConversationConfig, ConversationEvent, ConversationRunEnd,
+    ConversationRunError, ConversationStatus, Pace, RehearsalConfig, RehearsalModel, StopOutcome,
+    check_history,
 };
 use routing_core::{StopMode, StopScope};
 use serde_json::Value;
@@ -270,15 +270,16 @@ async fn of_a_thousand_interrupts_that_race_with_a_start_none_is_lost() {
 }
 
 #[test]
-fn the_blocking_api_runs_in_one_thread_and_is_used_from_seven_others() {
-    let conversation = BlockingConversation::new(rehearsing(2_000)).unwrap();
+fn a_conversation_runs_in_one_thread_and_is_used_from_seven_others() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let conversation = Conversation::new(rehearsing(2_000));
     conversation.send_message("first").unwrap();
-    let events = conversation.events();
+    let mut events = conversation.events();
     std::thread::scope(|scope| {
         scope.spawn(|| {
             // Runs until everything that the others send is answered, however often they interrupt.
-            while sent(&conversation) < 181 || conversation.conversation().has_work() {
-                conversation.run().unwrap();
+            while sent(&conversation) < 181 || conversation.has_work() {
+                runtime.block_on(conversation.run()).unwrap();
             }
         });
         for thread in 0..6 {
@@ -295,12 +296,12 @@ fn the_blocking_api_runs_in_one_thread_and_is_used_from_seven_others() {
         scope.spawn(|| {
             for _ in 0..50 {
                 conversation.pause(reason());
-                conversation.at_rest();
+                runtime.block_on(conversation.at_rest());
             }
         });
     });
-    conversation.run().unwrap();
-    assert_eq!(conversation.at_rest(), ConversationStatus::Idle);
+    runtime.block_on(conversation.run()).unwrap();
+    assert_eq!(conversation.status(), ConversationStatus::Idle);
     assert_eq!(sent(&conversation), 181, "no message is lost");
     for thread in 0..6 {
         let own: Vec<usize> = said(&conversation)
@@ -312,10 +313,11 @@ fn the_blocking_api_runs_in_one_thread_and_is_used_from_seven_others() {
     let next = conversation.history().for_next_call();
     assert!(next.is_empty() || check_history(&next).is_ok());
     drop(conversation);
-    assert!(events.count() > 181, "the events end with the conversation");
+    let told = std::iter::from_fn(|| events.blocking_recv());
+    assert!(told.count() > 181, "the events end with the conversation");
 }
 
-fn said(conversation: &BlockingConversation) -> Vec<String> {
+fn said(conversation: &Conversation) -> Vec<String> {
     let history = conversation.history();
     let users = history.entries().iter();
     users
@@ -324,29 +326,21 @@ fn said(conversation: &BlockingConversation) -> Vec<String> {
         .collect()
 }
 
-fn sent(conversation: &BlockingConversation) -> usize {
+fn sent(conversation: &Conversation) -> usize {
     said(conversation).len()
 }
 
 #[tokio::test]
-async fn the_blocking_api_may_be_used_inside_of_a_runtime() {
-    let conversation = BlockingConversation::new(rehearsing(0)).unwrap();
-    conversation.send_message("one").unwrap();
-    assert_eq!(conversation.run().unwrap(), ConversationRunEnd::Answered);
-    drop(conversation);
-}
-
-#[test]
-fn an_interrupt_between_a_message_and_its_run_takes_effect_once() {
-    let conversation = BlockingConversation::new(rehearsing(0)).unwrap();
+async fn an_interrupt_between_a_message_and_its_run_takes_effect_once() {
+    let conversation = Conversation::new(rehearsing(0));
     conversation.send_message("Hello").unwrap();
     assert_eq!(conversation.interrupt(reason()), StopOutcome::StopsNextRun);
-    let end = conversation.run().unwrap();
+    let end = conversation.run().await.unwrap();
     assert!(matches!(
         end,
         ConversationRunEnd::Interrupted { partial: None, .. }
     ));
-    let end = conversation.run().unwrap();
+    let end = conversation.run().await.unwrap();
     assert_eq!(
         end,
         ConversationRunEnd::Answered,

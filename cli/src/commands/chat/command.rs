@@ -11,14 +11,6 @@ pub(super) enum Submitted {
     Nothing,
     /// A list of the commands.
     Help,
-    /// What was said so far.
-    History,
-    /// The last answer again.
-    Retry,
-    /// Which model it is.
-    ShowModel,
-    /// Another model from now on.
-    ChangeModel(String),
     /// The end.
     Exit,
     /// No such command; what may have been meant.
@@ -29,19 +21,13 @@ pub(super) enum Submitted {
 }
 
 /// The commands, and what they do.
-pub(super) const COMMANDS: [(&str, &str); 6] = [
+pub(super) const COMMANDS: [(&str, &str); 3] = [
     ("/help", "this list"),
-    ("/history", "what was said so far"),
-    ("/retry", "the last message again, for another answer"),
-    (
-        "/model [MODEL]",
-        "which model answers, or another one from now on",
-    ),
     ("/exit", "leave, as Ctrl+D does"),
     ("//…", "a message that begins with a slash"),
 ];
 
-const NAMES: [&str; 5] = ["/help", "/history", "/retry", "/model", "/exit"];
+const NAMES: [&str; 2] = ["/help", "/exit"];
 
 /// Reads a submitted line.
 pub(super) fn read(line: &str) -> Submitted {
@@ -58,10 +44,6 @@ pub(super) fn read(line: &str) -> Submitted {
     let (name, argument) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     match (name, argument.trim()) {
         ("/help", "") => Submitted::Help,
-        ("/history", "") => Submitted::History,
-        ("/retry", "") => Submitted::Retry,
-        ("/model", "") => Submitted::ShowModel,
-        ("/model", model) => Submitted::ChangeModel(model.to_owned()),
         ("/exit" | "/quit", "") => Submitted::Exit,
         (name, _) => Submitted::Unknown {
             given: name.to_owned(),
@@ -82,15 +64,12 @@ mod tests {
             read("//etc/fstab"),
             Submitted::Message("/etc/fstab".to_owned())
         );
-        assert_eq!(read("/retry"), Submitted::Retry);
-        assert_eq!(
-            read("/model openai:x"),
-            Submitted::ChangeModel("openai:x".to_owned())
-        );
+        assert_eq!(read("/exit"), Submitted::Exit);
+        assert!(matches!(read("/model"), Submitted::Unknown { .. }));
         let unknown = Submitted::Unknown {
-            given: "/histroy".to_owned(),
-            near: Some("/history"),
+            given: "/hlep".to_owned(),
+            near: Some("/help"),
         };
-        assert_eq!(read("/histroy"), unknown);
+        assert_eq!(read("/hlep"), unknown);
     }
 }

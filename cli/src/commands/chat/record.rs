@@ -67,7 +67,6 @@ fn record(event: &ConversationEvent) -> Option<Value> {
         ConversationEvent::Paused { reason } => {
             json!({"type": "paused", "reason": of_reason(reason)})
         }
-        ConversationEvent::TakenBack => json!({"type": "takenBack"}),
         ConversationEvent::RunEnded => json!({"type": "runEnded"}),
         _ => return None,
     })

@@ -1,14 +1,12 @@
 //! A conversation on a terminal. One loop takes what happens, decides, and draws.
 
-mod looking_back;
-
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crossterm::event::Event;
 use interrupts::signals::{OsSignals, Signal};
-use llm::{Conversation, ConversationEvent, ConversationRunEnd};
+use llm::{ChatPartial, Conversation, ConversationEvent, ConversationRunEnd};
 use routing_core::StopSource;
 use routing_core::model::{CallNote, ModelError};
 use tokio::task::{JoinError, JoinSet};
@@ -22,15 +20,13 @@ use super::screen::Screen;
 use super::tool_talk::{QUESTION_COMES, QUESTION_HINT, ToolTalk};
 use super::tools::ToolControls;
 use super::width::{broken, columns};
-use super::{ChatBudget, ended_line, failure, now, pace, tool_line, usage_text};
-use crate::arguments::{ChatArguments, Global};
+use super::{ended_line, failure, now, tool_line, usage_text};
+use crate::arguments::Global;
 use crate::exit::{Exit, Failure};
-use crate::model::{Manner, ModelChoice};
 use crate::palette::{Palette, Tone};
 use crate::terminal_events::TerminalEvents;
 use crate::terminal_output::is_of_closed_terminal;
 use crate::visible::{visible_line, visible_lines, visible_piece};
-use looking_back::partial_text;
 
 /// The mark after an interrupted answer.
 const INTERRUPTED: &str = "[interrupted]";
@@ -42,8 +38,6 @@ const AGAIN: &str = "Press Ctrl+C again to exit";
 pub(super) async fn talk(
     conversation: Conversation,
     asked: ToolControls,
-    (budget, manner): (Option<ChatBudget>, Manner),
-    arguments: &ChatArguments,
     global: Global,
 ) -> anyhow::Result<Exit> {
     let signals = OsSignals::listen()?;
@@ -56,7 +50,7 @@ pub(super) async fn talk(
         runs: JoinSet::new(),
         signals,
     };
-    let mut talk = Talk::new(conversation, (budget, manner), arguments, global);
+    let mut talk = Talk::new(conversation, global);
     talk.controller = asked.controller;
     talk.greet();
     let exit = loop {
@@ -94,12 +88,6 @@ pub(super) struct Talk {
     pub(super) prompt: Prompt,
     palette: Palette,
     global: Global,
-    base_url: Option<String>,
-    manner: Manner,
-    seed: u64,
-    pace: llm::Pace,
-    /// Pays for all models that are used.
-    budget: Option<ChatBudget>,
     /// Whether an event of the run under way has arrived.
     heard_of_answer: bool,
     /// Whether the run under way was interrupted and is about to end, and whether something was sent since.
@@ -114,23 +102,13 @@ pub(super) struct Talk {
 }
 
 impl Talk {
-    fn new(
-        conversation: Conversation,
-        (budget, manner): (Option<ChatBudget>, Manner),
-        arguments: &ChatArguments,
-        global: Global,
-    ) -> Self {
+    fn new(conversation: Conversation, global: Global) -> Self {
         Self {
-            budget,
             conversation,
             screen: Screen::new(columns()),
             prompt: Prompt::default(),
             palette: Palette::for_stream(&io::stdout(), global.no_color),
             global,
-            base_url: arguments.base_url.clone(),
-            manner,
-            seed: arguments.seed,
-            pace: pace(arguments),
             heard_of_answer: false,
             interrupted: false,
             sent_since: false,
@@ -267,22 +245,6 @@ impl Talk {
                 }
             }
             Submitted::Help => self.help(),
-            Submitted::History => self.history(),
-            Submitted::Retry if !table.runs.is_empty() => {
-                self.notice("An answer is under way: Esc interrupts it.");
-            }
-            Submitted::Retry => {
-                if self.conversation.take_back_answer() {
-                    self.run(table);
-                } else {
-                    self.notice("Nothing was said yet.");
-                }
-            }
-            Submitted::ShowModel => {
-                let name = self.conversation.model_name();
-                self.notice(&name);
-            }
-            Submitted::ChangeModel(name) => self.change_model(&name),
             Submitted::Exit => return ControlFlow::Break(Exit::Success),
             Submitted::Unknown { given, near } => {
                 let near = near.map_or(String::new(), |near| format!(" Did you mean {near}?"));
@@ -385,7 +347,6 @@ impl Talk {
                 self.notice(&format!("Paused: {}. Enter goes on.", reason.message));
             }
             ConversationEvent::Failed { error } => self.failed(&error),
-            ConversationEvent::TakenBack => self.notice("Another answer:"),
             _ => {}
         }
     }
@@ -428,7 +389,7 @@ impl Talk {
         if let Some(hint) = failure.advice() {
             text.push_str(&format!("; {hint}"));
         }
-        text.push_str(" (Enter or /retry tries again)");
+        text.push_str(" (Enter tries again)");
         let rows: Vec<String> = broken(&visible_line(&text), columns() - 1)
             .iter()
             .map(|row| self.palette.paint(Tone::Bad, row))
@@ -456,31 +417,20 @@ impl Talk {
             self.screen.rows([row.as_str()]);
         }
     }
+}
 
-    fn change_model(&mut self, name: &str) {
-        // A server's address belongs to the model for which it was given.
-        let is_same_provider = self
-            .conversation
-            .model_name()
-            .split(':')
-            .next()
-            .is_some_and(|provider| name.starts_with(&format!("{provider}:")));
-        let base_url = self.base_url.clone().filter(|_| is_same_provider);
-        let opened = ModelChoice::parse(name, base_url).and_then(|choice| {
-            choice.open_chat(self.seed, self.pace, self.budget.clone(), &self.manner)
-        });
-        match opened {
-            Ok(model) => {
-                self.conversation.change_model(model);
-                let name = self.conversation.model_name();
-                self.notice(&format!("{name} answers from now on."));
-            }
-            Err(failure) => {
-                let hint = failure
-                    .advice()
-                    .map_or(String::new(), |hint| format!("; {hint}"));
-                self.notice(&format!("{failure}{hint}"));
-            }
-        }
-    }
+/// What is known of an interrupted call.
+fn partial_text(partial: &ChatPartial) -> String {
+    let provider = match partial.at_provider {
+        llm::AtProvider::NothingUnderWay => "no request was under way",
+        llm::AtProvider::ConnectionClosed => "the connection is closed",
+        llm::AtProvider::BeingTold => "the provider is being told to cancel it",
+        llm::AtProvider::OnlyDiscarded => "the answer is no longer read",
+    };
+    let billed = if partial.may_be_billed() {
+        "; it may still be billed"
+    } else {
+        ""
+    };
+    format!("{provider}{billed}; {}", usage_text(partial.usage))
 }

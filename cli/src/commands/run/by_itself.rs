@@ -184,7 +184,7 @@ pub(super) async fn told_otherwise(
         events,
         ..
     } = performing;
-    let output_thread = TerminalOutput::open(talk.report(global, events), None, |_error| {})?;
+    let output_thread = TerminalOutput::open(talk.report(global, events), |_error| {})?;
     output_thread.output().observe(&RunOccurrence {
         run: row.id,
         sequence: 0,

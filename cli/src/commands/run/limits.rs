@@ -10,7 +10,7 @@ use interrupts::limits::{LimitGuard, ProcessProbe, ResourceGuard, ResourceLimits
 use interrupts::manager::{LimitStops, Target};
 use interrupts::money::{Budget, BudgetConfig, BudgetedModel, CallBound, Money, PriceTable};
 use interrupts::policy::{Policy, Subject};
-use interrupts::signals::{OnHangup, SignalSettings};
+use interrupts::signals::SignalSettings;
 use interrupts::{ActorName, NameError};
 use jiff::SignedDuration;
 use journal::Allowance;
@@ -192,7 +192,6 @@ impl OuterLimits {
             by,
             patience: of_signal(self.grace_of(StopSource::User)?),
             drain: of_signal(self.grace_of(StopSource::System)?),
-            on_hangup: OnHangup::Pause,
         })
     }
 

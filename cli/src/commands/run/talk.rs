@@ -6,7 +6,7 @@ use std::sync::Arc;
 use llm::Script;
 use routing_core::review::Reviewer;
 
-use crate::arguments::{Global, HangupChoice, TalkArguments};
+use crate::arguments::{Global, TalkArguments};
 use crate::keyboard::Keyboard;
 use crate::palette::{self, Palette};
 use crate::report::{CloudEvents, Detail, Live, Palettes, Plain, Report, SharedEvents};
@@ -24,8 +24,6 @@ pub(in crate::commands) struct Talk {
     pub(in crate::commands) input_is_free: bool,
     /// How fast the rehearsal speaks, if given.
     pub(in crate::commands) pace: Option<u32>,
-    /// What happens when the terminal is closed.
-    pub(in crate::commands) on_hangup: HangupChoice,
 }
 
 impl Talk {
@@ -35,7 +33,6 @@ impl Talk {
             json: arguments.json,
             input_is_free: true,
             pace: arguments.pace,
-            on_hangup: arguments.on_hangup,
         }
     }
 

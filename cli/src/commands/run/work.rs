@@ -9,7 +9,7 @@ use interrupts::OwnerName;
 use interrupts::life::{Interrupt, State};
 use interrupts::manager::{StopCause, StopRequest, Target};
 use interrupts::policy::Policy;
-use interrupts::signals::{Listening, OnHangup, OsSignals, Signal};
+use interrupts::signals::{Listening, OsSignals, Signal};
 use interrupts::store::{Filter, Store, StoreError};
 use routing_core::{InterruptId, RunId, StopMode, StopSource};
 
@@ -22,8 +22,7 @@ use super::prepared::{Beside, Prepared, settle};
 use super::raised::raised;
 use super::talk::Talk;
 use crate::actor::actor;
-use crate::arguments::{Global, HangupChoice};
-use crate::detached::Detached;
+use crate::arguments::Global;
 use crate::due::{answer_open, let_go_on};
 use crate::exit::{Exit, Failure};
 use crate::hooks::CommandHook;
@@ -205,10 +204,9 @@ pub(super) async fn perform(
         return Ok(Performed::StandsStill);
     };
     let seen = SeenSignal::default();
-    let detached = outlives(performing.talk, id)?;
-    let output_thread = opened(performing, &kept, (seen.clone(), detached.clone()))?;
+    let output_thread = opened(performing, &kept, seen.clone())?;
     let output = output_thread.output();
-    let listening = heard(&run_owner, (id, &work), signals, &output, (&seen, detached))?;
+    let listening = heard(&run_owner, (id, &work), signals, &output, &seen)?;
     let model = Arc::new(WatchedModel::new(work.prepared.model(), output.clone()));
     let told = seen.clone();
     let attending = performing
@@ -258,7 +256,7 @@ pub(super) async fn perform(
 fn opened(
     performing: Performing<'_>,
     kept: &LocalRun,
-    (seen, detached): (SeenSignal, Option<Arc<Detached>>),
+    seen: SeenSignal,
 ) -> io::Result<OutputThread> {
     let Performing {
         talk,
@@ -267,15 +265,7 @@ fn opened(
         ..
     } = performing;
     let report = talk.report(global, events);
-    TerminalOutput::open(report, detached, unread(kept, seen))
-}
-
-/// What replaces the terminal of a run that outlives it.
-fn outlives(talk: Talk, run: RunId) -> Result<Option<Arc<Detached>>, Failure> {
-    match talk.on_hangup {
-        HangupChoice::Pause => Ok(None),
-        HangupChoice::Detach => Detached::of(run).map(|it| Some(Arc::new(it))),
-    }
+    TerminalOutput::open(report, unread(kept, seen))
 }
 
 /// Hears signals from now on and says what they do; prints what the user should know before the run.
@@ -284,26 +274,14 @@ fn heard(
     (id, work): (RunId, &PreparedRun),
     signals: OsSignals,
     output: &TerminalOutput,
-    (seen, detached): (&SeenSignal, Option<Arc<Detached>>),
+    seen: &SeenSignal,
 ) -> anyhow::Result<Listening> {
     let told = output.clone();
     if let Some(hook) = CommandHook::of(&work.policy(), move |text| told.notice(text)) {
         run_owner.manager.add_hook(Arc::new(hook.of_run(id)));
     }
-    let mut settings = work.prepared.limits().signals(actor()?)?;
-    if let Some(detached) = &detached {
-        settings.on_hangup = OnHangup::GoOn;
-        let file = detached.path().display();
-        output.notice(format!(
-            "If this terminal is closed, the run goes on and tells in {file}"
-        ));
-    }
-    let goes_on = detached.is_some();
-    let spoken = SignalPrompts::new(
-        output.clone(),
-        seen.clone(),
-        (work.prepared.has_tools(), goes_on),
-    );
+    let settings = work.prepared.limits().signals(actor()?)?;
+    let spoken = SignalPrompts::new(output.clone(), seen.clone(), work.prepared.has_tools());
     let listening = run_owner.listen(signals, settings, spoken);
     for note in &work.notes {
         output.notice(note.clone());

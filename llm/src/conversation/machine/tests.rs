@@ -257,21 +257,6 @@ fn a_second_run_is_refused_while_one_is_under_way() {
 }
 
 #[test]
-fn an_answer_is_taken_back_and_given_again() {
-    let (mut machine, run) = stepping();
-    assert!(!machine.take_back_answer(), "not while it runs");
-    machine.step_ended(run, answer("first")).unwrap();
-    machine.next(run);
-    assert!(machine.take_back_answer());
-    let run = machine.begin().unwrap();
-    let NextAction::Step(messages) = machine.next(run) else {
-        panic!("there is work");
-    };
-    assert_eq!(messages.last().map(|last| last.role), Some(Role::User));
-    assert!(!Machine::new(None).take_back_answer());
-}
-
-#[test]
 fn tools_are_run_before_the_next_step_and_late_results_change_nothing() {
     let mut machine = Machine::new(None).with_tools(5);
     machine.send("one".to_owned());
@@ -354,7 +339,6 @@ enum Happening {
     ToolsEnded(usize),
     Failed,
     Abandoned,
-    TakenBack,
 }
 
 fn happening() -> impl Strategy<Value = Happening> {
@@ -375,7 +359,6 @@ fn happening() -> impl Strategy<Value = Happening> {
         (0..4_usize).prop_map(Happening::ToolsEnded),
         Just(Happening::Failed),
         Just(Happening::Abandoned),
-        Just(Happening::TakenBack),
     ]
 }
 
@@ -457,9 +440,6 @@ proptest! {
                 Happening::Abandoned if before == ConversationStatus::Interrupting => {
                     machine.abandoned(run.unwrap(), interrupt());
                     (stepping, tooling) = (false, false);
-                }
-                Happening::TakenBack => {
-                    machine.take_back_answer();
                 }
                 // What needs a step under way, or an interrupt, and there is none.
                 Happening::Next

@@ -25,7 +25,7 @@ use super::ending::{RemoteEnding, Standstill, standstill};
 use super::occurrences::FeedOccurrences;
 use super::rendering::FeedEntry;
 use super::{Remote, RemoteServer};
-use crate::arguments::{Global, HangupChoice};
+use crate::arguments::Global;
 use crate::backend::{Backend, ServerLocation};
 use crate::commands::review::Chosen;
 use crate::commands::run::escape::{Escape, Where};
@@ -84,8 +84,6 @@ pub(super) struct FollowedRun {
     told: Option<String>,
     /// Whether there is a person here to ask.
     asks: bool,
-    /// Whether the run goes on when the terminal here is closed.
-    outlives: bool,
     palette: Palette,
     global: Global,
     /// How far the signals so far have escalated.
@@ -155,7 +153,6 @@ impl FollowedRun {
             detail,
             json: talk.json,
             told: None,
-            outlives: talk.on_hangup == HangupChoice::Detach,
             asks: is_terminal && talk.input_is_free && !talk.no_input,
             palette,
             global,

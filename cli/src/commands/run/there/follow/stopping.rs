@@ -19,13 +19,6 @@ impl FollowedRun {
     /// What a signal does: the first one asks for a graceful stop, the second for one at once, the third leaves.
     pub(super) fn stop(&mut self, signal: Signal) -> anyhow::Result<()> {
         let exit = Exit::by(signal);
-        if signal == Signal::Hangup && self.outlives {
-            let text = format!(
-                "Left: the run goes on there: irq ps {} --server {}",
-                self.run, self.url
-            );
-            return Err(Failure::new(exit, advised(&text)).into());
-        }
         self.signal.get_or_insert(exit);
         let mode = match self.heard.climb(signal) {
             None => return Ok(()),
