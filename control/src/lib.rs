@@ -9,6 +9,7 @@ mod event;
 mod progress;
 mod question;
 mod request;
+mod resume;
 mod stop;
 mod unseen;
 
@@ -21,5 +22,6 @@ pub use question::{
     route_of, target_of,
 };
 pub use request::{InvalidRequest, StopRequester, Target};
-pub use stop::StopOrder;
+pub use resume::ResumeOrder;
+pub use stop::{CancelOrder, StopOrder};
 pub use unseen::{acts_unseen, push_visible};

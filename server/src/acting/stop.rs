@@ -77,7 +77,7 @@ pub(super) fn not_asked(error: &InvalidRequest) -> Problem {
         InvalidRequest::Question(_) => Problem::new(
             Kind::Shape,
             detail,
-            "publish it as an event: `POST /v1/interrupt-requests`",
+            "publish it as an event, `dev.irq.interrupt.request_event.v1`: `POST /v1/interrupt-requests`",
         ),
         InvalidRequest::PruneOfRun => Problem::new(
             Kind::Shape,
