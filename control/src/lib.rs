@@ -15,13 +15,13 @@ mod unseen;
 
 pub use checkpoint::{check_checkpoint, ends_at};
 pub use decision::{DecisionContent, DecisionParts, InvalidDecision, check_decider};
-pub use event::event_admission;
+pub use event::{event_admission, event_key};
 pub use progress::{LastInterrupt, PlannedNode, RunProgress};
 pub use question::{
     Destination, OfferedChoices, QuestionContent, reason_of, request_misfits, request_schema,
     route_of, target_of,
 };
-pub use request::{InvalidRequest, StopRequester, Target};
+pub use request::{InvalidRequest, StopRequester, Target, Terms};
 pub use resume::ResumeOrder;
 pub use stop::{CancelOrder, StopOrder};
 pub use unseen::{acts_unseen, push_visible};

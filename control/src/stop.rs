@@ -9,7 +9,7 @@ use routing_core::{InterruptId, InterruptType, StopMode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::request::{InvalidRequest, StopRequester, Target};
+use crate::request::{InvalidRequest, StopRequester, Target, Terms};
 
 /// A stop to ask for, in its one form on the wire too. What it leaves out is that of a pause which lets the agent finish
 /// its step.
@@ -159,6 +159,7 @@ impl StopOrder {
         of: &Target<'_>,
         by: StopRequester,
         key: IdempotencyKey,
+        terms: Terms<'_>,
     ) -> Result<Admission, InvalidRequest> {
         self.check(of)?;
         let AgentRoutes { origin, routes, .. } = of.agent_routes();
@@ -166,12 +167,7 @@ impl StopOrder {
             Some(message) => Some(json!({"message": message, "metadata": self.metadata})),
             None => self.metadata.clone(),
         };
-        let note = StopNote {
-            cause: by.cause,
-            limit_ms: self.limit_ms,
-            metadata,
-        };
-        Ok(Admission {
+        let mut admission = Admission {
             id: InterruptId::generate(),
             run: of.run.id,
             node: of.node.clone(),
@@ -184,7 +180,7 @@ impl StopOrder {
             mode: self.mode,
             scope: self.scope,
             reason: self.reason.clone(),
-            content: serde_json::to_string(&note)?,
+            content: String::new(),
             key,
             allowed: Vec::new(),
             patience: None,
@@ -192,6 +188,13 @@ impl StopOrder {
             most_attempts: USUAL_ATTEMPTS,
             recurrence: Recurrence::Verbatim,
             reroute: None,
-        })
+        };
+        let note = StopNote {
+            cause: by.cause,
+            limit_ms: terms.set(&mut admission, self.limit_ms),
+            metadata,
+        };
+        admission.content = serde_json::to_string(&note)?;
+        Ok(admission)
     }
 }

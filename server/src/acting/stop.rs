@@ -1,6 +1,6 @@
 //! Interrupting an agent or a run.
 
-use control::{InvalidRequest, StopOrder, StopRequester};
+use control::{InvalidRequest, StopOrder, StopRequester, Terms};
 use interrupts::life::{Interrupt, Scope};
 use interrupts::manager::StopCause;
 use interrupts::store::{AdmitError, Admitted};
@@ -55,7 +55,11 @@ pub(crate) async fn stop(
     if known.is_none() {
         refuse_ended(agent)?;
     }
-    let admission = order.admission(&target, asker(caller), key);
+    let terms = Terms {
+        policy: &app.config.policy,
+        known: known.as_ref(),
+    };
+    let admission = order.admission(&target, asker(caller), key, terms);
     let admission = admission.map_err(|error| not_asked(&error))?;
     // Its key is stored with the stop that it joins, so that a repeated request gets the same answer.
     let admitted = match app.store().join(admission).await {

@@ -1,7 +1,10 @@
 //! An order is the same one over every way in: REST, the socket and CloudEvents read the same fields by the same rules.
 
-use interrupts::life::Interrupt;
+use std::sync::Arc;
+
+use interrupts::life::{ExpiryOutcome, Interrupt};
 use interrupts::manager::StopNote;
+use interrupts::policy::{Policy, Vocabulary};
 use interrupts::store::Run;
 use reqwest::StatusCode;
 use routing_core::InterruptType;
@@ -13,6 +16,16 @@ use crate::socket::Socket;
 
 /// The ways in.
 const WAYS: [&str; 3] = ["rest", "socket", "event"];
+
+/// What comes of a CloudEvent.
+async fn published(house: &House, event: &Value) -> Value {
+    let sent = house.client.post(house.url("/v1/events"));
+    let sent = sent.header("content-type", "application/cloudevents+json");
+    let sent = sent.bearer_auth(&house.tokens["supervisor"]);
+    let answer = sent.body(event.to_string()).send().await.unwrap();
+    let answer: Value = answer.json().await.unwrap();
+    answer.pointer("/results/0").unwrap_or(&answer).clone()
+}
 
 /// Sends an order to an agent or a run over a way in. Returns the answer: of a refusal, its problem.
 pub(crate) async fn sent(house: &House, way: &str, verb: &str, of: &Value, body: &Value) -> Value {
@@ -51,11 +64,7 @@ pub(crate) async fn sent(house: &House, way: &str, verb: &str, of: &Value, body:
         _ => {
             let event = json!({"specversion": "1.0", "source": "/tests", "data": with(of),
                 "id": body.to_string(), "type": format!("dev.irq.command.{verb}.v1")});
-            let sent = house.post("supervisor", "/v1/events", &event);
-            let sent = sent.header("content-type", "application/cloudevents+json");
-            let mut answer: Value = sent.send().await.unwrap().json().await.unwrap();
-            let result = answer["results"][0].take();
-            if result.is_null() { answer } else { result }
+            published(house, &event).await
         }
     };
     match answer.get("problem") {
@@ -109,5 +118,49 @@ async fn a_limit_outside_of_its_bounds_is_refused_over_every_way_in() {
             let detail = refused["detail"].as_str().unwrap();
             assert!(detail.contains("deadline_ms"), "{way}: {detail}");
         }
+    }
+}
+
+/// What a stop says of its limit.
+fn limit_of(stop: &Interrupt) -> Option<u64> {
+    let note: StopNote = serde_json::from_str(&stop.content).unwrap();
+    note.limit_ms
+}
+
+#[tokio::test]
+async fn a_policy_sets_the_terms_of_stops_and_events_over_every_way_in() {
+    let policy = "[[rule]]\ntype = \"PAUSE\"\ngrace = \"7s\"\n[[rule]]\ntype = \"HUMAN_REVIEW\"\n\
+        review_limit = \"1h\"\non_expiry = \"cancel\"\n";
+    let policy = Arc::new(Policy::from_toml(policy, &Vocabulary::default()).unwrap());
+    for way in WAYS {
+        let house = House::with(|config| config.policy = Arc::clone(&policy)).await;
+        let run = running(&*house.store, None).await;
+        let graceful = sent(&house, way, "interrupt", &agent(&run), &json!({})).await;
+        let stop = asked(&house, &graceful).await;
+        assert_eq!(limit_of(&stop), Some(7000), "{way}");
+        let run = running(&*house.store, None).await;
+        let at_once = json!({"mode": "immediate", "deadline_ms": 5});
+        let at_once = sent(&house, way, "interrupt", &agent(&run), &at_once).await;
+        assert_eq!(limit_of(&asked(&house, &at_once).await), None, "{way}");
+    }
+    let request = |id: &str, run: &Run| {
+        json!({"eventId": id, "timestamp": "2026-11-22T06:00:00Z", "nodeId": agent(run)["agent_id"],
+            "sourceAgentType": "DISCOVERY_ORCHESTRATOR", "interruptType": "HUMAN_REVIEW", "reason": "look",
+            "choices": [], "confirmationItems": [], "contextForDecision": ""})
+    };
+    let house = House::with(|config| config.policy = policy).await;
+    let run = running(&*house.store, None).await;
+    let plain = request("evt-1", &run);
+    let path = "/v1/interrupt-requests";
+    let plain = house.post("supervisor", path, &plain).send().await.unwrap();
+    let plain: Value = plain.json().await.unwrap();
+    let event = json!({"specversion": "1.0", "source": "/tests", "id": "1", "data": request("evt-2", &run),
+        "type": "dev.irq.interrupt.request_event.v1"});
+    let event = published(&house, &event).await;
+    let plain = json!({"interrupt_id": plain["interrupt"]["id"]});
+    for answer in [&plain, &event] {
+        let question = asked(&house, answer).await;
+        assert!(question.deadline.is_some(), "{answer}");
+        assert_eq!(question.on_expiry, ExpiryOutcome::Cancel);
     }
 }
