@@ -95,6 +95,8 @@ pub(crate) fn by_asking(error: &InvalidRequest) -> Failure {
             Failure::new(Exit::Usage, text).hint("name an agent, RUN/AGENT; `irq ps` lists them")
         }
         InvalidRequest::Question(_)
+        | InvalidRequest::EmptyInput
+        | InvalidRequest::CatalogueOfFork
         | InvalidRequest::Event(_)
         | InvalidRequest::EventId(_)
         | InvalidRequest::Json(_)

@@ -89,6 +89,12 @@ pub enum InvalidRequest {
         /// Its workflow.
         workflow: WorkflowName,
     },
+    /// New input that says nothing.
+    #[error("$.input: the input is empty")]
+    EmptyInput,
+    /// A fork goes on under the catalogue of its run.
+    #[error("$.accept_catalogue: not together with a checkpoint")]
+    CatalogueOfFork,
     /// The event does not fit its agent.
     #[error(transparent)]
     Event(#[from] EventError),

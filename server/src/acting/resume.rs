@@ -50,8 +50,10 @@ pub(crate) async fn resume(
     how: KeyedResume,
 ) -> Result<RunId, Problem> {
     Right::Direct.demand(caller)?;
+    let checked = how.order.check();
+    checked.map_err(|error| super::stop::not_asked(&error))?;
     if how.order.accept_catalogue {
-        accept_catalogue(app, caller, run, &how).await?;
+        accept_catalogue(app, caller, run).await?;
     }
     // The key of a fork belongs to its run: it can be used once, whichever the checkpoint.
     let fork = how.key.as_deref();
@@ -98,19 +100,7 @@ pub(crate) async fn resume(
 }
 
 /// Switches the run to the current catalogue of its workflow. Repeated, it changes nothing.
-async fn accept_catalogue(
-    app: &App,
-    caller: &Caller,
-    run: &Run,
-    how: &KeyedResume,
-) -> Result<(), Problem> {
-    if how.order.checkpoint.is_some() {
-        return Err(Problem::new(
-            Kind::Shape,
-            "$.accept_catalogue: not together with a checkpoint",
-            "fork the run first, then resume the fork with `accept_catalogue`",
-        ));
-    }
+async fn accept_catalogue(app: &App, caller: &Caller, run: &Run) -> Result<(), Problem> {
     if run.state.is_final() {
         return Ok(());
     }

@@ -93,6 +93,14 @@ pub(super) fn not_asked(error: &InvalidRequest) -> Problem {
             detail,
             "begin another run with the same input",
         ),
+        InvalidRequest::EmptyInput => {
+            Problem::new(Kind::Shape, detail, "leave it out to say nothing")
+        }
+        InvalidRequest::CatalogueOfFork => Problem::new(
+            Kind::Shape,
+            detail,
+            "fork the run first, then resume the fork with `accept_catalogue`",
+        ),
         InvalidRequest::Event(error) => misnamed(error),
         InvalidRequest::EventId(_) => Problem::new(Kind::Shape, detail, "shorten it"),
         InvalidRequest::Json(_) | _ => Problem::new(Kind::Internal, detail, "report this"),

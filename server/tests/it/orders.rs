@@ -164,3 +164,28 @@ async fn a_policy_sets_the_terms_of_stops_and_events_over_every_way_in() {
         assert_eq!(question.on_expiry, ExpiryOutcome::Cancel);
     }
 }
+
+#[tokio::test]
+async fn a_resume_is_checked_over_every_way_in() {
+    for way in WAYS {
+        let house = House::open().await;
+        let run = running(&*house.store, None).await;
+        let of = json!({"run_id": run.id.to_string()});
+        for (body, detail) in [
+            (json!({"input": "  "}), "$.input: the input is empty"),
+            (
+                json!({"checkpoint": 1, "accept_catalogue": true}),
+                "$.accept_catalogue: not together with a checkpoint",
+            ),
+        ] {
+            let refused = sent(&house, way, "resume", &of, &body).await;
+            assert_eq!(refused["code"], "invalid-body", "{way}: {refused}");
+            assert_eq!(refused["detail"], detail, "{way}");
+        }
+        assert!(house.launcher.resumed.lock().await.is_empty(), "{way}");
+        assert_eq!(
+            house.store.run(run.id).await.unwrap().unwrap().state,
+            run.state
+        );
+    }
+}
