@@ -8,12 +8,13 @@ mod decision;
 mod event;
 mod progress;
 mod question;
+mod refused;
 mod request;
 mod resume;
 mod stop;
 mod unseen;
 
-pub use checkpoint::{check_checkpoint, ends_at};
+pub use checkpoint::{StartError, check_start, ends_at, other_checkpoint};
 pub use decision::{DecisionContent, DecisionParts, InvalidDecision, check_decider};
 pub use event::{event_admission, event_key};
 pub use progress::{LastInterrupt, PlannedNode, RunProgress};
@@ -21,6 +22,7 @@ pub use question::{
     Destination, OfferedChoices, QuestionContent, reason_of, request_misfits, request_schema,
     route_of, target_of,
 };
+pub use refused::{EndedRun, message_hint};
 pub use request::{InvalidRequest, StopRequester, Target, Terms};
 pub use resume::ResumeOrder;
 pub use stop::{CancelOrder, StopOrder};

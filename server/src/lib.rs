@@ -35,7 +35,8 @@ pub use access::{IssueError, Issued, TokenOrder, issue_token, role_name};
 pub use config::{Remote, ServerConfig, ServerLimits};
 pub use events::RunEvents;
 pub use launcher::{
-    Holder, LaunchError, LaunchOrder, NoLauncher, PlanOrder, PlanOrderError, RunLauncher,
+    Holder, LaunchError, LaunchOrder, LaunchRefusal, NoLauncher, PlanOrder, PlanOrderError,
+    RunLauncher,
 };
 pub use metrics::StoreTimes;
 pub use probes::{Probed, WorkerFigures, serve_probes};

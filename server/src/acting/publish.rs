@@ -43,7 +43,7 @@ pub(crate) async fn publish(app: &App, caller: &Caller, json: &[u8]) -> Result<A
     }
     // What was published before is answered, whatever became of its run since.
     if known.is_none() {
-        refuse_ended(&agent)?;
+        refuse_ended(&agent.run)?;
     }
     let admitted = app
         .store()

@@ -90,12 +90,7 @@ pub(crate) async fn resume(
     {
         return Err(key_was_used());
     }
-    if run.state.is_final() {
-        return Err(super::stop::finished(&format!(
-            "{} is {}",
-            run.id, run.state
-        )));
-    }
+    super::stop::refuse_ended(run)?;
     for_the_first_time(app, caller, run, (&how, open)).await
 }
 

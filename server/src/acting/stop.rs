@@ -1,9 +1,9 @@
 //! Interrupting an agent or a run.
 
-use control::{InvalidRequest, StopOrder, StopRequester, Terms};
+use control::{EndedRun, InvalidRequest, StopOrder, StopRequester, Terms};
 use interrupts::life::{Interrupt, Scope};
 use interrupts::manager::StopCause;
-use interrupts::store::{AdmitError, Admitted};
+use interrupts::store::{AdmitError, Admitted, Run};
 use routing_core::StopSource;
 
 use super::publish::misnamed;
@@ -53,7 +53,7 @@ pub(crate) async fn stop(
     let known = app.store().interrupt_of(&key).await?;
     // A repeated request is answered whatever became of its run since, and whatever else is under way.
     if known.is_none() {
-        refuse_ended(agent)?;
+        refuse_ended(&agent.run)?;
     }
     let terms = Terms {
         policy: &app.config.policy,
@@ -108,22 +108,9 @@ pub(super) fn not_asked(error: &InvalidRequest) -> Problem {
 }
 
 /// Refuses requests to a run that has ended.
-pub(super) fn refuse_ended(agent: &Found) -> Result<(), Problem> {
-    if !agent.run.state.is_final() {
-        return Ok(());
-    }
-    Err(finished(&format!(
-        "{} is {}",
-        agent.run.id, agent.run.state
-    )))
-}
-
-pub(super) fn finished(detail: &str) -> Problem {
-    Problem::new(
-        Kind::RunFinished,
-        detail,
-        "start a new run, or fork this one from a checkpoint: `irq fork`",
-    )
+pub(super) fn refuse_ended(run: &Run) -> Result<(), Problem> {
+    EndedRun::refuse(run)
+        .map_err(|ended| Problem::new(Kind::RunFinished, ended.to_string(), ended.hint()))
 }
 
 /// The problem for a refused admission.
@@ -147,12 +134,13 @@ pub(super) fn refused(error: &AdmitError) -> Problem {
             "`irq ps --all` lists the runs",
         ),
         AdmitError::Refused(refusal @ AdmissionError::RunEnded { .. }) => {
-            finished(&refusal.to_string())
+            let hint = "`irq ps` lists the live runs";
+            Problem::new(Kind::RunFinished, refusal.to_string(), hint)
         }
         AdmitError::NodeEnded { .. } => Problem::new(
             Kind::RunFinished,
             error.to_string(),
-            "stop an agent that still works, or the whole run",
+            "`irq ps` lists the agents that are not",
         ),
         AdmitError::MessagesWait(_) => Problem::new(
             Kind::NotInState,
