@@ -251,12 +251,12 @@ fn may_end(pause: &Interrupt) -> bool {
     StopNote::in_force(pause).iter().all(passes)
 }
 
-/// In whose name a policy decides.
+/// In whose name a policy decides: the machinery's, and no person's.
 fn actor() -> Result<Actor, Failure> {
     let name = ActorName::new("policy");
     Ok(Actor {
         name: name.map_err(|error| Failure::new(Exit::Failure, error.to_string()))?,
-        role: Role::Operator,
+        role: Role::System,
     })
 }
 

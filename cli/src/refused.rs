@@ -2,7 +2,7 @@
 
 mod invalid;
 
-use control::InvalidRequest;
+use control::{EndedRun, InvalidRequest, message_hint};
 use interrupts::life::AdmissionError;
 use interrupts::life::{Decider, Decision, NOBODY_ASKS, Refusal, State, Verdict};
 use interrupts::store::{
@@ -95,6 +95,8 @@ pub(crate) fn by_asking(error: &InvalidRequest) -> Failure {
             Failure::new(Exit::Usage, text).hint("name an agent, RUN/AGENT; `irq ps` lists them")
         }
         InvalidRequest::Question(_)
+        | InvalidRequest::EmptyInput
+        | InvalidRequest::CatalogueOfFork
         | InvalidRequest::Event(_)
         | InvalidRequest::EventId(_)
         | InvalidRequest::Json(_)
@@ -239,37 +241,30 @@ pub(crate) fn by_admission(error: &AdmitError) -> Failure {
 
 /// A message that was not accepted.
 pub(crate) fn by_mailbox(error: &MessageError) -> Failure {
-    match error {
-        MessageError::UnknownRun { .. } | MessageError::UnknownNode { .. } => {
-            Failure::new(Exit::NotFound, error.to_string())
-        }
-        MessageError::UnknownMessage { .. } => Failure::new(Exit::NotFound, error.to_string())
-            .hint("`irq send AGENT --waiting` lists what it has not read"),
-        MessageError::AlreadyRead { .. } => Failure::new(Exit::Conflict, error.to_string())
-            .hint("send another message that says what holds now"),
-        MessageError::RunEnded { .. }
+    let exit = match error {
+        MessageError::Store(error) => return by_store(error),
+        MessageError::UnknownRun { .. }
+        | MessageError::UnknownNode { .. }
+        | MessageError::UnknownMessage { .. } => Exit::NotFound,
+        MessageError::TooLarge { .. } => Exit::Usage,
+        MessageError::AlreadyRead { .. }
+        | MessageError::RunEnded { .. }
         | MessageError::NodeEnded { .. }
-        | MessageError::TakesNoMessages { .. } => Failure::new(Exit::Conflict, error.to_string())
-            .hint("`irq ps` shows which agents take messages"),
-        MessageError::NodeStops {
-            interrupt,
-            is_cancelable,
-            ..
-        } => {
-            let hint = if *is_cancelable {
-                format!("`irq withdraw {interrupt}` gives the stop up")
-            } else {
-                "send it to an agent that goes on; `irq ps` shows them".to_owned()
-            };
-            Failure::new(Exit::Conflict, error.to_string()).hint(hint)
-        }
-        MessageError::OtherContent { .. } => {
-            Failure::new(Exit::Conflict, error.to_string()).hint("give a new --key")
-        }
-        MessageError::TooLarge { .. } => Failure::new(Exit::Usage, error.to_string()),
-        MessageError::Store(error) => by_store(error),
-        _ => Failure::new(Exit::Failure, error.to_string()),
+        | MessageError::TakesNoMessages { .. }
+        | MessageError::NodeStops { .. }
+        | MessageError::OtherContent { .. }
+        | _ => Exit::Conflict,
+    };
+    let failure = Failure::new(exit, error.to_string());
+    match message_hint(error) {
+        Some(hint) => failure.hint(hint),
+        None => failure,
     }
+}
+
+/// A run that has ended.
+pub(crate) fn by_ended(ended: EndedRun) -> Failure {
+    Failure::new(Exit::Conflict, ended.to_string()).hint(ended.hint())
 }
 
 /// A decision as a sentence: who, what, where to, when.
@@ -314,8 +309,10 @@ fn by_waiting(waiting: &WaitingMessages) -> Failure {
 pub(crate) fn by_run(error: &RunError) -> Failure {
     match error {
         RunError::Store(error) => by_store(error),
-        RunError::Unknown { .. } | RunError::NoCheckpoint { .. } => {
-            Failure::new(Exit::NotFound, error.to_string())
+        RunError::Unknown { .. } => Failure::new(Exit::NotFound, error.to_string()),
+        RunError::NoCheckpoint { checkpoint } => {
+            let hint = format!("`irq checkpoints {}` lists them", checkpoint.run);
+            Failure::new(Exit::NotFound, error.to_string()).hint(hint)
         }
         RunError::Taken { .. }
         | RunError::Owned { .. }

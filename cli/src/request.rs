@@ -1,14 +1,14 @@
 //! Requests to running agents: stops, and events that ask an agent to interrupt itself.
 
-use control::{StopOrder, StopRequester, Target, event_admission};
+use control::{StopOrder, StopRequester, Target, Terms, event_admission};
 use interrupts::catalogue::{Catalogue, EventError, NamedEvent};
 use interrupts::life::{Actor, Admission};
 use interrupts::manager::StopCause;
-use interrupts::policy::{Policy, Subject};
+use interrupts::policy::Policy;
 use interrupts::store::{NodeRow, Run};
 use interrupts::{IdempotencyKey, KindName, RouteName};
 use jiff::Timestamp;
-use routing_core::{EventId, InterruptType, NodeId, StopMode, StopSource};
+use routing_core::{EventId, InterruptType, NodeId, StopSource};
 use uuid::Uuid;
 
 use crate::address::full;
@@ -17,7 +17,6 @@ use crate::exit::{Exit, Failure};
 use crate::hooks::is_of_hook;
 use crate::listing;
 use crate::refused::by_asking;
-use crate::time::Grace;
 use crate::workflows;
 
 /// Whom a request concerns.
@@ -94,20 +93,13 @@ pub(crate) fn stop(
     policy: &Policy,
     by: Actor,
 ) -> Result<Admission, Failure> {
-    let subject = Subject {
-        interrupt_type: stop.interrupt_type,
-        agent: to.kind.clone(),
-        source: StopSource::User,
-    };
-    let of_policy = policy.grace(&subject).map(Grace);
-    let limit_ms = of_policy.map_or(stop.limit_ms, Grace::millis);
-    let stop = StopOrder {
-        limit_ms: limit_ms.filter(|_limit| stop.mode == StopMode::Graceful),
-        ..stop.clone()
-    };
     let catalogue = workflows::of_run(&to.run);
     let key = name(IdempotencyKey::new(format!("stop-{}", Uuid::now_v7())))?;
-    let admission = stop.admission(&to.target(catalogue.as_deref()), asker(by), key);
+    let terms = Terms {
+        policy,
+        known: None,
+    };
+    let admission = stop.admission(&to.target(catalogue.as_deref()), asker(by), key, terms);
     admission.map_err(|error| by_asking(&error))
 }
 
@@ -210,9 +202,14 @@ pub(crate) fn wished(
 /// # Errors
 ///
 /// As [`wished`].
-pub(crate) fn event(to: &Addressee, wish: AskRequest, by: Actor) -> Result<Admission, Failure> {
-    let (event, _target) = wished(to, &wish)?;
+pub(crate) fn event(
+    to: &Addressee,
+    wish: &AskRequest,
+    by: Actor,
+    terms: Terms<'_>,
+) -> Result<Admission, Failure> {
+    let (event, _target) = wished(to, wish)?;
     let catalogue = workflows::of_run(&to.run);
-    let admission = event_admission(&event, &to.target(catalogue.as_deref()), asker(by));
+    let admission = event_admission(&event, &to.target(catalogue.as_deref()), asker(by), terms);
     admission.map_err(|error| by_asking(&error))
 }

@@ -18,9 +18,6 @@ use crate::{Client, ClientError, NewDecision, ProblemDocument};
 /// For how many seconds a claim lasts.
 const CLAIM_SECONDS: u32 = 300;
 
-/// The longest limit of a graceful stop that a server reads, in milliseconds: 24 days.
-const LONGEST_LIMIT_MS: u64 = 2_147_483_647;
-
 /// An interrupt that was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
@@ -155,15 +152,9 @@ impl Client {
     ) -> Result<RequestedInterrupt, ClientError> {
         let address = address(run, node);
         let parts = ["v1", "agents", &address, "interrupts"];
-        let ask = Ask::to_change(Method::POST, &parts).once().with(json!({
-            "type": stop.interrupt_type,
-            "mode": stop.mode,
-            "scope": stop.scope,
-            "reason": stop.reason,
-            "message": stop.message,
-            "deadline_ms": stop.limit_ms.map(|limit| limit.min(LONGEST_LIMIT_MS)),
-            "metadata": stop.metadata,
-        }));
+        let ask = Ask::to_change(Method::POST, &parts)
+            .with(json!(stop))
+            .once();
         let answer = self.ask::<InterruptReference>(ask).await?;
         Ok(RequestedInterrupt {
             interrupt: answer.body.id,

@@ -54,6 +54,6 @@ pub use error::ClientError;
 pub use feed::{Feed, FeedEvent, FeedItem};
 pub use problem::ProblemDocument;
 pub use records::CatalogueOf;
-pub use runs::{NewRun, Resumption};
+pub use runs::NewRun;
 pub use token::Token;
 pub use tokens::{MadeToken, TokenLine};

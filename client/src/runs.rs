@@ -1,5 +1,6 @@
 //! Starting and resuming runs on a server.
 
+use control::ResumeOrder;
 use reqwest::Method;
 use routing_core::RunId;
 use serde::Deserialize;
@@ -26,18 +27,6 @@ impl NewRun {
             options: Map::new(),
         }
     }
-}
-
-/// How to resume a run.
-#[derive(Debug, Clone, Default)]
-#[non_exhaustive]
-pub struct Resumption {
-    /// From this checkpoint, as a run of its own.
-    pub checkpoint: Option<u64>,
-    /// New input.
-    pub input: Option<String>,
-    /// Accept an incompatible version of its workflow: open questions with changed schemas are asked again.
-    pub accept_catalogue: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -72,20 +61,10 @@ impl Client {
     /// # Cancel safety
     ///
     /// As [`Client::start`].
-    pub async fn resume(&self, run: RunId, how: Resumption) -> Result<RunId, ClientError> {
+    pub async fn resume(&self, run: RunId, how: &ResumeOrder) -> Result<RunId, ClientError> {
         let run = run.to_string();
         let parts = ["v1", "runs", &run, "resume"];
-        let mut body = Map::new();
-        if let Some(number) = how.checkpoint {
-            body.insert("checkpoint".to_owned(), json!(number));
-        }
-        if let Some(input) = how.input {
-            body.insert("input".to_owned(), json!(input));
-        }
-        if how.accept_catalogue {
-            body.insert("accept_catalogue".to_owned(), json!(true));
-        }
-        let ask = Ask::to_change(Method::POST, &parts).with(Value::Object(body));
+        let ask = Ask::to_change(Method::POST, &parts).with(json!(how));
         let answer = self.ask::<RunReference>(ask).await?;
         Ok(answer.body.run_id)
     }

@@ -1,19 +1,73 @@
 //! Whether a run can go on from a checkpoint, and whether it had already ended there; each workflow has its own
 //! checkpoint format.
 
-use interrupts::store::Checkpoint;
+use std::error::Error;
+
+use interrupts::store::{Checkpoint, CheckpointId, Checkpoints, StoreError};
 use journal::{InvalidCheckpoint, NodeSnapshot, NodeState, RunSnapshot, Workflow};
 use planning::{Phase, PlanEnd, PlanSnapshot};
 
-/// Checks that a run can go on from a checkpoint, before anything is begun or forked there.
+/// Why nothing can begin at a checkpoint.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// It was saved by another version of the program, or is damaged.
+    #[error("{reason}")]
+    Unreadable {
+        /// The checkpoint.
+        checkpoint: CheckpointId,
+        /// What of it is not read.
+        reason: String,
+    },
+    /// The store cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What to do about a checkpoint that this program does not read.
+pub fn other_checkpoint(of: CheckpointId) -> String {
+    let run = of.run;
+    format!(
+        "nothing was changed; use the version of the program that saved it, or go on from another one: \
+         irq checkpoints {run}, irq fork {run} --at N"
+    )
+}
+
+/// Checks that a run can go on from this checkpoint, before anything is begun or forked there. Whether it exists is for
+/// the caller that goes on from it to report.
 ///
 /// # Errors
 ///
-/// [`InvalidCheckpoint`] if this program does not read all of it.
-pub fn check_checkpoint(
+/// [`StartError`].
+///
+/// # Cancel safety
+///
+/// Safe: it only reads.
+pub async fn check_start<S: Checkpoints + ?Sized>(
+    store: &S,
     workflow: &Workflow,
-    checkpoint: &Checkpoint,
-) -> Result<(), InvalidCheckpoint> {
+    from: Option<CheckpointId>,
+) -> Result<(), StartError> {
+    let Some(checkpoint) = from else {
+        return Ok(());
+    };
+    let Some(found) = store.checkpoint(checkpoint).await? else {
+        return Ok(());
+    };
+    check_checkpoint(workflow, &found).map_err(|error| {
+        let mut reason = error.to_string();
+        let mut next = error.source();
+        while let Some(cause) = next {
+            let words = cause.to_string();
+            if !reason.contains(&words) {
+                reason = format!("{reason}: {words}");
+            }
+            next = cause.source();
+        }
+        StartError::Unreadable { checkpoint, reason }
+    })
+}
+
+fn check_checkpoint(workflow: &Workflow, checkpoint: &Checkpoint) -> Result<(), InvalidCheckpoint> {
     match workflow {
         Workflow::Agents => {
             RunSnapshot::of(checkpoint)?;

@@ -6,9 +6,18 @@ use interrupts::life::{Admission, ExpiryOutcome, Recurrence, Scope, USUAL_ATTEMP
 use interrupts::manager::AgentRoutes;
 use routing_core::{InterruptId, InterruptType, NodeId, StopMode};
 
-use crate::request::{InvalidRequest, StopRequester, Target};
+use crate::request::{InvalidRequest, StopRequester, Target, Terms};
 
-/// What the store is asked to admit for an event. Its id is its key.
+/// The key of an event: its id.
+///
+/// # Errors
+///
+/// [`InvalidRequest`] if it is no key.
+pub fn event_key(event: &NamedEvent) -> Result<IdempotencyKey, InvalidRequest> {
+    IdempotencyKey::new(event.event_id.as_str()).map_err(InvalidRequest::EventId)
+}
+
+/// What the store is asked to admit for an event.
 ///
 /// # Errors
 ///
@@ -17,6 +26,7 @@ pub fn event_admission(
     event: &NamedEvent,
     to: &Target<'_>,
     by: StopRequester,
+    terms: Terms<'_>,
 ) -> Result<Admission, InvalidRequest> {
     let known = to
         .catalogue
@@ -26,12 +36,11 @@ pub fn event_admission(
         return Err(EventError::NoRoutes { kind }.into());
     };
     let reroute = catalogue.check_event(event, to.kind)?;
-    let key = IdempotencyKey::new(event.event_id.as_str()).map_err(InvalidRequest::EventId)?;
     let told = NamedEvent {
         node_id: NodeId::clone(to.node),
         ..event.clone()
     };
-    Ok(Admission {
+    let mut admission = Admission {
         id: InterruptId::generate(),
         run: to.run.id,
         node: to.node.clone(),
@@ -45,14 +54,16 @@ pub fn event_admission(
         scope: Scope::Agent,
         reason: event.reason.clone(),
         content: serde_json::to_string(&told)?,
-        key,
+        key: event_key(event)?,
         allowed: Vec::new(),
         patience: None,
         on_expiry: ExpiryOutcome::Reject,
         most_attempts: USUAL_ATTEMPTS,
         recurrence: Recurrence::Verbatim,
         reroute: Some(reroute),
-    })
+    };
+    terms.set(&mut admission, None);
+    Ok(admission)
 }
 
 /// In the store an event is always a question, no matter which type it asks for: it stops nothing until the agent

@@ -8,18 +8,22 @@ mod decision;
 mod event;
 mod progress;
 mod question;
+mod refused;
 mod request;
+mod resume;
 mod stop;
 mod unseen;
 
-pub use checkpoint::{check_checkpoint, ends_at};
+pub use checkpoint::{StartError, check_start, ends_at, other_checkpoint};
 pub use decision::{DecisionContent, DecisionParts, InvalidDecision, check_decider};
-pub use event::event_admission;
+pub use event::{event_admission, event_key};
 pub use progress::{LastInterrupt, PlannedNode, RunProgress};
 pub use question::{
     Destination, QuestionContent, own_fields, reason_of, request_misfits, request_schema, route_of,
     target_of,
 };
-pub use request::{InvalidRequest, StopRequester, Target};
-pub use stop::StopOrder;
+pub use refused::{EndedRun, message_hint};
+pub use request::{InvalidRequest, StopRequester, Target, Terms};
+pub use resume::ResumeOrder;
+pub use stop::{CancelOrder, StopOrder};
 pub use unseen::{acts_unseen, push_visible};

@@ -2,11 +2,12 @@
 
 use interrupts::NameError;
 use interrupts::catalogue::{Catalogue, EventError};
-use interrupts::life::Actor;
+use interrupts::life::{Actor, Admission, Family, Interrupt};
 use interrupts::manager::{AgentRoutes, StopCause};
+use interrupts::policy::{Policy, Subject};
 use interrupts::store::Run;
 use interrupts::{KindName, WorkflowName};
-use routing_core::{InterruptType, NodeId, StopSource};
+use routing_core::{InterruptType, NodeId, StopMode, StopSource};
 
 /// Who asks.
 #[derive(Debug, Clone)]
@@ -42,6 +43,36 @@ impl Target<'_> {
     }
 }
 
+/// What sets the terms of a request: a policy, unless the same was requested before.
+#[derive(Debug, Clone, Copy)]
+pub struct Terms<'a> {
+    /// The policy of where the request is carried out.
+    pub policy: &'a Policy,
+    /// The interrupt of the same request, if it was made before.
+    pub known: Option<&'a Interrupt>,
+}
+
+impl Terms<'_> {
+    /// Sets how long a question may wait and what happens then, or, of a graceful stop, after how many milliseconds it
+    /// becomes immediate; `limit_ms` is what the requester said of that. A request that is made again keeps the terms of
+    /// the first one.
+    pub(crate) fn set(self, admission: &mut Admission, limit_ms: Option<u64>) -> Option<u64> {
+        let subject = Subject::of_admission(admission);
+        if subject.family() == Family::Stop {
+            let of_policy = self.policy.grace(&subject);
+            let limit = of_policy.map_or(limit_ms, |grace| {
+                grace.map(|grace| u64::try_from(grace.as_millis()).unwrap_or(u64::MAX))
+            });
+            return limit.filter(|_limit| admission.mode == StopMode::Graceful);
+        }
+        match self.known {
+            Some(first) => first.keep_terms(admission),
+            None => self.policy.apply(admission),
+        }
+        None
+    }
+}
+
 /// Why something cannot be asked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -58,6 +89,12 @@ pub enum InvalidRequest {
         /// Its workflow.
         workflow: WorkflowName,
     },
+    /// New input that says nothing.
+    #[error("$.input: the input is empty")]
+    EmptyInput,
+    /// A fork goes on under the catalogue of its run.
+    #[error("$.accept_catalogue: not together with a checkpoint")]
+    CatalogueOfFork,
     /// The event does not fit its agent.
     #[error(transparent)]
     Event(#[from] EventError),

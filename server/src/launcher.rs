@@ -60,8 +60,12 @@ pub enum LaunchError {
     /// The run cannot go on.
     #[error("{reason}")]
     Refused {
+        /// What kind of refusal it is.
+        refusal: LaunchRefusal,
         /// Why.
         reason: String,
+        /// What to do instead, if that is known.
+        hint: Option<String>,
     },
     /// The store cannot be used.
     #[error(transparent)]
@@ -72,6 +76,28 @@ pub enum LaunchError {
         /// What.
         detail: String,
     },
+}
+
+/// What kind of refusal it is that a run cannot go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LaunchRefusal {
+    /// There is no such run or checkpoint.
+    Unknown,
+    /// The run is in another state.
+    State,
+    /// Nothing can be done so with the run.
+    Order,
+}
+
+impl LaunchError {
+    /// That a run is in another state, with nothing known of what to do instead.
+    pub fn in_state(reason: impl Into<String>) -> Self {
+        Self::Refused {
+            refusal: LaunchRefusal::State,
+            reason: reason.into(),
+            hint: None,
+        }
+    }
 }
 
 /// A change of a plan that is on hold.

@@ -35,10 +35,11 @@ pub use access::{IssueError, Issued, TokenOrder, issue_token, role_name};
 pub use config::{Remote, ServerConfig, ServerLimits};
 pub use events::RunEvents;
 pub use launcher::{
-    Holder, LaunchError, LaunchOrder, NoLauncher, PlanOrder, PlanOrderError, RunLauncher,
+    Holder, LaunchError, LaunchOrder, LaunchRefusal, NoLauncher, PlanOrder, PlanOrderError,
+    RunLauncher,
 };
 pub use metrics::StoreTimes;
 pub use probes::{Probed, WorkerFigures, serve_probes};
-pub use routes::{asyncapi, openapi};
+pub use routes::{asyncapi, openapi, openapi_of_records};
 pub use serve::{Drained, ServeError, check_reach, serve};
 pub use tls::{TlsError, TlsIdentity};

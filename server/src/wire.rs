@@ -8,6 +8,7 @@ mod label;
 mod message;
 mod named;
 mod names;
+mod orders;
 mod plan;
 mod response_schema;
 mod rule;
@@ -23,11 +24,12 @@ pub(crate) use interrupt::{
 };
 pub(crate) use label::label;
 pub(crate) use message::{MessagePage, MessageStateName, MessageView};
-pub(crate) use named::{DecisionName, ModeName, ScopeName, TypeName};
+pub(crate) use named::{DecisionName, TypeName};
 pub(crate) use names::{
     ActivityName, AnswerFormName, DialectName, InboxName, InterruptKindName, InterruptStateName,
     RoleName, RunStateName, SourceName,
 };
+pub(crate) use orders::{CancelBody, InterruptBody, ResumeBody};
 pub(crate) use plan::{ChangedPlanView, PlanView};
 pub(crate) use rule::{ReachName, RememberBody, RulePage, RuleView};
 pub(crate) use run::{RunPage, RunView};

@@ -344,7 +344,8 @@ fn decided(interrupt: &Interrupt) -> Result<Option<Decided>, WorkError> {
         verdict: decision.verdict,
         answer,
         by: match &decision.by {
-            Decider::Person { name } | Decider::Rule { name, .. } => name.to_string(),
+            Decider::Person { name } => name.to_string(),
+            Decider::Rule { name, .. } => format!("a standing rule of {name}"),
             Decider::Policy => "policy".to_owned(),
             Decider::Deadline => "deadline".to_owned(),
         },

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use agents::plan_execute::change_plan;
 use async_trait::async_trait;
-use control::{DecisionParts, InvalidDecision, RunProgress, StopOrder, check_decider};
+use control::{DecisionParts, InvalidDecision, RunProgress, StopOrder, Terms, check_decider};
 use interrupts::life::{
     Actor, Choosing, Interrupt, Judge, NewAsking, ReviewChange, RunState, State, USUAL_CLAIM,
     WithdrawCause,
@@ -433,11 +433,12 @@ impl Backend for Local {
         wish: AskRequest,
         known: Option<&Interrupt>,
     ) -> Result<Requested, Failure> {
-        let mut admission = request::event(to, wish, me()?)?;
-        match known {
-            Some(first) => first.keep_terms(&mut admission),
-            None => policy::of_environment()?.apply(&mut admission),
-        }
+        let policy = policy::of_environment()?;
+        let terms = Terms {
+            policy: &policy,
+            known,
+        };
+        let admission = request::event(to, &wish, me()?, terms)?;
         let admitted = self.store().admit(admission).await;
         let admitted = admitted.map_err(|error| by_admission(&error))?;
         self.storage.notify(&to.run).await;

@@ -3,8 +3,9 @@
 mod for_worker;
 
 use agents::run::RunOrder;
+use control::EndedRun;
 use engine::run::RunUse;
-use interrupts::store::{CheckpointId, NewRun, Run, RunError};
+use interrupts::store::{CheckpointId, NewRun, Run};
 use journal::executed_by_worker;
 use routing_core::RunId;
 
@@ -13,7 +14,7 @@ use crate::address::find_run;
 use crate::arguments::{ForkArguments, Global, LimitArguments, ResumeArguments, StoreArguments};
 use crate::backend::{Local, Whereabouts, me};
 use crate::exit::{Exit, Failure};
-use crate::refused::by_run;
+use crate::refused::{by_ended, by_run};
 use crate::run_owner::{
     accept_catalogue, known_to_fork, refuse_fork, refuse_over, refuse_said, refuse_unread,
 };
@@ -42,7 +43,7 @@ pub(crate) fn resume(
     complete(async {
         let local = Local::open(store).await?;
         let run = find_run(&local, &arguments.run).await?;
-        refuse_ended(&run)?;
+        EndedRun::refuse(&run).map_err(by_ended)?;
         let storage = local.into_storage();
         if arguments.accept_catalogue {
             let by = me()?;
@@ -113,13 +114,7 @@ pub(crate) fn fork(
         let known = known_to_fork(&*storage.store, left, fork, input).await?;
         refuse_over(&*storage.store, &order.workflow, checkpoint, &known).await?;
         let forked = storage.store.fork_run_with(checkpoint, new, known).await;
-        let forked = forked.map_err(|error| {
-            let failure = by_run(&error);
-            if matches!(error, RunError::NoCheckpoint { .. }) {
-                return failure.hint(format!("`irq checkpoints {}` lists them", from.id));
-            }
-            failure
-        })?;
+        let forked = forked.map_err(|error| by_run(&error))?;
         let begin = Begin::GoesOn { input: None };
         let way = ExecutionOptions {
             limits: &arguments.limits,
@@ -163,17 +158,6 @@ fn refuse_empty(message: Option<&str>) -> Result<(), Failure> {
         }
         Some(_) | None => Ok(()),
     }
-}
-
-fn refuse_ended(run: &Run) -> Result<(), Failure> {
-    if !run.state.is_final() {
-        return Ok(());
-    }
-    let text = format!("{} is {}; it has ended", run.id, run.state);
-    Err(Failure::new(Exit::Conflict, text).hint(format!(
-        "`irq fork {}` begins another one from its last checkpoint",
-        run.id
-    )))
 }
 
 /// What a stored run needs to go on: its order with the current limits, and the work.

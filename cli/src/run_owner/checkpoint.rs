@@ -1,11 +1,11 @@
 //! Checkpoints that runs continue from: one that this program cannot read completely is refused before anything starts.
 
 use agents::run::{ended_by_worker, is_said};
-use control::{check_checkpoint, ends_at};
+use control::{StartError, check_start, ends_at, other_checkpoint};
 use interrupts::store::{CheckpointId, KnownEffect, Store};
 use journal::Workflow;
 
-use crate::exit::{Exit, Failure, causes};
+use crate::exit::{Exit, Failure};
 
 /// Refuses a checkpoint that was saved by another version of the program, or is damaged.
 ///
@@ -21,18 +21,12 @@ pub(crate) async fn refuse_unread(
     workflow: &Workflow,
     place: Option<CheckpointId>,
 ) -> Result<(), Failure> {
-    let Some(place) = place else { return Ok(()) };
-    let found = store.checkpoint(place).await;
-    // Whether it exists is for the caller that continues from it to report.
-    let Some(found) = found? else {
-        return Ok(());
-    };
-    check_checkpoint(workflow, &found).map_err(|error| {
-        let run = place.run;
-        Failure::new(Exit::Conflict, causes(&error)).hint(format!(
-            "nothing was changed; use the version of the program that saved it, \
-             or go on from another one: irq checkpoints {run}, irq fork {run} --at N"
-        ))
+    let checked = check_start(store, workflow, place).await;
+    checked.map_err(|error| match error {
+        StartError::Unreadable { checkpoint, reason } => {
+            Failure::new(Exit::Conflict, reason).hint(other_checkpoint(checkpoint))
+        }
+        StartError::Store(error) => error.into(),
     })
 }
 

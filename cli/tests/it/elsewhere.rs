@@ -5,6 +5,7 @@ use std::path::Path;
 use interrupts::life::{Interrupt, RunState, State, Verdict};
 use serde_json::{Value, json};
 
+use crate::place::Place;
 use crate::program::{end, irq, lines, until, without_ids, without_place};
 use crate::screen::{press, read_and_press, resize};
 use crate::seed::Seed;
@@ -68,6 +69,31 @@ fn what_is_read_through_a_server_is_what_is_read_beside_its_store() {
         assert_eq!(
             without_place(&through.output),
             without_place(&beside.output),
+            "{arguments:?}"
+        );
+    }
+}
+
+#[test]
+fn what_is_refused_through_a_server_is_refused_as_beside_its_store() {
+    let place = Place::new();
+    place.end_of_run(&[]).exits_with(0);
+    let run = place.only_run();
+    let agent = format!("{run}/orchestrator");
+    let served = Served::over(&place.store());
+    let refused: &[(&[&str], i32)] = &[
+        (&["fork", &run, "--at", "999", "--no-input"], 3),
+        (&["resume", &run, "--no-input"], 4),
+        (&["send", &agent, "hello"], 4),
+        (&["send", &agent, "--take-back", "7"], 3),
+        (&["interrupt", &run], 4),
+    ];
+    for (arguments, code) in refused {
+        let beside = place.end(arguments).exits_with(*code);
+        let through = served.end(arguments).exits_with(*code);
+        assert_eq!(
+            without_place(&through.error_output),
+            without_place(&beside.error_output),
             "{arguments:?}"
         );
     }

@@ -90,8 +90,14 @@ fn a_question_that_was_open_before_is_answered_when_the_run_goes_on() {
     let run = asked["run_id"].as_str().unwrap();
     scene.command(&["resume", run, "--no-input"]).exits_with(0);
     let question = scene.question();
-    // Nobody may decide what waits for a person but in a name.
-    assert_eq!(question["decision"]["name"], "policy", "{question:#}");
+    assert_eq!(question["decision"]["by"], "policy", "{question:#}");
+    let id = question["id"].as_str().unwrap();
+    let audit = scene.json(&["history", "--interrupt", id, "--json"]);
+    let of_policy = audit
+        .iter()
+        .find(|row| row.to_string().contains("\"policy\""));
+    let of_policy = of_policy.expect("the audit names the policy").to_string();
+    assert!(!of_policy.contains("operator"), "{of_policy}");
     assert_eq!(question["decision"]["decision"], "respond", "{question:#}");
     scene.command(&["history", "--verify"]).exits_with(0);
 }

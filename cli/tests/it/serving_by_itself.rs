@@ -96,7 +96,7 @@ async fn a_pause_that_the_policy_ends_lets_the_run_of_a_server_go_on_by_itself()
     assert_eq!(installation.ends(&run).await, "completed");
     let path = format!("/v1/interrupts?run_id={run}");
     let pause = &installation.json(&path).await["interrupts"][0];
-    assert_eq!(pause["decision"]["by"], "policy", "{pause:#}");
+    assert_eq!(pause["decision"]["by"], "a policy", "{pause:#}");
     assert_eq!(pause["decision"]["payload"]["input"], "go on", "{pause:#}");
     server.kill();
 }

@@ -244,10 +244,10 @@ impl StoredInterrupts {
             Automatic::Decide { choosing, after } if waited >= after.unsigned_abs() => choosing,
             Automatic::Decide { .. } | Automatic::Ask { .. } => return Ok(()),
         };
-        let judge = Judge::Person {
+        let judge = Judge::PolicyLater {
             actor: Actor {
                 name: ActorName::new("policy")?,
-                role: Role::Operator,
+                role: Role::System,
             },
             version: row.version,
             shown: review.shown,

@@ -1,6 +1,6 @@
 //! Publishing a supervisor's event: the same as on the bus.
 
-use control::event_admission;
+use control::{Terms, event_admission, event_key};
 use interrupts::catalogue::{EventError, read_event};
 use interrupts::store::Admitted;
 
@@ -23,9 +23,14 @@ pub(crate) async fn publish(app: &App, caller: &Caller, json: &[u8]) -> Result<A
     let agent = caller.agent(app, event.node_id.as_str()).await?;
     let catalogue = app.catalogue_of_run(&agent.run).await?;
     let target = agent.target(catalogue.as_deref());
-    let admission = event_admission(&event, &target, asker(caller));
+    let key = event_key(&event).map_err(|error| not_asked(&error))?;
+    let known = app.store().interrupt_of(&key).await?;
+    let terms = Terms {
+        policy: &app.config.policy,
+        known: known.as_ref(),
+    };
+    let admission = event_admission(&event, &target, asker(caller), terms);
     let admission = admission.map_err(|error| not_asked(&error))?;
-    let known = app.store().interrupt_of(&admission.key).await?;
     if known
         .as_ref()
         .is_some_and(|known| !caller.covers(known.run, &known.node))
@@ -38,7 +43,7 @@ pub(crate) async fn publish(app: &App, caller: &Caller, json: &[u8]) -> Result<A
     }
     // What was published before is answered, whatever became of its run since.
     if known.is_none() {
-        refuse_ended(&agent)?;
+        refuse_ended(&agent.run)?;
     }
     let admitted = app
         .store()

@@ -1,11 +1,11 @@
 //! Whether a run can continue from a checkpoint: checked before anything is lifted, kept or forked.
 
-use control::check_checkpoint;
+use control::{StartError, check_start, other_checkpoint};
 use interrupts::store::{CheckpointId, Run};
 use journal::RunHeader;
 
 use crate::app::App;
-use crate::problem::{Kind, Problem};
+use crate::problem::{Kind, Problem, of_store};
 
 /// Refuses a checkpoint that was saved by another version of the program, or is damaged: the one with this number, or
 /// the one from which the run continues.
@@ -34,16 +34,12 @@ pub(super) async fn refuse_unread(
             number,
         }),
     };
-    let Some(place) = place else { return Ok(()) };
-    let Some(found) = app.store().checkpoint(place).await? else {
-        return Ok(());
-    };
-    check_checkpoint(&header.workflow, &found).map_err(|error| {
-        tracing::warn!(%error, "a run cannot go on");
-        Problem::new(
-            Kind::NotInState,
-            error.to_string(),
-            "nothing was changed; use the version of the program that saved it, or go on from another checkpoint",
-        )
+    let checked = check_start(app.store(), &header.workflow, place).await;
+    checked.map_err(|error| match error {
+        StartError::Unreadable { checkpoint, reason } => {
+            tracing::warn!(%checkpoint, %reason, "a run cannot go on");
+            Problem::new(Kind::NotInState, reason, other_checkpoint(checkpoint))
+        }
+        StartError::Store(error) => of_store(&error),
     })
 }

@@ -1,6 +1,6 @@
 //! Continuing a run that has stopped or waits.
 
-use control::DecisionParts;
+use control::{DecisionParts, ResumeOrder};
 use interrupts::life::{Family, Interrupt, RunState, State, Verdict};
 use interrupts::store::{CheckpointId, Filter, Pages, Run};
 use journal::ResumeRequest;
@@ -19,16 +19,12 @@ use crate::problem::{Kind, Problem, of_launch};
 /// How many interrupts are read at a time.
 const PAGE: u32 = 500;
 
-/// How a run is to continue.
+/// How a run is to continue, and the key by which a repeated request is the same.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct ResumeOrder {
-    /// From this checkpoint, as a run of its own; from where it is if absent.
-    pub(crate) checkpoint: Option<u64>,
-    /// New input.
-    pub(crate) input: Option<String>,
-    /// Whether an incompatible version of its workflow is accepted.
-    pub(crate) accepts_catalogue: bool,
-    /// The key by which a repeated request is the same.
+pub(crate) struct KeyedResume {
+    /// How.
+    pub(crate) order: ResumeOrder,
+    /// The key.
     pub(crate) key: Option<String>,
 }
 
@@ -51,23 +47,25 @@ pub(crate) async fn resume(
     app: &App,
     caller: &Caller,
     run: &Run,
-    order: ResumeOrder,
+    how: KeyedResume,
 ) -> Result<RunId, Problem> {
     Right::Direct.demand(caller)?;
-    if order.accepts_catalogue {
-        accept_catalogue(app, caller, run, &order).await?;
+    let checked = how.order.check();
+    checked.map_err(|error| super::stop::not_asked(&error))?;
+    if how.order.accept_catalogue {
+        accept_catalogue(app, caller, run).await?;
     }
     // The key of a fork belongs to its run: it can be used once, whichever the checkpoint.
-    let fork = order.key.as_deref();
+    let fork = how.key.as_deref();
     let fork = fork.map(|key| RunId::from_uuid(keyed(caller, &format!("fork {}", run.id), key)));
     // Read before checking what the key has done: pauses that begin to wait after that are not part of this request.
     let open = reviews_of(app, run.id).await?;
-    let before = done_before(app, caller, run, &order).await?;
-    let is_fork = order.checkpoint.is_some();
+    let before = done_before(app, caller, run, &how).await?;
+    let is_fork = how.order.checkpoint.is_some();
     if before == Before::Nothing && (is_fork || !run.state.is_final()) {
-        refuse_unread(app, run, order.checkpoint).await?;
+        refuse_unread(app, run, how.order.checkpoint).await?;
     }
-    if let Some(number) = order.checkpoint {
+    if let Some(number) = how.order.checkpoint {
         if before != Before::Nothing {
             return Err(key_was_used());
         }
@@ -76,11 +74,11 @@ pub(crate) async fn resume(
             number,
         };
         let id = fork.unwrap_or_else(RunId::generate);
-        return forked(app, caller, checkpoint, (id, order.input)).await;
+        return forked(app, caller, checkpoint, (id, how.order.input)).await;
     }
     match before {
         Before::Nothing => {}
-        Before::Kept => return go_on(app, caller, run, &order).await,
+        Before::Kept => return go_on(app, caller, run, &how).await,
         Before::Everything => {
             // The process that did it may have died before it woke the run.
             app.wake_run(run.id);
@@ -92,29 +90,12 @@ pub(crate) async fn resume(
     {
         return Err(key_was_used());
     }
-    if run.state.is_final() {
-        return Err(super::stop::finished(&format!(
-            "{} is {}",
-            run.id, run.state
-        )));
-    }
-    for_the_first_time(app, caller, run, (&order, open)).await
+    super::stop::refuse_ended(run)?;
+    for_the_first_time(app, caller, run, (&how, open)).await
 }
 
 /// Switches the run to the current catalogue of its workflow. Repeated, it changes nothing.
-async fn accept_catalogue(
-    app: &App,
-    caller: &Caller,
-    run: &Run,
-    order: &ResumeOrder,
-) -> Result<(), Problem> {
-    if order.checkpoint.is_some() {
-        return Err(Problem::new(
-            Kind::Shape,
-            "$.accept_catalogue: not together with a checkpoint",
-            "fork the run first, then resume the fork with `accept_catalogue`",
-        ));
-    }
+async fn accept_catalogue(app: &App, caller: &Caller, run: &Run) -> Result<(), Problem> {
     if run.state.is_final() {
         return Ok(());
     }
@@ -130,7 +111,7 @@ async fn for_the_first_time(
     app: &App,
     caller: &Caller,
     run: &Run,
-    (order, open): (&ResumeOrder, Vec<Interrupt>),
+    (how, open): (&KeyedResume, Vec<Interrupt>),
 ) -> Result<RunId, Problem> {
     let (pauses, questions): (Vec<Interrupt>, Vec<Interrupt>) = open
         .into_iter()
@@ -139,11 +120,11 @@ async fn for_the_first_time(
     let waits = !questions.is_empty() && run.state != RunState::Paused;
     match (pauses.is_empty(), waits) {
         // The questions are asked again; the run continues with their answers.
-        (true, true) if order.accepts_catalogue && order.input.is_none() => Ok(run.id),
+        (true, true) if how.order.accept_catalogue && how.order.input.is_none() => Ok(run.id),
         (true, true) => Err(open_questions(&questions)),
-        (true, false) => nothing_to_decide(app, caller, run, order).await,
+        (true, false) => nothing_to_decide(app, caller, run, how).await,
         (false, _) => {
-            lift(app, caller, pauses, order).await?;
+            lift(app, caller, pauses, how).await?;
             Ok(run.id)
         }
     }
@@ -173,14 +154,14 @@ async fn done_before(
     app: &App,
     caller: &Caller,
     run: &Run,
-    order: &ResumeOrder,
+    how: &KeyedResume,
 ) -> Result<Before, Problem> {
-    if order.key.is_none() {
+    if how.key.is_none() {
         return Ok(Before::Nothing);
     }
-    let request = request(caller, run, order);
+    let request = request(caller, run, how);
     let Some(entry) = app.store().effect(request.effect_in(run.id)).await? else {
-        let lifted = lifted_before(app, caller, run, order).await?;
+        let lifted = lifted_before(app, caller, run, how).await?;
         return Ok(if lifted {
             Before::Everything
         } else {
@@ -197,14 +178,14 @@ async fn done_before(
 }
 
 /// The request in the form that is kept with the run if no pause has its decision.
-fn request(caller: &Caller, run: &Run, order: &ResumeOrder) -> ResumeRequest {
-    let id = match &order.key {
+fn request(caller: &Caller, run: &Run, how: &KeyedResume) -> ResumeRequest {
+    let id = match &how.key {
         Some(key) => keyed(caller, &format!("resume {}", run.id), key),
         None => Uuid::now_v7(),
     };
     ResumeRequest {
         id,
-        input: order.input.clone(),
+        input: how.order.input.clone(),
     }
 }
 
@@ -213,9 +194,9 @@ async fn lifted_before(
     app: &App,
     caller: &Caller,
     run: &Run,
-    order: &ResumeOrder,
+    how: &KeyedResume,
 ) -> Result<bool, Problem> {
-    let Some(key) = order.key.as_deref() else {
+    let Some(key) = how.key.as_deref() else {
         return Ok(false);
     };
     let filter = Filter {
@@ -229,7 +210,7 @@ async fn lifted_before(
         for (_position, pause) in &ended {
             let id = decision_id(caller, pause, Some(key));
             // The first pause that the request lifted has its input, and comes before all others.
-            let lifting = lifting(pause, order, order.input.as_ref());
+            let lifting = lifting(pause, how, how.order.input.as_ref());
             if made_before(app, pause, id, &lifting).await?.is_some() {
                 return Ok(true);
             }
@@ -251,7 +232,7 @@ async fn nothing_to_decide(
     app: &App,
     caller: &Caller,
     run: &Run,
-    order: &ResumeOrder,
+    how: &KeyedResume,
 ) -> Result<RunId, Problem> {
     let executed = app.is_executed(run);
     if executed && matches!(run.state, RunState::Running | RunState::Stopping) {
@@ -264,17 +245,12 @@ async fn nothing_to_decide(
             ),
         ));
     }
-    go_on(app, caller, run, order).await
+    go_on(app, caller, run, how).await
 }
 
 /// Lets the launcher continue a run; it keeps the request with the run.
-async fn go_on(
-    app: &App,
-    caller: &Caller,
-    run: &Run,
-    order: &ResumeOrder,
-) -> Result<RunId, Problem> {
-    let request = request(caller, run, order);
+async fn go_on(app: &App, caller: &Caller, run: &Run, how: &KeyedResume) -> Result<RunId, Problem> {
+    let request = request(caller, run, how);
     let resumed = app.config.launcher.resume(run.id, request).await;
     resumed.map_err(|error| of_launch(&error))?;
     app.feed.nudge();
@@ -282,7 +258,7 @@ async fn go_on(
 }
 
 /// The decision by which a pause is lifted.
-fn lifting(pause: &Interrupt, order: &ResumeOrder, said: Option<&String>) -> DecisionOrder {
+fn lifting(pause: &Interrupt, how: &KeyedResume, said: Option<&String>) -> DecisionOrder {
     let verdict = match said {
         Some(_) => Verdict::Respond,
         None => Verdict::Resume,
@@ -290,7 +266,7 @@ fn lifting(pause: &Interrupt, order: &ResumeOrder, said: Option<&String>) -> Dec
     DecisionOrder {
         version: Some(pause.version),
         shown: None,
-        key: order.key.clone(),
+        key: how.key.clone(),
         parts: DecisionParts {
             message: said.cloned(),
             ..DecisionParts::new(verdict)
@@ -306,7 +282,7 @@ async fn lift(
     app: &App,
     caller: &Caller,
     mut pauses: Vec<Interrupt>,
-    order: &ResumeOrder,
+    how: &KeyedResume,
 ) -> Result<(), Problem> {
     loop {
         let orders: Vec<(Interrupt, DecisionOrder)> = pauses
@@ -314,8 +290,8 @@ async fn lift(
             .enumerate()
             .map(|(place, pause)| {
                 // The input is given once, so it is read once, however many pauses are lifted with it.
-                let said = order.input.as_ref().filter(|_input| place == 0);
-                (pause.clone(), lifting(pause, order, said))
+                let said = how.order.input.as_ref().filter(|_input| place == 0);
+                (pause.clone(), lifting(pause, how, said))
             })
             .collect();
         let Err(refused) = decide_all(app, caller, &orders).await else {

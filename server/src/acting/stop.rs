@@ -1,9 +1,9 @@
 //! Interrupting an agent or a run.
 
-use control::{InvalidRequest, StopOrder, StopRequester};
+use control::{EndedRun, InvalidRequest, StopOrder, StopRequester, Terms};
 use interrupts::life::{Interrupt, Scope};
 use interrupts::manager::StopCause;
-use interrupts::store::{AdmitError, Admitted};
+use interrupts::store::{AdmitError, Admitted, Run};
 use routing_core::StopSource;
 
 use super::publish::misnamed;
@@ -53,9 +53,13 @@ pub(crate) async fn stop(
     let known = app.store().interrupt_of(&key).await?;
     // A repeated request is answered whatever became of its run since, and whatever else is under way.
     if known.is_none() {
-        refuse_ended(agent)?;
+        refuse_ended(&agent.run)?;
     }
-    let admission = order.admission(&target, asker(caller), key);
+    let terms = Terms {
+        policy: &app.config.policy,
+        known: known.as_ref(),
+    };
+    let admission = order.admission(&target, asker(caller), key, terms);
     let admission = admission.map_err(|error| not_asked(&error))?;
     // Its key is stored with the stop that it joins, so that a repeated request gets the same answer.
     let admitted = match app.store().join(admission).await {
@@ -77,7 +81,7 @@ pub(super) fn not_asked(error: &InvalidRequest) -> Problem {
         InvalidRequest::Question(_) => Problem::new(
             Kind::Shape,
             detail,
-            "publish it as an event: `POST /v1/interrupt-requests`",
+            "publish it as an event, `dev.irq.interrupt.request_event.v1`: `POST /v1/interrupt-requests`",
         ),
         InvalidRequest::PruneOfRun => Problem::new(
             Kind::Shape,
@@ -89,6 +93,14 @@ pub(super) fn not_asked(error: &InvalidRequest) -> Problem {
             detail,
             "begin another run with the same input",
         ),
+        InvalidRequest::EmptyInput => {
+            Problem::new(Kind::Shape, detail, "leave it out to say nothing")
+        }
+        InvalidRequest::CatalogueOfFork => Problem::new(
+            Kind::Shape,
+            detail,
+            "fork the run first, then resume the fork with `accept_catalogue`",
+        ),
         InvalidRequest::Event(error) => misnamed(error),
         InvalidRequest::EventId(_) => Problem::new(Kind::Shape, detail, "shorten it"),
         InvalidRequest::Json(_) | _ => Problem::new(Kind::Internal, detail, "report this"),
@@ -96,22 +108,9 @@ pub(super) fn not_asked(error: &InvalidRequest) -> Problem {
 }
 
 /// Refuses requests to a run that has ended.
-pub(super) fn refuse_ended(agent: &Found) -> Result<(), Problem> {
-    if !agent.run.state.is_final() {
-        return Ok(());
-    }
-    Err(finished(&format!(
-        "{} is {}",
-        agent.run.id, agent.run.state
-    )))
-}
-
-pub(super) fn finished(detail: &str) -> Problem {
-    Problem::new(
-        Kind::RunFinished,
-        detail,
-        "start a new run, or fork this one from a checkpoint: `irq fork`",
-    )
+pub(super) fn refuse_ended(run: &Run) -> Result<(), Problem> {
+    EndedRun::refuse(run)
+        .map_err(|ended| Problem::new(Kind::RunFinished, ended.to_string(), ended.hint()))
 }
 
 /// The problem for a refused admission.
@@ -135,12 +134,13 @@ pub(super) fn refused(error: &AdmitError) -> Problem {
             "`irq ps --all` lists the runs",
         ),
         AdmitError::Refused(refusal @ AdmissionError::RunEnded { .. }) => {
-            finished(&refusal.to_string())
+            let hint = "`irq ps` lists the live runs";
+            Problem::new(Kind::RunFinished, refusal.to_string(), hint)
         }
         AdmitError::NodeEnded { .. } => Problem::new(
             Kind::RunFinished,
             error.to_string(),
-            "stop an agent that still works, or the whole run",
+            "`irq ps` lists the agents that are not",
         ),
         AdmitError::MessagesWait(_) => Problem::new(
             Kind::NotInState,

@@ -42,6 +42,8 @@ const TOO_LONG: u16 = 1009;
 const PARTING: Duration = Duration::from_secs(1);
 /// How long one message may take to be written to a client that does not read.
 const WRITE_TIME: Duration = Duration::from_secs(20);
+/// How long the feed is left alone after the store has failed.
+const RETRY: Duration = Duration::from_millis(500);
 /// After how many heartbeats without a word from the client it counts as gone.
 const SILENT_BEATS: u32 = 3;
 
@@ -67,6 +69,8 @@ struct Session {
     subscriptions: Subscriptions,
     pace: DefaultDirectRateLimiter,
     silent_beats: u32,
+    /// When to read the feed again after the store has failed.
+    retry_at: Option<Instant>,
 }
 
 /// What happens to a socket.
@@ -81,6 +85,14 @@ enum Happening {
     Draining,
     /// The token that opened it is no longer valid.
     Void,
+}
+
+/// Begins something no sooner than at a time. Dropped before that, it has not begun.
+async fn not_before<T>(at: Option<Instant>, next: impl Future<Output = T>) -> T {
+    if let Some(at) = at {
+        tokio::time::sleep_until(at).await;
+    }
+    next.await
 }
 
 /// Whether a socket goes on.
@@ -100,6 +112,7 @@ impl Session {
             caller,
             socket,
             silent_beats: 0,
+            retry_at: None,
         }
     }
 
@@ -123,7 +136,7 @@ impl Session {
                 () = stay.is_over() => Happening::Void,
                 received = self.socket.recv() => Happening::Received(received),
                 _ = beats.tick() => Happening::Beat,
-                told = self.subscriptions.next() => Happening::Told(told),
+                told = not_before(self.retry_at, self.subscriptions.next()) => Happening::Told(told),
             };
             match self.handle(happening).await {
                 Ok(Then::GoOn) => {}
@@ -149,6 +162,7 @@ impl Session {
                 Ok(Then::GoOn)
             }
             Happening::Told(Ok(told)) => {
+                self.retry_at = None;
                 for frame in told.frames() {
                     self.send(frame).await?;
                 }
@@ -157,8 +171,8 @@ impl Session {
             Happening::Told(Err(error)) => {
                 let problem = crate::problem::Problem::from(error);
                 self.send(Outgoing::error(None, &problem)).await?;
-                // The positions are kept; the next try may succeed.
-                tokio::time::sleep(Duration::from_millis(500)).await;
+                // The positions are kept; the next try may succeed. Meanwhile the client is heard.
+                self.retry_at = Some(Instant::now() + RETRY);
                 Ok(Then::GoOn)
             }
             Happening::Received(None) => Ok(Then::End),
@@ -275,3 +289,26 @@ fn unreadable(error: axum::Error) -> Option<(u16, String)> {
 /// The client is gone.
 #[derive(Debug)]
 struct Gone;
+
+#[cfg(test)]
+mod tests {
+    use std::future::ready;
+    use std::time::Duration;
+
+    use tokio::time::{Instant, sleep};
+
+    use super::{RETRY, not_before};
+
+    #[tokio::test(start_paused = true)]
+    async fn a_feed_that_is_left_alone_holds_up_nothing_else() {
+        let begun = Instant::now();
+        let retry_at = Some(begun + RETRY);
+        tokio::select! {
+            () = not_before(retry_at, ready(())) => panic!("the feed is left alone for a while"),
+            () = sleep(Duration::from_millis(10)) => {}
+        }
+        assert!(begun.elapsed() < RETRY);
+        not_before(retry_at, ready(())).await;
+        assert_eq!(begun.elapsed(), RETRY);
+    }
+}

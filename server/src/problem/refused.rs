@@ -12,7 +12,7 @@ use routing_core::InterruptId;
 use serde_json::{Value, json};
 
 use super::{Kind, Problem};
-use crate::launcher::LaunchError;
+use crate::launcher::{LaunchError, LaunchRefusal};
 
 /// How long the store may take to answer a health check.
 const STORE_ANSWERS_WITHIN: Duration = Duration::from_secs(2);
@@ -117,11 +117,23 @@ pub(crate) fn of_launch(error: &LaunchError) -> Problem {
             error.to_string(),
             format!("read /v1/runs/{run}, or choose another name"),
         ),
-        LaunchError::Refused { reason } => Problem::new(
-            Kind::NotInState,
-            reason.clone(),
-            "read the run to see where it stands",
-        ),
+        LaunchError::Refused {
+            refusal,
+            reason,
+            hint,
+        } => {
+            let kind = match refusal {
+                LaunchRefusal::Unknown => Kind::NotFound,
+                LaunchRefusal::State => Kind::NotInState,
+                LaunchRefusal::Order => Kind::Shape,
+            };
+            let hint = hint.as_deref();
+            Problem::new(
+                kind,
+                reason.clone(),
+                hint.unwrap_or("read the run to see where it stands"),
+            )
+        }
         LaunchError::Store(error) => of_store(error),
         LaunchError::Unavailable { detail } => {
             tracing::error!(%detail, "a run could not be executed");

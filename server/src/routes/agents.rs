@@ -11,10 +11,9 @@ use control::StopOrder;
 use interrupts::catalogue::SharedCatalogue;
 use interrupts::life::{Interrupt, RunState, State as InterruptState};
 use interrupts::store::{Filter, NodeActivity, NodeRow, Page, Run};
-use routing_core::{InterruptType, RunId};
+use routing_core::RunId;
 use serde::Deserialize;
-use serde_json::Value;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::IntoParams;
 
 use super::list::{RequestKey, listed};
 use crate::access::{Reads, Requests};
@@ -23,9 +22,7 @@ use crate::app::App;
 use crate::body::StrictJson;
 use crate::parameters::{Parameters, Segment, one_of, page};
 use crate::problem::Problem;
-use crate::wire::{
-    ACTIVITIES, ActivityName, AgentPage, AgentView, InterruptView, ModeName, ScopeName, TypeName,
-};
+use crate::wire::{ACTIVITIES, ActivityName, AgentPage, AgentView, InterruptBody, InterruptView};
 
 /// How many rows one request reads when it filters.
 const MOST_ROWS: usize = 10_000;
@@ -213,28 +210,6 @@ pub(crate) async fn read(
     )))
 }
 
-/// An interrupt that shall be requested.
-#[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct InterruptBody {
-    /// What it does; without it the run is paused.
-    pub(super) r#type: TypeName,
-    /// How to stop.
-    pub(super) mode: ModeName,
-    /// How far it reaches.
-    pub(super) scope: ScopeName,
-    /// Why, in words.
-    pub(super) reason: String,
-    /// Words beside the reason.
-    pub(super) message: Option<String>,
-    /// After how many milliseconds a graceful stop becomes immediate.
-    #[schema(minimum = 1, maximum = 2147483647)]
-    pub(super) deadline_ms: Option<u32>,
-    /// Whatever shall be kept with it.
-    #[schema(value_type = Option<Object>)]
-    pub(super) metadata: Option<Value>,
-}
-
 /// Interrupts an agent. It is recorded when this returns; a new one has not taken hold yet. While one of the same kind
 /// is under way, that one is returned, with one more of its `askings`, and is as hard as the hardest request, also where several are made at once. A
 /// pause is under way until it is resumed, all else until it was carried out.
@@ -247,21 +222,9 @@ pub(crate) async fn interrupt(
     Requests(caller): Requests,
     RequestKey(key): RequestKey,
     Segment(agent): Segment,
-    StrictJson(body): StrictJson<InterruptBody>,
+    StrictJson(order): StrictJson<StopOrder>,
 ) -> Result<Response, Problem> {
     let found = caller.agent(&app, &agent).await?;
-    let interrupt_type = InterruptType::from(body.r#type);
-    let order = StopOrder {
-        message: body.message,
-        limit_ms: body.deadline_ms.map(u64::from),
-        metadata: body.metadata,
-        ..StopOrder::new(
-            interrupt_type,
-            body.mode.into(),
-            body.scope.into(),
-            body.reason,
-        )
-    };
     let stopped = stop(&app, &caller, &found, order, key).await?;
     stopped_response(&app, &stopped).await
 }

@@ -6,23 +6,20 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use interrupts::life::{Family, Interrupt};
-use routing_core::InterruptType;
+use interrupts::life::Interrupt;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::agents::InterruptBody;
 use super::decisions::{DecisionBody, RerouteBody};
 use crate::access::{Caller, Reads, Right};
-use crate::acting::{self, ResumeOrder, interrupt_named};
+use crate::acting::{self, KeyedResume, interrupt_named};
 use crate::app::App;
 use crate::body::{from_value, parse, read};
 use crate::bus::BusVerb;
 use crate::metrics::Way;
 use crate::problem::{Kind, Problem};
-use control::StopOrder;
 use envelope::{CloudEvent, Mode};
 
 /// The most events of a batch.
@@ -239,12 +236,12 @@ struct OfInterrupt {
     body: Value,
 }
 
+/// What an event about a run contains beside the fields of the REST request.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ResumeData {
+struct OfRun {
     run_id: String,
-    #[serde(default)]
-    input: Option<String>,
+    #[serde(flatten)]
+    body: Value,
 }
 
 /// Refuses a command that its subject does not permit.
@@ -295,16 +292,12 @@ async fn carry_out(
             Ok(EventResult::about(id, &decided))
         }
         EventCommand::Resume => {
-            let data: ResumeData = data_of(data)?;
+            let OfRun { run_id, body } = data_of(data)?;
+            let order = data_of(body)?;
             Right::Direct.demand(caller)?;
-            let run = app.run_named(&data.run_id).await?;
-            let order = ResumeOrder {
-                checkpoint: None,
-                input: data.input,
-                accepts_catalogue: false,
-                key,
-            };
-            let run = acting::resume(app, caller, &run, order).await?;
+            let run = app.run_named(&run_id).await?;
+            let how = KeyedResume { order, key };
+            let run = acting::resume(app, caller, &run, how).await?;
             Ok(EventResult {
                 id,
                 interrupt_id: None,
@@ -323,26 +316,7 @@ async fn interrupt(
     key: Option<String>,
 ) -> Result<Interrupt, Problem> {
     let OfAgent { agent_id, body } = data_of(data)?;
-    let body: InterruptBody = data_of(body)?;
-    let interrupt_type = InterruptType::from(body.r#type);
-    if Family::of(interrupt_type) == Family::Question {
-        return Err(Problem::new(
-            Kind::Shape,
-            format!("data.type: {interrupt_type} asks a question"),
-            "publish it as `dev.irq.interrupt.request_event.v1`",
-        ));
-    }
-    let order = StopOrder {
-        message: body.message,
-        limit_ms: body.deadline_ms.map(u64::from),
-        metadata: body.metadata,
-        ..StopOrder::new(
-            interrupt_type,
-            body.mode.into(),
-            body.scope.into(),
-            body.reason,
-        )
-    };
+    let order = data_of(body)?;
     let agent = caller.agent(app, &agent_id).await?;
     let stopped = acting::stop(app, caller, &agent, order, key).await?;
     Ok(stopped.interrupt().clone())

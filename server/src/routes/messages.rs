@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::{OriginalUri, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use control::message_hint;
 use interrupts::store::{MessageError, NewMessage, Page, StoredMessage};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -168,39 +169,19 @@ pub(crate) async fn withdraw(
     reason = "the rest of these errors, which may become more, is told in the same way"
 )]
 pub(crate) fn unsent(error: &MessageError) -> Problem {
-    let (kind, hint) = match error {
+    let kind = match error {
         MessageError::Store(error) => return of_store(error),
-        MessageError::UnknownRun { .. } => (Kind::RunNotFound, "`irq ps --all` lists the runs"),
-        MessageError::RunEnded { .. } => (Kind::RunFinished, "start a new run"),
-        MessageError::UnknownNode { .. } => (Kind::AgentNotFound, "`irq ps` lists the agents"),
-        MessageError::NodeEnded { .. } => {
-            (Kind::RunFinished, "send it to an agent that still works")
-        }
-        MessageError::NodeStops {
-            is_cancelable: true,
-            ..
-        } => (
-            Kind::RunFinished,
-            "withdraw the stop, or send it to an agent that goes on",
-        ),
-        MessageError::NodeStops {
-            is_cancelable: false,
-            ..
-        } => (Kind::RunFinished, "send it to an agent that goes on"),
-        MessageError::TooLarge { .. } => (Kind::TooLarge, "send less; name a file instead"),
-        MessageError::UnknownMessage { .. } => (
-            Kind::MessageNotFound,
-            "`GET` the messages of the agent to see which there are",
-        ),
-        MessageError::AlreadyRead { .. } => (
-            Kind::AlreadyRead,
-            "send another message that says what holds now",
-        ),
-        MessageError::OtherContent { .. } => (
-            Kind::IdempotencyConflict,
-            "use another key for another message",
-        ),
-        _ => (Kind::NotInState, "read the agent to see where it stands"),
+        MessageError::UnknownRun { .. } => Kind::RunNotFound,
+        MessageError::UnknownNode { .. } => Kind::AgentNotFound,
+        MessageError::RunEnded { .. }
+        | MessageError::NodeEnded { .. }
+        | MessageError::NodeStops { .. } => Kind::RunFinished,
+        MessageError::TooLarge { .. } => Kind::TooLarge,
+        MessageError::UnknownMessage { .. } => Kind::MessageNotFound,
+        MessageError::AlreadyRead { .. } => Kind::AlreadyRead,
+        MessageError::OtherContent { .. } => Kind::IdempotencyConflict,
+        _ => Kind::NotInState,
     };
+    let hint = message_hint(error).unwrap_or_default();
     Problem::new(kind, error.to_string(), hint)
 }

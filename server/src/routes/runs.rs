@@ -7,16 +7,16 @@ use axum::body::Body;
 use axum::extract::{OriginalUri, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use interrupts::life::{RunState, Scope, State as InterruptState};
+use interrupts::life::{RunState, State as InterruptState};
 use interrupts::store::{Filter, Page, Run};
-use routing_core::{InterruptType, RunId};
+use routing_core::RunId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, value::RawValue};
 use utoipa::{IntoParams, ToSchema};
 
 use super::list::{RequestKey, listed, next_link};
 use crate::access::{Caller, Directs, Reads};
-use crate::acting::{self, ResumeOrder};
+use crate::acting::{self, KeyedResume};
 use crate::address::{agents_of, first_of};
 use crate::app::App;
 use crate::body::StrictJson;
@@ -26,10 +26,10 @@ use crate::parameters::{Parameters, Segment, page, wrong};
 use crate::problem::{Kind, Problem, of_launch};
 use crate::visible::visible;
 use crate::wire::{
-    AgentView, CheckpointPage, CheckpointView, InterruptView, ModeName, RunPage, RunStateName,
-    RunView, TreeNode, tree_of,
+    AgentView, CancelBody, CheckpointPage, CheckpointView, InterruptView, ResumeBody, RunPage,
+    RunStateName, RunView, TreeNode, tree_of,
 };
-use control::StopOrder;
+use control::{CancelOrder, ResumeOrder};
 
 /// Which runs.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -195,16 +195,6 @@ async fn open_of(app: &App, caller: &Caller, run: RunId) -> Result<Vec<String>, 
     Ok(open.iter().map(|(_, one)| one.id.to_string()).collect())
 }
 
-/// How a run shall be ended.
-#[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct CancelBody {
-    /// How to stop.
-    mode: ModeName,
-    /// Why.
-    reason: String,
-}
-
 /// Ends a run. It is told so when this returns, and has not stopped yet.
 #[utoipa::path(post, path = "/v1/runs/{run_id}/cancel", request_body = CancelBody,
     params(("run_id" = String, Path), ("Idempotency-Key" = Option<String>, Header)),
@@ -215,32 +205,12 @@ pub(crate) async fn cancel(
     Directs(caller): Directs,
     RequestKey(key): RequestKey,
     Segment(run): Segment,
-    StrictJson(body): StrictJson<CancelBody>,
+    StrictJson(order): StrictJson<CancelOrder>,
 ) -> Result<Response, Problem> {
     let run = app.run_named(&run).await?;
     let agent = first_of(&app, run).await?;
-    let order = StopOrder::new(
-        InterruptType::Stop,
-        body.mode.into(),
-        Scope::Run,
-        body.reason,
-    );
-    let stopped = acting::stop(&app, &caller, &agent, order, key).await?;
+    let stopped = acting::stop(&app, &caller, &agent, order.into(), key).await?;
     super::agents::stopped_response(&app, &stopped).await
-}
-
-/// How a run shall go on.
-#[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct ResumeBody {
-    /// From the checkpoint with this number, as a run of its own; where it stands otherwise.
-    checkpoint: Option<u64>,
-    /// New input.
-    #[schema(min_length = 1)]
-    input: Option<String>,
-    /// Accept an incompatible version of its workflow: open questions with changed schemas are asked again. Not together
-    /// with a checkpoint.
-    accept_catalogue: bool,
 }
 
 /// The run that goes on.
@@ -259,23 +229,10 @@ pub(crate) async fn resume(
     Directs(caller): Directs,
     RequestKey(key): RequestKey,
     Segment(run): Segment,
-    StrictJson(body): StrictJson<ResumeBody>,
+    StrictJson(order): StrictJson<ResumeOrder>,
 ) -> Result<Response, Problem> {
     let run = app.run_named(&run).await?;
-    if body.input.as_ref().is_some_and(|it| it.trim().is_empty()) {
-        return Err(Problem::new(
-            Kind::Shape,
-            "$.input: the input is empty",
-            "leave it away to say nothing",
-        ));
-    }
-    let order = ResumeOrder {
-        checkpoint: body.checkpoint,
-        input: body.input,
-        accepts_catalogue: body.accept_catalogue,
-        key,
-    };
-    let resumed = acting::resume(&app, &caller, &run, order).await?;
+    let resumed = acting::resume(&app, &caller, &run, KeyedResume { order, key }).await?;
     let location = [(header::LOCATION, format!("/v1/runs/{resumed}"))];
     let view = ResumedView {
         run_id: resumed.to_string(),

@@ -1,7 +1,6 @@
 //! Enumerations as they are written on the wire.
 
-use interrupts::life::{Scope, Verdict};
-use routing_core::{InterruptType, StopMode};
+use interrupts::life::Verdict;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -56,15 +55,6 @@ pub(crate) enum ModeName {
     Immediate,
 }
 
-impl From<ModeName> for StopMode {
-    fn from(name: ModeName) -> Self {
-        match name {
-            ModeName::Graceful => Self::Graceful,
-            ModeName::Immediate => Self::Immediate,
-        }
-    }
-}
-
 /// How far an interrupt reaches.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
@@ -74,15 +64,6 @@ pub(crate) enum ScopeName {
     Agent,
     /// The whole run.
     Run,
-}
-
-impl From<ScopeName> for Scope {
-    fn from(name: ScopeName) -> Self {
-        match name {
-            ScopeName::Agent => Self::Agent,
-            ScopeName::Run => Self::Run,
-        }
-    }
 }
 
 /// What an interrupt does.
@@ -102,17 +83,4 @@ pub(crate) enum TypeName {
     Prune,
     /// The run is forked at its last checkpoint.
     Branch,
-}
-
-impl From<TypeName> for InterruptType {
-    fn from(name: TypeName) -> Self {
-        match name {
-            TypeName::HumanReview => Self::HumanReview,
-            TypeName::AgentReview => Self::AgentReview,
-            TypeName::Pause => Self::Pause,
-            TypeName::Stop => Self::Stop,
-            TypeName::Prune => Self::Prune,
-            TypeName::Branch => Self::Branch,
-        }
-    }
 }

@@ -209,7 +209,7 @@ pub(crate) struct WorkDecisionView {
     choices: Vec<String>,
     /// What was confirmed, by the ids of the items.
     confirmations: BTreeMap<String, bool>,
-    /// Who decided: a person's name, `policy` or `deadline`.
+    /// Who decided: a person's name, `a standing rule of` its maker, `policy` or `deadline`.
     by: String,
     /// When.
     at: String,

@@ -132,9 +132,7 @@ impl RunLauncher for Launches {
         match self.store.fork_run(checkpoint, new).await {
             Ok(run) => Ok(run.id),
             Err(interrupts::store::RunError::Taken { run }) => Err(LaunchError::Taken { run }),
-            Err(error) => Err(LaunchError::Refused {
-                reason: error.to_string(),
-            }),
+            Err(error) => Err(LaunchError::in_state(error.to_string())),
         }
     }
 

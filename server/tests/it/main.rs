@@ -23,6 +23,7 @@ mod listed;
 mod long_lists;
 mod media_types;
 mod messages;
+mod orders;
 mod page;
 mod page_lists;
 mod page_refusals;

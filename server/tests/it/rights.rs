@@ -37,32 +37,10 @@ pub(crate) fn gaps(run: &Run, asked: &Interrupt) -> [(&'static str, String); 9] 
     ]
 }
 
-/// The rows of the store, which `irq` reads and the description does not promise, with the right that each needs.
-const RECORDS: [(&str, &str); 13] = [
-    ("runs", "read"),
-    ("runs/{run_id}", "read"),
-    ("runs/{run_id}/progress", "read"),
-    ("runs/{run_id}/plan", "read"),
-    ("runs/{run_id}/agents", "read"),
-    ("runs/{run_id}/checkpoints", "read"),
-    ("runs/{run_id}/journal", "read"),
-    ("runs/{run_id}/messages", "read"),
-    ("interrupts", "read"),
-    ("interrupts/{interrupt_id}", "read"),
-    ("rules", "survey"),
-    ("rules/{rule_id}", "survey"),
-    ("audit", "survey"),
-];
-
 /// Every operation that there is: those of the description, and those that it does not promise.
 pub(crate) fn all_operations(api: &Value, gaps: &[(&str, String)]) -> Vec<(Method, String, Value)> {
-    let records = RECORDS.map(|(path, right)| {
-        let operation = json!({"get": {"x-right": right}});
-        (format!("/v1/records/{path}"), operation)
-    });
-    let records = json!({"paths": serde_json::Map::from_iter(records)});
     let mut all = operations(api, gaps);
-    all.extend(operations(&records, gaps));
+    all.extend(operations(&server::openapi_of_records(), gaps));
     all
 }
 

@@ -36,6 +36,8 @@ pub(super) fn of_problem(problem: &ProblemDocument) -> Failure {
     let exit = match problem.code.as_str() {
         // What failed is the model behind the server.
         "no-suggestion" => Exit::Failure,
+        // The key belongs to another request, as beside a store.
+        "idempotency-conflict" => Exit::Conflict,
         _ => exit_of(problem.status),
     };
     let failure = Failure::new(exit, problem.to_string());

@@ -7,7 +7,8 @@ mod rendering;
 
 use std::sync::Arc;
 
-use client::{Client, NewRun, Resumption};
+use client::{Client, NewRun};
+use control::ResumeOrder;
 use interrupts::life::{Family, RunState, State};
 use interrupts::store::Filter;
 use routing_core::RunId;
@@ -81,16 +82,18 @@ pub(in crate::commands) fn resume(
         let server = RemoteServer::at(place)?;
         let after = server.client.whoami().await?.seq;
         let run = find_run(&*server.remote, &arguments.run).await?;
-        let mut how = Resumption::default();
-        how.input = arguments.message.clone();
-        how.accept_catalogue = arguments.accept_catalogue;
+        let how = ResumeOrder {
+            checkpoint: None,
+            input: arguments.message.clone(),
+            accept_catalogue: arguments.accept_catalogue,
+        };
         // A working run is only followed, and one that waits for answers goes on when they are given; a paused one was
         // stopped apart from its questions.
         let works = has_process(&run) && matches!(run.state, RunState::Created | RunState::Running);
         let may_wait = run.state != RunState::Paused;
         let follows = works || (may_wait && server.has_questions(run.id).await?);
         if how.input.is_some() || how.accept_catalogue || !follows {
-            server.client.resume(run.id, how).await?;
+            server.client.resume(run.id, &how).await?;
         }
         if arguments.detach {
             return print_id(run.id, &server, arguments.talk.json);
@@ -115,10 +118,12 @@ pub(in crate::commands) fn fork(
         let server = RemoteServer::at(place)?;
         let after = server.client.whoami().await?.seq;
         let from = find_run(&*server.remote, &arguments.run).await?;
-        let mut how = Resumption::default();
-        how.checkpoint = Some(arguments.at.unwrap_or(from.checkpoint));
-        how.input = arguments.message.clone();
-        let run = server.client.resume(from.id, how).await?;
+        let how = ResumeOrder {
+            checkpoint: Some(arguments.at.unwrap_or(from.checkpoint)),
+            input: arguments.message.clone(),
+            accept_catalogue: false,
+        };
+        let run = server.client.resume(from.id, &how).await?;
         if arguments.detach {
             return print_id(run, &server, arguments.talk.json);
         }

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agents::run::RunOrder;
+use control::EndedRun;
 use engine::run::RunStatus;
 use interrupts::Labels;
 use interrupts::life::RunState;
@@ -34,6 +35,7 @@ use super::work::{ServedRun, is_taken_over};
 use crate::actor::actor;
 use crate::due::{Due, is_free, let_go_on};
 use crate::exit::{Exit, Failure};
+use crate::refused::by_ended;
 use crate::run_owner::{LocalRun, RunOwner, not_taken, refuse_said, refuse_unread};
 
 pub(super) use share::RunShare;
@@ -249,10 +251,7 @@ impl Launcher {
         word: Word,
         asked: Option<&ResumeRequest>,
     ) -> Result<(), Failure> {
-        if !is_live(run) {
-            let text = format!("{} is {}; it has ended", run.id, run.state);
-            return Err(Failure::new(Exit::Conflict, text));
-        }
+        EndedRun::refuse(run).map_err(by_ended)?;
         if executed_by_worker(&run.content)
             || self.0.share == RunShare::None
             || self.turn(run) == RunTurn::Never

@@ -318,6 +318,19 @@ async fn the_policy_of_the_server_holds_for_the_questions_of_workers_too() {
 }
 
 #[tokio::test]
+async fn what_a_standing_rule_decides_is_told_in_the_name_of_the_rule() {
+    let desk = Desk::open().await;
+    let asked = desk.run().await.asks("refund", "REFUNDS").await;
+    let decision = json!({"decision": "respond", "payload": {"selectedChoices": ["yes"]}, "remember": {"scope": "everywhere"}});
+    desk.decides(&asked["interrupt_id"], &decision).await.fine();
+    let again = desk.run().await.asks("refund", "REFUNDS").await;
+    assert_eq!(
+        again["decision"]["by"], "a standing rule of script",
+        "{again}"
+    );
+}
+
+#[tokio::test]
 async fn a_question_that_a_person_withdraws_is_told_to_its_worker() {
     let desk = Desk::open().await;
     let run = desk.run().await;

@@ -922,7 +922,7 @@ export interface components {
         readonly WorkDecisionView: {
             /** @description When. */
             readonly at: string;
-            /** @description Who decided: a person's name, `policy` or `deadline`. */
+            /** @description Who decided: a person's name, `a standing rule of` its maker, `policy` or `deadline`. */
             readonly by: string;
             /** @description The values that were chosen. */
             readonly choices: readonly string[];

@@ -133,18 +133,25 @@ impl Interrupt {
                     actor,
                     version,
                     shown,
-                }
-                | Judge::PolicyLater {
+                },
+                State::AwaitingReview,
+            ) => {
+                Self::check_role(actor)?;
+                self.check_open(actor, *version, *shown, now)?;
+                Ok(Decider::Person {
+                    name: actor.name.clone(),
+                })
+            }
+            (
+                Judge::PolicyLater {
                     actor,
                     version,
                     shown,
                 },
                 State::AwaitingReview,
             ) => {
-                self.check_person(actor, *version, *shown, now)?;
-                Ok(Decider::Person {
-                    name: actor.name.clone(),
-                })
+                self.check_open(actor, *version, *shown, now)?;
+                Ok(Decider::Policy)
             }
             (
                 Judge::Policy { .. }
@@ -175,22 +182,24 @@ impl Interrupt {
         Ok(())
     }
 
-    fn check_person(
+    fn check_role(actor: &Actor) -> Result<(), Refusal> {
+        match actor.role {
+            Role::Reviewer | Role::Supervisor | Role::Operator => Ok(()),
+            Role::Observer | Role::Requester | Role::Worker | Role::System => Err(Refusal::Role {
+                role: actor.role,
+                event: "decide",
+            }),
+        }
+    }
+
+    /// Whether it can be decided while it waits for a person.
+    fn check_open(
         &self,
         actor: &Actor,
         version: u64,
         shown: Digest,
         now: Timestamp,
     ) -> Result<(), Refusal> {
-        if !matches!(
-            actor.role,
-            Role::Reviewer | Role::Supervisor | Role::Operator
-        ) {
-            return Err(Refusal::Role {
-                role: actor.role,
-                event: "decide",
-            });
-        }
         if let Some(by) = self.held_by {
             return Err(Refusal::Held { by });
         }
@@ -242,8 +251,9 @@ impl Draft {
     /// Says where the decision was made, and by whom: no one has made it here.
     fn was_decided_before(&mut self, from: InterruptId, by: &Decider) {
         let who = match by {
-            Decider::Person { name } | Decider::Rule { name, .. } => name.as_str(),
-            Decider::Policy | Decider::Deadline => "the policy",
+            Decider::Person { name } => name.to_string(),
+            Decider::Rule { name, .. } => format!("a standing rule of {name}"),
+            Decider::Policy | Decider::Deadline => "the policy".to_owned(),
         };
         let decided = self.detail.take().unwrap_or_default();
         self.detail = Some(format!("{decided}, as {who} decided about {from}"));

@@ -1,20 +1,20 @@
 //! Commands over a socket: the same as the requests of REST, by the same functions.
 
 use interrupts::life::Scope;
-use routing_core::{InterruptType, NodeId, StopMode};
+use routing_core::NodeId;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::frame::{Frame, Outgoing};
 use super::frame_type::FrameType;
 use super::subscriptions::Subscriptions;
 use crate::access::{Caller, Right};
 use crate::acting::{
-    DecisionOrder, ResumeOrder, StopResult, affected, checked_key, decide, interrupt_named, resume,
+    DecisionOrder, KeyedResume, StopResult, affected, checked_key, decide, interrupt_named, resume,
     stop,
 };
-use crate::address::{Found, first_of};
+use crate::address::first_of;
 use crate::app::App;
 use crate::body::from_value;
 use crate::events::position_text;
@@ -22,8 +22,8 @@ use crate::feed::Filter;
 use crate::metrics::Way;
 use crate::problem::{Kind, Problem};
 use crate::routes::digest;
-use crate::wire::{DecisionName, ModeName, RememberBody, ScopeName};
-use control::{DecisionParts, StopOrder};
+use crate::wire::{DecisionName, RememberBody};
+use control::{CancelOrder, DecisionParts};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -62,18 +62,24 @@ struct Unsubscribe {
     subscription_id: String,
 }
 
+/// An order to an agent, with what names the agent.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct InterruptFrame {
     thread_id: String,
-    #[serde(default)]
-    reason: String,
     agent_id: Option<String>,
     run_id: Option<String>,
-    mode: Option<ModeName>,
-    scope: Option<ScopeName>,
-    message: Option<String>,
     idempotency_key: Option<String>,
+    #[serde(flatten)]
+    order: Map<String, Value>,
+}
+
+/// An order to a run, with what names the run.
+#[derive(Deserialize)]
+struct RunFrame {
+    run_id: String,
+    idempotency_key: Option<String>,
+    #[serde(flatten)]
+    order: Map<String, Value>,
 }
 
 #[derive(Deserialize)]
@@ -87,27 +93,6 @@ struct DecisionFrame {
     reroute_to: Option<String>,
     shown_digest: Option<String>,
     remember: Option<RememberBody>,
-    idempotency_key: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ResumeFrame {
-    run_id: String,
-    checkpoint: Option<u64>,
-    input: Option<String>,
-    #[serde(default)]
-    accept_catalogue: bool,
-    idempotency_key: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct CancelFrame {
-    run_id: String,
-    mode: Option<ModeName>,
-    #[serde(default)]
-    reason: String,
     idempotency_key: Option<String>,
 }
 
@@ -165,6 +150,12 @@ fn payload_of<T: DeserializeOwned>(payload: Value) -> Result<T, Problem> {
         return Err(shape("payload: this is no object"));
     }
     from_value(payload).map_err(|error| shape(&format!("payload: {error}")))
+}
+
+/// Reads the order of a frame. A member that is null counts as left out.
+fn order_of<T: DeserializeOwned>(mut order: Map<String, Value>) -> Result<T, Problem> {
+    order.retain(|_name, value| !value.is_null());
+    payload_of(order.into())
 }
 
 /// A reply that says whether it worked.
@@ -267,33 +258,30 @@ async fn asked(
     caller: &Caller,
     payload: Value,
 ) -> Result<(StopResult, Vec<String>), Problem> {
-    let wanted: InterruptFrame = payload_of(payload)?;
+    let mut wanted: InterruptFrame = payload_of(payload)?;
     let named = wanted.run_id.as_deref().unwrap_or(&wanted.thread_id);
     let run = caller.run(app, named).await?;
-    let (agent, usual_scope): (Found, Scope) = match &wanted.agent_id {
-        None => (first_of(app, run).await?, Scope::Run),
+    let agent = match &wanted.agent_id {
+        None => {
+            let scope = wanted.order.entry("scope").or_insert(Value::Null);
+            if scope.is_null() {
+                *scope = Scope::Run.name().into();
+            }
+            first_of(app, run).await?
+        }
         Some(text) => {
             // A bare node id means the node of the named run.
             let bare = NodeId::new(&**text).is_ok() && !text.starts_with("run_");
             let address = format!("{}/{text}", run.id);
             let named = if bare { &address } else { text };
-            (caller.agent(app, named).await?, Scope::Agent)
+            caller.agent(app, named).await?
         }
     };
     if !caller.covers(agent.run.id, &agent.node.node) {
         caller.demand_whole_run()?;
     }
-    let order = StopOrder {
-        message: wanted.message,
-        ..StopOrder::new(
-            InterruptType::Pause,
-            wanted.mode.map_or(StopMode::Graceful, StopMode::from),
-            wanted.scope.map_or(usual_scope, Scope::from),
-            wanted.reason,
-        )
-    };
     let key = checked_key(wanted.idempotency_key.as_deref())?;
-    let stopped = stop(app, caller, &agent, order, key).await?;
+    let stopped = stop(app, caller, &agent, order_of(wanted.order)?, key).await?;
     let affected = affected(app, stopped.interrupt()).await?;
     Ok((stopped, affected))
 }
@@ -340,16 +328,14 @@ async fn decision(
 }
 
 async fn resumed(app: &App, caller: &Caller, payload: Value) -> Result<Value, Problem> {
-    let wanted: ResumeFrame = payload_of(payload)?;
+    let wanted: RunFrame = payload_of(payload)?;
     Right::Direct.demand(caller)?;
     let run = app.run_named(&wanted.run_id).await?;
-    let order = ResumeOrder {
-        checkpoint: wanted.checkpoint,
-        input: wanted.input,
-        accepts_catalogue: wanted.accept_catalogue,
+    let how = KeyedResume {
+        order: order_of(wanted.order)?,
         key: checked_key(wanted.idempotency_key.as_deref())?,
     };
-    let resumed = resume(app, caller, &run, order).await?;
+    let resumed = resume(app, caller, &run, how).await?;
     Ok(json!({"run_id": resumed.to_string()}))
 }
 
@@ -360,18 +346,13 @@ async fn cancelled(
     payload: Value,
 ) -> Result<Value, Problem> {
     Right::Direct.demand(caller)?;
-    let wanted: CancelFrame = payload_of(payload)?;
+    let wanted: RunFrame = payload_of(payload)?;
+    let order: CancelOrder = order_of(wanted.order)?;
     let run = app.run_named(&wanted.run_id).await?;
     let agent = first_of(app, run).await?;
-    let order = StopOrder::new(
-        InterruptType::Stop,
-        wanted.mode.map_or(StopMode::Graceful, StopMode::from),
-        Scope::Run,
-        wanted.reason,
-    );
     let key = checked_key(wanted.idempotency_key.as_deref())?;
     subscriptions.listen();
-    let stopped = stop(app, caller, &agent, order, key).await?;
+    let stopped = stop(app, caller, &agent, order.into(), key).await?;
     subscriptions.follow(stopped.interrupt().clone());
     Ok(json!({
         "run_id": wanted.run_id,

@@ -10,7 +10,7 @@ use routing_core::{InterruptType, NodeId, RunId, StopMode};
 
 use super::run_page;
 use crate::access::{Caller, Right};
-use crate::acting::{self, ResumeOrder, message_key, stop as ask_to_stop};
+use crate::acting::{self, KeyedResume, message_key, stop as ask_to_stop};
 use crate::address::{Found, first_of, in_run};
 use crate::app::App;
 use crate::body::FormFields;
@@ -21,7 +21,7 @@ use crate::problem::{Kind, Problem};
 use crate::routes::unsent;
 use crate::visible::visible;
 use crate::wire::{AgentView, label};
-use control::StopOrder;
+use control::{ResumeOrder, StopOrder};
 
 /// What a list says of an agent that can no longer be stopped.
 const ENDED: &str = "which has ended";
@@ -288,16 +288,15 @@ pub(in crate::page) async fn resume(
     Segment(run): Segment,
     fields: FormFields,
 ) -> Response {
+    let checkpoint = fields.first("checkpoint");
     let order = ResumeOrder {
-        checkpoint: fields
-            .first("checkpoint")
-            .and_then(|text| text.parse().ok()),
+        checkpoint: checkpoint.and_then(|text| text.parse().ok()),
         input: fields.first("input").map(str::to_owned),
-        accepts_catalogue: false,
-        key: None,
+        accept_catalogue: false,
     };
+    let how = KeyedResume { order, key: None };
     let outcome = match app.run_named(&run).await {
-        Ok(stored) => acting::resume(&app, &caller, &stored, order).await,
+        Ok(stored) => acting::resume(&app, &caller, &stored, how).await,
         Err(problem) => Err(problem),
     };
     back(&app, &caller, &run, (RunForm::Resume, &fields), outcome).await

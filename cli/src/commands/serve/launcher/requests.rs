@@ -12,7 +12,9 @@ use jiff::Timestamp;
 use journal::ResumeRequest;
 use planning::{PlanChangeRequest, PlanEditError, StoredPlan, open_escape};
 use routing_core::RunId;
-use server::{Holder, LaunchError, LaunchOrder, PlanOrder, PlanOrderError, RunLauncher};
+use server::{
+    Holder, LaunchError, LaunchOrder, LaunchRefusal, PlanOrder, PlanOrderError, RunLauncher,
+};
 
 use super::{Launcher, RunShare, Word};
 use crate::commands::resume::refuse_work;
@@ -42,14 +44,24 @@ impl Launcher {
 
 /// The server's error for a failure.
 fn refused(failure: &Failure) -> LaunchError {
-    let text = match failure.advice() {
-        Some(hint) => format!("{failure} ({hint})"),
-        None => failure.to_string(),
-    };
     if failure.exit == Exit::Failure {
-        LaunchError::Unavailable { detail: text }
+        let detail = match failure.advice() {
+            Some(hint) => format!("{failure} ({hint})"),
+            None => failure.to_string(),
+        };
+        return LaunchError::Unavailable { detail };
+    }
+    let refusal = if failure.exit == Exit::NotFound {
+        LaunchRefusal::Unknown
+    } else if failure.exit == Exit::Usage {
+        LaunchRefusal::Order
     } else {
-        LaunchError::Refused { reason: text }
+        LaunchRefusal::State
+    };
+    LaunchError::Refused {
+        refusal,
+        reason: failure.to_string(),
+        hint: failure.advice().map(str::to_owned),
     }
 }
 
@@ -187,14 +199,12 @@ impl RunLauncher for Launcher {
     ) -> Result<RunId, LaunchError> {
         let store = self.0.store();
         let Some(from) = store.run(checkpoint.run).await? else {
-            let reason = format!("there is no {}", checkpoint.run);
-            return Err(LaunchError::Refused { reason });
+            let run = checkpoint.run;
+            return Err(not_created(&RunError::Unknown { run }));
         };
         refuse_work(&from).map_err(|it| refused(&it))?;
-        let order =
-            RunOrder::from_content(&from.content).map_err(|error| LaunchError::Refused {
-                reason: crate::exit::causes(&error),
-            })?;
+        let order = RunOrder::from_content(&from.content)
+            .map_err(|error| LaunchError::in_state(crate::exit::causes(&error)))?;
         let work = self.0.prepare(order, &from.content);
         let work = work.map_err(|it| refused(&it))?;
         refuse_fork(work.workflow()).map_err(|it| refused(&it))?;
