@@ -136,7 +136,7 @@ fn way_on(interrupt: &Interrupt) -> String {
             let allowed: Vec<Verdict> = interrupt.verdicts().collect();
             let is_tool = question::matter(interrupt).is_some();
             let decision = match allowed.as_slice() {
-                [Verdict::Edit, ..] if !allowed.contains(&Verdict::Respond) => {
+                [Verdict::Edit, ..] if !is_tool && !allowed.contains(&Verdict::Respond) => {
                     r#"edit --payload '{"editedRequest": ...}'"#.to_owned()
                 }
                 allowed if !is_tool && allowed.contains(&Verdict::Respond) => {
