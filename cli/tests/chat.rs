@@ -123,6 +123,10 @@ async fn a_message_that_is_sent_during_an_answer_waits_and_esc_interrupts_too() 
     let (mut session, _pid) = on_terminal(&double);
     press(&mut session, "one\r");
     session.exp_string("waiting for the model").unwrap();
+    // It waits from the moment on in which it begins to connect.
+    while double.received_count() == 0 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
     press(&mut session, "two\r");
     press(&mut session, "\u{1b}");
     session.exp_string("[interrupted]").unwrap();

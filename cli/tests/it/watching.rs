@@ -104,14 +104,14 @@ fn esc_in_a_review_goes_back_to_the_list_and_stops_nothing_unasked() {
     // Whoever leaves twice is asked; n, or Esc, is no.
     for no in ["n", "\x1b"] {
         press(&mut screen, "\x1b");
-        screen.exp_string("Pause orchestrator").unwrap();
+        screen.exp_string("orchestrator/discovery?").unwrap();
         press(&mut screen, no);
-        screen.exp_string("Nothing was done").unwrap();
+        screen.exp_string("Nothing").unwrap();
     }
     let interrupts = seed.interrupts(&run);
     assert_eq!(interrupts.len(), 1, "{interrupts:#?}");
     press(&mut screen, "\x1b");
-    screen.exp_string("Pause orchestrator").unwrap();
+    screen.exp_string("orchestrator/discovery?").unwrap();
     press(&mut screen, "y");
     screen.exp_string("modify the plan").unwrap();
     until("a pause is asked for", || seed.interrupts(&run).len() == 2);
@@ -278,12 +278,17 @@ fn esc_does_its_one_thing_on_every_screen() {
     press(&mut screen, "\x1b");
     screen.exp_string("Nothing runs here").unwrap();
     assert!(seed.interrupts(&run).iter().all(|it| it.id == question.id));
-    // Where an agent is marked, it is interrupted, and *Resume unchanged* takes that back.
+    // Where an agent is marked, it is interrupted (among the questions it asks first), and *Resume unchanged* takes that
+    // back.
     for (keys, screens) in [("1jj", "agents"), ("1\r", "run"), ("2", "inbox")] {
         let before = seed.interrupts(&run).len();
         press(&mut screen, keys);
         std::thread::sleep(Duration::from_millis(300));
         press(&mut screen, "\x1b");
+        if screens == "inbox" {
+            screen.exp_string("discovery?").unwrap();
+            press(&mut screen, "y");
+        }
         screen.exp_string("modify the plan").unwrap();
         until(screens, || seed.interrupts(&run).len() == before + 1);
         press(&mut screen, "\t\t\r");

@@ -135,8 +135,9 @@ async fn what_is_said_beside_a_yes_or_an_edit_reaches_the_agent() {
         text: Some("but only this once".to_owned()),
         ..answer
     };
+    let other = json!({"name": "c", "ms": 0});
     let edited = Answer {
-        edited_request: Some(json!({"name": "c", "ms": 0})),
+        edited_request: Some(other.clone()),
         ..Answer::default()
     };
     let told = "The person who allowed it says: but only this once\nall of";
@@ -144,7 +145,7 @@ async fn what_is_said_beside_a_yes_or_an_edit_reaches_the_agent() {
         (said(chosen("approve")), format!("{told} a")),
         (
             said(edited),
-            format!("A person changed the arguments to: {{\"ms\":0,\"name\":\"c\"}}\n{told} c"),
+            format!("A person changed the arguments to: {other}\n{told} c"),
         ),
     ] {
         let done = Arc::new(Done::default());

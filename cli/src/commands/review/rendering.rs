@@ -3,6 +3,7 @@
 use control::Destination;
 use interrupts::life::{ExpiryOutcome, Family, Interrupt, State, Verdict};
 use journal::Suggestion;
+use routing_core::AnswerForm;
 use routing_core::handler::ReviewDecision;
 
 use crate::address::full;
@@ -140,7 +141,13 @@ fn way_on(interrupt: &Interrupt) -> String {
                     r#"edit --payload '{"editedRequest": ...}'"#.to_owned()
                 }
                 allowed if !is_tool && allowed.contains(&Verdict::Respond) => {
-                    "respond --message TEXT".to_owned()
+                    let is_choice = interrupt.details().form() == Some(AnswerForm::OneOf);
+                    let said = if is_choice {
+                        "--choose VALUE"
+                    } else {
+                        "--message TEXT"
+                    };
+                    format!("respond {said}")
                 }
                 allowed => {
                     let names: Vec<&str> = allowed.iter().copied().map(Verdict::name).collect();
