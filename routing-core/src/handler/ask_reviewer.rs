@@ -51,38 +51,39 @@ pub struct Confirmation {
 
 impl ReviewDecision {
     /// The answer to a question. To say yes or no, a model chooses one of these two.
-    fn into_answer(self, details: &InterruptDetails) -> Result<Answer, AnswerError> {
+    fn into_reviewed(self, details: &InterruptDetails) -> Result<Reviewed, AnswerError> {
         self.check(details)?;
-        let is_yes = match self.selected_choices.as_slice() {
-            [said] if details.form() == Some(AnswerForm::YesOrNo) => Some(said == YES),
-            _ => None,
-        };
-        let answer = Answer {
-            selected_choices: match is_yes {
-                Some(_) => Vec::new(),
-                None => self.selected_choices,
-            },
+        let said = Answer {
+            selected_choices: self.selected_choices,
             text: Some(self.text).filter(|text| !text.is_empty()),
             confirmations: self
                 .confirmations
                 .into_iter()
                 .map(|item| (item.id, item.confirmed))
                 .collect(),
-            edited_request: None,
-            reroute_to: None,
-            verdict: is_yes.map(|yes| {
-                if yes {
+            ..Answer::default()
+        };
+        let answer = match said.selected_choices.as_slice() {
+            [yes] if details.form() == Some(AnswerForm::YesOrNo) => Answer {
+                verdict: Some(if yes == YES {
                     Verdict::Approve
                 } else {
                     Verdict::Reject
-                }
-            }),
+                }),
+                selected_choices: Vec::new(),
+                ..said.clone()
+            },
+            _ => said.clone(),
         };
         match answer.unsaid(answer.verdict(), details) {
             Some(unsaid) if details.form().is_some() => {
                 Err(fault(format!("$.{}", unsaid.field()), unsaid.to_string()))
             }
-            Some(_) | None => Ok(answer),
+            Some(_) | None => Ok(Reviewed {
+                answer,
+                said,
+                confidence: self.confidence,
+            }),
         }
     }
 
@@ -130,7 +131,10 @@ fn fault(path: String, reason: String) -> AnswerError {
 
 /// What a reviewing model would say, and how sure it is, in percent.
 pub(super) struct Reviewed {
+    /// What it decides.
     pub(super) answer: Answer,
+    /// The same in its own words, for a person to whom it is a suggestion.
+    pub(super) said: Answer,
     pub(super) confidence: u8,
 }
 
@@ -173,12 +177,8 @@ where
                 Outcome::Completed(reply) => reply,
                 Outcome::Interrupted { reason, .. } => return Err(Unresolved::Interrupted(reason)),
             };
-            let read =
-                read_strictly::<ReviewDecision>(reply.text.as_bytes()).and_then(|decision| {
-                    let confidence = decision.confidence;
-                    let answer = decision.into_answer(details)?;
-                    Ok(Reviewed { answer, confidence })
-                });
+            let read = read_strictly::<ReviewDecision>(reply.text.as_bytes())
+                .and_then(|decision| decision.into_reviewed(details));
             let error = match read {
                 Ok(reviewed) => return Ok(reviewed),
                 Err(error) => error,

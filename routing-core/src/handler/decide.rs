@@ -87,7 +87,7 @@ where
                     ));
                 }
                 (
-                    serde_json::to_string(&reviewed.answer).map_err(HandleError::Unshowable)?,
+                    serde_json::to_string(&reviewed.said).map_err(HandleError::Unshowable)?,
                     confidence,
                 )
             }

@@ -118,6 +118,16 @@ async fn where_a_yes_or_a_no_is_wanted_a_reviewing_model_says_one_of_the_two() {
         panic!("{declined:?}")
     };
     assert_eq!(declined.verdict, Verdict::Reject);
+
+    // Where it is not sure enough, the person reads its yes or no.
+    let unsure = said(r#"["no"]"#).replace("99", "40");
+    let desks = Desks::new(&[&unsure], vec![Answer::declined(Verdict::Reject, None)]);
+    let _declined = Scene::new().handle(&desks, request()).await;
+    let questions = desks.reviewer.questions.lock().unwrap();
+    let QuestionKind::UnsureReview { suggestion, .. } = &questions[0].kind else {
+        panic!("{:?}", questions[0].kind)
+    };
+    assert!(suggestion.contains(r#"["no"]"#), "{suggestion}");
 }
 
 #[tokio::test]
