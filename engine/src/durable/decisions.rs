@@ -253,22 +253,21 @@ fn choosing<R: AgentType>(row: &Interrupt, proposal: &Proposal<R>) -> Result<Cho
     })
 }
 
-/// The verdict that says what was answered, among those that the interrupt allows.
+/// The verdict that says what was answered. What may not be decided is refused, and never taken for anything else.
 fn verdict<R: AgentType>(row: &Interrupt, proposal: &Proposal<R>) -> Verdict {
-    // A no is never taken for anything else: where it may not be said, it is refused.
-    if proposal.verdict.declines() {
-        return proposal.verdict;
+    let said = proposal.verdict;
+    if said.declines() {
+        return said;
     }
-    let meant = if proposal.is_chosen {
-        Verdict::Reroute
-    } else {
-        proposal.verdict
-    };
-    // Nothing else becomes an approval.
-    [meant, Verdict::Resume, Verdict::Respond]
-        .into_iter()
-        .find(|verdict| row.allowed.contains(verdict))
-        .unwrap_or(meant)
+    if proposal.is_chosen {
+        return Verdict::Reroute;
+    }
+    // A pause has nothing to approve: it is resumed.
+    let is_pause = row.interrupt_type == InterruptType::Pause;
+    if is_pause && matches!(said, Verdict::Approve | Verdict::Edit) {
+        return Verdict::Resume;
+    }
+    said
 }
 
 /// The answer as the store keeps it: of a pause, the new input.
