@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use async_trait::async_trait;
 use routing_core::review::{Answer, Pause, Question, QuestionKind, Resume, ReviewError, Reviewer};
-use routing_core::{Outcome, StopScope};
+use routing_core::{AnswerForm, Outcome, StopScope, Verdict};
 
 /// The answer when there is nothing to choose.
 const GO_ON: &str = "Go on as you think best.";
@@ -50,6 +50,8 @@ impl Reviewer for Unattended {
                 .collect(),
             text: Some(GO_ON.to_owned()),
             confirmations: confirmations.map(|item| (item.id.clone(), true)).collect(),
+            verdict: (question.details.form() == Some(AnswerForm::YesOrNo))
+                .then_some(Verdict::Approve),
             ..Answer::default()
         }))
     }

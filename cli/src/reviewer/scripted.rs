@@ -125,6 +125,6 @@ fn answer_of(scripted: ScriptedAnswer) -> Answer {
         confirmations: scripted.confirmations,
         edited_request: scripted.edited_request,
         reroute_to: scripted.reroute_to,
-        verdict: None,
+        verdict: scripted.verdict,
     }
 }

@@ -227,3 +227,35 @@ fn a_question_beside_events_is_asked_on_standard_error() {
         json!(["left"])
     );
 }
+
+#[test]
+fn a_script_says_yes_or_no_where_that_is_wanted_and_its_words_alone_are_neither() {
+    for (answer, code, told) in [
+        (
+            json!({"verdict": "approve"}),
+            0,
+            "the script answers ORCHESTRATOR: approve",
+        ),
+        (
+            json!({"verdict": "reject", "text": "not yet"}),
+            0,
+            "reject, “not yet”",
+        ),
+        (json!({"text": "perhaps"}), 5, "answer yes or no"),
+    ] {
+        let folder = workspace();
+        let mut asks = interrupt("HUMAN_REVIEW");
+        asks["interrupt"]["answerForm"] = json!("yes_or_no");
+        asks["interrupt"]["choices"] = json!([]);
+        asks["interrupt"]["confirmationItems"] = json!([]);
+        let said = json!({"person": {
+            "interrupt": {"agent": "ORCHESTRATOR", "nth": 1}, "answer": answer,
+        }});
+        let script = script(folder.path(), &json!([asks, said]));
+        let ended = end(run_in(folder.path())
+            .args(["--no-input", "--script"])
+            .arg(script));
+        let ended = ended.exits_with(code);
+        assert!(ended.error_output.contains(told), "{ended:#?}");
+    }
+}

@@ -514,11 +514,10 @@ pub(crate) const fn declined_word(
 
 /// An answer on one line.
 pub(crate) fn answer_words(answer: &Answer) -> String {
-    let mut parts: Vec<String> = answer
-        .selected_choices
-        .iter()
-        .map(|choice| visible_line(choice))
-        .collect();
+    let verdict = answer.verdict.map(|verdict| verdict.name().to_owned());
+    let mut parts: Vec<String> = verdict.into_iter().collect();
+    let chosen = answer.selected_choices.iter();
+    parts.extend(chosen.map(|choice| visible_line(choice)));
     if let Some(text) = &answer.text {
         parts.push(format!("“{}”", visible_line(text)));
     }

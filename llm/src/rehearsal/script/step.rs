@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use routing_core::model::{ModelCaller, Purpose};
-use routing_core::{AnswerForm, Choice, ConfirmationItem, InterruptType};
+use routing_core::{AnswerForm, Choice, ConfirmationItem, InterruptType, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -69,17 +69,6 @@ pub struct ScriptedInterrupt {
     /// What an answer is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer_form: Option<AnswerForm>,
-}
-
-impl ScriptedInterrupt {
-    pub(super) const FIELDS: [&'static str; 6] = [
-        "type",
-        "reason",
-        "choices",
-        "confirmationItems",
-        "contextForDecision",
-        "answerForm",
-    ];
 }
 
 impl InterruptStep {
@@ -173,4 +162,6 @@ pub struct ScriptedAnswer {
     pub reroute_to: Option<String>,
     /// The request as the person rewrote it.
     pub edited_request: Option<Value>,
+    /// What is decided, where it does not follow from the rest: a yes or a no.
+    pub verdict: Option<Verdict>,
 }
