@@ -13,14 +13,8 @@ use serde_json::{Map, Value};
 /// Reasons with fewer bytes are kept whole in their row.
 const KEPT_REASON: usize = (16 << 10) - 4;
 
-/// The fields that all questions share; the others are the agent's own.
-const SHARED_FIELDS: [&str; 12] = [
-    "type",
-    "reason",
-    "choices",
-    "confirmationItems",
-    "contextForDecision",
-    "answerForm",
+/// The fields of a supervisor's event that stand beside those of all questions.
+const EVENT_FIELDS: [&str; 6] = [
     "eventId",
     "timestamp",
     "nodeId",
@@ -59,6 +53,8 @@ pub fn own_fields(content: &Value) -> Map<String, Value> {
     let Some(place) = shared_place(content) else {
         return own;
     };
+    let is_shared =
+        |name: &str| InterruptDetails::FIELDS.contains(&name) || EVENT_FIELDS.contains(&name);
     // A request that no model could fill in has members of the router beside it.
     let is_unfilled = content.get("fills").is_some();
     let names: Vec<&str> = place.split('/').skip(1).collect();
@@ -71,7 +67,7 @@ pub fn own_fields(content: &Value) -> Map<String, Value> {
         let members = content.pointer(&above).and_then(Value::as_object);
         for (name, value) in members.into_iter().flatten() {
             let is_way = names.get(depth) == Some(&name.as_str());
-            if !is_way && !SHARED_FIELDS.contains(&name.as_str()) {
+            if !is_way && !is_shared(name) {
                 own.insert(name.clone(), value.clone());
             }
         }

@@ -135,6 +135,16 @@ pub struct InterruptDetails {
 }
 
 impl InterruptDetails {
+    /// The names of its fields on the wire.
+    pub const FIELDS: [&'static str; 6] = [
+        "type",
+        "reason",
+        "choices",
+        "confirmationItems",
+        "contextForDecision",
+        "answerForm",
+    ];
+
     /// An interrupt that says why it is raised, and nothing else.
     pub fn new(r#type: InterruptType, reason: impl Into<String>) -> Self {
         Self {

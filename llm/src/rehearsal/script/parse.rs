@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use interrupts::nearest;
+use routing_core::InterruptDetails;
 use routing_core::model::Purpose;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -176,14 +177,14 @@ impl StepReader<'_> {
     ) -> Result<InterruptStep, ScriptError> {
         let (shared, own): (Map<_, _>, Map<_, _>) = fields
             .into_iter()
-            .partition(|(name, _)| ScriptedInterrupt::FIELDS.contains(&name.as_str()));
+            .partition(|(name, _)| InterruptDetails::FIELDS.contains(&name.as_str()));
         if let Some(known) = self.vocabulary.interrupt_fields.get(&when.agent) {
             for name in own.keys() {
                 if !known.contains(name) {
                     // A kind whose interrupts say no more than the shared part lists the shared fields itself.
                     let own = known.iter().map(String::as_str);
-                    let own = own.filter(|field| !ScriptedInterrupt::FIELDS.contains(field));
-                    let all: Vec<&str> = ScriptedInterrupt::FIELDS.into_iter().chain(own).collect();
+                    let own = own.filter(|field| !InterruptDetails::FIELDS.contains(field));
+                    let all: Vec<&str> = InterruptDetails::FIELDS.into_iter().chain(own).collect();
                     let reason = format!("unknown field; known are: {}", all.join(", "));
                     return Err(self.error(&format!("interrupt.{name}"), reason));
                 }
