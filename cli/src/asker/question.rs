@@ -54,11 +54,19 @@ pub(crate) enum QuestionWait {
 }
 
 impl ProgramQuestion {
-    /// What all askings of the same words have in common.
+    /// What all askings of the same words, for an answer of the same form, have in common.
     fn stem(&self) -> Result<String, WorkError> {
         let choices = serde_json::to_string(&self.choices)?;
         let fields = serde_json::to_string(&self.fields)?;
-        let parts = [self.tool, &self.reason, &self.context, &choices, &fields];
+        let form = self.answer_form.map_or("", AnswerForm::name);
+        let parts = [
+            self.tool,
+            &self.reason,
+            &self.context,
+            &choices,
+            &fields,
+            form,
+        ];
         let mut digest = Digest::of_parts(parts.map(str::as_bytes)).to_string();
         digest.truncate(DIGITS);
         Ok(format!("{}:{digest}", self.tool))
