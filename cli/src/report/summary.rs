@@ -4,6 +4,7 @@ use engine::run::{InterruptRecord, InterruptResult, RunReport, RunStatus};
 use jiff::SignedDuration;
 use routing_core::handler::DecidedBy;
 use routing_core::model::TokenUsage;
+use routing_core::review::Answer;
 
 use super::RunLocation;
 use super::event_printer::{answer_words, declined_word};
@@ -174,7 +175,13 @@ impl InterruptTable {
             InterruptResult::Routed {
                 answer, reroute, ..
             } => {
-                details.push(("answer", answer_words(answer)));
+                let is_plain_yes = record.interrupt_type.asks() && *answer == Answer::default();
+                let words = if is_plain_yes {
+                    "yes".to_owned()
+                } else {
+                    answer_words(answer)
+                };
+                details.push(("answer", words));
                 if let Some(event) = reroute {
                     details.push(("event", visible_line(event.as_str())));
                 }
