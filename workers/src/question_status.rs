@@ -66,7 +66,7 @@ pub struct Decided {
     pub verdict: Verdict,
     /// The answer.
     pub answer: Answer,
-    /// Who decided: a person's name, `policy` or `deadline`.
+    /// Who decided: a person's name, `a standing rule of` its maker, `policy` or `deadline`.
     pub by: String,
     /// Which sort of decider that is.
     pub(crate) sort: DecidedBy,

@@ -175,7 +175,7 @@ fn remember_text(state: &mut ScreenState, purpose: Purpose, text: &Input) {
 }
 
 /// Esc with nothing open: interrupts the focused agent, and opens its window at once. In a review or the help, it
-/// leaves that; whoever presses it once more, or among the questions, is asked first.
+/// leaves that. Pressed once more, or among the questions, it asks first.
 pub(super) fn escape(state: &mut ScreenState, has_left: bool) -> Vec<Action> {
     match state.screen {
         Screen::Help => {

@@ -101,7 +101,7 @@ fn esc_in_a_review_goes_back_to_the_list_and_stops_nothing_unasked() {
     screen.exp_string("shall it go").unwrap();
     press(&mut screen, "\x1b");
     screen.exp_string("expires").unwrap();
-    // Whoever leaves twice is asked.
+    // A second Esc asks first.
     press(&mut screen, "\x1b");
     screen.exp_string("orchestrator/discovery?").unwrap();
     press(&mut screen, "n");

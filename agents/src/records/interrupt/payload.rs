@@ -30,7 +30,7 @@ macro_rules! payload {
             pub confirmation_items: Vec<::routing_core::ConfirmationItem>,
             /// What one needs to know to decide.
             pub context_for_decision: String,
-            /// What an answer is. Say it whenever you ask: whoever answers is offered what fits, and nothing else.
+            /// What an answer is. Say it whenever you ask: the person is offered what fits, and nothing else.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub answer_form: Option<::routing_core::AnswerForm>,
             $($(#[$field_documentation])* pub $field: $type,)*

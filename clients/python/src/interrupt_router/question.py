@@ -57,7 +57,7 @@ class Decision(Body):
     id: str
     decision: api.DecisionName
     by: str
-    """The person's name, ``policy`` or ``deadline``."""
+    """The person's name, ``a standing rule of`` its maker, ``policy`` or ``deadline``."""
     at: datetime.datetime
     text: str | None = None
     """What the person wrote."""
