@@ -111,6 +111,8 @@ pub struct QuestionStatus {
     pub rejected: u32,
     /// The question that asks a person for the request, if there is one.
     pub asked: Option<RequestQuestion>,
+    /// The interrupt of that question, where nobody gave the request: what became of it is what became of this one.
+    pub(crate) without_request: Option<Box<Interrupt>>,
     /// What was asked, as its worker said it.
     pub(crate) content: Value,
     /// Whether its outcome is recorded in the journal.
@@ -134,7 +136,8 @@ impl QuestionStatus {
         match self.state {
             QuestionState::Withdrawn => Some(self.state.name()),
             QuestionState::Open | QuestionState::Decided | QuestionState::Expired => {
-                self.interrupt.decided_as().map(DecidedAs::name)
+                let counts = self.without_request.as_deref().unwrap_or(&self.interrupt);
+                counts.decided_as().map(DecidedAs::name)
             }
         }
     }
@@ -230,6 +233,7 @@ impl Protocol<'_> {
             request: None,
             rejected,
             asked: None,
+            without_request: None,
             content: Value::Null,
             is_recorded: false,
         })
@@ -274,9 +278,17 @@ impl Protocol<'_> {
         };
         let intent: InterruptIntent = serde_json::from_str(&entry.intent.content)?;
         if let Some(asked) = self.store.interrupt(intent.interrupt).await? {
-            status.request = given(decided(&asked)?.as_ref());
+            let said = decided(&asked)?;
+            status.request = given(said.as_ref());
             let state = QuestionState::of(&asked);
             status.asked = Some(RequestQuestion { key, state });
+            // Without a request the answer takes no route, whatever was decided before.
+            if state != QuestionState::Open && !takes_route(&asked) {
+                status.route = None;
+                status.state = state;
+                status.decided = said;
+                status.without_request = Some(Box::new(asked));
+            }
         }
         Ok(())
     }

@@ -236,7 +236,9 @@ pub(crate) fn outcome_of(status: &QuestionStatus) -> InterruptOutcome {
         None => InterruptEnd::LeftOut {
             reason: "it was withdrawn".to_owned(),
         },
-        Some(decided) if takes_route(interrupt) => routed(status, decided, reroute),
+        Some(decided) if status.without_request.is_none() && takes_route(interrupt) => {
+            routed(status, decided, reroute)
+        }
         Some(decided) => InterruptEnd::Declined {
             decision: decided.id,
             verdict: decided.verdict,

@@ -138,7 +138,8 @@ async fn a_question_is_over_once_the_person_who_is_asked_for_its_request_has_ans
     let desk = Desk::open().await;
     let taking = json!({"worker": "second"});
     let path = format!("/v1/workflows/{WORKFLOW}/leases");
-    for gives_it in [true, false] {
+    for became in ["approved", "declined", "withdrawn"] {
+        let gives_it = became == "approved";
         let run = desk.run().await;
         let key = decided(&run, "REFUNDS", "REFUNDS").await;
         let mut asked = json!(null);
@@ -156,6 +157,9 @@ async fn a_question_is_over_once_the_person_who_is_asked_for_its_request_has_ans
         if gives_it {
             let edit = json!({"decision": "edit", "payload": {"editedRequest": {"amount": "5"}}});
             desk.decides(&interrupt, &edit).await.fine();
+        } else if became == "declined" {
+            let no = json!({"decision": "reject", "message": "let it be"});
+            desk.decides(&interrupt, &no).await.fine();
         } else {
             desk.withdraws(&interrupt).await;
         }
@@ -163,8 +167,14 @@ async fn a_question_is_over_once_the_person_who_is_asked_for_its_request_has_ans
         assert_eq!(taken["run_id"], run.id);
         let epoch = &taken["epoch"];
         let question = format!("/v1/work/{}/questions/{key}?epoch={epoch}", run.id);
-        let request = desk.get(&question).await.fine()["request"].clone();
-        assert_eq!(request.is_null(), !gives_it, "{request}");
+        let told = desk.get(&question).await.fine();
+        assert_eq!(told["request"].is_null(), !gives_it, "{told}");
+        // Without a request it was not approved after all, and takes no route.
+        assert_eq!(told["decided_as"], became, "{told}");
+        assert_eq!(told["route"].is_null(), !gives_it, "{told}");
+        if became == "declined" {
+            assert_eq!(told["decision"]["text"], "let it be", "{told}");
+        }
         let signals = format!("/v1/work/{}/signals?epoch={epoch}", run.id);
         let left = desk.get(&signals).await.fine()["decided"].to_string();
         assert!(!left.contains(&format!("\"{key}\"")), "{left}");
