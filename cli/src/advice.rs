@@ -3,6 +3,7 @@
 
 use std::sync::OnceLock;
 
+use control::{PROGRAM, next_command};
 use interrupts::store::Run;
 use journal::executed_by_worker;
 use store::StoreLocation;
@@ -78,15 +79,6 @@ pub(crate) fn advised(text: &str) -> String {
         .map_or_else(|| text.to_owned(), |options| options.put_into(text))
 }
 
-/// A text of the help, its commands with the name of this program.
-pub(crate) fn named_as_called(text: &str) -> String {
-    let options = ShellOptions {
-        program: workflows::program_name(),
-        ..ShellOptions::default()
-    };
-    options.put_into(text)
-}
-
 /// What continues a run: the command, where this program can or leaves it to a server or a worker; else the program that
 /// has its workflow, whose name is not known.
 pub(crate) fn continuing(run: &Run) -> String {
@@ -158,19 +150,6 @@ impl ShellOptions {
         }
         option("--store", &self.store)
     }
-}
-
-/// How each suggested command begins.
-const PROGRAM: &str = "irq ";
-
-/// The text before the next command, including its `irq `, and the rest, which begins with the command's name.
-fn next_command(text: &str) -> Option<(&str, &str)> {
-    let is_apart = |at: &usize| {
-        let before = text[..*at].chars().next_back();
-        before.is_none_or(|letter| letter.is_whitespace() || "`(".contains(letter))
-    };
-    let (at, _program) = text.match_indices(PROGRAM).find(|(at, _)| is_apart(at))?;
-    Some(text.split_at(at + PROGRAM.len()))
 }
 
 /// The part after a command's name that belongs to the command.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use clap::builder::StyledStr;
 use clap::{Arg, Command, CommandFactory as _};
+use control::as_called;
 use engine::{ErasedWorkflow, Workflow};
 
-use crate::advice::named_as_called;
 use crate::arguments::{Arguments, Global};
 use crate::{fail, run_command_line, workflows};
 
@@ -84,7 +84,7 @@ pub(crate) fn described() -> Command {
 
 /// All its texts, with the program's own name in the commands that they mention.
 fn renamed(mut command: Command) -> Command {
-    let own = |text: Option<&StyledStr>| text.map(|text| named_as_called(&text.to_string()));
+    let own = |text: Option<&StyledStr>| text.map(|text| as_called(&text.to_string()));
     if let Some(text) = own(command.get_about()) {
         command = command.about(text);
     }

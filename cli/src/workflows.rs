@@ -74,6 +74,11 @@ pub(crate) fn embed(
             catalogue,
         });
     }
+    if !all.is_empty()
+        && let Some(name) = called()
+    {
+        control::call_program(name);
+    }
     // A second program in one process has what the first one has.
     let _first_wins = EMBEDDED.set((all, identity));
     Ok(())
@@ -87,6 +92,11 @@ pub(crate) fn own() -> impl Iterator<Item = &'static Catalogue> {
 /// What this program is called, if it has workflows of its own: another one called `irq` does not have them.
 pub(crate) fn program_name() -> Option<String> {
     all_embedded().first()?;
+    called()
+}
+
+/// What this program's file is called.
+fn called() -> Option<String> {
     let called = std::env::args_os().next()?;
     let name = Path::new(&called).file_name()?;
     Some(name.to_string_lossy().into_owned())
@@ -138,19 +148,8 @@ pub(crate) fn script(workflow: &Workflow, text: &str) -> Result<Script, ScriptEr
     let Workflow::Embedded(name) = workflow else {
         return Script::parse(text, &agents::catalogue::script_vocabulary());
     };
-    let own = named(name);
-    let (kinds, routes) = own
-        .as_ref()
-        .map_or((&[][..], &[][..]), |it| (it.kinds(), it.routes()));
-    Script::parse(
-        text,
-        &ScriptVocabulary {
-            agent_types: kinds.iter().map(|it| it.name.to_string()).collect(),
-            routes: routes.iter().map(|it| it.name.to_string()).collect(),
-            has_code: true,
-            ..ScriptVocabulary::default()
-        },
-    )
+    let vocabulary = named(name).map(|own| ScriptVocabulary::of(&own));
+    Script::parse(text, &vocabulary.unwrap_or_default())
 }
 
 /// The catalogue of a workflow that this program has.

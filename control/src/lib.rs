@@ -12,6 +12,7 @@ mod refused;
 mod request;
 mod resume;
 mod stop;
+mod suggested;
 mod unseen;
 
 pub use checkpoint::{StartError, check_start, ends_at, other_checkpoint};
@@ -26,4 +27,5 @@ pub use refused::{EndedRun, message_hint};
 pub use request::{InvalidRequest, StopRequester, Target, Terms};
 pub use resume::ResumeOrder;
 pub use stop::{CancelOrder, StopOrder};
+pub use suggested::{PROGRAM, as_called, call_program, has_own_name, next_command};
 pub use unseen::{acts_unseen, push_visible};

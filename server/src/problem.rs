@@ -8,6 +8,7 @@ mod worked;
 
 use axum::http::{HeaderName, HeaderValue, Uri, header};
 use axum::response::{IntoResponse, Response};
+use control::as_called;
 use problem_details::{JsonProblemDetails, ProblemDetails};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -50,7 +51,7 @@ impl Problem {
         Self(Box::new(Parts {
             kind,
             detail: detail.into(),
-            hint: hint.into(),
+            hint: as_called(&hint.into()),
             instance: None,
             more: Map::new(),
             headers: Vec::new(),

@@ -11,7 +11,7 @@ use maud::{Markup, html};
 use routing_core::RunId;
 use serde::Deserialize;
 
-use super::layout::{EXAMPLE, NavigationItem, OF_AGENTS, page, refused, state, time_text};
+use super::layout::{NavigationItem, OF_AGENTS, example, page, refused, state, time_text};
 use super::quoted::{asks, one_line};
 use super::visitor::Visitor;
 use crate::address::live_runs;
@@ -262,7 +262,7 @@ fn nothing(shown: &AgentsQuery) -> Markup {
         p.empty {
             @if shown.has_conditions() { "No agent here is like that. " a href="/agents" { "Show all of them" } }
             @else if !shown.cursor.is_empty() { "There are no more." }
-            @else { "No run is under way. To see agents, start a run that waits for you: " code { (EXAMPLE) } }
+            @else { "No run is under way. To see agents, start a run that waits for you: " code { (example()) } }
         }
     }
 }

@@ -13,7 +13,7 @@ use maud::{Markup, html};
 use routing_core::RunId;
 use serde::Deserialize;
 
-use super::layout::{EXAMPLE, NavigationItem, page, refused, state, time};
+use super::layout::{NavigationItem, example, page, refused, state, time};
 use super::quoted::{headline, one_line, said};
 use super::review::{after, claim_of_another, claimed};
 use super::visitor::Visitor;
@@ -308,7 +308,7 @@ fn nothing(shown: &InboxPageQuery, goes_on: bool) -> Markup {
             @else if !shown.find.is_empty() { "Nothing here has these words." }
             @else {
                 @match shown.tab {
-                    Tab::Open => { "Nothing waits for you. To see a question, start a run that asks one: " code { (EXAMPLE) } },
+                    Tab::Open => { "Nothing waits for you. To see a question, start a run that asks one: " code { (example()) } },
                     Tab::Mine => "You look at nothing now. What you claim on the page of a question stands here.",
                     Tab::Resolved => "Nothing was decided yet.",
                     Tab::Expired => "No question has outlived its time.",

@@ -2,6 +2,7 @@
 
 use axum::http::StatusCode;
 use axum::response::{Html, IntoResponse, Response};
+use control::{as_called, has_own_name};
 use jiff::{SignedDuration, Timestamp};
 use maud::{DOCTYPE, Markup, html};
 
@@ -11,8 +12,12 @@ use crate::visible::visible;
 use crate::wire::label;
 
 /// The command that starts a run with a question, so that there is something to see.
-pub(super) const EXAMPLE: &str =
-    "irq run \"Describe this project\" --script examples/scripts/tour.json";
+pub(super) fn example() -> String {
+    as_called(match has_own_name() {
+        true => "irq run INPUT",
+        false => "irq run \"Describe this project\" --script examples/scripts/tour.json",
+    })
+}
 
 /// The events of the feed after which agents are reloaded.
 pub(super) const OF_AGENTS: &str = "sse:agent.status_changed, sse:agent.finished, sse:interrupt.opened, sse:interrupt.resolved, sse:interrupt.rerouted, sse:interrupt.expired, sse:interrupt.cancelled, sse:interrupt.acknowledged, sse:run.running, sse:run.stopping, sse:run.paused, sse:run.waiting, sse:run.completed, sse:run.failed, sse:run.cancelled, sse:checkpoint.saved, htmx:sseOpen from:closest [sse-connect]";

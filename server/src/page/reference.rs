@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 
 use axum::Extension;
 use axum::response::Html;
+use control::as_called;
 use interrupts::life::Role;
 use maud::{Markup, PreEscaped, html};
 use serde_json::Value;
@@ -108,7 +109,7 @@ fn whole(api: &Value) -> Markup {
     html! {
         h1 { "API reference" }
         p { "Made of " a href="/openapi.json" { code { "/openapi.json" } } ", the description of this very program by OpenAPI 3.1, which other tools can read." }
-        p { "Programs send " code { "Authorization: Bearer SECRET" } " with each request; " code { "irq token create" } " makes one. Bodies and answers are JSON where nothing else is said." }
+        p { "Programs send " code { "Authorization: Bearer SECRET" } " with each request; " code { (as_called("irq token create")) } " makes one. Bodies and answers are JSON where nothing else is said." }
         (contents(&groups))
         @for (group, operations) in &groups {
             h2 id=(group_id(group)) { code { (group) } }

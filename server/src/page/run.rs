@@ -15,7 +15,7 @@ use planning::{StoredPlan, is_plan};
 use serde::Deserialize;
 
 use super::agents::waits;
-use super::layout::{NavigationItem, OF_AGENTS, banner, page, refused, state, time};
+use super::layout::{NavigationItem, OF_AGENTS, banner, example, page, refused, state, time};
 use super::plan;
 use super::quoted::{asks, one_line, said};
 use super::visitor::Visitor;
@@ -55,7 +55,7 @@ pub(super) async fn list(
     let body = html! {
         h1 { "Runs" }
         @if runs.is_empty() && shown.cursor.is_some() { p.empty { "There are no more." } }
-        @else if runs.is_empty() { p.empty { "No run yet. Start one with " code { "irq run \"Describe this project\"" } " on this machine, or with " code { "POST /v1/runs" } "." } }
+        @else if runs.is_empty() { p.empty { "No run yet. Start one with " code { (example()) } " on this machine, or with " code { "POST /v1/runs" } "." } }
         ul.cards {
             @for run in &runs {
                 @let view = RunView::of(run, &app);

@@ -2,6 +2,7 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use control::as_called;
 use maud::{Markup, html};
 
 use super::layout::{NavigationItem, page, refused, time};
@@ -56,7 +57,7 @@ pub(super) async fn show(State(app): State<App>, Visitor(caller): Visitor) -> Re
         (rules::section(&rules, &caller, now))
         @if let Some(tokens) = tokens {
             section aria-labelledby="tokens" { h2 id="tokens" { "Tokens" }
-                p { "Make one with " code { "irq token create" } ", make one void with " code { "irq token revoke" } ". Secrets are kept nowhere." }
+                p { "Make one with " code { (as_called("irq token create")) } ", make one void with " code { (as_called("irq token revoke")) } ". Secrets are kept nowhere." }
                 div.wide role="region" aria-label="List of tokens" tabindex="0" { table {
                     thead { tr { th scope="col" { "Name" } th scope="col" { "Role" } th scope="col" { "Made" } th scope="col" { "Ends" } th scope="col" { "Holds" } } }
                     tbody { @for token in &tokens { tr {

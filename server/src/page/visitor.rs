@@ -5,6 +5,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum_extra::extract::CookieJar;
+use control::as_called;
 use interrupts::store::{TokenRow, Tokens};
 use maud::html;
 
@@ -77,12 +78,12 @@ fn entrance(problem: Option<&Problem>, to: &str) -> Response {
     let body = html! {
         h1 { "Come in" }
         @if let Some(problem) = problem { (banner(problem)) }
-        p { "Open the address that " code { "irq serve" } " has printed: it lets you in once. Or give a token:" }
+        p { "Open the address that " code { (as_called("irq serve")) } " has printed: it lets you in once. Or give a token:" }
         form method="post" action="/session" class="stack" {
             input type="hidden" name="to" value=(of_this_server(to));
             label for="token" { "Token" }
             input id="token" name="token" type="password" autocomplete="off" required;
-            p.hint { "Make one with " code { "irq token create --name NAME --role reviewer" } "." }
+            p.hint { "Make one with " code { (as_called("irq token create --name NAME --role reviewer")) } "." }
             button type="submit" { "Come in" }
         }
     };

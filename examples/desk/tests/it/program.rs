@@ -1,6 +1,8 @@
 //! The desk's own program: a few lines of code, and all commands, with the desk as its workflow.
 
 use std::fs::{self, File};
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -367,4 +369,32 @@ fn a_ticket_goes_on_at_the_next_server_when_its_own_is_killed_and_is_paid_back_o
     place.once(|run| run["state"] == "completed");
     let told = first.told() + &second.told();
     assert_eq!(told.matches(PAID).count(), 1, "{told}");
+}
+
+/// What the server answers to somebody whom it does not know.
+fn read_unknown(address: &str, path: &str) -> String {
+    let host = address.strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(host).unwrap();
+    let request = format!("GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut told = String::new();
+    stream.read_to_string(&mut told).unwrap();
+    told
+}
+
+#[test]
+fn its_server_and_its_page_suggest_its_own_commands() {
+    let place = Place::new();
+    let server = Server::start(&place, "server.log");
+    for (path, suggested) in [
+        ("/v1/runs", "`desk token create`"),
+        ("/", "<code>desk serve</code>"),
+    ] {
+        let told = read_unknown(&server.address, path);
+        assert!(told.contains(suggested), "{told}");
+        assert!(
+            !told.contains("irq token") && !told.contains("irq serve"),
+            "{told}"
+        );
+    }
 }
