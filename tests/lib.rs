@@ -3,7 +3,6 @@
 
 pub mod auditor;
 pub mod collector;
-pub mod mortal;
 pub mod nats;
 pub mod place;
 pub mod postgres;

@@ -5,6 +5,8 @@ mod conversation_tools;
 pub mod durable;
 pub mod hosting;
 pub mod run;
+#[cfg(feature = "testing")]
+pub mod testing;
 pub mod tools;
 pub mod workflow;
 

@@ -39,7 +39,6 @@ pub use provider::{
 pub use registry::ModelRegistry;
 pub use rehearsal::{
     AnswerStep, InterruptStep, Pace, PersonAnswer, RehearsalConfig, RehearsalModel, Script,
-    ScriptError, ScriptVocabulary, ScriptedAnswer, ScriptedEvent, ScriptedInterrupt, StepSelector,
-    SupervisorStep,
+    ScriptError, ScriptVocabulary, ScriptedEvent, ScriptedInterrupt, StepSelector, SupervisorStep,
 };
 pub use retrying::{RetryPolicy, Retrying};

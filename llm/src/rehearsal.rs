@@ -35,8 +35,8 @@ use schema_view::SchemaView;
 use stream::{Streamed, stream_answer};
 
 pub use script::{
-    AnswerStep, InterruptStep, PersonAnswer, Script, ScriptError, ScriptVocabulary, ScriptedAnswer,
-    ScriptedEvent, ScriptedInterrupt, StepSelector, SupervisorStep,
+    AnswerStep, InterruptStep, PersonAnswer, Script, ScriptError, ScriptVocabulary, ScriptedEvent,
+    ScriptedInterrupt, StepSelector, SupervisorStep,
 };
 pub use stream::Pace;
 

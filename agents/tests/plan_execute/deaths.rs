@@ -4,7 +4,7 @@ use interrupts::store::JournalEntry;
 
 use crate::durable::{ALL, assert_completed, plan};
 use crate::kept::{Act, Kept};
-use crate::mortal::{Death, Mortal};
+use engine::testing::{Death, Mortal};
 
 fn begun() -> Kept {
     Kept::new().acts(1, plan(&["one", "two"]))

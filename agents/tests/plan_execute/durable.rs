@@ -8,7 +8,7 @@ use routing_core::RunId;
 use serde_json::json;
 
 use crate::kept::{Act, Kept};
-use crate::mortal::{Death, Mortal};
+use engine::testing::{Death, Mortal};
 
 pub(crate) const ALL: Page = Page {
     after: 0,

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::durable::{ALL, assert_completed, interrupts, plan, question};
 use crate::kept::{Act, Kept};
-use crate::mortal::{Death, Mortal};
+use engine::testing::{Death, Mortal};
 
 /// What says that a run carries out a plan.
 const ORDER: &str = r#"{"version":1,"workflow":"plan-execute","goal":"write the manual","workspace":"/a","model":"rehearsal","limits":{"max_steps":200,"parallel_workers":4,"corrections":3}}"#;

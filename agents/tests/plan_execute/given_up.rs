@@ -9,7 +9,7 @@ use routing_core::InterruptId;
 use serde_json::json;
 
 use crate::kept::{Act, Kept};
-use crate::mortal::{Death, Mortal};
+use engine::testing::{Death, Mortal};
 
 /// A plan of which an agent asks a question, and somebody who answers it.
 fn asking() -> Kept {

@@ -25,5 +25,3 @@ mod review;
 mod scene;
 mod sequences;
 mod unfit;
-
-use tests::mortal;

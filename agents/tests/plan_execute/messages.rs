@@ -5,8 +5,8 @@ use interrupts::store::MessageError;
 use planning::{FactKind, PlanEvent};
 
 use crate::kept::{Act, Kept, send};
-use crate::mortal::{Death, Mortal};
 use crate::scene::{Scene, tasks};
+use engine::testing::{Death, Mortal};
 
 fn plan(steps: &[&str]) -> Act {
     Act::Say(serde_json::json!({ "plan": { "steps": steps } }).to_string())

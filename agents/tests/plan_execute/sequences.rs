@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 use crate::durable::interrupts;
 use crate::improvised::Improvised;
 use crate::kept::{Kept, send};
-use crate::mortal::{Death, Mortal};
+use engine::testing::{Death, Mortal};
 
 /// What somebody does, or what befalls the run.
 #[derive(Debug, Clone)]

@@ -29,8 +29,8 @@ use store::{MemoryStore, StoreSettings};
 
 use crate::lives::{ALL, NoReviewer, asked_about, place};
 use crate::models::{Part, Playing, Reply, reply};
-use crate::mortal::{Death, Mortal};
 use crate::stage::Stage;
+use engine::testing::{Death, Mortal};
 
 /// Chances that follow from a seed.
 struct Chances(u64);

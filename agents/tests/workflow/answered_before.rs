@@ -11,8 +11,8 @@ use routing_core::{DecisionId, RunId};
 use serde_json::json;
 
 use crate::lives::{ALL, Lives, NoReviewer};
-use crate::mortal::Death;
 use crate::stage::{Stage, assert_completed, target};
+use engine::testing::Death;
 
 const ANSWER: &str = "the left one";
 

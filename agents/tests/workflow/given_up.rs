@@ -15,8 +15,8 @@ use store::{MemoryStore, StoreSettings};
 
 use crate::events::{Deaf, supervisor};
 use crate::models::Playing;
-use crate::mortal::{Death, Mortal};
 use crate::stage::{Stage, assert_completed};
+use engine::testing::{Death, Mortal};
 
 /// A run in which a supervisor's event is ignored until it is given up.
 fn deaf(run: RunId, store: &Arc<dyn Store>) -> Stage {

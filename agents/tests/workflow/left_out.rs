@@ -15,8 +15,8 @@ use store::{MemoryStore, StoreSettings};
 
 use crate::controlled::{Act, Scopes, controlled};
 use crate::lives::{ALL, Lives, eventful};
-use crate::mortal::{Death, Mortal};
 use crate::stage::{Stage, assert_completed};
+use engine::testing::{Death, Mortal};
 
 /// An agent that is cut off while its model works.
 const AT_WORK: &str = "orchestrator/discovery/collector";

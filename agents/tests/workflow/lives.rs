@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 use store::{MemoryStore, StoreSettings};
 
 use crate::models::{Part, Playing, Reply};
-use crate::mortal::{Death, Mortal};
 use crate::stage::Stage;
+use engine::testing::{Death, Mortal};
 
 pub(crate) const ALL: Page = Page {
     after: 0,

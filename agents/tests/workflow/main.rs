@@ -33,5 +33,3 @@ mod unfilled;
 mod walk;
 mod workers;
 mod wrong_routes;
-
-use tests::mortal;

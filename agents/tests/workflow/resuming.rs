@@ -10,8 +10,8 @@ use routing_core::reroute::RerouteState;
 use routing_core::{EventId, RunId};
 
 use crate::lives::{ALL, Lives, NoReviewer, Steady, eventful, left, supervisor};
-use crate::mortal::Death;
 use crate::stage::{Stage, assert_completed};
+use engine::testing::Death;
 
 /// The deaths that one in so many operations gets, at this remainder.
 async fn sweep(kind: fn(usize) -> Death, every: usize, from: usize) {

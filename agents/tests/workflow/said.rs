@@ -13,8 +13,8 @@ use routing_core::{NodeId, RunId};
 use uuid::Uuid;
 
 use crate::lives::{ALL, Lives, NoReviewer, Steady, left};
-use crate::mortal::Death;
 use crate::stage::{Person, Stage, assert_completed};
+use engine::testing::Death;
 
 const WORDS: &str = "keep it short";
 

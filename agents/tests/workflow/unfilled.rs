@@ -8,8 +8,8 @@ use routing_core::{Outcome, RunId, StopScope};
 use serde_json::json;
 
 use crate::lives::{ALL, Lives};
-use crate::mortal::Death;
 use crate::stage::Stage;
+use engine::testing::Death;
 
 /// Says something to agents, and writes what no model could.
 struct Writing;

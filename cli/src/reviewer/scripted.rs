@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use llm::{PersonAnswer, ScriptedAnswer};
+use llm::PersonAnswer;
 use routing_core::review::{
     Answer, Answerer, AnswererKind, Pause, Question, Resume, ReviewError, Reviewer,
 };
@@ -46,7 +46,7 @@ impl Scripted {
     }
 
     /// Takes the answer out: an answer that did not fit is not given again.
-    fn take(&self, interrupt: InterruptId, agent_type: &str) -> Option<ScriptedAnswer> {
+    fn take(&self, interrupt: InterruptId, agent_type: &str) -> Option<Answer> {
         let number = self.count.number(interrupt)?;
         let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
         let index = answers
@@ -65,8 +65,7 @@ impl Reviewer for Scripted {
         scope: &StopScope,
     ) -> Result<Outcome<Answer>, ReviewError> {
         match self.take(question.interrupt, question.agent_type) {
-            Some(scripted) => {
-                let answer = answer_of(scripted);
+            Some(answer) => {
                 let words = answer_words(&answer);
                 self.output.notice(format!(
                     "         ✎ the script answers {}: {words}",
@@ -115,16 +114,5 @@ impl Reviewer for Scripted {
             name: "of the run".to_owned(),
             kind: AnswererKind::Script,
         }
-    }
-}
-
-fn answer_of(scripted: ScriptedAnswer) -> Answer {
-    Answer {
-        selected_choices: scripted.selected_choices,
-        text: scripted.text,
-        confirmations: scripted.confirmations,
-        edited_request: scripted.edited_request,
-        reroute_to: scripted.reroute_to,
-        verdict: scripted.verdict,
     }
 }

@@ -29,8 +29,8 @@ use routing_core::model::ModelCaller;
 
 pub use parse::{ScriptError, ScriptVocabulary};
 pub use step::{
-    AnswerStep, InterruptStep, PersonAnswer, ScriptedAnswer, ScriptedEvent, ScriptedInterrupt,
-    StepSelector, SupervisorStep,
+    AnswerStep, InterruptStep, PersonAnswer, ScriptedEvent, ScriptedInterrupt, StepSelector,
+    SupervisorStep,
 };
 
 /// A script that was checked.

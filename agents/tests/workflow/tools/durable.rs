@@ -9,8 +9,8 @@ use routing_core::review::{Answer, Pause, Question, Resume, ReviewError, Reviewe
 use routing_core::{Outcome, RunId, StopScope};
 
 use super::bench::*;
-use crate::mortal::{Death, Mortal};
 use crate::stage::{Stage, assert_completed};
+use engine::testing::{Death, Mortal};
 
 /// Allows what is asked, and leaves alone what nobody knows the outcome of.
 struct Careful;

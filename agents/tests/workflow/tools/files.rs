@@ -9,8 +9,8 @@ use routing_core::{RunId, StopScope};
 use serde_json::json;
 
 use super::bench::*;
-use crate::mortal::{Death, Mortal};
 use crate::stage::{Stage, assert_completed};
+use engine::testing::{Death, Mortal};
 
 /// Made twice, the change would be another one.
 fn script() -> Asking {

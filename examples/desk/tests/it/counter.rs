@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use engine::run::{Hold, RunEvent, RunObserver, RunOccurrence, RunStore};
+use engine::run::{RunEvent, RunObserver, RunOccurrence, RunStore};
 use engine::{Execution, RunSettings};
+use interrupts::OwnerName;
 use interrupts::store::{Filter, Page, Store};
-use interrupts::{EffectId, OwnerName};
 use llm::{RehearsalConfig, RehearsalModel};
 use routing_core::model::{
     Dialect, LanguageModel, ModelCall, ModelError, ModelReply, PartialReply, Purpose, TokenUsage,
@@ -26,7 +26,7 @@ use desk::{Shop, ShopError};
 #[derive(Default)]
 pub(crate) struct Bank {
     pub(crate) cents: u32,
-    paid: Mutex<HashMap<String, u32>>,
+    pub(crate) paid: Mutex<HashMap<String, u32>>,
     pub(crate) looked_up: AtomicU32,
     /// Where there is one, nobody is told anything of an account before it is rung.
     pub(crate) opens: Option<Arc<Notify>>,
@@ -66,14 +66,11 @@ impl Shop for Bank {
     }
 }
 
-/// Answers with what was prepared for a route, by the fields that it may fill; else with the smallest that fits. It
-/// answers a place once: whoever asks again for what was recorded is found out.
+/// Answers with what was prepared for the front of the desk; else with the smallest that fits.
 pub(crate) struct Clerk {
     /// What the front of the desk chooses.
     pub(crate) first: &'static str,
     rehearsal: RehearsalModel,
-    store: Arc<dyn Store>,
-    pub(crate) repeated: Mutex<Vec<String>>,
     pub(crate) told: Mutex<Vec<String>>,
 }
 
@@ -92,25 +89,9 @@ impl LanguageModel for Clerk {
         call: ModelCall,
         scope: &StopScope,
     ) -> Result<Outcome<ModelReply, PartialReply>, ModelError> {
-        let caller = &call.caller;
-        let purpose = match caller.purpose {
-            Purpose::Step => "step",
-            Purpose::Route => "route",
-            Purpose::Resolution => "resolution",
-            Purpose::Review => "review",
-        };
-        let place = format!(
-            "{}#{}/{purpose}/{}",
-            caller.node, caller.turn, caller.correction
-        );
-        let effect = EffectId::in_run(caller.run, &place);
-        let entry = self.store.effect(effect).await.unwrap();
-        if entry.is_none_or(|entry| entry.result.is_some()) {
-            self.repeated.lock().unwrap().push(place);
-        }
         let texts = call.messages.iter().map(|message| message.text.to_string());
         self.told.lock().unwrap().extend(texts);
-        if caller.purpose == Purpose::Step {
+        if call.caller.purpose == Purpose::Step {
             return Ok(Outcome::Completed(ModelReply {
                 text: self.first.to_owned(),
                 tool_requests: Vec::new(),
@@ -189,34 +170,17 @@ impl Counter {
         person: Person,
         opens: Option<Arc<Notify>>,
     ) -> Self {
+        let store = empty_store().await;
         Self {
+            run: RunId::generate(),
             bank: Arc::new(Bank {
                 cents,
                 opens,
                 ..Bank::default()
             }),
-            ..Self::beside(empty_store().await, cents, first, person)
-        }
-    }
-
-    /// A desk beside others that have the same store.
-    pub(crate) fn beside(
-        store: Arc<dyn Store>,
-        cents: u32,
-        first: &'static str,
-        person: Person,
-    ) -> Self {
-        Self {
-            run: RunId::generate(),
-            bank: Arc::new(Bank {
-                cents,
-                ..Bank::default()
-            }),
             clerk: Arc::new(Clerk {
                 first,
                 rehearsal: RehearsalModel::new(RehearsalConfig::default()),
-                store: Arc::clone(&store),
-                repeated: Mutex::default(),
                 told: Mutex::default(),
             }),
             store,
@@ -232,26 +196,9 @@ impl Counter {
         }
     }
 
-    /// An execution of the run over its store, or over what stands before it. The process before it is gone.
-    pub(crate) fn over(&self, store: Arc<dyn Store>, lost: Option<OwnerName>) -> Execution<Desk> {
-        self.told_to(store, lost, Arc::clone(&self.log) as Arc<_>)
-    }
-
     /// An execution that this observer is told of.
     pub(crate) fn watched(&self, observer: Arc<dyn RunObserver>) -> Execution<Desk> {
-        self.told_to(Arc::clone(&self.store), None, observer)
-    }
-
-    fn told_to(
-        &self,
-        store: Arc<dyn Store>,
-        lost: Option<OwnerName>,
-        observer: Arc<dyn RunObserver>,
-    ) -> Execution<Desk> {
-        let mut kept = RunStore::new(store, owner(), "");
-        if let Hold::Own { lost: gone, .. } = &mut kept.hold {
-            *gone = lost;
-        }
+        let kept = RunStore::new(Arc::clone(&self.store), owner(), "");
         let (desk, settings) = self.equipment(kept, observer);
         Execution::begin(desk, settings, &Self::ticket()).unwrap()
     }
@@ -273,7 +220,7 @@ impl Counter {
     }
 
     pub(crate) fn execution(&self) -> Execution<Desk> {
-        self.over(Arc::clone(&self.store), None)
+        self.watched(Arc::clone(&self.log) as Arc<_>)
     }
 
     /// The interrupts of the run in the store.

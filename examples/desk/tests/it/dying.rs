@@ -1,80 +1,78 @@
 //! The desk's process dies before and after every operation of its store, and another one goes on.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
+use desk::Desk;
 use engine::run::RunStatus;
-use interrupts::life::State;
-use interrupts::store::Store;
+use engine::testing::Trial;
+use interrupts::life::{RunState, State};
 use routing_core::StopScope;
-use tests::mortal::{Death, Mortal};
 
-use crate::counter::{Counter, Person, REFUND, empty_store, owner};
+use crate::counter::{Bank, Counter, Person, REFUND, empty_store};
 
-fn asked_always(store: &Arc<dyn Store>) -> Counter {
-    let person = Person {
-        always: true,
-        ..Person::default()
-    };
-    Counter::beside(Arc::clone(store), 20_000, REFUND, person)
+/// The front of the desk wants the money paid back, and a person says this.
+fn script(answer: &str) -> String {
+    format!(
+        r#"{{"version": 1, "steps": [
+            {{"agent": "ORCHESTRATOR", "turn": 1, "answer": {REFUND}}},
+            {{"person": {{"interrupt": {{"agent": "REFUNDS", "nth": 1}}, "answer": {answer}}}}}
+        ]}}"#
+    )
 }
 
-/// Executes until it dies or ends, then goes on to the end.
-async fn killed(counter: &Counter, death: Death) -> Vec<String> {
-    let mortal = Mortal::new(Arc::clone(&counter.store), death);
-    let scope = StopScope::new();
-    let life = counter.over(Arc::clone(&mortal) as Arc<_>, None);
-    let executed = tokio::select! {
-        executed = life.execute(&scope) => executed,
-        () = mortal.died() => {
-            let next = counter.over(Arc::clone(&counter.store), Some(owner()));
-            next.execute(&scope).await
-        }
-    };
-    let (status, output) = (executed.report.status, executed.output);
-    // The operation that it died after may have been the last one.
-    match (&status, output) {
-        (RunStatus::Completed { .. }, Some(receipt)) => receipt.lines,
-        (RunStatus::Failed { error, .. }, None) if error.contains("has ended as completed") => {
-            let page = interrupts::store::Page {
-                after: 0,
-                limit: 100,
-            };
-            let saved = counter.store.checkpoints(counter.run, page).await.unwrap();
-            let last = saved.last().expect("a run that is done has a checkpoint");
-            let content: serde_json::Value = serde_json::from_str(&last.content).unwrap();
-            let result = content["result"].as_str().expect("a result").to_owned();
-            serde_json::from_str::<desk::Receipt>(&result)
-                .unwrap()
-                .lines
-        }
-        other => panic!("{death:?}: {other:?}"),
-    }
+/// Each one has a bank of its own.
+fn desk(banks: &mut Vec<Arc<Bank>>) -> Desk {
+    let bank = Arc::new(Bank {
+        cents: 20_000,
+        ..Bank::default()
+    });
+    banks.push(Arc::clone(&bank));
+    Desk { shop: bank }
 }
 
 #[tokio::test]
 async fn a_desk_that_dies_at_any_operation_comes_to_the_same_end() {
     let store = empty_store().await;
-    let counter = asked_always(&store);
-    let mortal = Mortal::new(Arc::clone(&counter.store), Death::Never);
-    let life = counter.over(Arc::clone(&mortal) as Arc<_>, None);
-    let executed = life.execute(&StopScope::new()).await;
-    let lines = executed.output.expect("an undisturbed desk is done").lines;
-    assert_eq!(lines, ["paid back 20000 cents for order 17"]);
-    let operations = mortal.operations();
-    assert!(operations > 20, "{operations}");
-    for at in 0..operations {
-        for death in [Death::Before(at), Death::After(at)] {
-            let counter = asked_always(&store);
-            assert_eq!(killed(&counter, death).await, lines, "{death:?}");
-            assert_eq!(counter.bank.payments(), 1, "{death:?}: paid once");
-            let rows = counter.interrupts().await;
-            assert_eq!(rows.len(), 1, "{death:?}: asked once");
-            assert_eq!(rows[0].state, State::Resolved, "{death:?}");
-            assert!(rows[0].decision.is_some(), "{death:?}");
-            let repeated = counter.clerk.repeated.lock().unwrap();
-            assert!(repeated.is_empty(), "{death:?}: {repeated:?} asked again");
+    for (said, paid, line) in [
+        ("{}", 1, "paid back 20000 cents for order 17"),
+        (r#"{"text": "no"}"#, 0, "not paid back: no"),
+    ] {
+        let mut banks = Vec::new();
+        let trial = Trial::<Desk>::new(Arc::clone(&store), &script(said), Counter::ticket());
+        let tried = trial.unwrap().at_every_place(|| desk(&mut banks)).await;
+        let tried = tried.unwrap();
+        assert!(tried.len() > 40, "{} runs", tried.len());
+        for (run, bank) in tried.iter().zip(banks) {
+            let death = run.death;
+            assert_eq!(
+                run.state,
+                RunState::Completed,
+                "{death:?}: {:?}",
+                run.report
+            );
+            assert_eq!(run.output.as_ref().unwrap().lines, [line], "{death:?}");
+            assert_eq!(bank.payments(), paid, "{death:?}: paid once");
+            assert_eq!(run.interrupts.len(), 1, "{death:?}: asked once");
+            assert_eq!(run.interrupts[0].state, State::Resolved, "{death:?}");
+            assert!(run.interrupts[0].decision.is_some(), "{death:?}");
+            assert_eq!(run.repeated, [""; 0], "{death:?}: asked again");
         }
     }
+}
+
+#[tokio::test]
+async fn where_the_script_has_no_person_the_run_waits_and_a_wrong_script_is_refused() {
+    let store = empty_store().await;
+    let nobody = script("{}").replace(r#""nth": 1"#, r#""nth": 2"#);
+    let trial = Trial::<Desk>::new(Arc::clone(&store), &nobody, Counter::ticket()).unwrap();
+    let tried = trial.undisturbed(desk(&mut Vec::new())).await.unwrap();
+    assert_eq!(tried.state, RunState::Waiting, "{:?}", tried.report);
+    assert!(tried.output.is_none());
+    let wrong = script("{}").replace("REFUNDS", "REFUND");
+    let refused = Trial::<Desk>::new(store, &wrong, Counter::ticket()).err();
+    let told = refused.expect("no such kind").to_string();
+    assert!(told.contains("REFUNDS"), "{told}");
 }
 
 #[tokio::test]
@@ -87,6 +85,6 @@ async fn what_is_recorded_is_read_and_not_done_again() {
         assert!(matches!(waiting.report.status, RunStatus::Waiting { .. }));
     }
     let looked_up = &counter.bank.looked_up;
-    assert_eq!(looked_up.load(std::sync::atomic::Ordering::SeqCst), 1);
+    assert_eq!(looked_up.load(Ordering::SeqCst), 1);
     assert_eq!(counter.interrupts().await.len(), 1);
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use interrupts::catalogue::Catalogue;
 use interrupts::nearest;
 use routing_core::InterruptDetails;
 use routing_core::model::Purpose;
@@ -30,6 +31,19 @@ pub struct ScriptVocabulary {
     /// Whether the workflow is code of your own, which raises its interrupts itself and has no supervisor to play: a
     /// script for it has `answer` and `person` steps alone.
     pub has_code: bool,
+}
+
+impl ScriptVocabulary {
+    /// The names of a workflow that is code of one's own, from its catalogue.
+    pub fn of(catalogue: &Catalogue) -> Self {
+        let (kinds, routes) = (catalogue.kinds().iter(), catalogue.routes().iter());
+        Self {
+            agent_types: kinds.map(|it| it.name.to_string()).collect(),
+            routes: routes.map(|it| it.name.to_string()).collect(),
+            has_code: true,
+            ..Self::default()
+        }
+    }
 }
 
 /// Why a script was refused.
@@ -224,7 +238,7 @@ impl StepReader<'_> {
         Ok(PersonAnswer {
             agent: raw.interrupt.agent,
             nth: self.counted("person.interrupt.nth", raw.interrupt.nth)?,
-            answer: raw.answer,
+            answer: raw.answer.into(),
         })
     }
 

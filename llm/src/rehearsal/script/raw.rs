@@ -1,10 +1,14 @@
 //! The script as it is written, before names are checked.
 
+use std::collections::BTreeMap;
+
+use routing_core::Verdict;
 use routing_core::model::Purpose;
+use routing_core::review::Answer;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::step::{ScriptedAnswer, ScriptedEvent};
+use super::step::ScriptedEvent;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -61,4 +65,35 @@ pub(super) struct RawPerson {
 pub(super) struct RawRaised {
     pub(super) agent: String,
     pub(super) nth: u32,
+}
+
+/// A person's answer.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub(super) struct ScriptedAnswer {
+    /// The values of the choices that were taken.
+    selected_choices: Vec<String>,
+    /// What was written.
+    text: Option<String>,
+    /// What was confirmed (`true`) or refused, by the item's id.
+    confirmations: BTreeMap<String, bool>,
+    /// The agent type that the person sends the agent to, by its name on the wire.
+    pub(super) reroute_to: Option<String>,
+    /// The request as the person rewrote it.
+    edited_request: Option<Value>,
+    /// What is decided, where it does not follow from the rest: a yes or a no.
+    verdict: Option<Verdict>,
+}
+
+impl From<ScriptedAnswer> for Answer {
+    fn from(scripted: ScriptedAnswer) -> Self {
+        Self {
+            selected_choices: scripted.selected_choices,
+            text: scripted.text,
+            confirmations: scripted.confirmations,
+            edited_request: scripted.edited_request,
+            reroute_to: scripted.reroute_to,
+            verdict: scripted.verdict,
+        }
+    }
 }

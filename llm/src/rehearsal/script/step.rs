@@ -1,9 +1,8 @@
 //! The steps of a script.
 
-use std::collections::BTreeMap;
-
 use routing_core::model::{ModelCaller, Purpose};
-use routing_core::{AnswerForm, Choice, ConfirmationItem, InterruptType, Verdict};
+use routing_core::review::Answer;
+use routing_core::{AnswerForm, Choice, ConfirmationItem, InterruptType};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -145,23 +144,5 @@ pub struct PersonAnswer {
     /// Which interrupt of agents of that type, from 1.
     pub nth: u32,
     /// The answer.
-    pub answer: ScriptedAnswer,
-}
-
-/// A person's answer.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub struct ScriptedAnswer {
-    /// The values of the choices that were taken.
-    pub selected_choices: Vec<String>,
-    /// What was written.
-    pub text: Option<String>,
-    /// What was confirmed (`true`) or refused, by the item's id.
-    pub confirmations: BTreeMap<String, bool>,
-    /// The agent type that the person sends the agent to, by its name on the wire.
-    pub reroute_to: Option<String>,
-    /// The request as the person rewrote it.
-    pub edited_request: Option<Value>,
-    /// What is decided, where it does not follow from the rest: a yes or a no.
-    pub verdict: Option<Verdict>,
+    pub answer: Answer,
 }
