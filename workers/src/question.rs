@@ -2,7 +2,7 @@
 
 use interrupts::ActorName;
 use interrupts::catalogue::{Catalogue, KindEntry, misfits};
-use interrupts::life::{Actor, Family, Role, State, Verdict, WithdrawCause, narrow};
+use interrupts::life::{Actor, Family, Role, State, Verdict, WithdrawCause};
 use interrupts::store::ChangeError;
 use jiff::SignedDuration;
 use routing_core::{
@@ -97,7 +97,6 @@ impl Owned<'_> {
             // There is no request that a person could edit.
             allowed.retain(|verdict| *verdict != Verdict::Edit);
         }
-        narrow(&mut allowed, details.form());
         if !asking.allowed.is_empty() {
             allowed.retain(|verdict| asking.allowed.contains(verdict));
         }

@@ -72,7 +72,7 @@ pub enum Evidence {
     Request {
         /// The request, as JSON; it becomes the content of the interrupt.
         content: String,
-        /// What an answer is, if the request says so.
+        /// What an answer is, if the request says so where its content does not.
         form: Option<AnswerForm>,
     },
 }

@@ -21,6 +21,7 @@ mod house;
 mod late;
 mod listed;
 mod long_lists;
+mod meaning;
 mod media_types;
 mod messages;
 mod orders;

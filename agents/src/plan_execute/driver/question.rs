@@ -284,7 +284,7 @@ impl Driver {
     }
 
     fn admission(&self, open: &OpenQuestion, asked: &PlanQuestion) -> Result<Admission, KeepError> {
-        let admission = self.live.stored_interrupts.admission(NewQuestion {
+        self.live.stored_interrupts.admission(NewQuestion {
             interrupt: open.interrupt,
             node: &open.node,
             kind: asked.kind,
@@ -296,7 +296,6 @@ impl Driver {
             key: &format!("{}#{}/{}", open.node, open.turn, open.interrupt),
             allowed: asked.allowed,
             recurrence: Recurrence::Verbatim,
-        })?;
-        Ok(admission.answered_in(asked.details.form()))
+        })
     }
 }

@@ -91,7 +91,8 @@ impl Interrupt {
             (Family::Stop, Evidence::Boundary) if self.mode == StopMode::Graceful => {}
             (Family::Question, Evidence::Request { content, form }) => {
                 draft.next.content.clone_from(content);
-                narrow(&mut draft.next.allowed, *form);
+                let form = form.or_else(|| draft.next.details().form());
+                narrow(&mut draft.next.allowed, form);
             }
             (Family::Stop, Evidence::Boundary | Evidence::Request { .. })
             | (Family::Question, Evidence::Boundary | Evidence::Cancelled) => {
