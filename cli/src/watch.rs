@@ -51,7 +51,7 @@ use draw::Theme;
 use ends::{End, Ends};
 use picture::Picture;
 use reading::BackgroundReading;
-use screen::TakenScreen;
+use screen::{TakenScreen, tells_keys_apart};
 use snapshot::{Snapshot, SnapshotRequest};
 use state::{Screen, ScreenState};
 use tasks::Follower;
@@ -217,7 +217,7 @@ impl Screens<'_> {
     async fn show(mut self, state: &mut ScreenState) -> anyhow::Result<Exit> {
         // From here on no signal ends the process by itself: the terminal is restored first.
         let mut ends = Ends::listen()?;
-        let mut taken = TakenScreen::take()?;
+        let mut taken = TakenScreen::take(tells_keys_apart().await)?;
         let mut keys = TerminalEvents::listen();
         let mut clock = tokio::time::interval(TICK);
         let mut picture = Picture::new();
@@ -306,9 +306,14 @@ fn lend<T>(
     act: impl FnOnce() -> T,
 ) -> io::Result<(TakenScreen, TerminalEvents, T)> {
     drop(keys);
+    let tells_keys_apart = taken.tells_keys_apart();
     drop(taken);
     let done = act();
-    Ok((TakenScreen::take()?, TerminalEvents::listen(), done))
+    Ok((
+        TakenScreen::take(tells_keys_apart)?,
+        TerminalEvents::listen(),
+        done,
+    ))
 }
 
 /// What a terminal's event asks for; if there are no more, it is gone.

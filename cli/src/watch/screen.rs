@@ -21,6 +21,17 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Ends a sequence that was cut off, and does nothing else.
 const CANCEL: &[u8] = b"\x18";
 
+/// Asks the terminal whether it tells Esc from the beginning of a sequence, before its screen changes. One that is far
+/// away answers late, and some never do, which takes two seconds: what was begun before goes on meanwhile.
+///
+/// # Cancel safety
+///
+/// Dropped, the terminal is asked to the end, and what is typed meanwhile may be lost.
+pub(super) async fn tells_keys_apart() -> bool {
+    let asked = tokio::task::spawn_blocking(terminal::supports_keyboard_enhancement).await;
+    matches!(asked, Ok(Ok(true)))
+}
+
 /// The terminal, taken.
 pub(super) struct TakenScreen {
     terminal: Terminal<CrosstermBackend<Output>>,
@@ -35,9 +46,7 @@ impl TakenScreen {
     /// # Errors
     ///
     /// If it is no terminal.
-    pub(super) fn take() -> io::Result<Self> {
-        // Asked before the screen changes: some terminals answer late.
-        let tells_keys_apart = terminal::supports_keyboard_enhancement().unwrap_or(false);
+    pub(super) fn take(tells_keys_apart: bool) -> io::Result<Self> {
         // This one is not drawn on; it has made the panic hook, and has taken the screen.
         drop(ratatui::try_init()?);
         let mut output = Output::begin()?;
@@ -52,6 +61,11 @@ impl TakenScreen {
             queue!(output, PushKeyboardEnhancementFlags(flags))?;
         }
         Ok(taken)
+    }
+
+    /// Whether the terminal tells Esc from the beginning of a sequence.
+    pub(super) const fn tells_keys_apart(&self) -> bool {
+        self.tells_keys_apart
     }
 
     /// Whether the terminal has taken all that was drawn.
@@ -161,7 +175,7 @@ mod tests {
     #[test]
     #[ignore = "is run by the test above, on a terminal of its own"]
     fn panics_on_the_screen() {
-        let _taken = TakenScreen::take().unwrap();
+        let _taken = TakenScreen::take(false).unwrap();
         panic!("as it was told to");
     }
 }

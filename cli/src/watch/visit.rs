@@ -76,7 +76,7 @@ impl Visit {
             followed: Vec::new(),
         });
         let _nothing_is_open = state.refresh(screens.reading.next().await?);
-        // The agents are notified before the screen changes: some terminals answer late.
+        // The agents are notified while the terminal is asked what it can: some answer late.
         for action in escape(&mut state, false) {
             screens.tasks.begin(action);
         }

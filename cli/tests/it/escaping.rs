@@ -9,7 +9,7 @@ use rustix::process::{Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::program::{end, interrupt, irq, lines, script, workspace};
+use crate::program::{end, interrupt, irq, lines, script, until, workspace};
 use crate::screen::{on_a_terminal, press, program_of, read_and_press, shell};
 use crate::served::Served;
 
@@ -126,6 +126,35 @@ fn esc_opens_the_window_and_what_is_written_there_goes_on_in_the_same_process() 
     let steps = journal(&desk);
     let text = serde_json::to_string(&steps).unwrap();
     assert!(text.contains("QXZ"), "{text}");
+}
+
+/// Presses Esc on a terminal that never answers what it can; whether the stop was there before the screen changed.
+fn is_stopped_before_the_terminal_answers() -> bool {
+    let desk = Desk::new();
+    let (mut screen, _shell) = start(&desk.run(&format!("--pace {SLOW}")), "");
+    screen.exp_string("the model answers").unwrap();
+    press(&mut screen, "\x1b");
+    until("the stop is recorded", || desk.state() != "running");
+    let mut shown = String::new();
+    while let Some(letter) = screen.try_read() {
+        shown.push(letter);
+    }
+    let is_before = !shown.contains("[?1049h");
+    if is_before {
+        screen.exp_string("Interrupted").unwrap();
+    }
+    press(&mut screen, "\x03");
+    screen.exp_string("paused").unwrap();
+    read_and_press(&mut screen, "\x1b");
+    leaves(&mut screen, "0");
+    is_before
+}
+
+#[test]
+fn esc_stops_at_once_though_the_terminal_is_asked_something_and_never_answers() {
+    // It is asked for two seconds, in which a busy machine may see nothing of the stop.
+    let is_seen = (0..5).any(|_try| is_stopped_before_the_terminal_answers());
+    assert!(is_seen, "the stop came after the terminal");
 }
 
 #[test]
