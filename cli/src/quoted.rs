@@ -10,7 +10,7 @@ use crate::question::own_rows;
 use crate::visible::{visible_line, visible_lines};
 
 /// What stands before each line of others' words.
-const BAR: &str = "│ ";
+pub(crate) const BAR: &str = "│ ";
 
 /// A line, and how it is painted.
 pub(crate) type Painted = (Tone, String);

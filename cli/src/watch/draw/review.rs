@@ -5,6 +5,7 @@ use interrupts::life::{Family, Interrupt, Verdict};
 use journal::tool::ToolQuestionKind;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 use routing_core::review::Question;
@@ -14,9 +15,10 @@ use super::agents::text;
 use super::{Theme, draw_text, packed};
 use crate::advice::advised;
 use crate::asking;
+use crate::layout::{columns_of, wrap};
 use crate::palette::Tone;
 use crate::question;
-use crate::quoted::{self, Painted};
+use crate::quoted::{self, BAR, Painted};
 use crate::refused::decided;
 use crate::reviewer::suggested;
 use crate::state_words::state_words;
@@ -136,17 +138,15 @@ fn asked_lines(
     for (index, choice) in details.choices.iter().enumerate() {
         let is_chosen = draft.is_some_and(|draft| draft.is_chosen(index));
         let mark = if is_chosen { "[x]" } else { "[ ]" };
-        lines.push(Line::from(vec![
-            Span::styled(format!("  {} {mark} ", index + 1), look.active()),
-            Span::raw(visible_line(&choice.label)),
-            Span::styled(
-                format!("  {}", visible_line(&choice.description)),
-                look.faint(),
-            ),
-        ]));
+        let head = Span::styled(format!("  {} {mark} ", index + 1), look.active());
+        let said = [
+            (&choice.label, look.plain()),
+            (&choice.description, look.faint()),
+        ];
+        lines.extend(hanging(head, &said, width));
     }
     let items = details.confirmation_items.iter();
-    lines.extend(items.map(|item| to_confirm(item, draft, look)));
+    lines.extend(items.flat_map(|item| to_confirm(item, draft, (look, width))));
     lines.push(Line::default());
     if !is_tool {
         lines.push(Line::from(vec![
@@ -160,25 +160,85 @@ fn asked_lines(
     lines
 }
 
-fn to_confirm(item: &ConfirmationItem, draft: Option<&AnswerDraft>, look: Theme) -> Line<'static> {
-    let otherwise = item
-        .impact_if_no
-        .as_ref()
-        .map(|impact| format!("  if not: {}", visible_line(impact)));
-    Line::from(vec![
-        Span::styled("  • to confirm: ", look.faint()),
-        Span::raw(visible_line(&item.prompt)),
-        Span::styled(otherwise.unwrap_or_default(), look.faint()),
-        Span::styled(said_so_far(draft, item), look.active()),
-    ])
+/// An agent's words behind what marks them: on one line, or each further line behind a bar.
+fn hanging(head: Span<'static>, said: &[(&String, Style)], width: usize) -> Vec<Line<'static>> {
+    let said = said
+        .iter()
+        .map(|(words, style)| (visible_line(words), *style));
+    let said: Vec<_> = said.filter(|(words, _style)| !words.is_empty()).collect();
+    let columns: usize = said
+        .iter()
+        .map(|(words, _style)| columns_of(words) + 2)
+        .sum();
+    if head.width() + columns <= width + 2 {
+        let between = |(index, (words, style)): (usize, (String, Style))| {
+            let gap = if index == 0 { "" } else { "  " };
+            Span::styled(format!("{gap}{words}"), style)
+        };
+        let words = said.into_iter().enumerate().map(between);
+        return vec![Line::from_iter(std::iter::once(head).chain(words))];
+    }
+    let bar = " ".repeat(head.width().saturating_sub(columns_of(BAR))) + BAR;
+    let wrapped = |(words, style): (String, Style)| {
+        let lines = wrap(&words, width, &bar).into_iter();
+        lines
+            .map(move |line| Line::styled(line, style))
+            .collect::<Vec<_>>()
+    };
+    let mut lines: Vec<_> = said.into_iter().flat_map(wrapped).collect();
+    if let Some(first) = lines.first_mut() {
+        let rest = first.to_string().split_off(bar.len());
+        *first = Line::from(vec![head, Span::styled(rest, first.style)]);
+    }
+    lines
+}
+
+fn to_confirm(
+    item: &ConfirmationItem,
+    draft: Option<&AnswerDraft>,
+    (look, width): (Theme, usize),
+) -> Vec<Line<'static>> {
+    let impact = item.impact_if_no.as_ref();
+    let otherwise = impact.map_or_else(String::new, |impact| format!("if not: {impact}"));
+    let head = Span::styled("  • to confirm: ", look.faint());
+    let said = [
+        (&item.prompt, look.plain()),
+        (&otherwise, look.faint()),
+        (&said_so_far(draft, item), look.active()),
+    ];
+    hanging(head, &said, width)
 }
 
 /// What was said to an item so far, or what the agent suggests to say.
 fn said_so_far(draft: Option<&AnswerDraft>, item: &ConfirmationItem) -> String {
     match draft.and_then(|draft| draft.said(&item.id)) {
-        Some(true) => "  yes".to_owned(),
-        Some(false) => "  no".to_owned(),
-        None => suggested(item).map_or_else(String::new, |said| format!("  {said}")),
+        Some(true) => "yes".to_owned(),
+        Some(false) => "no".to_owned(),
+        None => suggested(item).map_or_else(String::new, ToString::to_string),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::style::Style;
+    use ratatui::text::Span;
+
+    use super::hanging;
+
+    #[test]
+    fn no_line_of_a_long_choice_stands_without_its_mark_or_a_bar() {
+        let label = format!("{}Checked by Interrupt Router: yes", "a ".repeat(40));
+        let said = [(&label, Style::new()), (&"why".to_owned(), Style::new())];
+        for width in [40, 90, 200] {
+            let lines = hanging(Span::raw("  1 [ ] "), &said, width);
+            for (index, line) in lines.iter().enumerate() {
+                let begins = if index == 0 { "  1 [ ] " } else { "      │ " };
+                let line = line.to_string();
+                assert!(line.starts_with(begins), "{width}: {line:?}");
+                assert!(line.chars().count() <= width, "{width}: {line:?}");
+            }
+            assert_eq!(lines.len() == 1, width == 200, "{width}");
+        }
     }
 }
 
