@@ -1,9 +1,7 @@
 //! What differs between two versions of a catalogue, and whether a run that began under one can continue under the
 //! other.
 
-use std::collections::BTreeSet;
-
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::draft::token;
 use super::{Catalogue, KindEntry, RouteEntry};
@@ -65,14 +63,13 @@ impl Catalogue {
                 return Err(("/routes".to_owned(), goes));
             }
         }
-        let compared = Compared::with(self);
         let mut kinds = before.kinds.iter().enumerate();
         let asker = kinds.find(|(_place, it)| it.name == interrupt.kind);
         let mut routes = before.routes.iter().enumerate();
         let is_same = self.record == before.record
-            && asker.is_none_or(|(place, it)| compared.kind(self, place, it).is_ok())
+            && asker.is_none_or(|(place, it)| same_kind(self, place, it).is_ok())
             && routes.all(|(place, it)| {
-                !interrupt.routes.contains(&it.name) || compared.route(self, place, it).is_ok()
+                !interrupt.routes.contains(&it.name) || same_route(self, place, it).is_ok()
             });
         Ok(!is_same)
     }
@@ -98,12 +95,11 @@ impl Catalogue {
             let now = format!("it is `{}` now", self.record);
             return Err(("/record".to_owned(), now));
         }
-        let compared = Compared::with(self);
         for (place, kind) in before.kinds.iter().enumerate() {
-            compared.kind(self, place, kind)?;
+            same_kind(self, place, kind)?;
         }
         for (place, route) in before.routes.iter().enumerate() {
-            compared.route(self, place, route)?;
+            same_route(self, place, route)?;
         }
         let kinds = self.kinds.iter().map(|kind| kind.name.as_str());
         let kinds = kinds.filter(|name| before.kind(name).is_none());
@@ -118,138 +114,93 @@ impl Catalogue {
 /// Where something differs, and how.
 type Found = (String, String);
 
-struct Compared<'new> {
-    /// The names of kinds and routes: a list of names may grow by them.
-    names: BTreeSet<&'new str>,
+/// A kind as it was, at its place, and as it is.
+fn same_kind(now: &Catalogue, place: usize, kind: &KindEntry) -> Result<(), Found> {
+    let pointer = format!("/kinds/{place}");
+    let Some(now) = now.kind(kind.name.as_str()) else {
+        return Err((pointer, format!("there is no kind {} any more", kind.name)));
+    };
+    if now.origin != kind.origin {
+        let elsewhere = format!("answers to {} go to {} now", kind.name, now.origin);
+        return Err((format!("{pointer}/origin"), elsewhere));
+    }
+    if let Some(gone) = kind.asks.iter().find(|it| !now.asks.contains(it)) {
+        let asks = format!("{} may not ask for {gone} any more", kind.name);
+        return Err((format!("{pointer}/asks"), asks));
+    }
+    match (&kind.request, &now.request) {
+        (Some(was), Some(is)) => same_schema(was, is, &format!("{pointer}/request")),
+        (None, _) | (_, None) => Ok(()),
+    }
 }
 
-impl<'new> Compared<'new> {
-    fn with(now: &'new Catalogue) -> Self {
-        let names = now.kinds.iter().map(|kind| kind.name.as_str());
-        let names = names.chain(now.routes.iter().map(|route| route.name.as_str()));
-        Self {
-            names: names.collect(),
-        }
+/// A route as it was, at its place, and as it is.
+fn same_route(now: &Catalogue, place: usize, route: &RouteEntry) -> Result<(), Found> {
+    let pointer = format!("/routes/{place}");
+    let Some(now) = now.route(route.name.as_str()) else {
+        let gone = format!("there is no route {} any more", route.name);
+        return Err((pointer, gone));
+    };
+    if now.field != route.field {
+        let field = format!("the field of {} is `{}` now", route.name, now.field);
+        return Err((format!("{pointer}/field"), field));
     }
+    same_schema(&route.schema, &now.schema, &format!("{pointer}/schema"))
+}
 
-    /// A kind as it was, at its place, and as it is.
-    fn kind(&self, now: &Catalogue, place: usize, kind: &KindEntry) -> Result<(), Found> {
-        let pointer = format!("/kinds/{place}");
-        let Some(now) = now.kind(kind.name.as_str()) else {
-            return Err((pointer, format!("there is no kind {} any more", kind.name)));
-        };
-        if now.origin != kind.origin {
-            let elsewhere = format!("answers to {} go to {} now", kind.name, now.origin);
-            return Err((format!("{pointer}/origin"), elsewhere));
-        }
-        if let Some(gone) = kind.asks.iter().find(|it| !now.asks.contains(it)) {
-            let asks = format!("{} may not ask for {gone} any more", kind.name);
-            return Err((format!("{pointer}/asks"), asks));
-        }
-        match (&kind.request, &now.request) {
-            (Some(was), Some(is)) => self.schema(was, is, &format!("{pointer}/request")),
-            (None, _) | (_, None) => Ok(()),
-        }
-    }
+/// Two versions of a schema: all but their texts is the same.
+fn same_schema(was: &Value, is: &Value, pointer: &str) -> Result<(), Found> {
+    same(&without_texts(was), &without_texts(is), pointer)
+}
 
-    /// A route as it was, at its place, and as it is.
-    fn route(&self, now: &Catalogue, place: usize, route: &RouteEntry) -> Result<(), Found> {
-        let pointer = format!("/routes/{place}");
-        let Some(now) = now.route(route.name.as_str()) else {
-            let gone = format!("there is no route {} any more", route.name);
-            return Err((pointer, gone));
-        };
-        if now.field != route.field {
-            let field = format!("the field of {} is `{}` now", route.name, now.field);
-            return Err((format!("{pointer}/field"), field));
-        }
-        self.schema(&route.schema, &now.schema, &format!("{pointer}/schema"))
-    }
-
-    /// Two versions of a schema: all but their texts is the same.
-    fn schema(&self, was: &Value, is: &Value, pointer: &str) -> Result<(), Found> {
-        match (was, is) {
-            (Value::Object(was), Value::Object(is)) => {
-                let (was, is) = (checked(was), checked(is));
-                both(was, is, pointer, |name, was, is, pointer| {
-                    self.keyword(name, (was, is), pointer)
-                })
-            }
-            (Value::Array(was), Value::Array(is)) if was.len() == is.len() => {
-                for (place, (was, is)) in was.iter().zip(is).enumerate() {
-                    self.schema(was, is, &format!("{pointer}/{place}"))?;
-                }
-                Ok(())
-            }
-            (was, is) => same(was, is, pointer),
-        }
-    }
-
-    fn keyword(&self, name: &str, (was, is): (&Value, &Value), at: &str) -> Result<(), Found> {
-        match (name, was, is) {
+/// A schema without what people and models read.
+fn without_texts(schema: &Value) -> Value {
+    let member = |(name, value): (&String, &Value)| {
+        let value = match (name.as_str(), value) {
             // Their members are names, not keywords.
-            (
-                "properties" | "$defs" | "patternProperties",
-                Value::Object(was),
-                Value::Object(is),
-            ) => both(was.iter(), is.iter(), at, |_name, was, is, at| {
-                self.schema(was, is, at)
-            }),
-            ("enum", Value::Array(was), Value::Array(is)) => self.list(was, is, at),
+            ("properties" | "$defs" | "patternProperties", Value::Object(named)) => {
+                let schemas = named
+                    .iter()
+                    .map(|(name, it)| (name.clone(), without_texts(it)));
+                Value::Object(schemas.collect())
+            }
             // Values, not schemas.
-            ("const" | "default" | "required" | "dependentRequired", was, is) => same(was, is, at),
-            (_, was, is) => self.schema(was, is, at),
+            ("const" | "default" | "enum" | "required" | "dependentRequired", value) => {
+                value.clone()
+            }
+            (_, value) => without_texts(value),
+        };
+        (name.clone(), value)
+    };
+    match schema {
+        Value::Object(members) => {
+            let checked = members
+                .iter()
+                .filter(|(name, _)| !TEXTS.contains(&name.as_str()));
+            Value::Object(checked.map(member).collect())
         }
-    }
-
-    /// Two versions of a list of values: the new one may have more names of agents.
-    fn list(&self, was: &[Value], is: &[Value], pointer: &str) -> Result<(), Found> {
-        if let Some(gone) = was.iter().find(|value| !is.contains(value)) {
-            return Err((pointer.to_owned(), format!("{gone} is not in it any more")));
-        }
-        let are_agents = was.iter().all(|value| self.is_agent(value));
-        let mut added = is.iter().filter(|value| !was.contains(value));
-        match added.find(|value| !are_agents || !self.is_agent(value)) {
-            Some(new) => Err((pointer.to_owned(), format!("{new} is new in it"))),
-            None => Ok(()),
-        }
-    }
-
-    fn is_agent(&self, value: &Value) -> bool {
-        value.as_str().is_some_and(|name| self.names.contains(name))
+        Value::Array(schemas) => schemas.iter().map(without_texts).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => schema.clone(),
     }
 }
 
-/// The members of a schema that validate something.
-fn checked(schema: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> + Clone {
-    let members = schema.iter();
-    members.filter(|(name, _value)| !TEXTS.contains(&name.as_str()))
-}
-
-/// Two objects with the same members, each of which is compared.
-fn both<'value>(
-    was: impl Iterator<Item = (&'value String, &'value Value)> + Clone,
-    is: impl Iterator<Item = (&'value String, &'value Value)> + Clone,
-    pointer: &str,
-    compare: impl Fn(&str, &Value, &Value, &str) -> Result<(), Found>,
-) -> Result<(), Found> {
-    let mut new = is.clone();
-    if let Some((name, _value)) = new.find(|(name, _value)| !was.clone().any(|it| it.0 == *name)) {
-        return Err((pointer.to_owned(), format!("`{name}` is new in it")));
+/// Two values, and where they begin to differ.
+fn same(was: &Value, is: &Value, pointer: &str) -> Result<(), Found> {
+    let (Value::Object(was), Value::Object(is)) = (was, is) else {
+        return match was == is {
+            true => Ok(()),
+            false => Err((pointer.to_owned(), format!("it was {was} and is {is}"))),
+        };
+    };
+    if let Some(new) = is.keys().find(|name| !was.contains_key(*name)) {
+        return Err((pointer.to_owned(), format!("`{new}` is new in it")));
     }
     for (name, was) in was {
         let pointer = format!("{pointer}/{}", token(name));
-        let Some((_name, is)) = is.clone().find(|it| it.0 == name) else {
+        let Some(is) = is.get(name) else {
             return Err((pointer, "it is not there any more".to_owned()));
         };
-        compare(name, was, is, &pointer)?;
+        same(was, is, &pointer)?;
     }
     Ok(())
-}
-
-fn same(was: &Value, is: &Value, pointer: &str) -> Result<(), Found> {
-    match was == is {
-        true => Ok(()),
-        false => Err((pointer.to_owned(), format!("it was {was} and is {is}"))),
-    }
 }

@@ -218,30 +218,6 @@ fn said_so_far(draft: Option<&AnswerDraft>, item: &ConfirmationItem) -> String {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use ratatui::style::Style;
-    use ratatui::text::Span;
-
-    use super::hanging;
-
-    #[test]
-    fn no_line_of_a_long_choice_stands_without_its_mark_or_a_bar() {
-        let label = format!("{}Checked by Interrupt Router: yes", "a ".repeat(40));
-        let said = [(&label, Style::new()), (&"why".to_owned(), Style::new())];
-        for width in [40, 90, 200] {
-            let lines = hanging(Span::raw("  1 [ ] "), &said, width);
-            for (index, line) in lines.iter().enumerate() {
-                let begins = if index == 0 { "  1 [ ] " } else { "      │ " };
-                let line = line.to_string();
-                assert!(line.starts_with(begins), "{width}: {line:?}");
-                assert!(line.chars().count() <= width, "{width}: {line:?}");
-            }
-            assert_eq!(lines.len() == 1, width == 200, "{width}");
-        }
-    }
-}
-
 /// The other targets of an answer.
 fn elsewhere(others: usize) -> String {
     match others {
@@ -284,4 +260,28 @@ fn buttons(interrupt: &Interrupt, width: usize, look: Theme) -> Vec<Line<'static
         ]
     });
     packed(keys, width)
+}
+
+#[cfg(test)]
+mod tests {
+    use ratatui::style::Style;
+    use ratatui::text::Span;
+
+    use super::hanging;
+
+    #[test]
+    fn no_line_of_a_long_choice_stands_without_its_mark_or_a_bar() {
+        let label = format!("{}Checked by Interrupt Router: yes", "a ".repeat(40));
+        let said = [(&label, Style::new()), (&"why".to_owned(), Style::new())];
+        for width in [40, 90, 200] {
+            let lines = hanging(Span::raw("  1 [ ] "), &said, width);
+            for (index, line) in lines.iter().enumerate() {
+                let begins = if index == 0 { "  1 [ ] " } else { "      │ " };
+                let line = line.to_string();
+                assert!(line.starts_with(begins), "{width}: {line:?}");
+                assert!(line.chars().count() <= width, "{width}: {line:?}");
+            }
+            assert_eq!(lines.len() == 1, width == 200, "{width}");
+        }
+    }
 }

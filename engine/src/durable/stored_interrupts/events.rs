@@ -152,13 +152,8 @@ pub async fn published(
     if let Some(event) = event_of(&interrupt) {
         return Ok(Some(event));
     }
-    let Some(row) = store.reroute(event).await? else {
-        return Ok(None);
-    };
-    if let Some(event) = journalled(store, run, event).await? {
-        return Ok(Some(event));
-    }
-    Ok(rebuilt(event, &interrupt, row.target.as_str()))
+    // Its agent has raised it, and its entry has the event: the agent's request has replaced the content.
+    journalled(store, run, event).await
 }
 
 /// An event whose interrupt its node has raised, as the journal keeps it.
@@ -189,23 +184,6 @@ async fn journalled(
 fn published_with(content: &str) -> serde_json::Result<Option<NamedEvent>> {
     let intent: InterruptIntent = serde_json::from_str(content)?;
     intent.event.map(serde_json::from_value).transpose()
-}
-
-/// An event rebuilt from what the store still has: the agent's request has replaced its words.
-fn rebuilt(event: &EventId, interrupt: &Interrupt, target: &str) -> Option<NamedEvent> {
-    Some(NamedEvent {
-        event_id: event.clone(),
-        timestamp: interrupt.requested_at,
-        node_id: interrupt.node.clone(),
-        source_agent_type: interrupt.kind.clone(),
-        reroute_to_agent_type: Some(RouteName::new(target).ok()?),
-        interrupt_type: interrupt.interrupt_type,
-        reason: interrupt.reason.clone(),
-        choices: Vec::new(),
-        confirmation_items: Vec::new(),
-        context_for_decision: String::new(),
-        answer_form: None,
-    })
 }
 
 /// The key under which an event's interrupt was admitted.
