@@ -1,4 +1,7 @@
-//! The reference workflow: fourteen node types, three workers, their records, prompts and edges.
+//! The reference workflow: fourteen node types, three task agents, their records, prompts and edges.
+//!
+//! A request has a draft, which a model may fill in, and a full record, which our code makes of it. [`plan_execute`] is
+//! a second workflow: its machine is the crate `planning`, and the driver here performs the machine's effects.
 
 mod agent_kind;
 pub mod catalogue;

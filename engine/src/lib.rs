@@ -1,4 +1,8 @@
 //! Durable runs of agents: lets the interrupts of any orchestrator survive the death of its process.
+//!
+//! An orchestrator implements [`Workflow`]. Every workflow is executed in one way, `run/execution.rs`: code, the table
+//! of nodes of the reference workflow, and the machine of plan and execute differ in their work alone. Kinds of agents
+//! are names here. A tool call that waits is parked: it gets no message, and continues with its run.
 
 mod conversation_tools;
 #[doc(hidden)]

@@ -6,6 +6,11 @@
 //!
 //! Owns everything that speaks HTTP: who may come in, how large and how often, the wire forms, problem documents. Knows
 //! nothing of how a run is executed: see [`RunLauncher`].
+//!
+//! Two names may surprise: `run.running` is the event of every start of work, the first and each later one; a stop that
+//! has taken effect is `interrupt.acknowledged` in the feed, and `applied` to the socket that asked for it. Left out
+//! are webhooks (the feed has no gap), `sort` (a list has the order of its cursor), and `reroute_to` of a pause, which
+//! has no answer: `POST /v1/interrupt-requests` names a target.
 
 mod access;
 mod acting;

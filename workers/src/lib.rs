@@ -2,8 +2,8 @@
 //!
 //! A worker executes its own code and owns its runs, each in an epoch. What must outlive it is here: questions and
 //! their decisions, the one route of an answer, stops, messages, effects and checkpoints. Between two operations
-//! everything is in the store, so any server over that store answers any of them. A server only remembers which waiting
-//! runs need no check.
+//! everything is in the store, so any server over that store answers any of them, and the epoch fences off a worker
+//! that lost its run. A server only remembers which waiting runs need no check.
 
 mod agents;
 mod candidates;
