@@ -5,11 +5,11 @@ from __future__ import annotations
 import datetime
 import logging
 import math
+import re
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 from urllib.parse import quote
 
 from .decided import Decided, decided
@@ -17,7 +17,7 @@ from .errors import EffectUnkept, EffectUnknown, RouterError
 from .invoke import check, digest, invoke
 from .kept import UNKEPT, Unkeepable, keep, unkept
 from .lease import Lease
-from .question import Choice, Confirmation, Question, question_body
+from .question import Choice, Confirmation, Question
 from .signals import InterruptRequest, Message
 from .stop import Parked, Stop, Stopped
 from .transport import LONGEST_WAIT
@@ -29,11 +29,10 @@ if TYPE_CHECKING:
     from .run import Run
 
 T = TypeVar("T")
+Function: TypeAlias = Callable[..., Any]
 
 MOMENT = 1.0
 """How long a run that should be parked waits for an effect under way, in seconds, before it looks again."""
-
-Status: TypeAlias = Literal["pending", "ready", "running", "completed", "failed", "cancelled", "pruned"]
 
 
 class Agent:
@@ -96,17 +95,17 @@ class Agent:
         `deadline`, and `Withdrawn` after `withdraw`.
         """
         self.check()
-        body = question_body(
-            self.id,
-            self.kind,
-            question,
-            context=context,
-            choices=choices,
-            confirmations=confirmations,
-            answer_form=answer_form,
-            fields=fields,
-            deadline=deadline,
-        )
+        body: api.QuestionBody = {
+            "agent_id": self.id,
+            "kind": self.kind,
+            "reason": question,
+            "context": context or "",
+            "choices": [Choice.of(choice).body() for choice in choices],
+            "confirmations": [confirmation.body() for confirmation in confirmations],
+            "answer_form": answer_form,
+            "fields": dict(fields or {}),
+            "deadline_ms": round(deadline.total_seconds() * 1000) if deadline else None,
+        }
         return decided(self, await self.wait_for(key, body))
 
     async def withdraw(self, key: str) -> None:
@@ -151,7 +150,7 @@ class Agent:
         function: Callable[..., Awaitable[T]],
         *args: Any,
         repeatable: bool = False,
-        lookup: Callable[..., Any] | None = None,
+        lookup: Function | None = None,
     ) -> T: ...
 
     @overload
@@ -161,16 +160,16 @@ class Agent:
         function: Callable[..., T],
         *args: Any,
         repeatable: bool = False,
-        lookup: Callable[..., Any] | None = None,
+        lookup: Function | None = None,
     ) -> T: ...
 
     async def effect(
         self,
         key: str,
-        function: Callable[..., Any],
+        function: Function,
         *args: Any,
         repeatable: bool = False,
-        lookup: Callable[..., Any] | None = None,
+        lookup: Function | None = None,
     ) -> Any:
         """Calls a function once, whatever crashes, and returns its result: JSON, which the server keeps.
 
@@ -186,18 +185,9 @@ class Agent:
         for called in (function, lookup or function):
             check(called)
         with self.run.busy():
-            doing = self._effect(key, function, args, repeatable=repeatable, lookup=lookup)
-            return await to_its_end(doing, self.run.effects)
+            return await to_its_end(self._effect(key, function, args, repeatable, lookup), self.run.effects)
 
-    async def _effect(
-        self,
-        key: str,
-        function: Callable[..., Any],
-        args: tuple[Any, ...],
-        *,
-        repeatable: bool,
-        lookup: Callable[..., Any] | None,
-    ) -> Any:
+    async def _effect(self, key: str, function: Function, args: Any, repeatable: bool, lookup: Function | None) -> Any:
         path = f"effects/{quote(key, safe='')}"
         # The same attempt, sent again because its answer was lost, is known as the one that has begun it.
         attempt: api.EffectBody = {
@@ -256,20 +246,19 @@ class Agent:
         signals = await self.run.watch.signals()
         return next((request for request in signals.asked if request.agent_id == self.id), None)
 
-    async def report(self, status: Status = "running", *, step: int | None = None, tokens: int | None = None) -> None:
+    async def report(
+        self, status: api.AgentStatusName = "running", *, step: int | None = None, tokens: int | None = None
+    ) -> None:
         """Tells people what the agent does, which step it is at, and how many tokens its model calls took."""
-        await self._tell(status, step=step, tokens=tokens)
+        await self._tell(status, step, tokens)
 
-    async def _tell(self, status: Status, *, step: int | None = None, tokens: int | None = None) -> str:
+    async def _tell(
+        self, status: api.AgentStatusName, step: int | None = None, tokens: int | None = None
+    ) -> api.ActivityName:
         """Returns how the agent stands then: one that has ended stays so."""
-        said: api.AgentBody = {
-            "agent_id": self.id,
-            "kind": self.kind,
-            "status": status,
-            "step": step,
-            "tokens": tokens,
+        body: api.AgentsBody = {
+            "agents": [{"agent_id": self.id, "kind": self.kind, "status": status, "step": step, "tokens": tokens}]
         }
-        body: api.AgentsBody = {"agents": [said]}
         told: api.AgentsView = await self.lease.put("agents", body)
         return told["agents"][0]["status"]
 
@@ -294,9 +283,7 @@ class OpeningAgent:
     async def __aenter__(self) -> Agent:
         return await self._open()
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool:
+    async def __aexit__(self, _kind: object, error: BaseException | None, _trace: object) -> bool:
         agent = self._agent
         ended_by = agent.run.watch.ended_by(agent.id, error)
         if isinstance(ended_by, Stopped) and ended_by.stop.concerns_agent_alone and ended_by.stop.concerns(agent.id):
@@ -319,6 +306,4 @@ class OpeningAgent:
 
 def slug(kind: str) -> str:
     """A kind as a part of an agent's id: letters, digits, ``-`` and ``_``."""
-    return "".join(
-        letter if letter.isascii() and (letter.isalnum() or letter in "-_") else "-" for letter in kind.lower()
-    )
+    return re.sub(r"[^a-z0-9_-]", "-", kind.lower())

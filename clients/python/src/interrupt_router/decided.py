@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from . import api
     from .agent import Agent
 
-Dialect: TypeAlias = Literal["json-schema", "openai", "anthropic", "gemini", "grammar"]
-
 
 @dataclass(frozen=True)
 class NarrowedSchema(Body):
@@ -72,7 +70,7 @@ class Routed:
         """What the person wrote."""
         return self.decision.text
 
-    async def schema(self, dialect: Dialect = "json-schema") -> NarrowedSchema:
+    async def schema(self, dialect: api.DialectName = "json-schema") -> NarrowedSchema:
         """The schema to hand to the model."""
         query: api.SchemaQuery = {"dialect": dialect}
         return NarrowedSchema.of_json(await self._asked.agent.lease.get(f"{self._path}/schema", query))
@@ -87,7 +85,7 @@ class Routed:
         self._asked.question = Question.of_json(await self._asked.agent.lease.post(f"{self._path}/request", body))
         return self.request
 
-    async def fill(self, model: Model, *, dialect: Dialect = "json-schema") -> Any:
+    async def fill(self, model: Model, *, dialect: api.DialectName = "json-schema") -> Any:
         """Lets a model fill in the request, explains its mistakes to it, and asks a person where it keeps failing.
 
         A request that is there already, because a person edited it or an earlier worker filled it in, is returned
@@ -104,7 +102,7 @@ class Routed:
             await self._ask_person()
         return self.request
 
-    async def _ask_model(self, model: Model, dialect: Dialect) -> None:
+    async def _ask_model(self, model: Model, dialect: api.DialectName) -> None:
         if self._asked.question.request is not None or self._asked.question.asked is not None:
             return
         agent, narrowed = self._asked.agent, await self.schema(dialect)

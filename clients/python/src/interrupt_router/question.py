@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -24,12 +23,18 @@ class Choice:
     description: str | None = None
     """What it means."""
 
+    @staticmethod
+    def of(given: str | Choice) -> Choice:
+        """A choice of which only the value may be given."""
+        return given if isinstance(given, Choice) else Choice(given)
+
     def body(self) -> api.ChoiceBody:
         """The choice as a question has it."""
-        body: api.ChoiceBody = {"value": self.value, "label": self.label}
-        if self.description is not None:
-            body["description"] = self.description
-        return body
+        return {"value": self.value, "label": self.label, "description": self.description or ""}
+
+    def event(self) -> api.EventChoice:
+        """The choice as a supervisor's event has it."""
+        return {"value": self.value, "label": self.label or self.value, "description": self.description or ""}
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,10 @@ class Confirmation:
     def body(self) -> api.ConfirmationBody:
         """The confirmation as a question has it."""
         return {"id": self.id, "prompt": self.prompt, "default": self.default, "impact_if_no": self.impact_if_no}
+
+    def event(self) -> api.EventConfirmation:
+        """The confirmation as a supervisor's event has it."""
+        return {"id": self.id, "prompt": self.prompt, "defaultValue": self.default, "impactIfNo": self.impact_if_no}
 
 
 @dataclass(frozen=True)
@@ -99,32 +108,3 @@ class Question(Body):
     """How many more answers of a model are read before a person is asked."""
     asked: str | None = None
     """The key of the question that asks a person for the request."""
-
-
-def question_body(
-    agent_id: str,
-    kind: str,
-    reason: str,
-    *,
-    context: str | None,
-    choices: Iterable[str | Choice],
-    confirmations: Iterable[Confirmation],
-    answer_form: api.AnswerFormName | None,
-    fields: Mapping[str, Any] | None,
-    deadline: datetime.timedelta | None,
-) -> api.QuestionBody:
-    """The body that asks a question."""
-    body: api.QuestionBody = {
-        "agent_id": agent_id,
-        "kind": kind,
-        "reason": reason,
-        "choices": [(Choice(choice) if isinstance(choice, str) else choice).body() for choice in choices],
-        "confirmations": [item.body() for item in confirmations],
-        "fields": dict(fields or {}),
-        "deadline_ms": round(deadline.total_seconds() * 1000) if deadline else None,
-    }
-    if context is not None:
-        body["context"] = context
-    if answer_form is not None:
-        body["answer_form"] = answer_form
-    return body
