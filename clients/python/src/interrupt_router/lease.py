@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import LeaseLost, RouterError, RunFinished, Unavailable
 from .taking import Taking, Worker
-from .transport import NO_QUERY, Query, Transport
+from .transport import NO_QUERY, Query, Requests, Transport
 
 if TYPE_CHECKING:
     from . import api
@@ -20,7 +20,7 @@ OVER = ("completed", "failed", "cancelled")
 """States of a run that has ended."""
 
 
-class Lease:
+class Lease(Requests):
     """A run that this worker owns. Each request that writes names the epoch: a worker that lost the run writes nothing."""
 
     def __init__(self, transport: Transport, run_id: str, epoch: int, worker: str, seconds: float) -> None:
@@ -43,21 +43,10 @@ class Lease:
         row: api.WorkView = await self._transport.get(f"/v1/work/{self.run_id}")
         return row
 
-    async def get(self, path: str, query: Query = NO_QUERY, *, wait: float = 0.0) -> Any:
-        """Reads something of the run."""
-        return await self._transport.get(f"/v1/work/{self.run_id}/{path}", query, wait=wait)
-
-    async def put(self, path: str, body: object, *, wait: float = 0.0) -> Any:
-        """Writes something of the run."""
-        return await self._transport.put(f"/v1/work/{self.run_id}/{path}", body, self._in_epoch, wait=wait)
-
-    async def post(self, path: str, body: object) -> Any:
-        """Writes something of the run."""
-        return await self._transport.post(f"/v1/work/{self.run_id}/{path}", body, self._in_epoch)
-
-    async def delete(self, path: str) -> Any:
-        """Removes something of the run."""
-        return await self._transport.delete(f"/v1/work/{self.run_id}/{path}", self._in_epoch)
+    async def send(self, method: str, path: str, query: Query = NO_QUERY, **options: Any) -> Any:
+        """Reads something of the run, or writes it in the epoch."""
+        in_epoch = query if method == "GET" else {"epoch": self.epoch, **query}
+        return await self._transport.send(method, f"/v1/work/{self.run_id}/{path}", in_epoch, **options)
 
     async def keep(self) -> RouterError:
         """Renews the lease at a third of its time until it is lost; returns why."""
@@ -74,9 +63,4 @@ class Lease:
 
     async def release(self, *, waiting: bool = False) -> None:
         """Gives the run back. With `waiting`, it is taken again once one of its questions is over."""
-        query: api.ReleaseQuery = {"epoch": self.epoch, "waiting": waiting or None}
-        await self._transport.delete(f"/v1/work/{self.run_id}/lease", query)
-
-    @property
-    def _in_epoch(self) -> api.EpochQuery:
-        return {"epoch": self.epoch}
+        await self.delete("lease", {"waiting": waiting or None})

@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
-from types import TracebackType
 from typing import TYPE_CHECKING
 
 from .control import OF_THE_WORKER
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from . import api
 
 log = logging.getLogger("interrupt_router")
-
 
 
 class Ownership:
@@ -43,9 +41,7 @@ class Ownership:
             self._stack = stack.pop_all()
         return self._run
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         run = self._run
         assert run is not None
         with self._stack:

@@ -8,7 +8,6 @@ import secrets
 import socket
 import time
 from collections.abc import Awaitable, Callable, Iterable
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -90,9 +89,7 @@ class Router:
             self._connection = Connection(server_url(self._given[0]), deadline=self._deadline)
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         if self._connection is not None:
             await self._connection.close()
             self._connection = None
@@ -171,9 +168,7 @@ class Router:
         if workflow not in self._registered:
             await self.register(workflow)
 
-    async def _take(
-        self, transport: Transport, run_id: str, lease: float, until: float
-    ) -> tuple[Lease, api.WorkView]:
+    async def _take(self, transport: Transport, run_id: str, lease: float, until: float) -> tuple[Lease, api.WorkView]:
         while True:
             try:
                 return await Lease.take(transport, run_id, self._self(), lease)

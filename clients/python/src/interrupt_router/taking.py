@@ -54,8 +54,7 @@ class Taking:
             raise
 
     async def _send(self, wait: float = 0.0) -> api.WorkView | None:
-        reply = await self._transport.send("POST", self._path, body=self._body, headers=self._key, wait=wait)
-        row: api.WorkView | None = reply.body
+        row: api.WorkView | None = await self._transport.post(self._path, self._body, headers=self._key, wait=wait)
         return row
 
     async def _let_go(self) -> None:
