@@ -11,7 +11,6 @@ from .decided import (
     Decided,
     Declined,
     Expired,
-    NarrowedSchema,
     Rerouted,
     Routed,
     Withdrawn,
@@ -50,13 +49,26 @@ from .errors import (
 from .feed import Event, Feed
 from .operator import Operator
 from .ownership import Ownership
-from .question import Choice, Confirmation, Decision, TakenRoute
+from .question import Choice, Confirmation
 from .router import Router
-from .run import Checkpoint, Run
+from .run import Run
 from .schema import Limit
-from .signals import InterruptRequest, Message, Signals
-from .stop import Parked, Stop, Stopped
-from .view import AgentView, Interrupt, MadeDecision, RequestFate, RunView
+from .stop import Parked, Stopped
+from .view import (
+    AgentView,
+    Checkpoint,
+    Decision,
+    Interrupt,
+    InterruptRequest,
+    MadeDecision,
+    Message,
+    NarrowedSchema,
+    RequestFate,
+    RunView,
+    Signals,
+    Stop,
+    TakenRoute,
+)
 from .workflow import Kind, Route, Workflow
 
 __all__ = [

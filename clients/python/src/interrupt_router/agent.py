@@ -17,11 +17,11 @@ from .errors import EffectUnkept, EffectUnknown, RouterError
 from .invoke import check, digest, invoke
 from .kept import UNKEPT, Unkeepable, keep, unkept
 from .lease import Lease
-from .question import Choice, Confirmation, Question
-from .signals import InterruptRequest, Message
-from .stop import Parked, Stop, Stopped
+from .question import Choice, Confirmation
+from .stop import Parked, Stopped
 from .transport import LONGEST_WAIT
 from .uncancelled import to_its_end
+from .view import InterruptRequest, Message, Question, Stop
 from .waiting import waiting_for
 
 if TYPE_CHECKING:

@@ -9,25 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 from .errors import AnswerRejected, Conflict, RouterError, Unfilled
 from .invoke import invoke
 from .prompt import Prompt
-from .question import Decision, Question, TakenRoute
-from .schema.decode import Body
+from .view import Decision, NarrowedSchema, Question, TakenRoute
 
 if TYPE_CHECKING:
     from . import api
     from .agent import Agent
-
-
-@dataclass(frozen=True)
-class NarrowedSchema(Body):
-    """What a model may answer: one property, the field of the route."""
-
-    name: str
-    """A name for it, where a provider wants one."""
-    dialect: api.DialectName
-    schema: dict[str, Any]
-    """The schema in the provider's dialect."""
-    field: str
-    """The one property."""
 
 
 ModelAnswer: TypeAlias = str | Mapping[str, Any]

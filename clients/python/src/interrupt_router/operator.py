@@ -12,9 +12,10 @@ from .connection import Connection, fixed
 from .errors import RouterError
 from .feed import Feed
 from .question import Choice, Confirmation
+from .schema.decode import View
 from .settings import server_url, token
 from .transport import DEADLINE, Query, TokenSource, Transport
-from .view import AgentView, Caller, Interrupt, MadeDecision, RequestFate, RunView, SentMessage, View
+from .view import AgentView, Caller, Interrupt, MadeDecision, RequestFate, RunView, SentMessage
 
 if TYPE_CHECKING:
     from . import api

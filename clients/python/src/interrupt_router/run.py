@@ -6,29 +6,18 @@ import asyncio
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .agent import Agent, OpeningAgent
 from .errors import Invalid, NotFound, RunFinished
 from .kept import Unkeepable, keep
 from .lease import Lease
-from .schema.decode import Body
-from .signals import Signals
+from .view import Checkpoint, Signals
 from .watch import Watch
 from .workflow import Workflow
 
 if TYPE_CHECKING:
     from . import api
-
-
-@dataclass(frozen=True)
-class Checkpoint(Body):
-    """A state that was kept."""
-
-    state: Any
-    number: int = 0
-    reason: str = ""
 
 
 class Run:

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 B = TypeVar("B", bound="Body")
+V = TypeVar("V", bound="View")
 
 _FRACTION = re.compile(r"\.(\d+)")
 _MEMBER = "interrupt_router.member"
@@ -27,6 +28,19 @@ class Body:
     def of_json(cls: type[B], body: Mapping[str, Any]) -> B:
         """The value of a response. Members that this version does not know are left out."""
         return typing.cast(B, _object(cls, body))
+
+
+@dataclasses.dataclass(frozen=True)
+class View(Body):
+    """Something that people see."""
+
+    raw: dict[str, Any] = dataclasses.field(default_factory=dict, repr=False, kw_only=True)
+    """All of it, as JSON."""
+
+    @classmethod
+    def of_json(cls: type[V], body: Mapping[str, Any]) -> V:
+        """The view of a response."""
+        return dataclasses.replace(super().of_json(body), raw=dict(body))
 
 
 def called(member: str) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias, final
 
 from .. import decided
 from ..decided import Declined, Expired, Withdrawn
-from ..question import Decision, TakenRoute
+from ..view import Decision, TakenRoute
 from .facade import Facade, Shown, blocking
 from .portal import Portal
 
