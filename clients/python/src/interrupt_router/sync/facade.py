@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import AbstractAsyncContextManager
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from ..errors import RouterError
 from .portal import Portal
 
 A = TypeVar("A")
+C = TypeVar("C", bound=AbstractAsyncContextManager[Any])
+F = TypeVar("F", bound="Client[Any]")
 P = ParamSpec("P")
 R = TypeVar("R")
 W = TypeVar("W")
@@ -32,6 +35,24 @@ class Facade(Generic[A]):
         if self._opened is None:
             raise RouterError("the client is not open", hint=f"use `with {type(self).__name__}(...) as ...`")
         return self._opened
+
+
+class Client(Facade[C]):
+    """A blocking view of a client. Open it with ``with``."""
+
+    def __enter__(self: F) -> F:
+        portal = Portal()
+        try:
+            portal.call(self._inner.__aenter__())
+        except BaseException:
+            portal.close()
+            raise
+        self._opened = portal
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._portal.call(self._inner.__aexit__(None, None, None))
+        self._portal.close()
 
 
 class Shown(Generic[R]):
@@ -53,6 +74,18 @@ def blocking(
     @functools.wraps(method)
     def call(self: Facade[A], /, *args: P.args, **kwargs: P.kwargs) -> R:
         return self._portal.call(method(self._inner, *args, **kwargs))
+
+    return call
+
+
+def showing(
+    method: Callable[Concatenate[A, P], R], facade: Callable[[R, Portal], W]
+) -> Callable[Concatenate[Facade[A], P], W]:
+    """The method that returns a blocking view of its result, for which nothing waits."""
+
+    @functools.wraps(method)
+    def call(self: Facade[A], /, *args: P.args, **kwargs: P.kwargs) -> W:
+        return facade(method(self._inner, *args, **kwargs), self._portal)
 
     return call
 

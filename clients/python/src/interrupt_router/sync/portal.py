@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import queue
 import threading
 from collections.abc import Callable, Coroutine
-from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ..draining import ending
 from ..invoke import caller
 
 T = TypeVar("T")
-
-
-@dataclass
-class _Call:
-    """A function of the embedder, to be called in the thread that waits."""
-
-    function: Callable[..., Any]
-    arguments: tuple[Any, ...]
-    result: asyncio.Future[Any]
 
 
 class Portal:
@@ -71,14 +61,22 @@ class Portal:
     def call(self, work: Coroutine[Any, Any, T]) -> T:
         """Does something in the loop, and waits for it. Functions of the embedder are called here, in this thread."""
         depth = self._depth
-        calls: queue.SimpleQueue[_Call | asyncio.Future[T]] = queue.SimpleQueue()
+        calls: queue.SimpleQueue[Callable[[], None] | asyncio.Future[T]] = queue.SimpleQueue()
         results: set[asyncio.Future[Any]] = set()
 
         async def here(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-            call = _Call(function, arguments, self._loop.create_future())
-            results.add(call.result)
+            called = concurrent.futures.Future[Any]()
+
+            def call() -> None:
+                if called.set_running_or_notify_cancel():
+                    try:
+                        called.set_result(function(*arguments))
+                    except Exception as error:
+                        called.set_exception(error)
+
+            results.add(result := asyncio.wrap_future(called))
             calls.put(call)
-            return await call.result
+            return await result
 
         async def main() -> T:
             caller.set(here)
@@ -104,8 +102,8 @@ class Portal:
         self._here.depth = depth + 1
         try:
             self._loop.call_soon_threadsafe(start)
-            while isinstance(call := calls.get(), _Call):
-                self._answer(call)
+            while not isinstance(call := calls.get(), asyncio.Future):
+                call()
             return call.result()
         except BaseException:
             # This thread answers no more: a second Ctrl+C, for one.
@@ -113,22 +111,6 @@ class Portal:
             raise
         finally:
             self._here.depth = depth
-
-    def _answer(self, call: _Call) -> None:
-        def settle(result: Any, error: Exception | None) -> None:
-            if call.result.cancelled():
-                return
-            if error is not None:
-                call.result.set_exception(error)
-            else:
-                call.result.set_result(result)
-
-        try:
-            result = call.function(*call.arguments)
-        except Exception as error:
-            self._loop.call_soon_threadsafe(settle, None, error)
-        else:
-            self._loop.call_soon_threadsafe(settle, result, None)
 
     def _run(self) -> None:
         loop = self._loop
@@ -143,14 +125,3 @@ class Portal:
             loop.run_until_complete(loop.shutdown_asyncgens())
             loop.run_until_complete(loop.shutdown_default_executor())
             loop.close()
-
-
-def open_portal(client: AbstractAsyncContextManager[Any]) -> Portal:
-    """A portal with a client that is open in it."""
-    portal = Portal()
-    try:
-        portal.call(client.__aenter__())
-    except BaseException:
-        portal.close()
-        raise
-    return portal

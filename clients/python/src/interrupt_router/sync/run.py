@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any, TypeVar
 
 from .. import agent, run
@@ -53,9 +52,7 @@ class Agent(Facade[agent.Agent]):
     def __enter__(self) -> Agent:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> bool:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
         return self._portal.call(agent.OpeningAgent(self._inner).__aexit__(kind, error, trace))
 
 
