@@ -53,7 +53,7 @@ class FakeServer:
         """The block of a worker that owns the run."""
 
         async def take() -> Run:
-            lease = Lease(cast(Transport, FakeTransport(self)), RUN, 1, "worker", 0.03)
+            lease = Lease(cast(Transport, FakeTransport(self)), RUN, 1, 0.03)
             row: Any = {"run_id": RUN, "thread_id": None, "input": None}
             return Run(DESK, lease, row, park_after=park_after)
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import uuid
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .errors import LeaseLost, RouterError, RunFinished, Unavailable
-from .taking import Taking, Worker
 from .transport import NO_QUERY, Query, Requests, Transport
 
 if TYPE_CHECKING:
@@ -15,28 +16,32 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("interrupt_router")
 
-
 OVER = ("completed", "failed", "cancelled")
 """States of a run that has ended."""
+
+LET_GO = 5.0
+"""How long a worker that leaves tries to let go of what it may have taken, in seconds. After that, the lease runs out."""
+
+
+@dataclass(frozen=True)
+class Worker:
+    """Who takes runs."""
+
+    name: str
+    labels: tuple[str, ...]
+    """What it has that runs may need."""
+    seconds: float
+    """For how long it has a run when it does not renew the lease."""
 
 
 class Lease(Requests):
     """A run that this worker owns. Each request that writes names the epoch: a worker that lost the run writes nothing."""
 
-    def __init__(self, transport: Transport, run_id: str, epoch: int, worker: str, seconds: float) -> None:
+    def __init__(self, transport: Transport, run_id: str, epoch: int, seconds: float) -> None:
         self.run_id = run_id
         self.epoch = epoch
-        self.worker = worker
-        """The name of this worker."""
         self._transport = transport
         self._seconds = seconds
-
-    @staticmethod
-    async def take(transport: Transport, run_id: str, worker: Worker, seconds: float) -> tuple[Lease, api.WorkView]:
-        """Takes a run; returns how it stands, too."""
-        run = await Taking(transport, f"/v1/work/{run_id}/lease", worker, seconds).run()
-        assert run is not None
-        return Lease(transport, run_id, run["epoch"], worker.name, seconds), run
 
     async def row(self) -> api.WorkView:
         """How the run stands."""
@@ -64,3 +69,34 @@ class Lease(Requests):
     async def release(self, *, waiting: bool = False) -> None:
         """Gives the run back. With `waiting`, it is taken again once one of its questions is over."""
         await self.delete("lease", {"waiting": waiting or None})
+
+
+async def take(
+    transport: Transport, path: str, worker: Worker, *, wait: float = 0.0
+) -> tuple[Lease, api.WorkView] | None:
+    """Takes a run, if there is one. Cancelled, it leaves the worker none, whatever the server did."""
+    body: api.LeaseBody = {
+        "worker": worker.name,
+        "lease_ms": round(worker.seconds * 1000),
+        "labels": list(worker.labels),
+    }
+    # Sent again with its key, the request has the run that it took.
+    key = {"Idempotency-Key": str(uuid.uuid4())}
+
+    async def send(wait: float) -> tuple[Lease, api.WorkView] | None:
+        row: api.WorkView | None = await transport.post(path, body, headers=key, wait=wait)
+        return (Lease(transport, row["run_id"], row["epoch"], worker.seconds), row) if row else None
+
+    async def let_go() -> None:
+        if taken := await send(0.0):
+            await taken[0].release()
+
+    try:
+        return await send(wait)
+    except asyncio.CancelledError:
+        try:
+            await asyncio.wait_for(let_go(), LET_GO)
+        except Exception as error:
+            # The worker leaves in any case.
+            log.warning("a run may rest until its lease ends: %r", error)
+        raise
