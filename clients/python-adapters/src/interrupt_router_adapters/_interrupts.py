@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, TypeAlias, TypeVar
 from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import merge_configs
 from langgraph.errors import GraphInterrupt
+from langgraph.pregel import Pregel
+from langgraph.runtime import RunControl
 from langgraph.types import Interrupt, StateSnapshot
 
-from interrupt_router import Answered, Approved, Decided, RouterError, sync
+from interrupt_router import Answered, Approved, Decided, RouterError, Workflow, sync
 
 from ._questions import field_names, has_lost_edit, key_of, to_json
+
+Graph: TypeAlias = Pregel[Any, Any, Any, Any]
+R = TypeVar("R")
+A = TypeVar("A")
 
 RUN = "interrupt_router_run"
 """The metadata of checkpoints that names the router's run. It shows whether this run has already started the graph."""
@@ -43,13 +50,7 @@ class Concurrent(BaseCallbackHandler):
         self._mixed: dict[UUID | None, str] = {}
 
     def on_tool_start(
-        self,
-        serialized: Any,
-        input_str: str,  # noqa: ARG002 - as the base class has it
-        *,
-        run_id: UUID,
-        parent_run_id: UUID | None = None,
-        **_: Any,
+        self, serialized: Any, *_: Any, run_id: UUID, parent_run_id: UUID | None = None, **__: Any
     ) -> None:
         """A tool of the task `parent_run_id` starts."""
         running = self._running.setdefault(parent_run_id, {})
@@ -58,20 +59,11 @@ class Concurrent(BaseCallbackHandler):
             self._mixed[parent_run_id] = name
         running[run_id] = name
 
-    def on_tool_end(
-        self,
-        output: Any,  # noqa: ARG002 - as the base class has it
-        *,
-        run_id: UUID,
-        parent_run_id: UUID | None = None,
-        **_: Any,
-    ) -> None:
+    def on_tool_end(self, *_: Any, run_id: UUID, parent_run_id: UUID | None = None, **__: Any) -> None:
         """It has ended."""
         self._running.get(parent_run_id, {}).pop(run_id, None)
 
-    def on_tool_error(
-        self, error: BaseException, *, run_id: UUID, parent_run_id: UUID | None = None, **_: Any
-    ) -> None:
+    def on_tool_error(self, error: BaseException, *, run_id: UUID, parent_run_id: UUID | None = None, **_: Any) -> None:
         """It has failed, or asks."""
         self._running.get(parent_run_id, {}).pop(run_id, None)
         if isinstance(error, GraphInterrupt):
@@ -108,11 +100,6 @@ def with_run(config: RunnableConfig, run_id: str) -> RunnableConfig:
     return merge_configs(config, {"metadata": {RUN: run_id}})
 
 
-def with_callback(config: RunnableConfig, callback: BaseCallbackHandler) -> RunnableConfig:
-    """The config with one more callback."""
-    return merge_configs(config, {"callbacks": [callback]})
-
-
 def is_new(state: StateSnapshot, run_id: str) -> bool:
     """Whether the graph has no checkpoint of this run yet."""
     return (state.metadata or {}).get(RUN) != run_id
@@ -127,3 +114,37 @@ def questions(state: StateSnapshot) -> list[tuple[str, Interrupt[Any]]]:
 def question_key(config: RunnableConfig, interrupt: Interrupt[Any]) -> str:
     """The key of an interrupt's question: its thread's id and its own."""
     return key_of(str(config["configurable"]["thread_id"]), interrupt.id)
+
+
+class GraphOfRouter(Generic[R, A]):
+    """A compiled graph that runs in runs of a router."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        router: R,
+        workflow: Workflow,
+        *,
+        kinds: Mapping[str, str] | None = None,
+        answer: A | None = None,
+        lease: float = 30.0,
+    ) -> None:
+        self.graph = graph
+        self._router = router
+        self._workflow = workflow
+        self._options: dict[str, Any] = {"kinds": kinds, "answer": answer}
+        self._lease = lease
+
+
+class Control(RunControl):
+    """Tells the graph at each superstep boundary whether the run stops."""
+
+    __slots__ = ("_stops",)
+
+    def __init__(self, stops: Callable[[], bool]) -> None:
+        super().__init__()
+        self._stops = stops
+
+    @property
+    def drain_requested(self) -> bool:
+        return self._stops()

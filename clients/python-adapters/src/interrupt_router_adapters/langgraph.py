@@ -11,13 +11,14 @@ from typing import Any, TypeAlias
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.errors import GraphDrained
-from langgraph.pregel import Pregel
-from langgraph.runtime import RunControl
 from langgraph.types import Command, Interrupt, StateSnapshot
 
-from interrupt_router import Decided, Router, Run, RunFinished, Workflow
+from interrupt_router import Decided, Router, Run, RunFinished
 
 from ._interrupts import (
+    Control,
+    Graph,
+    GraphOfRouter,
     default_answer,
     is_new,
     question_key,
@@ -30,7 +31,6 @@ from ._shown import Shown
 
 __all__ = ["Answer", "RoutedGraph", "ainvoke", "default_answer", "question_of"]
 
-Graph: TypeAlias = Pregel[Any, Any, Any, Any]
 Answer: TypeAlias = Callable[[Interrupt[Any], Decided], Any | Awaitable[Any]]
 """Turns a decision into what `interrupt()` returns in the node. It may be asynchronous."""
 
@@ -53,7 +53,7 @@ async def ainvoke(
     boundary; one with the mode ``immediate`` cancels the nodes that run.
     """
     config = with_run(config, run.id)
-    options = {"durability": "sync", **options, "control": _Control(run)}
+    options = {"durability": "sync", **options, "control": Control(lambda: is_stopping(run))}
     state, shown = await graph.aget_state(config), Shown()
     if is_new(state, run.id):
         step = input
@@ -70,28 +70,12 @@ async def ainvoke(
         step = await _next(run, state, config, kinds or {}, answer, shown)
 
 
-class RoutedGraph:
+class RoutedGraph(GraphOfRouter[Router, Answer]):
     """A compiled graph whose `ainvoke` owns a run of the router. The thread's id is the run's alias::
 
     graph = RoutedGraph(builder.compile(checkpointer=saver), router, workflow)
     await graph.ainvoke({"order": 17}, {"configurable": {"thread_id": "ticket-17"}})
     """
-
-    def __init__(
-        self,
-        graph: Graph,
-        router: Router,
-        workflow: Workflow,
-        *,
-        kinds: Mapping[str, str] | None = None,
-        answer: Answer | None = None,
-        lease: float = 30.0,
-    ) -> None:
-        self.graph = graph
-        self._router = router
-        self._workflow = workflow
-        self._options: dict[str, Any] = {"kinds": kinds, "answer": answer}
-        self._lease = lease
 
     async def ainvoke(
         self,
@@ -142,17 +126,3 @@ async def _call(run: Run, graph: Graph, step: Any, config: RunnableConfig, optio
     except GraphDrained:
         run.root.check()
         raise
-
-
-class _Control(RunControl):
-    """Tells the graph at each superstep boundary whether the run stops."""
-
-    __slots__ = ("_run",)
-
-    def __init__(self, run: Run) -> None:
-        super().__init__()
-        self._run = run
-
-    @property
-    def drain_requested(self) -> bool:
-        return is_stopping(self._run)

@@ -16,7 +16,7 @@ from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ToolCal
 
 from interrupt_router import Run
 
-from ._questions import Slot, Slots, ToolCall, Verdict, agent_for, ask_approval, to_json, together
+from ._questions import Slot, Slots, Verdict, agent_for, ask_approval, to_json, together
 
 D = TypeVar("D")
 
@@ -106,8 +106,7 @@ async def _settle(
         return slot.key_of(call.tool_call_id, *([str(number)] if number > 1 else []))
 
     async def approval(call: ToolCallPart) -> tuple[str, Any]:
-        asked = ToolCall(key(call), call.tool_name, call.args_as_dict())
-        return call.tool_call_id, await ask_approval(run, asked, kinds)
+        return call.tool_call_id, await ask_approval(run, kinds, key(call), call.tool_name, call.args_as_dict())
 
     async def result(call: ToolCallPart) -> tuple[str, Any]:
         agent = await agent_for(run, call.tool_name, kinds)
