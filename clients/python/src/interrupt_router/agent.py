@@ -64,7 +64,7 @@ class Agent:
 
     async def open(self) -> None:
         """Tells people that it works. One that was stopped before a crash is stopped again by its first call."""
-        if await self._tell("running") in ("pruned", "cancelled"):
+        if await self.report() in ("pruned", "cancelled"):
             self._ended_by = Stop("", "PRUNE", "graceful", "agent", self.id, "it was stopped before")
 
     def agent(self, kind: str, name: str | None = None) -> OpeningAgent:
@@ -248,14 +248,11 @@ class Agent:
 
     async def report(
         self, status: api.AgentStatusName = "running", *, step: int | None = None, tokens: int | None = None
-    ) -> None:
-        """Tells people what the agent does, which step it is at, and how many tokens its model calls took."""
-        await self._tell(status, step, tokens)
-
-    async def _tell(
-        self, status: api.AgentStatusName, step: int | None = None, tokens: int | None = None
     ) -> api.ActivityName:
-        """Returns how the agent stands then: one that has ended stays so."""
+        """Tells people what the agent does, which step it is at, and how many tokens its model calls took.
+
+        Returns how it stands then: an agent that has ended stays so.
+        """
         body: api.AgentsBody = {
             "agents": [{"agent_id": self.id, "kind": self.kind, "status": status, "step": step, "tokens": tokens}]
         }
@@ -278,10 +275,12 @@ class OpeningAgent:
         self._agent = agent
 
     def __await__(self) -> Generator[Any, None, Agent]:
-        return self._open().__await__()
+        return self.__aenter__().__await__()
 
     async def __aenter__(self) -> Agent:
-        return await self._open()
+        # A stop of this agent is raised by its first call, within the block that it ends.
+        await self._agent.open()
+        return self._agent
 
     async def __aexit__(self, _kind: object, error: BaseException | None, _trace: object) -> bool:
         agent = self._agent
@@ -297,11 +296,6 @@ class OpeningAgent:
         elif isinstance(ended_by, Exception) and not isinstance(ended_by, (Stopped, Parked, RouterError)):
             await agent.report("failed")
         return False
-
-    async def _open(self) -> Agent:
-        # A stop of this agent is raised by its first call, within the block that it ends.
-        await self._agent.open()
-        return self._agent
 
 
 def slug(kind: str) -> str:

@@ -78,10 +78,8 @@ class Feed:
                         backoff.reset()
                         self.cursor = event.cursor
                         yield event
-            except (Unavailable, RateLimited) as error:
-                retry_after = error.retry_after
-                log.debug("the feed is read again: %s", error)
-            except Failed as error:
+            except (Unavailable, RateLimited, *Failed) as error:
+                retry_after = getattr(error, "retry_after", None)
                 log.debug("the feed is read again: %s", error)
             await asyncio.sleep(backoff.next_delay(retry_after))
 

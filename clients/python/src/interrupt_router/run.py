@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from .agent import Agent, OpeningAgent
@@ -68,18 +68,16 @@ class Run:
 
     async def last_checkpoint(self) -> Checkpoint | None:
         """The state that was kept last, also by an earlier worker; None before the first."""
-        try:
+        with suppress(NotFound):
             return Checkpoint.of_json(await self.lease.get("checkpoints/last"))
-        except NotFound:
-            return None
+        return None
 
     async def has_asked(self, key: str) -> bool:
         """Whether there is a question with this key, of this worker or an earlier one."""
-        try:
+        with suppress(NotFound):
             await self.lease.get(self.root.question_path(key))
-        except NotFound:
-            return False
-        return True
+            return True
+        return False
 
     async def cancel(self, reason: str = "") -> None:
         """Ends the run as cancelled."""

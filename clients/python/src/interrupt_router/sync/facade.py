@@ -66,55 +66,41 @@ class Shown(Generic[R]):
         return shown
 
 
+def showing(
+    method: Callable[Concatenate[A, P], R], view: Callable[[R, Portal], W]
+) -> Callable[Concatenate[Facade[A], P], W]:
+    """The method that returns a view of what the asynchronous one returns."""
+
+    @functools.wraps(method)
+    def call(self: Facade[A], /, *args: P.args, **kwargs: P.kwargs) -> W:
+        portal = self._portal
+        return view(method(self._inner, *args, **kwargs), portal)
+
+    return call
+
+
 def blocking(
     method: Callable[Concatenate[A, P], Coroutine[Any, Any, R]],
 ) -> Callable[Concatenate[Facade[A], P], R]:
     """The method that waits for the result."""
-
-    @functools.wraps(method)
-    def call(self: Facade[A], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        return self._portal.call(method(self._inner, *args, **kwargs))
-
-    return call
-
-
-def showing(
-    method: Callable[Concatenate[A, P], R], facade: Callable[[R, Portal], W]
-) -> Callable[Concatenate[Facade[A], P], W]:
-    """The method that returns a blocking view of its result, for which nothing waits."""
-
-    @functools.wraps(method)
-    def call(self: Facade[A], /, *args: P.args, **kwargs: P.kwargs) -> W:
-        return facade(method(self._inner, *args, **kwargs), self._portal)
-
-    return call
+    return showing(method, lambda work, portal: portal.call(work))
 
 
 def wrapping(
-    method: Callable[Concatenate[A, P], Coroutine[Any, Any, R]], facade: Callable[[R, Portal], W]
+    method: Callable[Concatenate[A, P], Coroutine[Any, Any, R]], view: Callable[[R, Portal], W]
 ) -> Callable[Concatenate[Facade[A], P], W]:
-    """The method that waits for the result, of which it returns a blocking view."""
-
-    @functools.wraps(method)
-    def call(self: Facade[A], /, *args: P.args, **kwargs: P.kwargs) -> W:
-        return facade(self._portal.call(method(self._inner, *args, **kwargs)), self._portal)
-
-    return call
+    """The method that waits for the result, and returns a view of it."""
+    return showing(method, lambda work, portal: view(portal.call(work), portal))
 
 
 def iterating(
     method: Callable[Concatenate[A, P], AsyncIterator[R]],
 ) -> Callable[Concatenate[Facade[A], P], Iterator[R]]:
     """The method that waits for each entry."""
-
-    @functools.wraps(method)
-    def call(self: Facade[A], /, *args: P.args, **kwargs: P.kwargs) -> Iterator[R]:
-        return each(self._portal, method(self._inner, *args, **kwargs))
-
-    return call
+    return showing(method, each)
 
 
-def each(portal: Portal, entries: AsyncIterator[R]) -> Iterator[R]:
+def each(entries: AsyncIterator[R], portal: Portal) -> Iterator[R]:
     """Waits for each entry of an asynchronous generator, and closes it with the loop that reads them."""
 
     async def following() -> R:

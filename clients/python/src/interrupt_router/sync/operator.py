@@ -16,7 +16,7 @@ class Feed(Facade[feed.Feed]):
     """The position that was read last."""
 
     def __iter__(self) -> Iterator[feed.Event]:
-        return each(self._portal, self._inner.__aiter__())
+        return each(self._inner.__aiter__(), self._portal)
 
 
 class Operator(Client[operator.Operator]):
