@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Function: TypeAlias = Callable[..., Any]
+Lookup: TypeAlias = Function | None
 
 MOMENT = 1.0
 """How long a run that should be parked waits for an effect under way, in seconds, before it looks again."""
@@ -145,31 +146,16 @@ class Agent:
 
     @overload
     async def effect(
-        self,
-        key: str,
-        function: Callable[..., Awaitable[T]],
-        *args: Any,
-        repeatable: bool = False,
-        lookup: Function | None = None,
+        self, key: str, function: Callable[..., Awaitable[T]], *args: Any, repeatable: bool = ..., lookup: Lookup = ...
     ) -> T: ...
 
     @overload
     async def effect(
-        self,
-        key: str,
-        function: Callable[..., T],
-        *args: Any,
-        repeatable: bool = False,
-        lookup: Function | None = None,
+        self, key: str, function: Callable[..., T], *args: Any, repeatable: bool = ..., lookup: Lookup = ...
     ) -> T: ...
 
     async def effect(
-        self,
-        key: str,
-        function: Function,
-        *args: Any,
-        repeatable: bool = False,
-        lookup: Function | None = None,
+        self, key: str, function: Function, *args: Any, repeatable: bool = False, lookup: Lookup = None
     ) -> Any:
         """Calls a function once, whatever crashes, and returns its result: JSON, which the server keeps.
 
@@ -187,7 +173,7 @@ class Agent:
         with self.run.busy():
             return await to_its_end(self._effect(key, function, args, repeatable, lookup), self.run.effects)
 
-    async def _effect(self, key: str, function: Function, args: Any, repeatable: bool, lookup: Function | None) -> Any:
+    async def _effect(self, key: str, function: Function, args: Any, repeatable: bool, lookup: Lookup) -> Any:
         path = f"effects/{quote(key, safe='')}"
         # The same attempt, sent again because its answer was lost, is known as the one that has begun it.
         attempt: api.EffectBody = {

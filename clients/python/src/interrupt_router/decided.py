@@ -195,11 +195,7 @@ class Withdrawn:
 Decided: TypeAlias = Approved | Answered | Rerouted | Declined | Expired | Withdrawn
 """What became of a question. Tell it apart with `match`; type checkers see whether a case is missing."""
 
-_ROUTED: dict[str, type[Approved | Answered | Rerouted]] = {
-    "approved": Approved,
-    "answered": Answered,
-    "rerouted": Rerouted,
-}
+_ROUTED: dict[str, type[Approved | Answered | Rerouted]] = {it.decided_as: it for it in (Approved, Answered, Rerouted)}
 
 
 def decided(agent: Agent, question: Question) -> Decided:

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import uuid
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .errors import LeaseLost, RouterError, RunFinished, Unavailable
 from .transport import NO_QUERY, Query, Requests, Transport
@@ -32,6 +32,10 @@ class Worker:
     """What it has that runs may need."""
     seconds: float
     """For how long it has a run when it does not renew the lease."""
+
+
+Taken: TypeAlias = "tuple[Lease, api.WorkView]"
+"""A lease, and how its run stands."""
 
 
 class Lease(Requests):
@@ -71,19 +75,14 @@ class Lease(Requests):
         await self.delete("lease", {"waiting": waiting or None})
 
 
-async def take(
-    transport: Transport, path: str, worker: Worker, *, wait: float = 0.0
-) -> tuple[Lease, api.WorkView] | None:
+async def take(transport: Transport, path: str, worker: Worker, *, wait: float = 0.0) -> Taken | None:
     """Takes a run, if there is one. Cancelled, it leaves the worker none, whatever the server did."""
-    body: api.LeaseBody = {
-        "worker": worker.name,
-        "lease_ms": round(worker.seconds * 1000),
-        "labels": list(worker.labels),
-    }
+    lease_ms, labels = round(worker.seconds * 1000), list(worker.labels)
+    body: api.LeaseBody = {"worker": worker.name, "lease_ms": lease_ms, "labels": labels}
     # Sent again with its key, the request has the run that it took.
     key = {"Idempotency-Key": str(uuid.uuid4())}
 
-    async def send(wait: float) -> tuple[Lease, api.WorkView] | None:
+    async def send(wait: float) -> Taken | None:
         row: api.WorkView | None = await transport.post(path, body, headers=key, wait=wait)
         return (Lease(transport, row["run_id"], row["epoch"], worker.seconds), row) if row else None
 

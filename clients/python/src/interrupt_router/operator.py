@@ -231,7 +231,7 @@ class Operator:
         after: str | None = None,
     ) -> Feed:
         """The feed, after a position or from now on. `topics` are patterns: ``interrupt.*,run.completed``."""
-        return Feed(self._transport, topics=topics, run_id=run_id, agent_id=agent_id, after=after)
+        return Feed(self._transport, {"topics": topics, "run_id": run_id, "agent_id": agent_id}, after)
 
     async def _all(self, kind: type[V], what: str, query: Query) -> AsyncIterator[V]:
         """The entries of a list, page after page."""

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from .connection import Connection, fixed
 from .errors import RouterError, RunFinished, RunOwned
-from .lease import OVER, Lease, Worker, take
+from .lease import OVER, Taken, Worker, take
 from .local import LocalServer
 from .operator import Operator
 from .ownership import Ownership
@@ -165,7 +165,7 @@ class Router:
         if workflow not in self._registered:
             await self.register(workflow)
 
-    async def _take(self, transport: Transport, run_id: str, lease: float, until: float) -> tuple[Lease, api.WorkView]:
+    async def _take(self, transport: Transport, run_id: str, lease: float, until: float) -> Taken:
         while True:
             try:
                 taken = await take(transport, f"/v1/work/{run_id}/lease", Worker(self.worker, self.labels, lease))
