@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any
 from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import merge_configs
 from langgraph.errors import GraphInterrupt
-from langgraph.pregel import Pregel
-from langgraph.runtime import RunControl
 from langgraph.types import Interrupt, StateSnapshot
 
-from interrupt_router import Answered, Approved, Decided, RouterError, Workflow, sync
+from interrupt_router import Answered, Approved, Decided, RouterError, sync
 
 from ._questions import field_names, has_lost_edit, key_of, to_json
-
-Graph: TypeAlias = Pregel[Any, Any, Any, Any]
-R = TypeVar("R")
-A = TypeVar("A")
 
 RUN = "interrupt_router_run"
 """The metadata of checkpoints that names the router's run. It shows whether this run has already started the graph."""
@@ -114,37 +107,3 @@ def questions(state: StateSnapshot) -> list[tuple[str, Interrupt[Any]]]:
 def question_key(config: RunnableConfig, interrupt: Interrupt[Any]) -> str:
     """The key of an interrupt's question: its thread's id and its own."""
     return key_of(str(config["configurable"]["thread_id"]), interrupt.id)
-
-
-class GraphOfRouter(Generic[R, A]):
-    """A compiled graph that runs in runs of a router."""
-
-    def __init__(
-        self,
-        graph: Graph,
-        router: R,
-        workflow: Workflow,
-        *,
-        kinds: Mapping[str, str] | None = None,
-        answer: A | None = None,
-        lease: float = 30.0,
-    ) -> None:
-        self.graph = graph
-        self._router = router
-        self._workflow = workflow
-        self._options: dict[str, Any] = {"kinds": kinds, "answer": answer}
-        self._lease = lease
-
-
-class Control(RunControl):
-    """Tells the graph at each superstep boundary whether the run stops."""
-
-    __slots__ = ("_stops",)
-
-    def __init__(self, stops: Callable[[], bool]) -> None:
-        super().__init__()
-        self._stops = stops
-
-    @property
-    def drain_requested(self) -> bool:
-        return self._stops()

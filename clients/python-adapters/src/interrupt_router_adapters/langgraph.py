@@ -15,17 +15,8 @@ from langgraph.types import Command, Interrupt, StateSnapshot
 
 from interrupt_router import Decided, Router, Run, RunFinished
 
-from ._interrupts import (
-    Control,
-    Graph,
-    GraphOfRouter,
-    default_answer,
-    is_new,
-    question_key,
-    question_of,
-    questions,
-    with_run,
-)
+from ._graph import Control, Graph, GraphOfRouter
+from ._interrupts import default_answer, is_new, question_key, question_of, questions, with_run
 from ._questions import agent_for, is_stopping, to_json, together
 from ._shown import Shown
 

@@ -13,17 +13,8 @@ from langgraph.types import Command, Interrupt, StateSnapshot
 from interrupt_router import RunFinished
 from interrupt_router.sync import Agent, Decided, Router, Run
 
-from ._interrupts import (
-    Control,
-    Graph,
-    GraphOfRouter,
-    default_answer,
-    is_new,
-    question_key,
-    question_of,
-    questions,
-    with_run,
-)
+from ._graph import Control, Graph, GraphOfRouter
+from ._interrupts import default_answer, is_new, question_key, question_of, questions, with_run
 from ._questions import to_json
 from ._shown import Shown
 

@@ -35,9 +35,9 @@ async def run_agent(
 
     Call it again after a crash with the same run: it goes on from the last `RunState` that was kept. `kinds` maps tools
     to the kinds of agents that ask for them; other tools ask as the run's own agent. Several agents of one run are told
-    apart by a `key`, or else by the order in which they start. A stop ends the agent after its
-    turn; one with the mode ``immediate`` cancels the turn. A tool is called again when the process dies before the next
-    state is kept, so do what must not happen twice in `run.root.effect`, with `ToolContext.tool_call_id` in the key.
+    apart by a `key`, or else by the order in which they start. A stop ends the agent after its turn; one with the mode
+    ``immediate`` cancels the turn. A tool is called again when the process dies before the next state is kept, so do
+    what must not happen twice in `run.root.effect`, with `ToolContext.tool_call_id` in the key.
     """
     slot = await Slots.take(run, STATE, key)
     step: Any = input

@@ -44,10 +44,9 @@ async def run_agent(
     The agent's output type includes `DeferredToolRequests`, as without the router. Call it again after a crash with the
     same run: it goes on from the message history that was kept. `kinds` maps tools to the kinds of agents that ask for
     them; other tools ask as the run's own agent. Several agents of one run are told apart by a `key`, or else by the
-    order in which they start. `external` does the calls that are neither an approval nor a question,
-    each once. A stop ends the agent before its next request to the model; one with the mode ``immediate`` cancels the
-    request. Do what must not happen twice in `run.root.effect`, with
-    `RunContext.tool_call_id` in the key.
+    order in which they start. `external` does the calls that are neither an approval nor a question, each once. A stop
+    ends the agent before its next request to the model; one with the mode ``immediate`` cancels the request. Do what
+    must not happen twice in `run.root.effect`, with `RunContext.tool_call_id` in the key.
     """
     slot = await Slots.take(run, STATE, key)
     messages, requests = _kept(slot)
