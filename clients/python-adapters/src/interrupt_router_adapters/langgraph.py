@@ -53,8 +53,13 @@ async def ainvoke(
     else:
         step = None  # the nodes that ask run again, so that it is seen how they do
     while True:
-        with shown.watching(config) as watched:
-            result = await _call(run, graph, step, watched, options)
+        try:
+            with shown.watching(config) as watched:
+                calling = graph.ainvoke(step, watched, **options)
+                result = await run.watch.guard(run.root.id, calling, immediate_only=True)
+        except GraphDrained:
+            run.root.check()
+            raise
         state = await graph.aget_state(config)
         if not state.interrupts:
             return result
@@ -108,12 +113,3 @@ async def _next(
         return None
     answers = await together(ask(node, interrupt) for node, interrupt in waiting)
     return Command(resume={it.id: value for (_, it), value in zip(waiting, answers, strict=True)})
-
-
-async def _call(run: Run, graph: Graph, step: Any, config: RunnableConfig, options: Mapping[str, Any]) -> Any:
-    calling = graph.ainvoke(step, config, **options)
-    try:
-        return await run.watch.guard(run.root.id, calling, immediate_only=True)
-    except GraphDrained:
-        run.root.check()
-        raise
